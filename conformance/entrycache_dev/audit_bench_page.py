@@ -1,4 +1,4 @@
-"""The page of what audits cost, and its picture."""
+"""The pages docs/reference/audit-speed.md and audit-profile.md, and the picture of the first."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ generation does not pay there, whatever the plan says.
 
 
 def render_audit_page(numbers: AuditNumbers, picture: str) -> str:
-    """The page, in Markdown."""
+    """Return the page in Markdown."""
     head = AUDIT_HEAD.format(
         sizes=",".join(str(size) for size in numbers.sizes),
         rounds=numbers.rounds,
@@ -80,13 +80,13 @@ def render_audit_page(numbers: AuditNumbers, picture: str) -> str:
 
 
 def profile_page(profile: AuditProfile) -> str:
-    """The page of a profile, in Markdown."""
+    """Return the page of a profile in Markdown."""
     head = PROFILE_HEAD.format(size=profile.size, events=profile.events, master=profile.master, jit=JIT_BYTES)
     return head + "\n".join(profile_lines(profile)) + "\n"
 
 
 def profile_lines(profile: AuditProfile) -> list[str]:
-    """A line a question, and one for all."""
+    """Return the table of a profile, with a line for each query and one for the sum."""
     beside: dict[str, list[QueryCost]] = {}
     for question in profile.spark_sql:
         beside.setdefault(question.about, []).append(question)

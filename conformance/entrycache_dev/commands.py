@@ -38,7 +38,7 @@ class ContributorCommands(OneLineErrors, click.Group):
 
 @click.group(cls=ContributorCommands, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
-    """Measure, and write what only contributors need; run it in a source checkout."""
+    """Measure, and write what only contributors need. Run it in a source checkout."""
 
 
 @main.command("bench")

@@ -84,6 +84,6 @@ def test_a_processor_that_works_is_measured() -> None:
 
 
 def test_sizes_that_are_none_are_one_line() -> None:
-    done = CliRunner().invoke(main, ["bench", "audit", "--sizes", "1,x"])
+    done = CliRunner().invoke(main, ["bench-audit", "--sizes", "1,x"])
     assert (done.exit_code, len(done.output.splitlines())) == (2, 1)
     assert "expected numbers of events" in done.output

@@ -42,7 +42,7 @@ def test_what_is_unforeseen_is_one_line_a_file_and_exit_70(
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("entrycache_cli.commands.faults.command.callback", broken)
-    code, out, err = run(capsys, "museum")
+    code, out, err = run(capsys, "faults")
     assert (code, out) == (70, "")
     assert len(err.splitlines()) == 1
     assert err.startswith("entrycache: an error of entrycache itself, not of the subject; report it: KeyError: ")
@@ -60,7 +60,7 @@ def test_a_full_disk_does_not_hide_what_is_unforeseen(
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
     monkeypatch.setattr("entrycache_cli.commands.faults.command.callback", broken)
-    code, _, err = run(capsys, "museum")
+    code, _, err = run(capsys, "faults")
     assert code == 70
     assert "ValueError: odd (its traceback could not be written" in err
 
@@ -70,7 +70,7 @@ def test_a_full_disk_does_not_hide_what_is_unforeseen(
 )
 def test_a_standard_stream_may_be_closed(closed: str, code: int) -> None:
     """Where stdout is, nobody can read what would be found."""
-    argv = ["/bin/sh", "-c", f'"$@" {closed}', "sh", *ENTRYCACHE, "museum"]
+    argv = ["/bin/sh", "-c", f'"$@" {closed}', "sh", *ENTRYCACHE, "faults"]
     ended = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == code
     assert bool(ended.stdout) is (code == 0)
@@ -104,7 +104,7 @@ def test_where_stderr_takes_nothing_the_code_stays() -> None:
     assert ended.returncode == 2
 
 
-@pytest.mark.parametrize("arguments", [["museum"], ["rules"], ["rules", "R-EVICT-3"]])
+@pytest.mark.parametrize("arguments", [["faults"], ["rules"], ["rules", "R-EVICT-3"]])
 def test_a_reader_that_has_gone_is_exit_141(arguments: list[str]) -> None:
     read, write = os.pipe()
     os.close(read)

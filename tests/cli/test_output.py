@@ -23,6 +23,7 @@ from entrycache_dev.bench.result import BenchResult
 from entrycache_protocol.errors import WriteError
 from entrycache_protocol.files import atomic_path, write_text
 from tests.support import ROOT
+from tests.support.command import package_of
 from tests.support.traces import plant
 
 CASE = '{"system": "pulsar-pip430", "steps": [{"op": "usage"}]}'
@@ -34,7 +35,7 @@ def no_room() -> None:
 
 
 def without_room(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "entrycache_cli", *arguments]
+    argv = [sys.executable, "-m", package_of(arguments[0]), *arguments]
     return subprocess.run(
         argv,
         cwd=cwd,
@@ -73,11 +74,11 @@ FULL = [
     ("audit wrong --engine local --out new --json", '"R-EVICT-8": "violates"'),
     ("trace simulate honest --out new", "honest"),
     ("trace explain honest --seq 20 --out new", ""),
-    ("league --preset zipf --requests 300 --policy fifo --out new", "fifo"),
+    ("policies --preset zipf --requests 300 --policy fifo --out new", "fifo"),
     ("campaign fast state-insert-counted-twice --cases 30 --steps 60 --out new.json --failures new", "state-insert"),
     ("campaign reference --system pulsar-pip430 --cases 2 --steps 9 --out new.json", "reference"),
     ("bench --from bench.json --page new.md", "median of"),
-    ("bench audit --sizes 2000 --rounds 1 --page new.md", ""),
+    ("bench-audit --sizes 2000 --rounds 1 --page new.md", ""),
     ("diff pulsar:4.2.4 pulsar:5.0.1 --cases 2 --out new.md", "# Behaviour diffs"),
     (f"versions --results {ROOT}/docs/campaigns --write new.md", "Versions"),
 ]
@@ -99,7 +100,7 @@ DEAR = (
     "campaign fast",
     "bench",
     "diff",
-    "league",
+    "policies",
     "vectors",
 )
 """What is left to the long run."""
@@ -120,7 +121,7 @@ def test_a_full_disk_is_one_line_and_the_verdict_is_said(line: str, said: str, w
     assert done.returncode == 2, done.stdout + done.stderr
     (told,) = done.stderr.splitlines()
     assert told.startswith("entrycache: cannot write ")
-    assert told.endswith(": File too large") or (line.startswith("bench audit") and NO_FOLDER in told)
+    assert told.endswith(": File too large") or (line.startswith("bench-audit") and NO_FOLDER in told)
     assert said in done.stdout
     left = [path for path in work.rglob("*") if path not in before and path.is_file() and "hypothesis" not in str(path)]
     assert left == []
@@ -180,7 +181,6 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
 
 WRITES = {"write_text", "write_bytes", "savefig", "write_table", "ParquetWriter"}
 OWN = {
-    "entrycache_protocol/files.py": "the file beside",
     "entrycache_protocol/files.py": "the one place",
     "entrycache_trace/files.py": "a part, which is renamed when it is whole",
     "entrycache_spark/folders.py": "beside, in `whole`",
@@ -188,7 +188,6 @@ OWN = {
     "entrycache_trace/generators/generate.py": "beside, in `whole`",
     "entrycache_spark/tasks.py": "parts, in a folder that goes away with the task",
     "entrycache_dev/audit_bench_page.py": "beside, in `whole`",
-    "entrycache_conformance/brokers/pulsar.py": "what the clients say, in a folder that goes away with them",
     "entrycache_conformance/brokers/pulsar.py": "settings and a log, in a folder that goes away with the broker",
     "entrycache_conformance/brokers/kafka_streams.py": "settings of a broker, in a folder that goes away with it",
     "entrycache_dev/bench/page.py": "beside, in `whole`",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_cli.commands import COMMANDS, ELSEWHERE
+from entrycache_cli.commands import ALIASES, COMMANDS, MOVED
 from entrycache_cli.main import main
 from entrycache_conformance.java.releases import release_versions
 from tests.support.command import run
@@ -151,7 +151,6 @@ def test_an_error_of_ours_is_one_line_with_its_own_code(tmp_path: Path) -> None:
 
 
 def test_the_list_of_commands_is_whole_and_loads_none_of_them() -> None:
-    assert set(ELSEWHERE) < set(COMMANDS)
     for name, told in COMMANDS.items():
         assert len(told) <= 62
         assert main.get_command(None, name).name == name  # type: ignore[arg-type, union-attr]
@@ -163,6 +162,56 @@ def test_the_list_of_commands_is_whole_and_loads_none_of_them() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert all(told in done.stdout for told in COMMANDS.values())
+
+
+@pytest.mark.parametrize(("former", "present"), [*ALIASES.items()])
+def test_a_former_name_still_runs_the_command_and_is_not_listed(
+    former: str, present: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, former, "--help")[1].split()[4:] == run(capsys, present, "--help")[1].split()[4:]
+    assert f"  {former} " not in run(capsys, "--help")[1]
+
+
+def test_a_command_that_left_the_package_says_where_it_went(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in MOVED:
+        code, out, err = run_main(capsys, name, "--rounds", "3")
+        assert (code, out) == (2, "")
+        assert (
+            err == f"entrycache: {name} is not part of the package; run `python -m entrycache_dev {name}` in a clone\n"
+        )
+
+
+def run_main(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    said = capsys.readouterr()
+    return int(ended.value.code or 0), said.out, said.err
+
+
+START = """
+import resource, sys
+from entrycache_cli.main import main
+try: main(sys.argv[1:])
+except SystemExit: pass
+finally:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    systems = {part for name in sys.modules if name.startswith("entrycache_") for part in name.split(".")
+               if part in ("pulsar_pip430", "pulsar_legacy", "pulsar_segmented", "kafka_streams")}
+    print(usage.ru_utime + usage.ru_stime, *sorted(systems), file=sys.stderr)
+"""
+
+
+def start_of(*arguments: str) -> tuple[float, set[str]]:
+    """Return the CPU seconds of a command and the systems that it imported."""
+    done = subprocess.run([sys.executable, "-c", START, *arguments], capture_output=True, text=True, check=False)
+    seconds, *systems = done.stderr.splitlines()[-1].split()
+    return float(seconds), set(systems)
+
+
+def test_help_imports_no_system_and_answers_at_once() -> None:
+    seconds, systems = min(start_of("--help") for _ in range(3))
+    assert systems == set()
+    assert seconds < 0.25
 
 
 def test_a_subject_is_served_without_loading_what_searches() -> None:

@@ -62,11 +62,11 @@ def test_the_wheel_knows_the_rules_and_the_exhibits(installed: Path, tmp_path: P
     done = run(installed, "rules", "R-EVICT-8", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "in order" in done.stdout
-    done = run(installed, "museum", "--json", cwd=tmp_path)
+    done = run(installed, "faults", "--json", cwd=tmp_path)
     assert len(json.loads(done.stdout)["exhibits"]) >= 10
 
 
-@pytest.mark.parametrize("arguments", [["audit", "x"], ["prove"], ["bench"], ["league"], ["trace", "inspect", "x"]])
+@pytest.mark.parametrize("arguments", [["audit", "x"], ["prove"], ["policies"], ["trace", "inspect", "x"]])
 def test_what_needs_an_extra_says_which(installed: Path, tmp_path: Path, arguments: list[str]) -> None:
     done = run(installed, *arguments, cwd=tmp_path)
     assert done.returncode == 4, done.stdout + done.stderr
@@ -82,7 +82,7 @@ def test_a_command_without_its_extra_still_says_what_it_is_for(installed: Path, 
 
 @pytest.mark.long
 def test_the_line_that_is_advised_works(installed: Path, tmp_path: Path) -> None:
-    advised = run(installed, "bench", cwd=tmp_path).stderr.partition(": uv ")[2].strip()
+    advised = run(installed, "policies", cwd=tmp_path).stderr.partition(": uv ")[2].strip()
     subprocess.run([UV, *shlex.split(advised)], check=True)
     assert "extra bench" not in run(installed, "doctor", cwd=tmp_path).stdout
     done = run(installed, "doctor", "--json", cwd=tmp_path)

@@ -139,7 +139,7 @@ def _require_settings(given: GivenSettings, where: Path) -> None:
 
 
 def _for_spark(where: str, engine: str, kernel: str | None, metadata: Path | None) -> Callable[..., AuditResult] | None:
-    """What audits a trace that Spark is to find; None: it is a folder of this machine."""
+    """Return the function that audits a trace which only Spark finds; return None for a folder of this machine."""
     from entrycache_trace.files import is_spark_location
 
     if not is_spark_location(where):

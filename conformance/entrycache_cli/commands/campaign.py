@@ -1,4 +1,8 @@
-"""`entrycache campaign`."""
+"""The command `entrycache campaign`: play seeded cases on several subjects and compare them with the reference.
+
+A theme says which operations the cases prefer. The record of a campaign (subjects, seed, steps, differences) is printed
+and can be written as JSON; `entrycache versions` reads such records. Some themes are programs of their own.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ from entrycache_protocol.subject import InProcessSubject
 THEMES: Final = tuple(dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.themes))
 
 PROGRESS_STEPS: Final = 1_000_000
-"""Judged steps between two lines of progress on stderr."""
+"""The number of judged steps between two lines of progress on stderr."""
 
 
 @click.command("campaign")
@@ -104,7 +108,7 @@ def command(
 
 
 def _system(subjects: tuple[str, ...]) -> str:
-    """The system of the released jars among the subjects, else the first one."""
+    """Return the system of the first released jar among the subjects, or the first system there is."""
     found = (find_release(name) for name in subjects)
     return next((release.family.system for release in found if release is not None), next(iter(SYSTEMS)))
 
@@ -134,7 +138,7 @@ def _print_record(record: dict[str, Any], as_json: bool) -> None:
 
 
 class _Progress:
-    """A line on stderr now and then."""
+    """A progress callback that prints a line on stderr now and then."""
 
     def __init__(self) -> None:
         self._told = 0

@@ -1,4 +1,10 @@
-"""The options --known and --fix of `entrycache conform`."""
+"""The command `entrycache conform`: check a subject against the rules by comparing it with the reference.
+
+`command` resolves the subject, selects levels and rules, and calls `entrycache_conformance`: `conform` for all rules,
+`conform_to_rules` for some, `conform_with_known` if a file lists known failures. The report that comes back is printed
+as tables, one line a failure, or JSON, and written as JUnit XML or HTML. `--list` prints levels, operations and rules
+and runs nothing.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +61,7 @@ from entrycache_protocol.system import AnySystem, system_named
 
 
 def known_options(function: F) -> F:
-    """--known and --fix."""
+    """Add --known and --fix to a command."""
     for option in (
         click.option("--fix", is_flag=True, help="Rewrite the file of --known so that it is true."),
         click.option(
@@ -70,10 +76,10 @@ def known_options(function: F) -> F:
 
 
 def read_entries(known: Path | None, fix: bool) -> tuple[KnownFailure, ...]:
-    """The known failures that a command line names, if any; a file to be made may not be there yet.
+    """Read the known failures that a command line names, if any; with --fix the file may not exist yet.
 
     Raises:
-        UsageError: --fix without --known, or an unusable file.
+        UsageError: --fix is given without --known, or the file is unusable.
     """
     if known is None:
         if fix:
@@ -83,7 +89,7 @@ def read_entries(known: Path | None, fix: bool) -> tuple[KnownFailure, ...]:
 
 
 def known_json(known: KnownReport) -> dict[str, Any]:
-    """What `--json` says more."""
+    """Return what `--json` adds about known failures."""
     found = [entry.number for entry, _ in known.hits]
     return {"known": [_known_entry_json(one, found.count(one.entry.number)) for one in known.checked]}
 
@@ -103,7 +109,7 @@ def _known_entry_json(one: EntryCheck, found: int) -> dict[str, Any]:
 
 
 def known_lines(known: KnownReport) -> list[str]:
-    """What a person reads of the entries that fail as known."""
+    """Return the lines about the entries that fail as known."""
     said = []
     for one in known.checked:
         if one.state is EntryState.FAILS:
@@ -118,10 +124,6 @@ def print_problems(known: KnownReport, fixed: list[str] | None, code: int) -> in
     for line in known.problems if fixed is None else fixed:
         print_error(line)
     return 1 if known.problems and fixed is None else code
-
-
-# --- rule_list
-# `entrycache conform --list`: levels with their operations, and rules with the operations that they fire in.
 
 
 def print_rule_list(
@@ -149,7 +151,7 @@ def print_rule_list(
 
 
 def rules_by_level(system: AnySystem) -> dict[str, Any]:
-    """Of each level its own operations, and the rules that are met there first, with the operations they fire in."""
+    """Return for each level its own operations and the rules that are first checked there, with their operations."""
     found = find_rule_levels(system)
     return {
         level: {
@@ -165,7 +167,11 @@ def rules_by_level(system: AnySystem) -> dict[str, Any]:
 
 
 def _only_rules(told: dict[str, dict[str, Any]], asked: frozenset[str]) -> dict[str, dict[str, Any]]:
-    """These rules alone, with their levels and systems."""
+    """Keep only the requested rules, with their levels and systems.
+
+    Raises:
+        UsageError: no level checks one of them.
+    """
     names = ", ".join(told)
     found = {}
     for name, levels in told.items():
@@ -193,9 +199,6 @@ def _rules_table(name: str, levels: dict[str, Any], offered: frozenset[str] | No
             table.add_row("", Text(rule), Text(", ".join(met["ops"]) + (" (none is offered)" if lacks else "")))
     return table
 
-
-# --- conform
-# `entrycache conform`.
 
 Result = TypeVar("Result")
 
@@ -272,7 +275,7 @@ def command(
 
 
 def _print_list(choice: SubjectChoice, as_json: bool, asked: frozenset[str]) -> int:
-    """What can be asked of a subject; of none, of a system, else of all; of these rules alone, where some are named."""
+    """Print what can be tested: of a subject, of a system, or of all systems if neither is given."""
     if choice.name is None and choice.command is None:
         return print_rule_list(None, choice.system, as_json, asked)
     found = resolve_subject(choice)
@@ -344,10 +347,10 @@ def _run(
 
 
 def requested_rules(rules: str | None, known: Path | None) -> frozenset[str]:
-    """The rules that a command line asks for; none: all.
+    """Return the rules that a command line asks for; return an empty set for all rules.
 
     Raises:
-        UsageError: the option is empty, or does not go with another one.
+        UsageError: the option is empty, or another option excludes it.
     """
     if rules is None:
         return frozenset()
@@ -360,10 +363,10 @@ def requested_rules(rules: str | None, known: Path | None) -> frozenset[str]:
 
 
 def levels_meeting(subject: TestedSubject, asked: frozenset[str]) -> tuple[str, ...]:
-    """The levels that a subject offers something of and that meet these rules; without rules none is chosen.
+    """Return the levels that check these rules and that the subject offers; return none if no rules are given.
 
     Raises:
-        UsageError: one of them is no rule of the subject's system, or none can be met with what it offers.
+        UsageError: a rule is not one of the subject's system, or the subject offers nothing that checks it.
     """
     if not asked:
         return ()
@@ -375,7 +378,7 @@ def levels_meeting(subject: TestedSubject, asked: frozenset[str]) -> tuple[str, 
 
 
 class Way(NamedTuple):
-    """How a report is told; `heard`: the subject, once it has answered `start`."""
+    """The way in which a report is printed and written; `heard` holds the subject once it has answered `start`."""
 
     as_json: bool
     quiet: bool
@@ -384,7 +387,7 @@ class Way(NamedTuple):
 
 
 def _print_report(report: RunReport, way: Way, run: str, knowing: KnownReport | None) -> None:
-    """A report, with what has become of the known failures."""
+    """Print a report and the states of the known failures, and write the requested files."""
     result = {**report.to_json(), **({} if knowing is None else known_json(knowing))}
     if way.as_json:
         echo(json.dumps(result))
@@ -398,7 +401,7 @@ def _print_report(report: RunReport, way: Way, run: str, knowing: KnownReport | 
 
 
 def _with_progress(subject: TestedSubject, quiet: bool, run: Callable[[Notify], Result]) -> Result:
-    """What a run answers that tells how far it is."""
+    """Run something that reports its progress, with a progress bar on a terminal; return its result."""
     out = make_console(stderr=True)
     if quiet or not out.is_terminal:
         return run(lambda level, done, wanted: None)

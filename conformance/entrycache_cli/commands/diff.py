@@ -1,4 +1,4 @@
-"""`entrycache diff`."""
+"""The command `entrycache diff`: run the same cases on two subjects and report where their answers differ."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from entrycache_protocol.files import write_text
 @json_option
 @exits_with_code
 def command(before: str, after: str, seed: int, cases: int, out: Path | None, as_json: bool) -> int:
-    """What the subject AFTER answers otherwise than the subject BEFORE: rule, shortest sequence, both outcomes.
+    """Run the same cases on BEFORE and AFTER, and report each difference: rule, shortest sequence, both outcomes.
 
-    Exit 0: they answered alike; 1: they did not. One that is stopped prints what it has found, and writes no page.
+    Exit 0: they answered alike; 1: they did not. A run that is stopped prints the differences so far and writes no
+    page.
     """
     run = f"entrycache diff {before} {after} --seed {seed} --cases {cases}"
     one = resolve_subject(SubjectChoice(before))
@@ -59,7 +60,7 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
 def _say(
     text: str, names: tuple[str, str], found: list[BehaviourDifference], more: dict[str, bool], as_json: bool
 ) -> None:
-    """What was found, as one object or as the page."""
+    """Print the differences as one JSON object or as the page."""
     if as_json:
         parts = [
             {"label": each.label, "rules": each.rules, "case": case_to_json(each.case), "met": each.met}

@@ -1,4 +1,4 @@
-"""`entrycache doctor`."""
+"""The command `entrycache doctor`: list the packages and tools that commands need, and how to install them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from entrycache_protocol.errors import MissingPrerequisite, install_command
 
 
 class Prerequisite(NamedTuple):
-    """One prerequisite: what was found, what needs it, and what to do where it is missing."""
+    """A package or tool with its version, the commands that need it, and advice if it is missing."""
 
     what: str
     found: str | None
@@ -39,7 +39,7 @@ EXTRAS: Final = {
     "league": "league",
     "docs": "make site",
 }
-"""The extras of the package, and the commands that need them; `dev` is for work on the suite itself."""
+"""The extras of the package with the commands that need them; `dev` is for work on the suite itself."""
 
 REQUIRED: Final = re.compile(r"([\w.-]+).*;\s*extra == ['\"](\w+)['\"]")
 TOOLS: Final = (
@@ -50,7 +50,7 @@ TOOLS: Final = (
 
 
 def prerequisites() -> Iterator[Prerequisite]:
-    """What is there and what is not."""
+    """Yield every package and tool with its version, if it is installed."""
     yield Prerequisite("python", sys.version.split()[0], "everything", "")
     for name, extra in _packages():
         advice = _extra(extra)
@@ -68,7 +68,7 @@ def _extra(name: str) -> str:
 
 
 def _packages() -> Iterator[tuple[str, str]]:
-    """The packages of the extras, each with the first extra that has it."""
+    """Yield the packages of the extras, each with the first extra that has it."""
     told = set()
     for extra in EXTRAS:
         for name in _packages_of(extra):
@@ -78,13 +78,13 @@ def _packages() -> Iterator[tuple[str, str]]:
 
 
 def _packages_of(extra: str) -> list[str]:
-    """The packages of an extra, as the installed metadata names them."""
+    """Return the packages of an extra, as the metadata of the installed package names them."""
     found = [match for line in requires("entrycache") or () if (match := REQUIRED.match(line)) is not None]
     return [match[1] for match in found if match[2] == extra and match[1] != "entrycache"]
 
 
 def _newer_javas() -> Iterator[Prerequisite]:
-    """A Java for releases that need a newer one than the rest; it need not be the one on the path."""
+    """Yield each newer Java that some releases need; it may be elsewhere than on the path."""
     oldest = min(release.java for release in all_releases())
     for java in sorted({release.java for release in all_releases()} - {oldest}):
         names = ", ".join(release.subject for release in all_releases() if release.java == java)

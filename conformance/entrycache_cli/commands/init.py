@@ -1,8 +1,8 @@
 """The command `entrycache init`: write a first adapter in one of five languages.
 
-The adapters stand in `entrycache_cli/templates/adapters`, a folder a language. Each holds a naive cache that conforms at
-level `range`. `write_adapter` copies one into a user's folder, with vectors and, for Java, with the classes that speak
-the protocol.
+The adapters stand in `entrycache_cli/templates/adapters`, a folder a language. Each holds a naive cache that conforms
+at level `range`. `write_adapter` copies one into a user's folder, with vectors and, for Java, with the classes that
+speak the protocol.
 """
 
 from __future__ import annotations

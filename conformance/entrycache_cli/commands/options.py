@@ -1,4 +1,8 @@
-"""Options that several commands share, and commands that answer their exit code."""
+"""Options that several commands share, and the decorator of commands that return their exit code.
+
+`subject_options` adds the options of every command that takes a subject, and `choose_subject` turns their values into a
+`SubjectChoice`. `exits_with_code` wraps a command that returns its exit code.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +24,17 @@ from entrycache_protocol.messages import escape_unprintable, shorten
 F = TypeVar("F", bound=Callable[..., Any])
 
 SECONDS_MOST: Final = 1_000_000
-"""Some eleven days; what waits for longer waits for ever."""
+"""About eleven days, the longest time that a command waits."""
 
 
 class SecondsRange(click.FloatRange):
-    """A number of seconds. `nan`, which lies in no range and beyond none, is not one."""
+    """A click type for seconds; it rejects `nan`, which every comparison lets through."""
 
     def __init__(self, min_open: bool) -> None:
         super().__init__(min=0, max=SECONDS_MOST, min_open=min_open)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number, if it lies in the range."""
+        """Return the number if it lies in the range."""
         seconds = float(super().convert(value, param, ctx))
         if math.isnan(seconds):
             self.fail(f"{value!r} is not a number", param, ctx)
@@ -38,7 +42,7 @@ class SecondsRange(click.FloatRange):
 
 
 def exits_with_code(function: Callable[..., int | None]) -> Callable[..., None]:
-    """A command that answers its exit code."""
+    """Wrap a function that returns an exit code as a command that ends with it."""
 
     @wraps(function)
     def command(*args: Any, **kwargs: Any) -> None:
@@ -48,13 +52,13 @@ def exits_with_code(function: Callable[..., int | None]) -> Callable[..., None]:
 
 
 def print_nothing_checked(reasons: list[str]) -> None:
-    """One line on stderr for exit 2 where the usage was right: what kept the command from checking."""
+    """Print the reason of exit 2 for a command that was used correctly and could check nothing."""
     why = shorten(" ".join(reasons[0].split()), 300) if reasons else "no run was judged"
     print_error(f"nothing was checked: {why}")
 
 
 def subject_options(function: F) -> F:
-    """--system, --command, --classpath, --subject-log and --timeout, wherever a subject may stand."""
+    """Add --system, --command, --classpath, --subject-log and --timeout to a command."""
     for option in (
         click.option("--timeout", type=SecondsRange(min_open=True), default=TIMEOUT_SECONDS,
                      show_default=True, metavar="S",
@@ -70,10 +74,10 @@ def subject_options(function: F) -> F:
 
 
 def choose_subject(subject: str | None, kwargs: dict[str, Any]) -> SubjectChoice:
-    """The subject that the command line means; what it writes to stderr goes where that says.
+    """Return the subject that a command line names; what it writes to stderr goes where the options say.
 
     Raises:
-        Unwritten: the file of --subject-log cannot be written.
+        WriteError: the file of --subject-log cannot be written.
     """
     log = kwargs["subject_log"]
     sinks: list[StderrListener] = [] if log is None else [SubjectLog(log)]
@@ -88,7 +92,7 @@ def choose_subject(subject: str | None, kwargs: dict[str, Any]) -> SubjectChoice
 
 
 def echo_subject_output(chunk: bytes) -> None:
-    """What a subject writes to stderr, on ours."""
+    """Print on our stderr what a subject writes to its own."""
     for line in chunk.decode("utf-8", "replace").splitlines():
         echo(f"subject: {escape_unprintable(line)}", err=True)
 

@@ -1,4 +1,9 @@
-"""`entrycache league`."""
+"""The command `entrycache policies`: replay the same requests through Pulsar's caches and other cache policies.
+
+Requests come from recorded traces, from files in the oracleGeneral format, or from presets that are made up here. The
+work is done by `entrycache_league`, whose packages (numba, matplotlib, pyarrow) are an extra. The results are tables,
+JSON, or a page with pictures.
+"""
 
 # ruff: noqa: PLC0415 -- numba, numpy, pyarrow and matplotlib are extras
 
@@ -26,13 +31,13 @@ if TYPE_CHECKING:
 REQUESTS = 200_000
 REQUESTS_MOST = 100_000_000
 NEEDED_PACKAGES = ("numba", "matplotlib", "pyarrow")
-"""What the extra `league` brings."""
+"""Packages that the extra `league` brings."""
 
 PAGE_STEPS = 200
-"""About what the page takes: presets, and a line a policy and preset or number of topics."""
+"""About how many steps the page takes: one for each policy and preset, or each number of topics."""
 
 
-@click.command("league")
+@click.command("policies")
 @click.argument("traces", nargs=-1, type=click.Path(path_type=Path), metavar="[TRACE]...")
 @click.option("--preset", "presets", multiple=True, metavar="P", help="Requests made up here (again for more).")
 @click.option("--policy", "policies", multiple=True, metavar="NAME", help="Only these policies (again for more).")
@@ -64,7 +69,7 @@ def command(
     page: Path | None,
     as_json: bool,
 ) -> int:
-    """Replay the same requests through the caches of Pulsar and through other policies.
+    """Replay the same requests through the caches of Pulsar and through other cache policies.
 
     TRACE is a folder of a recorded trace, or a file *.oracleGeneral. Exit 2: wrong usage or input; 4: the extra
     `league` is missing.
@@ -78,7 +83,7 @@ def command(
         return _write_comparison_page(page, traces, presets)
     names = select_policies(policies)
     if not traces and not presets and not with_costs:
-        raise UsageError("nothing was named to replay; expected a trace, --preset P, --costs or --page FILE")
+        raise UsageError("nothing to replay; expected a trace, --preset P, --costs or --page FILE")
     asked = _read_requests(traces, presets, requests or REQUESTS, seed)
     if write is not None:
         return _write_requests(asked, write)
@@ -103,12 +108,12 @@ def command(
 def _require_extra() -> None:
     absent = next((name for name in NEEDED_PACKAGES if find_spec(name) is None), None)
     if absent is not None:
-        raise missing_extra("league", absent, "league")
+        raise missing_extra("policies", absent, "league")
 
 
 @contextmanager
 def _progress_bar(steps: int) -> Iterator[Callable[[str], None]]:
-    """A bar on stderr, of a terminal alone, that goes on at each policy."""
+    """Show a progress bar on stderr if that is a terminal; yield a function that advances it by one policy."""
     out = make_console(stderr=True)
     columns = (BarColumn(), TimeElapsedColumn(), description_column())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
@@ -134,7 +139,7 @@ def _write_requests(asked: list[Requests], path: Path) -> int:
     from entrycache_league.sources import write_oracle_general
 
     if len(asked) != 1:
-        raise UsageError(f"--write takes the requests of one broker; {len(asked)} were named")
+        raise UsageError(f"--write takes the requests of one broker; {len(asked)} were given")
     echo(f"{write_oracle_general(asked[0], path)} requests in {escape_unprintable(str(path))}")
     return 0
 
@@ -143,7 +148,7 @@ def _write_comparison_page(path: Path, traces: tuple[Path, ...], presets: tuple[
     from entrycache_league.page import measure_page, write_page
 
     if traces or presets:
-        raise UsageError("--page tells of all presets; expected no trace and no --preset beside it")
+        raise UsageError("--page covers all presets; expected neither a trace nor --preset")
     with _progress_bar(PAGE_STEPS) as progress:
         numbers = measure_page(progress)
     write_page(numbers, path)

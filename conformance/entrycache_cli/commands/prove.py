@@ -1,4 +1,8 @@
-"""`entrycache prove`."""
+"""The command `entrycache prove`: prove the rules for the reference, or check them in bounded models.
+
+`entrycache_evidence` does the work. Each line of evidence names a rule, a grade, its bounds, and a seeded fault that
+the same method refutes.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
 
 
 ENGINE: Final = "z3, CrossHair and our explorer; at profile long TLC"
-"""What obtains the evidence; none of it draws numbers, so there is no seed."""
+"""The tools that produce the evidence; none of them draws random numbers, so there is no seed."""
 
 
 @click.command("prove")
@@ -35,10 +39,10 @@ ENGINE: Final = "z3, CrossHair and our explorer; at profile long TLC"
 @json_option
 @exits_with_code
 def command(profile: str, as_json: bool) -> int:
-    """Prove, exhaust and confirm the rules for the model; each line is printed with its bounds.
+    """Prove the rules for the reference or check them in bounded models; print each line with its bounds.
 
-    Exit 1 where a proof fails, where a planted fault is not refuted, or where less was obtained than before. A run that
-    is stopped tells what the parts that were over have obtained.
+    Exit 1: a proof fails, a seeded fault is not refuted, or there is less evidence than before. A run that is stopped
+    prints the evidence of its finished parts.
     """
     from entrycache_evidence import compare, prove  # noqa: PLC0415 - slow to import
 
@@ -54,7 +58,7 @@ def command(profile: str, as_json: bool) -> int:
 
 
 def _say(result: Proof, problems: list[str], without: Verdict, profile: str, as_json: bool) -> None:
-    """What was obtained, and the verdict where there are no problems."""
+    """Print the evidence, and the verdict that applies if there are no problems."""
     evidence = [
         {"rule": item.rule.value, "grade": item.grade, "bounds": item.bounds, "refuted_mutant": item.refuted_mutant}
         for item in result.evidence

@@ -1,4 +1,9 @@
-"""`entrycache replay`."""
+"""The command `entrycache replay`: play a case file again, or print it as a test that stands alone.
+
+A case is played on the reference and the subject, and the first difference is shown with both states. A history of
+several threads is played many times. With `--as`, `export_test` prints a test in Python, Go, Rust or Java that starts
+the subject and speaks the protocol without our code; its templates stand in `entrycache_cli/templates/tests`.
+"""
 
 from __future__ import annotations
 
@@ -37,16 +42,16 @@ from entrycache_protocol.messages import escape_unprintable
 from entrycache_protocol.subject import TestedSubject
 
 TEST_TEMPLATES: Final = {"pytest": "test_case.py.j2", "go": "case_test.go.j2", "rust": "case.rs.j2"}
-"""The languages of such tests; one in Java drives the released classes instead, and is made elsewhere."""
+"""The languages of protocol tests with their templates; a test in Java drives the released classes instead."""
 
 
 def render_test(case: Mapping[str, Any], language: str, command: str | None) -> str:
-    """The text of the test, which checks every outcome and compares what `judge` compares.
+    """Return a test that checks every outcome of a case and compares what `judge` compares.
 
-    `case` holds the reference's outcomes; `command` starts the subject. Without one the test runs our own fast cache.
+    `case` holds the outcomes of the reference. `command` starts the subject; without one the test runs our fast cache.
 
-    All that comes from elsewhere stands in comments, or as JSON of ASCII inside a string: each of these languages reads
-    a quote and a backslash as JSON writes them, and nothing else is escaped there.
+    Foreign text stands in comments, or as ASCII JSON inside a string. Each of these languages reads a quote and a
+    backslash as JSON writes them, and nothing else is escaped there.
     """
     own = ["entrycache", "serve", "fast", "--system", case["system"]]
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - only for --as
@@ -70,7 +75,7 @@ def render_test(case: Mapping[str, Any], language: str, command: str | None) -> 
 
 
 def _json_literal(value: Any) -> str:
-    """A value as JSON, as a string literal."""
+    """Return a value as JSON inside a string literal."""
     return json.dumps(json.dumps(value))
 
 
@@ -137,10 +142,10 @@ def _replay_history(file: Path, history: History, subject: TestedSubject, as_jso
 
 
 def export_test(file: Path, language: str, subject_command: str | None) -> str:
-    """A test of one file that needs none of our code.
+    """Return a test of one file that needs none of our code.
 
     Raises:
-        UsageError: the case cannot be read, or there is no test in Java for its system.
+        UsageError: the case cannot be read, or its system has no tests in Java.
     """
     case = read_case(file, SYSTEMS)
     if case.earlier:
@@ -186,6 +191,6 @@ def _print_replay(file: Path, name: str, replayed: ReplayResult) -> None:
 
 
 def _print_rules(rules: Iterable[str]) -> None:
-    """The texts of broken rules."""
+    """Print the texts of broken rules."""
     for rule in rules:
         make_console().print(f"{rule}: {load_linked_rules(rule)[0]['text']}", soft_wrap=True)

@@ -1,4 +1,8 @@
-"""`entrycache report`."""
+"""The command `entrycache report`, and the options --junit and --html of other commands.
+
+`command` prints a file of results in another format. `report_options` adds the options that write the same formats
+during a run, and `ReportFiles` writes them.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +35,11 @@ def command(file: Path, form: str) -> int:
     return 0
 
 
-# --- file_options
-# The options --junit and --html: results in other forms, written in the same run.
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ReportFiles(NamedTuple):
-    """Where results go beside the terminal, by form; None: nowhere."""
+    """The files to which results are written, by format; None for a format that is not requested."""
 
     paths: Mapping[str, Path | None]
 
@@ -54,7 +55,7 @@ class ReportFiles(NamedTuple):
 
 
 def report_options(function: F) -> F:
-    """--junit and --html."""
+    """Add --junit and --html to a command."""
     kinds = {"html": "one page that needs no network", "junit": "JUnit XML, a test case a rule and level"}
     for form, what in kinds.items():
         text = f"Write the result into FILE too, as {what}."

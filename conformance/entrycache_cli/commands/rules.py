@@ -1,4 +1,4 @@
-"""`entrycache rules`."""
+"""The command `entrycache rules`: print the rules with their links, or check that text, code and tests agree."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def command(rule: str | None, check: bool, write: bool, as_json: bool) -> int:
 
 
 def _checked() -> list[Problem]:
-    """What does not agree, with a progress bar on a terminal."""
+    """Check all rules, with a progress bar on a terminal; return the problems."""
     out = make_console(stderr=True)
     columns = (description_column(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
@@ -72,7 +72,7 @@ def _checked() -> list[Problem]:
 
 
 def _print_example(rule: Rule) -> None:
-    """The example of a rule, as a table between its story and a planted fault."""
+    """Print the example of a rule: its story, a table of steps, and the seeded fault that it catches."""
     example = load_example(rule)
     given, planted = describe_settings(example), describe_fault(example)
     echo(f"\n{locate_example(rule).name}: {example.asked.note}")

@@ -1,4 +1,8 @@
-"""`entrycache serve`."""
+"""The command `entrycache serve`: speak the protocol for a subject on stdin and stdout.
+
+A released jar replaces this process by its JVM. A class of an author and our own subjects are served in this process;
+nothing that searches or reports is imported for them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What one thread of a Kafka Streams client gets of its record cache, and how many entries fit into that."""
+"""The command `entrycache share`: compute a thread's share of a Kafka Streams client's record cache.
+
+`read_client` reads the settings of a client from a properties file and the command line. The reference computes the
+share of a thread; `share_json` and `share_lines` present it, with the number of entries that fit.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +25,18 @@ DEPRECATED: Final = "cache.max.bytes.buffering"
 THREADS: Final = "num.stream.threads"
 KINDS: Final[dict[str, Kind]] = {TOTAL: LONG, DEPRECATED: LONG, THREADS: COUNT}
 DEFAULTS: Final = {TOTAL: 10_485_760, THREADS: 1}
-"""Of `StreamsConfig`, the same in 3.9.2, 4.0.0 and 4.3.1."""
+"""Defaults of `StreamsConfig`, the same in 3.9.2, 4.0.0 and 4.3.1."""
 
 
 class Setting(NamedTuple):
-    """The value of a setting, and where it comes from."""
+    """The value of a setting and its source."""
 
     value: int
     source: str
 
 
 class Client(NamedTuple):
-    """What the cache of a client is made of. `threads` counts stream threads, the global one not."""
+    """The settings of a client's cache; `threads` counts stream threads without the global one."""
 
     total_bytes: Setting
     threads: Setting
@@ -49,12 +53,12 @@ class Entry(NamedTuple):
 
     @property
     def counted_bytes(self) -> int:
-        """What the entry counts (K-SIZE-1)."""
+        """The bytes that the entry counts (K-SIZE-1)."""
         return size_bytes("", "", self.topic, ()) + self.key_bytes + self.value_bytes + self.header_bytes
 
 
 def share_bytes(total_bytes: int, threads: int, global_thread: bool) -> int:
-    """The bytes of each thread's cache (K-SHARE-1), computed by the reference."""
+    """Return the bytes of each thread's cache (K-SHARE-1), computed by the reference."""
     config = Config()
     answer = step(initial(config), ops.Share(total_bytes, threads, global_thread), config).outcome.answer
     assert isinstance(answer, Shared)
@@ -62,12 +66,12 @@ def share_bytes(total_bytes: int, threads: int, global_thread: bool) -> int:
 
 
 def read_client(path: Path | None, total_bytes: int | None, threads: int | None, global_thread: bool) -> Client:
-    """The client that a properties file describes; what is given besides wins over the file.
+    """Read the client that a properties file describes; values from the command line replace those of the file.
 
-    As `StreamsConfigUtils.totalCacheSize` does, the deprecated name counts only where the other one is not given.
+    As in `StreamsConfigUtils.totalCacheSize`, the deprecated name counts only if the other one is absent.
 
     Raises:
-        UsageError: the file cannot be read, gives a setting twice, or gives one a value that it cannot have.
+        UsageError: the file cannot be read, or it gives a setting twice or an impossible value.
     """
     found = {} if path is None else _read_settings(path)
     total = found.get(TOTAL) or found.get(DEPRECATED) or Setting(DEFAULTS[TOTAL], "default")
@@ -99,7 +103,7 @@ def _read_value(path: Path, given: GivenSetting) -> int:
 
 
 def share_json(client: Client, entry: Entry, caches: int) -> dict[str, Any]:
-    """All numbers, with where the settings come from."""
+    """Return all numbers, with the sources of the settings."""
     share = share_bytes(client.total_bytes.value, client.threads.value, client.global_thread)
     takers = max(1, client.threads.value + client.global_thread)
     return {
@@ -120,7 +124,7 @@ def share_json(client: Client, entry: Entry, caches: int) -> dict[str, Any]:
 
 
 def share_lines(numbers: dict[str, Any]) -> list[str]:
-    """The same for a person, a sentence a line."""
+    """Describe the numbers in sentences, one a line."""
     threads = f"{numbers['threads']} stream thread{'' if numbers['threads'] == 1 else 's'}"
     takers = f"{threads} and a global thread" if numbers["global_thread"] else threads
     lines = [
@@ -142,9 +146,6 @@ def share_lines(numbers: dict[str, Any]) -> list[str]:
         lines.append(f"{each} in each of {numbers['caches']} caches where all are written alike: an average, no limit")
     return lines
 
-
-# --- share
-# `entrycache share`: what a thread of a Kafka Streams client gets of `statestore.cache.max.bytes`.
 
 SIZE = click.IntRange(0, INT_MAX)
 

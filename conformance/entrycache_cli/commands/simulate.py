@@ -1,4 +1,9 @@
-"""`entrycache trace simulate`."""
+"""The commands `entrycache trace simulate` and `entrycache trace explain`, which replay the calls of a recorded trace.
+
+`simulate_command` replays the calls through the fast cache with other settings and prints how hits and bytes change.
+`explain_command` writes the calls up to one event as a case file for `entrycache replay`. Both use
+`entrycache_simulate`.
+"""
 
 from __future__ import annotations
 
@@ -104,11 +109,11 @@ def _report_self_check(differences: tuple[str, ...], many_threads: bool) -> int:
 
 
 ProposedSettings = tuple[str, dict[str, Any], tuple[int, int, int] | None]
-"""Settings: their label, the changes, and the receive buffers that a broker.conf proposes."""
+"""Proposed settings: a label, the changed settings, and the receive buffers that a broker.conf proposes."""
 
 
 def read_proposed_settings(text: str) -> ProposedSettings:
-    """The settings that a --config names.
+    """Read the settings that a --config names.
 
     Raises:
         UsageError: they cannot be read.
@@ -163,10 +168,6 @@ def _receive_buffers(text: str) -> tuple[int, int, int]:
         raise UsageError(f"--receive-buffers {text}: expected three sizes in bytes, MIN,INITIAL,MAX")
     least, initial, most = map(int, parts)
     return least, initial, most
-
-
-# --- explain
-# `entrycache trace explain`.
 
 
 @click.command("explain")

@@ -1,4 +1,4 @@
-"""`entrycache smoke`."""
+"""The command `entrycache smoke`: play one small case for each operation, the first thing to run for a new adapter."""
 
 from __future__ import annotations
 

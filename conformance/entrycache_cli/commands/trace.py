@@ -1,9 +1,9 @@
 """The group `entrycache trace`: generate, record, convert, inspect and check traces.
 
-`commands` returns the group and the command `audit`, or stand-ins that name the missing extra. The subcommands `explain`
-and `simulate` stand in `entrycache_cli.commands.simulate` and are imported when they are asked for. `trace record` plays
-a case on a subject and writes its rows (`entrycache_cli.commands.record`), or starts a real broker with a recorder
-(`kafka_recording`, `pulsar_recording`).
+`commands` returns the group and the command `audit`, or stand-ins that name the missing extra. The subcommands
+`explain` and `simulate` stand in `entrycache_cli.commands.simulate` and are imported when they are asked for. `trace
+record` plays a case on a subject and writes its rows (`entrycache_cli.commands.record`), or starts a real broker with a
+recorder (`kafka_recording`, `pulsar_recording`).
 """
 
 # ruff: noqa: PLC0415 -- a command imports what it runs; pyarrow, DuckDB and Spark are extras

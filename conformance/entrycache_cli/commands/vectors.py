@@ -1,4 +1,8 @@
-"""`entrycache vectors`."""
+"""The command `entrycache vectors`: write packs of cases with the reference's outcomes, or play a pack on a subject.
+
+`fill` makes packs from the reference, compares their hashes with the published manifest, or publishes them anew.
+`consume` plays a pack on a subject and reports where its outcomes differ.
+"""
 
 from __future__ import annotations
 
@@ -45,15 +49,15 @@ from entrycache_protocol.subject import TestedSubject
 
 Result = TypeVar("Result")
 Notify = Callable[[str, int, int], None]
-"""Told what is under way, how many cases are done, and of how many (0: nobody knows)."""
+"""A callback that gets the name of the part in progress, the cases done, and the number of cases (0 if unknown)."""
 
 SEED: Final = 0
-"""That of the packs whose hashes are published."""
+"""The seed of the packs whose hashes are published."""
 
 
 @click.group("vectors")
 def command() -> None:
-    """Cases with the reference's outcomes, as files for other languages: make them, or play them."""
+    """Write cases with the reference's outcomes as files for other languages, or play them."""
 
 
 @command.command("fill")
@@ -96,7 +100,7 @@ def fill(packs: tuple[str, ...], seed: int, out: Path, check: bool, write: bool,
 
 
 def _target(name: str, out: Path, published: Path, write: bool) -> Path | None:
-    """The file of a pack; published is only the small one."""
+    """Return the file of a pack; only the small pack is published."""
     if write:
         return published / f"{name}{SUFFIX}" if name == SMALL_PACK else None
     return out / f"{name}{SUFFIX}"
@@ -173,7 +177,7 @@ def consume_command(pack: Path, subject: str | None, failures: Path, as_json: bo
 
 
 def _print_consumed(subject: TestedSubject, path: Path, done: PackResult, choice: SubjectChoice, as_json: bool) -> None:
-    """What a pack has shown."""
+    """Print the result of playing a pack."""
     known = read_manifest(locate_spec_folder() / "vectors" / MANIFEST_NAME)["packs"].values()
     published = next((pack["name"] for pack in known if pack["sha256"] == done.sha256), None)
     if as_json:
@@ -214,7 +218,7 @@ def _print_consumed(subject: TestedSubject, path: Path, done: PackResult, choice
 
 
 def _with_progress(quiet: bool, run: Callable[[Notify], Result]) -> Result:
-    """What a command answers that tells how far it is."""
+    """Run something that reports its progress, with progress bars on a terminal; return its result."""
     out = make_console(stderr=True)
     if quiet or not out.is_terminal:
         return run(lambda what, done, wanted: None)

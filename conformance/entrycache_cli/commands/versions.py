@@ -1,4 +1,8 @@
-"""`entrycache versions`."""
+"""The command `entrycache versions`: show which rules were checked on which subject in which version, and the results.
+
+The records of campaigns and of `conform --json` are read by `report.version_records` and joined to a table by
+`report.version_table`, which also renders the page docs/reference/versions.md.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ from entrycache_protocol.files import write_text
 from entrycache_protocol.system import AbsentRelease
 
 CHECKED_ONE_IN = 50
-"""In a campaign the laws are looked at in one case of so many."""
+"""A campaign checks the laws in one of this many cases."""
 
 
 @click.command("versions")

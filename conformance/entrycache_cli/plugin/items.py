@@ -1,4 +1,10 @@
-"""One run for all workers of pytest-xdist: the first that needs it makes it, the others wait and read it."""
+"""The tests of the plugin: one for each rule and level, and one for each entry of the known failures.
+
+`collect_tests` starts the subject and adds the tests. The first test that runs makes one run of the suite
+(`SharedRun`), and every test reads its own verdict from that report. With pytest-xdist the workers share the run:
+`run_once` lets one process make it and the others read its result from a file. `Checks` is the fixture `entrycache`,
+which checks a class in the process of the test.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +31,18 @@ from entrycache_protocol.author import Subject
 from entrycache_protocol.errors import EntrycacheError, UsageError, Verdict
 
 Answer = KnownReport | Exception
-"""What a run gives all tests: its report, or why there is none."""
+"""The result of a run for all tests: its report, or the error that prevented it."""
 
 
 def shared_folder(config: pytest.Config) -> Path | None:
-    """The folder that the workers of this session share; None where there is one process only."""
+    """Return the folder that the workers of this session share; return None if there is one process only."""
     if not hasattr(config, "workerinput"):
         return None
     return Path(config.getoption("basetemp")).parent
 
 
 def run_once(place: Path | None, make: Callable[[], Answer]) -> Answer:
-    """What `make` gives, in one of the processes that share this folder; the others read what it has left there."""
+    """Return the result of `make`, which one of the processes that share a folder calls; the others read its result."""
     if place is None:
         return make()
     kept = place / "entrycache-run"
@@ -51,19 +57,15 @@ def run_once(place: Path | None, make: Callable[[], Answer]) -> Answer:
 
 
 def _without_cases(answer: Answer) -> Answer:
-    """The answer without the failing cases, which stand in files."""
+    """Return the answer without failing cases, which stand in files."""
     if isinstance(answer, Exception):
         return answer
     report = replace(answer.report, failures=tuple(replace(each, found=None) for each in answer.report.failures))
     return KnownReport(report, answer.checked, ())
 
 
-# --- running
-# One run of the suite that all tests of a session share: it begins with the first of them.
-
-
 class SharedRun:
-    """The subject of a session, the tests there are of it, and the report once there is one."""
+    """The subject of a session, its tests, and the report of its run."""
 
     def __init__(self, asked: Mapping[str, str], place: Path | None = None) -> None:
         """Start the subject; `place`: the folder that several processes share, which make one run together.
@@ -90,7 +92,7 @@ class SharedRun:
         self._answer: KnownReport | Exception | None = None
 
     def rules(self) -> dict[str, list[str]]:
-        """Of each level the rules that can be met there with what the subject offers."""
+        """Return for each level the rules that the subject's operations can check there."""
         declaration = self.subject.declaration
         order = [*declaration.system.levels, *self.levels]
         met = find_rule_levels(declaration.system).items()
@@ -106,10 +108,10 @@ class SharedRun:
         }
 
     def report(self, levels: frozenset[str]) -> KnownReport:
-        """The report of these levels, made once.
+        """Return the report of these levels, which is made once.
 
         Raises:
-            EntrycacheError: the subject is broken; for each test anew.
+            EntrycacheError: the subject is broken; each test raises it again.
         """
         if self._answer is None:
             asked = tuple(level for level in self.levels if level in levels)
@@ -139,10 +141,10 @@ class SharedRun:
 
 
 def parse_seed(text: str) -> int:
-    """The seed that is asked for; 0 where none is.
+    """Return the requested seed, or 0.
 
     Raises:
-        UsageError: it is no whole number.
+        UsageError: it is not a whole number.
     """
     try:
         return int(text or "0")
@@ -150,49 +152,46 @@ def parse_seed(text: str) -> int:
         raise UsageError(f"the seed is {text!r}; expected a whole number") from None
 
 
-# --- items
-# The tests: one a rule and level, one an entry of the known failures.
-
 NAME: Final = "entrycache"
 RUNNING: Final = pytest.StashKey[SharedRun]()
 
 
 class RuleViolated(Exception):
-    """A rule is broken; the text is what a person is shown."""
+    """The error of a test whose rule is broken; its text is for people."""
 
 
 class LevelGroup(pytest.Collector):
-    """What all tests of a level stand below."""
+    """The parent of all tests of a level."""
 
     def collect(self) -> list[pytest.Item]:
-        """They are not collected from a file."""
+        """Return no tests, because they do not come from a file."""
         return []
 
 
 class OwnTest(pytest.Item):
-    """One test of ours: its failure is told without a traceback."""
+    """A test whose failure is reported without a traceback."""
 
     def __init__(self, *, running: SharedRun, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.running = running
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
-        """The table; of a subject that is broken one line."""
+        """Return the table of the failure, or one line for a broken subject."""
         if isinstance(excinfo.value, RuleViolated | EntrycacheError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, *args, **kwargs)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Where the test stands: in no file."""
+        """Return the place of the test, which is in no file."""
         return self.path, None, self.nodeid
 
     def levels(self) -> frozenset[str]:
-        """The levels of all tests that were not left out."""
+        """Return the levels of all tests that were selected."""
         return frozenset(item.level for item in self.session.items if isinstance(item, RuleTest))
 
 
 class RuleTest(OwnTest):
-    """A rule at a level."""
+    """The test of a rule at a level."""
 
     def __init__(self, *, level: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -218,7 +217,7 @@ class RuleTest(OwnTest):
 
 
 class KnownTest(OwnTest):
-    """An entry of the known failures: it is expected to fail just as it says."""
+    """The test of a known failure, which is expected to fail exactly as its entry says."""
 
     def __init__(self, *, entry: KnownFailure, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -235,7 +234,7 @@ class KnownTest(OwnTest):
 
 
 def _failure_of_rule(told: DistinctFailure, rule: str, level: str) -> str:
-    """A failure of that rule at that level, whole where it was found first."""
+    """Return the text of a failure of a rule at a level, in full at the level that found it first."""
     failure = told.failure
     if rule not in failure.rules or level not in {one.level for one in (failure, *told.also)}:
         return ""
@@ -251,10 +250,10 @@ def _failure_of_rule(told: DistinctFailure, rule: str, level: str) -> str:
 
 
 def collect_tests(session: pytest.Session, asked: Mapping[str, str]) -> list[pytest.Item]:
-    """The tests of a subject.
+    """Return the tests of a subject.
 
     Raises:
-        UsageError: of pytest, which ends with its exit code for wrong usage.
+        UsageError: the options are wrong; pytest ends with its exit code for wrong usage.
     """
     try:
         running = SharedRun(asked, shared_folder(session.config))
@@ -276,22 +275,18 @@ def _group(session: pytest.Session, name: str) -> LevelGroup:
     return made
 
 
-# --- fixture
-# The fixture: a class of an author, judged where the test runs.
-
-
 class Checks(NamedTuple):
-    """What the command line of pytest says of checks: the seed, and the folder for case files; empty: 0, and none."""
+    """The seed and the folder for case files from the command line of pytest; "" stands for 0 and for no folder."""
 
     seed: str
     failures: str
 
     def __call__(self, subject: type[Subject], levels: Sequence[str] | None = None, examples: int = 400) -> None:
-        """See `entrycache_protocol.check`.
+        """Check a class; see `entrycache_protocol.check`.
 
         Raises:
-            AssertionError: it breaks a rule, or nothing was checked.
-            EntrycacheError: the class is no subject.
+            AssertionError: the class breaks a rule, or nothing was checked.
+            EntrycacheError: the class is not a subject.
         """
         __tracebackhide__ = True
         check(subject, levels, examples, seed=parse_seed(self.seed), failures=self.failures or None)

@@ -1,7 +1,9 @@
-"""Results as one page that needs nothing else: no network, no other file.
+"""Results as one HTML page that needs no network and no other file.
 
-All text from elsewhere stands in one block of JSON, in which no character of mark-up is left as it is; the script of
-the page puts it in place as text. The policy in its head lets nothing run but that script, by its hash.
+All foreign text stands in one block of JSON, in which every character of mark-up is escaped; the script of the page
+inserts it as text. The policy in the page's head allows only that script, by its hash. The template, the script and the
+style stand in `entrycache_cli/templates/report`. `_page_data` builds the JSON: columns of verdicts, and failures whose
+texts are numbers of a pool.
 """
 
 from __future__ import annotations
@@ -35,26 +37,26 @@ from entrycache_protocol.messages import escape_unprintable
 from entrycache_protocol.system import Lane
 
 MARKS: Final = {mark: f"\\u{ord(mark):04x}" for mark in "<>&'"}
-"""What could end the block of JSON, or be taken for mark-up, and what JSON says instead."""
+"""Characters that could end the block of JSON or be taken for mark-up, with their escapes."""
 
 LINES_MOST: Final = 2_000
-"""Of the table that is read without the script."""
+"""The number of lines in the table that needs no script."""
 
 
 class TextPool:
-    """Texts by number: failures share most of theirs."""
+    """Texts by number; failures share most of their texts."""
 
     def __init__(self) -> None:
         self.texts: dict[str, int] = {}
 
     def __call__(self, text: str) -> int:
-        """The number of a text."""
+        """Return the number of a text."""
         shown = "\n".join(escape_unprintable(line) for line in text.split("\n"))
         return self.texts.setdefault(shown, len(self.texts))
 
 
 def render_html(results: list[dict[str, Any]]) -> str:
-    """The page of all results."""
+    """Return the page of all results."""
     parts = {name: _file(f"page.{name}") for name in ("css", "js")}
     lines = [Line(*map(escape_unprintable, line)) for line in all_verdict_lines(results)]
     page = Environment(autoescape=True, keep_trailing_newline=True).from_string(_file("page.html.j2"))
@@ -82,7 +84,7 @@ def _json_block(model: dict[str, Any]) -> str:
 
 
 def _page_data(results: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the script of the page is handed: columns of verdicts, and failures in which texts are numbers."""
+    """Return the data of the page's script: columns of verdicts, and failures in which texts are numbers."""
     pool = TextPool()
     columns: list[dict[str, Any]] = []
     failures: list[dict[str, Any]] = []
@@ -106,12 +108,12 @@ def _page_data(results: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _provenance_text(result: dict[str, Any]) -> str:
-    """How a result was made, in a cell."""
+    """Return how a result was made, as one text."""
     return "  ".join(provenance_texts(read_provenance(result)))
 
 
 def _run_column(report: RunReport, how: str, pool: TextPool) -> dict[str, Any]:
-    """A column of the matrix: of each rule the worst verdict of all levels, and how often it fired in all."""
+    """Return the column of a run: for each rule its worst verdict of all levels and the sum of its counts."""
     rules: dict[str, list[Any]] = {}
     for level in report.levels.values():
         for rule, met in level.rules.items():
@@ -129,7 +131,7 @@ def _run_column(report: RunReport, how: str, pool: TextPool) -> dict[str, Any]:
 
 
 def _line_columns(lines: list[Line], how: str, pool: TextPool) -> Iterable[dict[str, Any]]:
-    """Columns of an audit, of evidence, of what was skipped."""
+    """Yield the columns of an audit, of evidence, or of skipped parts."""
     for name in dict.fromkeys(line.what for line in lines):
         own = [line for line in lines if line.what == name]
         rest = [line for line in own if not RULE_ID.fullmatch(line.part)]
@@ -174,7 +176,7 @@ def _failure_json(told: DistinctFailure, column: int, pool: TextPool) -> dict[st
 
 
 def _violation_json(shown: dict[str, Any], column: int, pool: TextPool) -> dict[str, Any]:
-    """A violation of an audit: the rows around it, and the bytes over the events near it."""
+    """Return a violation of an audit with the rows around it and the bytes over the events near it."""
     return {
         "of": column,
         "rules": [pool(shown["rule"])],

@@ -1,7 +1,7 @@
-"""Results as JUnit XML: a suite a subject and level, a case a rule; of audits and proofs a suite each.
+"""Results as JUnit XML: a suite for each subject and level, and a test case for each rule.
 
-A violation is a failure, what was not decided is skipped, a broken subject is an error. Times stand where the results
-hold them.
+Audits and proofs have one suite each. A violation is a failure, an undecided rule is skipped, and a broken subject is
+an error. A suite has a time if its result holds one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TAGS: Final = {Verdict.VIOLATES: "failure", Verdict.NOTHING_CHECKED: "skipped"}
 
 
 class Suite(NamedTuple):
-    """A suite under construction."""
+    """A suite before it becomes XML."""
 
     name: str
     cases: list[Xml.Element]
@@ -30,7 +30,7 @@ class Suite(NamedTuple):
 
 
 def render_junit(results: list[dict[str, Any]]) -> str:
-    """The XML of all results."""
+    """Return the XML of all results."""
     root = Xml.Element("testsuites", name="entrycache")
     suites = [suite for result in results for suite in _suites(result)]
     for suite in suites:
@@ -51,7 +51,7 @@ def _suites(result: dict[str, Any]) -> Iterable[Suite]:
 
 
 def _properties(result: dict[str, Any]) -> dict[str, str]:
-    """Who was judged and how; the time stands at the suite."""
+    """Return the subject and the provenance of a result; the time stands at the suite."""
     made = read_provenance(result)
     keys = {name: text for name, text in made.keys.items() if name != "seconds"}
     named = {"subject": str(result["subject"])} if "subject" in result else {}
@@ -84,7 +84,7 @@ def _level_suite(
 
 
 def _add_failures(case: Xml.Element, rule: str, level: str, told: list[DistinctFailure]) -> None:
-    """Each failure stands whole at its first rule and level, and is named at the others."""
+    """Add failures to a test case: in full at the first rule and level of a failure, by name at the others."""
     for one in told:
         first = one.failure
         if (rule, level) == (first.rules[0], first.level):
@@ -110,7 +110,7 @@ def _case(suite: str, name: str) -> Xml.Element:
 
 
 def _add_child(case: Xml.Element, tag: str, message: str, text: str) -> None:
-    """XML has no way to write most control characters, nor half of a pair of surrogates."""
+    """Add an element with a message; control characters and half surrogates, which XML cannot hold, are escaped."""
     child = Xml.SubElement(case, tag, message=escape_unprintable(message))
     if text:
         child.text = "\n".join(escape_unprintable(line) for line in text.split("\n"))

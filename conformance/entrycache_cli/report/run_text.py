@@ -1,4 +1,9 @@
-"""A conformance run as people read it on a terminal; all of it is made from its report."""
+"""A conformance run as text for a terminal, made from its report alone.
+
+`print_run` prints each distinct failure as a table of steps, then a table of levels, and what was counted and skipped.
+`print_run_briefly` prints a line for each failure. `failure_table` lays out the steps of a case or history to the width
+of the terminal, with the wrong cells in red.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +32,7 @@ NOT_REPRODUCED: Final = (
 
 
 def print_run(report: RunReport, note: str = "") -> None:
-    """The failures, the levels, and what was counted and skipped; `note`: what else is to be told of the run."""
+    """Print the failures, the levels, the counts and the skipped parts; `note` is a further remark on the run."""
     out = make_console()
     for told in deduplicate(report.failures):
         _print_failure(out, told)
@@ -50,7 +55,7 @@ def print_run(report: RunReport, note: str = "") -> None:
 
 
 def print_run_briefly(report: RunReport) -> None:
-    """A line a failure, and the verdict of each level."""
+    """Print a line for each failure, and the verdict of each level."""
     out = make_console()
     for told in deduplicate(report.failures):
         failure = told.failure
@@ -64,7 +69,7 @@ def print_run_briefly(report: RunReport) -> None:
 
 
 def levels_table(report: RunReport) -> Table:
-    """One line a level."""
+    """Return a table with one line for each level."""
     table = Table(title=Text(f"{report.subject} beside the reference, {report.system}"), title_justify="left")
     for column in ("level", "examples", "steps", "verdict", "not offered"):
         table.add_column(column, justify="right" if column in {"examples", "steps"} else "left")
@@ -102,31 +107,28 @@ def _print_failure(out: Console, told: DistinctFailure) -> None:
 
 
 def _coverage_line(report: RunReport) -> str:
-    """How many rules fired, and how many cells of the decision table were met, where there is one."""
+    """Return how many rules fired, and how many cells of the decision table were reached if there is one."""
     fired, cells = report.rules.values(), report.cells.values()
     met = f"{sum(count > 0 for count in fired)} of {len(fired)} rules fired"
     return met + (f", {sum(count > 0 for count in cells)} of {len(cells)} cells met" if cells else "")
 
 
-# --- failure_table
-# The table of a failure on a terminal; what is wrong is red.
-
 NARROW_COLUMNS: Final = 110
-"""Columns of a terminal below which what was before a step is left out: it is what was after the one above."""
+"""The width below which the state before a step is omitted; it equals the state after the step above."""
 
 
 class _FittedTable(NamedTuple):
-    """A table that is laid out when the room is known."""
+    """A table that is laid out when the width is known."""
 
     told: failure.Table
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """What Rich asks for."""
+        """Yield the table as Rich asks for it."""
         yield _lay_out(self.told, options.max_width < NARROW_COLUMNS)
 
 
 def failure_table(told: failure.Table) -> RenderableType:
-    """The steps of a failing case, a line each, or those of a history, as wide as there is room."""
+    """Return the steps of a failing case or history as a table that fits the width of the terminal."""
     return _FittedTable(told)
 
 

@@ -1,4 +1,8 @@
-"""The page of the numbers, as text."""
+"""The page docs/reference/numbers.md and its picture, made from a `BenchResult`.
+
+`render_page` writes tables of measurements, of cursors, and of Kafka Streams. `draw_picture` draws the cost of cursors
+and the ratios as SVG.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +38,7 @@ Audits have a page of their own: [what they cost](audit-speed.md).
 
 
 def render_page(result: BenchResult, picture: str) -> str:
-    """The page in Markdown; `picture` is the name of the picture beside it."""
+    """Return the page in Markdown; `picture` is the name of its picture."""
     head = HEAD.format(
         rounds=result.rounds,
         operations=result.operations,
@@ -49,14 +53,14 @@ def render_page(result: BenchResult, picture: str) -> str:
 
 
 def _release_options(result: BenchResult) -> str:
-    """The options that name the releases which stand beside ours."""
+    """Return the options that name the compared releases."""
     of_streams = None if result.streams is None else result.streams.released
     options = {"--released": result.released, "--streams": of_streams}
     return "".join(f" {option} {version}" for option, version in options.items() if version is not None)
 
 
 def _streams_section(result: BenchResult) -> str:
-    """What was measured in rounds of its own; nothing where it was not asked for."""
+    """Return the section of separately measured rounds; return "" if there are none."""
     part = result.streams
     if part is None:
         return ""
@@ -65,13 +69,10 @@ def _streams_section(result: BenchResult) -> str:
 
 
 def measurement_row(item: Measurement) -> str:
-    """One measurement as a line of a table."""
+    """Return a measurement as a row of a table."""
     value = f"**{item.shown}** (missed)" if item.missed else item.shown
     return f"| {item.what} | {value} | {item.target} | {item.note} |"
 
-
-# --- page
-# The part of the page about the record cache of a stream thread.
 
 STREAMS_HEAD = """
 ## Kafka Streams
@@ -91,13 +92,10 @@ the first is as the other.
 def streams_section(
     measurements: list[Measurement], rounds: int, operations: int, released: str | None, load: str
 ) -> str:
-    """What is said, and the table."""
+    """Return the section about Kafka Streams."""
     head = STREAMS_HEAD.format(rounds=rounds, operations=operations, released=released, load=load)
     return head + "".join(f"| {item.what} | {item.shown} | {item.note} |\n" for item in measurements)
 
-
-# --- page
-# The part of the page about cursors.
 
 CURSORS_TEXT = """
 ## Cursors of one cache
@@ -119,13 +117,13 @@ our linked list does.
 
 
 def cursor_lines(costs: list[CursorCost], released: str | None) -> Iterator[str]:
-    """What is said, and the tables; `released`: the version of the container that stands beside ours."""
+    """Yield the section about cursors; `released` is the version of the released container, if it was measured."""
     yield (CURSORS_TEXT if released is None else CURSORS_TEXT + RELEASED_TEXT.format(released=released)).rstrip()
     yield from _cursor_tables(costs)
 
 
 def _cursor_tables(costs: list[CursorCost]) -> Iterator[str]:
-    """One table a mix: a row a number of cursors, a column a pattern."""
+    """Yield a table for each mix, with a row per number of cursors and a column per pattern."""
     for mix, of_mix in groupby(costs, key=lambda item: item.mix):
         rows = list(of_mix)
         patterns = list(dict.fromkeys(item.pattern for item in rows))
@@ -140,9 +138,6 @@ def _cost_cell(item: CursorCost) -> str:
     nanos = (item.fast_nanos, item.linear_nanos, item.released_nanos)
     return " / ".join(f"{one:,.0f}" for one in nanos if one is not None)
 
-
-# --- picture
-# The picture of the numbers.
 
 FAST_COLOUR = "#1b6ca8"
 PEER_COLOUR = "#c8553d"
@@ -180,7 +175,7 @@ def draw_picture(result: BenchResult, path: Path) -> None:
 
 
 def _draw_cursors(axes: Any, mix: str, costs: list[CursorCost], released: str | None) -> None:
-    """The cost of each container, over the number of cursors."""
+    """Draw the cost of each container over the number of cursors."""
     for pattern, style in STYLES.items():
         rows = [item for item in costs if item.pattern == pattern]
         sizes = [item.cursors for item in rows]
@@ -197,7 +192,7 @@ def _draw_cursors(axes: Any, mix: str, costs: list[CursorCost], released: str | 
 
 
 def _draw_ratios(axes: Any, result: BenchResult) -> None:
-    """How many times as quick as the other side of the same rounds."""
+    """Draw the ratios between the fast caches and the others."""
     ratios = [item for item in result.measurements if item.what.startswith("fast cache") and not item.unit]
     streamed = [] if result.streams is None else result.streams.measurements
     rows = [item for item in reversed([*ratios, *streamed]) if item.at_most is None]

@@ -1,9 +1,9 @@
 """Write docs/reference/seeded-faults.md: every seeded fault and changed jar with the case that catches it.
 
 `python -m entrycache_dev.pages.faults` runs the suite on each fault through a child process, shrinks the failure, and
-writes one section per fault. `FAULTS` lists the faults of every system. `catch_fault` runs one faulty subject with a few
-seeds; `catch_seeded_faults` and `catch_changed_jars` run all of them; `render_page` makes the page. The tests compare the
-page with a fresh run.
+writes one section per fault. `FAULTS` lists the faults of every system. `catch_fault` runs one faulty subject with a
+few seeds; `catch_seeded_faults` and `catch_changed_jars` run all of them; `render_page` makes the page. The tests
+compare the page with a fresh run.
 """
 
 from __future__ import annotations

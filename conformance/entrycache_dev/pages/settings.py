@@ -1,6 +1,7 @@
-"""A broker's cache settings: what each one does in a release, and the configuration that comes out.
+"""Write docs/reference/settings.md: the table of a Pulsar broker's cache settings.
 
-`table` lists the settings, `broker_conf` reads a file, `effective` puts both together.
+`python -m entrycache_dev.pages.settings` writes it. Each setting has a row with its default in each era, and with
+whether a value in the file takes effect there.
 """
 
 from __future__ import annotations
@@ -16,9 +17,6 @@ from entrycache_cli.settings.pulsar_effective import (
     setting_status,
 )
 from entrycache_cli.settings.pulsar_table import SETTINGS, Era, Setting
-
-# --- page
-# docs/reference/settings.md: the table of settings, written by `python -m entrycache_dev.pages.settings`.
 
 HEAD: Final = """# Settings of a broker's cache
 
@@ -70,7 +68,7 @@ OCCASIONS: Final = (
 
 
 def render_page() -> str:
-    """The text of the page."""
+    """Return the page."""
     lines = ["| setting | unit | " + " | ".join(_era_columns()) + " | dynamic | key |", "|---|---" + "|---" * 5 + "|"]
     lines += [_setting_row(setting) for setting in SETTINGS.values()]
     occasions = [f"| {what} | {when} |" for what, when in OCCASIONS]
@@ -95,9 +93,6 @@ def _setting_row(setting: Setting) -> str:
     key = f"`{setting.key}`" if setting.key else ""
     return f"| `{setting.name}` | {setting.unit or 'true, false'} | {' | '.join(shown)} | {dynamic} | {key} |"
 
-
-# --- __main__
-# Write docs/reference/settings.md.
 
 if __name__ == "__main__":
     Path("docs/reference/settings.md").write_text(render_page(), encoding="utf-8")

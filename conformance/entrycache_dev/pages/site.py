@@ -1,4 +1,9 @@
-"""The pages of the site: the Markdown files of the checkout as they stand, and a page a rule made from its parts."""
+"""Stage the pages of the site: the Markdown files of the checkout, and a generated page for each rule.
+
+`python -m entrycache_dev.pages.site FOLDER` writes the pages; `make site` then builds the site. `rule_pages` joins a
+rule's text, links, evidence, example, SQL and findings. `stage_pages` copies every page with the files that it links
+to, and adjusts links to folders.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +25,12 @@ from entrycache_evidence.rulebook.render import render_example
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.files import write_text
 
-# --- staged
-# The Markdown files of a checkout, laid out for the generator of the site, with whatever they link to.
-
 ROOT_PAGES: Final = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 PAGE_FOLDERS: Final = ("docs", "spec")
 LINK: Final = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<to>[^()\s]+)\)")
 FENCED: Final = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 EXTERNAL_LINK: Final = re.compile(r"[a-z]+:|#")
-"""A link out of the checkout, or to a place of its own page."""
+"""A link that leaves the checkout, or leads to a place of its own page."""
 
 
 def stage_pages(root: Path, out: Path, made: Mapping[str, str]) -> None:
@@ -64,7 +66,7 @@ def _target(path: Path, root: Path, out: Path) -> Path:
 
 
 def _rewrite_links(text: str, page: Path, root: Path, linked: set[Path], made: frozenset[Path]) -> str:
-    """The text with its links to folders put right; the files that it links to are added to `linked`."""
+    """Return the text with adjusted links to folders, and add the linked files to `linked`."""
 
     def put_right(match: re.Match[str]) -> str:
         if EXTERNAL_LINK.match(match["to"]):
@@ -88,16 +90,13 @@ def _rewrite_links(text: str, page: Path, root: Path, linked: set[Path], made: f
     return "".join(part if at % 2 else LINK.sub(put_right, part) for at, part in enumerate(parts))
 
 
-# --- rule_pages
-# A page a rule, from what carries it out, holds it and is known to break it; and the list of these pages.
-
 RULES_FOLDER: Final = "rules"
 RULE_ROW: Final = re.compile(r"^\| Rule \|(?P<rules>.*)\|$", re.MULTILINE)
 TITLE: Final = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
 def rule_pages(root: Path) -> dict[str, str]:
-    """The pages by their names, of a checkout."""
+    """Return the pages of a checkout's rules by their names."""
     book, all_texts = load_links(), load_texts()
     shown = {example.rule.value: example for example in load_examples()}
     found, proved = _findings(root), _evidence(root)
@@ -115,7 +114,7 @@ def rule_pages(root: Path) -> dict[str, str]:
 
 
 def finding_pages(root: Path) -> dict[str, str]:
-    """The pages of findings, with their rules linked."""
+    """Return the pages of findings with their rules as links."""
     return {
         str(path.relative_to(root)): RULE_ROW.sub(_link_rules, path.read_text(encoding="utf-8"))
         for path in sorted((root / "docs" / "findings").glob("*/README.md"))
@@ -180,7 +179,7 @@ def _findings_section(found: list[tuple[str, str]]) -> str:
 
 
 def _findings(root: Path) -> defaultdict[str, list[tuple[str, str]]]:
-    """The folder and the title of each finding, by the rules that its page names."""
+    """Return the folder and the title of each finding, by the rules that its page names."""
     found: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for path in sorted((root / "docs" / "findings").glob("*/README.md")):
         text = path.read_text(encoding="utf-8")
@@ -198,7 +197,7 @@ def _evidence(root: Path) -> defaultdict[str, list[dict[str, Any]]]:
 
 
 def _rebase_links(text: str, family: str) -> str:
-    """A text of `spec` with its links as seen from here."""
+    """Return a text of `spec` with its links relative to the folder of rule pages."""
     base = Path("spec", family).parent
 
     def put_right(match: re.Match[str]) -> str:
@@ -216,10 +215,6 @@ def _cell(text: str) -> str:
 
 def _code_list(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in dict.fromkeys(names))
-
-
-# --- __main__
-# Lay out the pages of the site: `python -m entrycache_dev.pages.site FOLDER`; `make site` builds it then.
 
 
 @click.command()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_cli.main import main
+from tests.support.command import main_of
 
 CPU_SECONDS_MOST: Final = 10.0
 LINE_MOST: Final = 2_100
@@ -27,13 +27,13 @@ class Ended(NamedTuple):
     """Whether it read what no command may read."""
 
 
-def ended(argv: list[str], command: Any = main) -> Ended:
+def ended(argv: list[str], command: Any = None) -> Ended:
     """Run a command of `entrycache` in this process."""
     out, err = io.StringIO(), io.StringIO()
     start = time.process_time()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            command(argv)
+            (command or main_of(argv[0]))(argv)
             code = 0
         except SystemExit as end:
             code = int(end.code or 0) if not isinstance(end.code, str) else 99
