@@ -57,7 +57,7 @@ def test_what_is_planted_is_listed_caught_and_named(copy: Checkout) -> None:
 
 def test_its_example_is_played_and_its_rule_checked(copy: Checkout) -> None:
     copy.entrycache("replay", "spec/examples/T-PUT-2.json", "fast")
-    assert "Planted fault: The limit is not looked at." in copy.entrycache("rules", "T-PUT-2")
+    assert "Seeded fault: The limit is not looked at." in copy.entrycache("rules", "T-PUT-2")
     assert copy.entrycache("rules", "T-PUT-2", "--check") == "0 problems\n"
 
 

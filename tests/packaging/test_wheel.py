@@ -77,7 +77,7 @@ def test_what_needs_an_extra_says_which(installed: Path, tmp_path: Path, argumen
 
 def test_a_command_without_its_extra_still_says_what_it_is_for(installed: Path, tmp_path: Path) -> None:
     done = run(installed, "audit", "--help", cwd=tmp_path)
-    assert (done.returncode, "Hold a recorded trace" in done.stdout, "[trace]" in done.stdout) == (0, True, True)
+    assert (done.returncode, "Check a recorded trace" in done.stdout, "[trace]" in done.stdout) == (0, True, True)
 
 
 @pytest.mark.long

@@ -192,7 +192,7 @@ def test_a_trace_that_its_settings_do_not_give_is_told(tmp_path: Path, op: str, 
     assert "recorded" in line
     done = command("t", "--no-retained", cwd=tmp_path)
     assert done.returncode == 1
-    assert "the trace's own settings do not give it again: broker 'one', seq" in done.stderr
+    assert "the trace's own settings do not reproduce it: broker 'one', seq" in done.stderr
 
 
 def test_copied_entries_retain_what_is_accounted_and_buffers_never_less(tmp_path: Path) -> None:

@@ -26,44 +26,53 @@ if TYPE_CHECKING:
     from entrycache_spark.common.results import AuditResult
 
 DEFAULT_OUT = Path("entrycache-audit")
+BACKENDS = ("spark", "local", "sql", "replay")
 
 
 @click.command("audit")
 @click.argument("where", metavar="TRACE")
-@click.option("--engine", type=click.Choice(["spark", "local", "replay"]), default="spark", show_default=True)
-@click.option("--master", default="local[*]", show_default=True, help="Spark master.")
+@click.option(
+    "--backend",
+    type=click.Choice(BACKENDS),
+    help="The backend: Spark (default), DuckDB on this machine (local), Spark's SQL (sql), or the reference (replay).",
+)
+@click.option("--engine", type=click.Choice(["spark", "local", "replay"]), hidden=True)
+@click.option("--master", default="local[*]", show_default=True, help="The Spark master.")
 @click.option(
     "--kernel",
     type=click.Choice(["fold", "duckdb", "sql"]),
-    help="What evaluates the rules on Spark: the fold in its tasks (default), DuckDB there, or its SQL.",
+    hidden=True,
 )
-@click.option("--rules", multiple=True, help="Rule ids, separated by commas; default: all.")
+@click.option("--rules", multiple=True, help="Rule ids, separated by commas (default: all).")
 @click.option("--out", type=click.Path(path_type=Path), default=DEFAULT_OUT, show_default=True)
 @click.option(
-    "--live-slots", type=click.IntRange(min=1), default=1_000_000, show_default=True, help="Replay gives up above."
+    "--live-slots",
+    type=click.IntRange(min=1),
+    default=1_000_000,
+    show_default=True,
+    help="The largest number of live slots in a replay.",
 )
 @click.option(
     "--metadata",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="The file that says what TRACE is, where Spark finds that; default: the _entrycache.json in or above it.",
+    help="The metadata of a trace that Spark finds (default: _entrycache.json in or above it).",
 )
 @click.option(
     "--new-only",
     is_flag=True,
-    help="Judge the brokers of a folder whose parts have changed since the last run into --out, and tell only "
-    "violations that were not told; exit 1 if there are any.",
+    help="Check only brokers whose parts have changed since the last run into --out, and report only new violations; "
+    "exit 1 if there are any.",
 )
-@click.option(
-    "--strict", is_flag=True, help="Exit 2, not 0, where of some broker no rule was decided: all is inconclusive."
-)
-@click.option("--json", "as_json_", is_flag=True, help="One JSON object instead of a table.")
+@click.option("--strict", is_flag=True, help="Exit 2 instead of 0 if no rule was decided for some broker.")
+@click.option("--json", "as_json_", is_flag=True, help="Print one JSON object instead of a table.")
 @report_options
 @settings_options
 @click.pass_context
 def audit(
     context: click.Context,
     where: str,
-    engine: str,
+    backend: str | None,
+    engine: str | None,
     master: str,
     kernel: str | None,
     rules: tuple[str, ...],
@@ -77,11 +86,11 @@ def audit(
     html: Path | None,
     **kwargs: Any,
 ) -> None:
-    """Check a recorded trace; exit 0 conforms, 1 violations, 2 nothing checked or bad input.
+    """Check a recorded trace against the rules.
 
-    TRACE is a folder; with --engine spark also what Spark finds: s3a://.., hdfs://.., file:///.., a quoted pattern, or
-    table:NAME with --metadata. An audit that is stopped while it looks for violations tells the rules that were decided
-    by then, and writes nothing.
+    TRACE is a folder. With the backend spark it may also be a place that Spark finds: s3a://.., hdfs://.., file:///..,
+    a quoted pattern, or table:NAME with --metadata. An audit that is stopped prints the rules decided so far and writes
+    no files. Exit 0: conforms; 1: violations; 2: nothing checked or bad input.
     """
     from entrycache_cli.report.audit import (
         audit_json,
@@ -93,6 +102,7 @@ def audit(
     from entrycache_spark.folders import VIOLATIONS_NAME, audit_new_brokers
     from entrycache_spark.folders import audit_folder as run_audit
 
+    engine, kernel = _chosen_backend(backend, engine, kernel)
     given = given_settings(kwargs)
     if given is not None:
         _require_settings(given, Path(where))
@@ -129,6 +139,19 @@ def audit(
     if strict and result.exit_code == 0 and result.undecided:
         raise UsageError(undecided_message(result))
     context.exit(result.exit_code)
+
+
+def _chosen_backend(backend: str | None, engine: str | None, kernel: str | None) -> tuple[str, str | None]:
+    """Return the engine and the kernel that the options name; --engine and --kernel are former names.
+
+    Raises:
+        UsageError: --backend is given together with a former name.
+    """
+    if backend is None:
+        return engine or "spark", kernel
+    if engine is not None or kernel is not None:
+        raise UsageError("--backend replaces --engine and --kernel; give one of them")
+    return ("spark", "sql") if backend == "sql" else (backend, None)
 
 
 def _require_settings(given: GivenSettings, where: Path) -> None:

@@ -36,25 +36,27 @@ PROGRESS_STEPS: Final = 1_000_000
     type=click.Choice([*THEMES, *PROGRAMS]),
     default="default",
     show_default=True,
-    help="What the cases dwell on.",
+    help="The workload profile of the cases.",
 )
-@click.option("--system", type=click.Choice(list(SYSTEMS)), help="For fast: which system it is to play.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Decides every case.")
-@click.option("--steps", type=click.IntRange(1), default=600, show_default=True, help="Steps of each case.")
-@click.option("--cases", type=click.IntRange(1), help="How many cases.")
+@click.option("--system", type=click.Choice(list(SYSTEMS)), help="The system, for a subject of several systems.")
+@click.option("--seed", type=int, default=1, show_default=True, help="The seed, which decides every case.")
+@click.option("--steps", type=click.IntRange(1), default=600, show_default=True, help="The steps of each case.")
+@click.option("--cases", type=click.IntRange(1), help="The number of cases.")
 @click.option(
     "--cpu-seconds",
     type=SecondsRange(min_open=True),
-    help="Instead: as many cases as this process makes and judges in so many seconds.",
+    help="Instead of --cases: the CPU seconds that this process may spend.",
 )
-@click.option("--differences", type=click.IntRange(1), default=5, show_default=True, help="End after so many.")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the record there, as JSON.")
+@click.option(
+    "--differences", type=click.IntRange(1), default=5, show_default=True, help="Stop after this many differences."
+)
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the record to this file, as JSON.")
 @click.option(
     "--failures",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path(".entrycache/campaign"),
     show_default=True,
-    help="Where the cases of differences are written.",
+    help="The folder for the cases of differences.",
 )
 @json_option
 @exits_with_code
@@ -71,10 +73,10 @@ def command(
     failures: Path,
     as_json: bool,
 ) -> int:
-    """Play seeded cases of a theme on all SUBJECTS beside the reference, in bulk.
+    """Play seeded cases of a theme on all SUBJECTS, and compare each of them with the reference.
 
-    The subjects must follow the same variants. Exit 0: no difference; 1: some, each shortened and written as a case.
-    One that is stopped tells, and writes, the cases that every subject has answered; its record says "stopped".
+    The subjects must follow the same variants. A campaign that is stopped prints and writes the cases that every
+    subject has answered; its record says "stopped". Exit 0: no difference; 1: some, each shrunk and written as a case.
     """
     if cases is None and cpu_seconds is None:
         cases = 100
@@ -133,8 +135,8 @@ def _print_record(record: dict[str, Any], as_json: bool) -> None:
         f"{len(record['differences'])} differences{', stopped' if record.get('stopped') else ''}",
         highlight=False,
     )
-    for found in record["differences"]:
-        make_console().print(f"  {found}", highlight=False)
+    for difference in record["differences"]:
+        make_console().print(f"  {difference}", highlight=False)
 
 
 class _Progress:

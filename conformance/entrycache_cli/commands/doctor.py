@@ -35,8 +35,8 @@ EXTRAS: Final = {
     "trace": "trace, audit --engine local",
     "spark": "audit --engine spark",
     "prove": "prove",
-    "bench": "bench",
-    "league": "league",
+    "bench": "python -m entrycache_dev bench",
+    "league": "policies",
     "docs": "make site",
 }
 """The extras of the package with the commands that need them; `dev` is for work on the suite itself."""
@@ -69,11 +69,11 @@ def _extra(name: str) -> str:
 
 def _packages() -> Iterator[tuple[str, str]]:
     """Yield the packages of the extras, each with the first extra that has it."""
-    told = set()
+    listed_names = set()
     for extra in EXTRAS:
         for name in _packages_of(extra):
-            if name not in told:
-                told.add(name)
+            if name not in listed_names:
+                listed_names.add(name)
                 yield name, extra
 
 
@@ -112,20 +112,20 @@ def _tool_version(name: str, flag: str) -> str | None:
 @json_option
 @exits_with_code
 def command(as_json: bool) -> int:
-    """Tell what this machine has of what the commands need. Exit 4 where something is missing."""
-    found = list(prerequisites())
-    missing = [item for item in found if item.found is None]
+    """List the packages and tools that commands need. Exit 4: one of them is missing."""
+    prerequisite_list = list(prerequisites())
+    missing = [item for item in prerequisite_list if item.found is None]
     if as_json:
-        echo(json.dumps({"schema": 1, "found": {item.what: item.found for item in found}}))
+        echo(json.dumps({"schema": 1, "found": {item.what: item.found for item in prerequisite_list}}))
         return 4 if missing else 0
     table = Table(title="what the commands need", title_justify="left")
     for column in ("what", "found", "needed by", "to do"):
         table.add_column(column, overflow="fold")
-    for item in found:
+    for item in prerequisite_list:
         cells = (item.what, item.found or "missing", item.needed_by, item.advice if item.found is None else "")
         table.add_row(*map(Text, cells))
     make_console().print(table)
-    lacking = {item.what for item in missing}
-    for extra in (extra for extra in EXTRAS if not lacking.isdisjoint(_packages_of(extra))):
+    missing_names = {item.what for item in missing}
+    for extra in (extra for extra in EXTRAS if not missing_names.isdisjoint(_packages_of(extra))):
         echo(f"{_extra(extra)}: {install_command(extra)}")
     return 4 if missing else 0

@@ -62,12 +62,12 @@ def subject_options(function: F) -> F:
     for option in (
         click.option("--timeout", type=SecondsRange(min_open=True), default=TIMEOUT_SECONDS,
                      show_default=True, metavar="S",
-                     help="Seconds for an answer of a child process, beside 1 ms a step."),
+                     help="Seconds to wait for a child process, plus 1 ms a step."),
         click.option("--subject-log", type=click.Path(path_type=Path), metavar="FILE",
-                     help="Keep all that the subject writes to stderr, 16 MiB at most."),
-        click.option("--classpath", metavar="PATH", help="Jars or folders in front of a released jar's dependencies."),
+                     help="Keep what the subject writes to stderr, at most 16 MiB."),
+        click.option("--classpath", metavar="PATH", help="Jars or folders that precede a released jar's dependencies."),
         click.option("--command", metavar="CMD", help="A program that speaks the protocol on stdin and stdout."),
-        click.option("--system", metavar="S", help="The system, where a subject offers several."),
+        click.option("--system", metavar="S", help="The system, if the subject offers several."),
     ):  # fmt: skip
         function = option(function)
     return function
@@ -83,12 +83,12 @@ def choose_subject(subject: str | None, kwargs: dict[str, Any]) -> SubjectChoice
     sinks: list[StderrListener] = [] if log is None else [SubjectLog(log)]
     sinks += [echo_subject_output] if kwargs.get("verbose") else []
 
-    def heard(chunk: bytes) -> None:
+    def echo_chunk(chunk: bytes) -> None:
         for sink in sinks:
             sink(chunk)
 
     named = (subject, kwargs["command"], kwargs["classpath"], kwargs["system"], kwargs["timeout"])
-    return SubjectChoice(*named, heard if sinks else None)
+    return SubjectChoice(*named, echo_chunk if sinks else None)
 
 
 def echo_subject_output(chunk: bytes) -> None:

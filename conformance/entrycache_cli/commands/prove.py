@@ -34,7 +34,7 @@ ENGINE: Final = "z3, CrossHair and our explorer; at profile long TLC"
     type=click.Choice(["ci", "long", "nightly"]),
     default="ci",
     show_default=True,
-    help="How far to go: minutes, a quarter of an hour, the largest worlds too.",
+    help="The effort: some minutes, a quarter of an hour, or the largest bounded models too.",
 )
 @json_option
 @exits_with_code
@@ -67,11 +67,20 @@ def _say(result: Proof, problems: list[str], without: Verdict, profile: str, as_
         from entrycache_cli.report.content import tool_versions_with  # noqa: PLC0415 - for this form alone
 
         skipped = [{"what": what, "reason": reason} for what, reason in result.skipped]
-        shown = {"schema": 1, "verdict": (Verdict.VIOLATES if problems else without).value, "evidence": evidence}
-        walked = [refinement._asdict() for refinement in result.refinements]
+        verdict_json = {"schema": 1, "verdict": (Verdict.VIOLATES if problems else without).value, "evidence": evidence}
+        refinements = [refinement._asdict() for refinement in result.refinements]
         versions = tool_versions_with("crosshair-tool", "z3-solver")
-        made = {"subject": "reference", "profile": profile.partition(",")[0], "engine": ENGINE, "versions": versions}
-        echo(json.dumps({**shown, "refinements": walked, "problems": problems, "skipped": skipped, **made}))
+        metadata = {
+            "subject": "reference",
+            "profile": profile.partition(",")[0],
+            "engine": ENGINE,
+            "versions": versions,
+        }
+        echo(
+            json.dumps(
+                {**verdict_json, "refinements": refinements, "problems": problems, "skipped": skipped, **metadata}
+            )
+        )
         return
     table = Table(title=f"evidence, profile {profile}", title_justify="left")
     for column in ("rule", "grade", "bounds", "refutes"):
@@ -87,10 +96,10 @@ def _say(result: Proof, problems: list[str], without: Verdict, profile: str, as_
         echo(problem)
 
 
-def _refinements(found: Sequence[Refinement]) -> Table:
+def _refinements(refinements: Sequence[Refinement]) -> Table:
     table = Table(title="the fast caches are where the reference is, in all states of", title_justify="left")
     for column in ("system", "world", "refutes"):
         table.add_column(column, overflow="fold")
-    for refinement in found:
+    for refinement in refinements:
         table.add_row(*map(Text, refinement))
     return table

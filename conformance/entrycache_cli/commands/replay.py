@@ -87,36 +87,35 @@ def _json_literal(value: Any) -> str:
     "--as",
     "as_test",
     type=click.Choice(["java", *TEST_TEMPLATES]),
-    help="Print a test that stands alone instead of replaying.",
+    help="Print a standalone test instead of replaying.",
 )
 @json_option
 @exits_with_code
 def command(file: Path, subject: str | None, as_test: str | None, as_json: bool, **kwargs: Any) -> int:
-    """Play the case in FILE on SUBJECT once more.
+    """Play the case in FILE on SUBJECT again; print the rule, the expected and the actual answer, and both states.
 
-    Exit 1 while it fails; prints the rule, what was expected, what was answered, and both states.
-
-    FILE is a plain file of 16 MiB and 10,000 steps at most, which copy 10,000,000 entries at most while the
-    reference plays them: a step copies what is cached, a read does so for each position, a pass for each requeue.
+    FILE has at most 16 MiB and 10,000 steps. While the reference plays it, it copies at most 10,000,000 entries: a step
+    copies all cached entries, a read does so for each position, a pass for each requeue. Exit 0: it conforms; 1: it
+    still fails; 2: wrong usage or input.
     """
     if as_test is not None:
         echo(export_test(file, as_test, kwargs["command"]), nl=False)
         return 0
     choice = choose_subject(subject, kwargs)
     case = read_case_or_history(file, SYSTEMS)
-    found = resolve_subject(choice._replace(system=choice.system or case.system.name))
+    tested = resolve_subject(choice._replace(system=choice.system or case.system.name))
     if isinstance(case, History):
-        return _replay_history(file, case, found, as_json)
+        return _replay_history(file, case, tested, as_json)
     try:
-        replayed = replay_case(file, found)
+        replayed = replay_case(file, tested)
     finally:
-        found.close()
+        tested.close()
     if as_json:
-        echo(json.dumps(_to_json(file, found.name, replayed)))
+        echo(json.dumps(_to_json(file, tested.name, replayed)))
     else:
-        _print_replay(file, found.name, replayed)
+        _print_replay(file, tested.name, replayed)
     if replayed.skipped is not None:
-        print_nothing_checked([f"{found.name} skipped the case: {replayed.skipped.reason}"])
+        print_nothing_checked([f"{tested.name} skipped the case: {replayed.skipped.reason}"])
     return replayed.verdict.exit_code
 
 
@@ -161,12 +160,14 @@ def export_test(file: Path, language: str, subject_command: str | None) -> str:
 
 
 def _to_json(file: Path, name: str, replayed: ReplayResult) -> dict[str, Any]:
-    shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
+    value: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
     if replayed.failure is not None:
-        told = replayed.failure.to_json()
-        shown |= {part: told[part] for part in ("rules", "step", "expected", "got", "earlier") if part in told}
-    shown["stale_outcomes"] = replayed.stale
-    return shown
+        failure_json = replayed.failure.to_json()
+        value |= {
+            part: failure_json[part] for part in ("rules", "step", "expected", "got", "earlier") if part in failure_json
+        }
+    value["stale_outcomes"] = replayed.stale
+    return value
 
 
 def _print_replay(file: Path, name: str, replayed: ReplayResult) -> None:

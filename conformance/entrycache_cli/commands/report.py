@@ -23,10 +23,13 @@ TERMINAL: Final = "terminal"
 
 @click.command("report")
 @file_argument
-@click.option("--to", "form", required=True, type=click.Choice([TERMINAL, *FORMATS]), help="The form to print.")
+@click.option("--to", "form", required=True, type=click.Choice([TERMINAL, *FORMATS]), help="The format to print.")
 @exits_with_code
 def command(file: Path, form: str) -> int:
-    """Print the results in FILE (what --json printed, one object a line, 16 MiB at most) in another form."""
+    """Print the results in FILE in another format.
+
+    FILE holds what --json printed, one object a line, at most 16 MiB.
+    """
     results = read_results(file)
     if form == TERMINAL:
         make_console().print(verdict_table(results))
@@ -56,8 +59,8 @@ class ReportFiles(NamedTuple):
 
 def report_options(function: F) -> F:
     """Add --junit and --html to a command."""
-    kinds = {"html": "one page that needs no network", "junit": "JUnit XML, a test case a rule and level"}
+    kinds = {"html": "one page that needs no network", "junit": "JUnit XML, a test case for each rule and level"}
     for form, what in kinds.items():
-        text = f"Write the result into FILE too, as {what}."
+        text = f"Also write the result to FILE, as {what}."
         function = click.option(f"--{form}", type=click.Path(path_type=Path), metavar="FILE", help=text)(function)
     return function

@@ -73,9 +73,9 @@ def read_client(path: Path | None, total_bytes: int | None, threads: int | None,
     Raises:
         UsageError: the file cannot be read, or it gives a setting twice or an impossible value.
     """
-    found = {} if path is None else _read_settings(path)
-    total = found.get(TOTAL) or found.get(DEPRECATED) or Setting(DEFAULTS[TOTAL], "default")
-    count = found.get(THREADS) or Setting(DEFAULTS[THREADS], "default")
+    settings = {} if path is None else _read_settings(path)
+    total = settings.get(TOTAL) or settings.get(DEPRECATED) or Setting(DEFAULTS[TOTAL], "default")
+    count = settings.get(THREADS) or Setting(DEFAULTS[THREADS], "default")
     if total_bytes is not None:
         total = Setting(total_bytes, "--total")
     if threads is not None:
@@ -86,14 +86,14 @@ def read_client(path: Path | None, total_bytes: int | None, threads: int | None,
 
 
 def _read_settings(path: Path) -> dict[str, Setting]:
-    found: dict[str, Setting] = {}
+    settings: dict[str, Setting] = {}
     for given in read_properties(path, "the properties file", "a client"):
         if given.name not in KINDS:
             continue
-        if given.name in found:
+        if given.name in settings:
             raise UsageError(f"{path}: line {given.line}: {given.name} is given twice; expected once")
-        found[given.name] = Setting(_read_value(path, given), f"{given.name}, {path.name} line {given.line}")
-    return found
+        settings[given.name] = Setting(_read_value(path, given), f"{given.name}, {path.name} line {given.line}")
+    return settings
 
 
 def _read_value(path: Path, given: GivenSetting) -> int:
@@ -155,12 +155,18 @@ SIZE = click.IntRange(0, INT_MAX)
 @click.option("--threads", type=SIZE, metavar="N", help="num.stream.threads.")
 @click.option("--global-thread", is_flag=True, help="The topology has a global table or store.")
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="A client's properties file.")
-@click.option("--key-bytes", type=SIZE, default=0, show_default=True, metavar="N", help="Bytes of a serialized key.")
-@click.option("--value-bytes", type=SIZE, default=0, show_default=True, metavar="N", help="Of a serialized value.")
-@click.option("--topic", default="", metavar="TEXT", help="The topic of the record that an entry is written for.")
-@click.option("--header-bytes", type=SIZE, default=0, show_default=True, metavar="N", help="Headers of that record.")
+@click.option(
+    "--key-bytes", type=SIZE, default=0, show_default=True, metavar="N", help="The bytes of a serialized key."
+)
+@click.option(
+    "--value-bytes", type=SIZE, default=0, show_default=True, metavar="N", help="The bytes of a serialized value."
+)
+@click.option("--topic", default="", metavar="TEXT", help="The topic of the record behind an entry.")
+@click.option(
+    "--header-bytes", type=SIZE, default=0, show_default=True, metavar="N", help="The bytes of that record's headers."
+)
 @click.option("--stores", type=click.IntRange(1, INT_MAX), default=1, show_default=True, metavar="N",
-              help="Caching stores of one thread, those of each of its tasks counted.")  # fmt: skip
+              help="The caching stores of one thread, over all its tasks.")  # fmt: skip
 @json_option
 @exits_with_code
 def command(
@@ -175,9 +181,10 @@ def command(
     stores: int,
     as_json: bool,
 ) -> int:
-    """Show what a thread and a store of a Kafka Streams client get of its record cache.
+    """Show a thread's and a store's share of a Kafka Streams client's record cache.
 
-    Without --total and --threads those of --config count, without --config the defaults of Kafka Streams.
+    The values of --config apply unless --total or --threads is given; without --config the defaults of Kafka Streams
+    do.
     """
     client = read_client(config, total, threads, global_thread)
     numbers = share_json(client, Entry(key_bytes, value_bytes, topic, header_bytes), stores)

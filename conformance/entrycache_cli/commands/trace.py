@@ -90,12 +90,12 @@ def trace() -> None:
 
 @trace.command("generate")
 @click.argument("preset")
-@click.option("--events", type=click.IntRange(min=1), required=True, help="At least so many events.")
+@click.option("--events", type=click.IntRange(min=1), required=True, help="The least number of events.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--brokers", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option(
     "--master",
-    help="Let tasks of this Spark write the brokers, one each, into a folder that they and this process share.",
+    help="Let tasks of this Spark write a broker each, into a folder that they share with this process.",
 )
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True)
 @click.option("--json", "as_json_", is_flag=True, help="Print one JSON object instead of a line.")
@@ -110,10 +110,10 @@ def generate_command(
     as_json_: bool,
     **kwargs: Any,
 ) -> None:
-    """Write an honest trace of a made-up workload.
+    """Write a conforming trace of a generated workload.
 
     Presets: tail-fanout, catch-up-fanout; windowed-aggregation of kafka-streams; unequal-topics of pulsar-legacy, and
-    unequal-topics-late, whose size passes wait until they are run; ring-copies and ring-references of pulsar-segmented.
+    unequal-topics-late, whose size passes run later; ring-copies and ring-references of pulsar-segmented.
     """
     from entrycache_trace.generators.generate import generate
 
@@ -160,7 +160,7 @@ def _given_config(kwargs: dict[str, Any]) -> dict[str, Any] | None:
 @click.argument("source", type=click.Path(path_type=Path))
 @click.argument("target", type=click.Path(path_type=Path))
 def convert_command(source: Path, target: Path) -> None:
-    """Write a folder of Parquet as JSON Lines; or JSON Lines, or a recorder's folder, as a folder of Parquet."""
+    """Convert a folder of Parquet to JSON Lines, or JSON Lines or a recorder's folder to Parquet."""
     from entrycache_trace.convert import convert
 
     with spinner(f"converting {source}"):
@@ -170,7 +170,7 @@ def convert_command(source: Path, target: Path) -> None:
 
 @trace.command("inspect")
 @click.argument("directory", type=click.Path(path_type=Path))
-@click.option("--json", "as_json_", is_flag=True, help="One JSON object instead of tables.")
+@click.option("--json", "as_json_", is_flag=True, help="Print one JSON object instead of tables.")
 def inspect_command(directory: Path, as_json_: bool) -> None:
     """Show brokers, events by kind, gaps and metadata of a trace."""
     from entrycache_trace.inspect import print_summary, summarize, summary_json
@@ -184,11 +184,13 @@ def inspect_command(directory: Path, as_json_: bool) -> None:
 
 @trace.command("check")
 @click.argument("source", metavar="TRACE", type=click.Path(path_type=Path, exists=True))
-@click.option("--json", "as_json_", is_flag=True, help="One JSON object instead of lines.")
+@click.option("--json", "as_json_", is_flag=True, help="Print one JSON object instead of lines.")
 @click.pass_context
 def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
-    """Hold the rows of a folder of Parquet, or of a file of JSON Lines, to the format; exit 0 they are as it says, 1
-    some are not, 2 TRACE cannot be read."""
+    """Check the format of the rows in a folder of Parquet or a file of JSON Lines.
+
+    Exit 0: all rows have the format; 1: some do not; 2: TRACE cannot be read.
+    """
     from entrycache_spark.check import check_trace
 
     with spinner(f"checking {source}"):
@@ -214,31 +216,33 @@ def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
 @click.argument("subject", required=False)
 @subject_options
 @click.option("--case", "case_file", type=click.Path(path_type=Path), help="The case to play.")
-@click.option("--broker", is_flag=True, help="Record a real broker, started here, instead of a case.")
-@click.option("--release", metavar="V", help="The broker's release; default: 4.2.4, of Kafka 4.3.1.")
-@click.option("--preset", metavar="NAME", help="What the clients of a Pulsar broker do; default: mixed.")
-@click.option("--messages", type=click.IntRange(min=100, max=MESSAGES_MAX), help="How many messages they send.")
+@click.option("--broker", is_flag=True, help="Start and record a real broker instead of a case.")
+@click.option("--release", metavar="V", help="The broker's release (default: 4.2.4; Kafka: 4.3.1).")
+@click.option("--preset", metavar="NAME", help="The workload of a Pulsar broker's clients (default: mixed).")
+@click.option(
+    "--messages", type=click.IntRange(min=100, max=MESSAGES_MAX), help="The number of messages that they send."
+)
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="A new folder for the trace.")
 @json_option
 @exits_with_code
 def record_command(
     subject: str | None, case_file: Path | None, broker: bool, out: Path, as_json: bool, **kwargs: Any
 ) -> int:
-    """Play a case on SUBJECT, or start a real broker (--broker), and write what happened as a trace.
+    """Play a case on SUBJECT, or start a real broker (--broker), and write the events as a trace.
 
-    Our fast cache writes its own rows. Beside any other subject the rows are the reference's, every outcome is
-    compared (exit 1 where they differ), and the trace says that it is no evidence about the subject.
+    Our fast cache writes its own rows. For any other subject the rows are the reference's and every outcome is compared
+    (exit 1: they differ); the trace says that it is no evidence about the subject.
 
-    A broker is a standalone Pulsar on this machine's loopback with a recorder in it; real clients drive it by a preset:
-    mixed, steady, tiny, deletion, full-rate. Of the other --system it is a KRaft broker and an application in one
-    process.
+    A broker is a standalone Pulsar on this machine's loopback interface with a recorder in it. Real clients use it with
+    a preset: mixed, steady, tiny, deletion, full-rate. For Kafka Streams (--system) it is a KRaft broker and an
+    application in one process.
     """
     if broker:
         if subject is not None or case_file is not None:
-            raise UsageError("--broker records what the broker does by itself; expected no subject and no --case")
+            raise UsageError("--broker records the broker alone; expected neither a subject nor --case")
         return _record_broker(out, as_json, kwargs)
     if case_file is None:
-        raise UsageError("nothing was named to record; expected --case FILE and a subject, or --broker")
+        raise UsageError("nothing to record; expected --case FILE and a subject, or --broker")
     from entrycache_cli.commands.record import record, require_traces
 
     case = read_case(case_file, SYSTEMS)

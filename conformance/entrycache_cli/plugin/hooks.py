@@ -47,11 +47,11 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Add the tests of the subject, before -k and -m leave some out."""
-    asked = {name: option_value(config, name) for name in OPTIONS}
-    if asked["subject"] or asked["command"]:
+    requested = {name: option_value(config, name) for name in OPTIONS}
+    if requested["subject"] or requested["command"]:
         from entrycache_cli.plugin.items import collect_tests  # noqa: PLC0415 -- see above
 
-        items += collect_tests(session, asked)
+        items += collect_tests(session, requested)
 
 
 def option_value(config: pytest.Config, name: str) -> str:

@@ -45,14 +45,14 @@ def run_once(place: Path | None, make: Callable[[], Answer]) -> Answer:
     """Return the result of `make`, which one of the processes that share a folder calls; the others read its result."""
     if place is None:
         return make()
-    kept = place / "entrycache-run"
+    result_file = place / "entrycache-run"
     with (place / "entrycache-lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if kept.exists():
-            found: Answer = pickle.loads(kept.read_bytes())  # this session has written it
-            return found
+        if result_file.exists():
+            loaded: Answer = pickle.loads(result_file.read_bytes())  # this session has written it
+            return loaded
         answer = make()
-        kept.write_bytes(pickle.dumps(_without_cases(answer)))
+        result_file.write_bytes(pickle.dumps(_without_cases(answer)))
         return answer
 
 
@@ -60,30 +60,30 @@ def _without_cases(answer: Answer) -> Answer:
     """Return the answer without failing cases, which stand in files."""
     if isinstance(answer, Exception):
         return answer
-    report = replace(answer.report, failures=tuple(replace(each, found=None) for each in answer.report.failures))
+    report = replace(answer.report, failures=tuple(replace(each, loaded=None) for each in answer.report.failures))
     return KnownReport(report, answer.checked, ())
 
 
 class SharedRun:
     """The subject of a session, its tests, and the report of its run."""
 
-    def __init__(self, asked: Mapping[str, str], place: Path | None = None) -> None:
+    def __init__(self, requested: Mapping[str, str], place: Path | None = None) -> None:
         """Start the subject; `place`: the folder that several processes share, which make one run together.
 
         Raises:
             EntrycacheError: there is no such subject, level, profile or file, or it does not start.
         """
         self._place = place
-        self._profile, self._seed = asked["profile"] or "dev", parse_seed(asked["seed"])
+        self._profile, self._seed = requested["profile"] or "dev", parse_seed(requested["seed"])
         if self._profile not in PROFILES:
             raise UsageError(f"unknown profile {self._profile!r}; expected one of: {', '.join(PROFILES)}")
-        self._failures = Path(asked["failures"] or "entrycache-failures")
-        self._known = Path(asked["known"]) if asked["known"] else None
+        self._failures = Path(requested["failures"] or "entrycache-failures")
+        self._known = Path(requested["known"]) if requested["known"] else None
         self.entries: tuple[KnownFailure, ...] = () if self._known is None else read_known_failures(self._known)
-        name, command, system = (asked[key] or None for key in ("subject", "command", "system"))
+        name, command, system = (requested[key] or None for key in ("subject", "command", "system"))
         self._choice = SubjectChoice(name, command, None, system)
         self.subject = resolve_subject(self._choice)
-        levels = [level for part in asked["levels"].split(",") if (level := part.strip())]
+        levels = [level for part in requested["levels"].split(",") if (level := part.strip())]
         try:
             self.levels = select_levels(self.subject.declaration, levels)
         except UsageError:
@@ -95,11 +95,11 @@ class SharedRun:
         """Return for each level the rules that the subject's operations can check there."""
         declaration = self.subject.declaration
         order = [*declaration.system.levels, *self.levels]
-        met = find_rule_levels(declaration.system).items()
+        level_rule = find_rule_levels(declaration.system).items()
         return {
             level: [
                 rule
-                for rule, first in met
+                for rule, first in level_rule
                 if (first.level == level if not first.ops else set(first.ops) & declaration.ops)
                 and order.index(first.level) <= order.index(level)
                 and bool(first.ops) == (level in declaration.system.levels)
@@ -114,8 +114,8 @@ class SharedRun:
             EntrycacheError: the subject is broken; each test raises it again.
         """
         if self._answer is None:
-            asked = tuple(level for level in self.levels if level in levels)
-            self._answer = run_once(self._place, lambda: self._tried(asked))
+            requested = tuple(level for level in self.levels if level in levels)
+            self._answer = run_once(self._place, lambda: self._tried(requested))
         if isinstance(self._answer, Exception):
             raise self._answer
         return self._answer
@@ -129,15 +129,15 @@ class SharedRun:
     def _run(self, levels: tuple[str, ...]) -> KnownReport:
         definition = definition_for(self.subject)
         options = Options(levels, PROFILES[self._profile], self._seed, 0.0, self._failures, definition=definition)
-        told = run_metadata(self.subject, self._profile, self._seed, 0.0)
+        metadata = run_metadata(self.subject, self._profile, self._seed, 0.0)
 
         def whole(report: RunReport) -> RunReport:
-            return add_metadata(report, told, self._choice)
+            return add_metadata(report, metadata, self._choice)
 
         if self._known is None:
             return KnownReport(whole(conform(self.subject, options)), (), ())
-        knowing = conform_with_known(self.subject, options, self.entries, self._known.parent, lambda *_: None)
-        return knowing._replace(report=whole(knowing.report))
+        known_report = conform_with_known(self.subject, options, self.entries, self._known.parent, lambda *_: None)
+        return known_report._replace(report=whole(known_report.report))
 
 
 def parse_seed(text: str) -> int:
@@ -199,21 +199,27 @@ class RuleTest(OwnTest):
 
     def runtest(self) -> None:
         """Pass where it conforms; what was not decided is skipped."""
-        knowing = self.running.report(self.levels())
-        report = knowing.report
+        known_report = self.running.report(self.levels())
+        report = known_report.report
         level = report.levels[self.level]
-        met = level.rules.get(self.name)
-        if met is not None and met.verdict is Verdict.VIOLATES:
+        level_rule = level.rules.get(self.name)
+        if level_rule is not None and level_rule.verdict is Verdict.VIOLATES:
             raise RuleViolated(
                 "\n".join(_failure_of_rule(one, self.name, self.level) for one in deduplicate(report.failures)).strip()
             )
-        for checked in knowing.checked:
+        for checked in known_report.checked:
             if checked.state is EntryState.FAILS and checked.rule == self.name:
                 pytest.xfail(checked.entry.reason)
-        if met is None or met.verdict is Verdict.NOTHING_CHECKED or level.verdict is Verdict.NOTHING_CHECKED:
-            ended = [one.rules[0] for one in report.failures if one.level == self.level]
-            why = f"the search of this level ended at a failure of {ended[0]}: " if ended else ""
-            pytest.skip(f"{why}it fired in {0 if met is None else met.fired} judged steps, too few to say anything")
+        if (
+            level_rule is None
+            or level_rule.verdict is Verdict.NOTHING_CHECKED
+            or level.verdict is Verdict.NOTHING_CHECKED
+        ):
+            failed_rules = [one.rules[0] for one in report.failures if one.level == self.level]
+            why = f"the search of this level ended at a failure of {failed_rules[0]}: " if failed_rules else ""
+            pytest.skip(
+                f"{why}it fired in {0 if level_rule is None else level_rule.fired} judged steps, too few to say anything"
+            )
 
 
 class KnownTest(OwnTest):
@@ -233,30 +239,30 @@ class KnownTest(OwnTest):
         raise RuleViolated(checked.line)
 
 
-def _failure_of_rule(told: DistinctFailure, rule: str, level: str) -> str:
+def _failure_of_rule(distinct: DistinctFailure, rule: str, level: str) -> str:
     """Return the text of a failure of a rule at a level, in full at the level that found it first."""
-    failure = told.failure
-    if rule not in failure.rules or level not in {one.level for one in (failure, *told.also)}:
+    failure = distinct.failure
+    if rule not in failure.rules or level not in {one.level for one in (failure, *distinct.also)}:
         return ""
     if level != failure.level:
-        return f"the failure that was found at level {failure.level} first\n{failure_text(told)}"
+        return f"the failure that was found at level {failure.level} first\n{failure_text(distinct)}"
     if failure.table is None:
-        return failure_text(told)
+        return failure_text(distinct)
     out = make_console()
     with out.capture() as captured:
         out.print(failure_table(failure.table))
-    rest = [line for line in failure_text(told).splitlines() if not line.startswith((" ", ">", "config "))]
+    rest = [line for line in failure_text(distinct).splitlines() if not line.startswith((" ", ">", "config "))]
     return captured.get() + "\n".join(rest[1:])
 
 
-def collect_tests(session: pytest.Session, asked: Mapping[str, str]) -> list[pytest.Item]:
+def collect_tests(session: pytest.Session, requested: Mapping[str, str]) -> list[pytest.Item]:
     """Return the tests of a subject.
 
     Raises:
         UsageError: the options are wrong; pytest ends with its exit code for wrong usage.
     """
     try:
-        running = SharedRun(asked, shared_folder(session.config))
+        running = SharedRun(requested, shared_folder(session.config))
     except EntrycacheError as error:
         raise pytest.UsageError(f"entrycache: {error}") from None
     session.config.add_cleanup(running.subject.close)
@@ -271,8 +277,8 @@ def collect_tests(session: pytest.Session, asked: Mapping[str, str]) -> list[pyt
 
 
 def _group(session: pytest.Session, name: str) -> LevelGroup:
-    made: LevelGroup = LevelGroup.from_parent(session, name=name, nodeid=f"{NAME}::{name}")
-    return made
+    new_group: LevelGroup = LevelGroup.from_parent(session, name=name, nodeid=f"{NAME}::{name}")
+    return new_group
 
 
 class Checks(NamedTuple):

@@ -30,36 +30,38 @@ BROKERS_NAMED: Final = 5
 """The number of broker names in a line, of complete and of undecided brokers."""
 
 
-def print_audit(result: AuditResult, where: str, made: Mapping[str, Any], as_json: bool, trace: Path | None) -> None:
+def print_audit(
+    result: AuditResult, where: str, provenance: Mapping[str, Any], as_json: bool, trace: Path | None
+) -> None:
     """Print the verdicts, and the first violations, notes and differences; `where` says where all violations stand.
 
     Rows around violations are read from `trace`; with None they are not shown. `made` comes from `audit_provenance`.
     """
     if as_json:
-        echo(json.dumps(audit_json(result, made)))
+        echo(json.dumps(audit_json(result, provenance)))
         return
     table = Table("rule", "verdict", "violations")
     for rule, verdict in result.rules.items():
         count = sum(violation.rule == rule for violation in result.violations)
         table.add_row(rule, verdict.value, str(count) if count else "")
-    shown = make_console()
-    shown.print(table)
+    out = make_console()
+    out.print(table)
     for violation in result.violations[:10]:
         place = f"{violation.rule}: broker {violation.broker}, seq {violation.seq}"
-        shown.print(escape_unprintable(f"{place}: expected {violation.expected}; observed {violation.observed}"))
+        out.print(escape_unprintable(f"{place}: expected {violation.expected}; observed {violation.observed}"))
     if trace is not None:
         for violation in result.violations[:SHOWN_WITH_ROWS]:
-            shown.print(rows_table(trace, violation))
+            out.print(rows_table(trace, violation))
     for note in result.notes[:5]:
-        shown.print(escape_unprintable(f"not decided: {note}"))
+        out.print(escape_unprintable(f"not decided: {note}"))
     for line in complete_brokers(result):
-        shown.print(escape_unprintable(line))
+        out.print(escape_unprintable(line))
     for difference in result.differences[:5]:
-        shown.print(escape_unprintable(f"differs from the rows before it: {difference}"))
+        out.print(escape_unprintable(f"differs from the rows before it: {difference}"))
     if result.judged is not None:
-        shown.print(f"{len(result.judged)} of {len(result.brokers)} brokers judged anew; above are new violations only")
+        out.print(f"{len(result.judged)} of {len(result.brokers)} brokers judged anew; above are new violations only")
     by = f" by {result.kernel}" if result.kernel else ""
-    shown.print(escape_unprintable(f"{result.rows} events{by}; {len(result.violations)} violations, {where}"))
+    out.print(escape_unprintable(f"{result.rows} events{by}; {len(result.violations)} violations, {where}"))
 
 
 def complete_brokers(result: AuditResult) -> list[str]:
@@ -68,11 +70,11 @@ def complete_brokers(result: AuditResult) -> list[str]:
     if not whole or len(whole) == len(result.brokers):
         return []
     names = ", ".join([*whole][:BROKERS_NAMED]) + (", .." if len(whole) > BROKERS_NAMED else "")
-    found = [{own[rule] for own in whole.values()} for rule in result.rules]
-    broken = sum(Verdict.VIOLATES in verdicts for verdicts in found)
-    keep = sum(Verdict.CONFORMS in verdicts for verdicts in found if Verdict.VIOLATES not in verdicts)
-    told = f"{len(whole)} of {len(result.brokers)} brokers leave no rule open ({names})"
-    return [f"{told}: {keep} rules conform there, {broken} are violated; --json has the verdicts of each broker"]
+    verdict_sets = [{own[rule] for own in whole.values()} for rule in result.rules]
+    broken = sum(Verdict.VIOLATES in verdicts for verdicts in verdict_sets)
+    keep = sum(Verdict.CONFORMS in verdicts for verdicts in verdict_sets if Verdict.VIOLATES not in verdicts)
+    summary = f"{len(whole)} of {len(result.brokers)} brokers leave no rule open ({names})"
+    return [f"{summary}: {keep} rules conform there, {broken} are violated; --json has the verdicts of each broker"]
 
 
 def undecided_message(result: AuditResult) -> str:
@@ -82,13 +84,13 @@ def undecided_message(result: AuditResult) -> str:
     return f"--strict: no rule was decided of {len(result.undecided)} of {len(result.brokers)} brokers ({names}){why}"
 
 
-def audit_json(result: AuditResult, made: Mapping[str, Any]) -> dict[str, Any]:
+def audit_json(result: AuditResult, provenance: Mapping[str, Any]) -> dict[str, Any]:
     """Return the result as `--json` prints it; `made` comes from `audit_provenance`."""
     answer = {"schema": 1, "rules": verdict_names(result.rules), "violations": len(result.violations)}
     more = {"differences": list(result.differences), "kernel": result.kernel}
     brokers = {broker: verdict_names(verdicts) for broker, verdicts in result.brokers.items()}
     judged = {} if result.judged is None else {"judged": list(result.judged)}
-    return {**answer, **more, "brokers": brokers, **judged, **made}
+    return {**answer, **more, "brokers": brokers, **judged, **provenance}
 
 
 def audit_provenance(where: str, metadata: Path | None, engine: str) -> dict[str, Any]:
@@ -107,8 +109,8 @@ def rows_table(trace: Path, violation: Violation) -> Table:
     title = escape_unprintable(f"{violation.rule}: the rows around seq {violation.seq} of broker {violation.broker}")
     table = Table("", "seq", "row", title=title, title_justify="left", title_style="")
     for row in rows_near(trace, violation.broker, violation.seq):
-        told = "  ".join(f"{name}={value}" for name, value in row.items() if name not in {"seq", "broker"})
-        table.add_row(">" if row["seq"] == violation.seq else "", str(row["seq"]), Text(escape_unprintable(told)))
+        text = "  ".join(f"{name}={value}" for name, value in row.items() if name not in {"seq", "broker"})
+        table.add_row(">" if row["seq"] == violation.seq else "", str(row["seq"]), Text(escape_unprintable(text)))
     return table
 
 

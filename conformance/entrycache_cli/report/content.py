@@ -44,14 +44,14 @@ def deduplicate(failures: Iterable[Failure]) -> tuple[DistinctFailure, ...]:
 def _identity(failure: Failure) -> Any:
     """Return the key of equal failures: the broken rules, or the kind and message of a crash."""
     if isinstance(failure.got, dict) and "failed" in failure.got:
-        said = ADDRESS.sub("", failure.log or str(failure.got.get("message")))
-        return failure.got["failed"], said, failure.schedules is None
+        message = ADDRESS.sub("", failure.log or str(failure.got.get("message")))
+        return failure.got["failed"], message, failure.schedules is None
     return failure.rules, failure.finding, failure.schedules is None, failure.earlier > 0
 
 
-def other_places(told: DistinctFailure) -> str:
+def other_places(distinct: DistinctFailure) -> str:
     """Return the other levels that found the failure, with their case files; return "" if there are none."""
-    places = [f"level {one.level or 'unknown'} ({one.case or 'no case file'})" for one in told.also]
+    places = [f"level {one.level or 'unknown'} ({one.case or 'no case file'})" for one in distinct.also]
     return f"the same failure was found at {', '.join(places)}" if places else ""
 
 
@@ -69,9 +69,9 @@ def earlier_runs_note(runs: int) -> str:
     return DEPENDS.format(*(("the run", "stands") if runs == 1 else (f"the {runs} runs", "stand")))
 
 
-def failure_text(told: DistinctFailure) -> str:
+def failure_text(distinct: DistinctFailure) -> str:
     """Return a failure as plain text: its table, expected and actual answer, and how to replay it."""
-    failure = told.failure
+    failure = distinct.failure
     lines = [] if failure.table is None else [failure.table.title]
     if failure.table is not None and failure.table.config:
         lines.append(f"config {failure.table.config}")
@@ -83,7 +83,7 @@ def failure_text(told: DistinctFailure) -> str:
     lines += [f"stderr: {line}" for line in failure.log.splitlines()]
     lines += [OWN_CASE.format(failure.finding)] if failure.finding else []
     lines += [UNCONFIRMED.format(failure.unconfirmed)] if failure.unconfirmed else []
-    lines += [text for text in (other_places(told),) if text]
+    lines += [text for text in (other_places(distinct),) if text]
     lines += [f"case file: {failure.case}"] if failure.case else []
     lines += [f"replay it: {failure.replay}"] if failure.replay else []
     return "\n".join(lines)
@@ -112,26 +112,26 @@ class Provenance(NamedTuple):
 
 def read_provenance(result: Mapping[str, Any]) -> Provenance:
     """Return how a result was made, as far as it says so."""
-    told = {name: str(result[name]) for name in PROVENANCE_KEYS if type(result.get(name)) in (str, int, float)}
-    return Provenance(told, result.get("versions", {}))
+    keys = {name: str(result[name]) for name in PROVENANCE_KEYS if type(result.get(name)) in (str, int, float)}
+    return Provenance(keys, result.get("versions", {}))
 
 
-def provenance_texts(made: Provenance, left_out: Iterable[str] = ()) -> list[str]:
+def provenance_texts(provenance: Provenance, left_out: Iterable[str] = ()) -> list[str]:
     """Return the provenance as texts of a name and a value."""
-    return [f"{name} {text}" for part in made for name, text in part.items() if name not in left_out]
+    return [f"{name} {text}" for part in provenance for name, text in part.items() if name not in left_out]
 
 
 def tool_versions(subject: TestedSubject | None = None) -> dict[str, str]:
     """Return the versions of entrycache, of Python, and of the subject if it declares one."""
     versions = {"entrycache": version("entrycache"), "python": platform.python_version()}
-    said = None if subject is None else subject.declaration.implementation.get("version")
-    return {**versions, "subject": said} if type(said) is str and said else versions
+    subject_version = None if subject is None else subject.declaration.implementation.get("version")
+    return {**versions, "subject": subject_version} if type(subject_version) is str and subject_version else versions
 
 
 def tool_versions_with(*packages: str) -> dict[str, str]:
     """Return the versions of entrycache, of Python, and of the named packages that are installed."""
-    found = {each.metadata["Name"].lower(): each.version for each in distributions()}
-    return {**tool_versions(), **{name: found[name] for name in packages if name in found}}
+    installed = {each.metadata["Name"].lower(): each.version for each in distributions()}
+    return {**tool_versions(), **{name: installed[name] for name in packages if name in installed}}
 
 
 def run_metadata(subject: TestedSubject | None, profile: str, seed: int, bulk_seconds: float) -> RunMetadata:
@@ -141,10 +141,10 @@ def run_metadata(subject: TestedSubject | None, profile: str, seed: int, bulk_se
     return RunMetadata(seed, profile, engine, versions)
 
 
-def add_metadata(report: RunReport, told: RunMetadata, choice: SubjectChoice) -> RunReport:
+def add_metadata(report: RunReport, metadata: RunMetadata, choice: SubjectChoice) -> RunReport:
     """Return the report with its metadata, and with the command that replays each failure."""
     failures = tuple(replace(failure, replay=replay_command(failure, choice)) for failure in report.failures)
-    return replace(report, about=told, failures=failures)
+    return replace(report, about=metadata, failures=failures)
 
 
 def replay_command(failure: Failure, choice: SubjectChoice) -> str:
@@ -153,7 +153,7 @@ def replay_command(failure: Failure, choice: SubjectChoice) -> str:
 
 
 def broken_result(
-    choice: SubjectChoice, message: str, told: RunMetadata, subject: TestedSubject | None
+    choice: SubjectChoice, message: str, metadata: RunMetadata, subject: TestedSubject | None
 ) -> dict[str, Any]:
     """Return the result of a run whose subject does not speak the protocol, which says nothing of rules.
 
@@ -163,4 +163,4 @@ def broken_result(
     system = choice.system if subject is None else subject.declaration.system.name
     source = None if subject is None else subject.declaration.implementation.get("source")
     of = {"schema": SCHEMA, "subject": name, "source": source, "system": system}
-    return {**of, "verdict": Verdict.NOTHING_CHECKED.value, "broken": message, **told.to_json()}
+    return {**of, "verdict": Verdict.NOTHING_CHECKED.value, "broken": message, **metadata.to_json()}

@@ -47,20 +47,20 @@ def render_markdown(results: list[dict[str, Any]]) -> str:
 
 def _of_result(result: dict[str, Any]) -> list[str]:
     """Return the section of a result: subject, provenance, and each failure; return [] if there are none."""
-    made = read_provenance(result)
-    how = ", ".join(provenance_texts(made, ["system"]))
+    provenance = read_provenance(result)
+    how = ", ".join(provenance_texts(provenance, ["system"]))
     failures = deduplicate(RunReport.from_json(result).failures) if result_kind(result, "a result") == "conform" else ()
     if not how and not failures:
         return []
-    names = [name for name in (str(result.get("subject", "")), made.keys.get("system", "")) if name]
+    names = [name for name in (str(result.get("subject", "")), provenance.keys.get("system", "")) if name]
     head = [f"## {', '.join(map(_in_a_cell, names))}"] if names else []
     return [*head, *([_in_a_cell(how)] if how else []), *(part for one in failures for part in _of_failure(one))]
 
 
-def _of_failure(told: DistinctFailure) -> list[str]:
-    rules = ", ".join(_in_a_cell(rule) for rule in told.failure.rules)
-    level = f", level {_in_a_cell(told.failure.level)}" if told.failure.level else ""
-    return [f"### {rules}{level}", _block(failure_text(told))]
+def _of_failure(distinct: DistinctFailure) -> list[str]:
+    rules = ", ".join(_in_a_cell(rule) for rule in distinct.failure.rules)
+    level = f", level {_in_a_cell(distinct.failure.level)}" if distinct.failure.level else ""
+    return [f"### {rules}{level}", _block(failure_text(distinct))]
 
 
 def _block(text: str) -> str:

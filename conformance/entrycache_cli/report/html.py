@@ -15,7 +15,6 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any, Final
 
-from jinja2 import Environment
 
 from entrycache_cli.report.content import (
     OWN_CASE,
@@ -51,14 +50,16 @@ class TextPool:
 
     def __call__(self, text: str) -> int:
         """Return the number of a text."""
-        shown = "\n".join(escape_unprintable(line) for line in text.split("\n"))
-        return self.texts.setdefault(shown, len(self.texts))
+        escaped = "\n".join(escape_unprintable(line) for line in text.split("\n"))
+        return self.texts.setdefault(escaped, len(self.texts))
 
 
 def render_html(results: list[dict[str, Any]]) -> str:
     """Return the page of all results."""
     parts = {name: _file(f"page.{name}") for name in ("css", "js")}
     lines = [Line(*map(escape_unprintable, line)) for line in all_verdict_lines(results)]
+    from jinja2 import Environment  # noqa: PLC0415 - slow to import
+
     page = Environment(autoescape=True, keep_trailing_newline=True).from_string(_file("page.html.j2"))
     return page.render(
         verdict=errors.combine_verdicts(line.held for line in lines).value,
@@ -91,10 +92,10 @@ def _page_data(results: list[dict[str, Any]]) -> dict[str, Any]:
     for result in results:
         if result_kind(result, "a result") == "conform":
             report = RunReport.from_json(result)
-            failures += [_failure_json(told, len(columns), pool) for told in deduplicate(report.failures)]
+            failures += [_failure_json(distinct, len(columns), pool) for distinct in deduplicate(report.failures)]
             columns.append(_run_column(report, _provenance_text(result), pool))
         else:
-            failures += [_violation_json(shown, len(columns), pool) for shown in result.get("shown", ())]
+            failures += [_violation_json(violation, len(columns), pool) for violation in result.get("shown", ())]
             columns += _line_columns(verdict_lines(result), _provenance_text(result), pool)
     rules = sorted({rule for column in columns for rule in column["rules"]}, key=rule_order)
     for column in columns:
@@ -144,17 +145,17 @@ def _line_columns(lines: list[Line], how: str, pool: TextPool) -> Iterable[dict[
         }
 
 
-def _failure_json(told: DistinctFailure, column: int, pool: TextPool) -> dict[str, Any]:
-    failure, table = told.failure, told.failure.table
+def _failure_json(distinct: DistinctFailure, column: int, pool: TextPool) -> dict[str, Any]:
+    failure, table = distinct.failure, distinct.failure.table
     notes = [earlier_runs_note(failure.earlier)] if failure.earlier else []
     notes += [failure.schedules.in_words] if failure.schedules is not None else []
     own = OWN_CASE.format(failure.finding) if failure.finding else ""
     alone = UNCONFIRMED.format(failure.unconfirmed) if failure.unconfirmed else ""
-    notes += [text for text in (other_places(told), own, alone, failure.log) if text]
+    notes += [text for text in (other_places(distinct), own, alone, failure.log) if text]
     value = {
         "of": column,
         "rules": [pool(rule) for rule in failure.rules],
-        "levels": [pool(one.level) for one in (failure, *told.also)],
+        "levels": [pool(one.level) for one in (failure, *distinct.also)],
         "expected": pool(format_json(failure.expected)),
         "got": pool(format_json(failure.got)),
         "notes": [pool(note) for note in notes],
@@ -175,26 +176,26 @@ def _failure_json(told: DistinctFailure, column: int, pool: TextPool) -> dict[st
     }
 
 
-def _violation_json(shown: dict[str, Any], column: int, pool: TextPool) -> dict[str, Any]:
+def _violation_json(violation: dict[str, Any], column: int, pool: TextPool) -> dict[str, Any]:
     """Return a violation of an audit with the rows around it and the bytes over the events near it."""
     return {
         "of": column,
-        "rules": [pool(shown["rule"])],
-        "levels": [pool(f"broker {shown['broker']}")],
-        "expected": pool(shown["expected"]),
-        "got": pool(shown["observed"]),
+        "rules": [pool(violation["rule"])],
+        "levels": [pool(f"broker {violation['broker']}")],
+        "expected": pool(violation["expected"]),
+        "got": pool(violation["observed"]),
         "notes": [],
         "case": pool(""),
         "replay": pool(""),
-        "title": pool(f"{shown['rule']}: seq {shown['seq']}"),
+        "title": pool(f"{violation['rule']}: seq {violation['seq']}"),
         "config": pool(""),
-        "columns": [pool(name) for name in shown["columns"]],
-        "rows": [[pool(cell) for cell in row] for row in shown["rows"]],
-        "bad": shown["bad"],
+        "columns": [pool(name) for name in violation["columns"]],
+        "rows": [[pool(cell) for cell in row] for row in violation["rows"]],
+        "bad": violation["bad"],
         "wrong": -1,
         "before": [],
         "after": [],
-        "timeline": {"at": shown["seq"], **{name: shown[name] for name in ("bytes", "trigger", "target")}},
+        "timeline": {"at": violation["seq"], **{name: violation[name] for name in ("bytes", "trigger", "target")}},
     }
 
 

@@ -59,7 +59,7 @@ def read_results(path: Path) -> list[dict[str, Any]]:
     Raises:
         UsageError: the file cannot be read, or a line is not a result.
     """
-    found = []
+    results_read = []
     for number, line in enumerate(read_text(path, "the results").split("\n"), 1):
         if not line.strip():
             continue
@@ -72,10 +72,10 @@ def read_results(path: Path) -> list[dict[str, Any]]:
         if type(value) is not dict or not is_same_json(value.get("schema"), 1):
             raise UsageError(f"{path}, line {number}: no result of schema 1; expected what --json prints")
         check_shape(value, SHAPES[result_kind(value, f"{path}, line {number}")], f"{path}, line {number}")
-        found.append(value)
-    if not found:
+        results_read.append(value)
+    if not results_read:
         raise UsageError(f"{path} holds no result")
-    return found
+    return results_read
 
 
 def result_kind(result: dict[str, Any], where: str) -> str:

@@ -62,8 +62,8 @@ class _Console(Console):
 def make_console(stderr: bool = False) -> Console:
     """Return a console that interprets no mark-up."""
     options: dict[str, Any] = {"stderr": stderr, "highlight": False, "markup": False, "emoji": False}
-    made = _Console(**options)
-    return made if made.is_terminal else _Console(**options, width=WIDTH)
+    new_console = _Console(**options)
+    return new_console if new_console.is_terminal else _Console(**options, width=WIDTH)
 
 
 def description_column() -> TextColumn:

@@ -66,16 +66,16 @@ def read_records(folder: Path) -> tuple[SubjectRecord, ...]:
     """
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; expected the records of campaigns and conform --json")
-    found: list[SubjectRecord] = []
+    records: list[SubjectRecord] = []
     for path in sorted(folder.glob("*.json")):
         try:
             value = parse_json(read_text(path, "the record"))
         except ValueError as error:
             raise UsageError(f"{path}: cannot be read as JSON ({error})") from None
-        found += read_record(value, path.name, str(path))
-    if not found:
+        records += read_record(value, path.name, str(path))
+    if not records:
         raise UsageError(f"{folder}: no records; entrycache campaign SUBJECTS --out {folder}/NAME.json writes one")
-    return tuple(found)
+    return tuple(records)
 
 
 def read_record(value: Any, source: str, where: str) -> list[SubjectRecord]:

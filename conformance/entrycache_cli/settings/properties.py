@@ -49,25 +49,25 @@ def read_properties(path: Path, what: str, reader: str) -> list[GivenSetting]:
         line.
     """
     raw = read_bytes(path, what, BYTES_MOST)
-    wrong = next((why for mark, why in ENCODING_MARKS.items() if raw.startswith(mark)), None)
-    if wrong is None and b"\0" in raw:
-        wrong = "it holds a zero byte"
-    if wrong is not None:
-        raise UsageError(f"cannot read {path}: {wrong}; {reader} reads ISO-8859-1 (plain ASCII is safe)")
-    found: list[GivenSetting] = []
+    problem = next((why for mark, why in ENCODING_MARKS.items() if raw.startswith(mark)), None)
+    if problem is None and b"\0" in raw:
+        problem = "it holds a zero byte"
+    if problem is not None:
+        raise UsageError(f"cannot read {path}: {problem}; {reader} reads ISO-8859-1 (plain ASCII is safe)")
+    settings: list[GivenSetting] = []
     line = 1
     text = raw.decode("iso-8859-1").replace("\r\n", "\n").replace("\r", "\n")
     _check_lengths(path, text)
     try:
         for part in parse(io.StringIO(text, newline="\n")):
             if isinstance(part, KeyValue):
-                found.append(GivenSetting(part.key, part.value, line))
+                settings.append(GivenSetting(part.key, part.value, line))
             line += part.source.count("\n")
     except InvalidUEscapeError as error:
         raise UsageError(
             f"{path}: line {line} or below: {error.escape} is no Unicode escape; expected \\uXXXX"
         ) from None
-    return found
+    return settings
 
 
 def _check_lengths(path: Path, text: str) -> None:
@@ -76,12 +76,12 @@ def _check_lengths(path: Path, text: str) -> None:
     Raises:
         UsageError: there is one; the line says where it begins.
     """
-    begun = 1
+    first_line = 1
     for number, line in enumerate(text.split("\n"), 1):
-        if number - begun >= LINES_MOST:
-            raise UsageError(f"{path}: line {begun}: it goes on for more than {LINES_MOST} lines")
+        if number - first_line >= LINES_MOST:
+            raise UsageError(f"{path}: line {first_line}: it goes on for more than {LINES_MOST} lines")
         if (len(line) - len(line.rstrip("\\"))) % 2 == 0:
-            begun = number + 1
+            first_line = number + 1
 
 
 Value = bool | int | float | None

@@ -46,7 +46,7 @@ class SettingLine(NamedTuple):
     default: Value
     value: Value
     line: int | None
-    fate: SettingStatus
+    status: SettingStatus
 
 
 class EffectiveSettings(NamedTuple):
@@ -95,13 +95,13 @@ def read_effective_settings(path: Path, era: Era, direct_memory_bytes: int = DIR
 
 def _cache_settings(path: Path, given: list[GivenSetting]) -> dict[str, GivenSetting]:
     """Return the settings of the cache among all settings of a file."""
-    found: dict[str, GivenSetting] = {}
+    cache_settings: dict[str, GivenSetting] = {}
     for item in given:
         if item.name in pulsar_table.SETTINGS:
-            if item.name in found:
-                first = found[item.name].line
+            if item.name in cache_settings:
+                first = cache_settings[item.name].line
                 raise UsageError(f"{path}: line {item.line}: {item.name} is given twice, first in line {first}")
-            found[item.name] = item
+            cache_settings[item.name] = item
             continue
         name = item.name[:NAME_MOST]
         near = difflib.get_close_matches(name, pulsar_table.SETTINGS, 1, SIMILARITY_MIN)
@@ -109,15 +109,15 @@ def _cache_settings(path: Path, given: list[GivenSetting]) -> dict[str, GivenSet
             meant = near or difflib.get_close_matches(name, pulsar_table.SETTINGS, 1)
             hint = f"; did you mean {meant[0]}?" if meant else "; entrycache settings lists those that there are"
             raise UsageError(f"{path}: line {item.line}: {describe_value(item.name)} is no setting of the cache{hint}")
-    return found
+    return cache_settings
 
 
 def _case_config(era: Era, lines: tuple[SettingLine, ...]) -> dict[str, Any]:
     """Return the effective values with the names and units of a case."""
-    force = {line.setting.key: line.fate.in_force for line in lines if line.setting.key is not None}
+    effective_values = {line.setting.key: line.status.effective for line in lines if line.setting.key is not None}
     values = {line.setting.key: line.value for line in lines if line.setting.key is not None}
-    force["max_size_bytes"] = int(values["max_size_bytes"] or 0) * pulsar_table.MEGABYTE
-    known = {key: values[key] if value is None else value for key, value in force.items()}
+    effective_values["max_size_bytes"] = int(values["max_size_bytes"] or 0) * pulsar_table.MEGABYTE
+    known = {key: values[key] if value is None else value for key, value in effective_values.items()}
     known["ttl_nanos"] = int(values["ttl_nanos"] or 0) * 1_000_000
     if known["grace_millis"] is None:
         known["grace_millis"] = 0
@@ -141,7 +141,7 @@ class SettingStatus(NamedTuple):
     """The status of a value: whether it acts, the effective value (None if there is none), and the reason or effect."""
 
     acts: Applicability
-    in_force: Value
+    effective: Value
     why: str = ""
 
 
@@ -162,8 +162,8 @@ def setting_status(name: str, values: SettingValues) -> SettingStatus:
         return SettingStatus(
             Applicability.NO, None, f"{values.era.release.version} has no such setting and passes over it"
         )
-    outlives = name == pulsar_table.CACHE_SIZE or (name in LIMITER and values.era is Era.PULSAR_5_0)
-    if values.of[pulsar_table.CACHE_SIZE] == 0 and not outlives:
+    is_independent = name == pulsar_table.CACHE_SIZE or (name in LIMITER and values.era is Era.PULSAR_5_0)
+    if values.of[pulsar_table.CACHE_SIZE] == 0 and not is_independent:
         return SettingStatus(Applicability.NO, None, f"caching is off, because {pulsar_table.CACHE_SIZE} is 0")
     judge = STATUS_RULES.get(name)
     return SettingStatus(Applicability.YES, values.of[name]) if judge is None else judge(values)
@@ -319,9 +319,9 @@ def settings_table(effective: EffectiveSettings) -> Table:
     """Return a table with one line for each setting."""
     release = effective.era.release
     title = f"{effective.path} in era {effective.era.value} (Pulsar {release.version}, {release.system})"
-    made = Table(title=Text(title), title_justify="left")
+    rows_table = Table(title=Text(title), title_justify="left")
     for column in ("setting", "value", "default", "unit", "in force", "acts", "why"):
-        made.add_column(column, overflow="fold")
+        rows_table.add_column(column, overflow="fold")
     for line in effective.lines:
         value = plain_value(line.value) if line.line is not None else ""
         cells = (
@@ -329,10 +329,10 @@ def settings_table(effective: EffectiveSettings) -> Table:
             value,
             plain_value(line.default),
             line.setting.unit,
-            plain_value(line.fate.in_force),
+            plain_value(line.status.effective),
         )
-        made.add_row(*(Text(cell) for cell in cells), Text(line.fate.acts.value), Text(line.fate.why))
-    return made
+        rows_table.add_row(*(Text(cell) for cell in cells), Text(line.status.acts.value), Text(line.status.why))
+    return rows_table
 
 
 def settings_json(effective: EffectiveSettings) -> dict[str, Any]:
@@ -358,9 +358,9 @@ def _line_json(line: SettingLine) -> dict[str, Any]:
         "default": line.default,
         "unit": line.setting.unit,
         "line": line.line,
-        "in_force": line.fate.in_force,
-        "acts": line.fate.acts.value,
-        "why": line.fate.why,
+        "in_force": line.status.effective,
+        "acts": line.status.acts.value,
+        "why": line.status.why,
         "dynamic": line.setting.dynamic,
         "key": line.setting.key,
     }

@@ -74,7 +74,7 @@ def test_a_standard_stream_may_be_closed(closed: str, code: int) -> None:
     ended = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == code
     assert bool(ended.stdout) is (code == 0)
-    told = "entrycache: cannot write the output: stdout is closed, or open for reading alone\n"
+    told = "entrycache: cannot write the output: stdout is closed, or open only for reading\n"
     assert ended.stderr == (told if closed in {">&-", "1</dev/null"} else "")
 
 
@@ -85,7 +85,7 @@ def test_a_name_that_is_no_text_is_told(tmp_path: Path, capfd: pytest.CaptureFix
         main(["audit", trace, "--engine", "local", "--rules", "R-EVICT-8", "--out", str(tmp_path / "caf\udce9")])
     assert ended.value.code == 2
     (line,) = capfd.readouterr().err.splitlines()
-    assert line.endswith("caf\\udce9' is no UTF-8 text, and what reads or writes files here takes no other names")
+    assert line.endswith("caf\\udce9' is not UTF-8 text; expected file names in UTF-8")
 
 
 def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
