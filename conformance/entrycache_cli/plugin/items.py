@@ -217,9 +217,8 @@ class RuleTest(OwnTest):
         ):
             failed_rules = [one.rules[0] for one in report.failures if one.level == self.level]
             why = f"the search of this level ended at a failure of {failed_rules[0]}: " if failed_rules else ""
-            pytest.skip(
-                f"{why}it fired in {0 if level_rule is None else level_rule.fired} judged steps, too few to say anything"
-            )
+            fired = 0 if level_rule is None else level_rule.fired
+            pytest.skip(f"{why}it fired in {fired} judged steps, too few to say anything")
 
 
 class KnownTest(OwnTest):

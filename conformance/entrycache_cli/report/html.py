@@ -15,7 +15,6 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any, Final
 
-
 from entrycache_cli.report.content import (
     OWN_CASE,
     UNCONFIRMED,
