@@ -1,4 +1,4 @@
-"""What `bench audit` makes of its runs: ratios with targets, rates, pages; and the profile of an audit."""
+"""The benchmark of audits: ratios with targets, rates, pages, and the profile of an audit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The measurements measure what they say; whether a target is reached is not asked here."""
+"""The benchmarks measure what they claim; no test checks a target."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of numbers is made of the file of numbers; a wrong file, or a missing library, is one line."""
+"""The page of numbers is made from the file of numbers; a wrong file or a missing library gives one line."""
 
 from __future__ import annotations
 

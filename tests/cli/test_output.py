@@ -1,4 +1,4 @@
-"""A file is written whole or not at all, and what was found is said all the same."""
+"""A file is written completely or not at all, and the result is printed in either case."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CASE = '{"system": "pulsar-pip430", "steps": [{"op": "usage"}]}'
 
 
 def no_room() -> None:
-    """From here on no file can grow: what a full disk does, for one process."""
+    """Let no file of this process grow, as on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
@@ -85,7 +85,7 @@ FULL = [
 
 
 NO_FOLDER = ": No usable temporary directory found in "
-"""What Python says where it cannot write a byte to find out where files may stand; a bench has to write first."""
+"""The message of Python if it finds no place for temporary files; a benchmark has to write first."""
 
 PATHS = {"--out", "--write", "--page", "--failures", "--fix", "--known"}
 """The options that name a file or a folder to write."""
@@ -103,7 +103,7 @@ DEAR = (
     "policies",
     "vectors",
 )
-"""What is left to the long run."""
+"""Parts of commands that only the long tests run."""
 
 
 def params() -> list[ParameterSet]:
@@ -129,7 +129,7 @@ def test_a_full_disk_is_one_line_and_the_verdict_is_said(line: str, said: str, w
 
 
 def commands(group: Any, before: str = "") -> Iterator[tuple[str, set[str]]]:
-    """Every command with the names of its options."""
+    """Yield every command with the names of its options."""
     for name in group.list_commands(None):
         found = group.get_command(None, name)
         if isinstance(found, click.Group):

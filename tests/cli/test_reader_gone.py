@@ -1,4 +1,4 @@
-"""Whoever prints ends with 141 when nobody reads, as in a pipe to `head`, and with 2 where there is no room."""
+"""A command whose reader has gone ends with 141, as in a pipe to `head`; without room it ends with 2."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ MORE = (
     "faults --json",
 )
 DEAR = {"diff"}
-"""What prints only after minutes; it goes the same way out."""
+"""Commands that print only after minutes; they print in the same way."""
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def quick(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In that folder, with what takes minutes made quick."""
+    """Change to the folder and replace whatever takes minutes."""
     from entrycache_evidence.core.results import Proof
 
     monkeypatch.chdir(work)

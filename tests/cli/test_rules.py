@@ -1,4 +1,4 @@
-"""`entrycache rules` on the command line: one rule with its example, the check, and what writes."""
+"""`entrycache rules`: one rule with its example, the check, and the option that writes."""
 
 from __future__ import annotations
 

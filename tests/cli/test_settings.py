@@ -1,4 +1,4 @@
-"""What a broker.conf means in each era."""
+"""The effective settings of a broker.conf in each era."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ managedLedgerMaxUnackedRangesToPersist=10000
 managedLedgerCacheSizeMB=
 managedLedgerCacheEvictionWatermark=0.9
 """
-"""Lines of a real file: nothing here is set, and no other setting that says cache is the cache's."""
+"""Lines of a real file, which sets nothing and has no other cache setting that is the cache's."""
 
 
 def read(tmp_path: Path, text: str, era: str = "4.2", memory_mb: int = 4096) -> EffectiveSettings:

@@ -1,4 +1,4 @@
-"""A user's mistake gets one clear line on stderr and its exit code, in every command; never a traceback."""
+"""A user's mistake gives one clear line on stderr and its exit code in every command, never a traceback."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MISTAKES = [
 
 @pytest.fixture
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In an empty folder."""
+    """Change to an empty folder."""
     monkeypatch.chdir(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""What a new system costs: its own folders, and two files that are there already; a toy of two operations shows it."""
+"""The cost of a new system: its own folders and two existing files, shown by a toy of two operations."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ TOUCHED: Final = [
     "reference/entrycache_reference/rules.py",
     "conformance/entrycache_conformance/systems/__init__.py",
 ]
-"""Its rules, and the list of systems; jars and an audit would be one line each."""
+"""The existing files that change: the ids of rules and the list of systems."""
 
 RULES_OF_IT: Final = "tests/reference/toy/rules_of_the_set.py"
-"""The tests of its rules, which have another name here, so that nobody takes them for tests of this checkout."""
+"""The tests of its rules, renamed so that pytest does not collect them here."""
 
 
 @pytest.fixture(scope="module")

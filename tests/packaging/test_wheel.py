@@ -1,4 +1,4 @@
-"""The wheel alone, in an empty environment without extras: it holds all it needs, and nothing heavy comes along."""
+"""The wheel in an empty environment without extras: it is complete and brings nothing heavy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UV = Path(sys.executable).parent / "uv"
 
 @pytest.fixture(scope="module")
 def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The command `entrycache` of an environment that holds the wheel and its required packages only."""
+    """Return the command `entrycache` of an environment with the wheel and its required packages only."""
     folder = tmp_path_factory.mktemp("wheel")
     venv.create(folder / "venv", with_pip=False)
     python = folder / "venv" / "bin" / "python"

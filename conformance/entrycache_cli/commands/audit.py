@@ -70,6 +70,7 @@ BACKENDS = ("spark", "local", "sql", "replay")
 @click.pass_context
 def audit(
     context: click.Context,
+    /,
     where: str,
     backend: str | None,
     engine: str | None,

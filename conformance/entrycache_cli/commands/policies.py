@@ -96,12 +96,12 @@ def command(
     names = select_policies(policies)
     if not traces and not presets and not with_costs:
         raise UsageError("nothing to replay; expected a trace, --preset P, --costs or --page FILE")
-    requests = _read_requests(traces, presets, requests or REQUESTS, seed)
+    inputs = _read_requests(traces, presets, requests or REQUESTS, seed)
     if write is not None:
-        return _write_requests(requests, write)
+        return _write_requests(inputs, write)
     broker = BrokerSettings(ttl_nanos=ttl_millis * 1_000_000)
-    with _progress_bar(len(names) * (len(requests) + 3 * with_costs)) as progress:
-        leagues = [compare_policies(each, names, capacity, not no_curve, broker, progress) for each in requests]
+    with _progress_bar(len(names) * (len(inputs) + 3 * with_costs)) as progress:
+        leagues = [compare_policies(each, names, capacity, not no_curve, broker, progress) for each in inputs]
         costs_found = measure_costs([name for name in names if name != "belady"], progress) if with_costs else []
     if as_json:
         echo(json.dumps(comparisons_json(leagues, costs_found)))

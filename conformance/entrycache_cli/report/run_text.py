@@ -124,7 +124,7 @@ class _FittedTable(NamedTuple):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the table as Rich asks for it."""
-        yield _lay_out(self.told, options.max_width < NARROW_COLUMNS)
+        yield _lay_out(self.case_table, options.max_width < NARROW_COLUMNS)
 
 
 def failure_table(case_table: failure.Table) -> RenderableType:
