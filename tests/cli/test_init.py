@@ -204,7 +204,7 @@ def test_no_file_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[s
     (tmp_path / "main.go").write_text("mine", encoding="utf-8")
     code, _, err = run(capsys, "init", "--lang", "go", str(tmp_path))
     assert code == 2
-    assert "is there already" in err
+    assert "exists already" in err
     assert len(err.strip().splitlines()) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["main.go"]
     assert (tmp_path / "main.go").read_text(encoding="utf-8") == "mine"

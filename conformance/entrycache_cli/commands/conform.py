@@ -25,6 +25,7 @@ from entrycache_cli.commands.options import (
     F,
     SecondsRange,
     choose_subject,
+    definition_for,
     exits_with_code,
     json_option,
     print_nothing_checked,
@@ -32,7 +33,6 @@ from entrycache_cli.commands.options import (
 )
 from entrycache_cli.commands.report import ReportFiles, report_options
 from entrycache_cli.commands.settings import config_for, given_settings, settings_options
-from entrycache_cli.definition import definition_for
 from entrycache_cli.report.content import add_metadata, broken_result, run_metadata
 from entrycache_cli.report.run_text import print_run, print_run_briefly
 from entrycache_cli.report.terminal import description_column, echo, make_console

@@ -17,9 +17,12 @@ import click
 
 from entrycache_cli.commands.exit_codes import print_error
 from entrycache_cli.report.terminal import echo
+from entrycache_conformance.judge import Definition
 from entrycache_conformance.resolve import TIMEOUT_SECONDS, SubjectChoice
 from entrycache_conformance.subjects.processes import StderrListener, SubjectLog
+from entrycache_conformance.systems.reference import REFERENCE_NAME
 from entrycache_protocol.messages import escape_unprintable, shorten
+from entrycache_protocol.subject import TestedSubject
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -99,3 +102,12 @@ def echo_subject_output(chunk: bytes) -> None:
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 file_argument = click.argument("file", type=click.Path(path_type=Path))
+
+
+def definition_for(subject: TestedSubject) -> Definition | None:
+    """Return the definition that a run compares a system's reference with; return None for any other subject."""
+    if subject.name != REFERENCE_NAME:
+        return None
+    from entrycache_evidence.core.definitions import find_definition  # noqa: PLC0415 - only the reference needs it
+
+    return find_definition(subject.declaration.system)

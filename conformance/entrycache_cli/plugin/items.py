@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from entrycache_cli.definition import definition_for
+from entrycache_cli.commands.options import definition_for
 from entrycache_cli.report.content import DistinctFailure, add_metadata, deduplicate, failure_text, run_metadata
 from entrycache_cli.report.run_text import failure_table
 from entrycache_cli.report.terminal import make_console

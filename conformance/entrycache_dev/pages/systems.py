@@ -28,10 +28,10 @@ PAGE: Final = Path("docs/reference/systems.md")
 def render_page() -> str:
     """Return the page in Markdown."""
     environment = Environment(
-        loader=PackageLoader("entrycache_cli", "."), undefined=StrictUndefined, keep_trailing_newline=True
+        loader=PackageLoader("entrycache_dev.pages", "."), undefined=StrictUndefined, keep_trailing_newline=True
     )
     systems = [_system_data(system) for system in SYSTEMS.values()]
-    return environment.get_template("systems_page.md.j2").render(systems=systems, profiles=PROFILES)
+    return environment.get_template("systems.md.j2").render(systems=systems, profiles=PROFILES)
 
 
 def _system_data(system: AnySystem) -> dict[str, Any]:

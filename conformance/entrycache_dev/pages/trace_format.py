@@ -31,7 +31,7 @@ PAGE: Final = Path("docs/reference/trace-format.md")
 def render_page() -> str:
     """Return the page in Markdown."""
     environment = Environment(
-        loader=PackageLoader("entrycache_cli", "."), undefined=StrictUndefined, keep_trailing_newline=True
+        loader=PackageLoader("entrycache_dev.pages", "."), undefined=StrictUndefined, keep_trailing_newline=True
     )
     systems = [_system_data(system) for system in AUDITED]
     return environment.get_template("trace_format.md.j2").render(systems=systems, anywhere=_code_list(OPTIONAL_COLUMNS))
