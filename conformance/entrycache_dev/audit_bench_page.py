@@ -23,7 +23,8 @@ from entrycache_protocol.files import atomic_path
 
 AUDIT_HEAD = """# What audits cost
 
-Written by `entrycache bench audit --sizes {sizes} --rounds {rounds} --page docs/reference/audit-speed.md`.
+`python -m entrycache_dev bench-audit --sizes {sizes} --rounds {rounds} --page docs/reference/audit-speed.md` writes
+this page.
 
 Honest traces of `tail-fanout`, a stretch repeated; `{master}`, {processors} processors, {load:.1f} programs wanting
 one when it began. Each trace is gone through by every way in turn, once to warm up, then {rounds} times; a number is
@@ -42,7 +43,7 @@ shortest traces only, DuckDB alone up to {alone} M events.
 
 PROFILE_HEAD = """# Where the time of an audit goes
 
-Written by `entrycache bench audit --profile --sizes {size} --page docs/reference/audit-profile.md`.
+`python -m entrycache_dev bench-audit --profile --sizes {size} --page docs/reference/audit-profile.md` writes this page.
 
 Each question that an audit of {events:,} events of one broker asks, all rules, by the windows alone (`witnesses=False`)
 after the aggregate of the witnesses; processor seconds of the whole process tree, one run, `{master}`. *Scans* of the

@@ -124,7 +124,7 @@ def test_a_bench_tells_what_was_measured(
     assert [item["what"] for item in told["measurements"]] == ["one", "two"]
     assert list(tmp_path.iterdir()) == []
     Path("numbers.json").write_text(out)
-    with pytest.raises(UsageError, match=r"no whole result .* at \$\.stopped"):
+    with pytest.raises(UsageError, match=r"not a complete result .* at \$\.stopped"):
         bench.read_result(Path("numbers.json"))
 
 

@@ -23,18 +23,40 @@ from entrycache_protocol.errors import Interrupted, WriteError
 from entrycache_protocol.files import write_text
 from entrycache_protocol.subject import InProcessSubject
 
-THEMES: Final = tuple(dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.themes))
-
 PROGRESS_STEPS: Final = 1_000_000
 """The number of judged steps between two lines of progress on stderr."""
+
+
+DEFAULT_THEME: Final = "default"
+"""The theme that every system has."""
+
+
+class ThemeName(click.ParamType):
+    """The name of a theme; only another theme than the default makes it load the themes of all systems."""
+
+    name = "theme"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name if a system or a program has it."""
+        return value if value == DEFAULT_THEME else str(_theme_choice().convert(value, param, ctx))
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        """List the names in the help."""
+        return _theme_choice().get_metavar(param, ctx)
+
+
+def _theme_choice() -> click.Choice[str]:
+    """Return the choice among the themes of all systems and the programs."""
+    themes = dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.themes)
+    return click.Choice([*themes, *PROGRAMS])
 
 
 @click.command("campaign")
 @click.argument("subjects", nargs=-1, required=True)
 @click.option(
     "--theme",
-    type=click.Choice([*THEMES, *PROGRAMS]),
-    default="default",
+    type=ThemeName(),
+    default=DEFAULT_THEME,
     show_default=True,
     help="The workload profile of the cases.",
 )

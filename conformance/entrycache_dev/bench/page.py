@@ -19,16 +19,16 @@ from entrycache_protocol.files import atomic_path
 
 HEAD = """# Numbers
 
-Written by `entrycache bench --from docs/numbers.json --page docs/reference/numbers.md`; the measurements themselves are
-`entrycache bench{beside} --json > docs/numbers.json`.
+`python -m entrycache_dev bench --from docs/numbers.json --page docs/reference/numbers.md` writes this page. The
+measurements come from `python -m entrycache_dev bench{beside} --json > docs/numbers.json`.
 
 One run: {rounds} interleaved rounds of {operations:,} operations, {python}, {processors} processors{load}. Every ratio
-compares times of the same rounds; bare rates differ from machine to machine and are printed beside a loop that is the
-same everywhere. Only ratios with a target are judged.
+compares times of the same rounds. Rates differ from machine to machine; they are printed with the speed of a loop that
+is the same everywhere. Only ratios with a target are judged.
 
-Audits have a page of their own: [what they cost](audit-speed.md).
+The costs of audits have [a page of their own](audit-speed.md).
 
-![Cost of cursors beside a linked list, and the fast cache beside cachetools]({picture})
+![The cost of cursors and of a linked list; the fast cache and cachetools]({picture})
 
 ## Caches and suite
 
@@ -44,7 +44,7 @@ def render_page(result: BenchResult, picture: str) -> str:
         operations=result.operations,
         python=result.python,
         processors=result.processors,
-        load="" if result.load is None else f", {result.load:.0f} programs wanting one when it began",
+        load="" if result.load is None else f", {result.load:.0f} programs waiting for one at the start",
         picture=picture,
         beside=_release_options(result),
     )
@@ -64,7 +64,7 @@ def _streams_section(result: BenchResult) -> str:
     part = result.streams
     if part is None:
         return ""
-    load = "" if part.load is None else f", {part.load:.0f} programs wanting a processor when it began"
+    load = "" if part.load is None else f", {part.load:.0f} programs waiting for a processor at the start"
     return streams_section(part.measurements, part.rounds, part.operations, part.released, load)
 
 
@@ -77,12 +77,12 @@ def measurement_row(item: Measurement) -> str:
 STREAMS_HEAD = """
 ## Kafka Streams
 
-A run of its own: {rounds} interleaved rounds of {operations:,} operations{load}. The fast cache of `kafka-streams`
-(`entrycache_fast.kafka`, plain Python), cachetools' LRU cache, and the `ThreadCache` of Kafka Streams {released},
-compiled code in its own JVM, warmed up, with the processor time of that whole process. All play the same puts and gets
-of the same keys, each bounded to the same number of live entries, so their shares of hits agree. *Dirty*: every put is
-a write that a listener has to get; an eviction hands over all that is dirty then. A value is how many times as quick
-the first is as the other.
+A separate run: {rounds} interleaved rounds of {operations:,} operations{load}. It compares the fast cache of
+`kafka-streams` (`entrycache_fast.kafka`, plain Python), cachetools' LRU cache, and the `ThreadCache` of Kafka Streams
+{released}. The latter is compiled code in its own JVM, warmed up; the processor time of that whole process counts. All
+play the same puts and gets of the same keys with the same number of live entries, so their shares of hits agree.
+*Dirty*: every put is a write that a listener must get, and an eviction hands over all dirty entries. A value says how
+many times as quick the first is as the second.
 
 | what | value | note |
 |---|---:|---|
@@ -100,19 +100,19 @@ def streams_section(
 CURSORS_TEXT = """
 ## Cursors of one cache
 
-Nanoseconds of one turn. First the fast cache's blocked order; second a sorted linked list in the same language that is
-brought up to date when somebody asks (`linear.py`, our own code after that approach). *Tailing*: readers at the
-head of a log take 1 to 3 entries a turn. *Lockstep*: one after another moves from one entry to the next. *Uniform*:
-anyone goes anywhere.
+Nanoseconds of one turn. The first number is the fast cache's blocked order. The second is a sorted linked list in the
+same language that applies moves only when a rank is asked for (`LinearCursors`, our own code after that approach).
+*Tailing*: readers at the head of a log take 1 to 3 entries a turn. *Lockstep*: one reader after another moves to the
+next entry. *Uniform*: any reader moves to any entry.
 
-The linked list only notes a move, so with few cursors a bare move is cheaper there; it pays when somebody asks. At rest
-it knows each rank by heart, where the blocked order searches.
+The linked list only notes a move, so with few cursors a bare move is cheaper there; the cost comes with the next rank.
+If nothing has moved, it has each rank stored, while the blocked order searches.
 """
 
 RELEASED_TEXT = """
-Third, the `ActiveManagedCursorContainerImpl` of Pulsar {released}, compiled code in its own JVM with the same moves
-(`CursorCosts.java`). It is another language, so what counts is how a column grows. In lockstep it grows less than
-our linked list does.
+The third number is the `ActiveManagedCursorContainerImpl` of Pulsar {released}, compiled code in its own JVM with the
+same moves (`CursorCosts.java`). It is another language, so only the growth of a column counts. In lockstep it grows
+less than our linked list does.
 """
 
 

@@ -142,7 +142,9 @@ def read_result(path: Path) -> BenchResult:
         UsageError: the file does not exist or holds something else.
     """
     value = read_json(path, "the result")
-    check_shape(value, SHAPE, f"{path} is no whole result of entrycache bench --json of this version")
+    check_shape(
+        value, SHAPE, f"{path} is not a complete result of `python -m entrycache_dev bench --json` of this version"
+    )
     cursors = [CursorCost(**item) for item in value["cursors"]]
     numbers = (value["rounds"], value["operations"], value["python"], value["processors"])
     released, load, part = value.get("released"), value.get("load"), value.get("streams")
