@@ -341,7 +341,7 @@ def _run(
     metadata = replace(metadata, seconds=seconds_since(started_at))
     _print_report(add_metadata(report, metadata, choice), output, "", known_report)
     if isinstance(subject, ValidatedSubject) and not output.as_json:
-        echo(f"{subject.messages} messages held to their schemas")
+        echo(f"{subject.messages} messages checked against their schemas")
     unwritten += [failure.unwritten for failure in report.failures if failure.unwritten]
     if unwritten:
         raise WriteError(unwritten[0])

@@ -206,7 +206,7 @@ def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
         for line in (*map(str, found.problems), *found.notes):
             echo(escape_unprintable(line))
         for name, rules in found.untold.items():
-            echo(f"{name} is told in no row; an audit cannot check {', '.join(rules)}")
+            echo(f"{name} is in no row; an audit cannot check {', '.join(rules)}")
         verdict = "not as the format says" if found.problems else "as the format says"
         echo(f"{found.rows} events of {found.system}: {verdict}")
     context.exit(1 if found.problems else 0)

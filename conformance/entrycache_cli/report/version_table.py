@@ -147,11 +147,11 @@ def _rule_entry(rule: str, version: Version, findings: Mapping[str, Sequence[str
 
 HEAD: Final = """# Rules, subjects, versions
 
-Written by `entrycache versions` from the records in `docs/campaigns`; `--json` says the same.
+`entrycache versions` writes this page from the records in `docs/campaigns`; `--json` prints the same data.
 
-A *step* is judged: its outcome was compared with the reference's. *Conforms* is "no difference in so many steps", not a
-proof. A *finding* is a difference that was met, shortened and written up, and that a variant or a limit stands for so
-that campaigns go on past it. A *seed* decides every case of a record.
+A *step* is judged if its outcome was compared with the reference's. *Conforms* means "no difference in that many
+steps"; it is no proof. A *finding* is a known difference with a shrunk case and a page of its own. A variant or a limit
+stands for it, so that campaigns continue past it. A *seed* decides every case of a record.
 
 ## Versions
 
@@ -176,9 +176,9 @@ RECORDS: Final = """
 RULES: Final = """
 ## Rules
 
-A number is of steps in which the rule decided or its law's guard held, counted where the laws were looked at (in a
-campaign in one case of {one_in}). A name is that of a finding against the rule; *differs*: a difference without one;
-*not met*: no step shows it.
+A number counts the steps in which the rule decided or its law's guard held, in the cases whose laws were checked (in a
+campaign one case of {one_in}). A name is that of a finding against the rule. *Differs* is a difference without a
+finding. *Not met*: no step shows the rule.
 
 """
 

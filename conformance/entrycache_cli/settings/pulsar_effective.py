@@ -320,7 +320,7 @@ def settings_table(effective: EffectiveSettings) -> Table:
     release = effective.era.release
     title = f"{effective.path} in era {effective.era.value} (Pulsar {release.version}, {release.system})"
     rows_table = Table(title=Text(title), title_justify="left")
-    for column in ("setting", "value", "default", "unit", "in force", "acts", "why"):
+    for column in ("setting", "value", "default", "unit", "effective", "acts", "why"):
         rows_table.add_column(column, overflow="fold")
     for line in effective.lines:
         value = plain_value(line.value) if line.line is not None else ""

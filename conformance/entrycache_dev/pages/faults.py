@@ -197,10 +197,10 @@ def fault_section(caught: CaughtFault) -> str:
 
 HEAD = """# Seeded faults, and how they are caught
 
-Written by `make docs`; the tests hold this page to a fresh run (profile dev, the first of the seeds 0 to 2 that finds
-it). Each fault was caught through the child process and shrunk, at the level that it is about; `entrycache conform
-NAME` does it again. The rule behind a fault's description is the one it was planted against; "caught by" names what
-the suite says, the likeliest rule first.
+`make docs` writes this page; the tests compare it with a fresh run (profile dev, the first of the seeds 0 to 2 that
+finds the fault). Each fault was caught through a child process and shrunk, at the level that it is about. `entrycache
+conform NAME` repeats that. The rule behind a fault's description is the rule that it breaks on purpose; "caught by"
+names the rules that the suite reports, the likeliest first.
 """
 
 

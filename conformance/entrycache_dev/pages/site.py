@@ -141,18 +141,18 @@ def _head(text: Text) -> str:
 
 def _evidence_section(found: Links, proved: list[dict[str, Any]]) -> str:
     rows = [
-        ("carried out by", _code_list(found.functions)),
+        ("implemented by", _code_list(found.functions)),
         ("its law", _code_list(found.laws)),
         ("its tests", _code_list(found.tests)),
-        ("[planted](../docs/reference/seeded-faults.md) in the reference", _cell("; ".join(found.mutants))),
-        ("[planted](../docs/reference/seeded-faults.md) as a subject", _code_list(found.faults)),
+        ("[seeded faults](../docs/reference/seeded-faults.md) of the reference", _cell("; ".join(found.mutants))),
+        ("[seeded faults](../docs/reference/seeded-faults.md) as subjects", _code_list(found.faults)),
     ]
     lines = [f"| {name} | {what} |" for name, what in rows if what]
-    told = ["\n## What holds it\n", "| | |", "|---|---|", *lines, "", "## Evidence\n"]
+    told = ["\n## Code, tests and faults\n", "| | |", "|---|---|", *lines, "", "## Evidence\n"]
     if not proved:
-        return "\n".join([*told, "None: nothing is proved or exhausted of it; its tests and its law are all.\n"])
-    told += ["Said of the model, within these bounds; [the whole page](../docs/explanation/evidence.md).\n"]
-    told += ["| grade | bounds | shown to fail on |", "|---|---|---|"]
+        return "\n".join([*told, "None: only its tests and its law check it.\n"])
+    told += ["Evidence about the reference within these bounds; [the whole page](../docs/explanation/evidence.md).\n"]
+    told += ["| grade | bounds | refuted fault |", "|---|---|---|"]
     told += [f"| {one['grade']} | {_cell(one['bounds'])} | {_cell(one['refuted_mutant'] or '')} |" for one in proved]
     return "\n".join([*told, ""])
 
@@ -165,7 +165,7 @@ def _sql_sections(root: Path, rule: str) -> list[str]:
     name = rule.lower().replace("-", "_")
     files = sorted((root / "spark_checks" / "entrycache_spark").glob(f"rules/*/{name}.sql"))
     if not files:
-        return ["\n## Audit\n\nNo row of a trace can show it.\n"]
+        return ["\n## Audit\n\nNo row of a trace can show a violation.\n"]
     sql = "\n".join(f"```sql\n{path.read_text(encoding='utf-8').rstrip()}\n```\n" for path in files)
     return [
         f"\n## Audit\n\nWhat `entrycache audit --rules {rule}` asks of a "
