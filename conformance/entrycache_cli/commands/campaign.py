@@ -31,7 +31,7 @@ DEFAULT_THEME: Final = "default"
 """The theme that every system has."""
 
 
-class ThemeName(click.ParamType):  # type: ignore[type-arg] -- not generic in click 8.2
+class ThemeName(click.ParamType):  # type: ignore[type-arg]  # not generic in click 8.2
     """The name of a theme; only another theme than the default makes it load the themes of all systems."""
 
     name = "theme"
