@@ -224,6 +224,11 @@ class Failure:
     found: FailingCase | FailingHistory | None = field(default=None, compare=False, repr=False)
     unwritten: str = field(default="", compare=False)
 
+    @property
+    def failing_case(self) -> Case | None:
+        """The case that fails; None for a failure of several threads."""
+        return self.found.case if isinstance(self.found, FailingCase) else None
+
     def to_json(self) -> dict[str, Any]:
         """Its object in the contract."""
         return {

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.shrink import TRY_SECONDS, limit_time, minimize_items
+from entrycache_conformance.shrink import TRY_SECONDS, minimize_items
+from entrycache_conformance.subjects.child import limit_time
 from entrycache_protocol.case import History
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError

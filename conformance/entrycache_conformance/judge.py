@@ -1,4 +1,11 @@
-"""Judging a played case: the reference's trajectory, and the first difference from it."""
+"""Play a case on a subject and judge the answer.
+
+`run_reference` takes the reference through a case and checks its laws at every step. `judge` compares the subject's
+answer with these steps and returns the first `Difference`, or None. Everything that needs a verdict (search, shrinking,
+confirmation, replay, vectors) uses this pair; they differ only in where cases come from.
+
+`Coverage` counts the rules that fired and the entries of the decision table that were visited.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +17,7 @@ from typing import Any
 from entrycache_conformance.subjects.child import play_fresh
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import InternalError
+from entrycache_protocol.errors import EntrycacheError, InternalError
 from entrycache_protocol.subject import Answer, Difference, FailedRun, FailureKind, SkippedRun, TestedSubject
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
@@ -23,14 +30,23 @@ It takes a configuration, a state, an operation and its step. Definitions stand 
 
 
 class LawBroken(InternalError):
-    """The reference itself breaks one of its laws."""
+    """The error of a reference that breaks one of its own laws."""
+
+
+class CommandStopped(BaseException):
+    """An error that ends the command. Hypothesis would try it again and find that it does not repeat."""
+
+    def __init__(self, error: EntrycacheError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 @dataclass(slots=True)
 class Coverage:
-    """What was judged: rules that fired and cells that were met, counted in steps, slots and entries.
+    """The coverage of judged runs: rules that fired and decision-table entries that were visited, with their counts.
 
-    `definition`: the reference is held to it too, which is half as quick; for a run that judges itself.
+    With a `definition` the reference must also agree with it, which takes twice as long. It is for a run that judges
+    the reference itself.
     """
 
     fired: dict[Rule, int] = field(default_factory=Counter)
@@ -40,16 +56,16 @@ class Coverage:
     definition: Definition | None = None
 
     def add(self, run: Coverage) -> None:
-        """Enter what one run met: it was answered and is judged now."""
+        """Add the coverage of one run that was answered."""
         self.examples += 1
-        self._add_met(run)
+        self._add_counts(run)
 
     def add_all(self, other: Coverage) -> None:
-        """Enter what other runs met."""
+        """Add the coverage of other runs."""
         self.examples += other.examples
-        self._add_met(other)
+        self._add_counts(other)
 
-    def _add_met(self, run: Coverage) -> None:
+    def _add_counts(self, run: Coverage) -> None:
         self.steps += run.steps
         for rule, count in run.fired.items():
             self.fired[rule] = self.fired.get(rule, 0) + count
@@ -58,12 +74,24 @@ class Coverage:
 
 
 def play(subject: TestedSubject, case: Case) -> Answer:
-    """The subject's answer to one case, after the runs that come before it."""
+    """Return the subject's answer to a case, after playing the earlier runs of the case on a fresh process."""
     return play_fresh(subject, [*case.earlier, case])[-1] if case.earlier else subject.play([case])[0]
 
 
+def play_under_hypothesis(subject: TestedSubject, case: Case) -> Answer:
+    """Return the subject's answer to a case.
+
+    Raises:
+        CommandStopped: playing raised an error of ours, which Hypothesis must not repeat.
+    """
+    try:
+        return subject.play([case])[0]
+    except EntrycacheError as error:
+        raise CommandStopped(error) from None
+
+
 def find_difference(subject: TestedSubject, case: Case) -> Difference | None:
-    """How a subject's answer to a case differs; None too where it cannot be asked the case, or gives no answer."""
+    """Return the difference of a subject's answer, or None. A case that is unsupported or unanswered has none."""
     if case.system.cases.unsupported_reason(subject.declaration, case.config, case.steps):
         return None
     answer = play(subject, case)

@@ -37,7 +37,7 @@ from entrycache_protocol.errors import UsageError, Verdict, WriteError
 from entrycache_protocol.files import read_text, write_text
 from entrycache_protocol.messages import describe_value
 from entrycache_protocol.strict_json import check_json_value, is_same_json, parse_json, parse_json_text
-from entrycache_protocol.subject import FailingCase, SkippedRun, TestedSubject, answer_to_json, expected_to_json
+from entrycache_protocol.subject import SkippedRun, TestedSubject, answer_to_json, expected_to_json
 from entrycache_reference.rules import Rule
 
 # --- entry
@@ -369,7 +369,7 @@ def conform_with_known(
     for _ in range(MAX_ROUNDS):
         narrowed = without_operations(subject, frozenset(left_out)) if left_out else subject
         report = conform(narrowed, options, notify)
-        merged = report if merged is None else merge_reports(merged, report)
+        merged = report if merged is None else merged.merged_with(report)
         old = [(entry, failure) for failure in report.failures if (entry := _find_entry(failure, known)) is not None]
         if not old:
             break
@@ -377,7 +377,7 @@ def conform_with_known(
         files = {failure.case for _, failure in hits}
         merged = replace(merged, failures=tuple(one for one in merged.failures if one.case not in files))
         silent = {
-            type(case.steps[failure.step]).name for _, failure in old if (case := failing_case(failure)) is not None
+            type(case.steps[failure.step]).name for _, failure in old if (case := failure.failing_case) is not None
         }
         rest = narrowed.declaration.ops - silent - {"observe"}
         if len(old) < len(_case_failures(report)) or not rest or "insert" in silent:
@@ -387,14 +387,9 @@ def conform_with_known(
     return KnownReport(_without_known_failures(merged, left_out), checked, tuple(hits))
 
 
-def failing_case(failure: Failure) -> Case | None:
-    """The case of a failure; None of one of several threads, which no entry is about."""
-    return failure.found.case if isinstance(failure.found, FailingCase) else None
-
-
 def is_same_failure(failure: Failure, entry: KnownFailure, case: Case) -> bool:
     """Whether a search has found what an entry says: its rule, its shrunk case, its answers."""
-    found = failing_case(failure)
+    found = failure.failing_case
     return (
         found is not None
         and failure.rules[0] == entry.rule
@@ -416,24 +411,7 @@ def _find_entry(failure: Failure, known: list[tuple[KnownFailure, Case]]) -> Kno
 
 def _case_failures(report: RunReport) -> tuple[Failure, ...]:
     """The failures of cases; no known failure is one of histories."""
-    return tuple(failure for failure in report.failures if failing_case(failure) is not None)
-
-
-def merge_reports(first: RunReport, second: RunReport) -> RunReport:
-    """Two rounds as one: the failures of both; a level is judged by the first round that it got through."""
-    levels = {
-        name: second.levels[name] if judged.verdict is Verdict.VIOLATES else judged
-        for name, judged in first.levels.items()
-    }
-    failures = (*first.failures, *second.failures)
-    return replace(
-        first,
-        levels=levels,
-        rules={name: count + second.rules[name] for name, count in first.rules.items()},
-        cells={name: count + second.cells[name] for name, count in first.cells.items()},
-        failures=tuple(sorted(failures, key=lambda failure: failing_case(failure) is None)),
-        skipped=(*second.skipped, *(one for one in first.skipped if one not in second.skipped)),
-    )
+    return tuple(failure for failure in report.failures if failure.failing_case is not None)
 
 
 def _without_known_failures(report: RunReport, left_out: set[str]) -> RunReport:

@@ -7,7 +7,7 @@ failing cases themselves, whose files it names.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.failure import FAILURE_SHAPE as FAILURE
@@ -129,6 +129,22 @@ class RunReport:
     failures: tuple[Failure, ...]
     skipped: tuple[Skip, ...]
     about: RunMetadata | None = None
+
+    def merged_with(self, later: RunReport) -> RunReport:
+        """Return both rounds as one report: a level is judged by the first round that got through it."""
+        levels = {
+            name: later.levels[name] if judged.verdict is Verdict.VIOLATES else judged
+            for name, judged in self.levels.items()
+        }
+        failures = (*self.failures, *later.failures)
+        return replace(
+            self,
+            levels=levels,
+            rules={name: count + later.rules[name] for name, count in self.rules.items()},
+            cells={name: count + later.cells[name] for name, count in self.cells.items()},
+            failures=tuple(sorted(failures, key=lambda failure: failure.failing_case is None)),
+            skipped=(*later.skipped, *(one for one in self.skipped if one not in later.skipped)),
+        )
 
     @property
     def verdict(self) -> Verdict:

@@ -16,7 +16,8 @@ from entrycache_conformance.judge import Coverage, LawBroken, judge, run_referen
 from entrycache_conformance.levels import PROFILES, Profile, find_reachable
 from entrycache_conformance.resolve import open_in_process
 from entrycache_conformance.run import Options, SelfCheckFailed, conform, run_self_check
-from entrycache_conformance.search import find_failure, search_random_cases
+from entrycache_conformance.search import SearchResult, find_failure, search_random_cases
+from entrycache_conformance.shrink import shrink_and_confirm
 from entrycache_conformance.systems import SYSTEMS, reference
 from entrycache_conformance.systems.pulsar_pip430 import fast_cache
 from entrycache_conformance.systems.reference import open_reference, reference_offer, reference_subject
@@ -25,7 +26,7 @@ from entrycache_faults.seeded import load_catalogue
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import Verdict
-from entrycache_protocol.subject import Answer, InProcessSubject, RunResult, SkippedRun
+from entrycache_protocol.subject import Answer, FailingCase, InProcessSubject, RunResult, SkippedRun
 from entrycache_reference.pulsar_pip430 import Variants, passes
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 from entrycache_reference.rules import Rule
@@ -52,9 +53,15 @@ def two_is_one(op: Any, outcome: Any) -> Any:
     return Removed(1, outcome.bytes) if wrong else outcome
 
 
+def shortest(subject: InProcessSubject, result: SearchResult) -> FailingCase | None:
+    """Return the failure of a search, shrunk and confirmed."""
+    return None if result.failure is None else shrink_and_confirm(subject, result.failure)
+
+
 @SEEDS
 def test_hypothesis_finds_and_shrinks(seed: int) -> None:
-    failure = find_failure(twisted(two_is_one), MENU, 1_000, seed, Coverage()).failure
+    subject = twisted(two_is_one)
+    failure = shortest(subject, find_failure(subject, MENU, 1_000, seed, Coverage()))
     assert failure is not None
     assert len(failure.case.steps) <= 4
     assert failure.difference.got.entries == 1
@@ -62,7 +69,8 @@ def test_hypothesis_finds_and_shrinks(seed: int) -> None:
 
 @SEEDS
 def test_bulk_finds_and_hypothesis_shrinks_the_same(seed: int) -> None:
-    failure = search_random_cases(twisted(two_is_one), MENU, seed, Coverage(), lambda: False).failure
+    subject = twisted(two_is_one)
+    failure = shortest(subject, search_random_cases(subject, MENU, seed, Coverage(), lambda: False))
     assert failure is not None
     assert len(failure.case.steps) <= 4
 
@@ -73,7 +81,8 @@ def test_an_error_in_a_subject_is_a_liveness_violation_and_shrunk() -> None:
             raise ZeroDivisionError("counts")
         return outcome
 
-    failure = find_failure(twisted(throw), MENU, 1_000, 0, Coverage()).failure
+    subject = twisted(throw)
+    failure = shortest(subject, find_failure(subject, MENU, 1_000, 0, Coverage()))
     assert failure is not None
     assert len(failure.case.steps) == 2
     assert [
@@ -104,7 +113,7 @@ def test_a_case_is_shrunk_in_the_same_way_where_hypothesis_sees_a_ci_machine() -
     for profile in ("default", "ci"):
         settings.load_profile(profile)
         try:
-            shrunk.append([find_failure(subject, menu, 400, seed, Coverage()).failure for seed in range(3)])
+            shrunk.append([shortest(subject, find_failure(subject, menu, 400, seed, Coverage())) for seed in range(3)])
         finally:
             settings.load_profile(before)
     ours, theirs = ([failure.case.steps for failure in each if failure is not None] for each in shrunk)

@@ -24,7 +24,7 @@ def is_seen(kind: type[Wrong], seed: int) -> bool:
     subject = wrong(kind.__name__)
     menu = PULSAR.cases.menu(PULSAR.ops_up_to(LEVELS[kind]), LEVELS[kind])
     examples = profile_case_count(PROFILES["ci"].examples, PULSAR.cases.extra_themes[Theme.ODD])
-    return find_failure(subject, menu, examples, seed, Coverage(), theme=Theme.ODD, shrinks=False).failure is not None
+    return find_failure(subject, menu, examples, seed, Coverage(), theme=Theme.ODD).failure is not None
 
 
 @pytest.mark.parametrize("kind", LEVELS, ids=lambda kind: kind.__name__)

@@ -281,4 +281,4 @@ THREAD_FAULT_OPENERS: Final = dict(THREAD_SUBJECTS)
 """How a faulty reference is opened for several threads, by the name of its fault."""
 
 
-__all__ = ["CachingStore", "DECLARATION", "FAST", "ThreadCache", "open_cache", "open_shared"]
+__all__ = ["DECLARATION", "FAST", "CachingStore", "ThreadCache", "open_cache", "open_shared"]

@@ -409,4 +409,4 @@ def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme
     return CasePlan(config, menu, traits.steps_max, traits.usual_steps, partial(make_operation, aim))
 
 
-__all__ = ["Aim", "MAKERS", "make_operation"]
+__all__ = ["MAKERS", "Aim", "make_operation"]

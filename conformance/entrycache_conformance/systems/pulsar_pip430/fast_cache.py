@@ -392,4 +392,4 @@ FAULTS: Final = {
 """By name."""
 
 
-__all__ = ["BrokerCache", "DECLARATION", "FAST", "Instance", "open_cache"]
+__all__ = ["DECLARATION", "FAST", "BrokerCache", "Instance", "open_cache"]

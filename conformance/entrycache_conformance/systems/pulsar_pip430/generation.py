@@ -207,4 +207,4 @@ def make_operation(aim: Aim, name: str, state: State) -> Any:
     return op
 
 
-__all__ = ["Aim", "MAKERS"]
+__all__ = ["MAKERS", "Aim"]
