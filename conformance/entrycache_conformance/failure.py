@@ -6,13 +6,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.history_search import FailingHistory
 from entrycache_conformance.judge import Coverage, run_reference
-from entrycache_protocol.case import Case, config_to_json, variants_to_json
+from entrycache_protocol.case import Case, History, config_to_json, variants_to_json
 from entrycache_protocol.codec import format_arguments, format_json
 from entrycache_protocol.strict_json import COUNT, TEXT, TEXTS, list_shape, object_shape
-from entrycache_protocol.subject import FailingCase, answer_to_json, expected_to_json
+from entrycache_protocol.subject import FailedRun, FailingCase, answer_to_json, expected_to_json
 from entrycache_protocol.system import AnySystem, Lane
+from entrycache_reference.rules import BrokenPromise, Rule
+
+
+class FailingHistory(NamedTuple):
+    """A history that breaks a promise: the rules, the likeliest first, and what shows it.
+
+    `said` is it in words; `break_` the step, `failed` the silence, that shows it. It failed `times` of `tries` times.
+    """
+
+    history: History
+    rules: tuple[Rule, ...]
+    said: str
+    break_: BrokenPromise | None
+    failed: FailedRun | None
+    tries: int = 1
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)

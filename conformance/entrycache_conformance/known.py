@@ -22,7 +22,7 @@ from tomlkit.items import AoT
 
 from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.failure import Failure
-from entrycache_conformance.history_search import CONCURRENT_LEVEL
+from entrycache_conformance.histories import CONCURRENT_LEVEL
 from entrycache_conformance.java.releases import release_versions
 from entrycache_conformance.judge import Coverage, judge, play, run_reference
 from entrycache_conformance.replay import require_supported

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from entrycache_conformance.generate import make_case
-from entrycache_conformance.history_search import CONCURRENT_LEVEL, offers_histories
+from entrycache_conformance.histories import CONCURRENT_LEVEL, offers_histories
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.declaration import Declaration

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.explain import explain_difference
-from entrycache_conformance.failure import Failure
-from entrycache_conformance.history_search import (
+from entrycache_conformance.failure import FailingHistory, Failure
+from entrycache_conformance.histories import (
     SILENT_REPLAYS,
-    FailingHistory,
     HistoryCounts,
     judge_history,
     offers_histories,

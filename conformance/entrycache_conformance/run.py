@@ -1,8 +1,8 @@
 """One conformance run: judge every requested level of a system on what the subject declares.
 
 For each level, data flows one way: `search` finds a failing case, `shrink` shortens and confirms it, `explain` names
-the rules that it breaks, and the result goes into the report. Before the search the run checks itself on a reference that
-is broken on purpose, and plays the cases of findings. After the last level the run must have visited enough rules.
+the rules that it breaks, and the result goes into the report. Before the search the run checks itself on a reference
+that is broken on purpose, and plays the cases of findings. A clean run must also have exercised enough rules.
 
 `conform` takes a subject and `Options` and returns a `RunReport`. `conform_to_rules` restricts a run to some rules: it
 repeats the run without the operations that showed failures of other rules.
@@ -27,8 +27,7 @@ from entrycache_conformance.finding_cases import (
     play_finding_cases,
     skipped_finding_cases,
 )
-from entrycache_conformance.history_run import conform_histories
-from entrycache_conformance.history_search import CONCURRENT_LEVEL
+from entrycache_conformance.histories import CONCURRENT_LEVEL, conform_histories
 from entrycache_conformance.judge import Coverage, Definition, run_reference
 from entrycache_conformance.levels import Profile, find_rare, rules_up_to
 from entrycache_conformance.report import LevelReport, RuleReport, RunReport, Skip

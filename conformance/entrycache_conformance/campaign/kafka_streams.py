@@ -11,8 +11,9 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.campaign.run import artifact_of
-from entrycache_conformance.java.program import Program, build_program
+from entrycache_conformance.campaign.run import Program, artifact_of
+from entrycache_conformance.java.program import Program as JavaProgram
+from entrycache_conformance.java.program import build_program
 from entrycache_conformance.java.releases import newest_release, releases
 from entrycache_protocol.errors import UsageError, keep_partial_result
 
@@ -142,7 +143,7 @@ def compact_record(record: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def run_program(program: Program, seed: int, worlds: int, longest: int) -> dict[str, Any]:
+def run_program(program: JavaProgram, seed: int, worlds: int, longest: int) -> dict[str, Any]:
     """One run of the program."""
     done = program.run(MAIN, seed, worlds, longest, options=["-Xss16m"])
     done.check_returncode()
@@ -151,3 +152,7 @@ def run_program(program: Program, seed: int, worlds: int, longest: int) -> dict[
         for promise, broken in cell["broken"].items():
             broken["findings"] = list(explaining_findings(cell, promise))
     return {"cpu_seconds": told["cpu_millis"] / 1000, "steps": told["steps"], "cells": told["cells"]}
+
+
+PROGRAM: Final = Program(run_promise_campaign, compact_record)
+"""The campaign as `load_program` returns it."""

@@ -10,8 +10,9 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.campaign.run import artifact_of, open_subject
-from entrycache_conformance.java.program import Program, build_program
+from entrycache_conformance.campaign.run import Program, artifact_of, open_subject
+from entrycache_conformance.java.program import Program as JavaProgram
+from entrycache_conformance.java.program import build_program
 from entrycache_conformance.java.releases import demo_release
 from entrycache_conformance.systems.pulsar_pip430.limits import Limits
 from entrycache_protocol.errors import UsageError, keep_partial_result
@@ -115,7 +116,7 @@ def _declared_limits(name: str) -> Limits:
 
 
 def run_program(
-    program: Program, crowd: ContainerSetting, seed: int, cases: int, limits: frozenset[str]
+    program: JavaProgram, crowd: ContainerSetting, seed: int, cases: int, limits: frozenset[str]
 ) -> dict[str, Any]:
     """One run of the program; its limits are lifted where they are named."""
     lifted_limits = ",".join(sorted(limits)) or "none"
@@ -133,3 +134,7 @@ def run_program(
         "differences": told["differences"],
         "first": told["first"],
     }
+
+
+PROGRAM: Final = Program(run_container_campaign)
+"""The campaign as `load_program` returns it."""

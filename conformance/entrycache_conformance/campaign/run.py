@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -249,6 +250,26 @@ RUNS_AHEAD: Final = 6
 
 CHECKED_ONE_IN: Final = 50
 """Of so many cases, one is made with every law looked at."""
+
+
+class Program(NamedTuple):
+    """A workload profile that a program in the JVM plays by itself.
+
+    `play` takes subjects, a seed and a number of cases, and returns the record; `kept` returns what is written of it.
+    """
+
+    play: Callable[[Sequence[str], int, int], dict[str, Any]]
+    kept: Callable[[dict[str, Any]], dict[str, Any]] = lambda record: record
+
+
+PROGRAMS: Final = {"containers": "pulsar_pip430", "promises": "kafka_streams"}
+"""The module of each program: the containers of cursors, and the promises that each step of a thread cache keeps."""
+
+
+def load_program(profile: str) -> Program:
+    """Import the program of a workload profile."""
+    program: Program = import_module(f"entrycache_conformance.campaign.{PROGRAMS[profile]}").PROGRAM
+    return program
 
 
 class CampaignPlan(NamedTuple):

@@ -9,11 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import jinja2
-
 from entrycache_conformance.java.build import BuildPart, build_part, find_java
 from entrycache_conformance.java.driver import JavaTestClasspath, build_driver, jar_name, join_classpath
-from entrycache_conformance.java.releases import releases, require_release
+from entrycache_conformance.java.releases import FAMILIES, releases, require_release
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.java_text import to_comment, to_literal, to_string, without_messages
 from entrycache_protocol.errors import UsageError
@@ -143,13 +141,11 @@ def render_java_test(case: Mapping[str, Any], mismatch_step: int | None = None) 
     """
     steps: Sequence[Mapping[str, Any]] = case["steps"]
     outcomes: Sequence[Mapping[str, Any]] = case.get("outcomes", ())
-    families = {system.name: system.jvm for system in SYSTEMS.values() if system.jvm is not None and system.jvm.text}
-    if case["system"] not in families:
-        known = ", ".join(families)
+    family = SYSTEMS[case["system"]].jvm if case["system"] in SYSTEMS else None
+    java = None if family is None else family.text
+    if family is None or java is None:
+        known = ", ".join(each.system for each in FAMILIES.values() if each.text is not None)
         raise UsageError(f"there is no Java test for the system {case['system']}; there is one for {known}")
-    family = families[case["system"]]
-    java = family.text
-    assert java is not None
     if len(outcomes) != len(steps):
         raise UsageError(f"the case has {len(outcomes)} outcomes for {len(steps)} steps; a test needs them all")
     lines = [
@@ -169,11 +165,14 @@ def render_java_test(case: Mapping[str, Any], mismatch_step: int | None = None) 
         "note": to_comment(case.get("note", "")),
         "steps": [lines[start : start + STEPS_A_METHOD] for start in range(0, len(lines), STEPS_A_METHOD)],
     }
-    return _template(java.templates, java.like).render(**common, **java.fill(case))
+    text: str = _template(java.templates, java.like).render(**common, **java.fill(case))
+    return text
 
 
-def _template(*folders: str) -> jinja2.Template:
-    """Names in the text that the case does not fill are an error; Java is not HTML, nothing is escaped."""
+def _template(*folders: str) -> Any:
+    """Load the template of a Java test. A name that the case does not fill is an error; nothing is escaped."""
+    import jinja2  # noqa: PLC0415 - slow to import
+
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
             [jinja2.PackageLoader("entrycache_conformance", folder) for folder in folders if folder]

@@ -23,7 +23,7 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.files import MAX_LINE_BYTES, atomic_path, check_regular_file, read_json, write_text
 from entrycache_protocol.system import seeded_draw
-from entrycache_reference import kafka_streams, pulsar_legacy, pulsar_pip430, pulsar_segmented
+from entrycache_reference.rules import SYSTEM_NAMES
 
 
 class Pack(NamedTuple):
@@ -40,18 +40,20 @@ class Pack(NamedTuple):
         return f"{self.system}-{self.level}"
 
 
+_PIP430, _KAFKA, _LEGACY, _SEGMENTED = SYSTEM_NAMES[:4]
+
 _QUEUE: Final = frozenset({"max_size_bytes", "ttl_nanos", "max_requeues", "extend_recently_accessed"})
 
 PACKS: Final = (
-    Pack(pulsar_pip430.NAME, "range", 4_000, frozenset({"max_size_bytes"})),
-    Pack(pulsar_pip430.NAME, "queue", 8_000, _QUEUE),
-    Pack(pulsar_pip430.NAME, "manager", 8_000, _QUEUE | {"watermark", "eviction"}),
-    Pack(pulsar_pip430.NAME, "reads", 5_000, _QUEUE | {"watermark", "eviction", "storage_entry_size"}),
-    Pack(pulsar_pip430.NAME, "cursors", 5_000),
-    Pack(kafka_streams.NAME, "cache", 8_000),
-    Pack(kafka_streams.NAME, "store", 4_000),
-    Pack(pulsar_legacy.NAME, "all", 5_000),
-    Pack(pulsar_segmented.NAME, "all", 3_000),
+    Pack(_PIP430, "range", 4_000, frozenset({"max_size_bytes"})),
+    Pack(_PIP430, "queue", 8_000, _QUEUE),
+    Pack(_PIP430, "manager", 8_000, _QUEUE | {"watermark", "eviction"}),
+    Pack(_PIP430, "reads", 5_000, _QUEUE | {"watermark", "eviction", "storage_entry_size"}),
+    Pack(_PIP430, "cursors", 5_000),
+    Pack(_KAFKA, "cache", 8_000),
+    Pack(_KAFKA, "store", 4_000),
+    Pack(_LEGACY, "all", 5_000),
+    Pack(_SEGMENTED, "all", 3_000),
 )
 """All of them: 50,000 cases."""
 

@@ -10,10 +10,12 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_conformance.history_run import CorruptionUnseen, check_corrupted_answer, conform_histories
-from entrycache_conformance.history_search import (
-    FailingHistory,
+from entrycache_conformance.failure import FailingHistory
+from entrycache_conformance.histories import (
+    CorruptionUnseen,
     HistoryCounts,
+    check_corrupted_answer,
+    conform_histories,
     find_failing_history,
     judge_history,
     max_tries,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.history_run import conform_histories
+from entrycache_conformance.histories import conform_histories
 from entrycache_conformance.resolve import open_in_process
 from entrycache_protocol.case import History
 from entrycache_protocol.errors import Verdict

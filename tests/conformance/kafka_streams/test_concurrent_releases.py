@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.history_run import conform_histories
+from entrycache_conformance.histories import conform_histories
 from entrycache_conformance.java.releases import release_versions
 from entrycache_conformance.replay import replay_history
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject

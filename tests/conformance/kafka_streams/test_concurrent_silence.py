@@ -9,8 +9,7 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.history_run import HistoryLevelResult, conform_histories
-from entrycache_conformance.history_search import SILENT_REPLAYS
+from entrycache_conformance.histories import SILENT_REPLAYS, HistoryLevelResult, conform_histories
 from entrycache_conformance.replay import MAX_HISTORY_TRIES, replay_history
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.systems import SYSTEMS
