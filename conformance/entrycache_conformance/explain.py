@@ -1,15 +1,18 @@
-"""The rule that a difference breaks.
+"""Name the rules that a difference breaks, the likeliest first.
 
-A step without an answer breaks the rules of liveness. Else the first of these that has an answer names the rules:
+A step without an answer breaks the rules of liveness. Otherwise the first of these questions that has an answer names
+the rules:
 
-1. Which planted faults make the reference answer exactly as the subject did, to the end of the case? Those come first
-   whose law the subject's own step breaks; else they are in the order in which they are planted.
-2. Which laws does the step at fault break, with the subject's own outcome and state?
-3. Of which rule is the reference's last row about what differs? Where there is none: of which is the operation?
+1. Which seeded faults make the reference answer exactly as the subject did, to the end of the case? Faults whose law
+the subject's own step breaks come first; the others keep their order.
 
-For that the case is played once more, with looks at the state after every step, where the subject allows it: a fault
-often shows steps after it happened, and faults that answer alike leave different states. Nothing is patched: each
-planted fault has a model of its own.
+2. Which laws does the failing step break, with the subject's own outcome and state?
+
+3. Which rule made the reference's last row about the difference? If no row is about it: which rule is the operation's?
+
+To answer them the case is played once more, with state queries after every step if the subject allows it. A fault often
+shows some steps after it happened, and faults that answer alike leave different states. Nothing is patched: each seeded
+fault has a model of its own.
 """
 
 from __future__ import annotations
@@ -28,14 +31,16 @@ from entrycache_protocol.subject import Difference, FailureKind, RunResult, Test
 from entrycache_reference.rules import Rule
 
 MAX_CALLS: Final = 1_000_000
-"""Calls in one step after which a faulty reference is taken to come to no end: some requeue while a budget lasts, and
-that may be 2^31 - 1 times. A pass over 1,000 accessed entries makes fewer than a fifth of it."""
+"""The number of calls in one step after which a faulty reference counts as endless. Some faults requeue while a budget
+of 2^31 - 1 lasts. A pass over 1,000 accessed entries makes fewer than a fifth of it.
+"""
 
 
 class ObservedFailure(NamedTuple):
     """A failing case as it was played once more.
 
-    `steps` are the reference's, `answers` the subject's, one a step; `looks` come after each step of the case.
+    `steps` are the reference's and `answers` the subject's, one per operation. The operations in `looks` follow each
+    step of the case.
     """
 
     case: Case
@@ -47,17 +52,17 @@ class ObservedFailure(NamedTuple):
 
     @property
     def at(self) -> int:
-        """The step at fault: the one that differs, or after which a look does."""
+        """The failing step: the one that differs, or whose state queries do."""
         return self.difference.at - self.difference.at % (1 + len(self.looks))
 
     @property
     def pre(self) -> Any:
-        """The reference's state before the step at fault."""
+        """The reference's state before the failing step."""
         return self.steps[self.at - 1].state if self.at else self.case.system.model.initial(self.case.config)
 
     @property
     def shown(self) -> Mapping[Any, Any]:
-        """What the looks after the step at fault showed."""
+        """The answers to the state queries after the failing step."""
         after = self.answers[self.at + 1 : self.at + 1 + len(self.looks)]
         parts = (self.case.system.wire.declared_part(answer, self.declaration.introspection) for answer in after)
         return dict(zip(self.looks, parts, strict=True))
@@ -66,7 +71,7 @@ class ObservedFailure(NamedTuple):
 def explain_difference(
     subject: TestedSubject, case: Case, steps: Sequence[Any], difference: Difference
 ) -> tuple[Rule, ...]:
-    """The rules that explain a difference, the likeliest first."""
+    """Return the rules that explain a difference, the likeliest first."""
     if difference.is_silent:
         hang = difference.failed is not None and difference.failed.trouble is FailureKind.HANG
         return (case.system.laws.liveness[0 if hang else 1],)
@@ -86,7 +91,9 @@ def explain_difference(
 def _observe_failure(
     subject: TestedSubject, case: Case, steps: Sequence[Any], difference: Difference
 ) -> ObservedFailure:
-    """The case with looks, else as it is, else what is known of it: that it was right up to the difference."""
+    """Play the case again with state queries, else without them. If it does not fail again, use what the difference
+    says.
+    """
     looks = tuple(case.system.blame.state_queries(subject.declaration, case.steps))
     seen = (_play_with_queries(subject, case, looks) if looks else None) or _play_with_queries(subject, case, ())
     if seen is not None:
@@ -98,7 +105,7 @@ def _observe_failure(
 
 
 def _play_with_queries(subject: TestedSubject, case: Case, looks: tuple[Any, ...]) -> ObservedFailure | None:
-    """What the subject answers with these looks after every step; None where it does not, or as it should."""
+    """Return the subject's answers with these state queries after every step; None if it fails or answers correctly."""
     declaration = subject.declaration
     parts = tuple(part for op in case.steps for part in (op, *looks))
     most = declaration.limits.max_steps
@@ -117,7 +124,7 @@ def _play_with_queries(subject: TestedSubject, case: Case, looks: tuple[Any, ...
 
 
 def _rules_of_matching_faults(seen: ObservedFailure) -> list[Rule]:
-    """The rules of the planted faults that answer as the subject did, of the first group with any."""
+    """Return the rules of the seeded faults that answer as the subject did, from the first group that has any."""
     for group in seen.case.system.blame.faults():
         found = [fault.rule for fault in group if _answers_match(fault, seen)]
         if found:
@@ -126,7 +133,7 @@ def _rules_of_matching_faults(seen: ObservedFailure) -> list[Rule]:
 
 
 def _answers_match(fault: Fault, seen: ObservedFailure) -> bool:
-    """Whether the reference with this fault answers as the subject did, to the end."""
+    """Return whether the reference with this fault answers as the subject did, to the end."""
     config, introspection = seen.case.config, seen.declaration.introspection
     shown = seen.case.system.wire.declared_part
     try:
@@ -144,7 +151,9 @@ def _answers_match(fault: Fault, seen: ObservedFailure) -> bool:
 
 
 def _broken_laws(seen: ObservedFailure) -> tuple[list[Rule], list[Rule]]:
-    """The laws that the step at fault breaks with the subject's outcome and state: telling ones, and general ones."""
+    """Return the laws that the failing step breaks with the subject's outcome and state: specific ones, and general
+    ones.
+    """
     system, config, op, done = seen.case.system, seen.case.config, seen.case.steps[seen.at], seen.steps[seen.at]
     answer = seen.answers[seen.at] if seen.difference.at == seen.at else done.outcome
     try:
@@ -158,7 +167,7 @@ def _broken_laws(seen: ObservedFailure) -> tuple[list[Rule], list[Rule]]:
 
 
 def _rule_of_step(seen: ObservedFailure) -> Rule:
-    """The rule of the last row about what differs, else of the last row, else of the operation."""
+    """Return the rule of the last row about the difference, else of the last row, else of the operation."""
     rows = seen.steps[seen.at].rows
     is_about, difference = seen.case.system.blame.is_about, seen.difference
     about = [row for row in rows if is_about(difference.expected, difference.got, row)] or rows

@@ -41,11 +41,11 @@ from entrycache_reference.rules import Rule
 
 CONCURRENT_LEVEL: Final = "concurrent"
 DEADLOCK_PREFIX: Final = "deadlock:"
-"""How the message of an errored history begins that the subject itself has found to wait for ever."""
+"""The beginning of the message of an errored history in which the subject itself found a deadlock."""
 
 
 def require_histories(system: AnySystem) -> Histories:
-    """What is promised in histories of that system.
+    """Return the promises of a system about histories.
 
     Raises:
         UsageError: it has no such level.
@@ -56,65 +56,68 @@ def require_histories(system: AnySystem) -> Histories:
 
 
 def offers_histories(declaration: Declaration) -> bool:
-    """Whether a subject takes histories."""
+    """Return whether a subject takes histories."""
     return declaration.system.histories is not None and declaration.limits.threads > 1
 
 
 def is_conclusive(failed: FailedRun) -> bool:
-    """Whether a history that failed needs no second time: the subject found a deadlock, or a step threw."""
+    """Return whether a failed history needs no second try: the subject found a deadlock, or a step threw."""
     return failed.trouble is FailureKind.ERRORED
 
 
 def is_deadlock(failed: FailedRun) -> bool:
-    """Whether the subject has found its threads to wait for each other."""
+    """Return whether the subject found a deadlock of its threads."""
     return failed.trouble is FailureKind.ERRORED and failed.message.startswith(DEADLOCK_PREFIX)
 
 
 def broken_rule(promises: Histories, failed: FailedRun) -> Rule:
-    """The rule that a history without an answer breaks."""
+    """Return the rule that a history without an answer breaks."""
     throws = failed.trouble is FailureKind.ERRORED and not is_deadlock(failed)
     return promises.throws if throws and "does not end" not in failed.message else promises.ends
 
 
 BATCH: Final = 20
-"""Histories that are sent ahead."""
+"""The number of histories that are sent ahead."""
 
 SHRINK_TRIES: Final = 100
-"""How often a shorter history is played before it counts as one that does not fail."""
+"""The number of times that a shorter history is played before it counts as one that does not fail."""
 
 MIN_FAILURES: Final = 4
-"""How often it has to fail in these: one failure alone would lead to ever rarer ones."""
+"""The number of failures that a shorter history needs in these tries. With one failure alone, shrinking would lead to
+ever rarer failures.
+"""
 
 MAX_RARITY: Final = 4
-"""A shorter history may fail so many times more rarely than the one that it comes from, and no rarer."""
+"""The factor by which a shorter history may fail more rarely than the history that it comes from."""
 
 SILENT_MIN_FAILURES: Final = 2
-"""The same for one that gets no answer: each costs a process."""
+"""The number of failures that a history without an answer needs; each costs a process."""
 
 FREQUENCY_TRIES: Final = 200
-"""How often the shortest history is played to tell how often it fails."""
+"""The number of times that the shortest history is played to measure how often it fails."""
 
 FREQUENCY_FAILURES: Final = 20
-"""Failures after which a history is not played once more, only to tell how often it fails."""
+"""The number of failures that is enough to measure how often a history fails."""
 
 SILENT_FREQUENCY_FAILURES: Final = 3
-"""The same for one that gets no answer: each costs a process."""
+"""The same number for a history without an answer, where each failure costs a process."""
 
 MAX_CANDIDATES: Final = 80
-"""Shorter histories that are tried at most."""
+"""The largest number of shorter histories that are tried."""
 
 SILENT_MAX_CANDIDATES: Final = 40
-"""The same for one that gets no answer: each that still fails costs a time-out."""
+"""The same number for a history without an answer, where each failure costs a time-out."""
 
 SILENT_REPLAYS: Final = 10
-"""How often a history without an answer is played again: a machine may have been busy, once."""
+"""The number of times that a history without an answer is played again: the machine may have been busy once."""
 
 
 @dataclasses.dataclass(slots=True)
 class HistoryCounts:
-    """What was judged: histories, their steps and threads, and the rules that were asked.
+    """The counts of judged histories: their steps and threads, and the rules that were checked.
 
-    `ended`: one that ended and was judged; `is_late`: one did not, and did each time that it was played again.
+    `ended` is one history that ended and was judged. `is_late` says that one did not end, but did each time that it was
+    played again.
     """
 
     histories: int = 0
@@ -162,7 +165,7 @@ def find_failing_history(
 def judge_history(
     subject: TestedSubject, history: History, answer: HistoryAnswer, tally: HistoryCounts
 ) -> FailingHistory | None:
-    """What an answer breaks, if anything."""
+    """Return the failure that an answer shows, if any."""
     promises = require_histories(history.system)
     if isinstance(answer, SkippedRun):
         tally.skipped.append(answer)
@@ -185,7 +188,7 @@ def judge_history(
 
 
 def attach_events(history: History, happened: HistoryResult) -> History:
-    """The history with what was answered, as its file tells it."""
+    """Return the history with the events that were answered, as its file holds them."""
     events = [
         {**event._asdict(), "outcome": history.system.wire.write_outcome(event.outcome)} for event in happened.events
     ]
@@ -193,7 +196,7 @@ def attach_events(history: History, happened: HistoryResult) -> History:
 
 
 def _fails_again(subject: TestedSubject, found: FailingHistory) -> bool:
-    """Whether a history without an answer stays without one when it is played again."""
+    """Return whether a history without an answer gives none when it is played again."""
     with limit_time(subject, TRY_SECONDS):
         return replay_until_failure(subject, found.history, found, SILENT_REPLAYS, 1) is not None
 
@@ -201,7 +204,7 @@ def _fails_again(subject: TestedSubject, found: FailingHistory) -> bool:
 def replay_until_failure(
     subject: TestedSubject, history: History, like: FailingHistory, tries: int, often: int
 ) -> FailingHistory | None:
-    """The last failure like that one, if there are so many in so many tries."""
+    """Play a history up to `tries` times. Return the last failure like that one if there are `often` of them."""
     done = times = 0
     size = 1
     while done < tries:
@@ -218,7 +221,7 @@ def replay_until_failure(
 
 
 def _is_same_failure(found: FailingHistory, like: FailingHistory) -> bool:
-    """Whether two failures break the same rule in the same way: a deadlock is not an eviction without an end."""
+    """Return whether two failures break the same rule in the same way. A deadlock is not an endless eviction."""
     if like.rules[0] not in found.rules:
         return False
     if found.failed is None or like.failed is None:
@@ -227,7 +230,7 @@ def _is_same_failure(found: FailingHistory, like: FailingHistory) -> bool:
 
 
 def shrink_history(subject: TestedSubject, found: FailingHistory) -> FailingHistory:
-    """The shortest history found that fails in the same way, and how often it does."""
+    """Return the shortest history found that fails in the same way, and how often it does."""
     promises = require_histories(found.history.system)
     left = MAX_CANDIDATES if found.failed is None or is_conclusive(found.failed) else SILENT_MAX_CANDIDATES
     shortest = found
@@ -258,7 +261,7 @@ def shrink_history(subject: TestedSubject, found: FailingHistory) -> FailingHist
 
 
 def max_tries(found: FailingHistory, often: int) -> int:
-    """How often a shorter history than that one is played to see it fail so often."""
+    """Return how often to play a shorter history to see it fail that often."""
     return min(SHRINK_TRIES, MAX_RARITY * often * found.tries // found.times)
 
 
@@ -268,12 +271,12 @@ def _without_client(history: History, client: int) -> History:
 
 
 def _steps_with_clients(history: History) -> list[tuple[int, Any]]:
-    """Every step with the client that does it."""
+    """Return every step with the client that takes it."""
     return [(client, step) for client, steps in history.parts() for step in steps]
 
 
 def _keep_steps(history: History, kept: Sequence[tuple[int, Any]]) -> History:
-    """The history of these steps alone; a client without steps goes too."""
+    """Return the history of these steps alone, without clients that have no step left."""
     parts = [tuple(step for of, step in kept if of == client) for client, _ in history.parts()]
     before, *clients, after = parts
     return dataclasses.replace(
@@ -282,7 +285,7 @@ def _keep_steps(history: History, kept: Sequence[tuple[int, Any]]) -> History:
 
 
 def _shrink_listener(history: History, at: int, try_: Callable[[History], bool]) -> None:
-    """Leave out steps of a listener that is set before the threads."""
+    """Leave out steps of a listener that is set before the threads start."""
     listen = history.before[at]
     steps = getattr(listen, "on_flush", ())
 
@@ -294,7 +297,7 @@ def _shrink_listener(history: History, at: int, try_: Callable[[History], bool])
 
 
 def _measure_frequency(subject: TestedSubject, found: FailingHistory) -> FailingHistory:
-    """The failure with how often it comes."""
+    """Return the failure with its measured frequency."""
     most = FREQUENCY_FAILURES if found.failed is None else SILENT_FREQUENCY_FAILURES
     tries = times = 0
     last = found
@@ -308,11 +311,11 @@ def _measure_frequency(subject: TestedSubject, found: FailingHistory) -> Failing
 
 
 MAX_HISTORIES: Final = 6_000
-"""Histories of one run at most: further ones of a profile say little that the first have not said."""
+"""The largest number of histories in one run; further ones add little."""
 
 
 class HistoryLevelResult(NamedTuple):
-    """What came out: the level, its failures, what was not checked, and how often each rule was asked."""
+    """The result of the level: its report, its failures, what was not checked, and how often each rule was checked."""
 
     level: LevelReport
     failures: tuple[Failure, ...] = ()
@@ -321,7 +324,7 @@ class HistoryLevelResult(NamedTuple):
 
 
 class CorruptionUnseen(InternalError):
-    """An answer that was spoilt on purpose was not seen: nothing the run says could be believed."""
+    """The error of a run that did not notice an answer that was corrupted on purpose: nothing it reports is credible."""
 
 
 def conform_histories(
@@ -367,14 +370,14 @@ def _level_report(declaration: Declaration, tally: HistoryCounts, verdict: Verdi
 
 
 def _unjudged_histories(tally: HistoryCounts) -> tuple[Skip, ...]:
-    """The histories that no verdict came of, by reason: first those that were played."""
+    """Count the histories without a verdict by reason, played ones first."""
     declined = Counter(run.reason for run in tally.skipped)
     reasons = (*sorted(tally.undecided.items()), *sorted(declined.items()))
     return tuple(Skip(f"{CONCURRENT_LEVEL}: {count} histories", reason) for reason, count in reasons)
 
 
 def _unmet_rules(declaration: Declaration, tally: HistoryCounts) -> list[str]:
-    """The rules that no history asked for."""
+    """Return the rules that no history checked."""
     promises = require_histories(declaration.system)
     unasked = promises.unasked(declaration)
     return [rule.value for rule in promises.rules if rule not in unasked and not tally.fired[rule]]
@@ -401,13 +404,13 @@ def check_corrupted_answer(subject: TestedSubject, ended: tuple[History, History
 
 
 def count_schedules(found: FailingHistory) -> Schedules:
-    """What happened on how many threads, and how often."""
+    """Return how often a failure occurred, and on how many threads."""
     proved = found.failed is None or is_conclusive(found.failed)
     return Schedules(found.said, len(found.history.clients), found.tries, found.times, proved)
 
 
 def _write_failure(found: FailingHistory, folder: Path) -> Failure:
-    """A failure, and the history file that replays it."""
+    """Write the history file that replays a failure, and return the failure."""
     rules = tuple(rule.value for rule in found.rules)
     schedules = count_schedules(found)
     history = dataclasses.replace(found.history, rules=rules, note=schedules.in_words)
@@ -429,7 +432,7 @@ def _write_failure(found: FailingHistory, folder: Path) -> Failure:
 
 
 def _failing_step(found: FailingHistory) -> tuple[int, Any]:
-    """The step that shows a failure, counted through the whole history, and its answer; else how the run failed."""
+    """Return the failing step, counted through the whole history, and its answer; otherwise how the run failed."""
     if found.break_ is not None and found.break_.event is not None:
         event = found.break_.event
         numbers = [(client, index) for client, part in found.history.parts() for index in range(len(part))]

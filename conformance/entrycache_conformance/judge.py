@@ -23,9 +23,9 @@ from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
 Definition = Callable[[Any, Any, Any, Any], tuple[Rule, ...]]
-"""Return the rule of the operation if the step is not the one that the operation is defined as, else nothing.
+"""A function that returns the rule of an operation if a step differs from the operation's definition, else nothing.
 
-It takes a configuration, a state, an operation and its step. Definitions stand in a package above this one.
+It takes a configuration, a state, an operation and its step. Definitions are in a package above this one.
 """
 
 
@@ -101,7 +101,7 @@ def find_difference(subject: TestedSubject, case: Case) -> Difference | None:
 
 
 def step_with_laws(system: AnySystem, config: Any, state: Any, op: Any, coverage: Coverage) -> Any:
-    """One step of the reference with the law of every rule checked, and its definition if that is asked.
+    """Take one step of the reference and check the law of every rule, and the definition if there is one.
 
     Raises:
         LawBroken: the reference breaks a law.
@@ -118,7 +118,7 @@ def step_with_laws(system: AnySystem, config: Any, state: Any, op: Any, coverage
 
 
 def run_reference(case: Case, coverage: Coverage) -> list[Any]:
-    """The reference's steps through a case."""
+    """Return the reference's steps through a case."""
     state = case.system.model.initial(case.config)
     steps = []
     for op in case.steps:
@@ -129,9 +129,9 @@ def run_reference(case: Case, coverage: Coverage) -> list[Any]:
 
 
 def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declaration) -> Difference | None:
-    """The first difference between an answer and the reference's steps, or None.
+    """Return the first difference between an answer and the reference's steps, or None.
 
-    `leaked` above 0 is a difference at the last step; a skipped run differs in nothing.
+    A positive `leaked` is a difference at the last step. A skipped run has no difference.
     """
     if isinstance(answer, SkippedRun):
         return None
@@ -157,7 +157,7 @@ def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declara
 
 
 def match_without_tokens(expected: Any, got: Any, declaration: Declaration) -> bool:
-    """Whether two outcomes differ only in a payload that is not judged: nothing was hit, or not declared."""
+    """Return whether two outcomes differ only in a payload that is not judged: nothing was hit, or it is not declared."""
     if type(expected) is not type(got) or not hasattr(expected, "tokens"):
         return False
     if declaration.payload and expected.tokens:

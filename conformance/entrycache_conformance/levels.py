@@ -1,4 +1,10 @@
-"""The levels that a run judges: those that were asked for, or all that a subject offers something of."""
+"""The levels of a run: which are judged, which rules each can exercise, and how often it must.
+
+A level is a group of operations; a run judges the levels that were requested, or those that the subject offers. Which
+rules fire at a level is found by experiment: seeded cases on the reference alone. The same experiment, with what the
+subject declares, says which rules and decision-table entries a run must reach before it may conform. A `Profile` sets
+the number of examples and these minimums.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +25,8 @@ from entrycache_reference.rules import Rule
 
 
 def select_levels(declaration: Declaration, levels: Sequence[str]) -> tuple[str, ...]:
-    """These levels in the order of the system; none: the levels that the subject offers.
+    """Return the requested levels in the order of the system, or the levels that the subject offers if none is
+    requested.
 
     Raises:
         UsageError: the system has no such level.
@@ -32,23 +39,19 @@ def select_levels(declaration: Declaration, levels: Sequence[str]) -> tuple[str,
 
 
 def _default_levels(declaration: Declaration) -> tuple[str, ...]:
-    """All levels with a declared operation of their own; where there is none, all levels, to say so."""
+    """Return all levels of which the subject declares an operation, or all levels if there is none."""
     system = declaration.system
     levels = tuple(level for level in system.levels if system.own_ops(level) & declaration.ops) or system.levels
     return (*levels, CONCURRENT_LEVEL) if offers_histories(declaration) else levels
 
 
 def list_levels(system: AnySystem) -> tuple[str, ...]:
-    """Every level of a system."""
+    """Return every level of a system."""
     return (*system.levels, CONCURRENT_LEVEL) if system.histories is not None else system.levels
 
 
-# --- profiles
-# How long a run is, and what it must at least have met.
-
-
 class Profile(NamedTuple):
-    """Examples a level, and the least number of judged steps a rule and of visits a decision cell."""
+    """The examples of each level, and the least number of judged steps per rule and of visits per decision-table entry."""
 
     examples: int
     rule_minimum: int
@@ -62,15 +65,12 @@ PROFILES: Final = {
 }
 
 
-# --- rule_levels
-# At which level a rule is met first, and in which operations it fires: found by running the reference alone.
-
 LEVEL_SCOUT_CASES: Final = 200
-"""Seeded cases of each level, made with every operation up to it."""
+"""The number of seeded cases of each level, made with every operation up to it."""
 
 
 class RuleLevel(NamedTuple):
-    """The first level that meets a rule, and the operations whose steps it fires in, in the order of the system."""
+    """The first level at which a rule fires, and the operations whose steps it fires in."""
 
     level: str
     ops: tuple[str, ...]
@@ -80,7 +80,10 @@ _RULE_LEVELS: dict[str, Mapping[str, RuleLevel]] = {}
 
 
 def find_rule_levels(system: AnySystem) -> Mapping[str, RuleLevel]:
-    """Every rule that seeded cases meet, and those of threads; others fire under a variant only, or by rare chance."""
+    """Return the first level of every rule that seeded cases exercise, and of the rules of threads.
+
+    Other rules fire only under a variant or by rare chance.
+    """
     if system.name not in _RULE_LEVELS:
         found = {}
         for level in system.levels:
@@ -94,7 +97,7 @@ def find_rule_levels(system: AnySystem) -> Mapping[str, RuleLevel]:
 
 
 def _fired_ops(system: AnySystem, level: str) -> dict[Rule, set[str]]:
-    """The rules that fire in cases of a level, with the operations in whose steps they do."""
+    """Return the rules that fire in cases of a level, with the operations in whose steps they fire."""
     declaration = reference_subject(system).declaration
     menu = system.cases.menu(list(system.ops_up_to(level)), level)
     source = random.Random(0)
@@ -113,14 +116,14 @@ def _fired_ops(system: AnySystem, level: str) -> dict[Rule, set[str]]:
 
 
 def rules_up_to(system: AnySystem, level: str, rules: Iterable[Rule]) -> list[Rule]:
-    """Those of the rules that are not met first at a level above this one."""
+    """Return those of the rules that do not fire first at a level above this one."""
     levels, found = list(system.levels), find_rule_levels(system)
     above = set(levels[levels.index(level) + 1 :])
     return [rule for rule in rules if rule.value not in found or found[rule.value].level not in above]
 
 
 def levels_of_rules(system: AnySystem, rules: Iterable[str]) -> tuple[str, ...]:
-    """The levels of a system at which one of these rules can be met.
+    """Return the levels of a system at which one of these rules can fire.
 
     Raises:
         UsageError: one of them is no rule of the system, or no run meets it.
@@ -138,22 +141,19 @@ def levels_of_rules(system: AnySystem, rules: Iterable[str]) -> tuple[str, ...]:
     return (*(system.levels[min(at) :] if at else ()), *threads)
 
 
-# --- reach
-# What a run must at least meet before it may say that a subject conforms.
-
 REACH_SCOUT_CASES: Final = 1_500
-"""Cases that tell what is reachable with a part of the operations or of the configuration."""
+"""The number of seeded cases that show what a part of the operations or of the configuration can reach."""
 
 
 def find_reachable(
     declaration: Declaration, level: str, profile: Profile, all_levels: bool = True
 ) -> tuple[list[Rule], list[str]]:
-    """The rules and cells that a run at this level can meet with what the subject declares.
+    """Return the rules and decision-table entries that a run at this level can reach with what the subject declares.
 
-    With every operation and setting declared, nothing fixed and no variant that is all of them, where all levels
-    are played. Else a scout tells: seeded cases of the same generator on the reference alone. What it meets less
-    than six times (a cell: twelve times) as often as the profile's least is left to chance and not asked for: the
-    cases of Hypothesis are less even than seeded ones.
+    If the subject declares every operation and setting, fixes nothing and follows no variant, these are all of them,
+    provided that all levels are played. Otherwise seeded cases on the reference alone decide. A rule that fires there
+    less than six times (an entry: twelve times) as often as the profile's minimum is left to chance, because cases of
+    Hypothesis are less even than seeded ones.
     """
     system = declaration.system
     if all_levels and level == system.levels[-1] and _offers_everything(declaration):
@@ -176,7 +176,7 @@ def _offers_everything(declaration: Declaration) -> bool:
 
 
 def _scout_coverage(declaration: Declaration, level: str) -> Coverage:
-    """What seeded cases of this level meet on the reference alone."""
+    """Return the coverage of seeded cases of this level on the reference alone."""
     system = declaration.system
     source = random.Random(0)
     scouted = Coverage()
@@ -189,7 +189,10 @@ def _scout_coverage(declaration: Declaration, level: str) -> Coverage:
 def find_rare(
     declaration: Declaration, level: str, profile: Profile, all_levels: bool, coverage: Coverage
 ) -> list[str]:
-    """The rules and cells that a run has met less often than it must; that is anything where it asks for none."""
+    """Return the rules and decision-table entries that a run reached less often than it must.
+
+    If nothing must be reached, the run was too short to check anything.
+    """
     rules, cells = find_reachable(declaration, level, profile, all_levels)
     few = [rule.value for rule in rules if coverage.fired.get(rule, 0) < profile.rule_minimum]
     few += [cell for cell in cells if coverage.cells.get(cell, 0) < profile.cell_minimum]

@@ -1,4 +1,9 @@
-"""Replaying one case file: whether it still fails, and what the reference says of it."""
+"""Play given cases: a case file, a history file, or the smoke cases of a system.
+
+`replay_case` plays the case of a file once and judges it. `replay_history` plays a history many times, because no two
+schedules are the same. `run_smoke_cases` plays one hand-made case per operation, as a first check of an adapter before
+any search. `require_supported` refuses a case that asks for something the subject does not offer.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +30,10 @@ from entrycache_protocol.subject import Difference, FailingCase, FailureKind, Sk
 
 
 class ReplayResult(NamedTuple):
-    """What a replay shows. `failure` None: subject and reference agree. `stale`: steps at which the outcomes
-    written into the file are not the reference's."""
+    """The result of a replay. Without a `failure` subject and reference agree.
+
+    `stale` holds the steps at which the outcomes in the file are not the reference's.
+    """
 
     case: Case
     failure: Failure | None
@@ -35,7 +42,7 @@ class ReplayResult(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """What it comes to."""
+        """The verdict of the replay."""
         if self.skipped is not None:
             return Verdict.NOTHING_CHECKED
         return Verdict.CONFORMS if self.failure is None else Verdict.VIOLATES
@@ -91,10 +98,6 @@ def require_supported(case: Case | History, subject: TestedSubject) -> None:
             raise UsageError(f"{subject.name} has {field.name} fixed to {has!r}, the case needs {wanted!r}")
 
 
-# --- smoke
-# A first look at an adapter: a handful of hand-made cases, one an operation, before any fuzzing.
-
-
 class SmokeResult(NamedTuple):
     """The verdict about one operation: passed, failed, skipped, not offered, beyond its limits, or not played."""
 
@@ -121,7 +124,7 @@ def run_smoke_cases(subject: TestedSubject) -> list[SmokeResult]:
 
 
 def smoke_verdict(looks: list[SmokeResult]) -> Verdict:
-    """The verdict of those operations that were judged."""
+    """Return the verdict of the operations that were judged."""
     judged = {"passed": Verdict.CONFORMS, "failed": Verdict.VIOLATES}
     return errors.combine_verdicts(judged[look.verdict] for look in looks if look.verdict in judged)
 
@@ -150,7 +153,7 @@ def _play_smoke_case(subject: TestedSubject, name: str, steps: list[dict[str, An
 
 
 def _within_limits(case: Case, declaration: Declaration) -> bool:
-    """Whether the subject takes so many steps and such sizes, and no insert crosses its trigger."""
+    """Return whether the subject takes that many steps and such sizes, and no insert crosses its trigger."""
     limits = declaration.limits
     if declaration.system.cases.unsupported_reason(declaration, case.config, case.steps):
         return False
@@ -158,20 +161,17 @@ def _within_limits(case: Case, declaration: Declaration) -> bool:
     return len(case.steps) <= (limits.max_steps or len(case.steps)) and max(sizes, default=0) <= limits.max_size
 
 
-# --- replay
-# Replaying one history: it is played again and again, because no two schedules are the same.
-
 MAX_HISTORY_TRIES: Final = 1_000
-"""How often a history is played at most; the first failure ends it."""
+"""The largest number of times that a history is played; the first failure ends it."""
 
 HISTORY_BATCH: Final = 50
-"""How many of them at once; fewer at first, as one that hangs costs its time-out."""
+"""The largest number of histories at once; the first batches are smaller, because one that hangs costs its time-out."""
 
 LATE_ANSWER: Final = "one try got no answer, once; is the machine busy? run it again"
 
 
 class HistoryReplayResult(NamedTuple):
-    """What a replay shows. `found` None: no try failed. `unjudged`: why no try could be judged, in words."""
+    """The result of replaying a history. Without `found` no try failed. `unjudged` says why no try could be judged."""
 
     found: FailingHistory | None
     tries: int
@@ -179,7 +179,7 @@ class HistoryReplayResult(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """What it comes to."""
+        """The verdict of the replay."""
         if self.found is not None:
             return Verdict.VIOLATES
         return Verdict.NOTHING_CHECKED if self.unjudged else Verdict.CONFORMS
@@ -219,7 +219,7 @@ def replay_history(history: History, subject: TestedSubject) -> HistoryReplayRes
 
 
 def history_result_json(file: Path, name: str, replayed: HistoryReplayResult) -> dict[str, Any]:
-    """What `replay --json` prints of a history."""
+    """Return what `replay --json` prints of a history."""
     shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
     shown["tries"] = replayed.tries
     if replayed.found is not None:

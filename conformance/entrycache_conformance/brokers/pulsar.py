@@ -89,9 +89,6 @@ BROKER_PLANS: Final = {
 """By name; the first one is what is taken where none is named."""
 
 
-# --- settings
-# The files that a standalone broker is started with: all of it on this machine's loopback, and small.
-
 FIXED_SETTINGS: Final = """clusterName=standalone
 bindAddress=127.0.0.1
 advertisedAddress=127.0.0.1
@@ -148,9 +145,6 @@ def jvm_options() -> list[str]:
     memory = ["-Xms256m", "-Xmx768m", "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC"]
     return [*memory, "-Dlog4j2.configurationFile=log4j2.xml", "-Dio.netty.leakDetectionLevel=disabled", *opened]
 
-
-# --- standalone
-# A standalone broker in a folder of its own, which ends with whoever started it.
 
 READY_SECONDS: Final = 120.0
 """A quiet machine takes five."""
@@ -271,9 +265,6 @@ def last_words(folder: Path) -> str:
                 return shorten(escape_unprintable(told[-1].strip()), 300)
     return "it said nothing"
 
-
-# --- driving
-# The clients of a recorded broker, in a JVM of their own.
 
 CLIENTS_MAIN: Final = "entrycache.broker.Drive"
 

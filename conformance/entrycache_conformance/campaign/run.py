@@ -88,10 +88,6 @@ def sources_digest(folder: str) -> str:
     return content.hexdigest()
 
 
-# --- played
-# Whole runs on the subjects of a campaign: they are sent ahead, and answers are compared as they come.
-
-
 class Run(NamedTuple):
     """One run on its way: the case, its request as text, and what the reference says, typed and as JSON."""
 
@@ -144,9 +140,6 @@ def _without_messages(value: Any) -> Any:
     return [_without_messages(each) for each in value] if type(value) is list else value
 
 
-# --- make
-# Making the runs of a campaign: cases of the generator, most of them without looking at the laws.
-
 MAX_CACHED_OUTCOMES: Final = 200_000
 """So many outcomes are kept with their JSON; most outcomes are small and come again."""
 
@@ -182,9 +175,6 @@ def _outcome_json(system: AnySystem, outcome: Any) -> dict[str, Any]:
             _OUTCOME_JSON[type(outcome), outcome] = known
     return known
 
-
-# --- difference
-# A difference that a campaign met: confirmed on a fresh subject, shortened, and written down as a case.
 
 DIFFERENCE_TRIES = 2_000
 """How often a case is played while it is shortened."""
@@ -241,9 +231,6 @@ def _shortest_case(subject: TestedSubject, case: Case) -> tuple[Case, Difference
     difference = differs(case)
     return None if difference is None else shrink_case(case, difference, differs, DIFFERENCE_TRIES, forwards=True)
 
-
-# --- run
-# Running a campaign: runs go out to every subject at once, answers are compared, what differs is shrunk.
 
 RUNS_AHEAD: Final = 6
 """Runs that are on their way while the next ones are made."""

@@ -105,12 +105,6 @@ def _ask_version(program: str) -> Java | None:
     return None if version is None else Java(program, int(version[1]))
 
 
-# --- build
-# Builds parts of the Maven project on first use.
-#
-# What is built goes into the user's cache folder (``ENTRYCACHE_CACHE``, else ``~/.cache/entrycache``), under a name made
-# of the content of its sources.
-
 JDK_OLDEST: Final = 17
 """What is built is compiled for it."""
 

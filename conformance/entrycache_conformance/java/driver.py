@@ -142,9 +142,6 @@ def check_jars(jars: Mapping[str, Path], lock: Path) -> None:
             )
 
 
-# --- classpath
-# Class paths of releases: what a stand-alone Java file needs of one, and single jars of it.
-
 _DRIVER_ONLY: Final = ("gson-",)
 _CLOCK: Final = "-Dentrycache.clock."
 
@@ -221,10 +218,6 @@ def front_entries(classpath: str | None) -> list[Path]:
     return [path.resolve() for path in paths]
 
 
-# --- replaced
-# Which classes under test a class path in front of a release replaces: none would test the release itself.
-
-
 def count_replaced_classes(front: Sequence[Path], built: Driver) -> dict[Path, int]:
     """How many classes of the jar under test come from each entry.
 
@@ -261,9 +254,6 @@ def list_classes(path: Path) -> frozenset[str]:
     except (OSError, zipfile.BadZipFile):
         raise UsageError(f"class path entry {path} is no jar and no folder of classes") from None
 
-
-# --- jvm
-# Released JVM caches as subjects: the command that starts one.
 
 JAVA_WARNS_OF_UNSAFE: Final = 24
 """From here on a JVM warns of the memory access that netty and jctools use, unless told not to."""

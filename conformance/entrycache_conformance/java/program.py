@@ -123,9 +123,6 @@ def _program_part(family: str, module: str) -> BuildPart:
     )
 
 
-# --- stand_alone
-# A case as one Java file that drives the released classes, without other code of ours than the agent.
-
 CLASS_NAME: Final = "EntryCacheCaseTest"
 """The class, and without ``.java`` the file, of a stand-alone test."""
 

@@ -61,9 +61,6 @@ def make_boundary_places(draw: Draw, names: tuple[str, ...] = CACHE_NAMES) -> tu
     return tuple((name, Position(ledger, entry)) for name in chosen for ledger in ledgers for entry in entries)
 
 
-# --- java_imports
-# What the Java file of a case imports, by what the case needs.
-
 _MANAGED_LEDGER: Final = "org.apache.bookkeeper.mledger"
 
 _ALWAYS: Final = (

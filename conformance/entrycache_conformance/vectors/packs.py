@@ -137,9 +137,6 @@ def _make_vector(declaration: Declaration, menu: Sequence[str], called: str) -> 
     return GeneratedVector(json.dumps(case_to_json(case), separators=(",", ":")), len(made.steps), met)
 
 
-# --- files
-# Packs as files: JSON Lines, packed by gzip, a case a line; and the manifest, which names them by their hashes.
-
 SUFFIX: Final = ".jsonl.gz"
 MANIFEST_NAME: Final = "manifest.json"
 PACK_FILE: Final = "the pack"

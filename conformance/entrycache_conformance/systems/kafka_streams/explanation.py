@@ -100,10 +100,6 @@ def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
 BLAME: Final = Blame(seeded_faults, state_queries, own_step, is_about_difference, GENERAL_LAWS, Rule.K_LIVENESS_2)
 
 
-# --- state_text
-# The cache of a thread as people read it: a namespace a line, its entries from most to least recent.
-
-
 def state_text(state: State) -> str:
     """The state: an entry that is dirty has a star, a tombstone a cross; below, what lies in the stores.
 

@@ -227,9 +227,6 @@ class Adapter:
         self.downstream[op.store, to_bytes(op.key)] = op.steps
 
 
-# --- fast
-# Our own fast cache of `kafka-streams` as a subject: how it is opened, and what it offers.
-
 DECLARATION: Final[dict[str, Any]] = {
     "ops": [op.name for op in ops.OPS],
     "introspection": ["dirty", "lru", "tracked"],
@@ -267,9 +264,6 @@ FAST: Final = LocalSubject(
 )
 """The fast cache as a subject; behind a lock it takes histories."""
 
-
-# --- faults
-# The planted faults of our fast cache, and of the reference among threads, as subjects.
 
 FAULTS: Final = {
     name: LocalSubject(DECLARATION, partial(open_cache, cache_type=types.cache_type, store_type=types.store_type))

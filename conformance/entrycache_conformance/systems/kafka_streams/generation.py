@@ -195,9 +195,6 @@ MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
 """The maker of each operation."""
 
 
-# --- plan
-# The plan of one case: its configuration, its menu of operations, and who makes their arguments.
-
 USUAL_STEPS = 20
 
 DEFAULT_THEMES = (

@@ -196,10 +196,6 @@ def quiescent_queries(offered: frozenset[str], namespaces: tuple[str, ...]) -> t
     return tuple(step for step in steps if step.name in offered)
 
 
-# --- promises
-# What is promised of a history: the judge of the reference, and what limits keep out of it.
-
-
 def judge_history(history: History, happened: HistoryResult, declaration: Declaration) -> threads.Judgement:
     """Which promises a history that ended keeps."""
     steps = iter(history.steps)

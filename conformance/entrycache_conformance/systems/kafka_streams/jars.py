@@ -133,9 +133,6 @@ def _used(steps: Any) -> frozenset[str]:
 JAVA: Final = JavaText("systems/kafka_streams/java", _call, _fill)
 
 
-# --- jvm
-# The released jars of Kafka Streams.
-
 KAFKA_STREAMS: Final = Family(
     name="kafka-streams",
     title="Kafka Streams",

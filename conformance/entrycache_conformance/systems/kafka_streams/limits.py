@@ -30,10 +30,6 @@ class Limits(system.Limits):
     exact_counts_under_threads: bool = True
 
 
-# --- fit
-# What keeps a case from a subject: steps that give no answer under the variants that it declares.
-
-
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
     """Why the case cannot be asked of the subject; empty where it can."""
     if config.variants.total is Total.EXACT:
@@ -58,10 +54,6 @@ def only_answered(make: Callable[[str, State], Any], config: Config) -> Callable
         return ops.Usage() if isinstance(answer, Unanswered) else op
 
     return made
-
-
-# --- effort
-# How much playing a case of `kafka-streams` may cost.
 
 
 def cost_bound(config: Config, steps: Sequence[Any]) -> int:
@@ -94,9 +86,6 @@ def _written_places(op: Any) -> Iterator[tuple[Any, Any]]:
     elif hasattr(op, "key"):
         yield (getattr(op, "ns", None), op.key)
 
-
-# --- sides
-# The sides of the limit: how often a step lands one byte below it, at it, and one above it.
 
 SIDES: Final = {-1: "BELOW", 0: "AT", 1: "ABOVE"}
 

@@ -88,10 +88,6 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
 """The steps, under the name of the operation that they are about."""
 
 
-# --- system
-# The system `kafka-streams`: its parts, put together.
-
-
 def write_outcome(outcome: Any) -> dict[str, Any]:
     """An outcome in JSON; that of a subject is such an object already."""
     return wire.outcome_json(outcome) if isinstance(outcome, outcomes.Outcome) else outcome

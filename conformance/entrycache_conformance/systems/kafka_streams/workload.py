@@ -165,9 +165,6 @@ TRAITS: Final = {
 """The traits of each theme."""
 
 
-# --- weights
-# How often each operation comes.
-
 WEIGHTS: Final[dict[str, int]] = {
     "put": 10,
     "put_all": 2,

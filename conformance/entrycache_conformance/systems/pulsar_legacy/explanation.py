@@ -67,10 +67,6 @@ def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
 BLAME: Final = Blame(seeded_faults, state_queries, own_step, is_about_difference, ANSWER_LAWS, Rule.L_READ_4)
 
 
-# --- state_text
-# The caches as people read them: from the largest to the smallest, as a size pass ranks them.
-
-
 def ranked_caches(state: State) -> list[CacheName]:
     """The names of the caches, the largest first, those of one size by name."""
     return sorted(state.caches, key=lambda name: (-state.caches[name].size_bytes, name))

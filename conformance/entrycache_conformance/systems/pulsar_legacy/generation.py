@@ -84,9 +84,6 @@ TRAITS: Final = {
 """The traits of each theme."""
 
 
-# --- arguments
-# What makers of several operations draw: caches, places, thresholds.
-
 FIRST_TOKEN: Final = 1_001
 """Payloads of inserts; those of fills are small."""
 
@@ -128,9 +125,6 @@ def make_insert(aim: Aim, cache: CacheName, pos: Position, size: int) -> ops.Ins
     aim.token += 1
     return ops.Insert(cache, pos, size, aim.token)
 
-
-# --- entries
-# Operations on the entries of one cache, and reads through it.
 
 SIZES: Final = (1, 2, 3, 10, 0, 7, 5, 30, 49, -1)
 AIMED_BYTES_MAX: Final = 10_000
@@ -234,9 +228,6 @@ ENTRY_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     "read_one": lambda aim, state: ops.ReadOne(*aim.place(state)),
 }
 
-
-# --- passes
-# Time, and the passes over one cache and over all.
 
 GROWN_SIZES: Final = (6, 14, 12, 10, 8, 5, 13, 4, 22, 9)
 """Sizes that, with one byte more, make shares which are no round numbers."""
@@ -367,9 +358,6 @@ PASS_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 }
 
 
-# --- arguments
-# Arguments of operations: at least half of the numbers are thresholds of the reference's state, or next to one.
-
 MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     **ENTRY_MAKERS,
     **PASS_MAKERS,
@@ -383,9 +371,6 @@ def make_operation(aim: Aim, name: str, state: State) -> Any:
     """An operation of that name for that state, or the next one of those that are to follow."""
     return aim.pending_ops.pop()(state) if aim.pending_ops else MAKERS[name](aim, state)
 
-
-# --- plan
-# The plan of one case: its configuration, and who makes the arguments of its operations.
 
 CONFIG_CHOICES: Final[dict[str, tuple[Any, ...]]] = {
     "max_size_bytes": (100, 1_000, 51, 10, 250, 101, 400, 33, 0),

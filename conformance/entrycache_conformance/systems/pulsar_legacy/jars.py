@@ -98,9 +98,6 @@ JAVA: Final = JavaText(
 )
 
 
-# --- jvm
-# The released jars of Pulsar's managed ledger before PIP-430.
-
 PULSAR_LEGACY: Final = Family(
     name="pulsar-legacy",
     title="Pulsar",

@@ -35,10 +35,6 @@ ANSWERS: Final = OutcomeReader(Refused, Observe, Observed, {"now": 0, "bytes": 0
 """How they are read and shown."""
 
 
-# --- effort
-# How much playing a case of `pulsar-legacy` may cost.
-
-
 def cost_bound(config: Config, steps: Sequence[Any]) -> int:
     """How many entries the reference copies at most: a read once for each position of its range, all else once.
 
@@ -52,17 +48,10 @@ def cost_bound(config: Config, steps: Sequence[Any]) -> int:
     return copied
 
 
-# --- fit
-# What keeps a case from a subject, beside operations that it does not offer.
-
-
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
     """Why the case cannot be asked of the subject; empty where it can, as it can here always."""
     return ""
 
-
-# --- smoke
-# One hand-made case an operation.
 
 Steps = list[dict[str, Any]]
 
@@ -130,9 +119,6 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
 }
 """One case an operation; it runs where all its operations are declared."""
 
-
-# --- system
-# The system `pulsar-legacy`: its parts, put together.
 
 SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     name=NAME,

@@ -122,9 +122,6 @@ MEASURES: Final[dict[type[Any], Callable[..., Iterator[Distance]]]] = {
 }
 
 
-# --- cells
-# The cells that a run counts: a kind of pass and a line of the decision table; a threshold and a side of it.
-
 CELLS: Final = (*(f"{kind}/{line.rule.name}" for kind in ("TIME", "SIZE") for line in DECISION), *SIDE_CELLS)
 """Every cell."""
 

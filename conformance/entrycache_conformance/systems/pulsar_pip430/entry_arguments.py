@@ -78,9 +78,6 @@ class Aim:
         return sorted(ages)
 
 
-# --- range
-# Level `range`.
-
 SIZES: Final = (1, 2, 3, 10, 0, 7, 1, 2, 0, 5, 100, 9_999, -1)
 SMALL_SIZES: Final = (1, 2, 3, 10, 0, 7, 5, 30, -1)
 READ_COUNTS: Final[tuple[int | None | Absent, ...]] = (ABSENT, 1, 2, 1, 3, None, 0, -1)
@@ -164,9 +161,6 @@ RANGE_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     "observe": lambda aim, state: ops.Observe(),
 }
 
-
-# --- queue
-# Level `queue`.
 
 MILLISECOND: Final = 1_000_000
 LEAP_NANOS: Final = 10**12
@@ -262,9 +256,6 @@ QUEUE_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     "expect_read": lambda aim, state: ops.ExpectRead(*counted_place(aim, state)),
 }
 
-
-# --- manager
-# Level `manager`.
 
 NEW_LIMITS: Final = (100, 10, 50, 1, 30, 2, 0, -1)
 NEW_WATERMARKS: Final = (0.9, 0.5, 0.0, 0.98, 0.99, 1.0, 1.5, -0.1)

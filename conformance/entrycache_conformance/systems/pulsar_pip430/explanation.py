@@ -80,10 +80,6 @@ def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
 BLAME: Final = Blame(seeded_faults, state_queries, own_step, is_about_difference, GENERAL_LAWS, Rule.COUNT_7)
 
 
-# --- queue_text
-# The removal queue, the caches and the cursors as people read them.
-
-
 def queue_text(state: Any) -> str:
     """The removal queue from head to tail; a dead slot is a cross."""
     parts = []

@@ -312,9 +312,6 @@ def served_outcome(found: FastServed) -> Outcome:
     return Served(positions(found.hits), positions(found.fills), tokens(found.values))
 
 
-# --- fast
-# Our own fast cache as a subject: how it is opened, and what it offers.
-
 DECLARATION: Final[dict[str, Any]] = {
     "ops": [op.name for op in ops.OPS],
     "variants": {"requeue_budget": "shared"},
@@ -382,9 +379,6 @@ FAST: Final = LocalSubject(
 )
 """The fast cache as a subject."""
 
-
-# --- faults
-# The planted faults of our fast cache as subjects.
 
 FAULTS: Final = {
     name: LocalSubject(DECLARATION, partial(open_cache, cache_type=cache_type)) for name, cache_type in PLANTED.items()

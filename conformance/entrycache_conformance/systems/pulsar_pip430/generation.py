@@ -52,9 +52,6 @@ def make_flood(aim: Aim, first: ops.Insert) -> list[ops.Insert]:
     return offers[::-1]
 
 
-# --- sequels
-# What follows an odd step: the steps that show whether it left behind what it had to.
-
 MILLISECOND: Final = 1_000_000
 MAX_GRACE_MILLIS: Final = 10**9
 """Grace periods up to here are waited for."""
@@ -139,9 +136,6 @@ def _crowd_of_cursors(aim: Aim, op: ops.CursorAdd) -> list[Any]:
     return [*adds, *looks, ops.Cursors(op.cache)]
 
 
-# --- arguments
-# Arguments of operations: at least half of the numbers are thresholds of the reference's state, or next to one.
-
 MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     **entry_arguments.RANGE_MAKERS,
     **entry_arguments.QUEUE_MAKERS,
@@ -151,9 +145,6 @@ MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 }
 """The maker of each operation."""
 
-
-# --- plan
-# The plan of one case: its configuration, its menu of operations, and who makes their arguments.
 
 USUAL_STEPS = 40
 """Of how many steps about one ends a case of the default theme."""

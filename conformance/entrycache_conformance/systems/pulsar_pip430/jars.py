@@ -116,9 +116,6 @@ def _argument(name: str, value: Any) -> str:
 JAVA: Final = JavaText("systems/pulsar_pip430/java", _call, _fill)
 
 
-# --- jvm
-# The released jars of Pulsar's managed ledger since PIP-430.
-
 COORDINATES: Final = "org.apache.pulsar:managed-ledger"
 GONE: Final = ("4.1.0", "4.1.1", "4.2.0", "4.2.1", "4.2.2", "4.2.3")
 NEVER_MERGED: Final = "no jar exists: its system, pulsar-segmented, was proposed and never merged (pull request 15955)"

@@ -41,9 +41,6 @@ class Limits(system.Limits):
         return dataclasses.replace(self, max_steps=None, tail_ties=True)
 
 
-# --- fit
-# What keeps a case from a subject, beside operations that it does not offer.
-
 OPS_BELOW_TRIGGER: Final = frozenset(op.name for op in OPS if op.level in {"range", "queue"})
 """The operations of the levels at which no insert crosses the trigger."""
 
@@ -62,9 +59,6 @@ def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence
         return f"the subject takes no null positions, and step {nulls[0]} of the case has one"
     return ""
 
-
-# --- effort
-# How much playing a case of `pulsar-pip430` may cost.
 
 MAX_LISTED_POSITIONS: Final = 1_000
 """Positions of one read that are looked at one by one."""

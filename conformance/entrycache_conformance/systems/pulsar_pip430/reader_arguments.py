@@ -54,10 +54,6 @@ READ_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 }
 
 
-# --- cursors
-# Level `cursors`.
-
-
 def cache_of(aim: Aim) -> CacheName:
     """Mostly the first cache: cursors shall meet."""
     at = aim.draw(0, 2 * len(aim.cursor_caches) + 1)
@@ -142,9 +138,6 @@ CURSOR_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     "should_cache": should_cache,
 }
 
-
-# --- limits
-# What a subject's limits make of an operation on cursors: another one, or some before it.
 
 Members = Mapping[CursorName, Position | None]
 

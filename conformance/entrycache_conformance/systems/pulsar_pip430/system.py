@@ -82,9 +82,6 @@ def outcome_schema(op: type[Any]) -> dict[str, Any]:
     return schema
 
 
-# --- smoke
-# One hand-made case an operation.
-
 Steps = list[dict[str, Any]]
 
 A: Final = {"cache": "a"}
@@ -178,9 +175,6 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
 }
 """One case an operation; it runs where all its operations are declared."""
 
-
-# --- system
-# The system `pulsar-pip430`: its parts, put together.
 
 SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     name=NAME,

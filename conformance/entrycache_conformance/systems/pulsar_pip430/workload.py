@@ -28,9 +28,6 @@ ROW_LENGTHS: Final = (8, 9, 16, 17, 18, 32, 33, 64, 65)
 """How many entries are offered in a row: as many as tables of implementations often hold, and one more."""
 
 
-# --- themes
-# What a campaign dwells on: themes, each a set of traits of the cases that are made.
-
 STEPS_MAX: Final = 60
 HOLDS: Final = tuple(HoldName(name) for name in ("h", "i", "j"))
 
@@ -109,9 +106,6 @@ TRAITS: Final = {
 """The traits of each theme."""
 
 
-# --- weights
-# How often each operation comes.
-
 WEIGHTS: Final[dict[str, int]] = {
     "insert": 9,
     "get": 4,
@@ -186,9 +180,6 @@ def own_menu(whole: Sequence[str]) -> tuple[str, ...]:
     level = last_level(whole)
     return tuple(name for name in whole if LEVEL_OF[name] == level or name in PREPARING_OPS)
 
-
-# --- configs
-# Configurations that differ from the default where the subject lets them.
 
 Menu = dict[str, tuple[Any, ...]]
 

@@ -61,10 +61,6 @@ def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
 BLAME: Final = Blame(seeded_faults, state_queries, own_step, is_about_difference, frozenset(), Rule.S_RING_2)
 
 
-# --- state_text
-# The ring as people read it: a segment a line, its entries in the order of their inserts.
-
-
 def state_text(state: State) -> str:
     """The segments that were ever written, and which one is current."""
     lines = [

@@ -71,9 +71,6 @@ TRAITS: Final = {
 """The traits of each theme."""
 
 
-# --- arguments
-# Arguments for the next operation: sizes aim at the room that is left, ranges at what is cached.
-
 SIZES: Final = (1, 10, 64, 0, 63, 65, 1, 2, 128, 40, -1)
 AIMED_BYTES_MOST: Final = 10_000
 """Sizes are aimed at segments up to here; no subject is asked to hold more for that."""
@@ -156,9 +153,6 @@ MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     "observe": lambda aim, state: ops.Observe(),
 }
 
-
-# --- plan
-# The plan of one case: its configuration, its menu of operations, and who makes their arguments.
 
 WEIGHTS: Final = {"insert": 14, "get": 5, "get_range": 6, "usage": 2, "observe": 3}
 

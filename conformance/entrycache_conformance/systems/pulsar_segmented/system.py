@@ -39,10 +39,6 @@ ANSWERS: Final = OutcomeReader(Refused, Observe, Observed, {"segments": (), "cur
 """How they are read and shown."""
 
 
-# --- limits
-# What a subject of this system cannot take, and how much a case of it may cost.
-
-
 def cost_bound(config: Config, steps: Sequence[Any]) -> int:
     """How many entries the reference looks at, most: each step asks every segment, and each entry of it."""
     return (1 + len(steps)) * (segments_of(config) + len(steps))
@@ -52,9 +48,6 @@ def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence
     """Every case can be asked."""
     return ""
 
-
-# --- sides
-# The sides of a ring's thresholds: how often an insert lands one byte beside them, and at them.
 
 SIDES: Final = {-1: "BELOW", 0: "AT", 1: "ABOVE"}
 THRESHOLDS: Final = ("ROOM", "LENGTH", "ALIGNMENT")
@@ -78,9 +71,6 @@ def count_cells(config: Config, state: State, op: Any, done: Any, cells: dict[st
     for cell in met:
         cells[cell] = cells.get(cell, 0) + 1
 
-
-# --- smoke
-# One hand-made case an operation.
 
 Steps = list[dict[str, Any]]
 
@@ -111,9 +101,6 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
 }
 """One case an operation; it runs where all its operations are declared."""
 
-
-# --- system
-# The system `pulsar-segmented`: its parts, put together.
 
 SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     name=NAME,
