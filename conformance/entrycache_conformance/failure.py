@@ -170,7 +170,7 @@ def _earlier_run_rows(run: Case, number: int, shown: _StateText) -> Iterator[tup
 
 
 def build_history_table(found: FailingHistory) -> Table:
-    """Build the table of a history, one step per line, ordered by start tick. A history that did not end has no ticks."""
+    """Build the table of a history, one step per line in the order of starts; one that did not end has no ticks."""
     history = found.history
     names = ", ".join(rule.value for rule in found.rules)
     events = {(event["client"], event["step"]): event for event in history.events}

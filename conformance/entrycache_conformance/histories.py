@@ -324,7 +324,7 @@ class HistoryLevelResult(NamedTuple):
 
 
 class CorruptionUnseen(InternalError):
-    """The error of a run that did not notice an answer that was corrupted on purpose: nothing it reports is credible."""
+    """The error of a run that did not notice an answer corrupted on purpose: nothing it reports is credible."""
 
 
 def conform_histories(

@@ -157,7 +157,7 @@ def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declara
 
 
 def match_without_tokens(expected: Any, got: Any, declaration: Declaration) -> bool:
-    """Return whether two outcomes differ only in a payload that is not judged: nothing was hit, or it is not declared."""
+    """Return whether two outcomes differ only in an unjudged payload: nothing was hit, or it is not declared."""
     if type(expected) is not type(got) or not hasattr(expected, "tokens"):
         return False
     if declaration.payload and expected.tokens:

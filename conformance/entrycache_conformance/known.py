@@ -403,7 +403,7 @@ def _case_failures(report: RunReport) -> tuple[Failure, ...]:
 
 
 def _without_known_failures(report: RunReport, left_out: set[str]) -> RunReport:
-    """Return the report as if the known failures had passed, with a note of what could not be searched because of them."""
+    """Return the report as if the known failures had passed, and note what could not be searched because of them."""
     skipped = list(report.skipped)
     for name in sorted(left_out):
         skipped.append(Skip(f"operation {name}", "left out after it had met a known failure"))

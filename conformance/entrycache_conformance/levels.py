@@ -51,7 +51,7 @@ def list_levels(system: AnySystem) -> tuple[str, ...]:
 
 
 class Profile(NamedTuple):
-    """The examples of each level, and the least number of judged steps per rule and of visits per decision-table entry."""
+    """The examples of each level, and the least number of steps per rule and of visits per decision-table entry."""
 
     examples: int
     rule_minimum: int

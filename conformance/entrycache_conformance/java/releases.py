@@ -59,7 +59,7 @@ class Release(NamedTuple):
     family: Family
     version: str
     folder: Path
-    """Its module of the Maven project."""
+    """The release's module of the Maven project."""
     era: str
     """The family's folder of sources that fits its classes."""
     java: int

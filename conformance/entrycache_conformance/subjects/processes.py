@@ -116,7 +116,7 @@ def _may_have_children(of: int) -> bool:
 
 
 def halt_descendants(of: psutil.Process) -> set[psutil.Process]:
-    """Halt everything that a process has started, level by level, so that nothing can start another process meanwhile."""
+    """Halt everything that a process has started, so that nothing can start another process meanwhile."""
     halted: set[psutil.Process] = set()
     while begun := set(of.children(recursive=True)) - halted:
         for process in begun:

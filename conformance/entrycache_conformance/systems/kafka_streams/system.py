@@ -1,4 +1,7 @@
-"""One hand-made case an operation."""
+"""The system `kafka-streams`: its smoke cases and its record.
+
+`SYSTEM` puts the parts of this folder together.
+"""
 
 from __future__ import annotations
 
@@ -85,11 +88,11 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
     ],
     "share": [{"op": "share", "total_bytes": 100, "threads": 2, "global_thread": True}],
 }
-"""The steps, under the name of the operation that they are about."""
+"""The smoke cases by the operation that they test."""
 
 
 def write_outcome(outcome: Any) -> dict[str, Any]:
-    """An outcome in JSON; that of a subject is such an object already."""
+    """Return an outcome in JSON; a subject's outcome is such an object already."""
     return wire.outcome_json(outcome) if isinstance(outcome, outcomes.Outcome) else outcome
 
 
