@@ -350,7 +350,7 @@ def conform_histories(
     check_corrupted_answer(subject, tally.ended)
     unmet = _unmet_rules(declaration, tally)
     if unmet:
-        skipped += (Skip(f"level {CONCURRENT_LEVEL}", f"no history asked for {', '.join(unmet)}"),)
+        skipped += (Skip(f"level {CONCURRENT_LEVEL}", f"no history checked {', '.join(unmet)}"),)
     if tally.is_late:
         once = "one got no answer once, and one each time that it was played again; is the machine busy? run it again"
         skipped += (Skip(f"level {CONCURRENT_LEVEL}", once),)

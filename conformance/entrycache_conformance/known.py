@@ -406,7 +406,7 @@ def _without_known_failures(report: RunReport, left_out: set[str]) -> RunReport:
     """Return the report as if the known failures had passed, and note what could not be searched because of them."""
     skipped = list(report.skipped)
     for name in sorted(left_out):
-        skipped.append(Skip(f"operation {name}", "left out after it had met a known failure"))
+        skipped.append(Skip(f"operation {name}", "left out after it had shown a known failure"))
     levels: dict[str, LevelReport] = {}
     for name, judged in report.levels.items():
         levels[name] = judged

@@ -30,14 +30,14 @@ TIMEOUT_SECONDS: Final = 10.0
 
 
 class SubjectChoice(NamedTuple):
-    """The subject as the command line names it. `heard` receives what a child process writes to stderr."""
+    """The subject as the command line names it. `on_stderr` receives what a child process writes to stderr."""
 
     name: str | None
     command: str | None = None
     classpath: str | None = None
     system: str | None = None
     timeout_seconds: float = TIMEOUT_SECONDS
-    heard: StderrListener | None = None
+    on_stderr: StderrListener | None = None
 
     def typed(self) -> str:
         """Return the choice as shell text, ready to be pasted."""
@@ -106,12 +106,12 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
         if choice.classpath is not None:
             raise UsageError("--command and --classpath do not go together")
         argv = _split_command(choice.command)
-        return Child(argv, choice.system, choice.timeout_seconds, name, heard=choice.heard)
+        return Child(argv, choice.system, choice.timeout_seconds, name, on_stderr=choice.on_stderr)
     if name is None:
         raise UsageError(f"no subject was named; expected --command CMD, or one of {subject_names()}")
     if is_released(name):
         argv = released_command(name, choice.classpath)
-        return Child(argv, choice.system, choice.timeout_seconds, name, prerequisites=True, heard=choice.heard)
+        return Child(argv, choice.system, choice.timeout_seconds, name, prerequisites=True, on_stderr=choice.on_stderr)
     if choice.classpath is not None:
         raise UsageError(f"--classpath goes with a released jar such as {example_subjects()[0]}, not with {name!r}")
     module, _, in_module = name.partition(":")
@@ -119,7 +119,7 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
         return _open_python_subject(module, in_module, choice.system)
     if is_seeded_fault(name):
         argv = [sys.executable, "-m", "entrycache_cli", "serve", name]
-        return Child(argv, choice.system, choice.timeout_seconds, name, heard=choice.heard)
+        return Child(argv, choice.system, choice.timeout_seconds, name, on_stderr=choice.on_stderr)
     subject = open_in_process(name, choice.system)
     if subject is None and name == "fast":
         raise UsageError(f"{choice.system} has no fast cache; entrycache subjects lists what can be tested")

@@ -169,8 +169,8 @@ def _build_report(
     subject: TestedSubject, coverage: Coverage, parts: Mapping[str, LevelResult], skipped: Sequence[Skip]
 ) -> RunReport:
     declaration = subject.declaration
-    masks = sorted(declaration.findings.items())
-    skipped = [*skipped, *(Skip(what, f"masked by the finding {finding}") for what, finding in masks)]
+    waivers = sorted(declaration.findings.items())
+    skipped = [*skipped, *(Skip(what, f"masked by the finding {finding}") for what, finding in waivers)]
     laws = declaration.system.laws
     return RunReport(
         subject=subject.name,
@@ -201,7 +201,7 @@ def _judge_level(
     menu = declaration.system.cases.menu([name for name in wanted if name in declaration.ops], level)
     if not run_self_check(declaration, menu, options.seed):
         reason = (
-            "the operations that the subject declares of this level are never asked without others, or tell nothing"
+            "the operations of this level that the subject declares are never played without others, or answer nothing"
         )
         return LevelResult(unasked, skipped=(Skip(f"level {level}", reason),))
     met = Coverage(definition=coverage.definition)
@@ -434,15 +434,15 @@ def _restrict_report(
     """Restrict a report to these rules."""
     files = {failure.case for failure in others}
     failures = tuple(one for one in report.failures if one.case not in files)
-    skipped = [Skip(f"a failure of {one.rules[0]}", f"it was not asked for; its case is {one.case}") for one in others]
-    skipped += [Skip(f"operation {name}", "left out after it had shown a failure not asked for") for name in left_out]
+    skipped = [Skip(f"a failure of {one.rules[0]}", f"it was not requested; its case is {one.case}") for one in others]
+    skipped += [Skip(f"operation {name}", "left out after it had shown a failure of another rule") for name in left_out]
     fired = {rule: count for rule, count in report.rules.items() if rule in rules}
     named = {rule for failure in failures for rule in failure.rules}
     unmet = [rule for rule, count in fired.items() if not count and rule not in named]
     skipped += [Skip(rule, "it was requested, and no judged step exercised it") for rule in unmet]
     levels = {name: restrict_level(level, rules) for name, level in report.levels.items()}
     met = {name: level for name, level in levels.items() if level.rules}
-    skipped += [Skip(f"level {name}", "it met none of the rules asked for") for name in levels if name not in met]
+    skipped += [Skip(f"level {name}", "it exercised none of the requested rules") for name in levels if name not in met]
     levels = met or levels
     if unmet:
         levels = {name: _mark_unchecked(level) for name, level in levels.items()}

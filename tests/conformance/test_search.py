@@ -1,4 +1,4 @@
-"""The machine finds faults, shrinks them, names their rule; both engines; and it is the same every time."""
+"""The search finds faults, shrinks them and names their rule, seeded and under Hypothesis, the same every time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SEEDS = pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest
 
 
 def twisted(twist: Callable[[Any, Any], Any]) -> InProcessSubject:
-    """The reference with some outcomes changed."""
+    """Return the reference with some outcomes changed."""
 
     def open_instance(config: Any) -> Callable[[Any], Any]:
         correct = open_reference(SYSTEM.model)(config)
@@ -157,7 +157,7 @@ def test_a_run_below_its_minimums_has_checked_nothing(tmp_path: Any) -> None:
 
 
 class Declining:
-    """The reference, which declines each run for which `when` holds."""
+    """The reference, but it declines each run for which `when` holds."""
 
     def __init__(self, when: Callable[[Case], bool]) -> None:
         self._when = when
@@ -239,7 +239,7 @@ QUICK = [name for name in load_catalogue(SYSTEMS) if not name.startswith("livene
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_an_exhibit_differs_on_its_case_and_its_rule_is_named(name: str) -> None:
+def test_a_seeded_fault_differs_on_its_case_and_its_rule_is_named(name: str) -> None:
     case = load_catalogue(SYSTEMS)[name]
     subject = open_in_process(name)
     assert subject is not None
@@ -253,7 +253,7 @@ def test_an_exhibit_differs_on_its_case_and_its_rule_is_named(name: str) -> None
 
 
 @pytest.mark.long  # the released jars are, in the tour
-def test_a_subject_with_another_reading_is_held_to_that_reading(tmp_path: Any) -> None:
+def test_a_subject_with_another_variant_is_held_to_that_variant(tmp_path: Any) -> None:
     options = Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)
     offer = {**fast_cache.DECLARATION, "variants": {"requeue_budget": "split"}}
     split = InProcessSubject("split", SYSTEM, fast_cache.open_cache, offer)

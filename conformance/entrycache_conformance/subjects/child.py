@@ -68,7 +68,7 @@ Request = TypeVar("Request", Case, History)
 class Child:
     """A subject behind a command.
 
-    With `prerequisites` the command is a driver of ours, which exits with 4 if it lacks something. `heard` receives
+    With `prerequisites` the command is a driver of ours, which exits with 4 if it lacks something. `on_stderr` receives
     what the process writes to stderr.
     """
 
@@ -79,10 +79,10 @@ class Child:
         timeout_seconds: float = 10.0,
         name: str | None = None,
         prerequisites: bool = False,
-        heard: StderrListener | None = None,
+        on_stderr: StderrListener | None = None,
     ) -> None:
         self._argv = tuple(argv)
-        self._heard = heard
+        self._on_stderr = on_stderr
         self._timeout_seconds = timeout_seconds
         self._run_seconds = timeout_seconds
         self._patient = True
@@ -122,7 +122,7 @@ class Child:
             self._run_seconds, self._patient = before
 
     def _start(self) -> Declaration:
-        self._process = ChildProcess(self._argv, self._heard)
+        self._process = ChildProcess(self._argv, self._on_stderr)
         self.runs.begin()
         self._process.send(START)
         try:

@@ -196,15 +196,15 @@ StderrListener = Callable[[bytes], None]
 class StderrTail:
     """The end of the stderr of one process."""
 
-    def __init__(self, heard: StderrListener | None) -> None:
-        self._heard = heard
+    def __init__(self, on_stderr: StderrListener | None) -> None:
+        self._on_stderr = on_stderr
         self._end = b""
 
     def add(self, chunk: bytes) -> None:
         """Add what was written."""
         self._end = (self._end + chunk)[-TAIL_BYTES:]
-        if chunk and self._heard is not None:
-            self._heard(chunk)
+        if chunk and self._on_stderr is not None:
+            self._on_stderr(chunk)
 
     @property
     def telling(self) -> tuple[str, ...]:
@@ -275,7 +275,7 @@ class ChildProcess:
     and a subject that floods its output is held back by its own full pipe.
     """
 
-    def __init__(self, argv: Sequence[str], heard: StderrListener | None = None) -> None:
+    def __init__(self, argv: Sequence[str], on_stderr: StderrListener | None = None) -> None:
         env = marked_environment()
         self._mark = env[MARK]
         try:
@@ -302,7 +302,7 @@ class ChildProcess:
         self._part: list[bytes] = []
         self._part_bytes = 0
         self._ended = False
-        self._log = StderrTail(heard)
+        self._log = StderrTail(on_stderr)
         self._log_ended = False
 
     @staticmethod

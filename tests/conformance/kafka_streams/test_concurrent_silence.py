@@ -76,7 +76,7 @@ HISTORY: Final = history_from_json(
 
 
 class Silent:
-    """The reference, but for the tries that get no answer; `played` counts what it was asked."""
+    """The reference without answers to some tries; `played` counts its histories."""
 
     name = "silent"
 
@@ -117,7 +117,7 @@ class Silent:
 def test_a_replay_waits_for_few_that_do_not_answer(
     trouble: FailureKind, tries: range, verdict: Verdict, played: int
 ) -> None:
-    """Each costs a time-out; one alone says as little as in a search."""
+    """Each costs a time-out; a single one says as little as in a search."""
     subject = Silent(trouble, tries)
     replayed = replay_history(HISTORY, subject)
     assert replayed.verdict is verdict

@@ -1,4 +1,4 @@
-"""Conformance runs of kafka-streams: the reference passes, planted faults are caught, shrunk and named."""
+"""Conformance runs of kafka-streams: the reference passes; seeded faults are caught, shrunk and named."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def test_the_reference_conforms_at_both_levels_with_a_thousand_examples(tmp_path
 
 
 def faulty(fault: Fault) -> InProcessSubject:
-    """The reference with an error, as a subject; what judges it has none."""
+    """Return the reference with a seeded fault as a subject; the judge has none."""
     return InProcessSubject("faulty", SYSTEM, open_reference(fault.model), reference_offer(SYSTEM))
 
 
 @pytest.mark.parametrize("rule", FAULTS, ids=lambda rule: rule.value)
-def test_a_planted_fault_is_caught_shrunk_and_named(rule: Rule, tmp_path: Path) -> None:
+def test_a_seeded_fault_is_caught_shrunk_and_named(rule: Rule, tmp_path: Path) -> None:
     level = "store" if rule is Rule.K_STORE_1 else "cache"
     report = conform(faulty(FAULT_OF[rule]), Options((level,), Profile(1_500, 0, 0), 0, 0.0, tmp_path))
     assert report.verdict is Verdict.VIOLATES

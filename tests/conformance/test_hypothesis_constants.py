@@ -1,4 +1,4 @@
-"""One seed means one run, whatever is installed how and whatever else is imported; nothing is written beside it."""
+"""One seed means one run, whatever is installed or imported, and no file is written."""
 
 from __future__ import annotations
 
