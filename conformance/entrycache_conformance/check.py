@@ -31,12 +31,12 @@ def check(
         EntrycacheError: it is no subject.
     """
     __tracebackhide__ = True
-    found = PythonSubject(subject)
-    asked = select_levels(found.declaration, [levels] if isinstance(levels, str) else levels or ())
+    tested = PythonSubject(subject)
+    requested = select_levels(tested.declaration, [levels] if isinstance(levels, str) else levels or ())
     with scratch_folder() as passing:
-        options = Options(asked, profile_for_examples(examples), seed, 0.0, failures or passing)
-        report = conform(found, options)
-    text = failure_text(found, report, keeps_files=failures is not None)
+        options = Options(requested, profile_for_examples(examples), seed, 0.0, failures or passing)
+        report = conform(tested, options)
+    text = failure_text(tested, report, keeps_files=failures is not None)
     if text:
         raise AssertionError(text)
 

@@ -77,15 +77,15 @@ def explain_difference(
         return (case.system.laws.liveness[0 if hang else 1],)
     if difference.failed is not None:
         return (case.system.blame.leak,)
-    seen = _observe_failure(subject, case, steps, difference)
-    broken, general = _broken_laws(seen)
-    found = (
-        sorted(_rules_of_matching_faults(seen), key=lambda rule: rule not in broken)
+    observed = _observe_failure(subject, case, steps, difference)
+    broken, general = _broken_laws(observed)
+    rules = (
+        sorted(_rules_of_matching_faults(observed), key=lambda rule: rule not in broken)
         or broken
         or general
-        or [_rule_of_step(seen)]
+        or [_rule_of_step(observed)]
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(rules))
 
 
 def _observe_failure(
@@ -94,22 +94,24 @@ def _observe_failure(
     """Play the case again with state queries, else without them. If it does not fail again, use what the difference
     says.
     """
-    looks = tuple(case.system.blame.state_queries(subject.declaration, case.steps))
-    seen = (_play_with_queries(subject, case, looks) if looks else None) or _play_with_queries(subject, case, ())
-    if seen is not None:
-        return seen
+    queries = tuple(case.system.blame.state_queries(subject.declaration, case.steps))
+    observed = (_play_with_queries(subject, case, queries) if queries else None) or _play_with_queries(
+        subject, case, ()
+    )
+    if observed is not None:
+        return observed
     end = difference.at + 1
     answers = [*(done.outcome for done in steps[: end - 1]), difference.got]
-    shown = dataclasses.replace(case, steps=case.steps[:end])
-    return ObservedFailure(shown, subject.declaration, (), steps[:end], answers, difference)
+    cut_case = dataclasses.replace(case, steps=case.steps[:end])
+    return ObservedFailure(cut_case, subject.declaration, (), steps[:end], answers, difference)
 
 
-def _play_with_queries(subject: TestedSubject, case: Case, looks: tuple[Any, ...]) -> ObservedFailure | None:
+def _play_with_queries(subject: TestedSubject, case: Case, queries: tuple[Any, ...]) -> ObservedFailure | None:
     """Return the subject's answers with these state queries after every step; None if it fails or answers correctly."""
     declaration = subject.declaration
-    parts = tuple(part for op in case.steps for part in (op, *looks))
-    most = declaration.limits.max_steps
-    if most is not None and len(parts) > most:
+    parts = tuple(part for op in case.steps for part in (op, *queries))
+    max_steps = declaration.limits.max_steps
+    if max_steps is not None and len(parts) > max_steps:
         return None
     case = dataclasses.replace(case, steps=parts, outcomes=(), got=())
     try:
@@ -120,44 +122,49 @@ def _play_with_queries(subject: TestedSubject, case: Case, looks: tuple[Any, ...
         return None
     steps = run_reference(case, Coverage())
     first = judge(case, steps, answer, declaration)
-    return first and ObservedFailure(case, declaration, looks, steps, answer.outcomes, first)
+    return first and ObservedFailure(case, declaration, queries, steps, answer.outcomes, first)
 
 
-def _rules_of_matching_faults(seen: ObservedFailure) -> list[Rule]:
+def _rules_of_matching_faults(observed: ObservedFailure) -> list[Rule]:
     """Return the rules of the seeded faults that answer as the subject did, from the first group that has any."""
-    for group in seen.case.system.blame.faults():
-        found = [fault.rule for fault in group if _answers_match(fault, seen)]
-        if found:
-            return found
+    for group in observed.case.system.blame.faults():
+        rules = [fault.rule for fault in group if _answers_match(fault, observed)]
+        if rules:
+            return rules
     return []
 
 
-def _answers_match(fault: Fault, seen: ObservedFailure) -> bool:
+def _answers_match(fault: Fault, observed: ObservedFailure) -> bool:
     """Return whether the reference with this fault answers as the subject did, to the end."""
-    config, introspection = seen.case.config, seen.declaration.introspection
-    shown = seen.case.system.wire.declared_part
+    config, introspection = observed.case.config, observed.declaration.introspection
+    declared_part = observed.case.system.wire.declared_part
     try:
         state = fault.model.initial(config)
-        for op, answer in zip(seen.case.steps, seen.answers, strict=True):
+        for op, answer in zip(observed.case.steps, observed.answers, strict=True):
             with limit_calls(MAX_CALLS):
                 done = fault.model.step(state, op, config)
-            own, wanted = shown(done.outcome, introspection), shown(answer, introspection)
-            if own != wanted and not match_without_tokens(own, wanted, seen.declaration):
+            faulty, wanted = declared_part(done.outcome, introspection), declared_part(answer, introspection)
+            if faulty != wanted and not match_without_tokens(faulty, wanted, observed.declaration):
                 return False
             state = done.state
-    except Exception:  # a planted fault may break anything; then it explains nothing
+    except Exception:  # a seeded fault may break anything; then it explains nothing
         return False
     return True
 
 
-def _broken_laws(seen: ObservedFailure) -> tuple[list[Rule], list[Rule]]:
+def _broken_laws(observed: ObservedFailure) -> tuple[list[Rule], list[Rule]]:
     """Return the laws that the failing step breaks with the subject's outcome and state: specific ones, and general
     ones.
     """
-    system, config, op, done = seen.case.system, seen.case.config, seen.case.steps[seen.at], seen.steps[seen.at]
-    answer = seen.answers[seen.at] if seen.difference.at == seen.at else done.outcome
+    system, config, op, done = (
+        observed.case.system,
+        observed.case.config,
+        observed.case.steps[observed.at],
+        observed.steps[observed.at],
+    )
+    answer = observed.answers[observed.at] if observed.difference.at == observed.at else done.outcome
     try:
-        pre, right, own = system.blame.own_step(seen.pre, done, op, answer, seen.shown, seen.declaration)
+        pre, right, own = system.blame.own_step(observed.pre, done, op, answer, observed.shown, observed.declaration)
         excused = system.laws.broken(config, pre, op, right)
         broken = [rule for rule in system.laws.broken(config, pre, op, own) if rule not in excused]
     except Exception:  # a law takes states and outcomes of the reference's making; others may be beyond it
@@ -166,10 +173,10 @@ def _broken_laws(seen: ObservedFailure) -> tuple[list[Rule], list[Rule]]:
     return [rule for rule in broken if rule not in general], [rule for rule in broken if rule in general]
 
 
-def _rule_of_step(seen: ObservedFailure) -> Rule:
+def _rule_of_step(observed: ObservedFailure) -> Rule:
     """Return the rule of the last row about the difference, else of the last row, else of the operation."""
-    rows = seen.steps[seen.at].rows
-    is_about, difference = seen.case.system.blame.is_about, seen.difference
+    rows = observed.steps[observed.at].rows
+    is_about, difference = observed.case.system.blame.is_about, observed.difference
     about = [row for row in rows if is_about(difference.expected, difference.got, row)] or rows
-    rule: Rule = about[-1].rule if about else seen.case.steps[seen.at].rule
+    rule: Rule = about[-1].rule if about else observed.case.steps[observed.at].rule
     return rule

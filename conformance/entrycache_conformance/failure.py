@@ -111,21 +111,21 @@ def _state_text(system: AnySystem, case: Case) -> _StateText:
     parts = [part for level, part in text.at_level.items() if level in levels]
     names = [text.name, *(part.name for part in parts)]
 
-    def told(state: Any) -> str:
+    def state_text(state: Any) -> str:
         return "\n".join([text.state(state), *(part.state(state) for part in parts)])
 
-    def drawn(state: Any) -> tuple[Lane, ...]:
+    def state_lanes(state: Any) -> tuple[Lane, ...]:
         return (*text.lanes(state), *(lane for part in parts for lane in part.lanes(state)))
 
-    return _StateText(" and ".join(names), told, drawn)
+    return _StateText(" and ".join(names), state_text, state_lanes)
 
 
 def build_case_table(failing: FailingCase, rules: tuple[str, ...]) -> Table:
     """Build the table of a case, one step per line. The last line shows where subject and reference differ."""
     case, difference = failing.case, failing.difference
-    system, names, shown = case.system, ", ".join(rules), _state_text(case.system, case)
+    system, names, state_text = case.system, ", ".join(rules), _state_text(case.system, case)
     verb = "is broken" if len(rules) == 1 else "are broken"
-    rows = [row for number, run in enumerate(case.earlier, 1) for row in _earlier_run_rows(run, number, shown)]
+    rows = [row for number, run in enumerate(case.earlier, 1) for row in _earlier_run_rows(run, number, state_text)]
     state = before = after = system.model.initial(case.config)
     write = system.wire.write_outcome
     for index, (op, done) in enumerate(zip(case.steps[: difference.at + 1], failing.steps, strict=False)):
@@ -133,16 +133,18 @@ def build_case_table(failing: FailingCase, rules: tuple[str, ...]) -> Table:
         expected = format_json(write(difference.expected if bad and difference.expected is not None else done.outcome))
         got = format_json(answer_to_json(system, difference)) if bad else expected
         rule = names if bad else (done.rows[-1].rule.value if done.rows else "")
-        rows.append((str(index), _step_text(op), expected, got, rule, shown.text(state), shown.text(done.state)))
+        rows.append(
+            (str(index), _step_text(op), expected, got, rule, state_text.text(state), state_text.text(done.state))
+        )
         before, after, state = state, done.state, done.state
     if not case.steps:  # it fails before the first one
-        nothing = shown.text(state)
+        nothing = state_text.text(state)
         rows.append(("", NO_STEP, "", format_json(answer_to_json(system, difference)), names, nothing, nothing))
-    columns = ("step", "op", "expected", "got", "rule", f"{shown.name} before", f"{shown.name} after")
+    columns = ("step", "op", "expected", "got", "rule", f"{state_text.name} before", f"{state_text.name} after")
     title = f"{names} {verb} at step {difference.at}" if case.steps else f"{names} {verb} before any step"
     bad_row = len(rows) - 1 if rows else None
     config = _config_text(system, case.config)
-    return Table(title, columns, tuple(rows), config, bad_row, 3, shown.lanes(before), shown.lanes(after))
+    return Table(title, columns, tuple(rows), config, bad_row, 3, state_text.lanes(before), state_text.lanes(after))
 
 
 def _config_text(system: AnySystem, config: Any) -> str:
@@ -156,34 +158,34 @@ def _step_text(op: Any) -> str:
     return f"{type(op).name}  {format_arguments(op)}"
 
 
-def _earlier_run_rows(run: Case, number: int, shown: _StateText) -> Iterator[tuple[str, ...]]:
+def _earlier_run_rows(run: Case, number: int, state_text: _StateText) -> Iterator[tuple[str, ...]]:
     """Yield the lines of an earlier run. Its answers were right, so they stand in both columns."""
     state = run.system.model.initial(run.config)
     if not run.steps:  # that there is such a run is enough
-        yield f"earlier run {number}", "(no step)", "", "", "", shown.text(state), shown.text(state)
+        yield f"earlier run {number}", "(no step)", "", "", "", state_text.text(state), state_text.text(state)
     for index, (op, done) in enumerate(zip(run.steps, run_reference(run, Coverage()), strict=True)):
         answer = format_json(run.system.wire.write_outcome(done.outcome))
         rule = done.rows[-1].rule.value if done.rows else ""
         name = f"earlier run {number}, step {index}"
-        yield name, _step_text(op), answer, answer, rule, shown.text(state), shown.text(done.state)
+        yield name, _step_text(op), answer, answer, rule, state_text.text(state), state_text.text(done.state)
         state = done.state
 
 
-def build_history_table(found: FailingHistory) -> Table:
+def build_history_table(failing: FailingHistory) -> Table:
     """Build the table of a history, one step per line in the order of starts; one that did not end has no ticks."""
-    history = found.history
-    names = ", ".join(rule.value for rule in found.rules)
+    history = failing.history
+    names = ", ".join(rule.value for rule in failing.rules)
     events = {(event["client"], event["step"]): event for event in history.events}
-    event = None if found.break_ is None else found.break_.event
+    event = None if failing.break_ is None else failing.break_.event
     lines: list[tuple[int, tuple[str, ...], bool]] = []
     for client, steps in history.parts():
         name = "before" if client < 0 else "after" if client == len(history.clients) else str(client)
         for index, op in enumerate(steps):
-            told: dict[str, Any] = events.get((client, index), {})
-            shown = format_json(told["outcome"]) if told else ""
-            ticks = (str(told["start"]), str(told["end"])) if told else ("", "")
+            event_json: dict[str, Any] = events.get((client, index), {})
+            answer = format_json(event_json["outcome"]) if event_json else ""
+            ticks = (str(event_json["start"]), str(event_json["end"])) if event_json else ("", "")
             bad = event is not None and (event.client, event.step) == (client, index)
-            lines.append((told.get("start", len(lines)), (name, str(index), *ticks, _step_text(op), shown), bad))
+            lines.append((event_json.get("start", len(lines)), (name, str(index), *ticks, _step_text(op), answer), bad))
     lines.sort(key=lambda line: line[0])
     bad_row = next((index for index, (_, _, bad) in enumerate(lines) if bad), None)
     title = f"{names} is broken by a history of {len(history.clients)} clients"

@@ -57,11 +57,11 @@ def findings_folder() -> Path:
 
 def load_finding_cases(system: AnySystem) -> Mapping[str, tuple[FindingCase, ...]]:
     """Read the cases of a system's findings, by finding: `case.json` first, then its other cases."""
-    found: dict[str, tuple[FindingCase, ...]] = {}
+    cases: dict[str, tuple[FindingCase, ...]] = {}
     for path in _case_files(system):
         finding, case = path.parent.name, read_case(path, {system.name: system})
-        found[finding] = (*found.get(finding, ()), FindingCase(finding, _highest_level(case), case))
-    return found
+        cases[finding] = (*cases.get(finding, ()), FindingCase(finding, _highest_level(case), case))
+    return cases
 
 
 def _case_files(system: AnySystem) -> list[Path]:
@@ -100,11 +100,11 @@ def play_finding_cases(subject: TestedSubject, cases: Sequence[FindingCase], lev
         except UsageError as reason:
             skipped.append(Skip(f"the case of {own.finding}", str(reason)))
             continue
-        found = _play_finding_case(subject, case)
-        if isinstance(found, SkippedRun):
-            skipped.append(Skip(f"the case of {own.finding}", found.reason))
-        elif found is not None:
-            failing.append((own.finding, found))
+        result = _play_finding_case(subject, case)
+        if isinstance(result, SkippedRun):
+            skipped.append(Skip(f"the case of {own.finding}", result.reason))
+        elif result is not None:
+            failing.append((own.finding, result))
     return FindingCaseResults(tuple(failing), tuple(skipped))
 
 

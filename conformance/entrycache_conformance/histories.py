@@ -140,14 +140,14 @@ def find_failing_history(
     """Play that many histories, kind after kind; the first that breaks a promise, as short as it could be made."""
     promises = require_histories(subject.declaration.system)
     source = random.Random(seed)
-    made = 0
-    while made < wanted:
-        size = min(BATCH, wanted - made)
+    made_count = 0
+    while made_count < wanted:
+        size = min(BATCH, wanted - made_count)
         histories = [
-            promises.make(source.randint, subject.declaration, promises.kinds[(made + index) % len(promises.kinds)])
+            promises.make(source.randint, subject.declaration, promises.kinds[(made_count + index) % len(promises.kinds)])
             for index in range(size)
         ]
-        made += size
+        made_count += size
         for history, answer in zip(histories, subject.play_histories(histories), strict=True):
             found = judge_history(subject, history, answer, tally)
             if found is None:
@@ -195,10 +195,10 @@ def attach_events(history: History, happened: HistoryResult) -> History:
     return dataclasses.replace(history, events=tuple(events))
 
 
-def _fails_again(subject: TestedSubject, found: FailingHistory) -> bool:
+def _fails_again(subject: TestedSubject, failing: FailingHistory) -> bool:
     """Return whether a history without an answer gives none when it is played again."""
     with limit_time(subject, TRY_SECONDS):
-        return replay_until_failure(subject, found.history, found, SILENT_REPLAYS, 1) is not None
+        return replay_until_failure(subject, failing.history, failing, SILENT_REPLAYS, 1) is not None
 
 
 def replay_until_failure(
@@ -211,47 +211,47 @@ def replay_until_failure(
         size = min(size, tries - done)
         for answer in subject.play_histories([history] * size):
             done += 1
-            found = judge_history(subject, history, answer, HistoryCounts())
-            if found is not None and _is_same_failure(found, like):
+            failing = judge_history(subject, history, answer, HistoryCounts())
+            if failing is not None and _is_same_failure(failing, like):
                 times += 1
                 if times >= often:
-                    return found._replace(tries=done, times=times)
+                    return failing._replace(tries=done, times=times)
         size = min(4 * size, BATCH)
     return None
 
 
-def _is_same_failure(found: FailingHistory, like: FailingHistory) -> bool:
+def _is_same_failure(failing: FailingHistory, like: FailingHistory) -> bool:
     """Return whether two failures break the same rule in the same way. A deadlock is not an endless eviction."""
-    if like.rules[0] not in found.rules:
+    if like.rules[0] not in failing.rules:
         return False
-    if found.failed is None or like.failed is None:
-        return found.failed is like.failed
-    return found.failed.trouble is like.failed.trouble and is_deadlock(found.failed) == is_deadlock(like.failed)
+    if failing.failed is None or like.failed is None:
+        return failing.failed is like.failed
+    return failing.failed.trouble is like.failed.trouble and is_deadlock(failing.failed) == is_deadlock(like.failed)
 
 
-def shrink_history(subject: TestedSubject, found: FailingHistory) -> FailingHistory:
+def shrink_history(subject: TestedSubject, failing: FailingHistory) -> FailingHistory:
     """Return the shortest history found that fails in the same way, and how often it does."""
-    promises = require_histories(found.history.system)
-    left = MAX_CANDIDATES if found.failed is None or is_conclusive(found.failed) else SILENT_MAX_CANDIDATES
-    shortest = found
-    often = MIN_FAILURES if found.failed is None else SILENT_MIN_FAILURES if is_conclusive(found.failed) else 1
+    promises = require_histories(failing.history.system)
+    left = MAX_CANDIDATES if failing.failed is None or is_conclusive(failing.failed) else SILENT_MAX_CANDIDATES
+    shortest = failing
+    often = MIN_FAILURES if failing.failed is None else SILENT_MIN_FAILURES if is_conclusive(failing.failed) else 1
 
     def try_(history: History) -> bool:
         nonlocal left, shortest
         if left <= 0 or not history.clients or not promises.is_sound(history):
             return False
         left -= 1
-        again = replay_until_failure(subject, history, found, max_tries(shortest, often), often)
+        again = replay_until_failure(subject, history, failing, max_tries(shortest, often), often)
         if again is not None:
             shortest = again
         return again is not None
 
     with limit_time(subject, TRY_SECONDS):
-        if found.failed is None:
-            shortest = replay_until_failure(subject, found.history, found, SHRINK_TRIES, often) or found._replace(
+        if failing.failed is None:
+            shortest = replay_until_failure(subject, failing.history, failing, SHRINK_TRIES, often) or failing._replace(
                 tries=SHRINK_TRIES
             )
-        for client in reversed(range(len(found.history.clients))):
+        for client in reversed(range(len(failing.history.clients))):
             try_(_without_client(shortest.history, client))
         history = shortest.history
         minimize_items(_steps_with_clients(history), lambda steps: steps if try_(_keep_steps(history, steps)) else None)
@@ -260,9 +260,9 @@ def shrink_history(subject: TestedSubject, found: FailingHistory) -> FailingHist
         return _measure_frequency(subject, shortest)
 
 
-def max_tries(found: FailingHistory, often: int) -> int:
+def max_tries(failing: FailingHistory, often: int) -> int:
     """Return how often to play a shorter history to see it fail that often."""
-    return min(SHRINK_TRIES, MAX_RARITY * often * found.tries // found.times)
+    return min(SHRINK_TRIES, MAX_RARITY * often * failing.tries // failing.times)
 
 
 def _without_client(history: History, client: int) -> History:
@@ -296,18 +296,18 @@ def _shrink_listener(history: History, at: int, try_: Callable[[History], bool])
     minimize_items(steps if isinstance(steps, tuple) else (), fails)
 
 
-def _measure_frequency(subject: TestedSubject, found: FailingHistory) -> FailingHistory:
+def _measure_frequency(subject: TestedSubject, failing: FailingHistory) -> FailingHistory:
     """Return the failure with its measured frequency."""
-    most = FREQUENCY_FAILURES if found.failed is None else SILENT_FREQUENCY_FAILURES
+    most = FREQUENCY_FAILURES if failing.failed is None else SILENT_FREQUENCY_FAILURES
     tries = times = 0
-    last = found
+    last = failing
     while times < most and tries < FREQUENCY_TRIES:
-        again = replay_until_failure(subject, found.history, found, FREQUENCY_TRIES - tries, 1)
+        again = replay_until_failure(subject, failing.history, failing, FREQUENCY_TRIES - tries, 1)
         tries += FREQUENCY_TRIES - tries if again is None else again.tries
         if again is not None:
             times += 1
             last = again
-    return last._replace(tries=tries + found.tries, times=times + found.times)
+    return last._replace(tries=tries + failing.tries, times=times + failing.times)
 
 
 MAX_HISTORIES: Final = 6_000
@@ -342,11 +342,11 @@ def conform_histories(
         return HistoryLevelResult(LevelReport(), skipped=(Skip(f"level {CONCURRENT_LEVEL}", reason),))
     tally = HistoryCounts()
     wanted = min(wanted, MAX_HISTORIES)
-    found = find_failing_history(subject, wanted, seed, tally, lambda count: notify(tally.histories, wanted))
+    failing = find_failing_history(subject, wanted, seed, tally, lambda count: notify(tally.histories, wanted))
     skipped = _unjudged_histories(tally)
-    if found is not None:
+    if failing is not None:
         level = _level_report(declaration, tally, Verdict.VIOLATES)
-        return HistoryLevelResult(level, (_write_failure(found, folder),), skipped, tally.fired)
+        return HistoryLevelResult(level, (_write_failure(failing, folder),), skipped, tally.fired)
     check_corrupted_answer(subject, tally.ended)
     unmet = _unmet_rules(declaration, tally)
     if unmet:
@@ -403,19 +403,19 @@ def check_corrupted_answer(subject: TestedSubject, ended: tuple[History, History
         raise CorruptionUnseen("an answer that was spoilt on purpose was not seen; this run would prove nothing")
 
 
-def count_schedules(found: FailingHistory) -> Schedules:
+def count_schedules(failing: FailingHistory) -> Schedules:
     """Return how often a failure occurred, and on how many threads."""
-    proved = found.failed is None or is_conclusive(found.failed)
-    return Schedules(found.said, len(found.history.clients), found.tries, found.times, proved)
+    proved = failing.failed is None or is_conclusive(failing.failed)
+    return Schedules(failing.said, len(failing.history.clients), failing.tries, failing.times, proved)
 
 
-def _write_failure(found: FailingHistory, folder: Path) -> Failure:
+def _write_failure(failing: FailingHistory, folder: Path) -> Failure:
     """Write the history file that replays a failure, and return the failure."""
-    rules = tuple(rule.value for rule in found.rules)
-    schedules = count_schedules(found)
-    history = dataclasses.replace(found.history, rules=rules, note=schedules.in_words)
+    rules = tuple(rule.value for rule in failing.rules)
+    schedules = count_schedules(failing)
+    history = dataclasses.replace(failing.history, rules=rules, note=schedules.in_words)
     path, unwritten = try_write(lambda: write_history(history, folder, rules[0].lower()))
-    at, got = _failing_step(found)
+    at, got = _failing_step(failing)
     return Failure(
         rules=rules,
         case=path,
@@ -423,19 +423,19 @@ def _write_failure(found: FailingHistory, folder: Path) -> Failure:
         step=at,
         expected=None,
         got=got,
-        steps=len(found.history.steps),
+        steps=len(failing.history.steps),
         schedules=schedules,
         level=CONCURRENT_LEVEL,
-        table=build_history_table(found),
-        found=found,
+        table=build_history_table(failing),
+        found=failing,
     )
 
 
-def _failing_step(found: FailingHistory) -> tuple[int, Any]:
+def _failing_step(failing: FailingHistory) -> tuple[int, Any]:
     """Return the failing step, counted through the whole history, and its answer; otherwise how the run failed."""
-    if found.break_ is not None and found.break_.event is not None:
-        event = found.break_.event
-        numbers = [(client, index) for client, part in found.history.parts() for index in range(len(part))]
+    if failing.break_ is not None and failing.break_.event is not None:
+        event = failing.break_.event
+        numbers = [(client, index) for client, part in failing.history.parts() for index in range(len(part))]
         return numbers.index((event.client, event.step)), dict(event.outcome)
-    last = max(0, len(found.history.steps) - 1)
-    return last, None if found.failed is None else failure_to_json(found.failed)
+    last = max(0, len(failing.history.steps) - 1)
+    return last, None if failing.failed is None else failure_to_json(failing.failed)

@@ -140,13 +140,13 @@ def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declara
         expected = steps[index].outcome if steps else None
         return Difference(index, expected, None, answer)
     introspection = declaration.introspection
-    shown = case.system.wire.declared_part
+    declared_part = case.system.wire.declared_part
     for index, (done, got) in enumerate(zip(steps, answer.outcomes, strict=True)):
         expected = done.outcome
         if got == expected:
             continue
-        expected = shown(expected, introspection)
-        got = shown(got, introspection)
+        expected = declared_part(expected, introspection)
+        got = declared_part(got, introspection)
         if got != expected and not match_without_tokens(expected, got, declaration):
             return Difference(index, expected, got)
     if answer.leaked:

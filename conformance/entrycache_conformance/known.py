@@ -377,11 +377,11 @@ def conform_with_known(
 
 def is_same_failure(failure: Failure, entry: KnownFailure, case: Case) -> bool:
     """Return whether a failure is the one of an entry: its rule, its shrunk case, its answers."""
-    found = failure.failing_case
+    own_case = failure.failing_case
     return (
-        found is not None
+        own_case is not None
         and failure.rules[0] == entry.rule
-        and _case_essentials(found) == _case_essentials(case)
+        and _case_essentials(own_case) == _case_essentials(case)
         and failure.expected == entry.expected
         and is_same_answer(failure.got, entry.got)
     )

@@ -85,14 +85,14 @@ def find_rule_levels(system: AnySystem) -> Mapping[str, RuleLevel]:
     Other rules fire only under a variant or by rare chance.
     """
     if system.name not in _RULE_LEVELS:
-        found = {}
+        levels_by_rule = {}
         for level in system.levels:
             for rule, ops in _fired_ops(system, level).items():
-                if rule.value not in found:
-                    found[rule.value] = RuleLevel(level, tuple(name for name in system.ops if name in ops))
+                if rule.value not in levels_by_rule:
+                    levels_by_rule[rule.value] = RuleLevel(level, tuple(name for name in system.ops if name in ops))
         for rule in () if system.histories is None else system.histories.rules:
-            found.setdefault(rule.value, RuleLevel(CONCURRENT_LEVEL, ()))
-        _RULE_LEVELS[system.name] = MappingProxyType(found)
+            levels_by_rule.setdefault(rule.value, RuleLevel(CONCURRENT_LEVEL, ()))
+        _RULE_LEVELS[system.name] = MappingProxyType(levels_by_rule)
     return _RULE_LEVELS[system.name]
 
 
@@ -103,11 +103,11 @@ def _fired_ops(system: AnySystem, level: str) -> dict[Rule, set[str]]:
     source = random.Random(0)
     fired: dict[Rule, set[str]] = {}
     for _ in range(LEVEL_SCOUT_CASES):
-        made = make_case(source.randint, declaration, menu, None)
-        state = system.model.initial(made.case.config)
-        for op, done in zip(made.case.steps, made.steps, strict=True):
+        generated = make_case(source.randint, declaration, menu, None)
+        state = system.model.initial(generated.case.config)
+        for op, done in zip(generated.case.steps, generated.steps, strict=True):
             counts: dict[Rule, int] = {}
-            system.laws.broken(made.case.config, state, op, done, counts)
+            system.laws.broken(generated.case.config, state, op, done, counts)
             state = done.state
             for rule, count in counts.items():
                 if count:
@@ -117,9 +117,9 @@ def _fired_ops(system: AnySystem, level: str) -> dict[Rule, set[str]]:
 
 def rules_up_to(system: AnySystem, level: str, rules: Iterable[Rule]) -> list[Rule]:
     """Return those of the rules that do not fire first at a level above this one."""
-    levels, found = list(system.levels), find_rule_levels(system)
+    levels, first = list(system.levels), find_rule_levels(system)
     above = set(levels[levels.index(level) + 1 :])
-    return [rule for rule in rules if rule.value not in found or found[rule.value].level not in above]
+    return [rule for rule in rules if rule.value not in first or first[rule.value].level not in above]
 
 
 def levels_of_rules(system: AnySystem, rules: Iterable[str]) -> tuple[str, ...]:
@@ -128,14 +128,14 @@ def levels_of_rules(system: AnySystem, rules: Iterable[str]) -> tuple[str, ...]:
     Raises:
         UsageError: one of them is no rule of the system, or no run meets it.
     """
-    known, found = {rule.value for rule in system.laws.rules}, find_rule_levels(system)
+    known, by_rule = {rule.value for rule in system.laws.rules}, find_rule_levels(system)
     first = []
     for rule in rules:
         if rule not in known:
             raise UsageError(f"{system.name} has no rule {rule!r}; conform --list names them")
-        if rule not in found:
+        if rule not in by_rule:
             raise UsageError(f"no run of the norm meets {rule}: it is a rule of a variant; give other rules")
-        first.append(found[rule].level)
+        first.append(by_rule[rule].level)
     at = [system.levels.index(level) for level in first if level != CONCURRENT_LEVEL]
     threads = (CONCURRENT_LEVEL,) if CONCURRENT_LEVEL in first else ()
     return (*(system.levels[min(at) :] if at else ()), *threads)
@@ -157,8 +157,8 @@ def find_reachable(
     """
     system = declaration.system
     if all_levels and level == system.levels[-1] and _offers_everything(declaration):
-        asked = [rule for rule in system.laws.rules if rule not in system.laws.of_variants]
-        return asked, list(system.laws.cells)
+        reachable = [rule for rule in system.laws.rules if rule not in system.laws.of_variants]
+        return reachable, list(system.laws.cells)
     scouted = _scout_coverage(declaration, level)
     share = REACH_SCOUT_CASES / profile.examples
     rule_often, cell_often = 6 * profile.rule_minimum * share, 12 * profile.cell_minimum * share
@@ -179,11 +179,11 @@ def _scout_coverage(declaration: Declaration, level: str) -> Coverage:
     """Return the coverage of seeded cases of this level on the reference alone."""
     system = declaration.system
     source = random.Random(0)
-    scouted = Coverage()
+    coverage = Coverage()
     menu = system.cases.menu([name for name in system.ops_up_to(level) if name in declaration.ops], level)
     for _ in range(REACH_SCOUT_CASES):
-        make_case(source.randint, declaration, menu, scouted)
-    return scouted
+        make_case(source.randint, declaration, menu, coverage)
+    return coverage
 
 
 def find_rare(

@@ -205,11 +205,11 @@ def replay_history(history: History, subject: TestedSubject) -> HistoryReplayRes
     while tries < most:
         for answer in subject.play_histories([history] * min(size, most - tries)):
             tries += 1
-            found = judge_history(subject, history, answer, tally)
-            if found is None:
+            failing = judge_history(subject, history, answer, tally)
+            if failing is None:
                 continue
-            if found.failed is None or found.failed.trouble is not FailureKind.HANG or late:
-                return HistoryReplayResult(found._replace(tries=tries), tries)
+            if failing.failed is None or failing.failed.trouble is not FailureKind.HANG or late:
+                return HistoryReplayResult(failing._replace(tries=tries), tries)
             late, most = LATE_ANSWER, min(MAX_HISTORY_TRIES, tries + SILENT_REPLAYS)
         if tally.skipped:
             return HistoryReplayResult(None, tries, f"it skipped the history: {tally.skipped[0].reason}")

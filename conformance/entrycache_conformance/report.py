@@ -109,7 +109,7 @@ class LevelReport:
         """Read the level from such an object."""
         threads = _read_fields(ThreadCounts, value) if "histories" in value else None
         judged = Verdict(value["verdict"])
-        rules = {rule: RuleReport.from_json(told) for rule, told in value.get("rules", {}).items()}
+        rules = {rule: RuleReport.from_json(item) for rule, item in value.get("rules", {}).items()}
         missing = tuple(value["missing"])
         return cls(value["examples"], value["steps"], judged, missing, threads, rules, value.get("seconds"))
 
@@ -177,7 +177,7 @@ class RunReport:
             value.get("source"),
             value["system"],
             {name: LevelReport.from_json(level) for name, level in value["levels"].items()},
-            {rule: told["fired"] for rule, told in value.get("rules", {}).items()},
+            {rule: item["fired"] for rule, item in value.get("rules", {}).items()},
             dict(value.get("cells", {})),
             tuple(Failure.from_json(failure) for failure in value.get("failures", ())),
             tuple(Skip(skip["what"], skip["reason"]) for skip in value.get("skipped", ())),

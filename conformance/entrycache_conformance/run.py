@@ -125,7 +125,7 @@ def _judge_levels(
 
 
 def _unrestartable_level(
-    unasked: LevelReport, level: str, error: RestartError, parts: Mapping[str, LevelResult]
+    unplayed: LevelReport, level: str, error: RestartError, parts: Mapping[str, LevelResult]
 ) -> LevelResult:
     """Return the result of a level for which the subject could not restart, so that earlier failures are reported.
 
@@ -134,24 +134,24 @@ def _unrestartable_level(
     """
     if not any(part.failures for part in parts.values()):
         raise error
-    return LevelResult(unasked, skipped=(Skip(f"level {level}", str(error)),))
+    return LevelResult(unplayed, skipped=(Skip(f"level {level}", str(error)),))
 
 
 def _judge_histories(subject: TestedSubject, options: Options, coverage: Coverage, notify: Notify) -> LevelResult:
     """Judge the level of several threads."""
-    begun = time.monotonic()
-    threaded = conform_histories(
+    started_at = time.monotonic()
+    histories = conform_histories(
         subject,
         options.profile.examples,
         options.seed,
         options.failures,
         lambda done, wanted: notify(CONCURRENT_LEVEL, done, wanted),
     )
-    coverage.fired.update(threaded.fired)
-    met = Coverage(fired=dict(threaded.fired))
-    rules = judge_rules(met, threaded.level.verdict, threaded.failures, options.profile)
-    level = replace(threaded.level, rules=rules, seconds=seconds_since(begun))
-    return LevelResult(level, threaded.failures, threaded.skipped)
+    coverage.fired.update(histories.fired)
+    covered = Coverage(fired=dict(histories.fired))
+    rules = judge_rules(covered, histories.level.verdict, histories.failures, options.profile)
+    level = replace(histories.level, rules=rules, seconds=seconds_since(started_at))
+    return LevelResult(level, histories.failures, histories.skipped)
 
 
 def _partial_report(
@@ -190,44 +190,46 @@ def _judge_level(
     """Judge one level, if the subject offers something of it. `hung`: a case of an earlier level never ended."""
     declaration = subject.declaration
     wanted = declaration.system.ops_up_to(level)
-    unasked = _unplayed_level(declaration, level)
+    unplayed = _unplayed_level(declaration, level)
     if hung:
         reason = "a run of an earlier level never ended, and this level plays its operations too"
-        return LevelResult(unasked, skipped=(Skip(f"level {level}", reason),))
+        return LevelResult(unplayed, skipped=(Skip(f"level {level}", reason),))
     if not declaration.system.own_ops(level) & declaration.ops:
         return LevelResult(
-            unasked, skipped=(Skip(f"level {level}", "the subject declares no operation of this level"),)
+            unplayed, skipped=(Skip(f"level {level}", "the subject declares no operation of this level"),)
         )
     menu = declaration.system.cases.menu([name for name in wanted if name in declaration.ops], level)
     if not run_self_check(declaration, menu, options.seed):
         reason = (
             "the operations of this level that the subject declares are never played without others, or answer nothing"
         )
-        return LevelResult(unasked, skipped=(Skip(f"level {level}", reason),))
-    met = Coverage(definition=coverage.definition)
-    begun = time.monotonic()
-    own = play_finding_cases(subject, options.first, level)
-    if own.failing:
-        return _report_finding_cases(subject, level, own, options, unasked, begun)
-    found = _search_level(subject, level, menu, options, met, notify)
-    coverage.add_all(met)
-    judged = replace(unasked, examples=met.examples, steps=met.steps)
-    reasons = Counter(run.reason for run in found.skipped)
+        return LevelResult(unplayed, skipped=(Skip(f"level {level}", reason),))
+    covered = Coverage(definition=coverage.definition)
+    started_at = time.monotonic()
+    finding_results = play_finding_cases(subject, options.first, level)
+    if finding_results.failing:
+        return _report_finding_cases(subject, level, finding_results, options, unplayed, started_at)
+    search = _search_level(subject, level, menu, options, covered, notify)
+    coverage.add_all(covered)
+    judged = replace(unplayed, examples=covered.examples, steps=covered.steps)
+    reasons = Counter(run.reason for run in search.skipped)
     skipped = tuple(Skip(f"{level}: {count} runs", reason) for reason, count in sorted(reasons.items()))
-    skipped += own.skipped
-    failure = None if found.failure is None else shrink_and_confirm(subject, found.failure)
+    skipped += finding_results.skipped
+    failure = None if search.failure is None else shrink_and_confirm(subject, search.failure)
     if failure is None:
         verdict = Verdict.CONFORMS if judged.examples else Verdict.NOTHING_CHECKED
-        rules = judge_rules(met, verdict, (), options.profile)
-        return LevelResult(replace(judged, verdict=verdict, rules=rules, seconds=seconds_since(begun)), skipped=skipped)
+        rules = judge_rules(covered, verdict, (), options.profile)
+        return LevelResult(
+            replace(judged, verdict=verdict, rules=rules, seconds=seconds_since(started_at)), skipped=skipped
+        )
     # A wrong answer says more than a missing one, so it comes first.
     failing_cases = (_search_behind_silence(subject, menu, failure, options), failure)
     failures = tuple(
         write_failure(subject, failing, options.failures, level) for failing in failing_cases if failing is not None
     )
     hung = any(failing is not None and is_hang(failing) for failing in failing_cases)
-    rules = judge_rules(met, Verdict.VIOLATES, failures, options.profile)
-    judged = replace(judged, verdict=Verdict.VIOLATES, rules=rules, seconds=seconds_since(begun))
+    rules = judge_rules(covered, Verdict.VIOLATES, failures, options.profile)
+    judged = replace(judged, verdict=Verdict.VIOLATES, rules=rules, seconds=seconds_since(started_at))
     return LevelResult(judged, failures, skipped, hung)
 
 
@@ -238,23 +240,28 @@ def _unplayed_level(declaration: Declaration, level: str) -> LevelReport:
 
 
 def _report_finding_cases(
-    subject: TestedSubject, level: str, own: FindingCaseResults, options: Options, unasked: LevelReport, begun: float
+    subject: TestedSubject,
+    level: str,
+    finding_results: FindingCaseResults,
+    options: Options,
+    unplayed: LevelReport,
+    started_at: float,
 ) -> LevelResult:
     """Return the result of a level at which cases of findings differ. Such a level is not searched."""
     failures = tuple(
         replace(write_failure(subject, failing, options.failures, level), finding=finding)
-        for finding, failing in own.failing
+        for finding, failing in finding_results.failing
     )
     rules = judge_rules(Coverage(), Verdict.VIOLATES, failures, options.profile)
-    steps = sum(len(failing.case.steps) for _, failing in own.failing)
-    judged = replace(unasked, examples=len(failures), steps=steps, verdict=Verdict.VIOLATES, rules=rules)
-    hung = any(is_hang(failing) for _, failing in own.failing)
-    return LevelResult(replace(judged, seconds=seconds_since(begun)), failures, own.skipped, hung)
+    steps = sum(len(failing.case.steps) for _, failing in finding_results.failing)
+    judged = replace(unplayed, examples=len(failures), steps=steps, verdict=Verdict.VIOLATES, rules=rules)
+    hung = any(is_hang(failing) for _, failing in finding_results.failing)
+    return LevelResult(replace(judged, seconds=seconds_since(started_at)), failures, finding_results.skipped, hung)
 
 
-def seconds_since(begun: float) -> float:
+def seconds_since(started_at: float) -> float:
     """Return the seconds since `begun`, to the millisecond."""
-    return round(time.monotonic() - begun, 3)
+    return round(time.monotonic() - started_at, 3)
 
 
 def is_hang(failure: FailingCase) -> bool:
@@ -291,18 +298,18 @@ def _search_level(
     def progress(count: int) -> None:
         notify(level, coverage.examples + count, wanted if count else 0)
 
-    found = find_failure(subject, menu, wanted, options.seed, coverage, progress)
+    result = find_failure(subject, menu, wanted, options.seed, coverage, progress)
     for theme, one_to in subject.declaration.system.cases.extra_themes.items():
-        if found.failure is None:
+        if result.failure is None:
             more = find_failure(
                 subject, menu, profile_case_count(wanted, one_to), options.seed, coverage, progress, theme
             )
-            found = SearchResult(more.failure, found.skipped + more.skipped)
-    if found.failure is None and options.bulk_seconds > 0:
+            result = SearchResult(more.failure, result.skipped + more.skipped)
+    if result.failure is None and options.bulk_seconds > 0:
         end = time.monotonic() + options.bulk_seconds
         more = search_random_cases(subject, menu, options.seed, coverage, lambda: time.monotonic() >= end, progress)
-        found = SearchResult(more.failure, found.skipped + more.skipped)
-    return found
+        result = SearchResult(more.failure, result.skipped + more.skipped)
+    return result
 
 
 def profile_case_count(examples: int, one_to: int) -> int:
@@ -324,14 +331,14 @@ def _search_behind_silence(
     rest = [name for name in menu if name != silent]
     examples = options.profile.examples
     with limit_time(subject, TRY_SECONDS) if is_hang(failure) else nullcontext():
-        found = find_failure(subject, rest, examples, options.seed, Coverage()).failure if rest else None
-        behind = None if found is None else shrink_and_confirm(subject, found)
+        other = find_failure(subject, rest, examples, options.seed, Coverage()).failure if rest else None
+        behind = None if other is None else shrink_and_confirm(subject, other)
         if behind is not None and not behind.difference.is_silent:
             return behind
         for seed in range(options.seed + 1, options.seed + 1 + OTHER_SEEDS):
-            found = find_failure(subject, menu, examples, seed, Coverage()).failure
-            if found is not None and not found.failing.difference.is_silent:
-                return shrink_and_confirm(subject, found)
+            other = find_failure(subject, menu, examples, seed, Coverage()).failure
+            if other is not None and not other.failing.difference.is_silent:
+                return shrink_and_confirm(subject, other)
     return None if behind is not None and is_hang(behind) else behind
 
 
@@ -363,11 +370,11 @@ def explain_failure(subject: TestedSubject, failing: FailingCase) -> tuple[Rule,
 
 def rules_at_level(level: str, failing: FailingCase, rules: Sequence[Rule]) -> Sequence[Rule]:
     """Return those of the rules that a case of this level can be about, or else the rule of the failing operation."""
-    system, met = failing.case.system, Coverage()
+    system, coverage = failing.case.system, Coverage()
     if level == system.levels[-1] or failing.difference.is_silent:
         return rules
-    run_reference(dataclasses.replace(failing.case, earlier=()), met)
-    if all(met.fired.get(rule) for rule in rules):
+    run_reference(dataclasses.replace(failing.case, earlier=()), coverage)
+    if all(coverage.fired.get(rule) for rule in rules):
         return rules
     own: Rule = type(failing.case.steps[failing.difference.at]).rule if failing.case.steps else rules[0]
     return rules_up_to(system, level, rules) or [own]
@@ -381,17 +388,17 @@ def write_failure(subject: TestedSubject, failing: FailingCase, folder: Path, le
 
 
 def judge_rules(
-    met: Coverage, verdict: Verdict, failures: Sequence[Failure], profile: Profile
+    coverage: Coverage, verdict: Verdict, failures: Sequence[Failure], profile: Profile
 ) -> dict[str, RuleReport]:
     """Return the verdict of each rule that fired at a level or that one of its failures names (see `RuleReport`)."""
     named = dict.fromkeys(rule for failure in failures for rule in failure.rules)
-    fired = {rule.value: count for rule, count in met.fired.items() if count}
+    fired = {rule.value: count for rule, count in coverage.fired.items() if count}
     enough = 1 if verdict is Verdict.CONFORMS else max(1, profile.rule_minimum)
 
     def judged(rule: str) -> RuleReport:
         count = fired.get(rule, 0)
-        found = Verdict.CONFORMS if count >= enough else Verdict.NOTHING_CHECKED
-        return RuleReport(count, Verdict.VIOLATES if rule in named else found)
+        clean = Verdict.CONFORMS if count >= enough else Verdict.NOTHING_CHECKED
+        return RuleReport(count, Verdict.VIOLATES if rule in named else clean)
 
     return {rule: judged(rule) for rule in sorted({*fired, *named}, key=rule_order)}
 
@@ -441,9 +448,11 @@ def _restrict_report(
     unmet = [rule for rule, count in fired.items() if not count and rule not in named]
     skipped += [Skip(rule, "it was requested, and no judged step exercised it") for rule in unmet]
     levels = {name: restrict_level(level, rules) for name, level in report.levels.items()}
-    met = {name: level for name, level in levels.items() if level.rules}
-    skipped += [Skip(f"level {name}", "it exercised none of the requested rules") for name in levels if name not in met]
-    levels = met or levels
+    exercised = {name: level for name, level in levels.items() if level.rules}
+    skipped += [
+        Skip(f"level {name}", "it exercised none of the requested rules") for name in levels if name not in exercised
+    ]
+    levels = exercised or levels
     if unmet:
         levels = {name: _mark_unchecked(level) for name, level in levels.items()}
     return replace(report, levels=levels, rules=fired, failures=failures, skipped=(*report.skipped, *skipped))
@@ -451,16 +460,16 @@ def _restrict_report(
 
 def restrict_level(level: LevelReport, rules: Collection[str]) -> LevelReport:
     """Restrict a level to these rules."""
-    met = {rule: told for rule, told in level.rules.items() if rule in rules}
-    return replace(level, rules=met, verdict=_verdict(level, met.values()))
+    restricted = {rule: report for rule, report in level.rules.items() if rule in rules}
+    return replace(level, rules=restricted, verdict=_verdict(level, restricted.values()))
 
 
-def _verdict(level: LevelReport, met: Iterable[RuleReport]) -> Verdict:
+def _verdict(level: LevelReport, rules: Iterable[RuleReport]) -> Verdict:
     """Return the verdict of the rules alone. A level that checked nothing as a whole has not checked them either."""
-    found = {one.verdict for one in met}
-    if Verdict.VIOLATES in found:
+    verdicts = {one.verdict for one in rules}
+    if Verdict.VIOLATES in verdicts:
         return Verdict.VIOLATES
-    unchecked = level.verdict is Verdict.NOTHING_CHECKED or found != {Verdict.CONFORMS}
+    unchecked = level.verdict is Verdict.NOTHING_CHECKED or verdicts != {Verdict.CONFORMS}
     return Verdict.NOTHING_CHECKED if unchecked else Verdict.CONFORMS
 
 

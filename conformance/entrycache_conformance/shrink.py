@@ -60,7 +60,7 @@ CONFIRMATIONS: Final = 2
 """The number of times that a failure must pass alone, and fail after earlier runs, to count as needing them."""
 
 
-def shrink_and_confirm(subject: TestedSubject, found: FoundFailure) -> FailingCase | None:
+def shrink_and_confirm(subject: TestedSubject, failure: FoundFailure) -> FailingCase | None:
     """Shrink a failure and confirm it. A failure that needs no confirmation is returned as it was shrunk.
 
     If the subject ends meanwhile and does not start again, the failure is returned as the search met it.
@@ -68,14 +68,14 @@ def shrink_and_confirm(subject: TestedSubject, found: FoundFailure) -> FailingCa
     Raises:
         BrokenSubject: the subject does not speak the protocol.
     """
-    difference = found.failing.difference
+    difference = failure.failing.difference
     if difference.failed is not None and difference.is_silent:
-        return _shrink_unanswered(subject, found.failing.case, difference.failed)
+        return _shrink_unanswered(subject, failure.failing.case, difference.failed)
     try:
-        shortest = shrink_failure(subject, found)
+        shortest = shrink_failure(subject, failure)
     except RestartError as error:
-        return mark_unconfirmed(found.failing, error)
-    return confirm_failure(subject, shortest, found.origin)
+        return mark_unconfirmed(failure.failing, error)
+    return confirm_failure(subject, shortest, failure.origin)
 
 
 def shorten_and_confirm(subject: TestedSubject, failing: FailingCase, tries: int) -> FailingCase | None:
@@ -121,14 +121,14 @@ class _ChoiceShrinker:
         return difference is not None
 
 
-def shrink_failure(subject: TestedSubject, found: FoundFailure) -> FailingCase | None:
+def shrink_failure(subject: TestedSubject, failure: FoundFailure) -> FailingCase | None:
     """Drop whole steps, which is quick, then let Hypothesis shrink the numbers that are left."""
     from hypothesis import HealthCheck, Phase, core, find, settings  # noqa: PLC0415 - slow to import
     from hypothesis import strategies as st  # noqa: PLC0415
     from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes  # noqa: PLC0415
     from hypothesis.errors import HypothesisException  # noqa: PLC0415
 
-    shrinker = _ChoiceShrinker(subject, found.maker)
+    shrinker = _ChoiceShrinker(subject, failure.maker)
     database = InMemoryExampleDatabase()
     options = settings(
         max_examples=1,
@@ -139,18 +139,18 @@ def shrink_failure(subject: TestedSubject, found: FoundFailure) -> FailingCase |
         suppress_health_check=list(HealthCheck),
     )
     try:
-        database.save(KEY + b".secondary", choices_to_bytes(_drop_unneeded_steps(shrinker, found.choices)))
+        database.save(KEY + b".secondary", choices_to_bytes(_drop_unneeded_steps(shrinker, failure.choices)))
         # a seed of `find` would keep it from the database, so its source of seeds begins anew
         core.threadlocal._hypothesis_global_random = random.Random(0)
         with draw_own_constants():
             find(st.data(), shrinker.fails_in_hypothesis, settings=options, database_key=KEY)
     except HypothesisException:
-        return _drop_last_steps(subject, found.failing)
+        return _drop_last_steps(subject, failure.failing)
     except _NoAnswer as unanswered:
         return _shrink_unanswered(subject, unanswered.case, unanswered.failed)
     except CommandStopped as stopped:
         raise stopped.error from None
-    return _drop_last_steps(subject, shrinker.failure or found.failing)
+    return _drop_last_steps(subject, shrinker.failure or failure.failing)
 
 
 def _drop_unneeded_steps(shrinker: _ChoiceShrinker, choices: Sequence[int]) -> tuple[int, ...]:
@@ -199,14 +199,14 @@ def _shrink_unanswered_case(subject: TestedSubject, case: Case, failed: FailedRu
         return again
 
     with limit_time(subject, TRY_SECONDS):
-        found = minimize_steps(shortest, fails, UNANSWERED_TRIES)
-        if found is not None and failed.trouble is FailureKind.ERRORED:
-            found = lower_counts(found[0], fails) or found
-            found = minimize_steps(found[0], fails, UNANSWERED_TRIES) or found
+        shortest_failing = minimize_steps(shortest, fails, UNANSWERED_TRIES)
+        if shortest_failing is not None and failed.trouble is FailureKind.ERRORED:
+            shortest_failing = lower_counts(shortest_failing[0], fails) or shortest_failing
+            shortest_failing = minimize_steps(shortest_failing[0], fails, UNANSWERED_TRIES) or shortest_failing
     confirmed = None
-    if found is not None:
+    if shortest_failing is not None:
         with limit_time(subject, math.inf) if failed.trouble is FailureKind.HANG else contextlib.nullcontext():
-            confirmed = _fails_alike(subject, found[0], failed)
+            confirmed = _fails_alike(subject, shortest_failing[0], failed)
     shortest, failed = confirmed or (case, failed)
     difference = judge(shortest, run_reference(shortest, Coverage()), failed, subject.declaration)
     assert difference is not None
@@ -241,27 +241,27 @@ def minimize_items(
     `fails` takes the items that are left. If they still fail it returns them, or what became of them, else None.
     It is called at most `budget` times.
     """
-    kept = tuple(items)
-    piece = max(1, len(kept) // 2)
+    remaining = tuple(items)
+    piece = max(1, len(remaining) // 2)
     while budget > 0:
         left_out = False
-        at = 0 if forwards else max(0, len(kept) - piece)
-        while budget > 0 and at < len(kept):
+        at = 0 if forwards else max(0, len(remaining) - piece)
+        while budget > 0 and at < len(remaining):
             budget -= 1
-            fewer = fails(kept[:at] + kept[at + piece :])
-            is_fewer = fewer is not None and len(fewer) < len(kept)
+            fewer = fails(remaining[:at] + remaining[at + piece :])
+            is_fewer = fewer is not None and len(fewer) < len(remaining)
             if fewer is not None and is_fewer:
-                kept, left_out = tuple(fewer), True
+                remaining, left_out = tuple(fewer), True
             if forwards:
                 at += 0 if is_fewer else piece
             elif at == 0:
                 break
             else:
-                at = max(0, min(at, len(kept)) - piece)
+                at = max(0, min(at, len(remaining)) - piece)
         if piece == 1 and not left_out:
             break
         piece = max(1, piece // 2)
-    return kept
+    return remaining
 
 
 Result = TypeVar("Result")
@@ -271,18 +271,18 @@ def minimize_steps(
     case: Case, fails: Callable[[Case], Result | None], tries: int, forwards: bool = False
 ) -> Result | None:
     """Return the result of `fails` for the shortest case found, or None if not even the case itself fails."""
-    found = fails(case)
-    if found is None:
+    result = fails(case)
+    if result is None:
         return None
 
     def fails_with(steps: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        nonlocal found
+        nonlocal result
         again = fails(dataclasses.replace(case, steps=steps))
-        found = found if again is None else again
+        result = result if again is None else again
         return None if again is None else steps
 
     minimize_items(case.steps, fails_with, tries, forwards)
-    return found
+    return result
 
 
 def shrink_case(
@@ -308,7 +308,7 @@ COUNT_ARGUMENTS: Final = ("expected_reads", "max_requeues", "fails")
 
 def lower_counts(case: Case, fails: Callable[[Case], Result | None]) -> Result | None:
     """Set each count to 1 if the case still fails. Return the last failure, or None if no count can be lowered."""
-    found = None
+    result = None
     for at, step in enumerate(case.steps):
         for name in COUNT_ARGUMENTS:
             value = getattr(step, name, None)
@@ -317,11 +317,11 @@ def lower_counts(case: Case, fails: Callable[[Case], Result | None]) -> Result |
                 less = dataclasses.replace(case, steps=steps)
                 again = fails(less)
                 if again is not None:
-                    case, step, found = less, steps[at], again
-    return found
+                    case, step, result = less, steps[at], again
+    return result
 
 
-def confirm_failure(subject: TestedSubject, found: FailingCase | None, origin: FailingCase) -> FailingCase | None:
+def confirm_failure(subject: TestedSubject, failing: FailingCase | None, origin: FailingCase) -> FailingCase | None:
     """Return the failure as it fails again on a fresh process. If the subject cannot restart, the result says so.
 
     `origin` is the failure as it was met, with the runs before it.
@@ -329,31 +329,35 @@ def confirm_failure(subject: TestedSubject, found: FailingCase | None, origin: F
     Raises:
         BrokenSubject: the subject does not speak the protocol.
     """
-    if found is None or found.difference.is_silent:  # a failure without an answer was tried on a fresh process already
-        return found
+    if (
+        failing is None or failing.difference.is_silent
+    ):  # a failure without an answer was tried on a fresh process already
+        return failing
     try:
-        return _confirm_on_fresh_processes(subject, found, origin)
+        return _confirm_on_fresh_processes(subject, failing, origin)
     except RestartError as error:
-        return mark_unconfirmed(found, error)
+        return mark_unconfirmed(failing, error)
 
 
-def mark_unconfirmed(found: FailingCase, error: RestartError) -> FailingCase:
+def mark_unconfirmed(failing: FailingCase, error: RestartError) -> FailingCase:
     """Return a failure as it was met, with the reason why no fresh process could confirm it."""
-    alone = dataclasses.replace(found.case, earlier=())
-    return _cut_after_difference(found._replace(case=alone, unconfirmed=str(error)))
+    alone = dataclasses.replace(failing.case, earlier=())
+    return _cut_after_difference(failing._replace(case=alone, unconfirmed=str(error)))
 
 
-def _confirm_on_fresh_processes(subject: TestedSubject, found: FailingCase, origin: FailingCase) -> FailingCase | None:
+def _confirm_on_fresh_processes(
+    subject: TestedSubject, failing: FailingCase, origin: FailingCase
+) -> FailingCase | None:
     fresh = FreshSubject(subject)
-    if find_difference(fresh, found.case) is not None:
-        return found
+    if find_difference(fresh, failing.case) is not None:
+        return failing
     if find_child(subject) is None:
-        return _cut_after_difference(found)._replace(repeats=False)
+        return _cut_after_difference(failing)._replace(repeats=False)
     alone = dataclasses.replace(origin.case, earlier=())
     difference = find_difference(fresh, alone)
     if difference is not None:
         return _failing_case(*shrink_case(alone, difference, partial(find_difference, fresh), PROCESS_TRIES))
-    return _confirm_after_earlier_runs(subject, origin.case) or _cut_after_difference(found)._replace(repeats=False)
+    return _confirm_after_earlier_runs(subject, origin.case) or _cut_after_difference(failing)._replace(repeats=False)
 
 
 def _confirm_after_earlier_runs(subject: TestedSubject, case: Case) -> FailingCase | None:
@@ -375,7 +379,7 @@ def _confirm_after_earlier_runs(subject: TestedSubject, case: Case) -> FailingCa
     tries = PROCESS_TRIES // len(last.earlier)
     for at in range(len(last.earlier) if tries >= MIN_TRIES_PER_RUN else 0):
         last = _shorten_earlier_run(fresh, last, at, tries)
-    again = [found for _ in range(CONFIRMATIONS) if (found := find_difference(fresh, last)) is not None]
+    again = [repeated for _ in range(CONFIRMATIONS) if (repeated := find_difference(fresh, last)) is not None]
     alone = [find_difference(fresh, dataclasses.replace(last, earlier=())) for _ in range(CONFIRMATIONS)]
     steps = sum(len(run.steps) for run in last.earlier)
     if len(again) < CONFIRMATIONS or any(one is not None for one in alone) or steps > MAX_STEPS:

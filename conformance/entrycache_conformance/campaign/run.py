@@ -369,8 +369,8 @@ def _compare_answers(
     steps = len(made.run.case.steps)
     for subject in subjects:
         if not has_same_answers(subject, made.run):
-            found = confirm_difference(subject.name, made.run.case, plan.failures)
-            tally.kept += [] if found is None else [found._replace(number=made.number)]
+            difference = confirm_difference(subject.name, made.run.case, plan.failures)
+            tally.kept += [] if difference is None else [difference._replace(number=made.number)]
         tally.judged[subject.name] += steps
     tally.compared += 1
     if made.laws is not None:

@@ -49,8 +49,8 @@ class Java(NamedTuple):
 
     def tool(self, name: str) -> Path | None:
         """Return another program of the same JDK, if it is there."""
-        found = Path(self.program).resolve().with_name(name)
-        return found if found.is_file() else None
+        program = Path(self.program).resolve().with_name(name)
+        return program if program.is_file() else None
 
 
 def find_java(oldest: int, *, compiler: bool = False) -> Java:

@@ -231,9 +231,9 @@ def count_replaced_classes(front: Sequence[Path], built: Driver) -> dict[Path, i
     left = set(tested)
     counts = {}
     for path in front:
-        found = left & list_classes(path)
-        counts[path] = len(found)
-        left -= found
+        replaced = left & list_classes(path)
+        counts[path] = len(replaced)
+        left -= replaced
     if front and len(left) == len(tested):
         example = min(tested, key=lambda name: (name.count("/"), "$" in name, name))
         raise UsageError(

@@ -103,8 +103,8 @@ def maven_project() -> Path:
 
 def list_releases(family: Family, project: Path) -> tuple[Release, ...]:
     """Return the releases of a family in a Maven project, the oldest first."""
-    found = (_read_release(family, about) for about in (project / family.name).glob(f"*/{RELEASE_FILE}"))
-    return tuple(sorted(found, key=_release_order))
+    listed = (_read_release(family, about) for about in (project / family.name).glob(f"*/{RELEASE_FILE}"))
+    return tuple(sorted(listed, key=_release_order))
 
 
 @cache
@@ -120,8 +120,8 @@ def release_versions(family: str) -> tuple[str, ...]:
 
 def versions_named(name: str) -> tuple[str, ...]:
     """Return the versions of all families whose subjects have this name before their colon, the oldest first."""
-    found = (release for family in families_named(name) for release in releases(family))
-    return tuple(release.version for release in sorted(found, key=_release_order))
+    named = (release for family in families_named(name) for release in releases(family))
+    return tuple(release.version for release in sorted(named, key=_release_order))
 
 
 def all_releases() -> tuple[Release, ...]:
@@ -167,12 +167,12 @@ def require_release(subject: str) -> Release:
     Raises:
         UsageError: there is no driver for it.
     """
-    found = find_release(subject)
-    if found is None:
+    release = find_release(subject)
+    if release is None:
         name, _, version = subject.partition(":")
         known = ", ".join(versions_named(name))
         raise UsageError(f"there is no driver for {FAMILIES[families_named(name)[0]].title} {version}; known: {known}")
-    return found
+    return release
 
 
 def _read_release(family: Family, about: Path) -> Release:

@@ -98,13 +98,13 @@ def end_session(leader: int, mark: str) -> None:
 
 def find_marked_processes(mark: str | None = None) -> set[psutil.Process]:
     """Return all processes whose mark begins with `mark`; None: all that this process and its children have started."""
-    found = set()
+    processes = set()
     mark = mark or _own_prefix()
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             if process.environ().get(MARK, "").startswith(mark):
-                found.add(process)
-    return found
+                processes.add(process)
+    return processes
 
 
 def _may_have_children(of: int) -> bool:

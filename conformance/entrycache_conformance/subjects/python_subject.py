@@ -96,14 +96,14 @@ def load_class(module: str, name: str) -> type[Subject]:
     sys.path.insert(0, str(Path.cwd()))
     try:
         with _refuse_exit():
-            found: Any = getattr(importlib.import_module(module), name, None)
+            loaded: Any = getattr(importlib.import_module(module), name, None)
     except IMPLEMENTATION_ERRORS as error:  # whatever a module of somebody else throws while it is imported
         raise UsageError(f"cannot import {module!r}: {type(error).__name__}: {error}") from None
     finally:
         sys.path.pop(0)
-    if not (isinstance(found, type) and issubclass(found, Subject)):
+    if not (isinstance(loaded, type) and issubclass(loaded, Subject)):
         raise UsageError(f"{module}:{name} is no class that extends entrycache_protocol.Subject")
-    return found
+    return loaded
 
 
 @contextmanager
