@@ -334,7 +334,7 @@ def conform_histories(
 
     Raises:
         BrokenSubject: the subject does not speak the protocol.
-        SpoiltUnseen: our error.
+        CorruptionUnseen: our error.
     """
     declaration = subject.declaration
     if not offers_histories(declaration):
@@ -387,7 +387,7 @@ def check_corrupted_answer(subject: TestedSubject, ended: tuple[History, History
     """Judge an answered history once more with one byte more in its sum at rest, or stop.
 
     Raises:
-        SpoiltUnseen: no rule saw it.
+        CorruptionUnseen: no rule saw it.
     """
     if ended is None:
         return

@@ -112,7 +112,7 @@ def run_smoke_cases(subject: TestedSubject) -> list[SmokeResult]:
     """Play each case that the subject can be asked, and judge it; after one that hangs no more are played.
 
     Raises:
-        Stopped: with what was judged by then.
+        Interrupted: with what was judged by then.
     """
     looks: list[SmokeResult] = []
     with keep_partial_result(lambda: looks):

@@ -46,7 +46,7 @@ def find_behaviour_differences(
 
     Raises:
         UsageError: they are about different systems.
-        Stopped: with those of the cases that were over.
+        Interrupted: with those of the cases that were over.
     """
     declaration = _common_declaration(before.declaration, after.declaration)
     menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)

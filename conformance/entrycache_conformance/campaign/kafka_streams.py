@@ -87,7 +87,7 @@ def run_promise_campaign(names: Sequence[str], seed: int, worlds: int, longest: 
     Raises:
         UsageError: a subject is no released jar of Kafka Streams.
         MissingPrerequisite: Java or the jars are not there.
-        Stopped: with the record of the subjects that were over.
+        Interrupted: with the record of the subjects that were over.
     """
     records: list[dict[str, Any]] = []
     with keep_partial_result(lambda: {**_promise_record(records, seed, worlds, longest), "stopped": True}):

@@ -64,7 +64,7 @@ def run_container_campaign(names: Sequence[str], seed: int, cases: int) -> dict[
 
     Raises:
         UsageError: a subject is no released jar.
-        Stopped: with the record of the subjects that were over.
+        Interrupted: with the record of the subjects that were over.
     """
     records: list[dict[str, Any]] = []
     with keep_partial_result(lambda: {**_container_record(records, seed, cases), "stopped": True}):

@@ -297,7 +297,7 @@ def run_campaign(
 
     Raises:
         UsageError: the subjects are not alike, or their system has no such theme.
-        Stopped: with the cases that every subject has answered.
+        Interrupted: with the cases that every subject has answered.
     """
     declaration = common_declaration(subjects)
     theme = _require_theme(declaration, plan)

@@ -146,7 +146,7 @@ class Child:
         """Start the process once more.
 
         Raises:
-            NotAgain: it does not start; a licence, a port or a file may be for one process only.
+            RestartError: it does not start; a licence, a port or a file may be for one process only.
         """
         try:
             declared = self._start()

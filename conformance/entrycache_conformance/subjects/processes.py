@@ -224,7 +224,7 @@ class SubjectLog:
         """Create the file.
 
         Raises:
-            Unwritten: it cannot be written.
+            WriteError: it cannot be written.
         """
         self._path = path
         self._bytes = 0
@@ -239,7 +239,7 @@ class SubjectLog:
         """Write what has come; what is too much is left out, and that is said once.
 
         Raises:
-            Unwritten: the disk is full or read-only.
+            WriteError: the disk is full or read-only.
         """
         if self._file is None:
             return

@@ -191,7 +191,7 @@ class PackWriter:
         """Write the file of the pack, whole or not at all.
 
         Raises:
-            Unwritten: the disk is full or read-only, or something else is in the way.
+            WriteError: the disk is full or read-only, or something else is in the way.
         """
         assert self._gzip is not None
         self._gzip.close()
@@ -215,7 +215,7 @@ def write_manifest(value: dict[str, Any], path: Path) -> None:
     """Write a manifest.
 
     Raises:
-        Unwritten: the disk is full or read-only, or something else is in the way.
+        WriteError: the disk is full or read-only, or something else is in the way.
     """
     write_text(path, json.dumps(value, indent=1) + "\n")
 

@@ -67,7 +67,7 @@ def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callab
     Raises:
         UsageError: the pack cannot be read, or its outcomes are not the reference's.
         BrokenSubject: the subject does not speak the protocol.
-        Stopped: with what was judged by then.
+        Interrupted: with what was judged by then.
     """
     done = PackResult()
     text = hashlib.sha256()

@@ -86,7 +86,7 @@ def read_outcome(op: Any, value: Any, declaration: Declaration) -> dict[str, Any
     """Read a subject's outcome and check that the answer fits the operation and that calls have their keys.
 
     Raises:
-        Malformed: something is missing, unknown or ill-typed; the message says what.
+        MalformedValue: something is missing, unknown or ill-typed; the message says what.
     """
     if type(value) is not dict:
         raise MalformedValue(f"expected an object, got {value!r}")
