@@ -1,4 +1,8 @@
-"""Faults about states as a whole: sums, the queue, time, numbers."""
+"""Seeded faults about the state as a whole and about single entries.
+
+The first half is about sums, the queue, time and observation; the second about insert, lookups, counts and removal by a
+call. Each fault calls the function of the reference and changes its result, or replaces it.
+"""
 
 from __future__ import annotations
 
@@ -109,8 +113,7 @@ def advance_answering_time(state: State, event: ops.Advance, config: Config) -> 
     return done if done.state is state else done._replace(outcome=outcomes.Counted(done.state.now_nanos))
 
 
-# --- entries
-# Faults about single entries: insert, lookup, count, invalidate.
+# Single entries.
 
 
 @seeded_fault(Rule.INSERT_1, "entries.new_entry")

@@ -1,4 +1,7 @@
-"""Faults of level `reads`: reads through the cache, holds, hits and misses."""
+"""Seeded faults of level `reads`: reads through the cache, holds, hits and misses.
+
+Each fault calls the function of the reference and changes its result, or replaces it.
+"""
 
 from __future__ import annotations
 

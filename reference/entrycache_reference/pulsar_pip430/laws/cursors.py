@@ -1,4 +1,9 @@
-"""The laws about the members of the active-cursor container."""
+"""The laws about the container of active cursors: its members, ranks, the slowest position, and the grace period.
+
+The laws of members compare the cursors before and after a step. The laws of ranks compute each answer once more, from
+the sorted positions of the tracked cursors. The grace period starts with the cache and with each removal of a member;
+its length comes from the configuration, not from the present settings.
+"""
 
 from __future__ import annotations
 
@@ -28,23 +33,23 @@ Tracked = Mapping[CursorName, Position | None]
 
 
 def members_of(state: State, name: CacheName) -> Tracked:
-    """The cursors of a cache with their positions; none where it is not known."""
+    """Return the cursors of a cache with their positions; none if the cache is unknown."""
     cache = state.caches.get(name)
     return {} if cache is None else cache.members
 
 
 def is_new(config: Config, pre: State, event: CursorAdd, step: Step) -> bool:
-    """The cursor is no member."""
+    """Return whether the cursor is not a member."""
     return event.cursor not in members_of(pre, event.cache)
 
 
 def is_member(config: Config, pre: State, event: CursorAdd, step: Step) -> bool:
-    """The cursor is a member."""
+    """Return whether the cursor is a member."""
     return event.cursor in members_of(pre, event.cache)
 
 
 def stands_there(config: Config, pre: State, event: CursorAdd | CursorMove, step: Step) -> bool:
-    """R-CURSOR-1, R-CURSOR-2, R-CURSOR-3."""
+    """Check R-CURSOR-1, R-CURSOR-2, R-CURSOR-3."""
     return step.outcome == Done() and members_of(step.state, event.cache) == {
         **members_of(pre, event.cache),
         event.cursor: event.pos,
@@ -52,29 +57,29 @@ def stands_there(config: Config, pre: State, event: CursorAdd | CursorMove, step
 
 
 def takes_effect(config: Config, pre: State, event: CursorMove, step: Step) -> bool:
-    """The cursor is a member, in the heap container one that is tracked."""
+    """Return whether the cursor is a member, and in the heap container a tracked one."""
     members = members_of(pre, event.cache)
     return event.cursor in members and (config.evict_by_expected_reads or members[event.cursor] is not None)
 
 
 def is_unknown(config: Config, pre: State, event: CursorMove, step: Step) -> bool:
-    """The cursor is no member."""
+    """Return whether the cursor is not a member."""
     return event.cursor not in members_of(pre, event.cache)
 
 
 def untracked_in_the_heap(config: Config, pre: State, event: CursorMove, step: Step) -> bool:
-    """The container is the heap one, and the cursor a member that is not tracked."""
+    """Return whether the container is the heap, and the cursor is a member that is not tracked."""
     members = members_of(pre, event.cache)
     return not config.evict_by_expected_reads and event.cursor in members and members[event.cursor] is None
 
 
 def nobody_moves(config: Config, pre: State, event: CursorMove, step: Step) -> bool:
-    """R-CURSOR-4, R-CURSOR-13."""
+    """Check R-CURSOR-4, R-CURSOR-13."""
     return step.outcome == Done() and members_of(step.state, event.cache) == members_of(pre, event.cache)
 
 
 def is_out(config: Config, pre: State, event: CursorRemove, step: Step) -> bool:
-    """R-CURSOR-5."""
+    """Check R-CURSOR-5."""
     members = dict(members_of(pre, event.cache))
     was_member = event.cursor in members
     members.pop(event.cursor, None)
@@ -82,7 +87,7 @@ def is_out(config: Config, pre: State, event: CursorRemove, step: Step) -> bool:
 
 
 def touches_cursors_only(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """R-CURSOR-14; that the grace period starts only where it has to is a matter of R-CURSOR-6."""
+    """Check R-CURSOR-14; R-CURSOR-6 checks that the grace period starts only when it has to."""
     after = step.state
     if after is pre:
         return True
@@ -115,39 +120,38 @@ CURSORS_LAWS: Final = (
 )
 
 
-# --- cursor_ranks
-# The laws about what the container of cursors tells: ranks, the slowest, the members, and the grace period.
+# Laws about ranks, the slowest position and the grace period.
 
 
 def tracked(state: State, name: CacheName) -> list[Position]:
-    """The positions of the tracked cursors of a cache, ascending."""
+    """Return the positions of the tracked cursors of a cache, ascending."""
     return sorted(pos for pos in members_of(state, name).values() if pos is not None)
 
 
 def knows_ranks(config: Config, pre: State, event: CursorRank, step: Step) -> bool:
-    """The container is the active one."""
+    """Return whether the container is the active one."""
     return config.evict_by_expected_reads
 
 
 def counts_up_to_it(config: Config, pre: State, event: CursorRank, step: Step) -> bool:
-    """R-CURSOR-7."""
+    """Check R-CURSOR-7."""
     own = members_of(pre, event.cache).get(event.cursor)
     return step.outcome == Ranked(0 if own is None else bisect_right(tracked(pre, event.cache), own))
 
 
 def is_the_first(config: Config, pre: State, event: Slowest, step: Step) -> bool:
-    """R-CURSOR-9."""
+    """Check R-CURSOR-9."""
     positions = tracked(pre, event.cache)
     return step.outcome == SlowestAt(positions[0] if positions else None)
 
 
 def counts_members(config: Config, pre: State, event: Cursors, step: Step) -> bool:
-    """R-CURSOR-10."""
+    """Check R-CURSOR-10."""
     return step.outcome == Members(len(members_of(pre, event.cache)))
 
 
 def grace_in_question(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """A member was to be removed, a cache began to exist, or a grace period was started."""
+    """Return whether a member was to be removed, a cache began to exist, or a grace period was started."""
     before, after = pre.caches, step.state.caches
     if after is before:
         return False
@@ -161,7 +165,7 @@ def grace_in_question(config: Config, pre: State, event: Op, step: Step) -> bool
 
 
 def starts_where_it_has_to(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """R-CURSOR-6."""
+    """Check R-CURSOR-6."""
     for name, cache in step.state.caches.items():
         before = pre.caches.get(name)
         removed = type(event) is CursorRemove and event.cache == name and event.cursor in members_of(pre, name)
@@ -172,19 +176,19 @@ def starts_where_it_has_to(config: Config, pre: State, event: Op, step: Step) ->
 
 
 def grace_was_reset(config: Config, pre: State, event: ShouldCache, step: Step) -> bool:
-    """The grace period is the default one, written out or not, and the time to live has been changed since."""
+    """Return whether the grace period has its default length and the time to live was changed since."""
     if not config.evict_by_expected_reads or pre.settings.ttl_nanos == config.ttl_nanos:
         return False
     return config.grace_millis is None or config.grace_millis == config.ttl_nanos // 500_000
 
 
 def grace_counts(config: Config, pre: State, event: ShouldCache, step: Step) -> bool:
-    """The container is the active one; a changed time to live is left to R-CONFIG-4."""
+    """Return whether the container is the active one; a changed time to live is left to R-CONFIG-4."""
     return config.evict_by_expected_reads and not grace_was_reset(config, pre, event, step)
 
 
 def wanted_while_in_grace(config: Config, pre: State, event: ShouldCache, step: Step) -> bool:
-    """R-CURSOR-11, R-CONFIG-4."""
+    """Check R-CURSOR-11, R-CONFIG-4."""
     grace_millis = config.ttl_nanos // 500_000 if config.grace_millis is None else config.grace_millis
     cache = pre.caches.get(event.cache, Cache({}, 0, {}, pre.now_nanos))
     now_millis, _ = divmod(pre.now_nanos, 10**6)
@@ -193,12 +197,12 @@ def wanted_while_in_grace(config: Config, pre: State, event: ShouldCache, step: 
 
 
 def is_the_heap(config: Config, pre: State, event: ShouldCache, step: Step) -> bool:
-    """The container is the heap one."""
+    """Return whether the container is the heap."""
     return not config.evict_by_expected_reads
 
 
 def wanted_by_members(config: Config, pre: State, event: ShouldCache, step: Step) -> bool:
-    """R-CURSOR-12."""
+    """Check R-CURSOR-12."""
     return step.outcome == Wanted(bool(members_of(pre, event.cache)))
 
 

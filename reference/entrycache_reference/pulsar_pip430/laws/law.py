@@ -1,4 +1,9 @@
-"""What a law is, and what several laws ask of a state."""
+"""The type of a law, and the questions that several laws ask about a state.
+
+A `Law` has a rule, the operations that it is about, a guard and a check: whenever the guard is true, the check has to
+be true. `REFUSABLE` states which events the protocol refuses. The functions at the end compare the entries of states;
+they are written independently of the model.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +29,17 @@ from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 Check = Callable[[Config, State, Any, Step], bool]
-"""A question about one step: the configuration, the state before it, its event, and what it made."""
+"""A check of one step: it takes the configuration, the state before it, its event and the step."""
 
 REFUSED: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
-"""The one refusal that there is."""
+"""The only refusal."""
 
 
 class Law(NamedTuple):
-    """A rule as a check of one step: whenever `guard` is true, `holds` has to be.
+    """A rule as a check of one step: whenever `guard` is true, `holds` has to be true.
 
-    `on` names the operations that the law is about; empty stands for all of them. A step that names parts
-    is held to the laws of each part; one with `whole` looks at the step as a whole.
+    `on` names the operations that the law is about; empty means all of them. A step that names parts is held to the
+    laws of each part. A law with `whole` looks at the step as a whole.
     """
 
     rule: Rule
@@ -45,14 +50,14 @@ class Law(NamedTuple):
 
 
 def always(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """The guard of a law that is about every step of its operations."""
+    """Return true: the guard of a law about every step of its operations."""
     return True
 
 
 def refusable(config: Config, pre: State, event: Op) -> bool:
-    """Whether the protocol refuses this event in this state."""
-    asked = REFUSABLE.get(type(event))
-    return asked is not None and asked(config, pre, event)
+    """Return whether the protocol refuses this event in this state."""
+    is_refused = REFUSABLE.get(type(event))
+    return is_refused is not None and is_refused(config, pre, event)
 
 
 def _refused_age(config: Config, pre: State, event: Expire) -> bool:
@@ -83,23 +88,23 @@ REFUSABLE: Final[dict[type[Op], Callable[[Config, State, Any], bool]]] = {
     Release: lambda config, pre, event: event.hold not in pre.holds,
     CursorRank: lambda config, pre, event: not config.evict_by_expected_reads,
 }
-"""The operations that can be refused, and when."""
+"""The operations that can be refused, and the condition."""
 
 
 def cached_entry(state: State, name: CacheName, pos: Position) -> Entry | None:
-    """The entry at a position of a cache, or None."""
+    """Return the entry at a position of a cache, or None."""
     cache = state.caches.get(name)
     return None if cache is None else cache.entries.get(pos)
 
 
 def entries_of(state: State, name: CacheName) -> dict[Position, Entry]:
-    """A copy of the entries of a cache; none where it is not known."""
+    """Return a copy of the entries of a cache; none if the cache is unknown."""
     cache = state.caches.get(name)
     return {} if cache is None else dict(cache.entries)
 
 
 def others_kept(pre: State, step: Step, name: CacheName) -> bool:
-    """Whether the entries of every cache but this one are as they were."""
+    """Return whether the entries of every cache but this one are unchanged."""
     after = step.state.caches
     if after is pre.caches:
         return True
@@ -110,7 +115,7 @@ def others_kept(pre: State, step: Step, name: CacheName) -> bool:
 
 
 def nothing_touched(pre: State, step: Step) -> bool:
-    """Whether no entry, slot or sum differs; a cache may have been opened, empty."""
+    """Return whether no entry, slot or sum differs; the step may have opened an empty cache."""
     after = step.state
     if after is pre:
         return True
@@ -128,7 +133,7 @@ EMPTY_CACHE: Final = Cache({}, 0)
 
 
 def is_same_content(before: Cache, after: Cache) -> bool:
-    """Whether two caches hold the same entries and have the same members."""
+    """Return whether two caches hold the same entries and have the same members."""
     return before is after or (before.entries, before.size_bytes, before.members) == (
         after.entries,
         after.size_bytes,

@@ -1,4 +1,9 @@
-"""The laws about the trigger: when a size pass is due, what it is to free, and what an insert answers then."""
+"""The laws about the trigger and about removal by a call.
+
+The laws of the trigger look at the trigger points of a step: when a size pass is due, what it has to free, and what an
+insert answers then. The laws of removal compare the entries before and after with the range, the ledger or the cache
+that the call names. R-INVALIDATE-6 is a MAY: no subject can break it.
+"""
 
 from __future__ import annotations
 
@@ -45,130 +50,135 @@ ADDING: Final = (Insert, Read)
 
 
 def shows_thresholds(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """A size pass shows its thresholds."""
+    """Return whether a size pass shows its thresholds."""
     return bool(step.rows) and step.rows[0].trigger_bytes is not None
 
 
 def thresholds_of_settings(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """R-TRIGGER-1."""
+    """Check R-TRIGGER-1."""
     first = step.rows[0]
     return first.trigger_bytes == trigger_of(pre) and first.target_bytes == target_of(pre)
 
 
 def adds_at_once(config: Config, pre: State, event: Insert | Read, step: Step) -> bool:
-    """The configuration says inline, and an entry was inserted."""
+    """Return whether the configuration says inline, and an entry was inserted."""
     if config.eviction is not Eviction.INLINE:
         return False
     if type(event) is Insert and not step.parts:
         return is_inserted(step)
-    return any(moment.took for moment in trigger_points(pre, event, step))
+    return any(point.took for point in trigger_points(pre, event, step))
 
 
 def one_pass_if_over(config: Config, pre: State, event: Insert | Read, step: Step) -> bool:
-    """R-TRIGGER-2."""
-    return all(is_due_and_right(moment, "TRIGGER") for moment in trigger_points(pre, event, step) if moment.took)
+    """Check R-TRIGGER-2."""
+    return all(is_due_and_right(point, "TRIGGER") for point in trigger_points(pre, event, step) if point.took)
 
 
 def refuses_over_the_trigger(config: Config, pre: State, event: Insert | Read, step: Step) -> bool:
-    """An insert answered false while the bytes are above the trigger."""
+    """Return whether an insert answered false while the bytes are above the trigger."""
     if type(event) is Insert and not step.parts and is_inserted(step):
         return False
     return any(
-        not moment.took and moment.state.size_bytes > trigger_of(moment.state)
-        for moment in trigger_points(pre, event, step)
+        not point.took and point.state.size_bytes > trigger_of(point.state)
+        for point in trigger_points(pre, event, step)
     )
 
 
 def triggers_nothing(config: Config, pre: State, event: Insert | Read, step: Step) -> bool:
-    """R-TRIGGER-3."""
+    """Check R-TRIGGER-3."""
     return all(
-        moment.took
+        point.took
         or (
-            not moment.passes
-            and is_same_state(moment.state, moment.left)
-            and moment.left.is_scheduled == moment.state.is_scheduled
+            not point.passes
+            and is_same_state(point.state, point.left)
+            and point.left.is_scheduled == point.state.is_scheduled
         )
-        for moment in trigger_points(pre, event, step)
+        for point in trigger_points(pre, event, step)
     )
 
 
 def flag_in_question(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """A pass is scheduled and this is not `run_scheduled`, or an insert has left the bytes above the trigger."""
+    """Return whether the flag of a scheduled pass is in question.
+
+    It is if a pass is scheduled and this is not `run_scheduled`, or if an insert has left the bytes above the trigger.
+    """
     if pre.is_scheduled or step.state.is_scheduled:
         return type(event) is not RunScheduled
     if config.eviction is not Eviction.MANUAL or type(event) not in ADDING:
         return False
     return any(
-        moment.took and moment.state.size_bytes > trigger_of(moment.state)
-        for moment in trigger_points(pre, event, step)
+        point.took and point.state.size_bytes > trigger_of(point.state) for point in trigger_points(pre, event, step)
     )
 
 
 def flag_set_and_kept(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """R-TRIGGER-4; that `configure` does not set it is a matter of R-CONFIG-3."""
+    """Check R-TRIGGER-4; R-CONFIG-3 checks that `configure` does not set the flag."""
     if pre.is_scheduled and not step.state.is_scheduled:
         return False
     if type(event) not in ADDING:
         return pre.is_scheduled or type(event) is Configure or not step.state.is_scheduled
-    over = [moment for moment in trigger_points(pre, event, step) if moment.state.size_bytes > trigger_of(moment.state)]
+    over = [point for point in trigger_points(pre, event, step) if point.state.size_bytes > trigger_of(point.state)]
     if step.state.is_scheduled and not pre.is_scheduled and (not over or config.eviction is not Eviction.MANUAL):
         return False
     return config.eviction is not Eviction.MANUAL or all(
-        moment.left.is_scheduled and not moment.passes and is_same_state(moment.state, moment.left)
-        for moment in over
-        if moment.took
+        point.left.is_scheduled and not point.passes and is_same_state(point.state, point.left)
+        for point in over
+        if point.took
     )
 
 
 def clears_the_flag_and_relieves(config: Config, pre: State, event: RunScheduled, step: Step) -> bool:
-    """R-TRIGGER-5."""
+    """Check R-TRIGGER-5."""
     if step.state.is_scheduled:
         return False
-    asked = trigger_points(pre, event, step)
+    points = trigger_points(pre, event, step)
     if not step.parts and step.outcome != Removed(0, 0):
         return False
-    if not asked:
+    if not points:
         return not step.parts and is_same_state(pre, step.state)
-    return is_due_and_right(asked[0], "TRIGGER")
+    return is_due_and_right(points[0], "TRIGGER")
 
 
 def time_then_size(config: Config, pre: State, event: Cycle, step: Step) -> bool:
-    """R-TRIGGER-6; that the time pass has the right cutoff is a matter of R-EXPIRE-3."""
-    asked = trigger_points(pre, event, step)
-    if not asked or step.parts[0].event.name != "expire" or not is_same_state(pre, step.parts[0].pre):
+    """Check R-TRIGGER-6; R-EXPIRE-3 checks the cutoff of the time pass."""
+    points = trigger_points(pre, event, step)
+    if not points or step.parts[0].event.name != "expire" or not is_same_state(pre, step.parts[0].pre):
         return False
-    return step.parts[0].step.rows[0].origin == "CYCLE" and is_due_and_right(asked[0], "CYCLE")
+    return step.parts[0].step.rows[0].origin == "CYCLE" and is_due_and_right(points[0], "CYCLE")
 
 
 def answers_the_sum(config: Config, pre: State, event: Cycle | RunScheduled, step: Step) -> bool:
-    """R-TRIGGER-7; that each pass answers what it removed is a matter of R-EVICT-7."""
+    """Check R-TRIGGER-7; R-EVICT-7 checks the answer of each pass."""
     answers = [part.step.outcome for part in step.parts if type(part.step.outcome) is Removed]
     return step.outcome == Removed(sum([one.entries for one in answers]), sum([one.bytes for one in answers]))
 
 
 def nothing_to_free(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """The bytes were above the trigger but not above the target, where a pass would have run at once."""
+    """Return whether the bytes were above the trigger but not above the target.
+
+    A case counts only if a pass would have run at once.
+    """
     # Below a watermark of 0.98 the target is at or below the trigger, whatever the limit.
     if pre.settings.watermark < 0.98 or (config.eviction is Eviction.MANUAL and type(event) in ADDING):
         return False
     return any(
-        trigger_of(moment.state) < moment.state.size_bytes <= target_of(moment.state)
-        for moment in trigger_points(pre, event, step)
-        if moment.offer is None or moment.took
+        trigger_of(point.state) < point.state.size_bytes <= target_of(point.state)
+        for point in trigger_points(pre, event, step)
+        if point.offer is None or point.took
     )
 
 
 def no_pass_for_nothing(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """R-TRIGGER-8."""
+    """Check R-TRIGGER-8."""
     return all(
-        not moment.passes or shown_thresholds(moment.passes[0])[1] < moment.state.size_bytes
-        for moment in trigger_points(pre, event, step)
-        if trigger_of(moment.state) < moment.state.size_bytes <= target_of(moment.state)
+        not point.passes or shown_thresholds(point.passes[0])[1] < point.state.size_bytes
+        for point in trigger_points(pre, event, step)
+        if trigger_of(point.state) < point.state.size_bytes <= target_of(point.state)
     )
 
 
 def new_and_more(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """A new entry was offered, and either more happened than that or it is not there any more."""
+    """Return whether a new entry was offered, and more happened or the entry is already gone."""
     if not step.parts and (
         type(step.outcome) is not Inserted or cached_entry(step.state, event.cache, event.pos) is not None
     ):
@@ -177,7 +187,7 @@ def new_and_more(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 
 def answers_for_the_insert(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """R-TRIGGER-9."""
+    """Check R-TRIGGER-9."""
     return step.outcome == Inserted(True)
 
 
@@ -194,27 +204,26 @@ TRIGGER_LAWS: Final = (
 )
 
 
-# --- remove
-# The laws about removal by a call. R-INVALIDATE-6 is a MAY: no subject can break it.
+# Laws about removal by a call.
 
 
 def in_order(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
-    """The bounds are not reversed."""
+    """Return whether the bounds are not reversed."""
     return event.first <= event.last
 
 
 def removes_something(config: Config, pre: State, event: RemoveRange | Clear, step: Step) -> bool:
-    """An entry has left."""
+    """Return whether an entry has left."""
     return any(row.op == "REMOVE" for row in step.rows)
 
 
 def slots_stay(config: Config, pre: State, event: RemoveRange | Clear, step: Step) -> bool:
-    """The queue is as long as before: slots of entries that left are dead, not gone."""
+    """Return whether the queue is as long as before: slots of entries that left are dead, not gone."""
     return len(step.state.queue) == len(pre.queue)
 
 
 def removes_up_to_the_end(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
-    """R-INVALIDATE-1; whether the end itself leaves is R-INVALIDATE-2."""
+    """Check R-INVALIDATE-1; whether the end itself leaves is R-INVALIDATE-2."""
     kept = {
         pos: entry
         for pos, entry in entries_of(pre, event.cache).items()
@@ -226,57 +235,57 @@ def removes_up_to_the_end(config: Config, pre: State, event: RemoveRange, step: 
 
 
 def end_is_cached(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
-    """An entry stands at the end of the range."""
+    """Return whether an entry stands at the end of the range."""
     return event.first <= event.last and cached_entry(pre, event.cache, event.last) is not None
 
 
 def end_leaves_if_included(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
-    """R-INVALIDATE-2."""
+    """Check R-INVALIDATE-2."""
     entry = None if event.last_inclusive else cached_entry(pre, event.cache, event.last)
     return cached_entry(step.state, event.cache, event.last) == entry
 
 
 def reversed_bounds(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
-    """The bounds are reversed."""
+    """Return whether the bounds are reversed."""
     return event.first > event.last
 
 
 def removes_nothing(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
-    """R-INVALIDATE-3."""
+    """Check R-INVALIDATE-3."""
     return step.outcome == Removed(0, 0) and nothing_touched(pre, step)
 
 
 def empties_this_cache(config: Config, pre: State, event: Clear, step: Step) -> bool:
-    """R-INVALIDATE-4."""
+    """Check R-INVALIDATE-4."""
     return not entries_of(step.state, event.cache) and others_kept(pre, step, event.cache)
 
 
 def answers_what_left(config: Config, pre: State, event: RemoveRange | Clear, step: Step) -> bool:
-    """R-INVALIDATE-5."""
+    """Check R-INVALIDATE-5."""
     gone = removed_entries(pre, step)
     return step.outcome == Removed(len(gone), sum(gone.values()))
 
 
 def holds_entries(config: Config, pre: State, event: InvalidateBefore | InvalidateLedger, step: Step) -> bool:
-    """The cache holds entries."""
+    """Return whether the cache holds entries."""
     cache = pre.caches.get(event.cache)
     return cache is not None and bool(cache.entries)
 
 
 def keeps_from_there_on(config: Config, pre: State, event: InvalidateBefore, step: Step) -> bool:
-    """R-INVALIDATE-7."""
+    """Check R-INVALIDATE-7."""
     kept = {pos: entry for pos, entry in entries_of(pre, event.cache).items() if not pos < event.pos}
     return entries_of(step.state, event.cache) == kept and others_kept(pre, step, event.cache)
 
 
 def keeps_other_ledgers(config: Config, pre: State, event: InvalidateLedger, step: Step) -> bool:
-    """R-INVALIDATE-8."""
+    """Check R-INVALIDATE-8."""
     kept = {pos: entry for pos, entry in entries_of(pre, event.cache).items() if pos.ledger != event.ledger}
     return entries_of(step.state, event.cache) == kept and others_kept(pre, step, event.cache)
 
 
 def only_entries_leave(config: Config, pre: State, event: RemoveCache, step: Step) -> bool:
-    """R-INVALIDATE-9; that the grace period goes on is a matter of R-CURSOR-6, that holds stay one of R-COUNT-6."""
+    """Check R-INVALIDATE-9; R-CURSOR-6 checks the grace period, R-COUNT-6 checks the holds."""
     before, after = pre.caches.get(event.cache), step.state.caches.get(event.cache)
     members = {} if before is None else before.members
     if after is None or after.entries or after.members != members or not others_kept(pre, step, event.cache):
