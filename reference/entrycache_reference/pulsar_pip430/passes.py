@@ -302,19 +302,3 @@ def evict(state: State, event: Evict, config: Config) -> Step:
 
     # DECISION, EFFECT and OUTCOME: the fold of the table.
     return run_pass(state, PassKind.SIZE, event.bytes, config)
-
-
-__all__ = [
-    "Origin",
-    "PassKind",
-    "cutoff_of",
-    "evict",
-    "expire",
-    "has_to_halt",
-    "is_late",
-    "put_back",
-    "remaining_bound",
-    "remove_from_cache",
-    "requeue_entry",
-    "run_pass",
-]

@@ -13,7 +13,6 @@ from typing import Final
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.laws import cursors, entries, manager, passes, state, storage_reads
-from entrycache_reference.pulsar_pip430.laws import state as settings
 from entrycache_reference.pulsar_pip430.laws.law import Law, always, refusable
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
@@ -37,7 +36,7 @@ LAWS: Final[tuple[Law, ...]] = (
     *passes.REQUEUE_LAWS,
     *manager.REMOVE_LAWS,
     *manager.TRIGGER_LAWS,
-    *settings.CONFIG_LAWS,
+    *state.CONFIG_LAWS,
     *storage_reads.STORAGE_READS_LAWS,
     *storage_reads.DELIVERIES_LAWS,
     *state.METRICS_LAWS,

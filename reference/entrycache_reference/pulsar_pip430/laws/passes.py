@@ -342,17 +342,15 @@ def took_unawaited(config: Config, pre: State, event: Expire | Evict, step: Step
     return bool(walk(pre, step).unawaited)
 
 
-BOTH_PASSES: Final = (Expire, Evict)
-
 REQUEUE_LAWS: Final = (
-    Law(Rule.EVICT_3, BOTH_PASSES, took_unawaited, unawaited_leave),
-    Law(Rule.REQUEUE_1, BOTH_PASSES, took_accessed, accessed_stay),
-    Law(Rule.REQUEUE_2, BOTH_PASSES, took_awaited, awaited_stay),
-    Law(Rule.REQUEUE_3, BOTH_PASSES, took_exhausted, exhausted_leave),
-    Law(Rule.REQUEUE_4, BOTH_PASSES, some_requeued, restamps_and_unmarks),
-    Law(Rule.REQUEUE_5, BOTH_PASSES, one_budget, each_requeue_counts),
-    Law(Rule.REQUEUE_6, BOTH_PASSES, some_for_reads, never_above_the_budget),
-    Law(Rule.REQUEUE_7, BOTH_PASSES, access_does_not_extend, none_for_access),
-    Law(Rule.REQUEUE_8, BOTH_PASSES, some_unawaited, only_awaited_for_reads),
+    Law(Rule.EVICT_3, PASSES, took_unawaited, unawaited_leave),
+    Law(Rule.REQUEUE_1, PASSES, took_accessed, accessed_stay),
+    Law(Rule.REQUEUE_2, PASSES, took_awaited, awaited_stay),
+    Law(Rule.REQUEUE_3, PASSES, took_exhausted, exhausted_leave),
+    Law(Rule.REQUEUE_4, PASSES, some_requeued, restamps_and_unmarks),
+    Law(Rule.REQUEUE_5, PASSES, one_budget, each_requeue_counts),
+    Law(Rule.REQUEUE_6, PASSES, some_for_reads, never_above_the_budget),
+    Law(Rule.REQUEUE_7, PASSES, access_does_not_extend, none_for_access),
+    Law(Rule.REQUEUE_8, PASSES, some_unawaited, only_awaited_for_reads),
     Law(Rule.REQUEUE_9, (Evict,), some_late, late_ones_leave),
 )

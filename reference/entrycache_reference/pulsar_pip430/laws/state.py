@@ -155,11 +155,6 @@ STATE_LAWS: Final = (
 # Laws about `configure`.
 
 
-def is_configure_allowed(config: Config, pre: State, event: Configure, step: Step) -> bool:
-    """Return whether these settings are not refused."""
-    return not refusable(config, pre, event)
-
-
 def changes_only_named_settings(config: Config, pre: State, event: Configure, step: Step) -> bool:
     """Check R-CONFIG-1."""
     if step.outcome != Done():
@@ -188,7 +183,7 @@ def changes_only_settings(config: Config, pre: State, event: Configure, step: St
 
 
 CONFIG_LAWS: Final = (
-    Law(Rule.CONFIG_1, (Configure,), is_configure_allowed, changes_only_named_settings, True),
+    Law(Rule.CONFIG_1, (Configure,), is_allowed, changes_only_named_settings, True),
     Law(Rule.CONFIG_2, (Configure,), is_to_refuse, refused_as_a_whole, True),
     Law(Rule.CONFIG_3, (Configure,), changes_what_is_filled, changes_only_settings, True),
 )
