@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 
-from entrycache_reference.pulsar_pip430 import passes
+from entrycache_reference.pulsar_pip430 import entries, passes
 from entrycache_reference.pulsar_pip430.change import (
     cache_of,
     close_row,
@@ -24,7 +24,6 @@ from entrycache_reference.pulsar_pip430.change import (
 )
 from entrycache_reference.pulsar_pip430.config import Config, Eviction, Settings
 from entrycache_reference.pulsar_pip430.decision import bytes_over, trigger_bytes
-from entrycache_reference.pulsar_pip430.entries import insert
 from entrycache_reference.pulsar_pip430.ops import (
     Clear,
     Configure,
@@ -83,7 +82,7 @@ def trigger_when_needed(state: State, config: Config) -> Step:
 def offer(state: State, event: Insert, config: Config, cause: str = "ADD") -> Step:
     """Offer one entry to a cache, then run or schedule the size pass that it triggers; `cause` is that of its row."""
     # GUARD: what was not inserted triggers nothing.
-    added = insert(state, event, config, cause)
+    added = entries.insert(state, event, config, cause)
     if added.outcome != Inserted(True):
         return added
 
