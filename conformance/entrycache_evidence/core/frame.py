@@ -60,10 +60,10 @@ def build_comparison(shape: Shape) -> Callable[[Any, Any], list[Change]]:
     compare = _build_comparer(shape)
 
     def changes(before: Any, after: Any) -> list[Change]:
-        found: list[Change] = []
+        differences: list[Change] = []
         if before is not after:
-            compare(before, after, (), found)
-        return found
+            compare(before, after, (), differences)
+        return differences
 
     return changes
 
@@ -80,9 +80,9 @@ def _build_comparer(shape: Shape) -> Compare:
 
 
 def _compare_names(aspect: Enum) -> Compare:
-    def compare(before: Any, after: Any, key: Key, found: list[Change]) -> None:
+    def compare(before: Any, after: Any, key: Key, differences: list[Change]) -> None:
         names = zip(before._fields, before, after, strict=True)
-        found += [(aspect, (*key, name)) for name, old, new in names if old != new]
+        differences += [(aspect, (*key, name)) for name, old, new in names if old != new]
 
     return compare
 
@@ -91,14 +91,14 @@ def _compare_fields(shape: Record) -> Compare:
     """Compare fields: aspects directly, for speed, and parts by a comparer of their own."""
     fields = [(part, None) if isinstance(part, Enum | None) else (None, _build_comparer(part)) for part in shape.of]
 
-    def compare(before: Any, after: Any, key: Key, found: list[Change]) -> None:
+    def compare(before: Any, after: Any, key: Key, differences: list[Change]) -> None:
         for old, new, (aspect, part) in zip(before, after, fields, strict=True):
             if old is new:
                 continue
             if part is not None:
-                part(old, new, key, found)
+                part(old, new, key, differences)
             elif aspect is not None and old != new:
-                found.append((aspect, key))
+                differences.append((aspect, key))
 
     return compare
 
@@ -107,37 +107,37 @@ def _compare_keys(shape: KeyedValues) -> Compare:
     aspect, empty = shape.aspect, shape.empty
     part = None if shape.of is None else _build_comparer(shape.of)
 
-    def differ(old: Any, new: Any, key: Key, found: list[Change]) -> None:
+    def differ(old: Any, new: Any, key: Key, differences: list[Change]) -> None:
         """Compare a value that appeared, disappeared, or was replaced."""
         if old is MISSING or new is MISSING:
-            found.append((aspect, key))
+            differences.append((aspect, key))
             if empty is None:
                 return
             old, new = (empty if one is MISSING else one for one in (old, new))
         if part is not None:
-            part(old, new, key, found)
+            part(old, new, key, differences)
         elif old != new:
-            found.append((aspect, key))
+            differences.append((aspect, key))
 
-    def compare(before: Any, after: Any, key: Key, found: list[Change]) -> None:
+    def compare(before: Any, after: Any, key: Key, differences: list[Change]) -> None:
         for name, new in after.items():
             old = before.get(name, MISSING)
             if old is not new:
-                differ(old, new, (*key, name), found)
+                differ(old, new, (*key, name), differences)
         if len(before) > len(after) or not before.keys() <= after.keys():
             for name, old in before.items():
                 if name not in after:
-                    differ(old, MISSING, (*key, name), found)
+                    differ(old, MISSING, (*key, name), differences)
 
     return compare
 
 
 def undeclared_changes(
-    found: Iterable[Change], may_change: MayChange, is_in: Callable[[Any, Key], bool]
+    differences: Iterable[Change], may_change: MayChange, is_in: Callable[[Any, Key], bool]
 ) -> list[Change]:
     """Return the changes that are not declared; `is_in` says whether a key is in a declared extent."""
     wrong = []
-    for aspect, key in found:
+    for aspect, key in differences:
         whose = may_change.get(aspect)
         if whose is None or not is_in(whose, key):
             wrong.append((aspect, key))

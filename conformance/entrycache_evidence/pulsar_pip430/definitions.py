@@ -44,10 +44,10 @@ def hits_or_misses(config: Config, pre: State, event: ops.Get, step: Step) -> bo
 def lists_what_is_there(config: Config, pre: State, event: ops.GetRange, step: Step) -> bool:
     """Check that the answer lists the cached positions, with payloads only if all of them carry one."""
     entries = entries_of(pre, event.cache)
-    found = sorted({pos for pos in entries if not (pos < event.first or pos > event.last)})
-    carried = [entry.token for pos in found if (entry := entries[pos]).token is not None]
-    tokens = tuple(carried) if found and len(carried) == len(found) else None
-    return step.outcome == Hits(tuple(found), tokens)
+    positions = sorted({pos for pos in entries if not (pos < event.first or pos > event.last)})
+    carried = [entry.token for pos in positions if (entry := entries[pos]).token is not None]
+    tokens = tuple(carried) if positions and len(carried) == len(positions) else None
+    return step.outcome == Hits(tuple(positions), tokens)
 
 
 def says_if_cached(config: Config, pre: State, event: ops.Exists, step: Step) -> bool:
@@ -71,9 +71,9 @@ def shows_everything(config: Config, pre: State, event: ops.Observe, step: Step)
     slots = [slot for slot in pre.queue if slot is not None]
     total = sum([view.bytes for view in views.values()])
     live = tuple([_view(slot, pre.caches[slot.cache].entries[slot.pos], pre.now_nanos) for slot in slots])
-    shown = Observed(pre.now_nanos, total, views, live, len(pre.queue) - len(slots))
+    expected = Observed(pre.now_nanos, total, views, live, len(pre.queue) - len(slots))
     answer = step.outcome
-    return answer == shown and isinstance(answer, Observed) and list(answer.caches) == sorted(views)
+    return answer == expected and isinstance(answer, Observed) and list(answer.caches) == sorted(views)
 
 
 def _view(slot: Slot, entry: Entry, now: int) -> SlotView:
@@ -108,10 +108,10 @@ def leaves_dead_slots(config: Config, pre: State, event: Any, step: Step) -> boo
     after = step.state
     if after.caches is pre.caches:
         return after.queue == pre.queue
-    kept = entries_of(after, event.cache)
+    remaining = entries_of(after, event.cache)
     return after.queue == tuple(
         [
-            None if slot is not None and slot.cache == event.cache and slot.pos not in kept else slot
+            None if slot is not None and slot.cache == event.cache and slot.pos not in remaining else slot
             for slot in pre.queue
         ]
     )
@@ -123,7 +123,7 @@ def keeps_held_positions(config: Config, pre: State, event: Any, step: Step) -> 
     if before is after or type(event) in HOLDING_OPS:
         return True
     return before.keys() == after.keys() and all(
-        [held.slot for held in kept] == [held.slot for held in after[name]] for name, kept in before.items()
+        [held.slot for held in remaining] == [held.slot for held in after[name]] for name, remaining in before.items()
     )
 
 
@@ -177,12 +177,12 @@ def entry_row(
     )
 
 
-def no_rows(config: Config, pre: State, event: ops.Op, step: Step, said: RowLabels) -> tuple[Row, ...]:
+def no_rows(config: Config, pre: State, event: ops.Op, step: Step, labels: RowLabels) -> tuple[Row, ...]:
     """Return no rows: the operation only observes, or lets time pass."""
     return ()
 
 
-def insert_rows(config: Config, pre: State, event: ops.Insert, step: Step, said: RowLabels) -> tuple[Row, ...]:
+def insert_rows(config: Config, pre: State, event: ops.Insert, step: Step, labels: RowLabels) -> tuple[Row, ...]:
     """Return the row of an insert: taken, a duplicate, or caching is off."""
     if config.max_size_bytes == 0:
         return (position_row(Rule.INSERT_3, "SKIP", "DISABLED", pre, event.cache, event.pos, event.size),)
@@ -191,7 +191,7 @@ def insert_rows(config: Config, pre: State, event: ops.Insert, step: Step, said:
     entry = cached_entry(step.state, event.cache, event.pos)
     if entry is None:
         return ()
-    row = position_row(Rule.INSERT_1, "INSERT", said[1] or "ADD", pre, event.cache, event.pos, event.size)
+    row = position_row(Rule.INSERT_1, "INSERT", labels[1] or "ADD", pre, event.cache, event.pos, event.size)
     total = pre.size_bytes + event.size
     return (
         row._replace(
@@ -205,21 +205,21 @@ def insert_rows(config: Config, pre: State, event: ops.Insert, step: Step, said:
     )
 
 
-def get_rows(config: Config, pre: State, event: ops.Get, step: Step, said: RowLabels) -> tuple[Row, ...]:
+def get_rows(config: Config, pre: State, event: ops.Get, step: Step, labels: RowLabels) -> tuple[Row, ...]:
     """Return the row of a hit or a miss."""
-    cause = said[1] or "GET"
+    cause = labels[1] or "GET"
     if cached_entry(pre, event.cache, event.pos) is None:
-        return (position_row(said[0] or Rule.READ_1, "MISS", cause, pre, event.cache, event.pos),)
-    return (entry_row(said[0] or Rule.READ_2, "HIT", cause, pre, step.state, event.cache, event.pos),)
+        return (position_row(labels[0] or Rule.READ_1, "MISS", cause, pre, event.cache, event.pos),)
+    return (entry_row(labels[0] or Rule.READ_2, "HIT", cause, pre, step.state, event.cache, event.pos),)
 
 
-def range_rows(config: Config, pre: State, event: ops.GetRange, step: Step, said: RowLabels) -> tuple[Row, ...]:
+def range_rows(config: Config, pre: State, event: ops.GetRange, step: Step, labels: RowLabels) -> tuple[Row, ...]:
     """Return a hit for each cached position, ascending."""
-    found = sorted(pos for pos in entries_of(pre, event.cache) if event.first <= pos <= event.last)
-    return tuple([entry_row(Rule.READ_4, "HIT", "GET", pre, step.state, event.cache, pos) for pos in found])
+    positions = sorted(pos for pos in entries_of(pre, event.cache) if event.first <= pos <= event.last)
+    return tuple([entry_row(Rule.READ_4, "HIT", "GET", pre, step.state, event.cache, pos) for pos in positions])
 
 
-def count_rows(config: Config, pre: State, event: Any, step: Step, said: RowLabels) -> tuple[Row, ...]:
+def count_rows(config: Config, pre: State, event: Any, step: Step, labels: RowLabels) -> tuple[Row, ...]:
     """Return the row of a changed count; an entry without a count has none."""
     entry = cached_entry(pre, event.cache, event.pos)
     if entry is None or entry.expected_reads is None:
@@ -241,9 +241,9 @@ REMOVAL_LABELS: Final[dict[type[ops.Op], RowLabels]] = {
 }
 
 
-def removal_rows(config: Config, pre: State, event: Any, step: Step, said: RowLabels) -> tuple[Row, ...]:
+def removal_rows(config: Config, pre: State, event: Any, step: Step, labels: RowLabels) -> tuple[Row, ...]:
     """Return one row for each removed entry, ascending; each shows the bytes left after it."""
-    rule, cause = REMOVAL_LABELS[type(event)] if said is OWN_LABELS else said
+    rule, cause = REMOVAL_LABELS[type(event)] if labels is OWN_LABELS else labels
     assert rule is not None
     entries = entries_of(pre, event.cache)
     gone = sorted(entries.keys() - entries_of(step.state, event.cache).keys())
@@ -259,15 +259,15 @@ def _removed_row(rule: Rule, cause: str | None, pre: State, cache: CacheName, go
     return row._replace(bytes_after=total, manager_bytes=total)
 
 
-def cursor_rows(config: Config, pre: State, event: Any, step: Step, said: RowLabels) -> tuple[Row, ...]:
+def cursor_rows(config: Config, pre: State, event: Any, step: Step, labels: RowLabels) -> tuple[Row, ...]:
     """Return the row of a cursor that was added, moved or removed; a call without effect has none."""
     cache = pre.caches.get(event.cache)
     members = {} if cache is None else cache.members
     is_member = event.cursor in members
-    stuck = not config.evict_by_expected_reads and members.get(event.cursor) is None
+    cannot_move = not config.evict_by_expected_reads and members.get(event.cursor) is None
     rule, op = (Rule.CURSOR_2 if is_member else Rule.CURSOR_1), "CURSOR_ADD"
     if type(event) is not ops.CursorAdd:
-        if not is_member or (type(event) is ops.CursorMove and stuck):
+        if not is_member or (type(event) is ops.CursorMove and cannot_move):
             return ()
         rule, op = (Rule.CURSOR_3, "CURSOR_MOVE") if type(event) is ops.CursorMove else (Rule.CURSOR_5, "CURSOR_REMOVE")
     to = getattr(event, "pos", None)
@@ -277,7 +277,7 @@ def cursor_rows(config: Config, pre: State, event: Any, step: Step, said: RowLab
     return (row._replace(manager_bytes=total, cursor=event.cursor),)
 
 
-def value_rows(config: Config, pre: State, event: Any, step: Step, said: RowLabels) -> tuple[Row, ...]:
+def value_rows(config: Config, pre: State, event: Any, step: Step, labels: RowLabels) -> tuple[Row, ...]:
     """Return the row with the effective settings, or the counters, as one value."""
     if type(event) is ops.Metrics:
         return (_value_row(Rule.METRICS_7, "METRICS", pre, {**pre.counts._asdict(), "bytes": pre.size_bytes}),)
@@ -312,12 +312,12 @@ ROWS: Final[dict[type[ops.Op], Rows]] = {
 
 
 def rows_of_operation(
-    config: Config, pre: State, event: ops.Op, step: Step, said: RowLabels = OWN_LABELS
+    config: Config, pre: State, event: ops.Op, step: Step, labels: RowLabels = OWN_LABELS
 ) -> tuple[Row, ...]:
     """Return the rows that this operation writes of its own; a refused one writes none."""
     if refusable(config, pre, event):
         return ()
-    return ROWS[type(event)](config, pre, event, step, said)
+    return ROWS[type(event)](config, pre, event, step, labels)
 
 
 def open_row(pre: State, cache: CacheName) -> Row:
@@ -375,8 +375,8 @@ def parts_of_read(config: Config, pre: State, event: Any, step: Step) -> Iterato
                 yield ops.Insert(event.cache, pos, size, event.expected_reads, pos.entry)
     if event.hold is ABSENT:
         states = [part.step.state for part in step.parts if type(part.event) is not ops.MarkRead]
-        kept = entries_of(states[-1] if states else pre, event.cache)
-        yield from (ops.MarkRead(event.cache, pos) for pos in wanted if pos in kept)
+        remaining = entries_of(states[-1] if states else pre, event.cache)
+        yield from (ops.MarkRead(event.cache, pos) for pos in wanted if pos in remaining)
 
 
 def parts_of(config: Config, pre: State, event: Any, step: Step) -> list[ops.Op]:
@@ -400,8 +400,8 @@ def has_its_parts(config: Config, pre: State, event: ops.Op, step: Step) -> bool
     """Return whether a step consists of these operations, in this order."""
     if not step.parts and type(event) not in COMPOSED_OPS:
         return True
-    told_of = [part.event for part in step.parts if type(part.event) is not ops.Evict]
-    return told_of == parts_of(config, pre, event, step)
+    events = [part.event for part in step.parts if type(part.event) is not ops.Evict]
+    return events == parts_of(config, pre, event, step)
 
 
 COMPOSED_OPS: Final = frozenset({*READ_OPS, ops.Release, ops.RemoveCache, ops.Cycle})

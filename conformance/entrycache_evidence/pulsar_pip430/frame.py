@@ -254,27 +254,27 @@ def framed_steps(pre: State, event: Op, step: Step) -> Iterator[FramedStep]:
         yield FramedStep(pre, event, step, MAY_CHANGE[type(event)])
         return
     beside = BESIDE.get(type(event), MAY_CHANGE[type(event)])
-    met = pre
+    previous = pre
     for part in step.parts:
-        if met is not part.pre:
-            yield FramedStep(met, event, step._replace(state=part.pre), beside)
+        if previous is not part.pre:
+            yield FramedStep(previous, event, step._replace(state=part.pre), beside)
         yield FramedStep(part.pre, part.event, part.step, MAY_CHANGE[type(part.event)])
-        met = part.step.state
-    if met is not step.state:
-        yield FramedStep(met, event, step, beside)
+        previous = part.step.state
+    if previous is not step.state:
+        yield FramedStep(previous, event, step, beside)
 
 
 def changes_outside_frame(one: FramedStep) -> list[Change]:
     """Return what changed although it is not declared."""
     pre, event, step, may_change = one
-    found = changes(pre, step.state)
-    if not found:
+    differences = changes(pre, step.state)
+    if not differences:
         return []
 
     def is_in(whose: Extent, key: Key) -> bool:
         return whose is Extent.ALL or IS_IN[whose](pre, event, step, key)
 
-    wrong = undeclared_changes(found, may_change, is_in)
+    wrong = undeclared_changes(differences, may_change, is_in)
     return undeclared_changes(wrong, OPENED, is_in) if wrong and is_opening(pre, event, step) else wrong
 
 

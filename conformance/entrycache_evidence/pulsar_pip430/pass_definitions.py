@@ -88,9 +88,9 @@ def reach(config: Config, pre: State, event: Expire | Evict) -> Reach:
     """Return how far this pass gets in this state; the last result is kept, because its rows need it too."""
     if _memo and _memo[0][0] is config and _memo[0][1] is pre and _memo[0][2] is event:
         return _memo[0][3]
-    found = _compute_reach(config, pre, event)
-    _memo[:] = [(config, pre, event, found)]
-    return found
+    result = _compute_reach(config, pre, event)
+    _memo[:] = [(config, pre, event, result)]
+    return result
 
 
 def _compute_reach(config: Config, pre: State, event: Expire | Evict) -> Reach:

@@ -56,11 +56,11 @@ def drop_claims(
     holds: Mapping[HoldName, tuple[HeldPosition, ...]], gone: frozenset[Slot]
 ) -> Mapping[HoldName, tuple[HeldPosition, ...]]:
     """Return the holds after these entries have left: each held position stays, but is cached no more."""
-    if not gone or not any(held.is_cached and held.slot in gone for kept in holds.values() for held in kept):
+    if not gone or not any(held.is_cached and held.slot in gone for remaining in holds.values() for held in remaining):
         return holds
     return {
-        name: tuple(HeldPosition(held.slot, held.is_cached and held.slot not in gone) for held in kept)
-        for name, kept in holds.items()
+        name: tuple(HeldPosition(held.slot, held.is_cached and held.slot not in gone) for held in remaining)
+        for name, remaining in holds.items()
     }
 
 
@@ -70,9 +70,9 @@ def drop_entries(state: State, name: CacheName, positions: tuple[Position, ...])
     cache = cache_of(state, name)
     gone = frozenset(Slot(name, pos) for pos in positions)
     freed = sum(cache.entries[pos].size_bytes for pos in positions)
-    kept = {pos: entry for pos, entry in cache.entries.items() if Slot(name, pos) not in gone}
+    remaining = {pos: entry for pos, entry in cache.entries.items() if Slot(name, pos) not in gone}
     queue = tuple(DEAD if slot in gone else slot for slot in state.queue)
-    left = with_cache(state, name, kept, cache.size_bytes - freed)
+    left = with_cache(state, name, remaining, cache.size_bytes - freed)
     return left._replace(
         queue=queue,
         size_bytes=state.size_bytes - freed,

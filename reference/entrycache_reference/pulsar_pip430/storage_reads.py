@@ -122,18 +122,18 @@ def skipped_rows(
 
 
 @rule(Rule.COUNT_5, Rule.COUNT_6)
-def deliver(state: State, kept: tuple[HeldPosition, ...], config: Config) -> Step:
+def deliver(state: State, positions: tuple[HeldPosition, ...], config: Config) -> Step:
     """Release what a read handed over: one expected read fewer for each entry that is still cached."""
     after = state
     parts: tuple[Part, ...] = ()
-    for held in kept:
+    for held in positions:
         if held.is_cached:
             event = MarkRead(held.slot.cache, held.slot.pos)
             done = mark_read(after, event, config)
             parts += (Part(after, event, done),)
             after = done.state
     rows = tuple(row._replace(rule=Rule.COUNT_5) for part in parts for row in part.step.rows)
-    return Step(after, Released(len(kept)), rows, parts)
+    return Step(after, Released(len(positions)), rows, parts)
 
 
 def held_positions(state: State, name: CacheName, wanted: tuple[Position, ...]) -> tuple[HeldPosition, ...]:
@@ -142,15 +142,15 @@ def held_positions(state: State, name: CacheName, wanted: tuple[Position, ...]) 
 
 
 def finish_read(
-    served: Step, filled: Step, kept: tuple[HeldPosition, ...], hold: HoldName | Absent, config: Config
+    served: Step, filled: Step, positions: tuple[HeldPosition, ...], hold: HoldName | Absent, config: Config
 ) -> Step:
     """Finish a read: hold what it handed over under its name, or release it at once."""
     rows = served.rows + filled.rows
     parts = served.parts + filled.parts
     if hold is not ABSENT:
-        held = filled.state._replace(holds={**filled.state.holds, hold: kept})
+        held = filled.state._replace(holds={**filled.state.holds, hold: positions})
         return Step(held, served.outcome, rows, parts)
-    done = deliver(filled.state, kept, config)
+    done = deliver(filled.state, positions, config)
     return Step(done.state, served.outcome, rows + done.rows, parts + done.parts)
 
 
@@ -201,10 +201,10 @@ def release(state: State, event: Release, config: Config) -> Step:
         return Step(state, REFUSED, ())
 
     # DECISION: every position that was held.
-    kept = state.holds[event.hold]
+    positions = state.holds[event.hold]
 
     # EFFECT: the name is free again.
     freed = state._replace(holds={name: held for name, held in state.holds.items() if name != event.hold})
 
     # OUTCOME
-    return deliver(freed, kept, config)
+    return deliver(freed, positions, config)

@@ -188,8 +188,10 @@ def positions_descending(state: State, name: CacheName, first: Position, last: P
 def get_range_marking_one(state: State, event: ops.GetRange, config: Config) -> Step:
     """get_range marks the first entry only."""
     done = entries.get_range(state, event, config)
-    found = change.positions_between(state, event.cache, event.first, event.last)
-    after = entries.get(state, ops.Get(event.cache, found[0]), config).state if found else state
+    positions_in_range = change.positions_between(state, event.cache, event.first, event.last)
+    after = (
+        entries.get(state, ops.Get(event.cache, positions_in_range[0]), config).state if positions_in_range else state
+    )
     return done._replace(state=after)
 
 

@@ -47,18 +47,18 @@ def decision_flips() -> tuple[Fault, ...]:
     Facts that are left without a line get another action than in the table. A change that no pass can see is left out;
     a requeue that never ends raises an error.
     """
-    norm = build_lookup(DECISION)
-    found: list[Fault] = []
+    default_lines = build_lookup(DECISION)
+    faults: list[Fault] = []
     for at, line in enumerate(DECISION):
         for column, cell in enumerate(line.cells):
             for value in (False, True) if cell is ANY else (not cell,):
                 table = build_lookup((*DECISION[:at], _with_entry(line, column, value), *DECISION[at + 1 :]))
-                for facts in norm.keys() - table.keys():
-                    table[facts] = line._replace(action=_other_action(norm[facts].action))
-                if any(table[facts].action is not norm[facts].action for facts in REACHABLE):
-                    found.append(_flip_fault(line, Facts._fields[column], value, table))
+                for facts in default_lines.keys() - table.keys():
+                    table[facts] = line._replace(action=_other_action(default_lines[facts].action))
+                if any(table[facts].action is not default_lines[facts].action for facts in REACHABLE):
+                    faults.append(_flip_fault(line, Facts._fields[column], value, table))
                     break
-    return tuple(found)
+    return tuple(faults)
 
 
 def _other_action(action: Action) -> Action:

@@ -94,7 +94,7 @@ def touches_cursors_only(config: Config, pre: State, event: Op, step: Step) -> b
     if after._replace(caches=pre.caches) != pre:
         return False
     own = getattr(event, "cache", None)
-    looks = type(event) in LOOKING
+    only_observes = type(event) in LOOKING
     for name, cache in after.caches.items():
         before = pre.caches.get(name)
         if before is cache:
@@ -102,7 +102,7 @@ def touches_cursors_only(config: Config, pre: State, event: Op, step: Step) -> b
         entries, size_bytes, members = ({}, 0, {}) if before is None else before[:3]
         if (cache.entries, cache.size_bytes) != (entries, size_bytes):
             return False
-        if cache.members != members and (looks or name != own):
+        if cache.members != members and (only_observes or name != own):
             return False
     return True
 

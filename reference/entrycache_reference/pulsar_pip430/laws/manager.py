@@ -224,14 +224,14 @@ def slots_stay(config: Config, pre: State, event: RemoveRange | Clear, step: Ste
 
 def removes_up_to_the_end(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
     """Check R-INVALIDATE-1; whether the end itself leaves is R-INVALIDATE-2."""
-    kept = {
+    remaining = {
         pos: entry
         for pos, entry in entries_of(pre, event.cache).items()
         if pos != event.last and not event.first <= pos < event.last
     }
     after = entries_of(step.state, event.cache)
     after.pop(event.last, None)
-    return after == kept and others_kept(pre, step, event.cache)
+    return after == remaining and others_kept(pre, step, event.cache)
 
 
 def end_is_cached(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
@@ -274,14 +274,14 @@ def holds_entries(config: Config, pre: State, event: InvalidateBefore | Invalida
 
 def keeps_from_there_on(config: Config, pre: State, event: InvalidateBefore, step: Step) -> bool:
     """Check R-INVALIDATE-7."""
-    kept = {pos: entry for pos, entry in entries_of(pre, event.cache).items() if not pos < event.pos}
-    return entries_of(step.state, event.cache) == kept and others_kept(pre, step, event.cache)
+    remaining = {pos: entry for pos, entry in entries_of(pre, event.cache).items() if not pos < event.pos}
+    return entries_of(step.state, event.cache) == remaining and others_kept(pre, step, event.cache)
 
 
 def keeps_other_ledgers(config: Config, pre: State, event: InvalidateLedger, step: Step) -> bool:
     """Check R-INVALIDATE-8."""
-    kept = {pos: entry for pos, entry in entries_of(pre, event.cache).items() if pos.ledger != event.ledger}
-    return entries_of(step.state, event.cache) == kept and others_kept(pre, step, event.cache)
+    remaining = {pos: entry for pos, entry in entries_of(pre, event.cache).items() if pos.ledger != event.ledger}
+    return entries_of(step.state, event.cache) == remaining and others_kept(pre, step, event.cache)
 
 
 def only_entries_leave(config: Config, pre: State, event: RemoveCache, step: Step) -> bool:

@@ -250,7 +250,7 @@ def restamps_and_unmarks(config: Config, pre: State, event: Expire | Evict, step
     walked = walk(pre, step)
     requeued_before = set()
     for take in walked.takes:
-        if take.slot in requeued_before and (take.shown.accessed or take.shown.stamp_ns != pre.now_nanos):
+        if take.slot in requeued_before and (take.row.accessed or take.row.stamp_ns != pre.now_nanos):
             return False
         if take.op == "REQUEUE":
             requeued_before.add(take.slot)

@@ -32,7 +32,7 @@ class Take(NamedTuple):
     entry: Entry | None
     requeues_after: int
     stamp_after: int
-    shown: Row
+    row: Row
 
 
 class Walk(NamedTuple):
@@ -70,10 +70,12 @@ def removed_entries(pre: State, step: Step) -> dict[Slot, int]:
     for name, cache in pre.caches.items():
         now = after.get(name)
         if now is not cache:
-            kept = {} if now is None else now.entries
-            if kept is cache.entries or cache.entries.keys() <= kept.keys():
+            remaining = {} if now is None else now.entries
+            if remaining is cache.entries or cache.entries.keys() <= remaining.keys():
                 continue
-            gone.update({Slot(name, pos): entry.size_bytes for pos, entry in cache.entries.items() if pos not in kept})
+            gone.update(
+                {Slot(name, pos): entry.size_bytes for pos, entry in cache.entries.items() if pos not in remaining}
+            )
     return gone
 
 
@@ -216,16 +218,16 @@ def is_same_state(before: State, after: State) -> bool:
     )
 
 
-def is_due_and_right(moment: TriggerPoint, origin: str) -> bool:
+def is_due_and_right(point: TriggerPoint, origin: str) -> bool:
     """Return whether one pass ran if one was due, for the bytes above the target, and none if not.
 
     A pass is judged by the thresholds that it shows, which R-TRIGGER-1 checks. A missing pass is judged by the
     thresholds of the settings. Bytes above the trigger but not above the target are left to R-TRIGGER-8.
     """
-    state, passes = moment.state, moment.passes
+    state, passes = point.state, point.passes
     if not passes:
         due = state.size_bytes > trigger_of(state) and state.size_bytes > target_of(state)
-        return not due and is_same_state(state, moment.left)
+        return not due and is_same_state(state, point.left)
     trigger, target = shown_thresholds(passes[0])
     if state.size_bytes <= target and state.size_bytes > trigger:
         return True
@@ -237,5 +239,5 @@ def is_due_and_right(moment: TriggerPoint, origin: str) -> bool:
         and event.bytes == state.size_bytes - target
         and passes[0].step.rows[0].origin == origin
         and is_same_state(state, passes[0].pre)
-        and is_same_state(passes[0].step.state, moment.left)
+        and is_same_state(passes[0].step.state, point.left)
     )

@@ -237,9 +237,9 @@ def claims_follow_entries(config: Config, pre: State, event: Op, step: Step) -> 
     recounted = None
     if type(event) is Insert and config.variants.duplicate_count is DuplicateCount.REPLACED:
         recounted = Slot(event.cache, event.pos)
-    for name, kept in step.state.holds.items():
+    for name, held_positions in step.state.holds.items():
         earlier = pre.holds.get(name)
-        for at, held in enumerate(kept):
+        for at, held in enumerate(held_positions):
             cache = caches.get(held.slot.cache)
             there = cache is not None and held.slot.pos in cache.entries and held.slot != recounted
             if held.is_cached != (there and (earlier is None or earlier[at].is_cached)):
@@ -262,16 +262,17 @@ def names_a_hold(config: Config, pre: State, event: Read | ReadOne | Release, st
 
 def kept_by_passes(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
     """Check R-COUNT-7: what a name holds stays, in its order, even if a pass removes some of it."""
-    kept = step.state.holds
-    return kept.keys() == pre.holds.keys() and all(
-        [held.slot for held in kept[name]] == [held.slot for held in before] for name, before in pre.holds.items()
+    held_positions = step.state.holds
+    return held_positions.keys() == pre.holds.keys() and all(
+        [held.slot for held in held_positions[name]] == [held.slot for held in before]
+        for name, before in pre.holds.items()
     )
 
 
 def opened_and_freed(config: Config, pre: State, event: Read | ReadOne | Release, step: Step) -> bool:
     """Check R-COUNT-7: a name is open from the read that used it until its release."""
-    after = {name: [held.slot for held in kept] for name, kept in step.state.holds.items()}
-    wanted = {name: [held.slot for held in kept] for name, kept in pre.holds.items()}
+    after = {name: [held.slot for held in held_positions] for name, held_positions in step.state.holds.items()}
+    wanted = {name: [held.slot for held in held_positions] for name, held_positions in pre.holds.items()}
     if isinstance(event, Release):
         slots = wanted.pop(event.hold, None)
         answer: Refused | Released = REFUSED if slots is None else Released(len(slots))
