@@ -42,7 +42,7 @@ class Span(NamedTuple):
 
 
 class StepsOf(NamedTuple):
-    """The mark of a field that holds operations: those that a package of the reference lists as `OPS`."""
+    """The mark of a field that holds operations: those that a module of the reference lists as `OPS`."""
 
     package: str
 
