@@ -11,17 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.change import cache_of, cursor_row
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.ops import (
-    CursorAdd,
-    CursorMove,
-    CursorRank,
-    CursorRemove,
-    Cursors,
-    ShouldCache,
-    Slowest,
-)
 from entrycache_reference.pulsar_pip430.outcomes import (
     CursorRemoved,
     Done,
@@ -54,7 +46,7 @@ def place_cursor(state: State, name: CacheName, cursor: CursorName, pos: Positio
 
 
 @rule(Rule.CURSOR_1, Rule.CURSOR_2, Rule.CURSOR_14)
-def cursor_add(state: State, event: CursorAdd, config: Config) -> Step:
+def cursor_add(state: State, event: ops.CursorAdd, config: Config) -> Step:
     """Make a cursor a member; an existing member only changes its position."""
     # GUARD: none.  DECISION: none.
     # EFFECT: only this cursor's position.
@@ -75,7 +67,7 @@ def can_move(cache: Cache, cursor: CursorName, config: Config) -> bool:
 
 
 @rule(Rule.CURSOR_3, Rule.CURSOR_4, Rule.CURSOR_13, Rule.CURSOR_14)
-def cursor_move(state: State, event: CursorMove, config: Config) -> Step:
+def cursor_move(state: State, event: ops.CursorMove, config: Config) -> Step:
     """Move a member; null stops its tracking."""
     # GUARD: none.
     # DECISION: an unknown cursor is ignored, and in the heap container one that is not tracked.
@@ -91,7 +83,7 @@ def cursor_move(state: State, event: CursorMove, config: Config) -> Step:
 
 
 @rule(Rule.CURSOR_5, Rule.CURSOR_6, Rule.CURSOR_14)
-def cursor_remove(state: State, event: CursorRemove, config: Config) -> Step:
+def cursor_remove(state: State, event: ops.CursorRemove, config: Config) -> Step:
     """Remove a member."""
     # GUARD: none.
     # DECISION: removing what is no member changes nothing.
@@ -118,7 +110,7 @@ def rank_of(members: Mapping[CursorName, Position | None], cursor: CursorName) -
 
 
 @rule(Rule.CURSOR_7, Rule.CURSOR_8, Rule.CURSOR_14)
-def cursor_rank(state: State, event: CursorRank, config: Config) -> Step:
+def cursor_rank(state: State, event: ops.CursorRank, config: Config) -> Step:
     """Return how many readers have still to pass."""
     # GUARD: the heap container knows no ranks.
     if not config.evict_by_expected_reads:
@@ -130,7 +122,7 @@ def cursor_rank(state: State, event: CursorRank, config: Config) -> Step:
 
 
 @rule(Rule.CURSOR_9, Rule.CURSOR_14)
-def slowest(state: State, event: Slowest, config: Config) -> Step:
+def slowest(state: State, event: ops.Slowest, config: Config) -> Step:
     """Return the lowest tracked position."""
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME
@@ -139,7 +131,7 @@ def slowest(state: State, event: Slowest, config: Config) -> Step:
 
 
 @rule(Rule.CURSOR_10, Rule.CURSOR_14)
-def cursors(state: State, event: Cursors, config: Config) -> Step:
+def cursors(state: State, event: ops.Cursors, config: Config) -> Step:
     """Return the number of members."""
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME
@@ -155,7 +147,7 @@ def is_in_grace(cache: Cache, now_nanos: int, grace_millis: int) -> bool:
 
 
 @rule(Rule.CURSOR_11, Rule.CURSOR_12, Rule.CONFIG_4, Rule.CURSOR_14)
-def should_cache(state: State, event: ShouldCache, config: Config) -> Step:
+def should_cache(state: State, event: ops.ShouldCache, config: Config) -> Step:
     """Return whether an entry that is added now should be cached."""
     # GUARD: none.
     # DECISION: while there is a member, or, in the active container, for the grace period.

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 
-from entrycache_reference.pulsar_pip430 import entries, passes
+from entrycache_reference.pulsar_pip430 import entries, ops, passes
 from entrycache_reference.pulsar_pip430.change import (
     cache_of,
     close_row,
@@ -24,20 +24,6 @@ from entrycache_reference.pulsar_pip430.change import (
 )
 from entrycache_reference.pulsar_pip430.config import Config, Eviction, Settings
 from entrycache_reference.pulsar_pip430.decision import bytes_over, trigger_bytes
-from entrycache_reference.pulsar_pip430.ops import (
-    Clear,
-    Configure,
-    Cycle,
-    Evict,
-    Expire,
-    Insert,
-    InvalidateBefore,
-    InvalidateLedger,
-    Metrics,
-    RemoveCache,
-    RemoveRange,
-    RunScheduled,
-)
 from entrycache_reference.pulsar_pip430.outcomes import Counters, Done, ErrorKind, Inserted, Refused, Removed
 from entrycache_reference.pulsar_pip430.passes import Origin, PassKind
 from entrycache_reference.pulsar_pip430.state import Part, State, Step
@@ -65,7 +51,7 @@ def evict_to_watermark(state: State, config: Config, origin: Origin) -> Step:
     done = passes.run_pass(state, PassKind.SIZE, need, config, origin)
 
     # OUTCOME
-    return Step(count_cycle(done.state), done.outcome, done.rows, (Part(state, Evict(need), done),))
+    return Step(count_cycle(done.state), done.outcome, done.rows, (Part(state, ops.Evict(need), done),))
 
 
 @rule(Rule.TRIGGER_2, Rule.TRIGGER_4)
@@ -79,7 +65,7 @@ def trigger_when_needed(state: State, config: Config) -> Step:
 
 
 @rule(Rule.TRIGGER_2, Rule.TRIGGER_3, Rule.TRIGGER_4, Rule.TRIGGER_9)
-def offer(state: State, event: Insert, config: Config, cause: str = "ADD") -> Step:
+def offer(state: State, event: ops.Insert, config: Config, cause: str = "ADD") -> Step:
     """Offer one entry to a cache, then run or schedule the size pass that it triggers; `cause` is that of its row."""
     # GUARD: what was not inserted triggers nothing.
     added = entries.insert(state, event, config, cause)
@@ -97,7 +83,7 @@ def offer(state: State, event: Insert, config: Config, cause: str = "ADD") -> St
 
 
 @rule(Rule.TRIGGER_6, Rule.TRIGGER_7)
-def cycle(state: State, event: Cycle, config: Config) -> Step:
+def cycle(state: State, event: ops.Cycle, config: Config) -> Step:
     """Run the periodic task: a time pass, then a size pass if the bytes are still above the trigger."""
     # GUARD: none.
     # DECISION and EFFECT: both passes at once, whatever `eviction` says; the flag stays.
@@ -106,7 +92,7 @@ def cycle(state: State, event: Cycle, config: Config) -> Step:
     relieved = evict_to_watermark(expired.state, config, Origin.CYCLE)
 
     # OUTCOME: what both removed.
-    parts = (Part(state, Expire(), expired), *relieved.parts)
+    parts = (Part(state, ops.Expire(), expired), *relieved.parts)
     return Step(relieved.state, sum_removed(expired, relieved), expired.rows + relieved.rows, parts)
 
 
@@ -123,7 +109,7 @@ def sum_removed(first: Step, second: Step) -> Removed:
 
 
 @rule(Rule.TRIGGER_5, Rule.TRIGGER_7)
-def run_scheduled(state: State, event: RunScheduled, config: Config) -> Step:
+def run_scheduled(state: State, event: ops.RunScheduled, config: Config) -> Step:
     """Run the size pass that an insert has scheduled, using the present sizes."""
     # GUARD: nothing is scheduled.
     if not state.is_scheduled:
@@ -146,7 +132,7 @@ def remove_entries(state: State, name: CacheName, positions: tuple[Position, ...
 
 
 @rule(Rule.INVALIDATE_1, Rule.INVALIDATE_2, Rule.INVALIDATE_3)
-def remove_range(state: State, event: RemoveRange, config: Config) -> Step:
+def remove_range(state: State, event: ops.RemoveRange, config: Config) -> Step:
     """Remove the entries of a range; its end belongs to it only if `last_inclusive`."""
     # GUARD: a reversed range holds nothing.
     # DECISION: the cached positions of the range.
@@ -159,7 +145,7 @@ def remove_range(state: State, event: RemoveRange, config: Config) -> Step:
 
 
 @rule(Rule.INVALIDATE_4)
-def clear(state: State, event: Clear, config: Config) -> Step:
+def clear(state: State, event: ops.Clear, config: Config) -> Step:
     """Remove every entry of a cache."""
     # GUARD: none.
     # DECISION: all positions.
@@ -173,7 +159,7 @@ def clear(state: State, event: Clear, config: Config) -> Step:
 
 
 @rule(Rule.CONFIG_2)
-def are_settings_refused(event: Configure, config: Config) -> bool:
+def are_settings_refused(event: ops.Configure, config: Config) -> bool:
     """Return whether these settings are refused, all of them together."""
     numbers = (event.max_size_bytes, event.ttl_nanos, event.max_requeues)
     if any(number is not ABSENT and number < 0 for number in numbers):
@@ -184,7 +170,7 @@ def are_settings_refused(event: Configure, config: Config) -> bool:
 
 
 @rule(Rule.CONFIG_1)
-def merge_settings(settings: Settings, event: Configure) -> Settings:
+def merge_settings(settings: Settings, event: ops.Configure) -> Settings:
     """Return the settings with the changes that the event names."""
     return Settings(
         settings.max_size_bytes if event.max_size_bytes is ABSENT else event.max_size_bytes,
@@ -198,7 +184,7 @@ def merge_settings(settings: Settings, event: Configure) -> Settings:
 
 
 @rule(Rule.CONFIG_1, Rule.CONFIG_2, Rule.CONFIG_3, Rule.CONFIG_4)
-def configure(state: State, event: Configure, config: Config) -> Step:
+def configure(state: State, event: ops.Configure, config: Config) -> Step:
     """Change settings while the run goes on."""
     # GUARD: one wrong setting, and none is changed.
     if are_settings_refused(event, config):
@@ -226,7 +212,7 @@ def config_value(config: Config, settings: Settings) -> str:
 
 
 @rule(Rule.INVALIDATE_7)
-def invalidate_before(state: State, event: InvalidateBefore, config: Config) -> Step:
+def invalidate_before(state: State, event: ops.InvalidateBefore, config: Config) -> Step:
     """Remove every entry of a cache below a position."""
     # GUARD: none.
     # DECISION: the entry at the position stays.
@@ -237,7 +223,7 @@ def invalidate_before(state: State, event: InvalidateBefore, config: Config) -> 
 
 
 @rule(Rule.INVALIDATE_8)
-def invalidate_ledger(state: State, event: InvalidateLedger, config: Config) -> Step:
+def invalidate_ledger(state: State, event: ops.InvalidateLedger, config: Config) -> Step:
     """Remove the entries of one ledger."""
     # GUARD: none.
     # DECISION: all entries of that ledger.
@@ -249,7 +235,7 @@ def invalidate_ledger(state: State, event: InvalidateLedger, config: Config) -> 
 
 
 @rule(Rule.INVALIDATE_9)
-def remove_cache(state: State, event: RemoveCache, config: Config) -> Step:
+def remove_cache(state: State, event: ops.RemoveCache, config: Config) -> Step:
     """Remove a cache from the manager."""
     # GUARD: none.
     # DECISION: all its entries leave; cursors, grace period and holds stay.
@@ -262,11 +248,11 @@ def remove_cache(state: State, event: RemoveCache, config: Config) -> Step:
 
     # OUTCOME
     rows = (*cleared.rows, close_row(after, event.cache))
-    return Step(after, Done(), rows, (Part(state, Clear(event.cache), cleared),))
+    return Step(after, Done(), rows, (Part(state, ops.Clear(event.cache), cleared),))
 
 
 @rule(Rule.METRICS_7)
-def metrics(state: State, event: Metrics, config: Config) -> Step:
+def metrics(state: State, event: ops.Metrics, config: Config) -> Step:
     """Return the counters since the start of the run."""
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME

@@ -10,19 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.ops import (
-    Advance,
-    Configure,
-    CursorRank,
-    Evict,
-    Expire,
-    Insert,
-    Op,
-    Read,
-    ReadOne,
-    Release,
-)
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Refused
 from entrycache_reference.pulsar_pip430.state import Cache, Entry, State, Step
 from entrycache_reference.rules import Rule
@@ -43,29 +32,29 @@ class Law(NamedTuple):
     """
 
     rule: Rule
-    on: tuple[type[Op], ...]
+    on: tuple[type[ops.Op], ...]
     guard: Check
     holds: Check
     whole: bool = False
 
 
-def always(config: Config, pre: State, event: Op, step: Step) -> bool:
+def always(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Return true: the guard of a law about every step of its operations."""
     return True
 
 
-def refusable(config: Config, pre: State, event: Op) -> bool:
+def refusable(config: Config, pre: State, event: ops.Op) -> bool:
     """Return whether the protocol refuses this event in this state."""
     is_refused = REFUSABLE.get(type(event))
     return is_refused is not None and is_refused(config, pre, event)
 
 
-def _refused_age(config: Config, pre: State, event: Expire) -> bool:
+def _refused_age(config: Config, pre: State, event: ops.Expire) -> bool:
     return event.older_than_nanos is not ABSENT and event.older_than_nanos < 0
 
 
-def _refused_settings(config: Config, pre: State, event: Configure) -> bool:
-    given = {name: getattr(event, name) for name in Configure.__slots__ if getattr(event, name) is not ABSENT}
+def _refused_settings(config: Config, pre: State, event: ops.Configure) -> bool:
+    given = {name: getattr(event, name) for name in ops.Configure.__slots__ if getattr(event, name) is not ABSENT}
     if "max_size_bytes" in given and min(config.max_size_bytes, given["max_size_bytes"]) <= 0:
         return True
     if min((given.get("ttl_nanos", 0), given.get("max_requeues", 0))) < 0:
@@ -73,20 +62,20 @@ def _refused_settings(config: Config, pre: State, event: Configure) -> bool:
     return not 0 <= given.get("watermark", 0) <= 1
 
 
-def _refused_read(config: Config, pre: State, event: Read) -> bool:
+def _refused_read(config: Config, pre: State, event: ops.Read) -> bool:
     return event.first.ledger != event.last.ledger or event.first.entry > event.last.entry or event.hold in pre.holds
 
 
-REFUSABLE: Final[dict[type[Op], Callable[[Config, State, Any], bool]]] = {
-    Insert: lambda config, pre, event: event.size < 0,
-    Advance: lambda config, pre, event: event.nanos < 0,
-    Expire: _refused_age,
-    Evict: lambda config, pre, event: event.bytes <= 0,
-    Configure: _refused_settings,
-    Read: _refused_read,
-    ReadOne: lambda config, pre, event: event.hold in pre.holds,
-    Release: lambda config, pre, event: event.hold not in pre.holds,
-    CursorRank: lambda config, pre, event: not config.evict_by_expected_reads,
+REFUSABLE: Final[dict[type[ops.Op], Callable[[Config, State, Any], bool]]] = {
+    ops.Insert: lambda config, pre, event: event.size < 0,
+    ops.Advance: lambda config, pre, event: event.nanos < 0,
+    ops.Expire: _refused_age,
+    ops.Evict: lambda config, pre, event: event.bytes <= 0,
+    ops.Configure: _refused_settings,
+    ops.Read: _refused_read,
+    ops.ReadOne: lambda config, pre, event: event.hold in pre.holds,
+    ops.Release: lambda config, pre, event: event.hold not in pre.holds,
+    ops.CursorRank: lambda config, pre, event: not config.evict_by_expected_reads,
 }
 """The operations that can be refused, and the condition."""
 
