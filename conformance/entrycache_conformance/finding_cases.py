@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import entrycache_conformance
-from entrycache_conformance.judge import Coverage, judge, play, run_reference
-from entrycache_conformance.replay import require_supported
+from entrycache_conformance.judge import Coverage, judge, play, require_supported, run_reference
 from entrycache_conformance.report import Skip
 from entrycache_conformance.shrink import shorten_and_confirm
 from entrycache_conformance.subjects.wrappers import ALL_FINDINGS

@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.failure import FailingHistory, Failure, Schedules, build_history_table
+from entrycache_conformance.levels import CONCURRENT_LEVEL, offers_histories
 from entrycache_conformance.report import LevelReport, Skip, ThreadCounts
 from entrycache_conformance.shrink import TRY_SECONDS, minimize_items
 from entrycache_conformance.subjects.child import limit_time
@@ -39,7 +40,6 @@ from entrycache_protocol.subject import (
 from entrycache_protocol.system import AnySystem, Histories
 from entrycache_reference.rules import Rule
 
-CONCURRENT_LEVEL: Final = "concurrent"
 DEADLOCK_PREFIX: Final = "deadlock:"
 """The beginning of the message of an errored history in which the subject itself found a deadlock."""
 
@@ -53,11 +53,6 @@ def require_histories(system: AnySystem) -> Histories:
     if system.histories is None:
         raise UsageError(f"{system.name} has no level {CONCURRENT_LEVEL}")
     return system.histories
-
-
-def offers_histories(declaration: Declaration) -> bool:
-    """Return whether a subject takes histories."""
-    return declaration.system.histories is not None and declaration.limits.threads > 1
 
 
 def is_conclusive(failed: FailedRun) -> bool:
@@ -144,7 +139,9 @@ def find_failing_history(
     while made_count < wanted:
         size = min(BATCH, wanted - made_count)
         histories = [
-            promises.make(source.randint, subject.declaration, promises.kinds[(made_count + index) % len(promises.kinds)])
+            promises.make(
+                source.randint, subject.declaration, promises.kinds[(made_count + index) % len(promises.kinds)]
+            )
             for index in range(size)
         ]
         made_count += size

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from entrycache_conformance.subjects.child import play_fresh
-from entrycache_protocol.case import Case
+from entrycache_protocol.case import Case, History
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import EntrycacheError, InternalError
+from entrycache_protocol.errors import EntrycacheError, InternalError, UsageError
 from entrycache_protocol.subject import Answer, Difference, FailedRun, FailureKind, SkippedRun, TestedSubject
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
@@ -88,6 +88,30 @@ def play_under_hypothesis(subject: TestedSubject, case: Case) -> Answer:
         return subject.play([case])[0]
     except EntrycacheError as error:
         raise CommandStopped(error) from None
+
+
+def require_supported(case: Case | History, subject: TestedSubject) -> None:
+    """Refuse a case that asks for what the subject does not offer.
+
+    Raises:
+        UsageError: another system, an operation that is not declared, a setting that is fixed otherwise.
+    """
+    declaration = subject.declaration
+    if case.system is not declaration.system:
+        raise UsageError(f"the case is about {case.system.name}, {subject.name} offers {declaration.system.name}")
+    missing = sorted({type(op).name for op in case.steps} - declaration.ops)
+    if missing:
+        raise UsageError(f"{subject.name} does not offer {', '.join(missing)}, which the case needs")
+    reason = declaration.system.cases.unsupported_reason(declaration, case.config, case.steps)
+    if reason:
+        raise UsageError(f"{subject.name}: {reason}")
+    base: Any = declaration.base_config()
+    for setting in fields(base):
+        if setting.name == "variants" or getattr(base, setting.name) is None or declaration.varies(setting.name):
+            continue
+        wanted, has = getattr(case.config, setting.name), getattr(base, setting.name)
+        if setting.name in declaration.fixed and wanted != has:
+            raise UsageError(f"{subject.name} has {setting.name} fixed to {has!r}, the case needs {wanted!r}")
 
 
 def find_difference(subject: TestedSubject, case: Case) -> Difference | None:

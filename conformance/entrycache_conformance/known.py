@@ -24,10 +24,9 @@ from tomlkit.items import AoT
 
 from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.failure import Failure
-from entrycache_conformance.histories import CONCURRENT_LEVEL
 from entrycache_conformance.java.releases import release_versions
-from entrycache_conformance.judge import Coverage, judge, play, run_reference
-from entrycache_conformance.replay import require_supported
+from entrycache_conformance.judge import Coverage, judge, play, require_supported, run_reference
+from entrycache_conformance.levels import CONCURRENT_LEVEL
 from entrycache_conformance.report import LevelReport, RunReport, Skip
 from entrycache_conformance.resolve import is_own_subject
 from entrycache_conformance.run import Notify, Options, conform

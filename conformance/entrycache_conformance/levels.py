@@ -15,13 +15,20 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from entrycache_conformance.generate import make_case
-from entrycache_conformance.histories import CONCURRENT_LEVEL, offers_histories
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
+
+CONCURRENT_LEVEL: Final = "concurrent"
+"""The level of histories of several threads."""
+
+
+def offers_histories(declaration: Declaration) -> bool:
+    """Return whether a subject takes histories."""
+    return declaration.system.histories is not None and declaration.limits.threads > 1
 
 
 def select_levels(declaration: Declaration, levels: Sequence[str]) -> tuple[str, ...]:

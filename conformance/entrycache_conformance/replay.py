@@ -2,24 +2,19 @@
 
 `replay_case` plays the case of a file once and judges it. `replay_history` plays a history many times, because no two
 schedules are the same. `run_smoke_cases` plays one hand-made case per operation, as a first check of an adapter before
-any search. `require_supported` refuses a case that asks for something the subject does not offer.
+any search.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.failure import FailingHistory, Failure
-from entrycache_conformance.histories import (
-    SILENT_REPLAYS,
-    HistoryCounts,
-    judge_history,
-    offers_histories,
-)
-from entrycache_conformance.judge import Coverage, judge, play, run_reference
+from entrycache_conformance.histories import SILENT_REPLAYS, HistoryCounts, judge_history
+from entrycache_conformance.judge import Coverage, judge, play, require_supported, run_reference
+from entrycache_conformance.levels import offers_histories
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import errors
 from entrycache_protocol.case import Case, History, case_from_json, read_case
@@ -72,30 +67,6 @@ def replay_case(path: Path, subject: TestedSubject) -> ReplayResult:
         return ReplayResult(case, None, None, stale)
     rules = tuple(rule.value for rule in explain_difference(subject, case, steps, difference))
     return ReplayResult(case, Failure.of(FailingCase(case, steps, difference), rules, str(path)), None, stale)
-
-
-def require_supported(case: Case | History, subject: TestedSubject) -> None:
-    """Refuse a case that asks for what the subject does not offer.
-
-    Raises:
-        UsageError: another system, an operation that is not declared, a setting that is fixed otherwise.
-    """
-    declaration = subject.declaration
-    if case.system is not declaration.system:
-        raise UsageError(f"the case is about {case.system.name}, {subject.name} offers {declaration.system.name}")
-    missing = sorted({type(op).name for op in case.steps} - declaration.ops)
-    if missing:
-        raise UsageError(f"{subject.name} does not offer {', '.join(missing)}, which the case needs")
-    reason = declaration.system.cases.unsupported_reason(declaration, case.config, case.steps)
-    if reason:
-        raise UsageError(f"{subject.name}: {reason}")
-    base: Any = declaration.base_config()
-    for field in dataclasses.fields(base):
-        if field.name == "variants" or getattr(base, field.name) is None or declaration.varies(field.name):
-            continue
-        wanted, has = getattr(case.config, field.name), getattr(base, field.name)
-        if field.name in declaration.fixed and wanted != has:
-            raise UsageError(f"{subject.name} has {field.name} fixed to {has!r}, the case needs {wanted!r}")
 
 
 class SmokeResult(NamedTuple):

@@ -11,12 +11,10 @@ import shlex
 import sys
 from typing import Final, NamedTuple
 
-from entrycache_conformance.java.driver import is_released, released_command
-from entrycache_conformance.java.releases import example_subjects
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.processes import StderrListener
 from entrycache_conformance.subjects.python_subject import open_python_subject
-from entrycache_conformance.systems import SYSTEMS, system_named, system_of_fault
+from entrycache_conformance.systems import BUILT, SYSTEMS, system_named, system_of_fault
 from entrycache_conformance.systems.reference import REFERENCE_NAME, reference_subject
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.subject import InProcessSubject, TestedSubject, open_local_subject
@@ -49,9 +47,21 @@ class SubjectChoice(NamedTuple):
         return shlex.join(parts)
 
 
+def _examples() -> tuple[str, ...]:
+    from entrycache_conformance.java.releases import example_subjects  # noqa: PLC0415 - only messages need it
+
+    return example_subjects()
+
+
+def _is_released(name: str) -> bool:
+    """Return whether a name means a released jar, such as ``pulsar:4.2.4``."""
+    family, colon, _ = name.partition(":")
+    return bool(colon) and any(family in built.families.values() for built in BUILT.values())
+
+
 def subject_names() -> str:
     """Return the list of subject names for a message."""
-    own = f"reference, fast, {', '.join(example_subjects())}, a class of yours as MODULE:CLASS"
+    own = f"reference, fast, {', '.join(_examples())}, a class of yours as MODULE:CLASS"
     return f"{own}, or a seeded fault (entrycache faults lists them)"
 
 
@@ -109,11 +119,13 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
         return Child(argv, choice.system, choice.timeout_seconds, name, on_stderr=choice.on_stderr)
     if name is None:
         raise UsageError(f"no subject was named; expected --command CMD, or one of {subject_names()}")
-    if is_released(name):
+    if _is_released(name):
+        from entrycache_conformance.java.driver import released_command  # noqa: PLC0415 - only released jars need Java
+
         argv = released_command(name, choice.classpath)
         return Child(argv, choice.system, choice.timeout_seconds, name, prerequisites=True, on_stderr=choice.on_stderr)
     if choice.classpath is not None:
-        raise UsageError(f"--classpath goes with a released jar such as {example_subjects()[0]}, not with {name!r}")
+        raise UsageError(f"--classpath goes with a released jar such as {_examples()[0]}, not with {name!r}")
     module, _, in_module = name.partition(":")
     if in_module.isidentifier():
         return _open_python_subject(module, in_module, choice.system)

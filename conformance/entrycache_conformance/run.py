@@ -27,9 +27,8 @@ from entrycache_conformance.finding_cases import (
     play_finding_cases,
     skipped_finding_cases,
 )
-from entrycache_conformance.histories import CONCURRENT_LEVEL, conform_histories
 from entrycache_conformance.judge import Coverage, Definition, run_reference
-from entrycache_conformance.levels import Profile, find_rare, rules_up_to
+from entrycache_conformance.levels import CONCURRENT_LEVEL, Profile, find_rare, rules_up_to
 from entrycache_conformance.report import LevelReport, RuleReport, RunReport, Skip
 from entrycache_conformance.search import SearchResult, find_failure, search_random_cases
 from entrycache_conformance.shrink import TRY_SECONDS, shrink_and_confirm
@@ -139,6 +138,8 @@ def _unrestartable_level(
 
 def _judge_histories(subject: TestedSubject, options: Options, coverage: Coverage, notify: Notify) -> LevelResult:
     """Judge the level of several threads."""
+    from entrycache_conformance.histories import conform_histories  # noqa: PLC0415 - only this level needs it
+
     started_at = time.monotonic()
     histories = conform_histories(
         subject,

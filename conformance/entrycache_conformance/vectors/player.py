@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.failure import Failure
-from entrycache_conformance.judge import judge
-from entrycache_conformance.replay import require_supported
+from entrycache_conformance.judge import judge, require_supported
 from entrycache_conformance.run import is_hang, write_failure
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.vectors.packs import read_pack
