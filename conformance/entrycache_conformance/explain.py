@@ -39,13 +39,13 @@ of 2^31 - 1 lasts. A pass over 1,000 accessed entries makes fewer than a fifth o
 class ObservedFailure(NamedTuple):
     """A failing case as it was played once more.
 
-    `steps` are the reference's and `answers` the subject's, one per operation. The operations in `looks` follow each
+    `steps` are the reference's and `answers` the subject's, one per operation. The operations in `queries` follow each
     step of the case.
     """
 
     case: Case
     declaration: Declaration
-    looks: tuple[Any, ...]
+    queries: tuple[Any, ...]
     steps: Sequence[Any]
     answers: Sequence[Any]
     difference: Difference
@@ -53,7 +53,7 @@ class ObservedFailure(NamedTuple):
     @property
     def at(self) -> int:
         """The failing step: the one that differs, or whose state queries do."""
-        return self.difference.at - self.difference.at % (1 + len(self.looks))
+        return self.difference.at - self.difference.at % (1 + len(self.queries))
 
     @property
     def pre(self) -> Any:
@@ -61,11 +61,11 @@ class ObservedFailure(NamedTuple):
         return self.steps[self.at - 1].state if self.at else self.case.system.model.initial(self.case.config)
 
     @property
-    def shown(self) -> Mapping[Any, Any]:
+    def query_answers(self) -> Mapping[Any, Any]:
         """The answers to the state queries after the failing step."""
-        after = self.answers[self.at + 1 : self.at + 1 + len(self.looks)]
+        after = self.answers[self.at + 1 : self.at + 1 + len(self.queries)]
         parts = (self.case.system.wire.declared_part(answer, self.declaration.introspection) for answer in after)
-        return dict(zip(self.looks, parts, strict=True))
+        return dict(zip(self.queries, parts, strict=True))
 
 
 def explain_difference(
@@ -164,7 +164,9 @@ def _broken_laws(observed: ObservedFailure) -> tuple[list[Rule], list[Rule]]:
     )
     answer = observed.answers[observed.at] if observed.difference.at == observed.at else done.outcome
     try:
-        pre, right, own = system.blame.own_step(observed.pre, done, op, answer, observed.shown, observed.declaration)
+        pre, right, own = system.blame.own_step(
+            observed.pre, done, op, answer, observed.query_answers, observed.declaration
+        )
         excused = system.laws.broken(config, pre, op, right)
         broken = [rule for rule in system.laws.broken(config, pre, op, own) if rule not in excused]
     except Exception:  # a law takes states and outcomes of the reference's making; others may be beyond it

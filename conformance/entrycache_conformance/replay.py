@@ -138,7 +138,7 @@ MAX_HISTORY_TRIES: Final = 1_000
 HISTORY_BATCH: Final = 50
 """The largest number of histories at once; the first batches are smaller, because one that hangs costs its time-out."""
 
-LATE_ANSWER: Final = "one try got no answer, once; is the machine busy? run it again"
+BUSY_MACHINE: Final = "one try got no answer, once; is the machine busy? run it again"
 
 
 class HistoryReplayResult(NamedTuple):
@@ -181,7 +181,7 @@ def replay_history(history: History, subject: TestedSubject) -> HistoryReplayRes
                 continue
             if failing.failed is None or failing.failed.trouble is not FailureKind.HANG or late:
                 return HistoryReplayResult(failing._replace(tries=tries), tries)
-            late, most = LATE_ANSWER, min(MAX_HISTORY_TRIES, tries + SILENT_REPLAYS)
+            late, most = BUSY_MACHINE, min(MAX_HISTORY_TRIES, tries + SILENT_REPLAYS)
         if tally.skipped:
             return HistoryReplayResult(None, tries, f"it skipped the history: {tally.skipped[0].reason}")
         size = 1 if late else min(2 * size, HISTORY_BATCH)

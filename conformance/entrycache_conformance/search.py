@@ -1,7 +1,7 @@
 """Search for a case on which a subject and the reference differ.
 
 A search plays three quarters of its examples as seeded cases, in batches, and the rest under Hypothesis, which reaches
-extremes. The first difference ends it. The result is a `FoundFailure`: the case as the search met it, with everything
+extremes. The first difference ends it. The result is a `RawFailure`: the case as the search met it, with everything
 that `shrink.py` needs to shorten and confirm it. Nothing is shortened here.
 
 Data flows one way: the generator makes cases, the subject plays them, `judge` compares the answers, and the failure
@@ -40,7 +40,7 @@ Progress = Callable[[int], None]
 """A callback that takes the number of examples judged since the last call, or 0 while a failure is shortened."""
 
 
-class FoundFailure(NamedTuple):
+class RawFailure(NamedTuple):
     """A failure as a search met it.
 
     `origin` is the failing case with the runs that its process had played before it. `choices` are the numbers that
@@ -56,7 +56,7 @@ class FoundFailure(NamedTuple):
 class SearchResult(NamedTuple):
     """The first failure of a search, if any, and the runs that the subject declined."""
 
-    failure: FoundFailure | None
+    failure: RawFailure | None
     skipped: list[SkippedRun]
 
 
@@ -125,7 +125,7 @@ def _play_batch(
     coverage: Coverage,
     skipped: list[SkippedRun],
     maker: CaseMaker,
-) -> FoundFailure | None:
+) -> RawFailure | None:
     """Play and judge recorded cases up to the first that differs.
 
     If one of them breaks the subject, the cases before it are judged first: a difference says more.
@@ -150,21 +150,21 @@ def _play_batch(
         coverage.add(item.coverage)
         difference = judge(item.generated.case, item.generated.steps, answer, subject.declaration)
         if difference is not None:
-            return _found_failure(subject, item.generated, difference, item.choices, maker)
+            return _raw_failure(subject, item.generated, difference, item.choices, maker)
     return None
 
 
-def _found_failure(
+def _raw_failure(
     subject: TestedSubject,
     generated: GeneratedCase,
     difference: Difference,
     choices: Sequence[int],
     maker: CaseMaker,
-) -> FoundFailure:
+) -> RawFailure:
     """Return the failure with the runs before it, which must be read before anything else is played."""
     failing = FailingCase(generated.case, generated.steps, difference)
     whole = dataclasses.replace(generated.case, earlier=earlier_runs(subject, generated.case))
-    return FoundFailure(failing, failing._replace(case=whole), tuple(choices), maker)
+    return RawFailure(failing, failing._replace(case=whole), tuple(choices), maker)
 
 
 class _HypothesisBody:
@@ -183,7 +183,7 @@ class _HypothesisBody:
         self._coverage = coverage
         self._progress = progress
         self._skipped = skipped
-        self.failure: FoundFailure | None = None
+        self.failure: RawFailure | None = None
 
     def run(self, data: Any) -> None:
         """Draw a case from Hypothesis, play it and judge it.
@@ -204,7 +204,7 @@ class _HypothesisBody:
             self._progress(1)
         if difference is not None:
             choices = self._maker.choices
-            self.failure = _found_failure(self._subject, generated, difference, choices, self._maker)
+            self.failure = _raw_failure(self._subject, generated, difference, choices, self._maker)
             raise _NoAnswer if is_silent else _Differs
 
 

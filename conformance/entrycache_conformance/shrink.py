@@ -1,6 +1,6 @@
 """Shrink a failure to what it needs, and confirm it on fresh processes.
 
-A failure comes from the search as it was met (`FoundFailure`). `shrink_failure` first drops whole steps, which is
+A failure comes from the search as it was met (`RawFailure`). `shrink_failure` first drops whole steps, which is
 quick, then lets Hypothesis shrink the numbers that the rest is made of. A failure without an answer is shrunk by its
 steps alone, with few and short tries, because each try costs a time-out or a process.
 
@@ -29,7 +29,7 @@ from entrycache_conformance.judge import (
     play_under_hypothesis,
     run_reference,
 )
-from entrycache_conformance.search import FoundFailure
+from entrycache_conformance.search import RawFailure
 from entrycache_conformance.subjects.child import FreshSubject, earlier_runs, find_child, limit_time, play_fresh
 from entrycache_protocol.case import MAX_STEPS, Case
 from entrycache_protocol.errors import BrokenSubject, RestartError
@@ -60,7 +60,7 @@ CONFIRMATIONS: Final = 2
 """The number of times that a failure must pass alone, and fail after earlier runs, to count as needing them."""
 
 
-def shrink_and_confirm(subject: TestedSubject, failure: FoundFailure) -> FailingCase | None:
+def shrink_and_confirm(subject: TestedSubject, failure: RawFailure) -> FailingCase | None:
     """Shrink a failure and confirm it. A failure that needs no confirmation is returned as it was shrunk.
 
     If the subject ends meanwhile and does not start again, the failure is returned as the search met it.
@@ -121,7 +121,7 @@ class _ChoiceShrinker:
         return difference is not None
 
 
-def shrink_failure(subject: TestedSubject, failure: FoundFailure) -> FailingCase | None:
+def shrink_failure(subject: TestedSubject, failure: RawFailure) -> FailingCase | None:
     """Drop whole steps, which is quick, then let Hypothesis shrink the numbers that are left."""
     from hypothesis import HealthCheck, Phase, core, find, settings  # noqa: PLC0415 - slow to import
     from hypothesis import strategies as st  # noqa: PLC0415
@@ -194,7 +194,7 @@ def _shrink_unanswered_case(subject: TestedSubject, case: Case, failed: FailedRu
         nonlocal hangs
         if hangs >= MAX_HANGS:
             return None
-        again = _fails_alike(subject, shorter, failed)
+        again = _fails_the_same_way(subject, shorter, failed)
         hangs += again is not None and failed.trouble is FailureKind.HANG
         return again
 
@@ -206,14 +206,14 @@ def _shrink_unanswered_case(subject: TestedSubject, case: Case, failed: FailedRu
     confirmed = None
     if shortest_failing is not None:
         with limit_time(subject, math.inf) if failed.trouble is FailureKind.HANG else contextlib.nullcontext():
-            confirmed = _fails_alike(subject, shortest_failing[0], failed)
+            confirmed = _fails_the_same_way(subject, shortest_failing[0], failed)
     shortest, failed = confirmed or (case, failed)
     difference = judge(shortest, run_reference(shortest, Coverage()), failed, subject.declaration)
     assert difference is not None
     return shortest, difference
 
 
-def _fails_alike(subject: TestedSubject, case: Case, failed: FailedRun) -> tuple[Case, FailedRun] | None:
+def _fails_the_same_way(subject: TestedSubject, case: Case, failed: FailedRun) -> tuple[Case, FailedRun] | None:
     """Return the case and its failure, if the subject fails on it in the same way."""
     if case.system.cases.unsupported_reason(subject.declaration, case.config, case.steps):
         return None

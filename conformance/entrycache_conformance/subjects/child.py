@@ -27,7 +27,7 @@ from entrycache_protocol.messages import escape_unprintable, shorten
 from entrycache_protocol.subject import Answer, FailedRun, FailureKind, HistoryAnswer, TestedSubject
 from entrycache_protocol.wire import START, encode_request, parse_line, read_answer
 
-RUNS_KEPT: Final = 4_000
+MAX_RUNS: Final = 4_000
 """The number of runs that are remembered."""
 
 
@@ -36,7 +36,7 @@ class PlayedRuns:
 
     def __init__(self) -> None:
         self._process_number = 0
-        self._runs: deque[tuple[int, Case]] = deque(maxlen=RUNS_KEPT)
+        self._runs: deque[tuple[int, Case]] = deque(maxlen=MAX_RUNS)
 
     def begin(self) -> None:
         """Note that another process plays from here on."""
