@@ -16,7 +16,8 @@ from entrycache_protocol.files import atomic_path, describe_os_error
 from entrycache_simulate.driver import ReaderHabits
 from entrycache_simulate.run import BrokerTrace, read_brokers
 from entrycache_trace import pulsar_pip430_calls
-from entrycache_trace.generators.generate import WORKLOADS, generate
+from entrycache_trace.generators.generate import generate
+from entrycache_trace.generators.pulsar_pip430 import WORKLOADS
 from entrycache_trace.jit import Array
 from entrycache_trace.pulsar_pip430_calls import Call, EntryPosition
 

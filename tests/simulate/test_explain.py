@@ -33,7 +33,7 @@ def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
 
 def events(trace: Path) -> list[tuple[int, Any]]:
     """What a trace shows."""
-    return list(read_brokers(trace)[1][0].shown)
+    return list(read_brokers(trace)[1][0].observable)
 
 
 def last_seq(trace: Path) -> int:

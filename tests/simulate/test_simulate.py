@@ -47,8 +47,8 @@ def test_the_own_settings_give_the_trace_again(tmp_path: Path, changes: dict[str
         run = anything(seed, out, {**SMALL, **changes})
         found = simulate(out, [])
         assert found.differences == ()
-        assert (found.measured[0].hits, found.measured[0].lookups) == (run.hits, run.hits + run.misses)
-        assert found.measured[0].lookups > 100
+        assert (found.results[0].hits, found.results[0].lookups) == (run.hits, run.hits + run.misses)
+        assert found.results[0].lookups > 100
 
 
 CHANGES: tuple[dict[str, Any], ...] = (
@@ -68,7 +68,7 @@ def test_other_settings_give_what_they_would_have_given(tmp_path: Path) -> None:
         found = simulate(out, [(str(changes), changes) for changes in CHANGES])
         assert found.differences == ()
         ratios = set()
-        for measured, changes in zip(found.measured[1:], CHANGES, strict=True):
+        for measured, changes in zip(found.results[1:], CHANGES, strict=True):
             direct = plain(seed, None, {**recorded, **changes})
             assert (measured.hits, measured.lookups) == (direct.hits, direct.hits + direct.misses)
             ratios.add(measured.hits)
@@ -86,7 +86,7 @@ def test_numbers_of_a_small_trace(tmp_path: Path) -> None:
     run.cache.get("a", 1, 2)
     run.flush()
     run.close()
-    own, roomy = simulate(tmp_path / "t", [("roomy", {"max_size_bytes": 1_000})]).measured
+    own, roomy = simulate(tmp_path / "t", [("roomy", {"max_size_bytes": 1_000})]).results
     assert (own.lookups, own.hits, own.hit_ratio, own.entries) == (2, 1, 0.5, 3)
     assert own.storage_reads_an_entry == 1 / 3
     assert (own.peak_bytes, own.over_limit_bytes, own.overshoot_bytes) == (110, 10, 20)
@@ -107,7 +107,7 @@ def test_reads_that_hit_everything_fill_by_the_cursors_that_are_recorded(tmp_pat
         run.cache.read("a", (1, 0), (1, 0), 1)
         run.flush()
     run.close()
-    own, tiny = simulate(tmp_path / "t", [("tiny", {"max_size_bytes": 5})]).measured
+    own, tiny = simulate(tmp_path / "t", [("tiny", {"max_size_bytes": 5})]).results
     assert (own.hits, tiny.hits, tiny.storage_reads) == (2, 0, 2)
     run = Recorded(None, {"max_size_bytes": 5})
 
@@ -128,7 +128,7 @@ def test_a_longer_grace_period_caches_what_was_not_wanted(tmp_path: Path) -> Non
     run.close()
     found = simulate(tmp_path / "t", [("none", {"grace_millis": 0}), ("longer", {"grace_millis": 2})])
     assert found.differences == ()
-    assert [measured.hits for measured in found.measured] == [1, 0, 2]
+    assert [measured.hits for measured in found.results] == [1, 0, 2]
 
 
 def test_changes_of_settings_are_followed_but_for_those_asked_for(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_changes_of_settings_are_followed_but_for_those_asked_for(tmp_path: Path
     run.flush()
     run.close()
     found = simulate(tmp_path / "t", [("same limit", {"max_size_bytes": 100}), ("short", {"ttl_nanos": 4})])
-    assert [measured.hits for measured in found.measured] == [1, 1, 0]
+    assert [measured.hits for measured in found.results] == [1, 1, 0]
 
 
 @pytest.mark.parametrize("preset", ["tail-fanout", "catch-up-fanout"])
@@ -166,7 +166,7 @@ def test_without_expected_reads_nothing_is_counted_and_no_read_is_cached(tmp_pat
         run.cache.get("a", 1, number)
         run.flush()
     run.close()
-    own, without = simulate(tmp_path / "t", [("off", {"evict_by_expected_reads": False})]).measured
+    own, without = simulate(tmp_path / "t", [("off", {"evict_by_expected_reads": False})]).results
     assert (own.hits, without.hits) == (2, 0)
 
 
