@@ -7,6 +7,6 @@ import importlib
 import numba
 
 numba.config.DISABLE_JIT = True
-for name in ("policies", "replay", "shape"):
+for name in ("policies", "comparison", "sources"):
     importlib.import_module(f"entrycache_league.{name}")
 numba.config.DISABLE_JIT = False

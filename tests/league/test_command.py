@@ -104,5 +104,5 @@ def test_what_cannot_be_used_is_one_line_and_exit_2(
 
 
 def test_the_page_says_what_its_numbers_say() -> None:
-    numbers = read_numbers(ROOT / "docs" / "explanation" / "league.json")
+    numbers = read_numbers(ROOT / "docs" / "explanation" / "policy-comparison.json")
     assert (ROOT / "docs" / "explanation/policy-comparison.md").read_text(encoding="utf-8") == render_page(numbers)
