@@ -1,4 +1,4 @@
-"""Kernels run as plain Python here: on small requests that is quicker than to compile them. Others stay compiled."""
+"""Import the policies as plain Python, which is quicker than to compile them for small requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recorder numbers lives, passes, calls and slots as the contract says."""
+"""The recorder numbers lives, passes, calls and slots as the format says."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def test_a_call_a_pass_and_a_life(tmp_path: Path) -> None:
             ("evict", 20),
         ],
     )
-    shown = [
+    numbers = [
         (row["op"], row["life"], row["tail_no"], row["head_no"], row["ticket"], row["bytes_after"]) for row in rows
     ]
-    assert shown == [
+    assert numbers == [
         ("CONFIG", None, None, None, None, 0),
         ("CACHE_OPEN", None, None, None, None, 0),
         ("INSERT", 2, 0, None, None, 10),
