@@ -196,11 +196,11 @@ def _with_bytes(result: PolicyResult, requests: Requests, played: ReplayOutput) 
     """Add the bytes that the cache held; their mean is weighted by the time to the next request."""
     lengths = np.diff(requests.times)
     weighted = lengths.sum() > 0
-    mean = np.average(played.held[:-1], weights=lengths) if weighted else played.held.mean()
+    mean = np.average(played.held_bytes[:-1], weights=lengths) if weighted else played.held_bytes.mean()
     totals = played.totals
     return with_changes(
         result,
-        peak_bytes=int(max(played.held.max(), totals[PEAK])),
+        peak_bytes=int(max(played.held_bytes.max(), totals[PEAK])),
         mean_bytes=float(mean),
         examined=int(totals[EXAMINED]),
         evicted=int(totals[EVICTED]),
@@ -220,7 +220,7 @@ class RequestCost:
     policy: str
     topics: int
     nanos: float
-    looks: float
+    examined: float
 
 
 def measure_costs(policies: Sequence[str], progress: Callable[[str], None] = lambda text: None) -> list[RequestCost]:

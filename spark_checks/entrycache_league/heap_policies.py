@@ -24,7 +24,14 @@ HeapItem = tuple[np.int64, np.int64, np.int64]
 
 @jit
 def replay_expected_reads(
-    kinds: Array, numbers: Array, counts: Array, sizes: Array, capacity: int, hits: Array, held: Array, totals: Array
+    kinds: Array,
+    numbers: Array,
+    counts: Array,
+    sizes: Array,
+    capacity: int,
+    hits: Array,
+    held_bytes: Array,
+    totals: Array,
 ) -> None:
     """Replay requests; write hits, held bytes and totals into the last three arrays."""
     cached = np.zeros(len(sizes), np.bool_)
@@ -62,21 +69,21 @@ def replay_expected_reads(
                     totals[EXAMINED] += 1
         if len(heap) > 4 * live + 64:
             drop_stale_items(heap, cached, came, expects)
-        held[i] = used
+        held_bytes[i] = used
 
 
 @jit
 def drop_stale_items(heap: list[HeapItem], cached: Array, came: Array, expects: Array) -> None:
     """Drop items that no longer hold, and duplicates."""
     heap.sort()
-    kept = 0
+    size = 0
     for item in heap:
         count, since, entry = item
         holds = cached[entry] and since == came[entry] and count == expects[entry]
-        if holds and (kept == 0 or heap[kept - 1] != item):
-            heap[kept] = item
-            kept += 1
-    del heap[kept:]
+        if holds and (size == 0 or heap[size - 1] != item):
+            heap[size] = item
+            size += 1
+    del heap[size:]
 
 
 # LFU
@@ -84,7 +91,7 @@ def drop_stale_items(heap: list[HeapItem], cached: Array, came: Array, expects: 
 
 @jit
 def replay_lfu(
-    kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held: Array, totals: Array
+    kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held_bytes: Array, totals: Array
 ) -> None:
     """Replay requests; write hits, held bytes and totals into the last three arrays."""
     cached = np.zeros(len(sizes), np.bool_)
@@ -116,7 +123,7 @@ def replay_lfu(
             heappush(heap, (uses[entry], since[entry], entry))
         if len(heap) > 4 * live + 64:
             drop_stale_items(heap, cached, since, uses)
-        held[i] = used
+        held_bytes[i] = used
 
 
 # Belady's optimum
@@ -124,7 +131,7 @@ def replay_lfu(
 
 @jit
 def replay_belady(
-    kinds: Array, numbers: Array, after: Array, size: int, slots: int, hits: Array, held: Array, totals: Array
+    kinds: Array, numbers: Array, after: Array, size: int, slots: int, hits: Array, held_bytes: Array, totals: Array
 ) -> None:
     """Replay requests for entries of one size, and keep the `slots` entries that are read soonest.
 
@@ -156,7 +163,7 @@ def replay_belady(
                 if len(heap) > 4 * live + 64:
                     heap = [item for item in heap if until[item[1]] == -item[0]]
                     heapify(heap)
-        held[i] = live * size
+        held_bytes[i] = live * size
 
 
 def bound_hits(requests: Requests, capacity: int) -> tuple[int, int]:

@@ -76,7 +76,14 @@ FIFO, LRU, CLOCK, SIEVE = range(4)
 
 @jit
 def replay_queue(
-    policy: int, kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held: Array, totals: Array
+    policy: int,
+    kinds: Array,
+    numbers: Array,
+    sizes: Array,
+    capacity: int,
+    hits: Array,
+    held_bytes: Array,
+    totals: Array,
 ) -> None:
     """Replay requests with one queue.
 
@@ -116,7 +123,7 @@ def replay_queue(
             push(links, ends, 0, entry)
             cached[entry] = True
             used += sizes[entry]
-        held[i] = used
+        held_bytes[i] = used
 
 
 # S3-FIFO
@@ -127,7 +134,7 @@ MAX_READS = 3
 
 @jit
 def replay_s3fifo(
-    kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held: Array, totals: Array
+    kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held_bytes: Array, totals: Array
 ) -> None:
     """Replay requests; write hits, held bytes and totals into the last three arrays."""
     links, ends = new_links(len(sizes), 4)
@@ -150,7 +157,7 @@ def replay_s3fifo(
                 move(links, ends, where, used, sizes, ends[GHOST, 1], NOWHERE)
             reads[entry] = 0
             move(links, ends, where, used, sizes, entry, to)
-        held[i] = used[SMALL] + used[MAIN]
+        held_bytes[i] = used[SMALL] + used[MAIN]
 
 
 @jit
@@ -183,7 +190,7 @@ READ_ONCE, READ_AGAIN, READ_ONCE_GHOST, READ_AGAIN_GHOST = 1, 2, 3, 4
 
 @jit
 def replay_arc(
-    kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held: Array, totals: Array
+    kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held_bytes: Array, totals: Array
 ) -> None:
     """Replay requests; write hits, held bytes and totals into the last three arrays."""
     links, ends = new_links(len(sizes), 5)
@@ -213,7 +220,7 @@ def replay_arc(
             while was == NOWHERE and used.sum() + size > 2 * capacity:
                 move(links, ends, where, used, sizes, ends[READ_AGAIN_GHOST, 1], NOWHERE)
             move(links, ends, where, used, sizes, entry, READ_ONCE if was == NOWHERE else READ_AGAIN)
-        held[i] = used[READ_ONCE] + used[READ_AGAIN]
+        held_bytes[i] = used[READ_ONCE] + used[READ_AGAIN]
 
 
 @jit
@@ -247,7 +254,7 @@ MAX_FREQUENCY = 15
 
 @jit
 def replay_tinylfu(
-    kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held: Array, totals: Array
+    kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held_bytes: Array, totals: Array
 ) -> None:
     """Replay requests; write hits, held bytes and totals into the last three arrays."""
     links, ends = new_links(len(sizes), 4)
@@ -275,7 +282,7 @@ def replay_tinylfu(
                 move(links, ends, where, used, sizes, entry, WINDOW if where[entry] == WINDOW else PROTECTED)
                 while used[PROTECTED] > main_share * 4 // 5:
                     move(links, ends, where, used, sizes, ends[PROTECTED, 1], PROBATION)
-        held[i] = used.sum()
+        held_bytes[i] = used.sum()
 
 
 @jit

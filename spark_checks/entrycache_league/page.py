@@ -216,12 +216,12 @@ def _check_topics(numbers: PageNumbers) -> ClaimResult:
     old, new = numbers.cost("legacy"), numbers.cost("pip430:expected")
     return ClaimResult(
         claim_verdict(
-            old[-1].nanos > 2 * old[0].nanos, new[-1].nanos < 10 * new[0].nanos, old[-1].looks > 2 * old[0].looks
+            old[-1].nanos > 2 * old[0].nanos, new[-1].nanos < 10 * new[0].nanos, old[-1].examined > 2 * old[0].examined
         ),
         f"from {old[0].topics} to {old[-1].topics:,} topics a request of legacy costs "
-        f"{old[-1].nanos / old[0].nanos:.1f} times as much and examines {old[-1].looks:.1f} instead of "
-        f"{old[0].looks:.2f}; of pip430:expected {new[-1].nanos / new[0].nanos:.1f} times, {new[-1].looks:.2f} "
-        f"instead of {new[0].looks:.2f}",
+        f"{old[-1].nanos / old[0].nanos:.1f} times as much and examines {old[-1].examined:.1f} instead of "
+        f"{old[0].examined:.2f}; of pip430:expected {new[-1].nanos / new[0].nanos:.1f} times, {new[-1].examined:.2f} "
+        f"instead of {new[0].examined:.2f}",
     )
 
 

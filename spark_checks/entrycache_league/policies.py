@@ -40,7 +40,7 @@ class ReplayOutput(NamedTuple):
     """The output of a replay: for each request a hit and the bytes held after it, and the totals."""
 
     hits: Array
-    held: Array
+    held_bytes: Array
     totals: Array
 
 

@@ -80,7 +80,8 @@ def _run_size_pass(
 @jit
 def replay_legacy(
     kinds: Array, times: Array, numbers: Array, counts: Array, ends: Array, sizes: Array, topics: Array, starts: Array,
-    capacity: int, watermark: float, ttl: int, interval: int, fills: bool, hits: Array, held: Array, totals: Array,
+    capacity: int, watermark: float, ttl: int, interval: int, fills: bool,
+    hits: Array, held_bytes: Array, totals: Array,
 ) -> None:  # fmt: skip
     """Replay requests; write hits, held bytes and totals into the last three arrays.
 
@@ -123,5 +124,5 @@ def replay_legacy(
                     low[topic] = min(low[topic], entry)
                     _add_bytes(topic, sizes[entry], 1, caches)
                     totals[PEAK] = max(totals[PEAK], caches[-1, 0])
-            held[j] = caches[-1, 0]
+            held_bytes[j] = caches[-1, 0]
         i = end

@@ -33,11 +33,11 @@ def _run_pass(
     kind: int, now: int, bound: int, rules: Array, sizes: Array, ring: Array, state: Array, of: Array, totals: Array
 ) -> None:
     """Take slots from the head until one stays: it is young enough, or enough bytes are freed."""
-    mask = len(ring) - 1
+    wrap = len(ring) - 1
     freed = 0
     round_end = state[TAIL]
     while state[HEAD] != state[TAIL]:
-        at = state[HEAD] & mask
+        at = state[HEAD] & wrap
         entry, life = ring[at, 0], ring[at, 1]
         if life != of[entry, LIFE]:
             state[HEAD] += 1
@@ -84,11 +84,11 @@ def _enqueue(entry: int, life: int, ring: Array, state: Array) -> None:
 @jit
 def _drop_dead_slots(ring: Array, state: Array, of: Array) -> None:
     """Make room in a full ring by dropping dead slots."""
-    mask = len(ring) - 1
+    wrap = len(ring) - 1
     end = state[TAIL]
     state[TAIL] = state[HEAD]
     for at in range(state[HEAD], end):
-        entry, life = ring[at & mask, 0], ring[at & mask, 1]
+        entry, life = ring[at & wrap, 0], ring[at & wrap, 1]
         if life == of[entry, LIFE]:
             _enqueue(entry, life, ring, state)
 
@@ -143,7 +143,7 @@ def _look_up(first: int, end: int, numbers: Array, hits: Array, of: Array) -> No
 @jit
 def replay_pip430(
     kinds: Array, times: Array, numbers: Array, counts: Array, ends: Array, sizes: Array, topics: Array, starts: Array,
-    rules: Array, hits: Array, held: Array, totals: Array,
+    rules: Array, hits: Array, held_bytes: Array, totals: Array,
 ) -> None:  # fmt: skip
     """Replay requests; write hits, held bytes and totals into the last three arrays."""
     of = np.zeros((len(sizes), 7), np.int64)
@@ -181,5 +181,5 @@ def replay_pip430(
                 of[numbers[j], EXPECTS] += 1 if kind == EXPECT else -1
                 if rules[ERA_5]:
                     of[numbers[j], EXPECTS] = max(0, of[numbers[j], EXPECTS])
-            held[j] = state[USED]
+            held_bytes[j] = state[USED]
         i = end

@@ -18,7 +18,7 @@ LINE_BYTES = 64
 @jit
 def replay_segmented(
     kinds: Array, numbers: Array, ends: Array, sizes: Array, capacity: int, segments: int, copies: bool,
-    hits: Array, held: Array, totals: Array,
+    hits: Array, held_bytes: Array, totals: Array,
 ) -> None:  # fmt: skip
     """Replay requests; held bytes are the bytes used in the segments, rounded up where entries are copied."""
     segment_bytes = capacity // segments
@@ -51,5 +51,5 @@ def replay_segmented(
                 after[entry] = lists[current]
                 lists[current] = entry
                 cached[entry] = True
-            held[j] = offsets.sum()
+            held_bytes[j] = offsets.sum()
         i = end

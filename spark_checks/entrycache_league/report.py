@@ -70,7 +70,7 @@ def cost_rows(costs: Sequence[RequestCost]) -> list[tuple[str, ...]]:
     rows = [(*head, "times the cost")]
     for policy in dict.fromkeys(cost.policy for cost in costs):
         own = [cost for cost in costs if cost.policy == policy]
-        cells = [text for cost in own for text in (f"{cost.nanos:.0f}", f"{cost.looks:.2f}")]
+        cells = [text for cost in own for text in (f"{cost.nanos:.0f}", f"{cost.examined:.2f}")]
         rows.append((policy, *cells, f"{own[-1].nanos / own[0].nanos:.1f}"))
     return rows
 
@@ -113,7 +113,7 @@ def comparisons_json(comparisons: Iterable[PolicyComparison], costs: Sequence[Re
             }
             for comparison in comparisons
         ],
-        "costs": [[cost.policy, cost.topics, round(cost.nanos, 1), round(cost.looks, 4)] for cost in costs],
+        "costs": [[cost.policy, cost.topics, round(cost.nanos, 1), round(cost.examined, 4)] for cost in costs],
     }
 
 
@@ -220,6 +220,6 @@ def _write_picture(draw: Callable[[Any], None], path: Path) -> None:
         draw(axes)
         axes.grid(visible=True, which="major", alpha=0.25)
         figure.legend(loc="outside right upper", frameon=False, fontsize=9)
-        with atomic_path(path) as beside:
-            figure.savefig(beside, format="svg", metadata={"Date": None, "Creator": None})
+        with atomic_path(path) as temporary:
+            figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
         pyplot.close(figure)

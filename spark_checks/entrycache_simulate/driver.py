@@ -24,9 +24,9 @@ class ReaderHabits:
 
     def __init__(self, all_calls: Sequence[Call]) -> None:
         self.deliveries_follow = _deliveries_follow(all_calls)
-        """Whether a delivery immediately followed each lookup that hit a counted entry."""
+        """True if a delivery immediately followed each lookup that hit a counted entry."""
         self.offers_on_demand = any(isinstance(call.event, calls.UncachedAdd) for call in all_calls)
-        """Whether the broker offers entries only when a cursor or the grace period wants them."""
+        """True if the broker offers entries only when a cursor or the grace period wants them."""
         self._counts: dict[str, int] = {}
         self._tracked: dict[str, dict[str, tuple[int, int]]] = {}
 

@@ -225,11 +225,11 @@ def draw_chart(title: str, across: str, up: str, lines: Sequence[Line], across_b
     ]
     for tick in range(TICKS + 1):
         y, x = top * tick / TICKS, right * tick / TICKS
-        shown = format_bytes(x) if across_bytes else f"{x:.3g}"
+        tick_label = format_bytes(x) if across_bytes else f"{x:.3g}"
         parts += [
             f'<line x1="{LEFT}" y1="{_y(y, top):.1f}" x2="{WIDTH - RIGHT}" y2="{_y(y, top):.1f}" stroke="#ddd"/>',
             f'<text x="{LEFT - 6}" y="{_y(y, top) + 4:.1f}" text-anchor="end">{format_bytes(y)}</text>',
-            f'<text x="{_x(x, right):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{shown}</text>',
+            f'<text x="{_x(x, right):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{tick_label}</text>',
         ]
     parts.append(f'<text x="{(LEFT + WIDTH) // 2}" y="{HEIGHT - 14}" text-anchor="middle">{escape(across)}</text>')
     parts.append(f'<text x="{WIDTH - RIGHT}" y="22" text-anchor="end" fill="#555">{escape(up)}</text>')

@@ -147,12 +147,12 @@ Stream = tuple[str | None, str]
 class Arrival:
     """An entry that waits for the end of its burst. It may leave the cache before."""
 
-    __slots__ = ("gone", "key", "size_bytes")
+    __slots__ = ("has_left", "key", "size_bytes")
 
     def __init__(self, key: Key, size_bytes: int) -> None:
         self.key = key
         self.size_bytes = size_bytes
-        self.gone = False
+        self.has_left = False
 
 
 class RetainedBytes:
@@ -206,7 +206,7 @@ class RetainedBytes:
             self._connections[stream] = Connection(self._sizes[stream[1]])
         buffers = self._connections[stream].turn([arrival.size_bytes + FRAME_BYTES for arrival in arrivals])
         for arrival, buffer in zip(arrivals, buffers, strict=True):
-            if arrival.gone:
+            if arrival.has_left:
                 continue
             del self._arriving[arrival.key]
             if buffer.slices == 0:
@@ -217,7 +217,7 @@ class RetainedBytes:
     def _leave(self, key: Key) -> None:
         buffer = self._buffers.pop(key, None)
         if buffer is None:
-            self._arriving.pop(key).gone = True
+            self._arriving.pop(key).has_left = True
             return
         buffer.slices -= 1
         if buffer.slices == 0:

@@ -56,10 +56,10 @@ def to_parquet(jsonl: Path, directory: Path) -> int:
     """Write a JSON Lines trace as Parquet, by default metadata if it has none, and return the number of events."""
     check_regular_file(jsonl, "the events")
     check_empty_folder(directory, "the trace")
-    beside = metadata_path(jsonl)
+    metadata_file = metadata_path(jsonl)
     metadata = Metadata(source=jsonl.name)
-    if beside.exists():
-        metadata = read_metadata_file(beside)
+    if metadata_file.exists():
+        metadata = read_metadata_file(metadata_file)
     return write_rows(directory, metadata, read_jsonl(jsonl))
 
 

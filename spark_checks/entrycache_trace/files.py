@@ -236,19 +236,19 @@ class PartWriter:
         folder = broker_folder(directory, broker)
         self.path = folder / f"part-{number:05}.parquet"
         self._rows: list[tuple[object, ...]] = []
-        self._beside: PartialFile | None = None
+        self._temporary: PartialFile | None = None
         with self._writing():
             folder.mkdir(parents=True, exist_ok=True)
-            self._beside = PartialFile(folder)
-            self._writer = pq.ParquetWriter(self._beside.file, ROW_SCHEMA, compression="zstd")
+            self._temporary = PartialFile(folder)
+            self._writer = pq.ParquetWriter(self._temporary.file, ROW_SCHEMA, compression="zstd")
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            if self._beside is not None:
-                self._beside.end()
+            if self._temporary is not None:
+                self._temporary.end()
             with suppress(OSError):
                 self.path.parent.rmdir()
             raise WriteError(f"cannot write {self.path}: {describe_os_error(error)}") from None
@@ -272,10 +272,10 @@ class PartWriter:
 
     def sweep(self) -> None:
         """Delete an unfinished part, and its folder if it is empty."""
-        if self._beside is not None and self._beside.path.exists():
+        if self._temporary is not None and self._temporary.path.exists():
             with suppress(OSError, pa.ArrowException):
                 self._writer.close()
-            self._beside.end()
+            self._temporary.end()
             with suppress(OSError):
                 self.path.parent.rmdir()
 
@@ -284,11 +284,11 @@ class PartWriter:
         if self._rows:
             self._flush()
         with self._writing():
-            assert self._beside is not None
+            assert self._temporary is not None
             self._writer.close()
-            self._beside.file.flush()
-            self._beside.path.replace(self.path)
-            self._beside.end()
+            self._temporary.file.flush()
+            self._temporary.path.replace(self.path)
+            self._temporary.end()
 
 
 def write_rows(directory: Path, metadata: Metadata, rows: Iterable[Mapping[str, object]]) -> int:
@@ -391,7 +391,7 @@ def _fits_column(value: object, column: pa.Field) -> bool:
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> int:
     """Write events as JSON Lines without nulls, and return their number."""
     count = 0
-    with atomic_path(path) as beside, beside.open("w", encoding="utf-8") as lines:
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as lines:
         for row in rows:
             present = {name: value for name, value in row.items() if value is not None}
             lines.write(json.dumps(present, ensure_ascii=False, separators=(",", ":")) + "\n")

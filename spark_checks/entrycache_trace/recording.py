@@ -116,6 +116,40 @@ class ReportedRow(Protocol):
     def value(self) -> str | None: ...
 
 
+LEDGER_COLUMN_MEANINGS: Final = {
+    "broker": "the run of one broker: one removal queue; the name of the part's folder, read as a text",
+    "seq": "the number of the event; a complete trace has no gap",
+    "ts_ns": "monotonic nanoseconds, which never fall with `seq`",
+    "op": "the event",
+    "cause": "the cause of the event",
+    "origin": "who asked for a pass: TRIGGER, CYCLE or CALL",
+    "cache": "the name of the managed ledger",
+    "ledger_id": "the position: its ledger",
+    "entry_id": "the position: its entry; for CURSOR rows, the cursor's new position",
+    "life": "the `seq` of the INSERT that began this life; -1 - `tail_no` for a life that began before the trace",
+    "size_bytes": "the accounted length",
+    "expected_reads": "the count after the event; null if the entry carries none",
+    "requeues": "the requeue count after the event",
+    "accessed": "the flag before the event",
+    "stamp_ns": "the entry's stamp before the event; for PASS_END that of the head, null if none is left",
+    "new_stamp_ns": "its stamp after INSERT and REQUEUE; null: `ts_ns`",
+    "pass_id": "the `seq` of the PASS_BEGIN that the row belongs to, its own there",
+    "call_id": "the `seq` of the first event of the same call",
+    "bound": "in a time pass the cutoff; in a size pass the bytes still to free before the event",
+    "max_requeues": "the effective setting, on each row of a pass",
+    "extend_accessed": "the effective setting, on each row of a pass",
+    "trigger_bytes": "for a size pass: an insert asks for one above these bytes",
+    "target_bytes": "for a size pass: it frees down to these bytes",
+    "bytes_after": "the recorder's own sum of accounted bytes over all caches, after the event",
+    "manager_bytes": "the manager's own counter at that moment",
+    "tail_no": "the number of the slot that the event gave the entry, from 0, in the queue's own order",
+    "head_no": "the number of this dequeue, from 0",
+    "ticket": "the number of the slot that was taken",
+    "cursor": "the cursor that reads, or that the row is about",
+    "value": "JSON: for CONFIG the settings, for METRICS the counters, for END `entries`, `bytes`, `slots`",
+}
+"""The meanings of the columns in traces of caches of managed ledgers."""
+
 ENTRY_ROWS: Final = ("HIT", "READ_DONE", "EXPECT", "REMOVE", "EVICT", "REQUEUE")
 """The events of a cached entry. A row of a cursor may name the same position without being about the entry."""
 

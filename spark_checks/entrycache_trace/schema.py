@@ -14,7 +14,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from entrycache_reference import pulsar_pip430
+from entrycache_reference.rules import SYSTEM_NAMES
 from entrycache_reference.vocabulary import INTEGER_MAX
 
 SCHEMA_VERSION: Final = 1
@@ -151,5 +151,5 @@ REQUIRED_COLUMNS = ("broker", "seq", "ts_ns", "op", "bytes_after")
 OPTIONAL_COLUMNS = ("call_id", "manager_bytes")
 """The columns that every row may have."""
 
-DEFAULT_SYSTEM: Final = pulsar_pip430.NAME
+DEFAULT_SYSTEM: Final = SYSTEM_NAMES[0]
 """The system of a trace whose metadata do not name one."""

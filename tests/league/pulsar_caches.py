@@ -107,9 +107,9 @@ def era_5(
 
     def do(op: Any) -> Any:
         nonlocal state
-        taken_step = pulsar_pip430.step(state, op, config)
-        state = taken_step.state
-        return taken_step.outcome
+        result = pulsar_pip430.step(state, op, config)
+        state = result.state
+        return result.outcome
 
     hits, held = [False] * len(requests.kinds), [0] * len(requests.kinds)
     due = ticks(requests, broker.interval_nanos)

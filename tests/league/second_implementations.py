@@ -78,9 +78,9 @@ def sieve(capacity: int) -> Policy:
         nonlocal hand
         if kind > READ:
             return False
-        found = next((item for item in held if item[0] == entry), None)
-        if found:
-            found[2] = found[2] or kind == READ
+        segment = next((item for item in held if item[0] == entry), None)
+        if segment:
+            segment[2] = segment[2] or kind == READ
             return kind == READ
         while size <= capacity and sum(item[1] for item in held) + size > capacity:
             at = 0 if hand is None else held.index(hand)
@@ -151,12 +151,12 @@ def arc(capacity: int) -> Policy:
         if live is not None or size > capacity:
             return live is not None and kind == READ
         in_again = entry in again_ghost
-        known = in_again or entry in once_ghost
+        is_ghost = in_again or entry in once_ghost
         b1, b2 = weight(once_ghost), weight(again_ghost)
         if in_again:
             target = max(0, target - max(size, size * b1 // b2))
             del again_ghost[entry]
-        elif known:
+        elif is_ghost:
             target = min(capacity, target + max(size, size * b2 // b1))
             del once_ghost[entry]
         else:
@@ -168,9 +168,9 @@ def arc(capacity: int) -> Policy:
                 once_ghost.update([once.popitem(last=False)])
             else:
                 again_ghost.update([again.popitem(last=False)])
-        while not known and weight(once, again, once_ghost, again_ghost) + size > 2 * capacity:
+        while not is_ghost and weight(once, again, once_ghost, again_ghost) + size > 2 * capacity:
             again_ghost.popitem(last=False)
-        (again if known else once)[entry] = size
+        (again if is_ghost else once)[entry] = size
         return False
 
     return ask
@@ -200,11 +200,11 @@ def tinylfu(capacity: int, period: int) -> Policy:
         if request_count % period == 0:
             for key in freq:
                 freq[key] //= 2
-        found = next((each for each in (window, probation, protected) if entry in each), None)
-        if found is not None:
+        segment = next((each for each in (window, probation, protected) if entry in each), None)
+        if segment is not None:
             if kind == READ:
-                del found[entry]
-                (window if found is window else protected)[entry] = size
+                del segment[entry]
+                (window if segment is window else protected)[entry] = size
                 while sum(protected.values()) > room * 4 // 5:
                     probation.update([protected.popitem(last=False)])
             return kind == READ
@@ -238,9 +238,9 @@ def most_hits(requests: Requests, slots: int) -> int:
     best: dict[frozenset[int], int] = {frozenset(): 0}
     for kind, entry in _data_requests(requests):
         reached: dict[frozenset[int], int] = {}
-        for kept, hits in best.items():
-            hits += entry in kept and kind == READ
-            for after in (kept, *_admissions(kept, entry, slots)):
+        for contents, hits in best.items():
+            hits += entry in contents and kind == READ
+            for after in (contents, *_admissions(contents, entry, slots)):
                 reached[after] = max(reached.get(after, 0), hits)
         best = reached
     return max(best.values())
@@ -252,10 +252,10 @@ def _data_requests(requests: Requests) -> Iterator[tuple[int, int]]:
             yield int(kind), int(entry)
 
 
-def _admissions(kept: frozenset[int], entry: int, slots: int) -> Iterator[frozenset[int]]:
-    if entry in kept:
+def _admissions(contents: frozenset[int], entry: int, slots: int) -> Iterator[frozenset[int]]:
+    if entry in contents:
         return
-    if len(kept) < slots:
-        yield kept | {entry}
+    if len(contents) < slots:
+        yield contents | {entry}
     else:
-        yield from (kept - {other} | {entry} for other in kept)
+        yield from (contents - {other} | {entry} for other in contents)

@@ -24,7 +24,7 @@ def run(*arguments: object) -> Result:
 
 
 def test_the_line_of_the_readme_with_few_requests() -> None:
-    """As it stands it runs in `make test-all`, compiled."""
+    """Run the line with few requests; `make test-all` runs it unchanged and compiled."""
     (line,) = re.findall(r"^\$ entrycache league (.*?) *#", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
     result = run(*line.split(), "--requests", 300)
     assert result.exit_code == 0, result.output

@@ -21,7 +21,7 @@ SEEDS = range(12)
 def replay(policy: str, seed: int, broker: BrokerSettings = BROKER) -> pulsar_caches.Answers:
     out = POLICIES[policy](seeded_requests(seed, 200, 1 + seed % 3 * 4, 30), capacity(seed), broker)
     assert isinstance(out, ReplayOutput)
-    return out.hits.tolist(), out.held.tolist()
+    return out.hits.tolist(), out.held_bytes.tolist()
 
 
 def capacity(seed: int) -> int:
@@ -79,7 +79,7 @@ def test_the_variants_of_5_answer_as_the_reference(extend: bool) -> None:
         out = POLICIES[policy](requests, capacity(seed), BROKER)
         assert isinstance(out, ReplayOutput)
         expected = pulsar_caches.era_5(requests, capacity(seed), BROKER, extend, VARIANTS_OF_5)
-        assert (out.hits.tolist(), out.held.tolist()) == expected, seed
+        assert (out.hits.tolist(), out.held_bytes.tolist()) == expected, seed
 
 
 @pytest.mark.parametrize("variant", ["count_floor", "zero_reads", "duplicate_count", "size_pass_rounds"])
@@ -117,6 +117,8 @@ def test_segmented_answers_as_its_reference(copies: bool) -> None:
         size = capacity(seed) * (64 if seed % 2 else 10)
         own = POLICIES["segmented:copy" if copies else "segmented:reference"](requests, size, BROKER)
         assert isinstance(own, ReplayOutput)
-        assert (own.hits.tolist(), own.held.tolist()) == pulsar_caches.segmented(requests, size, copies), seed
-        differences += (own.hits.tolist(), own.held.tolist()) != pulsar_caches.segmented(requests, size, not copies)
+        assert (own.hits.tolist(), own.held_bytes.tolist()) == pulsar_caches.segmented(requests, size, copies), seed
+        differences += (own.hits.tolist(), own.held_bytes.tolist()) != pulsar_caches.segmented(
+            requests, size, not copies
+        )
     assert differences

@@ -131,7 +131,7 @@ def test_a_longer_grace_period_caches_what_was_not_wanted(tmp_path: Path) -> Non
     assert [result.hits for result in simulation.results] == [1, 0, 2]
 
 
-def test_changes_of_settings_are_followed_but_for_those_asked_for(tmp_path: Path) -> None:
+def test_recorded_changes_of_settings_are_followed_except_requested_ones(tmp_path: Path) -> None:
     run = Recorded(tmp_path / "t", {"ttl_nanos": 5, "extend_recently_accessed": False})
     run.cache.insert("a", 1, 0, 10)
     run.flush()

@@ -29,9 +29,9 @@ def test_a_repeated_trace_has_no_violation_on_any_backend(short: Path, tmp_path:
     assert events == sum(part.rows for part in parts) >= 5_000
     assert [part.broker for part in parts] == ["broker-0", "broker-1"]
     assert read_broker(parts[:1])["seq"].to_pylist() == list(range(parts[0].rows))
-    for engine in ("local", "replay"):
-        result = audit_folder(tmp_path / "long", engine)
-        assert set(result.rules.values()) == {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}, engine
+    for backend in ("local", "replay"):
+        result = audit_folder(tmp_path / "long", backend)
+        assert set(result.rules.values()) == {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}, backend
         assert result.rules["R-EVICT-8"] is result.rules["R-EXPIRE-1"] is Verdict.CONFORMS
         assert not result.differences
 

@@ -66,9 +66,9 @@ BRANCH_VARIANTS = {
 
 def record_trace(folder: Path, case: dict[str, Any], subject: str) -> Path:
     (folder / f"{subject}.json").write_text(json.dumps(case), encoding="utf-8")
-    found = resolve_subject(SubjectChoice(subject, system=SEGMENTED))
-    assert record(found, read_case(folder / f"{subject}.json", SYSTEMS), folder / subject).failure is None
-    found.close()
+    resolved = resolve_subject(SubjectChoice(subject, system=SEGMENTED))
+    assert record(resolved, read_case(folder / f"{subject}.json", SYSTEMS), folder / subject).failure is None
+    resolved.close()
     return folder / subject
 
 
@@ -86,8 +86,8 @@ def test_both_caches_record_a_case_in_the_same_way(tmp_path: Path) -> None:
     ]
     assert [row["key_hash"] for row in rows if row["op"] == "HIT"] == [7, None, None]
     assert json.loads(rows[-1]["value"]) == {"entries": 3, "bytes": 750, "slots": 3}
-    for engine in ("local", "replay"):
-        result = audit_folder(traces[1], engine)
+    for backend in ("local", "replay"):
+        result = audit_folder(traces[1], backend)
         assert not result.violations
         assert result.exit_code == 0
 
@@ -98,19 +98,19 @@ def test_the_variants_of_the_branch_break_rules(tmp_path: Path, variant: str) ->
     steps = [*CASE["steps"], *({"op": "insert", "cache": "c", "pos": [1, at], "size": 256} for at in range(4))]
     case = {**CASE, "variants": {variant: value}, "steps": steps}
     trace = record_trace(tmp_path, case, "reference")
-    for engine in ("local", "replay"):
-        assert rule in {violation.rule for violation in audit_folder(trace, engine).violations}
+    for backend in ("local", "replay"):
+        assert rule in {violation.rule for violation in audit_folder(trace, backend).violations}
 
 
 @pytest.mark.parametrize("fault", BROKEN_RULES)
 def test_a_fault_breaks_its_rule_in_a_trace(tmp_path: Path, fault: str) -> None:
     write_metadata(tmp_path, Metadata(system=SEGMENTED))
     SegmentedBroker(PartWriter(tmp_path, "broker"), "reference", "1", FAULTS[fault]).run(1_000, lambda count: None)
-    found = [
-        {(row.rule, row.seq) for row in audit_folder(tmp_path, engine).violations} for engine in ("local", "replay")
+    violations = [
+        {(row.rule, row.seq) for row in audit_folder(tmp_path, backend).violations} for backend in ("local", "replay")
     ]
-    assert found[0] == found[1]
-    assert BROKEN_RULES[fault] in {rule for rule, _ in found[0]}
+    assert violations[0] == violations[1]
+    assert BROKEN_RULES[fault] in {rule for rule, _ in violations[0]}
 
 
 def test_the_same_seed_gives_the_same_trace(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The rows of `pulsar-legacy`: those of `pulsar-pip430` that a cache without a removal queue has.
 
-Most columns mean what they mean for `pulsar-pip430`; `_OWN_MEANINGS` has the others. There is no removal queue, so
-`write_case_trace` records the steps of a case without numbers of slots.
+Most columns have the meanings of any cache of managed ledgers; `_OWN_MEANINGS` has the others. There is no removal
+queue, so `write_case_trace` records the steps of a case without numbers of slots.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from entrycache_trace.formats.pulsar_pip430 import COLUMN_MEANINGS as WITH_QUEUE
-from entrycache_trace.recording import WriteCaseTrace
+from entrycache_trace.recording import LEDGER_COLUMN_MEANINGS, WriteCaseTrace
 from entrycache_trace.recording import write_case_trace as write_numbered
 from entrycache_trace.schema import EventFormat, TraceFormat
 
@@ -91,7 +90,7 @@ _USED_COLUMNS: Final = {name for event in EVENTS for name in (*event.needs, *eve
 
 COLUMN_MEANINGS: Final = {
     name: _OWN_MEANINGS.get(name, means)
-    for name, means in WITH_QUEUE.items()
+    for name, means in LEDGER_COLUMN_MEANINGS.items()
     if name in {"broker", "seq", "ts_ns", "op", "cause", "call_id", "bytes_after", "manager_bytes"} | _USED_COLUMNS
 }
 

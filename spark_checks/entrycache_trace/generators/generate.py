@@ -168,18 +168,18 @@ def repeat(
     check_empty_folder(directory, "the trace")
     stretch = find_stretch(source)
     copies = -(-events // (brokers * stretch.events.num_rows))
-    done = 0
+    events_written = 0
     for number in range(brokers):
         path = directory / f"broker=broker-{number}" / "part-00000.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_path(path) as temporary, pq.ParquetWriter(temporary, ROW_SCHEMA, compression="zstd") as writer:
             for table in _stretch_tables(stretch, copies):
                 writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
-                done += table.num_rows
+                events_written += table.num_rows
                 progress(table.num_rows)
     metadata = read_metadata(source)
     write_metadata(directory, replace(metadata, source=f"{metadata.source}, repeated {copies} times"))
-    return done
+    return events_written
 
 
 def find_stretch(source: Path) -> Stretch:

@@ -60,10 +60,10 @@ class LegacyBroker:
         return self._recorder.seq
 
     def _do(self, op: ops.Op) -> None:
-        done = step(self._state, op, self._config)
-        self._state = done.state
-        if done.rows:
-            self._recorder.call(done.rows)
+        result = step(self._state, op, self._config)
+        self._state = result.state
+        if result.rows:
+            self._recorder.call(result.rows)
 
     def _work(self) -> None:
         chance = self._random
