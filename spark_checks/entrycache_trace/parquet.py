@@ -112,10 +112,13 @@ def _footer_proves(metadata: pq.FileMetaData, column: pa.Field, bounded: bool, r
         if statistics is None or (required and not (statistics.has_null_count and statistics.null_count == 0)):
             return False
         empty = statistics.has_null_count and statistics.num_values == 0
-        within = statistics.has_min_max and statistics.min in span and statistics.max in span
-        if bounded and not empty and not within:
+        if bounded and not empty and not _is_within(statistics, span):
             return False
     return True
+
+
+def _is_within(statistics: pq.Statistics, span: range) -> bool:
+    return bool(statistics.has_min_max and statistics.min in span and statistics.max in span)
 
 
 def _check_values(path: Path, column: pa.Field) -> None:
