@@ -18,7 +18,7 @@ from entrycache_protocol.case import case_from_json, read_case
 from entrycache_simulate.explain import explain_event
 from entrycache_simulate.run import OBSERVABLE_OPS, read_brokers
 from entrycache_trace.files import iterate_rows, list_parts
-from tests.support.simulate.workload import anything
+from tests.support.simulate.workload import record_random_calls
 
 SMALL: dict[str, Any] = {"max_size_bytes": 120, "watermark": 0.7, "ttl_nanos": 12, "max_requeues": 2}
 
@@ -45,7 +45,7 @@ def last_seq(trace: Path) -> int:
 def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A trace of all kinds of calls."""
     out = tmp_path_factory.mktemp("traces") / "trace"
-    anything(3, out, SMALL)
+    record_random_calls(3, out, SMALL)
     return out
 
 
@@ -67,7 +67,7 @@ def alter(trace: Path, out: Path, column: str, seq: int) -> Path:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_case_gives_the_events_of_the_trace(seed: int, tmp_path: Path) -> None:
-    anything(seed, tmp_path / "trace", SMALL)
+    record_random_calls(seed, tmp_path / "trace", SMALL)
     explained = explain_event(tmp_path / "trace", None, last_seq(tmp_path / "trace"))
     assert explained.difference == ""
     again = tmp_path / "again"

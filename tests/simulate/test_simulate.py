@@ -24,7 +24,7 @@ from entrycache_simulate.retained import buffer_kinds, compute_curve
 from entrycache_simulate.run import simulate
 from entrycache_trace.files import Metadata, iterate_rows, list_parts, write_rows
 from entrycache_trace.generators.generate import generate
-from tests.support.simulate.workload import Recorded, anything, plain
+from tests.support.simulate.workload import RecordedCache, record_plain_calls, record_random_calls
 
 SMALL: dict[str, Any] = {"max_size_bytes": 120, "watermark": 0.7, "ttl_nanos": 12, "max_requeues": 2}
 PLAIN: dict[str, Any] = {"max_size_bytes": 1_000, "watermark": 0.9, "ttl_nanos": 40_000_000, "max_requeues": 5}
@@ -44,7 +44,7 @@ PLAIN: dict[str, Any] = {"max_size_bytes": 1_000, "watermark": 0.9, "ttl_nanos":
 def test_the_own_settings_give_the_trace_again(tmp_path: Path, changes: dict[str, Any]) -> None:
     for seed in range(8):
         out = tmp_path / str(seed)
-        run = anything(seed, out, {**SMALL, **changes})
+        run = record_random_calls(seed, out, {**SMALL, **changes})
         simulation = simulate(out, [])
         assert simulation.differences == ()
         assert (simulation.results[0].hits, simulation.results[0].lookups) == (run.hits, run.hits + run.misses)
@@ -64,19 +64,19 @@ def test_other_settings_give_what_they_would_have_given(tmp_path: Path) -> None:
     """Compare with the same calls made directly under each configuration and not from a trace."""
     for seed, recorded in itertools.product((1, 2), (PLAIN, {**PLAIN, "max_size_bytes": 150})):
         out = tmp_path / f"{seed} {recorded['max_size_bytes']}"
-        plain(seed, out, recorded)
+        record_plain_calls(seed, out, recorded)
         simulation = simulate(out, [(str(changes), changes) for changes in CHANGES])
         assert simulation.differences == ()
         ratios = set()
         for result, changes in zip(simulation.results[1:], CHANGES, strict=True):
-            direct = plain(seed, None, {**recorded, **changes})
+            direct = record_plain_calls(seed, None, {**recorded, **changes})
             assert (result.hits, result.lookups) == (direct.hits, direct.hits + direct.misses)
             ratios.add(result.hits)
         assert len(ratios) > 2
 
 
 def test_numbers_of_a_small_trace(tmp_path: Path) -> None:
-    run = Recorded(tmp_path / "t", {"max_size_bytes": 100, "watermark": 0.5, "extend_recently_accessed": False})
+    run = RecordedCache(tmp_path / "t", {"max_size_bytes": 100, "watermark": 0.5, "extend_recently_accessed": False})
     for number, size in enumerate((40, 40, 30)):  # the third crosses 98: down to 50 frees 60 or more, 80 are freed
         run.cache.insert("a", 1, number, size)
         run.flush()
@@ -97,7 +97,7 @@ def test_numbers_of_a_small_trace(tmp_path: Path) -> None:
 
 
 def test_reads_that_hit_everything_fill_by_the_cursors_that_are_recorded(tmp_path: Path) -> None:
-    run = Recorded(tmp_path / "t", {"max_size_bytes": 1_000})
+    run = RecordedCache(tmp_path / "t", {"max_size_bytes": 1_000})
     run.cache.cursor_add("a", "x", (1, 0))
     run.flush()
     run.cache.insert("a", 1, 0, 10)
@@ -109,11 +109,11 @@ def test_reads_that_hit_everything_fill_by_the_cursors_that_are_recorded(tmp_pat
     run.close()
     own, tiny = simulate(tmp_path / "t", [("tiny", {"max_size_bytes": 5})]).results
     assert (own.hits, tiny.hits, tiny.storage_reads) == (2, 0, 2)
-    run = Recorded(None, {"max_size_bytes": 5})
+    run = RecordedCache(None, {"max_size_bytes": 5})
 
 
 def test_a_longer_grace_period_caches_what_was_not_wanted(tmp_path: Path) -> None:
-    run = Recorded(tmp_path / "t", {"grace_millis": 1})
+    run = RecordedCache(tmp_path / "t", {"grace_millis": 1})
     for number, now_millis in enumerate((0, 1)):
         run.now_nanos = now_millis * 1_000_000
         if run.cache.should_cache("a"):
@@ -132,7 +132,7 @@ def test_a_longer_grace_period_caches_what_was_not_wanted(tmp_path: Path) -> Non
 
 
 def test_recorded_changes_of_settings_are_followed_except_requested_ones(tmp_path: Path) -> None:
-    run = Recorded(tmp_path / "t", {"ttl_nanos": 5, "extend_recently_accessed": False})
+    run = RecordedCache(tmp_path / "t", {"ttl_nanos": 5, "extend_recently_accessed": False})
     run.cache.insert("a", 1, 0, 10)
     run.flush()
     run.cache.configure(ttl_nanos=50)
@@ -154,7 +154,7 @@ def test_generated_traces_are_reproduced(tmp_path: Path, preset: str) -> None:
 
 
 def test_without_expected_reads_nothing_is_counted_and_no_read_is_cached(tmp_path: Path) -> None:
-    run = Recorded(tmp_path / "t", {"ttl_nanos": 5, "extend_recently_accessed": False})
+    run = RecordedCache(tmp_path / "t", {"ttl_nanos": 5, "extend_recently_accessed": False})
     run.cache.insert("a", 1, 0, 10, expected_reads=3)
     run.flush()
     run.cache.read("a", (1, 1), (1, 1), 2)
@@ -185,7 +185,7 @@ def falsify(out: Path, op: str, column: str, value: Any) -> None:
     [("HIT", "op", "MISS"), ("HIT", "entry_id", 77), ("EVICT", "bytes_after", 3), ("INSERT", "size_bytes", 999)],
 )
 def test_a_trace_that_its_settings_do_not_give_is_reported(tmp_path: Path, op: str, column: str, value: Any) -> None:
-    plain(3, tmp_path / "t", PLAIN, 200)
+    record_plain_calls(3, tmp_path / "t", PLAIN, 200)
     assert simulate(tmp_path / "t", []).differences == ()
     falsify(tmp_path / "t", op, column, value)
     (line,) = simulate(tmp_path / "t", []).differences
@@ -196,7 +196,7 @@ def test_a_trace_that_its_settings_do_not_give_is_reported(tmp_path: Path, op: s
 
 
 def test_copied_entries_retain_what_is_accounted_and_buffers_never_less(tmp_path: Path) -> None:
-    plain(4, tmp_path / "t", PLAIN, 300)
+    record_plain_calls(4, tmp_path / "t", PLAIN, 300)
     simulation = simulate(tmp_path / "t", [])
     for burst in (0, 1_000_000, 50_000_000):
         curve = compute_curve(simulation.brokers, simulation.metadata, buffer_kinds([]), burst, [100, 400, 2_000])
@@ -213,7 +213,7 @@ def command(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_command(tmp_path: Path) -> None:
-    plain(5, tmp_path / "t", PLAIN, 200)
+    record_plain_calls(5, tmp_path / "t", PLAIN, 200)
     (tmp_path / "a.json").write_text('{"ttl_nanos": 1000000}')
     (tmp_path / "broker.conf").write_text(
         "managedLedgerCacheSizeMB=64\nbrokerAdaptiveRecvByteBufAllocatorMaximumSize=65536\n"
@@ -268,7 +268,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (inputs / "empty").mkdir()
     (inputs / "list.json").write_text("[]")
     (inputs / "broker.conf").write_text("a=b\n")
-    plain(1, inputs / "t", PLAIN, 20)
+    record_plain_calls(1, inputs / "t", PLAIN, 20)
     return inputs
 
 
@@ -292,13 +292,13 @@ def test_a_mistake_is_reported_in_one_line(
     ],
 )
 def test_traces_that_cannot_be_simulated(tmp_path: Path, change: dict[str, Any], message_part: str) -> None:
-    Recorded(tmp_path / "t", PLAIN, **change).close()
+    RecordedCache(tmp_path / "t", PLAIN, **change).close()
     with pytest.raises(UsageError, match=message_part):
         simulate(tmp_path / "t", [])
 
 
 def test_a_trace_that_begins_with_entries_cannot_be_simulated(tmp_path: Path) -> None:
-    run = Recorded(tmp_path / "t", PLAIN)
+    run = RecordedCache(tmp_path / "t", PLAIN)
     assert run.recorder is not None
     run.recorder.call([Row("SNAPSHOT", "OPEN", 0, 0)])
     run.close()
@@ -308,7 +308,7 @@ def test_a_trace_that_begins_with_entries_cannot_be_simulated(tmp_path: Path) ->
 
 def rows_of(out: Path) -> list[dict[str, Any]]:
     """Return the rows of a small recording, to be changed and written anew."""
-    plain(1, out, PLAIN, 20)
+    record_plain_calls(1, out, PLAIN, 20)
     return list(iterate_rows(list_parts(out)))
 
 
