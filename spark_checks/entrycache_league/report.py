@@ -14,8 +14,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_dev.bench.page import require_matplotlib
 from entrycache_league.comparison import TOPIC_COUNTS, PolicyComparison, PolicyResult, RequestCost
+from entrycache_protocol.errors import missing_extra
 from entrycache_protocol.files import atomic_path
 
 COUNTED_COLUMNS = (
@@ -208,12 +208,25 @@ def _line_style(policy: str, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _write_picture(draw: Callable[[Any], None], path: Path) -> None:
-    """Write a chart as SVG."""
-    matplotlib = require_matplotlib()
+def _load_pyplot() -> Any:
+    """Import the drawing functions of matplotlib.
+
+    Raises:
+        MissingPrerequisite: matplotlib is not installed.
+    """
+    try:
+        import matplotlib  # noqa: PLC0415 -- an extra
+    except ImportError:
+        raise missing_extra("the charts", "matplotlib", "league") from None
     matplotlib.use("svg")
     from matplotlib import pyplot  # noqa: PLC0415
 
+    return pyplot
+
+
+def _write_picture(draw: Callable[[Any], None], path: Path) -> None:
+    """Write a chart as SVG."""
+    pyplot = _load_pyplot()
     with pyplot.rc_context(STYLE):
         figure = pyplot.figure(figsize=(11, 6), layout="constrained")
         axes: Any = figure.subplots()
