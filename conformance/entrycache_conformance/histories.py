@@ -71,6 +71,9 @@ def broken_rule(promises: Histories, failed: FailedRun) -> Rule:
     return promises.throws if throws and "does not end" not in failed.message else promises.ends
 
 
+MAX_HISTORIES: Final = 6_000
+"""The largest number of histories in one run; further ones add little."""
+
 BATCH: Final = 20
 """The number of histories that are sent ahead."""
 
@@ -305,10 +308,6 @@ def _measure_frequency(subject: TestedSubject, failing: FailingHistory) -> Faili
             times += 1
             last = again
     return last._replace(tries=tries + failing.tries, times=times + failing.times)
-
-
-MAX_HISTORIES: Final = 6_000
-"""The largest number of histories in one run; further ones add little."""
 
 
 class HistoryLevelResult(NamedTuple):

@@ -141,7 +141,9 @@ def levels_of_rules(system: AnySystem, rules: Iterable[str]) -> tuple[str, ...]:
         if rule not in known:
             raise UsageError(f"{system.name} has no rule {rule!r}; conform --list names them")
         if rule not in by_rule:
-            raise UsageError(f"no run of the norm meets {rule}: it is a rule of a variant; give other rules")
+            raise UsageError(
+                f"no run under the default behaviour exercises {rule}: it is a rule of a variant; give other rules"
+            )
         first.append(by_rule[rule].level)
     at = [system.levels.index(level) for level in first if level != CONCURRENT_LEVEL]
     threads = (CONCURRENT_LEVEL,) if CONCURRENT_LEVEL in first else ()
@@ -178,8 +180,8 @@ def _offers_everything(declaration: Declaration) -> bool:
     settings = [
         field.name for field in dataclasses.fields(system.model.config) if field.name not in system.cases.unvaried
     ]
-    norm = declaration.variants in {None, system.model.variants()} and not declaration.limits.keeps_rules_out
-    return norm and system.ops.keys() <= declaration.ops and all(declaration.varies(key) for key in settings)
+    is_default = declaration.variants in {None, system.model.variants()} and not declaration.limits.keeps_rules_out
+    return is_default and system.ops.keys() <= declaration.ops and all(declaration.varies(key) for key in settings)
 
 
 def _scout_coverage(declaration: Declaration, level: str) -> Coverage:

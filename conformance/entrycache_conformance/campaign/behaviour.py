@@ -114,9 +114,9 @@ def _with_default_settings(
     before: TestedSubject, after: TestedSubject, case: Case, difference: Difference, declaration: Declaration
 ) -> tuple[Case, Difference]:
     """Return the case with as many settings at their defaults as possible."""
-    norm = declaration.base_config()
-    for field in dataclasses.fields(norm):
-        default = getattr(norm, field.name)
+    defaults = declaration.base_config()
+    for field in dataclasses.fields(defaults):
+        default = getattr(defaults, field.name)
         if getattr(case.config, field.name) != default:
             plainer = dataclasses.replace(case, config=dataclasses.replace(case.config, **{field.name: default}))
             again = _difference(before, after, plainer, declaration)
@@ -130,8 +130,12 @@ def _name_difference(
 ) -> BehaviourDifference:
     """Name the difference after the variant that explains it, else after the operation."""
     steps = run_reference(case, Coverage())
-    norm = judge(case, steps, after.play([case])[0], after.declaration)
-    rules = () if norm is None else tuple(rule.value for rule in explain_difference(after, case, steps, norm))
+    difference_from_reference = judge(case, steps, after.play([case])[0], after.declaration)
+    rules = (
+        ()
+        if difference_from_reference is None
+        else tuple(rule.value for rule in explain_difference(after, case, steps, difference_from_reference))
+    )
     label = f"{type(case.steps[difference.at]).name}: no variant explains it"
     variants = _changed_variants(before.declaration, after.declaration)
     for names in (*combinations(sorted(variants), 1), *combinations(sorted(variants), 2)):
@@ -189,11 +193,11 @@ def to_markdown(names: tuple[str, str], found: list[BehaviourDifference], comman
 
 
 def _config_text(case: Case) -> str:
-    norm = type(case.config)()
+    defaults = type(case.config)()
     changed = {
         field.name: getattr(case.config, field.name)
-        for field in dataclasses.fields(norm)
-        if field.name != "variants" and getattr(case.config, field.name) != getattr(norm, field.name)
+        for field in dataclasses.fields(defaults)
+        if field.name != "variants" and getattr(case.config, field.name) != getattr(defaults, field.name)
     }
     return ", ".join(f"`{name}` {getattr(value, 'value', value)}" for name, value in changed.items())
 

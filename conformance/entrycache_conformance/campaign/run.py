@@ -411,7 +411,7 @@ def _campaign_record(
 
 def _subject_record(subject: Child | InProcessSubject, steps: int) -> dict[str, Any]:
     declaration = subject.declaration
-    norm = type(declaration.limits)()
+    defaults = type(declaration.limits)()
     return {
         "name": subject.name,
         "artifact": artifact_of(subject.name),
@@ -419,8 +419,8 @@ def _subject_record(subject: Child | InProcessSubject, steps: int) -> dict[str, 
         "variants": variants_to_json(declaration.base_config()),
         "limits": {
             name: getattr(declaration.limits, name)
-            for name in norm.__dataclass_fields__
-            if getattr(declaration.limits, name) != getattr(norm, name)
+            for name in defaults.__dataclass_fields__
+            if getattr(declaration.limits, name) != getattr(defaults, name)
         },
         "findings": dict(sorted(declaration.findings.items())),
     }

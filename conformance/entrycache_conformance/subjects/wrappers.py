@@ -121,8 +121,8 @@ def lift_waivers(subject: TestedSubject, findings: Sequence[str], others: Collec
 
 
 def _with_defaults(values: Any, names: Collection[str]) -> Any:
-    norm = type(values)()
-    return dataclasses.replace(values, **{name: getattr(norm, name) for name in names})
+    defaults = type(values)()
+    return dataclasses.replace(values, **{name: getattr(defaults, name) for name in names})
 
 
 @cache
