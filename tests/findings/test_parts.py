@@ -100,7 +100,8 @@ def test_every_reason_for_no_case_is_some_page_s() -> None:
 
 def test_the_readme_and_the_index_name_the_same_three_that_matter_most() -> None:
     link = re.compile(r"^- .*?\]\((?:docs/findings/)?([\w-]+)/README\.md\)", re.MULTILINE)
-    texts = [(folder / "README.md").read_text("utf-8") for folder in (ROOT, FINDINGS)]
-    named = [link.findall(text.partition("matter most to users:")[2])[:3] for text in texts]
+    readme, index = ((folder / "README.md").read_text("utf-8") for folder in (ROOT, FINDINGS))
+    parts = (readme.partition("## What it found")[2], index.partition("matter most to users:")[2])
+    named = [link.findall(part)[:3] for part in parts]
     assert named[0] == named[1]
     assert len(set(named[0])) == 3
