@@ -65,7 +65,7 @@ def do_put_all(picture: ExpectedState, event: ops.PutAll) -> Answer:
 
 
 def do_put_if_absent(picture: ExpectedState, event: ops.PutIfAbsent) -> Answer:
-    """A lookup, a write if nothing was found, and the overflow either way; the write counts at the end."""
+    """Return a lookup, a write if nothing was found, and the overflow either way; the write counts at the end."""
     found = look_up(picture, event.ns, event.key)
     if found is None and would_hide_dirty(picture, event.ns, event.key, event.dirty):
         picture.error = ErrorKind.ILLEGAL_STATE
@@ -78,14 +78,14 @@ def do_put_if_absent(picture: ExpectedState, event: ops.PutIfAbsent) -> Answer:
 
 
 def do_get(picture: ExpectedState, event: ops.Get) -> Answer:
-    """A lookup that the thread counts, also where there is nothing to look into."""
+    """Return a lookup that the thread counts, also where there is nothing to look into."""
     picture.gets += 1
     found = None if event.key is None or event.ns not in picture else look_up(picture, event.ns, event.key)
     return Got(found is not None, None if found is None else found.value)
 
 
 def do_delete(picture: ExpectedState, event: ops.Delete) -> Answer:
-    """The key leaves, and nobody is told."""
+    """Return the key leaves, and nobody is told."""
     node = picture.open(event.ns).nodes.get(event.key) if event.ns in picture else None
     if node is None:
         return Deleted(False, None)
@@ -96,12 +96,12 @@ def do_delete(picture: ExpectedState, event: ops.Delete) -> Answer:
 
 
 def encode_key(text: str) -> bytes:
-    """The bytes by which keys are ordered."""
+    """Return the bytes by which keys are ordered."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def list_between(keys: Any, first: str | None, last: str | None, last_inclusive: bool = True) -> list[str]:
-    """The keys within two bounds, in the order of their bytes; None: no bound."""
+    """Return the keys within two bounds, in the order of their bytes; None: no bound."""
     low, high = (None if one is None else encode_key(one) for one in (first, last))
     found = sorted((encode_key(key), key) for key in keys)
     if low is not None:
@@ -112,7 +112,7 @@ def list_between(keys: Any, first: str | None, last: str | None, last_inclusive:
 
 
 def do_list(picture: ExpectedState, event: Any) -> Answer:
-    """A lookup of each key in the order asked for: each is used, and so the last one is the most recent."""
+    """Return a lookup of each key in the order asked for: each is used, and so the last one is the most recent."""
     if event.ns not in picture:
         return Listed(())
     own = picture.open(event.ns)
@@ -133,7 +133,7 @@ def do_listen(picture: ExpectedState, event: ops.Listen) -> Answer:
 
 
 def do_flush(picture: ExpectedState, event: ops.Flush) -> Answer:
-    """Every dirty entry is handed over; what the namespace has lost then is reported."""
+    """Return every dirty entry is handed over; what the namespace has lost then is reported."""
     picture.flushes += 1
     flush(picture, event.ns)
     return Done()
@@ -149,13 +149,13 @@ def flush(picture: ExpectedState, ns: str) -> None:
 
 
 def do_evict(picture: ExpectedState, event: ops.Evict) -> Answer:
-    """The eldest entry leaves; the thread does not count it."""
+    """Return the eldest entry leaves; the thread does not count it."""
     evict_eldest(picture, event.ns)
     return Done()
 
 
 def do_clear(picture: ExpectedState, event: ops.Clear) -> Answer:
-    """Every entry leaves; listener and counters stay."""
+    """Return every entry leaves; listener and counters stay."""
     if event.ns in picture:
         own = picture.open(event.ns)
         gone = take_all(picture, own)
@@ -165,7 +165,7 @@ def do_clear(picture: ExpectedState, event: ops.Clear) -> Answer:
 
 
 def do_close(picture: ExpectedState, event: ops.Close) -> Answer:
-    """The namespace is gone with all that it holds."""
+    """Return the namespace is gone with all that it holds."""
     if event.ns in picture:
         gone = take_all(picture, picture.open(event.ns))
         picture.close(event.ns)
@@ -175,7 +175,7 @@ def do_close(picture: ExpectedState, event: ops.Close) -> Answer:
 
 
 def take_all(picture: ExpectedState, own: ExpectedSpace) -> list[tuple[str, Node]]:
-    """All entries of a namespace, most recent first; their bytes leave at once."""
+    """Return all entries of a namespace, most recent first; their bytes leave at once."""
     picture.total -= own.size_bytes
     book_bytes(picture, -own.size_bytes)
     return [(key, own.nodes[key]) for key in own.recent]
@@ -188,7 +188,7 @@ def report_removed(picture: ExpectedState, ns: str, gone: list[tuple[str, Node]]
 
 
 def do_resize(picture: ExpectedState, event: ops.Resize) -> Answer:
-    """The limit is set; a smaller one is paid for by turns."""
+    """Return the limit is set; a smaller one is paid for by turns."""
     is_smaller = event.max_size_bytes < picture.limit
     picture.limit = event.max_size_bytes
     value = json.dumps({"max_size_bytes": event.max_size_bytes})
@@ -232,7 +232,7 @@ def evict_by_turns_ahead(picture: ExpectedState) -> None:
 
 
 def do_usage(picture: ExpectedState, event: ops.Usage) -> Answer:
-    """Exact sums."""
+    """Return exact sums."""
     if event.ns is ABSENT:
         entries = sum([len(space.nodes) for space in picture.state.spaces.values()])
         return Used(entries, picture.total, picture.limited())
@@ -241,7 +241,7 @@ def do_usage(picture: ExpectedState, event: ops.Usage) -> Answer:
 
 
 def do_metrics(picture: ExpectedState, event: ops.Metrics) -> Answer:
-    """The counters of the thread, or of one namespace."""
+    """Return the counters of the thread, or of one namespace."""
     if event.ns is ABSENT:
         return ThreadCounters(picture.puts, picture.gets, picture.evicts, picture.flushes)
     own = ExpectedSpace(space(picture.state, event.ns))
@@ -290,7 +290,7 @@ def put_value(picture: ExpectedState, name: str, key: str, value: str | None, is
 
 
 def find_value(picture: ExpectedState, name: str, key: str) -> tuple[bool, str | None]:
-    """A lookup: whether the cache knows the key, and the last write of it, there or below."""
+    """Return a lookup: whether the cache knows the key, and the last write of it, there or below."""
     ensure_store(picture, name)
     picture.gets += 1
     node = look_up(picture, name, key) if name in picture else None
@@ -298,7 +298,7 @@ def find_value(picture: ExpectedState, name: str, key: str) -> tuple[bool, str |
 
 
 def read_value(picture: ExpectedState, name: str, key: str) -> str | None:
-    """A lookup that caches, clean, what it found below."""
+    """Return a lookup that caches, clean, what it found below."""
     is_known, value = find_value(picture, name, key)
     if not is_known and value is not None:
         put_value(picture, name, key, value, is_dirty=False)
@@ -306,19 +306,19 @@ def read_value(picture: ExpectedState, name: str, key: str) -> str | None:
 
 
 def do_store_put(picture: ExpectedState, event: ops.StorePut) -> Answer:
-    """A dirty write."""
+    """Return a dirty write."""
     ensure_store(picture, event.store)
     put_value(picture, event.store, event.key, event.value, is_dirty=True)
     return Done()
 
 
 def do_store_get(picture: ExpectedState, event: ops.StoreGet) -> Answer:
-    """The last write."""
+    """Return the last write."""
     return Value(read_value(picture, event.store, event.key))
 
 
 def do_store_delete(picture: ExpectedState, event: ops.StoreDelete) -> Answer:
-    """The last write, and then a tombstone over it; by a variant what lies below is cached first."""
+    """Return the last write, and then a tombstone over it; by a variant what lies below is cached first."""
     if picture.config.variants.delete_read is DeleteRead.CACHED:
         value = read_value(picture, event.store, event.key)
     else:
@@ -395,12 +395,12 @@ DOES: Final[Mapping[type[ops.Op], Does]] = {**CACHES, **STORES}
 
 
 def check_definition(config: Config, pre: State, event: ops.Op, step: Step) -> tuple[Rule, ...]:
-    """The rule of the operation, where the step is not what is defined or leaves its frame."""
+    """Return the rule of the operation, where the step is not what is defined or leaves its frame."""
     return () if is_defined(config, pre, event, step) else (event.rule,)
 
 
 def is_defined(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """Whether a step is the one that its operation is defined as, and keeps to its frame.
+    """Return whether a step is the one that its operation is defined as, and keeps to its frame.
 
     One that gives no answer is held to all the rest: up to where it ends, or what it throws, it is defined.
     """

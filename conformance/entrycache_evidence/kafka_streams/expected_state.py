@@ -56,7 +56,7 @@ class ExpectedSpace:
             self.dirty.remove(key)
 
     def space(self) -> Space:
-        """The namespace as a state holds it."""
+        """Return the namespace as a state holds it."""
         counters = (self.hits, self.misses, self.overwrites, self.flushes)
         return Space(self.nodes, tuple(self.recent), tuple(self.dirty), self.listener, *counters)
 
@@ -94,11 +94,11 @@ class ExpectedState:
         self.stuck = done.stuck
 
     def __contains__(self, ns: str) -> bool:
-        """Whether there is a namespace of that name."""
+        """Return whether there is a namespace of that name."""
         return self.touched[ns] is not None if ns in self.touched else ns in self.state.spaces
 
     def open(self, ns: str) -> ExpectedSpace:
-        """The namespace of that name, which is there from now on."""
+        """Return the namespace of that name, which is there from now on."""
         own = self.touched.get(ns)
         if own is None:
             is_known = ns in self.state.spaces and ns not in self.touched
@@ -115,7 +115,7 @@ class ExpectedState:
         return self.closed.count(ns)
 
     def names(self) -> list[str]:
-        """The names of the namespaces, in order."""
+        """Return the names of the namespaces, in order."""
         return sorted(ns for ns in self.state.spaces.keys() | self.touched.keys() if ns in self)
 
     def tell(
@@ -126,7 +126,7 @@ class ExpectedState:
         self.rows.append(Row(rule, op, cause, self.total, ns, key, size, is_dirty))
 
     def limited(self) -> int:
-        """The total that the limit is held against."""
+        """Return the total that the limit is held against."""
         return self.total if self.config.variants.total is Total.EXACT else self.running
 
     def drop(self, ns: str, key: str) -> None:
@@ -151,7 +151,7 @@ class ExpectedState:
         return tuple(answers)
 
     def lasting(self) -> State:
-        """The state that the picture shows, with nothing under way."""
+        """Return the state that the picture shows, with nothing under way."""
         spaces = dict(self.state.spaces)
         for ns, own in self.touched.items():
             if own is not None:
@@ -162,7 +162,7 @@ class ExpectedState:
         return State(self.limit, spaces, self.stores, *counters)
 
     def is_shown(self, state: State) -> bool:
-        """Whether a state under way is the one that the picture shows."""
+        """Return whether a state under way is the one that the picture shows."""
         done = state.in_progress
         return (
             self.lasting() == state._replace(in_progress=IDLE)
@@ -182,7 +182,7 @@ Entries = list[tuple[str, Node]]
 
 
 def order_keys(own: ExpectedSpace, evicted: str | None) -> list[str]:
-    """The evicted key, then the dirty ones in the order of their writes."""
+    """Return the evicted key, then the dirty ones in the order of their writes."""
     return sorted({*own.dirty, *([] if evicted is None else [evicted])}, key=lambda key: _rank_key(own, key, evicted))
 
 
@@ -221,7 +221,7 @@ def report_undelivered(picture: ExpectedState, ns: str, keys: list[str]) -> None
 
 
 def loses_undelivered(picture: ExpectedState) -> bool:
-    """Whether an evicted entry that nobody takes is lost."""
+    """Return whether an evicted entry that nobody takes is lost."""
     return picture.config.variants.undelivered_eviction is UndeliveredEviction.LOST
 
 
@@ -360,12 +360,12 @@ def forward_entry(picture: ExpectedState, name: str, key: str, node: Node) -> No
 
 
 def text_bytes(text: str) -> int:
-    """The bytes of a text in UTF-8, letter by letter: 1, 2, 3, and 4 beyond the first plane."""
+    """Return the bytes of a text in UTF-8, letter by letter: 1, 2, 3, and 4 beyond the first plane."""
     return sum([1 + (ord(one) > 0x7F) + (ord(one) > 0x7FF) + (ord(one) > 0xFFFF) for one in text])
 
 
 def code_units(text: str) -> int:
-    """The code units of a text in UTF-16: two for a letter beyond the first plane."""
+    """Return the code units of a text in UTF-16: two for a letter beyond the first plane."""
     return sum([1 + (ord(one) > 0xFFFF) for one in text])
 
 
@@ -376,14 +376,14 @@ def node_size(key: str, value: str | None, topic: str, headers: Any) -> int:
 
 
 def build_node(write: Any, number: int) -> Node:
-    """The entry that a write of a namespace makes."""
+    """Return the entry that a write of a namespace makes."""
     given = [None if one is ABSENT else one for one in (write.timestamp, write.offset, write.partition)]
     size = node_size(write.key, write.value, write.topic, write.headers)
     return Node(write.value, write.dirty, size, Context(*given), number)
 
 
 def look_up(picture: ExpectedState, ns: str, key: str) -> Node | None:
-    """A lookup in a namespace: it counts, and what is found is the most recent."""
+    """Return a lookup in a namespace: it counts, and what is found is the most recent."""
     own = picture.open(ns)
     node = own.nodes.get(key)
     own.hits += node is not None
@@ -395,7 +395,7 @@ def look_up(picture: ExpectedState, ns: str, key: str) -> Node | None:
 
 
 def would_hide_dirty(picture: ExpectedState, ns: str, key: str, is_dirty: bool) -> bool:
-    """Whether a write would hide a dirty one behind a clean one."""
+    """Return whether a write would hide a dirty one behind a clean one."""
     return not is_dirty and key in picture.open(ns).dirty
 
 
@@ -469,7 +469,7 @@ def hand_over_eldest(picture: ExpectedState, ns: str, closings: int) -> None:
 
 
 def bytes_left(picture: ExpectedState, ns: str, closings: int) -> int:
-    """The bytes of the namespace that a call began with: none, if it was closed meanwhile."""
+    """Return the bytes of the namespace that a call began with: none, if it was closed meanwhile."""
     return picture.open(ns).size_bytes if picture.closings(ns) == closings and ns in picture else 0
 
 

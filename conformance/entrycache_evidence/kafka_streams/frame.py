@@ -182,7 +182,7 @@ changes: Final = build_comparison(STATE)
 
 
 def space_of(event: Any) -> str:
-    """The namespace, or the store with that name, that an operation is about."""
+    """Return the namespace, or the store with that name, that an operation is about."""
     name: str = event.store if hasattr(event, "store") else event.ns
     return name
 

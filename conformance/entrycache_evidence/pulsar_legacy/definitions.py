@@ -29,19 +29,19 @@ class DefinedState(NamedTuple):
 
 
 def total_bytes(table: Table, name: CacheName | None = None) -> int:
-    """The bytes of all entries, or of one cache."""
+    """Return the bytes of all entries, or of one cache."""
     if name is None:
         return sum([entry.size_bytes for entry in table.values()])
     return sum([entry.size_bytes for (cache, _), entry in table.items() if cache == name])
 
 
 def remove_where(table: Table, name: CacheName, leaves: Callable[[Position], bool]) -> Table:
-    """The table without those entries of one cache."""
+    """Return the table without those entries of one cache."""
     return {place: entry for place, entry in table.items() if place[0] != name or not leaves(place[1])}
 
 
 def free_bytes(table: Table, name: CacheName, need_bytes: int) -> Table:
-    """An entry leaves where what lies below it in its cache is not enough."""
+    """Return an entry leaves where what lies below it in its cache is not enough."""
 
     def leaves(pos: Position) -> bool:
         below = [entry.size_bytes for (cache, other), entry in table.items() if cache == name and other < pos]
@@ -65,7 +65,7 @@ def shares_of(table: Table, need_bytes: int) -> list[tuple[CacheName, int]]:
 
 
 def free_by_givers(table: Table, need_bytes: int) -> list[tuple[CacheName, int, Table]]:
-    """The caches that give, one after another: how much each is to give, and the content after it."""
+    """Return the caches that give, one after another: how much each is to give, and the content after it."""
     found: list[tuple[CacheName, int, Table]] = []
     for name, share in shares_of(table, need_bytes):
         table = free_bytes(table, name, share)
@@ -74,7 +74,7 @@ def free_by_givers(table: Table, need_bytes: int) -> list[tuple[CacheName, int, 
 
 
 def evict_bytes(table: Table, need_bytes: int) -> Table:
-    """The content after a size pass over all caches."""
+    """Return the content after a size pass over all caches."""
     return [table, *(after for _, _, after in free_by_givers(table, need_bytes))][-1]
 
 
@@ -96,7 +96,7 @@ def run_trigger(config: Config, pre: DefinedState, need_bytes: int | None) -> De
 
 
 def is_taken(config: Config, pre: DefinedState, met: DefinedState, event: ops.Insert) -> bool:
-    """Whether an entry comes in that began in one state and has met another."""
+    """Return whether an entry comes in that began in one state and has met another."""
     return total_bytes(pre.table) < config.max_size_bytes and (event.cache, event.pos) not in met.table
 
 
@@ -110,12 +110,12 @@ def define_insert(config: Config, pre: DefinedState, event: ops.Insert) -> Defin
 
 
 def cutoff_of(config: Config, pre: DefinedState, event: ops.Expire) -> int:
-    """The latest stamp that is old."""
+    """Return the latest stamp that is old."""
     return pre.now_nanos - (config.ttl_nanos if event.older_than_nanos is ABSENT else event.older_than_nanos)
 
 
 def define_expire(config: Config, pre: DefinedState, event: ops.Expire) -> DefinedState:
-    """An entry leaves where neither it nor one below it is younger than the cutoff."""
+    """Return an entry leaves where neither it nor one below it is younger than the cutoff."""
     latest = cutoff_of(config, pre, event)
     young = [
         pos for (cache, pos), entry in pre.table.items() if cache == event.cache and not entry.stamp_nanos <= latest
@@ -125,7 +125,7 @@ def define_expire(config: Config, pre: DefinedState, event: ops.Expire) -> Defin
 
 
 def positions_of_read(event: ops.Read) -> list[Position]:
-    """The positions of a read."""
+    """Return the positions of a read."""
     return [Position(event.first.ledger, entry) for entry in range(event.first.entry, event.last.entry + 1)]
 
 
@@ -164,7 +164,7 @@ def define_removal(config: Config, pre: DefinedState, event: Any) -> DefinedStat
 
 
 def define_run_scheduled(config: Config, pre: DefinedState, event: ops.RunScheduled) -> DefinedState:
-    """The pass that waited has run."""
+    """Return the pass that waited has run."""
     need = pre.scheduled_bytes or 0
     return DefinedState(pre.now_nanos, evict_bytes(pre.table, need) if need > 0 else pre.table, None)
 
@@ -183,7 +183,7 @@ DEFINITIONS: Final[dict[type[ops.Op], Callable[[Config, DefinedState, Any], Defi
 
 
 def content_of(state: State) -> DefinedState:
-    """The clock, the content, and the pass that waits, of a state."""
+    """Return the clock, the content, and the pass that waits, of a state."""
     return DefinedState(state.now_nanos, content(state), state.scheduled_bytes)
 
 
@@ -211,20 +211,20 @@ Rows = Iterator[Row]
 
 
 def position_row(said: RowLabels, pre: DefinedState, cache: CacheName, pos: Position, **more: Any) -> Row:
-    """A row about a position, by the bytes of this content."""
+    """Return a row about a position, by the bytes of this content."""
     sums = total_bytes(pre.table)
     row = Row(*said, pre.now_nanos, sums, cache=cache, ledger_id=pos[0], entry_id=pos[1], manager_bytes=sums)
     return row._replace(**more)
 
 
 def entry_row(said: RowLabels, pre: DefinedState, cache: CacheName, pos: Position) -> Row:
-    """A row about an entry that is there."""
+    """Return a row about an entry that is there."""
     size, stamp, _ = pre.table[cache, pos]
     return position_row(said, pre, cache, pos, size_bytes=size, stamp_ns=stamp)
 
 
 def gone_rows(said: RowLabels, pre: DefinedState, after: Table) -> Rows:
-    """A row for each entry that has left, ascending."""
+    """Return a row for each entry that has left, ascending."""
     left = total_bytes(pre.table)
     for place in sorted(pre.table.keys() - after.keys()):
         left -= pre.table[place].size_bytes
@@ -247,7 +247,7 @@ def with_thresholds(row: Row, config: Config) -> Row:
 
 
 def evict_rows(config: Config, pre: DefinedState, need_bytes: int, origin: str) -> Rows:
-    """A size pass over all caches: what each of them gave, between two rows of its own."""
+    """Return a size pass over all caches: what each of them gave, between two rows of its own."""
     begin = pass_row(RowLabels(Rule.L_EVICT_3, "PASS_BEGIN", "SIZE"), origin, pre, need_bytes)
     yield with_thresholds(begin, config)
     for _, _, after in free_by_givers(pre.table, need_bytes):
@@ -258,7 +258,7 @@ def evict_rows(config: Config, pre: DefinedState, need_bytes: int, origin: str) 
 
 
 def evict_cache_rows(config: Config, pre: DefinedState, event: ops.EvictCache, within: type[ops.Op] | None) -> Rows:
-    """A size pass over one cache."""
+    """Return a size pass over one cache."""
     after = pre._replace(table=free_bytes(pre.table, event.cache, event.bytes))
     begin, end = (RowLabels(rule, op, "SIZE") for rule, op in zip(EVICTS, ENDS, strict=True))
     yield with_thresholds(pass_row(begin, "CALL", pre, event.bytes, event.cache), config)
@@ -271,7 +271,7 @@ EVICTS: Final = (Rule.L_EVICT_1, Rule.L_EVICT_2)
 
 
 def expire_rows(config: Config, pre: DefinedState, event: ops.Expire, within: type[ops.Op] | None) -> Rows:
-    """A time pass."""
+    """Return a time pass."""
     after, latest = define_operation(config, pre, event), cutoff_of(config, pre, event)
     yield pass_row(RowLabels(Rule.L_EXPIRE_1, "PASS_BEGIN", "TIME"), "CALL", pre, latest, event.cache)
     yield from gone_rows(RowLabels(Rule.L_EXPIRE_1, "EVICT", "TIME"), pre, after.table)
@@ -279,7 +279,7 @@ def expire_rows(config: Config, pre: DefinedState, event: ops.Expire, within: ty
 
 
 def insert_rows(config: Config, pre: DefinedState, event: ops.Insert, within: type[ops.Op] | None) -> Rows:
-    """The pass that it has run, and what became of the entry."""
+    """Return the pass that it has run, and what became of the entry."""
     need_bytes = triggered_bytes(config, pre)
     if need_bytes is not None and need_bytes > 0 and config.eviction is Eviction.INLINE:
         yield from evict_rows(config, pre, need_bytes, "TRIGGER")
@@ -297,7 +297,7 @@ def insert_rows(config: Config, pre: DefinedState, event: ops.Insert, within: ty
 
 
 def get_rows(config: Config, pre: DefinedState, event: ops.Get, within: type[ops.Op] | None) -> Rows:
-    """A hit or a miss."""
+    """Return a hit or a miss."""
     if is_found(config, pre, event):
         yield entry_row(RowLabels(Rule.L_READ_1, "HIT", "GET"), pre, event.cache, event.pos)
     else:
@@ -305,13 +305,13 @@ def get_rows(config: Config, pre: DefinedState, event: ops.Get, within: type[ops
 
 
 def is_found(config: Config, pre: DefinedState, event: ops.Get | ops.ReadOne) -> bool:
-    """Whether a single position is found."""
+    """Return whether a single position is found."""
     by_position = config.variants.single_lookup is SingleLookup.POSITION
     return by_position and (event.cache, event.pos) in pre.table
 
 
 def range_rows(config: Config, pre: DefinedState, event: ops.GetRange, within: type[ops.Op] | None) -> Rows:
-    """A hit for each position of the range that is cached, ascending."""
+    """Return a hit for each position of the range that is cached, ascending."""
     for cache, pos in sorted(pre.table):
         if cache == event.cache and event.first <= pos <= event.last:
             yield entry_row(RowLabels(Rule.L_READ_2, "HIT", "GET"), pre, cache, pos)
@@ -332,7 +332,7 @@ def read_rows(config: Config, pre: DefinedState, event: ops.Read, within: type[o
 
 
 def read_one_rows(config: Config, pre: DefinedState, event: ops.ReadOne, within: type[ops.Op] | None) -> Rows:
-    """A hit; or a miss, and what storage gave is left out."""
+    """Return a hit; or a miss, and what storage gave is left out."""
     if is_found(config, pre, event):
         yield entry_row(RowLabels(Rule.L_READ_4, "HIT", "READ"), pre, event.cache, event.pos)
         return
@@ -341,7 +341,7 @@ def read_one_rows(config: Config, pre: DefinedState, event: ops.ReadOne, within:
 
 
 def removal_rows(config: Config, pre: DefinedState, event: Any, within: type[ops.Op] | None) -> Rows:
-    """A row for each entry that has left."""
+    """Return a row for each entry that has left."""
     rule, cause = REMOVAL_LABELS[ops.RemoveCache if within is ops.RemoveCache else type(event)]
     yield from gone_rows(RowLabels(rule, "REMOVE", cause), pre, define_operation(config, pre, event).table)
 
@@ -356,12 +356,12 @@ REMOVAL_LABELS: Final[dict[type[ops.Op], tuple[Rule, str]]] = {
 
 
 def pass_rows(config: Config, pre: DefinedState, event: ops.Evict, within: type[ops.Op] | None) -> Rows:
-    """A size pass that was called for, or triggered."""
+    """Return a size pass that was called for, or triggered."""
     yield from evict_rows(config, pre, event.bytes, "CALL" if within is None else "TRIGGER")
 
 
 def scheduled_rows(config: Config, pre: DefinedState, event: ops.RunScheduled, within: type[ops.Op] | None) -> Rows:
-    """The pass that waited, if it is to free anything."""
+    """Return the pass that waited, if it is to free anything."""
     if (pre.scheduled_bytes or 0) > 0:
         yield from evict_rows(config, pre, pre.scheduled_bytes or 0, "TRIGGER")
 
@@ -382,7 +382,7 @@ ROWS: Final[dict[type[ops.Op], Callable[[Config, DefinedState, Any, type[ops.Op]
 
 
 def rows_of_operation(config: Config, pre: DefinedState, event: ops.Op, within: type[ops.Op] | None) -> tuple[Row, ...]:
-    """The rows that an operation tells, alone or `within` another; a refused one tells nothing."""
+    """Return the rows that an operation tells, alone or `within` another; a refused one tells nothing."""
     tell = ROWS.get(type(event))
     return () if tell is None or is_refusable(event) else tuple(tell(config, pre, event, within))
 
@@ -411,7 +411,7 @@ def parts_of(config: Config, pre: DefinedState, event: Any) -> list[ops.Op]:
 
 
 def has_its_parts(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """Whether a step consists of what its operation does, each part done to what the one before it left."""
+    """Return whether a step consists of what its operation does, each part done to what the one before it left."""
     if [part.event for part in step.parts] != parts_of(config, content_of(pre), event):
         return False
     first = pre._replace(scheduled_bytes=None) if type(event) is ops.RunScheduled else pre
@@ -421,13 +421,13 @@ def has_its_parts(config: Config, pre: State, event: ops.Op, step: Step) -> bool
 
 
 def shows_caches_by_name(event: ops.Op, step: Step) -> bool:
-    """Whether what `observe` shows stands in the order of names."""
+    """Return whether what `observe` shows stands in the order of names."""
     caches = [*getattr(step.outcome, "caches", ())]
     return type(event) is not ops.Observe or caches == sorted(caches)
 
 
 def is_defined(config: Config, pre: State, event: ops.Op, step: Step, within: type[ops.Op] | None = None) -> bool:
-    """Whether a step leaves and tells what its operation is defined to, alone or as a part `within` another."""
+    """Return whether a step leaves and tells what its operation is defined to, alone or as a part `within` another."""
     if step.state is pre and type(event) not in DEFINITIONS and not step.rows and not step.parts:
         return shows_caches_by_name(event, step) and rows_of_operation(config, content_of(pre), event, within) == ()
     before, left = content_of(pre), content_of(step.state)

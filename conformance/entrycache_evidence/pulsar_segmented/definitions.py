@@ -43,7 +43,7 @@ def written_bytes(state: State) -> int:
 
 
 def position_row(rule: Rule, op: str, cause: str, place: Place, state: State, **more: Any) -> Row:
-    """A row about a place."""
+    """Return a row about a place."""
     cache, (ledger, entry) = place
     return Row(rule, op, cause, cache, ledger, entry, manager_bytes=written_bytes(state), **more)
 
@@ -54,7 +54,7 @@ def payload_of(event: Insert) -> int | None:
 
 
 def with_failed_offers(config: Config, state: State, index: int, times: int, size: int) -> State:
-    """The ring after a segment was tried so many times and did not take the entry."""
+    """Return the ring after a segment was tried so many times and did not take the entry."""
     if config.variants.failed_offer is FailedOffer.UNCOUNTED:
         return state
     segment = state.segments[index]
@@ -63,7 +63,7 @@ def with_failed_offers(config: Config, state: State, index: int, times: int, siz
 
 
 def take_entry(config: Config, state: State, event: Insert, rule: Rule, before: tuple[Row, ...] = ()) -> DefinedStep:
-    """The current segment has taken the entry, at the byte up to which it was written."""
+    """Return the current segment has taken the entry, at the byte up to which it was written."""
     entries, at = state.segments[state.current]
     here = Place(event.cache, event.pos)
     new = Entry(here, event.size, at, payload_of(event))
@@ -99,7 +99,7 @@ def define_insert(config: Config, pre: State, event: Insert) -> DefinedStep:
 
 
 def define_turn(config: Config, pre: State, event: Insert) -> DefinedStep:
-    """The segment behind the current one, after the last the first, is cleared and asked."""
+    """Return the segment behind the current one, after the last the first, is cleared and asked."""
     number = len(pre.segments)
     index = pre.current + 1 - number * (pre.current == number - 1)
     full = with_failed_offers(config, pre, pre.current, 2, event.size)
@@ -116,7 +116,7 @@ def define_turn(config: Config, pre: State, event: Insert) -> DefinedStep:
 
 
 def turn_rows(full: State, after: State, size: int) -> tuple[Row, ...]:
-    """Two rows around those of the entries that have left, in the order of their inserts."""
+    """Return two rows around those of the entries that have left, in the order of their inserts."""
     index, room = after.current, full.segment_bytes
     there = after.segments[index].entries
     gone = [entry for entry in full.segments[index].entries if entry not in there]
@@ -133,13 +133,13 @@ def turn_rows(full: State, after: State, size: int) -> tuple[Row, ...]:
 
 
 def newest_first(state: State) -> list[Segment]:
-    """The segments, the current one first, then the one before it, and so on."""
+    """Return the segments, the current one first, then the one before it, and so on."""
     back_to_first = [state.segments[index] for index in range(state.current, -1, -1)]
     return back_to_first + [state.segments[index] for index in range(len(state.segments) - 1, state.current, -1)]
 
 
 def newest_entry(state: State, place: Place) -> Entry | None:
-    """The entry of a place in the newest segment that has one."""
+    """Return the entry of a place in the newest segment that has one."""
     every = [entry for segment in newest_first(state) for entry in segment.entries if entry.place == place]
     return every[0] if every else None
 
@@ -151,12 +151,12 @@ def payloads_of(entries: list[Entry]) -> tuple[int, ...] | None:
 
 
 def hit_row(rule: Rule, cause: str, state: State, entry: Entry) -> Row:
-    """A row about an entry that is found."""
+    """Return a row about an entry that is found."""
     return position_row(rule, "HIT", cause, entry.place, state, size_bytes=entry.size_bytes, token=entry.token)
 
 
 def define_get(config: Config, pre: State, event: Get) -> DefinedStep:
-    """A hit with its payload, or a miss."""
+    """Return a hit with its payload, or a miss."""
     place = Place(event.cache, event.pos)
     entry = newest_entry(pre, place)
     if entry is None:
@@ -165,7 +165,7 @@ def define_get(config: Config, pre: State, event: Get) -> DefinedStep:
 
 
 def entries_of_range(config: Config, pre: State, event: GetRange) -> list[Entry]:
-    """The entries of a range: all that there are, or what one walk over the segments meets."""
+    """Return the entries of a range: all that there are, or what one walk over the segments meets."""
     ledger, first, last = event.first.ledger, event.first.entry, event.last.entry
     places = [Place(event.cache, Position(ledger, at)) for at in range(first, last + 1)]
     if config.variants.range_walk is RangeWalk.WHOLE:
@@ -181,7 +181,7 @@ def entries_of_range(config: Config, pre: State, event: GetRange) -> list[Entry]
 
 
 def define_get_range(config: Config, pre: State, event: GetRange) -> DefinedStep:
-    """Every entry of the range with its payload, or nothing."""
+    """Return every entry of the range with its payload, or nothing."""
     (ledger, first), (other, last) = event.first, event.last
     is_a_range = ledger == other and first <= last
     entries = entries_of_range(config, pre, event) if is_a_range else []
@@ -203,7 +203,7 @@ def define_usage(config: Config, pre: State, event: Usage) -> DefinedStep:
 
 
 def define_observe(config: Config, pre: State, event: Observe) -> DefinedStep:
-    """Every segment from the first on, with its entries in the order of their inserts."""
+    """Return every segment from the first on, with its entries in the order of their inserts."""
     views = []
     for _, (entries, offset) in sorted(pre.segments.items()):
         places = tuple(outcomes.EntryView(place.cache, place.pos) for place, _, _, _ in entries)
@@ -229,6 +229,6 @@ def is_defined(config: Config, pre: State, event: Op, step: Step) -> bool:
 
 
 def check_definition(config: Config, pre: State, event: Op, step: Step) -> tuple[Rule, ...]:
-    """The rule of the operation, where the step is not what is defined or leaves its frame."""
+    """Return the rule of the operation, where the step is not what is defined or leaves its frame."""
     right = is_defined(config, pre, event, step) and not changes_outside(pre, event, step)
     return () if right else (event.rule,)

@@ -15,13 +15,13 @@ from entrycache_reference.rules import Rule, rule
 
 
 def without_key(keys: tuple[str, ...], key: str) -> tuple[str, ...]:
-    """The keys in their order, less one."""
+    """Return the keys in their order, less one."""
     return tuple(other for other in keys if other != key)
 
 
 @rule(Rule.K_PUT_1, Rule.K_PUT_2, Rule.K_PUT_3)
 def write_key(space: Space, key: str, node: Node) -> Space:
-    """The namespace with this write: the key is the most recent; a dirty one is the last of the dirty keys."""
+    """Return the namespace with this write: the key is the most recent; a dirty one is the last of the dirty keys."""
     overwrites = space.overwrites + (1 if key in space.nodes else 0)
     dirty = (*without_key(space.dirty, key), key) if node.is_dirty else space.dirty
     return space._replace(
@@ -34,7 +34,7 @@ def write_key(space: Space, key: str, node: Node) -> Space:
 
 @rule(Rule.K_DELETE_1)
 def remove_key(space: Space, key: str) -> Space:
-    """The namespace without this key."""
+    """Return the namespace without this key."""
     return space._replace(
         nodes={other: node for other, node in space.nodes.items() if other != key},
         recent=without_key(space.recent, key),
@@ -44,7 +44,7 @@ def remove_key(space: Space, key: str) -> Space:
 
 @rule(Rule.K_GET_1, Rule.K_GET_2)
 def look_up_key(space: Space, key: str) -> Space:
-    """The namespace after a lookup: a hit makes the key the most recent."""
+    """Return the namespace after a lookup: a hit makes the key the most recent."""
     if key not in space.nodes:
         return space._replace(misses=space.misses + 1)
     return space._replace(hits=space.hits + 1, recent=(key, *without_key(space.recent, key)))
@@ -52,7 +52,7 @@ def look_up_key(space: Space, key: str) -> Space:
 
 @rule(Rule.K_FLUSH_2)
 def mark_all_clean(space: Space) -> Space:
-    """The namespace with every entry clean."""
+    """Return the namespace with every entry clean."""
     nodes = {key: node._replace(is_dirty=False) for key, node in space.nodes.items()}
     return space._replace(nodes=nodes, dirty=())
 
@@ -71,12 +71,12 @@ REFERENCES_BYTES: Final = 24
 
 
 def utf8_bytes(text: str) -> int:
-    """The bytes of a text in UTF-8."""
+    """Return the bytes of a text in UTF-8."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
 def utf16_units(text: str) -> int:
-    """The code units of a text in UTF-16: what the released code counts for names of headers and topics."""
+    """Return the code units of a text in UTF-16: what the released code counts for names of headers and topics."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -90,7 +90,7 @@ def size_bytes(key: str, value: str | None, topic: str, headers: Sequence[Header
 
 
 def sort_by_bytes(keys: Sequence[str]) -> tuple[str, ...]:
-    """Keys in the order of their bytes."""
+    """Return keys in the order of their bytes."""
     return tuple(sorted(keys, key=lambda key: key.encode("utf-8", "surrogatepass")))
 
 
@@ -113,40 +113,40 @@ class NamespaceHandle(NamedTuple):
 
 
 def handle_of(state: State, ns: str) -> NamespaceHandle:
-    """The namespace that has this name now."""
+    """Return the namespace that has this name now."""
     return NamespaceHandle(ns, state.in_progress.closed.count(ns))
 
 
 def is_still_open(state: State, own: NamespaceHandle) -> bool:
-    """Whether it is still the namespace of its name."""
+    """Return whether it is still the namespace of its name."""
     return state.in_progress.closed.count(own.ns) == own.closings
 
 
 def limited_bytes(state: State, config: Config) -> int:
-    """The total that the limit is held against."""
+    """Return the total that the limit is held against."""
     return total_bytes(state) if config.variants.total is Total.EXACT else state.running
 
 
 def can_evict(state: State, own: NamespaceHandle, config: Config) -> bool:
-    """Whether a namespace has something to evict."""
+    """Return whether a namespace has something to evict."""
     return bool(space_of(state, own.ns).recent) and (config.variants.total is Total.EXACT or is_still_open(state, own))
 
 
 @rule(Rule.K_METRICS_4)
 def book_bytes(before: State, after: State, own: NamespaceHandle, config: Config) -> State:
-    """The state after a call, the change of the call's namespace added to the running total."""
+    """Return the state after a call, the change of the call's namespace added to the running total."""
     if config.variants.total is Total.EXACT:
         return after
     return after._replace(running=after.running + bytes_of(after, own) - bytes_of(before, own))
 
 
 def book_change(before: State, done: Change, ns: str, config: Config) -> Change:
-    """The change, with what it made of the namespace in the running total; one that failed adds nothing."""
+    """Return the change, with what it made of the namespace in the running total; one that failed adds nothing."""
     return done if done.error is not None else Change(book_bytes(before, done.state, handle_of(before, ns), config))
 
 
 def bytes_of(state: State, own: NamespaceHandle) -> int:
-    """The bytes of a namespace; of one that was closed, none."""
+    """Return the bytes of a namespace; of one that was closed, none."""
     return sum(node.size_bytes for node in space_of(state, own.ns).nodes.values()) if is_still_open(state, own) else 0
 
 
@@ -160,7 +160,7 @@ def build_rows(events: tuple[Event, ...]) -> tuple[Row, ...]:
 
 
 def build_row(event: Event) -> Row:
-    """The row of one event: of its entry the size and the flag."""
+    """Return the row of one event: of its entry the size and the flag."""
     node = event.node
     return Row(
         event.rule,

@@ -60,12 +60,12 @@ from entrycache_reference.vocabulary import ABSENT
 
 
 def ensure_namespace(state: State, ns: str) -> State:
-    """The state with that namespace there."""
+    """Return the state with that namespace there."""
     return state if ns in state.spaces else with_space(state, ns, space_of(state, ns))
 
 
 def build_node(write: Put | PutIfAbsent | Write, number: int) -> Node:
-    """The entry that a write makes."""
+    """Return the entry that a write makes."""
     context = Context(
         None if write.timestamp is ABSENT else write.timestamp,
         None if write.offset is ABSENT else write.offset,
@@ -77,7 +77,7 @@ def build_node(write: Put | PutIfAbsent | Write, number: int) -> Node:
 
 @rule(Rule.K_PUT_1, Rule.K_PUT_2, Rule.K_PUT_3)
 def write_node(state: State, ns: str, key: str, node: Node) -> State:
-    """The state with one entry written."""
+    """Return the state with one entry written."""
     after = with_space(state, ns, write_key(space_of(state, ns), key, node))
     return with_entry_event(after._replace(writes=state.writes + 1), Rule.K_PUT_1, "PUT", ns, key, node)
 
@@ -111,7 +111,7 @@ def put_node(state: State, ns: str, key: str, node: Node, config: Config, env: E
 
 
 def with_answer(change: Change, answer: Answer) -> tuple[State, Answer]:
-    """The state with the answer, or with the error."""
+    """Return the state with the answer, or with the error."""
     return change.state, answer if change.error is None else Failed(change.error)
 
 
@@ -159,7 +159,7 @@ def put_if_absent(state: State, event: PutIfAbsent, config: Config, env: Environ
 
 @rule(Rule.K_GET_1, Rule.K_GET_2)
 def look_up(state: State, ns: str, key: str) -> State:
-    """The state after one lookup in a namespace that is there."""
+    """Return the state after one lookup in a namespace that is there."""
     node = space_of(state, ns).nodes.get(key)
     after = with_space(state, ns, look_up_key(space_of(state, ns), key))
     return with_entry_event(after, Rule.K_GET_1, "MISS" if node is None else "HIT", ns, key, node, "GET")
@@ -207,7 +207,7 @@ def get(state: State, event: Get, config: Config, env: Environment) -> tuple[Sta
 
 @rule(Rule.K_RANGE_1)
 def is_between(key: str, first: str | None, last: str | None, last_inclusive: bool) -> bool:
-    """Whether a key lies between two bounds, by bytes; None: unbounded."""
+    """Return whether a key lies between two bounds, by bytes; None: unbounded."""
     at = key.encode("utf-8", "surrogatepass")
     if first is not None and at < first.encode("utf-8", "surrogatepass"):
         return False
@@ -229,7 +229,7 @@ def list_entries(state: State, ns: str, keys: tuple[str, ...]) -> tuple[State, A
 
 
 def keys_between(state: State, ns: str, first: str | None, last: str | None, last_inclusive: bool) -> tuple[str, ...]:
-    """The cached keys between two bounds, ascending."""
+    """Return the cached keys between two bounds, ascending."""
     keys = sort_by_bytes(tuple(space_of(state, ns).nodes))
     return tuple(key for key in keys if is_between(key, first, last, last_inclusive))
 
@@ -270,7 +270,7 @@ def usage(state: State, event: Usage, config: Config, env: Environment) -> tuple
 
 @rule(Rule.K_METRICS_2, Rule.K_METRICS_3)
 def metrics(state: State, event: Metrics, config: Config, env: Environment) -> tuple[State, Answer]:
-    """The counters of the thread, or of one namespace."""
+    """Return the counters of the thread, or of one namespace."""
     if event.ns is ABSENT:
         return state, ThreadCounters(state.puts, state.gets, state.evicts, state.flushes)
     space = space_of(state, event.ns)

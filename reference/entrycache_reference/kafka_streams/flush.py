@@ -80,14 +80,14 @@ def flush_dirty(state: State, ns: str, evicted: str | None, config: Config, env:
 
 @rule(Rule.K_FLUSH_1, Rule.K_EVICT_3)
 def order_flushed_keys(space: Space, evicted: str | None) -> tuple[str, ...]:
-    """The keys that a flush hands over: the evicted one first, the dirty ones in the order of their writes."""
+    """Return the keys that a flush hands over: the evicted one first, the dirty ones in the order of their writes."""
     others = tuple(key for key in space.dirty if key != evicted)
     return others if evicted is None else (evicted, *others)
 
 
 @rule(Rule.K_LISTEN_4)
 def record_failed_call(state: State, ns: str, space: Space, entries: Entries) -> State:
-    """The state after a call that throws: the call is recorded, and there is one fewer to throw."""
+    """Return the state after a call that throws: the call is recorded, and there is one fewer to throw."""
     assert space.listener is not None
     heard = space._replace(listener=space.listener._replace(fails=space.listener.fails - 1))
     tried = count_call(with_space(state, ns, heard))
@@ -97,7 +97,7 @@ def record_failed_call(state: State, ns: str, space: Space, entries: Entries) ->
 def deliver_entries(
     state: State, ns: str, evicted: str | None, entries: Entries, config: Config, env: Environment
 ) -> State:
-    """The state after the listener took these entries: that of a caching store, or one that was registered."""
+    """Return the state after the listener took these entries: that of a caching store, or one that was registered."""
     listener = space_of(state, ns).listener
     assert listener is not None
     after = state
@@ -111,7 +111,7 @@ def deliver_entries(
 
 
 def report_undelivered(state: State, ns: str, evicted: str | None) -> State:
-    """The events of entries that are not handed over."""
+    """Return the events of entries that are not handed over."""
     space = space_of(state, ns)
     after = state
     for key in order_flushed_keys(space, evicted):
@@ -122,7 +122,7 @@ def report_undelivered(state: State, ns: str, evicted: str | None) -> State:
 
 @rule(Rule.K_FLUSH_4)
 def without_tombstones(state: State, ns: str, entries: Entries) -> State:
-    """The state without those tombstones that are still the very writes that were handed over."""
+    """Return the state without those tombstones that are still the very writes that were handed over."""
     after = state
     for key, node in entries:
         now = space_of(after, ns).nodes.get(key)
@@ -191,23 +191,23 @@ def perform_steps(
 
 
 def with_parts(state: State, parts: tuple[Part, ...]) -> State:
-    """The state with these steps performed inside calls of the step under way."""
+    """Return the state with these steps performed inside calls of the step under way."""
     return state._replace(in_progress=state.in_progress._replace(parts=parts))
 
 
 def count_call(state: State) -> State:
-    """The state with one call more in the step under way."""
+    """Return the state with one call more in the step under way."""
     return state._replace(in_progress=state.in_progress._replace(called=state.in_progress.called + 1))
 
 
 def with_calls(state: State, calls: tuple[Call, ...]) -> State:
-    """The state with these calls of listeners in the step under way."""
+    """Return the state with these calls of listeners in the step under way."""
     return state._replace(in_progress=state.in_progress._replace(calls=calls))
 
 
 @rule(Rule.K_LISTEN_1)
 def build_call(ns: str, entries: tuple[tuple[str, Node], ...]) -> Call:
-    """A call as its listener gets it."""
+    """Return a call as its listener gets it."""
     return Call(ns, tuple(Handed(key, node.value, node.context) for key, node in entries))
 
 
@@ -247,7 +247,7 @@ def handle_no_listener(state: State, ns: str, evicted: str | None, config: Confi
 
 @rule(Rule.K_FLUSH_7, Rule.K_FLUSH_8)
 def handle_listener_error(state: State, ns: str, evicted: str | None, config: Config) -> State:
-    """The listener has thrown."""
+    """Return the listener has thrown."""
     after = state if evicted is None else without_evicted(state, ns, evicted, config)
     if config.variants.failed_flush is FailedFlush.DIRTY:
         return after
@@ -270,7 +270,7 @@ def handle_missing_entry(state: State, ns: str, evicted: str | None, config: Con
 
 
 def without_evicted(state: State, ns: str, evicted: str, config: Config) -> State:
-    """The entry to be evicted has left, if it is to be lost."""
+    """Return the entry to be evicted has left, if it is to be lost."""
     if config.variants.undelivered_eviction is UndeliveredEviction.KEPT:
         return state
     space = space_of(state, ns)
@@ -279,7 +279,7 @@ def without_evicted(state: State, ns: str, evicted: str, config: Config) -> Stat
 
 
 def mark_clean(space: Space, keys: tuple[str, ...], but: str | None) -> Space:
-    """The namespace with these entries clean, all but one."""
+    """Return the namespace with these entries clean, all but one."""
     clean = {key: space.nodes[key]._replace(is_dirty=False) for key in keys if key in space.nodes and key != but}
     return space._replace(nodes={**space.nodes, **clean})
 
@@ -331,7 +331,7 @@ def shrink_running(state: State, config: Config, env: Environment) -> tuple[Stat
 
 
 def mark_non_terminating(state: State, reason: str) -> State:
-    """The state of a step that gives no answer."""
+    """Return the state of a step that gives no answer."""
     return state._replace(in_progress=state.in_progress._replace(stuck=reason))
 
 
@@ -343,7 +343,7 @@ class Turns:
         self.coming = self.chosen(state)
 
     def chosen(self, state: State) -> NamespaceHandle:
-        """The next namespace of this round, or the first of another one."""
+        """Return the next namespace of this round, or the first of another one."""
         self.names = self.names or sorted(state.spaces)
         return handle_of(state, self.names.pop(0))
 

@@ -52,7 +52,7 @@ def evict(state: State, event: Evict, config: Config, env: Environment) -> tuple
 
 
 def report_removed_entries(state: State, ns: str, space: Space, rule: Rule, cause: str) -> State:
-    """The events of entries that leave by a call, most recent first."""
+    """Return the events of entries that leave by a call, most recent first."""
     after = state
     for key in space.recent:
         after = with_entry_event(after, rule, "REMOVE", ns, key, space.nodes[key], cause)

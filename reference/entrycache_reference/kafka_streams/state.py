@@ -158,27 +158,27 @@ class Step(NamedTuple):
 
 
 def initial(config: Config) -> State:
-    """The empty state."""
+    """Return the empty state."""
     return State(config.max_size_bytes)
 
 
 def total_bytes(state: State) -> int:
-    """The exact sum of the sizes of all entries."""
+    """Return the exact sum of the sizes of all entries."""
     return sum(node.size_bytes for space in state.spaces.values() for node in space.nodes.values())
 
 
 def space_of(state: State, ns: str) -> Space:
-    """The namespace of that name; an empty one where there is none."""
+    """Return the namespace of that name; an empty one where there is none."""
     return state.spaces.get(ns, Space())
 
 
 def with_space(state: State, ns: str, space: Space) -> State:
-    """The state with this namespace."""
+    """Return the state with this namespace."""
     return state._replace(spaces={**state.spaces, ns: space})
 
 
 def with_event(state: State, event: Event) -> State:
-    """The state with one more event of the step under way."""
+    """Return the state with one more event of the step under way."""
     now = state.in_progress
     return state._replace(in_progress=now._replace(events=(*now.events, event)))
 
@@ -186,10 +186,10 @@ def with_event(state: State, event: Event) -> State:
 def with_entry_event(
     state: State, rule: Rule, op: str, ns: str, key: str, node: Node | None, cause: str | None = None
 ) -> State:
-    """The state with one more event about an entry, or about a key that has none."""
+    """Return the state with one more event about an entry, or about a key that has none."""
     return with_event(state, Event(rule, op, total_bytes(state), ns, key, node, cause))
 
 
 def with_cache_event(state: State, rule: Rule, op: str, ns: str | None = None, value: str | None = None) -> State:
-    """The state with one more event that is about no entry."""
+    """Return the state with one more event that is about no entry."""
     return with_event(state, Event(rule, op, total_bytes(state), ns, value=value))

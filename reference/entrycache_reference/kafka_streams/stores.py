@@ -33,37 +33,37 @@ OF_STORE: Final = Listener(of_store=True)
 
 
 def store_of(state: State, name: str) -> Store:
-    """The store of that name."""
+    """Return the store of that name."""
     return state.stores.get(name, Store())
 
 
 def with_store(state: State, name: str, store: Store) -> State:
-    """The state with this store."""
+    """Return the state with this store."""
     return state._replace(stores={**state.stores, name: store})
 
 
 def ensure_store(state: State, name: str) -> State:
-    """The state with that store there: from its first use on it is the listener of its namespace."""
+    """Return the state with that store there: from its first use on it is the listener of its namespace."""
     if name in state.stores:
         return state
     return with_store(with_space(state, name, space_of(state, name)._replace(listener=OF_STORE)), name, Store())
 
 
 def build_store_node(key: str, value: str | None, is_dirty: bool, number: int) -> Node:
-    """An entry as a caching store writes it."""
+    """Return an entry as a caching store writes it."""
     return Node(value, is_dirty, size_bytes(key, value, "", ()), Context(), number)
 
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_2)
 def write_underlying(inner: Mapping[str, str], key: str, value: str | None) -> Mapping[str, str]:
-    """The store below with this value; None: without the key."""
+    """Return the store below with this value; None: without the key."""
     kept = {other: kept for other, kept in inner.items() if other != key}
     return kept if value is None else {**kept, key: value}
 
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_2, Rule.K_STORE_3, Rule.K_STORE_4)
 def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, env: Environment) -> State:
-    """A caching store gets its dirty entries: all of them go to the store below, then they are passed on.
+    """Return a caching store gets its dirty entries: all of them go to the store below, then they are passed on.
 
     So whatever is done downstream meets a store that holds the last write of every key. A tombstone of a key
     that does not lie below goes nowhere. What was overtaken by a later write, passed on meanwhile, is not
@@ -115,7 +115,7 @@ def forward_entry(state: State, name: str, key: str, node: Node, config: Config,
 
 
 def with_forwards(state: State, forwards: tuple[Forward, ...]) -> State:
-    """The state with these entries passed on downstream in the step under way."""
+    """Return the state with these entries passed on downstream in the step under way."""
     return state._replace(in_progress=state.in_progress._replace(forwards=forwards))
 
 
@@ -129,7 +129,7 @@ def store_put(state: State, event: StorePut, config: Config, env: Environment) -
 
 @rule(Rule.K_STORE_1)
 def find_value(state: State, name: str, key: str) -> tuple[State, str | None]:
-    """The last write of a key: the cache's, where a tombstone hides what lies below, else what lies below."""
+    """Return the last write of a key: the cache's, where a tombstone hides what lies below, else what lies below."""
     counted = ensure_store(state, name)._replace(gets=state.gets + 1)
     after = look_up(counted, name, key) if name in counted.spaces else counted
     cached = space_of(after, name).nodes.get(key)
@@ -138,7 +138,7 @@ def find_value(state: State, name: str, key: str) -> tuple[State, str | None]:
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_6)
 def read_value(state: State, name: str, key: str, config: Config, env: Environment) -> tuple[Change, str | None]:
-    """The last write of a key; what is read from the store below is cached, clean."""
+    """Return the last write of a key; what is read from the store below is cached, clean."""
     # GUARD: none.
     # DECISION: only what the cache did not have, and the store below has, is cached.
     after, value = find_value(state, name, key)
@@ -225,6 +225,6 @@ def on_forward(state: State, event: OnForward, config: Config, env: Environment)
 
 @rule(Rule.K_SHARE_1)
 def share(state: State, event: Share, config: Config, env: Environment) -> tuple[State, Answer]:
-    """The bytes of one thread's cache: equal shares, the global thread counts as one; no threads: all of it."""
+    """Return the bytes of one thread's cache: equal shares, the global thread counts as one; no threads: all of it."""
     takers = event.threads + (1 if event.global_thread else 0)
     return state, Shared(event.total_bytes if event.threads == 0 else event.total_bytes // takers)

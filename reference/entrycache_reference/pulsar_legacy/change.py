@@ -16,24 +16,24 @@ EMPTY: Final = Cache({}, 0)
 
 
 def cache_of(state: State, name: CacheName) -> Cache:
-    """The cache of that name; an empty one where it holds no entry."""
+    """Return the cache of that name; an empty one where it holds no entry."""
     return state.caches.get(name, EMPTY)
 
 
 def entry_at(state: State, name: CacheName, pos: Position) -> Entry | None:
-    """The cached entry at a position, or None."""
+    """Return the cached entry at a position, or None."""
     return cache_of(state, name).entries.get(pos)
 
 
 def with_cache(state: State, name: CacheName, entries: Mapping[Position, Entry], size_bytes: int) -> State:
-    """The state with this content of one cache; one without entries is not kept."""
+    """Return the state with this content of one cache; one without entries is not kept."""
     caches = {**state.caches, name: Cache(entries, size_bytes)}
     return state._replace(caches={name: cache for name, cache in caches.items() if cache.entries})
 
 
 @rule(Rule.L_STATE_1)
 def add_entry(state: State, name: CacheName, pos: Position, entry: Entry) -> State:
-    """The state with a new entry: in its cache, and in both sums of bytes."""
+    """Return the state with a new entry: in its cache, and in both sums of bytes."""
     cache = cache_of(state, name)
     added = with_cache(state, name, {**cache.entries, pos: entry}, cache.size_bytes + entry.size_bytes)
     return added._replace(size_bytes=state.size_bytes + entry.size_bytes)
@@ -41,7 +41,7 @@ def add_entry(state: State, name: CacheName, pos: Position, entry: Entry) -> Sta
 
 @rule(Rule.L_STATE_1)
 def drop_entries(state: State, name: CacheName, positions: tuple[Position, ...]) -> State:
-    """The state without these entries of one cache."""
+    """Return the state without these entries of one cache."""
     cache = cache_of(state, name)
     freed_bytes = sum(cache.entries[pos].size_bytes for pos in positions)
     gone = frozenset(positions)
@@ -51,7 +51,7 @@ def drop_entries(state: State, name: CacheName, positions: tuple[Position, ...])
 
 
 def positions_of(state: State, name: CacheName) -> tuple[Position, ...]:
-    """The cached positions, ascending."""
+    """Return the cached positions, ascending."""
     return tuple(sorted(cache_of(state, name).entries))
 
 
@@ -62,7 +62,7 @@ def positions_of(state: State, name: CacheName) -> tuple[Position, ...]:
 def entry_row(
     rule: Rule, op: str, cause: str, state: State, cache: CacheName, pos: Position, entry: Entry, bytes_after: int
 ) -> Row:
-    """A row about a cached entry."""
+    """Return a row about a cached entry."""
     return Row(
         rule,
         op,
@@ -81,7 +81,7 @@ def entry_row(
 def absent_row(
     rule: Rule, op: str, cause: str, state: State, cache: CacheName, pos: Position, size_bytes: int | None = None
 ) -> Row:
-    """A row about a position that is not cached, or about an offer that was not taken."""
+    """Return a row about a position that is not cached, or about an offer that was not taken."""
     return Row(
         rule,
         op,
@@ -99,7 +99,7 @@ def absent_row(
 def removal_rows(
     rule: Rule, op: str, cause: str, before: State, cache: CacheName, positions: tuple[Position, ...]
 ) -> tuple[Row, ...]:
-    """The rows of entries that leave one after another: each shows the bytes that are left after it."""
+    """Return the rows of entries that leave one after another: each shows the bytes that are left after it."""
     rows: list[Row] = []
     bytes_left = before.size_bytes
     for pos in positions:
@@ -112,7 +112,7 @@ def removal_rows(
 def pass_row(
     rule: Rule, op: str, cause: str, origin: str, state: State, bound: int, cache: CacheName | None = None
 ) -> Row:
-    """The beginning or the end of a pass; `bound` is its cutoff, or what it is to free.
+    """Return the beginning or the end of a pass; `bound` is its cutoff, or what it is to free.
 
     A pass over one cache names it, and at its end shows the stamp of the lowest position that is left there.
     """

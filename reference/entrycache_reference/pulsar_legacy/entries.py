@@ -27,7 +27,7 @@ from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 @rule(Rule.L_INSERT_1)
 def new_entry(state: State, event: Insert) -> Entry:
-    """A new entry, stamped with the present."""
+    """Return a new entry, stamped with the present."""
     return Entry(event.size, state.now_nanos, None if event.token is ABSENT else event.token)
 
 
@@ -39,7 +39,7 @@ def has_room(before: State, config: Config) -> bool:
 
 @rule(Rule.L_INSERT_2, Rule.L_INSERT_5)
 def is_cached(state: State, event: Insert) -> bool:
-    """Whether the position is taken, after the pass that this insert ran."""
+    """Return whether the position is taken, after the pass that this insert ran."""
     return entry_at(state, event.cache, event.pos) is not None
 
 
@@ -86,7 +86,7 @@ def insert(state: State, event: Insert, config: Config, cause: str = "ADD") -> S
 
 @rule(Rule.L_READ_1, Rule.L_READ_2)
 def payloads(entries: tuple[Entry, ...]) -> tuple[int, ...] | None:
-    """The payloads of these entries; None where there is none, or one carries none."""
+    """Return the payloads of these entries; None where there is none, or one carries none."""
     carried = tuple(entry.token for entry in entries if entry.token is not None)
     return carried if carried and len(carried) == len(entries) else None
 
@@ -161,7 +161,7 @@ def serve_from_storage(wanted: tuple[Position, ...]) -> Served:
 
 @rule(Rule.L_READ_4)
 def find_all_cached(state: State, name: CacheName, wanted: tuple[Position, ...]) -> dict[Position, Entry] | None:
-    """The entries at these positions; None where one of them is not cached."""
+    """Return the entries at these positions; None where one of them is not cached."""
     found = {pos: entry for pos in wanted if (entry := entry_at(state, name, pos)) is not None}
     return found if len(found) == len(wanted) else None
 
@@ -229,7 +229,7 @@ def read_one(state: State, event: ReadOne, config: Config) -> Step:
 
 @rule(Rule.L_METRICS_1, Rule.L_STATE_4)
 def usage(state: State, event: Usage, config: Config) -> Step:
-    """Entries and bytes of one cache, or of all."""
+    """Return entries and bytes of one cache, or of all."""
     # GUARD: none.  DECISION: one cache, or all.  EFFECT: none.
     # OUTCOME
     if event.cache is ABSENT:
@@ -241,7 +241,7 @@ def usage(state: State, event: Usage, config: Config) -> Step:
 
 @rule(Rule.L_METRICS_2, Rule.L_STATE_4)
 def observe(state: State, event: Observe, config: Config) -> Step:
-    """The whole state; caches without entries are left out."""
+    """Return the whole state; caches without entries are left out."""
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME
     caches = {

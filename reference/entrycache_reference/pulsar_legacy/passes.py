@@ -23,13 +23,13 @@ TRIGGER_SHARE: Final = 0.98
 
 @rule(Rule.L_TRIGGER_1)
 def trigger_bytes(config: Config) -> int:
-    """The bytes above which an insert asks for a size pass: the IEEE product, truncated."""
+    """Return the bytes above which an insert asks for a size pass: the IEEE product, truncated."""
     return trunc(config.max_size_bytes * TRIGGER_SHARE)
 
 
 @rule(Rule.L_TRIGGER_1)
 def target_bytes(config: Config) -> int:
-    """The bytes down to which a size pass is to free: the IEEE product, truncated."""
+    """Return the bytes down to which a size pass is to free: the IEEE product, truncated."""
     return trunc(config.max_size_bytes * config.watermark)
 
 
@@ -43,7 +43,7 @@ def amount_bytes(size_bytes: int, config: Config) -> int:
 
 
 def with_thresholds(row: Row, config: Config) -> Row:
-    """The row of a size pass, with the two thresholds."""
+    """Return the row of a size pass, with the two thresholds."""
     return row._replace(trigger_bytes=trigger_bytes(config), target_bytes=target_bytes(config))
 
 
@@ -57,19 +57,19 @@ REFUSED: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
 
 @rule(Rule.L_EXPIRE_3)
 def cutoff_of(state: State, event: Expire, config: Config) -> int:
-    """The latest stamp that is old: as long ago as was asked for, or as the time to live. It may be negative."""
+    """Return the latest stamp that is old: as long ago as was asked for, or as the time to live. It may be negative."""
     return state.now_nanos - (config.ttl_nanos if event.older_than_nanos is ABSENT else event.older_than_nanos)
 
 
 @rule(Rule.L_EXPIRE_1)
 def is_old(stamp_nanos: int, cutoff_nanos: int) -> bool:
-    """Whether a stamp is at the cutoff or before it."""
+    """Return whether a stamp is at the cutoff or before it."""
     return stamp_nanos <= cutoff_nanos
 
 
 @rule(Rule.L_EXPIRE_1, Rule.L_EXPIRE_2)
 def find_expired(state: State, name: CacheName, cutoff_nanos: int) -> tuple[Position, ...]:
-    """The positions that a time pass takes: the lowest ones, up to the first that is younger than the cutoff."""
+    """Return the positions that a time pass takes: the lowest ones, up to the first that is younger than the cutoff."""
     taken: list[Position] = []
     for pos in positions_of(state, name):
         if not is_old(cache_of(state, name).entries[pos].stamp_nanos, cutoff_nanos):
@@ -80,7 +80,7 @@ def find_expired(state: State, name: CacheName, cutoff_nanos: int) -> tuple[Posi
 
 @rule(Rule.L_EVICT_1, Rule.L_EVICT_2)
 def find_lowest(state: State, name: CacheName, need_bytes: int) -> tuple[Position, ...]:
-    """The positions that free so many bytes: the lowest ones, no more of them than it takes, or all."""
+    """Return the positions that free so many bytes: the lowest ones, no more of them than it takes, or all."""
     taken: list[Position] = []
     freed_bytes = 0
     for pos in positions_of(state, name):
@@ -95,7 +95,7 @@ def find_lowest(state: State, name: CacheName, need_bytes: int) -> tuple[Positio
 def eviction_rows(
     rule: Rule, cause: str, state: State, name: CacheName, positions: tuple[Position, ...]
 ) -> tuple[Row, ...]:
-    """The rows of what a pass takes: each entry once."""
+    """Return the rows of what a pass takes: each entry once."""
     return removal_rows(rule, "EVICT", cause, state, name, positions)
 
 
@@ -152,13 +152,13 @@ PASS_SHARE: Final = 0.5
 
 @rule(Rule.L_EVICT_3, Rule.L_EVICT_4)
 def order_by_size(state: State) -> tuple[CacheName, ...]:
-    """The caches from the largest to the smallest; those of one size by their names."""
+    """Return the caches from the largest to the smallest; those of one size by their names."""
     return tuple(sorted(state.caches, key=lambda name: (-state.caches[name].size_bytes, name)))
 
 
 @rule(Rule.L_EVICT_3)
 def choose_givers(state: State) -> tuple[CacheName, ...]:
-    """The caches that give: the largest, until they hold half of all bytes, truncated."""
+    """Return the caches that give: the largest, until they hold half of all bytes, truncated."""
     quota_bytes = trunc(state.size_bytes * PASS_SHARE)
     taken: list[CacheName] = []
     sum_bytes = 0
@@ -205,7 +205,7 @@ def evict(state: State, event: Evict, config: Config, origin: str = "CALL") -> S
 
 @rule(Rule.L_STATE_5)
 def sum_removed(parts: tuple[Part, ...]) -> Removed:
-    """The sum of what the caches gave."""
+    """Return the sum of what the caches gave."""
     entries = freed_bytes = 0
     for part in parts:
         assert isinstance(part.step.outcome, Removed)
@@ -217,7 +217,7 @@ def sum_removed(parts: tuple[Part, ...]) -> Removed:
 def build_pass_rows(
     before: State, after: State, need_bytes: int, config: Config, origin: str, parts: tuple[Part, ...]
 ) -> tuple[Row, ...]:
-    """The rows of the pass: one of its own around what left; what it asked of each cache is not shown."""
+    """Return the rows of the pass: one of its own around what left; what it asked of each cache is not shown."""
     begin = with_thresholds(pass_row(Rule.L_EVICT_3, "PASS_BEGIN", "SIZE", origin, before, need_bytes), config)
     end = with_thresholds(pass_row(Rule.L_EVICT_5, "PASS_END", "SIZE", origin, after, need_bytes), config)
     return (begin, *(row for part in parts for row in part.step.rows if row.op == "EVICT"), end)

@@ -16,7 +16,7 @@ from entrycache_reference.vocabulary import CacheName, Position
 
 @rule(Rule.L_STATE_5)
 def count_removed(state: State, name: CacheName, positions: tuple[Position, ...]) -> Removed:
-    """The number and the bytes of these entries."""
+    """Return the number and the bytes of these entries."""
     return Removed(len(positions), sum(cache_of(state, name).entries[pos].size_bytes for pos in positions))
 
 

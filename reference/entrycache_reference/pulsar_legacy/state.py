@@ -67,7 +67,7 @@ class Part(NamedTuple):
 
 
 def initial(config: Config) -> State:
-    """The empty state at time 0."""
+    """Return the empty state at time 0."""
     return State(0, {}, 0)
 
 

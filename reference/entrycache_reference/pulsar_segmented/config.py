@@ -97,7 +97,7 @@ class Config:
 
 @rule(Rule.S_CONFIG_1)
 def segments_of(config: Config) -> int:
-    """The number of segments."""
+    """Return the number of segments."""
     if config.segments is not None:
         return config.segments
     return max(SEGMENTS_LEAST, config.max_size_bytes // SEGMENT_BYTES_MOST)
@@ -105,5 +105,5 @@ def segments_of(config: Config) -> int:
 
 @rule(Rule.S_CONFIG_2)
 def segment_bytes(config: Config, segments: int) -> int:
-    """The bytes that one segment has room for: an equal share of the limit, rounded down."""
+    """Return the bytes that one segment has room for: an equal share of the limit, rounded down."""
     return config.max_size_bytes // segments

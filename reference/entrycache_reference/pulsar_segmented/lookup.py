@@ -42,13 +42,13 @@ def get(state: State, event: Get, config: Config) -> Step:
 
 @rule(Rule.S_RANGE_3)
 def is_range(first: Position, last: Position) -> bool:
-    """Whether two bounds name a range: in one ledger, and in order."""
+    """Return whether two bounds name a range: in one ledger, and in order."""
     return first.ledger == last.ledger and first <= last
 
 
 @rule(Rule.S_RANGE_1)
 def find_in_any_segment(state: State, cache: CacheName, first: Position, last: Position) -> tuple[Entry, ...]:
-    """The entries between two positions of a ledger, ascending, in whichever segments they are."""
+    """Return the entries between two positions of a ledger, ascending, in whichever segments they are."""
     newest: dict[Position, Entry] = {}
     for segment in newest_first(state):
         for entry in segment.entries:
@@ -59,7 +59,7 @@ def find_in_any_segment(state: State, cache: CacheName, first: Position, last: P
 
 @rule(Rule.S_RANGE_4)
 def find_in_one_pass(state: State, cache: CacheName, first: Position, last: Position) -> tuple[Entry, ...]:
-    """The same, asked of each segment once, the newest first: what a newer one holds behind a gap is not found.
+    """Return the same, asked of each segment once, the newest first: what a newer one holds behind a gap is not found.
 
     The walk also ends where the last position is the only one that is missing.
     """
@@ -76,7 +76,7 @@ def find_in_one_pass(state: State, cache: CacheName, first: Position, last: Posi
 
 @rule(Rule.S_RANGE_2)
 def require_whole_range(entries: tuple[Entry, ...], first: Position, last: Position) -> tuple[Entry, ...]:
-    """All entries of a range, or, if one of them is missing, none."""
+    """Return all entries of a range, or, if one of them is missing, none."""
     return entries if len(entries) == last.entry - first.entry + 1 else ()
 
 

@@ -36,13 +36,13 @@ TRIES: Final = 2
 
 
 def round_up(size: int) -> int:
-    """The size, rounded up to the next multiple of the alignment."""
+    """Return the size, rounded up to the next multiple of the alignment."""
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 @rule(Rule.S_SEGMENT_2, Rule.S_SEGMENT_3)
 def advance(size: int, config: Config) -> int:
-    """The bytes by which an entry of that size moves the offset."""
+    """Return the bytes by which an entry of that size moves the offset."""
     return round_up(size) if config.mode is Mode.COPY else size
 
 
@@ -54,13 +54,13 @@ def offset_behind(start: int, size: int, config: Config) -> int:
 
 @rule(Rule.S_SEGMENT_1)
 def fits(segment: Segment, size: int, segment_bytes: int) -> bool:
-    """Whether an entry of that size, not rounded up, ends within the segment."""
+    """Return whether an entry of that size, not rounded up, ends within the segment."""
     return segment.offset + size <= segment_bytes
 
 
 @rule(Rule.S_INSERT_1, Rule.S_INSERT_6)
 def with_entry(segment: Segment, entry: Entry, config: Config) -> Segment:
-    """The segment with one entry more, at its end; another one of the same place is found no more."""
+    """Return the segment with one entry more, at its end; another one of the same place is found no more."""
     others = tuple(other for other in segment.entries if other.place != entry.place)
     placed = entry._replace(start=segment.offset)
     return Segment((*others, placed), offset_behind(placed.start, entry.size_bytes, config))
@@ -68,7 +68,7 @@ def with_entry(segment: Segment, entry: Entry, config: Config) -> Segment:
 
 @rule(Rule.S_SEGMENT_4, Rule.S_SEGMENT_5)
 def with_failed_offers(segment: Segment, size: int, tries: int, config: Config) -> Segment:
-    """A segment that was offered an entry so many times and did not take it."""
+    """Return a segment that was offered an entry so many times and did not take it."""
     if config.variants.failed_offer is FailedOffer.UNCOUNTED:
         return segment
     return segment._replace(offset=segment.offset + failed_offer_bytes(size, tries, config))
@@ -76,7 +76,7 @@ def with_failed_offers(segment: Segment, size: int, tries: int, config: Config) 
 
 @rule(Rule.S_SEGMENT_5)
 def failed_offer_bytes(size: int, tries: int, config: Config) -> int:
-    """The bytes that offers which were not taken have cost."""
+    """Return the bytes that offers which were not taken have cost."""
     return tries * advance(size, config)
 
 
@@ -93,19 +93,19 @@ class Offer(NamedTuple):
 
 
 def with_segment(state: State, index: int, segment: Segment) -> State:
-    """The ring with another segment at an index."""
+    """Return the ring with another segment at an index."""
     return state._replace(segments={**state.segments, index: segment})
 
 
 @rule(Rule.S_RING_1)
 def next_index(state: State) -> int:
-    """The segment after the current one; after the last one comes the first."""
+    """Return the segment after the current one; after the last one comes the first."""
     return (state.current + 1) % len(state.segments)
 
 
 @rule(Rule.S_RING_2, Rule.S_RING_6)
 def kept_entries(segment: Segment, config: Config) -> tuple[Entry, ...]:
-    """The entries that are still found in a segment when it has been cleared."""
+    """Return the entries that are still found in a segment when it has been cleared."""
     return () if config.variants.cleared_index is ClearedIndex.EMPTIED else segment.entries
 
 
@@ -117,26 +117,26 @@ def kept_offset(segment: Segment, config: Config) -> int:
 
 @rule(Rule.S_RING_4)
 def clear_segment(state: State, index: int, config: Config) -> State:
-    """The ring with that segment cleared, and no other."""
+    """Return the ring with that segment cleared, and no other."""
     segment = state.segments[index]
     return with_segment(state, index, Segment(kept_entries(segment, config), kept_offset(segment, config)))
 
 
 @rule(Rule.S_INSERT_7)
 def rejects(segment: Segment, entry: Entry, config: Config) -> bool:
-    """Whether the current segment holds the place already, and takes that for being full."""
+    """Return whether the current segment holds the place already, and takes that for being full."""
     return config.variants.duplicate is Duplicate.ROTATING and find_in_segment(segment, entry.place) is not None
 
 
 @rule(Rule.S_SEGMENT_1)
 def has_room(state: State, entry: Entry) -> bool:
-    """Whether the current segment has room for the entry."""
+    """Return whether the current segment has room for the entry."""
     return fits(state.segments[state.current], entry.size_bytes, state.segment_bytes)
 
 
 @rule(Rule.S_SEGMENT_1, Rule.S_RING_1)
 def offer_entry(state: State, entry: Entry, config: Config) -> Offer:
-    """The current segment takes the entry where it fits, else the next one does."""
+    """Return the current segment takes the entry where it fits, else the next one does."""
     segment = state.segments[state.current]
     if has_room(state, entry) and not rejects(segment, entry, config):
         taken = with_segment(state, state.current, with_entry(segment, entry, config))
@@ -146,7 +146,7 @@ def offer_entry(state: State, entry: Entry, config: Config) -> Offer:
 
 @rule(Rule.S_RING_1, Rule.S_RING_2, Rule.S_RING_3, Rule.S_RING_4)
 def turn_ring(state: State, entry: Entry, config: Config) -> Offer:
-    """The next segment is cleared, becomes current, and takes the entry."""
+    """Return the next segment is cleared, becomes current, and takes the entry."""
     full = with_failed_offers(state.segments[state.current], entry.size_bytes, TRIES, config)
     index = next_index(state)
     before = with_segment(state, state.current, full)
@@ -162,7 +162,7 @@ def turn_ring(state: State, entry: Entry, config: Config) -> Offer:
 
 @rule(Rule.S_RING_5)
 def is_still_full(state: State, entry: Entry, config: Config) -> bool:
-    """Whether the segment that has just been cleared has no room all the same."""
+    """Return whether the segment that has just been cleared has no room all the same."""
     keeps = config.variants.cleared_offset is ClearedOffset.KEPT
     return keeps and not fits(state.segments[state.current], entry.size_bytes, state.segment_bytes)
 
@@ -173,19 +173,19 @@ def is_still_full(state: State, entry: Entry, config: Config) -> bool:
 
 @rule(Rule.S_INSERT_4)
 def is_disabled(config: Config) -> bool:
-    """Whether caching is off."""
+    """Return whether caching is off."""
     return config.max_size_bytes == 0
 
 
 @rule(Rule.S_INSERT_3)
 def is_too_long(state: State, size: int) -> bool:
-    """Whether an entry of that size fits into no segment."""
+    """Return whether an entry of that size fits into no segment."""
     return size > state.segment_bytes
 
 
 @rule(Rule.S_INSERT_2)
 def is_ignored(state: State, place: Place, config: Config) -> bool:
-    """Whether an insert of that place is left out because some segment holds it."""
+    """Return whether an insert of that place is left out because some segment holds it."""
     return config.variants.duplicate is Duplicate.IGNORED and find_entry(state, place) is not None
 
 

@@ -78,23 +78,23 @@ class Step(NamedTuple):
 
 @rule(Rule.S_STATE_1)
 def initial(config: Config) -> State:
-    """The empty ring; its first segment is current."""
+    """Return the empty ring; its first segment is current."""
     number = segments_of(config)
     return State(dict.fromkeys(range(number), Segment()), 0, segment_bytes(config, number))
 
 
 def newest_first(state: State) -> Iterator[Segment]:
-    """The segments from the current one backwards."""
+    """Return the segments from the current one backwards."""
     number = len(state.segments)
     return (state.segments[(state.current - back) % number] for back in range(number))
 
 
 def find_in_segment(segment: Segment, place: Place) -> Entry | None:
-    """The entry of that place in one segment."""
+    """Return the entry of that place in one segment."""
     return next((entry for entry in segment.entries if entry.place == place), None)
 
 
 @rule(Rule.S_GET_1)
 def find_entry(state: State, place: Place) -> Entry | None:
-    """The entry of that place in any segment, the newest one first."""
+    """Return the entry of that place in any segment, the newest one first."""
     return next((entry for segment in newest_first(state) if (entry := find_in_segment(segment, place))), None)

@@ -12,19 +12,19 @@ from entrycache_reference.rules import Rule, rule
 
 @rule(Rule.S_USAGE_1)
 def sum_of_sizes(state: State) -> int:
-    """The sizes of all entries, as they were inserted."""
+    """Return the sizes of all entries, as they were inserted."""
     return sum(entry.size_bytes for segment in state.segments.values() for entry in segment.entries)
 
 
 @rule(Rule.S_USAGE_2)
 def sum_of_offsets(state: State) -> int:
-    """The bytes up to which the segments are written."""
+    """Return the bytes up to which the segments are written."""
     return sum(segment.offset for segment in state.segments.values())
 
 
 @rule(Rule.S_USAGE_1, Rule.S_USAGE_2, Rule.S_GET_2)
 def usage(state: State, event: Usage, config: Config) -> Step:
-    """Entries and bytes of all segments."""
+    """Return entries and bytes of all segments."""
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME
     entries = sum(len(segment.entries) for segment in state.segments.values())
@@ -39,7 +39,7 @@ def build_segment_view(segment: Segment) -> SegmentView:
 
 @rule(Rule.S_STATE_2, Rule.S_GET_2)
 def observe(state: State, event: Observe, config: Config) -> Step:
-    """The whole ring."""
+    """Return the whole ring."""
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME
     shown = tuple(build_segment_view(state.segments[index]) for index in range(len(state.segments)))
@@ -51,19 +51,19 @@ def observe(state: State, event: Observe, config: Config) -> Step:
 
 
 def build_row(rule: Rule, op: str, cause: str, place: Place, state: State) -> Row:
-    """An event about a place, in the state after it."""
+    """Return an event about a place, in the state after it."""
     return Row(rule, op, cause, place.cache, *place.pos, manager_bytes=sum_of_offsets(state))
 
 
 def insert_row(rule: Rule, state: State, place: Place) -> Row:
-    """The current segment has taken an entry, its last one."""
+    """Return the current segment has taken an entry, its last one."""
     entry = state.segments[state.current].entries[-1]
     row = build_row(rule, "INSERT", "ADD", place, state)
     return row._replace(size_bytes=entry.size_bytes, token=entry.token, segment=state.current, bound=entry.start)
 
 
 def skip_row(rule: Rule, op: str, cause: str, state: State, place: Place, size_bytes: int) -> Row:
-    """An entry is not taken."""
+    """Return an entry is not taken."""
     return build_row(rule, op, cause, place, state)._replace(size_bytes=size_bytes)
 
 
@@ -85,13 +85,13 @@ def turn_rows(full: State, after: State, size_bytes: int) -> tuple[Row, ...]:
 
 
 def lookup_row(rule: Rule, cause: str, state: State, place: Place, entry: Entry | None) -> Row:
-    """A place was looked up, and held an entry or nothing."""
+    """Return a place was looked up, and held an entry or nothing."""
     if entry is None:
         return build_row(rule, "MISS", cause, place, state)
     return build_row(rule, "HIT", cause, place, state)._replace(size_bytes=entry.size_bytes, token=entry.token)
 
 
 def range_rows(rule: Rule, state: State, event: GetRange) -> tuple[Row, ...]:
-    """A range is asked for: a row each bound."""
+    """Return a range is asked for: a row each bound."""
     bounds = (("FIRST", event.first), ("LAST", event.last))
     return tuple(build_row(rule, "ASK", cause, Place(event.cache, pos), state) for cause, pos in bounds)

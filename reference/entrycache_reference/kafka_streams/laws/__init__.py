@@ -30,7 +30,7 @@ FAILING: Final[dict[type[ops.Op], frozenset[outcomes.ErrorKind]]] = {
 
 
 def answers_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-LIVENESS-2."""
+    """Check K-LIVENESS-2."""
     answer = step.outcome.answer
     if isinstance(answer, outcomes.Failed):
         if loses_undelivered(config) and type(event) in FAILING:
@@ -40,7 +40,7 @@ def answers_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def is_settled(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-LIVENESS-1: as many evictions as there were entries, those written meanwhile included."""
+    """Check K-LIVENESS-1: as many evictions as there were entries, those written meanwhile included."""
     evicted = [row.op for row in step.rows].count("EVICT")
     if evicted:
         entries = sum([len(cached.nodes) for cached in pre.spaces.values()])
@@ -70,7 +70,7 @@ LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {
 def broken(
     config: Config, pre: State, event: Any, step: Step, fired: dict[Rule, int] | None = None
 ) -> tuple[Rule, ...]:
-    """The rules whose own laws this step breaks; counts in `fired` every law whose guard held.
+    """Return the rules whose own laws this step breaks; counts in `fired` every law whose guard held.
 
     A step that gives no answer under the variants of the configuration is held to its definition only.
     """

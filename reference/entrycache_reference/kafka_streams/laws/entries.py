@@ -61,18 +61,18 @@ def _size(event: Put | PutIfAbsent) -> int:
 
 
 def _stays(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """The write succeeded, nobody was called, and its entry is still there."""
+    """Return whether the write succeeded, nobody was called, and its entry is still there."""
     return not has_failed(step) and is_uncalled(step) and node_at(step.state, event.ns, event.key) is not None
 
 
 def counts_its_bytes(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """K-SIZE-1."""
+    """Check K-SIZE-1."""
     node = node_at(step.state, event.ns, event.key)
     return node is not None and node.size_bytes == _size(event)
 
 
 def is_written(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """K-PUT-1."""
+    """Check K-PUT-1."""
     node = node_at(step.state, event.ns, event.key)
     return (
         node is not None
@@ -88,7 +88,7 @@ def _overwrites(config: Config, pre: State, event: Put, step: Step) -> bool:
 
 
 def replaces(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """K-PUT-2."""
+    """Check K-PUT-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     left = [before.nodes[key].size_bytes for key in evicted_keys(step)]
     former, now = before.nodes[event.key].size_bytes, after.nodes[event.key].size_bytes
@@ -104,7 +104,7 @@ def _takes_its_turn(config: Config, pre: State, event: Put, step: Step) -> bool:
 
 
 def orders_dirty_keys(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """K-PUT-3."""
+    """Check K-PUT-3."""
     before = space(pre, event.ns).dirty
     wanted = (*(key for key in before if key != event.key), event.key) if event.dirty else before
     gone = set(evicted_keys(step))
@@ -116,7 +116,7 @@ def _hides_a_dirty_one(config: Config, pre: State, event: Put, step: Step) -> bo
 
 
 def is_not_taken(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """K-PUT-4."""
+    """Check K-PUT-4."""
     refused = Failed(ErrorKind.ILLEGAL_STATE)
     return step.outcome.answer == refused and step.state == pre._replace(puts=pre.puts + 1)
 
@@ -126,7 +126,7 @@ def _is_new(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def creates_the_namespace(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-PUT-5."""
+    """Check K-PUT-5."""
     return event.ns in step.state.spaces
 
 
@@ -137,7 +137,7 @@ def _uncalled(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def writes_one_by_one(config: Config, pre: State, event: PutAll, step: Step) -> bool:
-    """K-PUT-6: it ends at the first clean write over a dirty key, or where an overflow cannot be handed over."""
+    """Check K-PUT-6: it ends at the first clean write over a dirty key, or where an overflow cannot be handed over."""
     told = [row.key for row in step.rows if row.op == "PUT"]
     if told != [write.key for write in event.entries[: len(told)]]:
         return False
@@ -157,7 +157,7 @@ def writes_one_by_one(config: Config, pre: State, event: PutAll, step: Step) -> 
 
 
 def _first_hidden(pre: State, event: PutAll) -> int | None:
-    """The first entry that is a clean write over a key that is dirty by then."""
+    """Return the first entry that is a clean write over a key that is dirty by then."""
     dirty = set(space(pre, event.ns).dirty)
     for at, write in enumerate(event.entries):
         if not write.dirty and write.key in dirty:
@@ -168,7 +168,7 @@ def _first_hidden(pre: State, event: PutAll) -> int | None:
 
 
 def answers_what_was_there(config: Config, pre: State, event: PutIfAbsent, step: Step) -> bool:
-    """K-PUT-7."""
+    """Check K-PUT-7."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     there = before.nodes.get(event.key)
     if (after.hits, after.misses) != (before.hits + (there is not None), before.misses + (there is None)):
@@ -181,7 +181,7 @@ def answers_what_was_there(config: Config, pre: State, event: PutIfAbsent, step:
 
 
 def counts_at_its_end(config: Config, pre: State, event: PutIfAbsent, step: Step) -> bool:
-    """K-PUT-8."""
+    """Check K-PUT-8."""
     wrote = not has_failed(step) and node_at(pre, event.ns, event.key) is None
     return step.state.puts == pre.puts + (1 if wrote else 0)
 
@@ -191,7 +191,7 @@ def _succeeded(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def pays_its_overflow(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-EVICT-4."""
+    """Check K-EVICT-4."""
     after = step.state
     if config.variants.total is Total.RUNNING and not is_undisturbed(step):
         return True
@@ -210,7 +210,7 @@ def _fits(config: Config, pre: State, event: Put, step: Step) -> bool:
 
 
 def evicts_nothing(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """K-EVICT-5."""
+    """Check K-EVICT-5."""
     return not evicted_keys(step) and is_uncalled(step) and step.state.evicts == pre.evicts
 
 
@@ -219,7 +219,7 @@ def _wrote(config: Config, pre: State, event: Put, step: Step) -> bool:
 
 
 def counts_evictions(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """K-EVICT-6."""
+    """Check K-EVICT-6."""
     lost = 1 if has_failed(step) and loses_undelivered(config) else 0
     if step.state.evicts != pre.evicts + len(evicted_keys(step)) - lost:
         return False
@@ -228,7 +228,7 @@ def counts_evictions(config: Config, pre: State, event: Put, step: Step) -> bool
 
 
 def removes_the_key(config: Config, pre: State, event: Delete, step: Step) -> bool:
-    """K-DELETE-1."""
+    """Check K-DELETE-1."""
     there = node_at(pre, event.ns, event.key)
     if there is None:
         return True
@@ -243,7 +243,7 @@ def removes_the_key(config: Config, pre: State, event: Delete, step: Step) -> bo
 
 
 def tells_nobody(config: Config, pre: State, event: Delete, step: Step) -> bool:
-    """K-DELETE-2."""
+    """Check K-DELETE-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     if not is_uncalled(step) or (before.hits, before.misses) != (after.hits, after.misses):
         return False
@@ -279,7 +279,7 @@ def _found(config: Config, pre: State, event: Get, step: Step) -> bool:
 
 
 def hits(config: Config, pre: State, event: Get, step: Step) -> bool:
-    """K-GET-1."""
+    """Check K-GET-1."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     assert event.key is not None
     return (
@@ -295,7 +295,7 @@ def _missed(config: Config, pre: State, event: Get, step: Step) -> bool:
 
 
 def misses(config: Config, pre: State, event: Get, step: Step) -> bool:
-    """K-GET-2."""
+    """Check K-GET-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     return (
         step.outcome.answer == Got(False, None)
@@ -306,7 +306,7 @@ def misses(config: Config, pre: State, event: Get, step: Step) -> bool:
 
 
 def counts_the_request(config: Config, pre: State, event: Get, step: Step) -> bool:
-    """K-GET-3."""
+    """Check K-GET-3."""
     return step.state.gets == pre.gets + 1
 
 
@@ -315,7 +315,7 @@ def _nowhere(config: Config, pre: State, event: Get, step: Step) -> bool:
 
 
 def misses_uncounted(config: Config, pre: State, event: Get, step: Step) -> bool:
-    """K-GET-4."""
+    """Check K-GET-4."""
     return step.outcome.answer == Got(False, None) and step.state.spaces == pre.spaces
 
 
@@ -330,7 +330,7 @@ def _wanted(pre: State, event: Any) -> list[str]:
 
 
 def lists_the_range(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-RANGE-1."""
+    """Check K-RANGE-1."""
     nodes = space(pre, event.ns).nodes
     return step.outcome.answer == Listed(tuple((key, nodes[key].value) for key in _wanted(pre, event)))
 
@@ -340,7 +340,7 @@ def _some(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def uses_each(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-RANGE-2."""
+    """Check K-RANGE-2."""
     wanted = _wanted(pre, event)
     if isinstance(event, ReverseRange | ReverseAll):
         wanted = wanted[::-1]
@@ -350,13 +350,13 @@ def uses_each(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def lists_it_backwards(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-RANGE-3."""
+    """Check K-RANGE-3."""
     nodes = space(pre, event.ns).nodes
     return step.outcome.answer == Listed(tuple((key, nodes[key].value) for key in _wanted(pre, event)[::-1]))
 
 
 def adds_up(config: Config, pre: State, event: Usage, step: Step) -> bool:
-    """K-METRICS-1."""
+    """Check K-METRICS-1."""
     answer = step.outcome.answer
     if not isinstance(answer, Used) or step.state != pre:
         return False
@@ -377,12 +377,12 @@ def _of_namespace(config: Config, pre: State, event: Metrics, step: Step) -> boo
 
 
 def tells_the_thread(config: Config, pre: State, event: Metrics, step: Step) -> bool:
-    """K-METRICS-2."""
+    """Check K-METRICS-2."""
     return step.state == pre and step.outcome.answer == ThreadCounters(pre.puts, pre.gets, pre.evicts, pre.flushes)
 
 
 def tells_the_namespace(config: Config, pre: State, event: Metrics, step: Step) -> bool:
-    """K-METRICS-3."""
+    """Check K-METRICS-3."""
     assert event.ns is not ABSENT
     own = space(pre, event.ns)
     wanted = NamespaceCounters(own.hits, own.misses, own.overwrites, own.flushes, own.dirty, own.recent)
@@ -390,7 +390,7 @@ def tells_the_namespace(config: Config, pre: State, event: Metrics, step: Step) 
 
 
 def is_an_equal_share(config: Config, pre: State, event: Share, step: Step) -> bool:
-    """K-SHARE-1."""
+    """Check K-SHARE-1."""
     answer = step.outcome.answer
     if not isinstance(answer, Shared) or event.threads == 0:
         return answer == Shared(event.total_bytes)

@@ -28,66 +28,66 @@ class Law(NamedTuple):
 
 
 def always(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """The guard of a law that is about every step of its operations."""
+    """Return whether the guard of a law that is about every step of its operations."""
     return True
 
 
 def space(state: State, ns: str) -> Space:
-    """The namespace of that name, or one that holds nothing."""
+    """Return the namespace of that name, or one that holds nothing."""
     return state.spaces.get(ns, EMPTY_SPACE)
 
 
 def bytes_in(state: State) -> int:
-    """The sum of all sizes."""
+    """Return the sum of all sizes."""
     return sum([node.size_bytes for cached in state.spaces.values() for node in cached.nodes.values()])
 
 
 def limited_bytes(config: Config, state: State) -> int:
-    """The total that the limit is held against."""
+    """Return the total that the limit is held against."""
     return bytes_in(state) if config.variants.total is Total.EXACT else state.running
 
 
 def loses_undelivered(config: Config) -> bool:
-    """Whether an evicted entry that nobody takes is lost."""
+    """Return whether an evicted entry that nobody takes is lost."""
     return config.variants.undelivered_eviction is UndeliveredEviction.LOST
 
 
 def cleans_refused(config: Config) -> bool:
-    """Whether a listener that throws leaves entries clean."""
+    """Return whether a listener that throws leaves entries clean."""
     return config.variants.failed_flush is FailedFlush.CLEAN
 
 
 def is_consistent(config: Config, cached: Space) -> bool:
-    """Whether each dirty key has its dirty entry; so it is unless a variant loses entries."""
+    """Return whether each dirty key has its dirty entry; so it is unless a variant loses entries."""
     return not loses_undelivered(config) or all(
         key in cached.nodes and cached.nodes[key].is_dirty for key in cached.dirty
     )
 
 
 def has_failed(step: Step) -> bool:
-    """Whether the step ended with an error."""
+    """Return whether the step ended with an error."""
     return isinstance(step.outcome.answer, Failed)
 
 
 def is_undisturbed(step: Step) -> bool:
-    """Whether no listener and nothing downstream did anything of its own during the step."""
+    """Return whether no listener and nothing downstream did anything of its own during the step."""
     return not any(call.inner for call in step.outcome.flushed) and not any(
         call.inner for call in step.outcome.forwarded
     )
 
 
 def is_uncalled(step: Step) -> bool:
-    """Whether nobody was called during the step."""
+    """Return whether nobody was called during the step."""
     return not step.outcome.flushed and not step.outcome.forwarded
 
 
 def evicted_keys(step: Step) -> list[str]:
-    """The keys that were evicted, in order."""
+    """Return the keys that were evicted, in order."""
     return [row.key for row in step.rows if row.op == "EVICT" and row.key is not None]
 
 
 def are_others_unchanged(pre: State, step: Step, ns: str) -> bool:
-    """Whether every namespace but this one is as it was."""
+    """Return whether every namespace but this one is as it was."""
     names = (pre.spaces.keys() | step.state.spaces.keys()) - {ns}
     return all(pre.spaces.get(name) == step.state.spaces.get(name) for name in names)
 
@@ -98,5 +98,5 @@ def content(cached: Space) -> tuple[object, ...]:
 
 
 def node_at(state: State, ns: str, key: str) -> Node | None:
-    """The entry of a key, or None."""
+    """Return the entry of a key, or None."""
     return space(state, ns).nodes.get(key)

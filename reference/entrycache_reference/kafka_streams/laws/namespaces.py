@@ -29,7 +29,7 @@ from entrycache_reference.vocabulary import ABSENT
 
 
 def _deaf(cached: Space) -> bool:
-    """Nobody listens, or the next call throws."""
+    """Return whether nobody listens, or the next call throws."""
     return cached.listener is None or cached.listener.fails > 0
 
 
@@ -39,12 +39,12 @@ def _eldest_is_dirty(pre: State, event: Evict) -> bool:
 
 
 def _told(cached: Space) -> bool:
-    """A listener is there, calls nobody of its own, and does not throw."""
+    """Return whether a listener is there, calls nobody of its own, and does not throw."""
     return cached.listener is not None and cached.listener.fails == 0 and not cached.listener.of_store
 
 
 def takes_the_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """K-EVICT-1."""
+    """Check K-EVICT-1."""
     recent = space(pre, event.ns).recent
     if has_failed(step):
         return bool(recent)
@@ -58,7 +58,7 @@ def _clean_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
 
 
 def drops_it(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """K-EVICT-2."""
+    """Check K-EVICT-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     return is_uncalled(step) and after == before._replace(
         nodes={key: node for key, node in before.nodes.items() if key != before.recent[-1]},
@@ -72,7 +72,7 @@ def _dirty_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
 
 
 def hands_over_all_eldest_first(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """K-EVICT-3."""
+    """Check K-EVICT-3."""
     before = space(pre, event.ns)
     eldest = before.recent[-1]
     calls = step.outcome.flushed
@@ -87,7 +87,7 @@ def _undisturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def thread_counts_nothing(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """K-EVICT-7."""
+    """Check K-EVICT-7."""
     return step.state.evicts == pre.evicts
 
 
@@ -98,7 +98,7 @@ def _hands_over(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def hands_over_in_order(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """K-FLUSH-1."""
+    """Check K-FLUSH-1."""
     calls = step.outcome.flushed
     return bool(calls) and (calls[0].ns, tuple(entry.key for entry in calls[0].entries)) == (
         event.ns,
@@ -111,7 +111,7 @@ def _hands_over_undisturbed(config: Config, pre: State, event: Any, step: Step) 
 
 
 def leaves_them_clean(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-FLUSH-2."""
+    """Check K-FLUSH-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     gone = None if isinstance(event, Flush) else before.recent[-1]
     return not after.dirty and all(
@@ -133,7 +133,7 @@ def _cannot(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def loses_nothing(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-FLUSH-3."""
+    """Check K-FLUSH-3."""
     own = space(pre, event.ns)
     error = ErrorKind.ILLEGAL_ARGUMENT if own.listener is None else ErrorKind.LISTENER_FAILED
     return (
@@ -149,7 +149,7 @@ def _hands_over_writes(config: Config, pre: State, event: Any, step: Step) -> bo
 
 
 def drops_tombstones(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """K-FLUSH-4: those that were handed over, but not what was written to their keys during the call."""
+    """Check K-FLUSH-4: those that were handed over, but not what was written to their keys during the call."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     handed = {key for key in before.dirty if before.nodes[key].value is None}
     if not is_undisturbed(step):
@@ -170,7 +170,7 @@ def _counted(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def counts_what_it_looked_up(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-FLUSH-5."""
+    """Check K-FLUSH-5."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     gone = None if isinstance(event, Flush) else before.recent[-1]
     looked_up = len([key for key in before.dirty if key != gone])
@@ -182,14 +182,14 @@ def counts_what_it_looked_up(config: Config, pre: State, event: Any, step: Step)
 
 
 def counts_the_request(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """K-FLUSH-6."""
+    """Check K-FLUSH-6."""
     if event.ns not in pre.spaces:
         return step.state == pre._replace(flushes=pre.flushes + 1) and step.outcome.answer == Done()
     return not is_undisturbed(step) or step.state.flushes == pre.flushes + 1
 
 
 def hands_over_the_context(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """K-LISTEN-1."""
+    """Check K-LISTEN-1."""
     nodes = space(pre, event.ns).nodes
     return bool(step.outcome.flushed) and all(
         entry.key in nodes and (entry.value, entry.context) == (nodes[entry.key].value, nodes[entry.key].context)
@@ -202,7 +202,7 @@ def _within_budget(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def performs_its_steps(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-LISTEN-2."""
+    """Check K-LISTEN-2."""
     listener = space(pre, event.ns).listener
     calls = step.outcome.flushed
     return bool(calls) and listener is not None and len(calls[0].inner) == len(listener.steps)
@@ -213,7 +213,7 @@ def _beyond_budget(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def performs_no_more(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-LISTEN-3."""
+    """Check K-LISTEN-3."""
     calls, forwards = step.outcome.flushed, step.outcome.forwarded
     performing = sum([1 for call in calls if call.inner]) + sum([1 for forward in forwards if forward.inner])
     if performing > config.reentry_budget:
@@ -227,7 +227,7 @@ def _throws(config: Config, pre: State, event: Flush, step: Step) -> bool:
 
 
 def throws_once(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """K-LISTEN-4."""
+    """Check K-LISTEN-4."""
     before, after = space(pre, event.ns).listener, space(step.state, event.ns).listener
     calls = step.outcome.flushed
     return (
@@ -239,7 +239,7 @@ def throws_once(config: Config, pre: State, event: Flush, step: Step) -> bool:
 
 
 def is_the_listener(config: Config, pre: State, event: Listen, step: Step) -> bool:
-    """K-LISTEN-5."""
+    """Check K-LISTEN-5."""
     steps = () if event.on_flush is ABSENT else event.on_flush
     wanted = Listener(steps, 0 if event.fails is ABSENT else event.fails)
     after = space(step.state, event.ns)
@@ -247,7 +247,7 @@ def is_the_listener(config: Config, pre: State, event: Listen, step: Step) -> bo
 
 
 def empties_it(config: Config, pre: State, event: Clear, step: Step) -> bool:
-    """K-CLOSE-1."""
+    """Check K-CLOSE-1."""
     wanted = space(pre, event.ns)._replace(nodes={}, recent=(), dirty=())
     kept = event.ns in pre.spaces
     return (
@@ -258,12 +258,12 @@ def empties_it(config: Config, pre: State, event: Clear, step: Step) -> bool:
 
 
 def forgets_it(config: Config, pre: State, event: Close, step: Step) -> bool:
-    """K-CLOSE-2."""
+    """Check K-CLOSE-2."""
     return is_uncalled(step) and event.ns not in step.state.spaces and are_others_unchanged(pre, step, event.ns)
 
 
 def sets_the_limit(config: Config, pre: State, event: Resize, step: Step) -> bool:
-    """K-RESIZE-1."""
+    """Check K-RESIZE-1."""
     if is_undisturbed(step) and step.state.max_size_bytes != event.max_size_bytes:
         return False
     if event.max_size_bytes < pre.max_size_bytes:
@@ -276,7 +276,7 @@ def _shrinks(config: Config, pre: State, event: Resize, step: Step) -> bool:
 
 
 def comes_within_it(config: Config, pre: State, event: Resize, step: Step) -> bool:
-    """K-RESIZE-2: no further than needed, and one namespace pays no more than one turn more than another."""
+    """Check K-RESIZE-2: no further than needed, and one namespace pays no more than one turn more than another."""
     if pre.spaces and limited_bytes(config, step.state) > event.max_size_bytes:
         return False
     order = [row.ns for row in step.rows if row.op == "EVICT"]
@@ -288,7 +288,7 @@ def comes_within_it(config: Config, pre: State, event: Resize, step: Step) -> bo
 
 
 def counts_each_turn(config: Config, pre: State, event: Resize, step: Step) -> bool:
-    """K-RESIZE-3."""
+    """Check K-RESIZE-3."""
     turns = step.state.evicts - pre.evicts
     return turns == len(evicted_keys(step)) if len(pre.spaces) == 1 else turns >= len(evicted_keys(step))
 
@@ -334,7 +334,7 @@ def _loses_the_eldest(config: Config, pre: State, event: Evict, step: Step) -> b
 
 
 def leaves_undelivered(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """K-FLUSH-7: it is gone, and where nobody listens its key is still among the dirty ones."""
+    """Check K-FLUSH-7: it is gone, and where nobody listens its key is still among the dirty ones."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     eldest = before.recent[-1]
     error = ErrorKind.ILLEGAL_ARGUMENT if before.listener is None else ErrorKind.LISTENER_FAILED
@@ -354,7 +354,7 @@ def _throws_and_cleans(config: Config, pre: State, event: Any, step: Step) -> bo
 
 
 def leaves_the_others_clean(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-FLUSH-8."""
+    """Check K-FLUSH-8."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     eldest = None if isinstance(event, Flush) else before.recent[-1]
     return (
@@ -365,7 +365,7 @@ def leaves_the_others_clean(config: Config, pre: State, event: Any, step: Step) 
 
 
 def _forgets_later_writes(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """A flush hands over under that variant, and nobody closes or hears anything new meanwhile."""
+    """Return whether a flush hands over under that variant, and nobody closes or hears anything new meanwhile."""
     own = space(pre, event.ns)
     if config.variants.flushed_tombstone is FlushedTombstone.SAME_WRITE or not is_consistent(config, own):
         return False
@@ -375,7 +375,7 @@ def _forgets_later_writes(config: Config, pre: State, event: Flush, step: Step) 
 
 
 def drops_the_key(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """K-FLUSH-9."""
+    """Check K-FLUSH-9."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     return not any(before.nodes[key].value is None and key in after.nodes for key in before.dirty)
 
@@ -385,7 +385,7 @@ def _is_booked(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def books_every_change(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-METRICS-4: what an undisturbed step changes in the sum of all sizes, it changes in the running total."""
+    """Check K-METRICS-4: what an undisturbed step changes in the sum of all sizes, it changes in the running total."""
     return step.state.running - pre.running == bytes_in(step.state) - bytes_in(pre)
 
 

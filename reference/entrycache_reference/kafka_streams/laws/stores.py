@@ -31,7 +31,7 @@ NONE: Final = Store()
 
 
 def last_writes(state: State, name: str) -> dict[str, str]:
-    """The last write of every key of a store: what lies below, and what the cache holds over it."""
+    """Return the last write of every key of a store: what lies below, and what the cache holds over it."""
     view = dict(state.stores.get(name, NONE).inner)
     for key, node in space(state, name).nodes.items():
         if node.value is None:
@@ -42,7 +42,7 @@ def last_writes(state: State, name: str) -> dict[str, str]:
 
 
 def reads_the_last_write(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-STORE-1: what is read is the last write, and a write, and nothing else, changes it."""
+    """Check K-STORE-1: what is read is the last write, and a write, and nothing else, changes it."""
     before, after = last_writes(pre, event.store), last_writes(step.state, event.store)
     if isinstance(event, StoreGet | StoreDelete) and step.outcome.answer != Value(before.get(event.key)):
         return False
@@ -57,7 +57,7 @@ def reads_the_last_write(config: Config, pre: State, event: Any, step: Step) -> 
 
 
 def agrees(state: State) -> bool:
-    """Whether every store is told what its cache hands over, and what it holds clean is what lies below.
+    """Return whether every store is told what its cache hands over, and what it holds clean is what lies below.
 
     By the norm this can only be otherwise where somebody has used the namespace of a store as his own.
     """
@@ -73,13 +73,13 @@ def _is_told(own: Space) -> bool:
 
 
 def _in_agreement(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Nothing was done downstream, and nothing that was done before has left its marks."""
+    """Return whether nothing was done downstream, and nothing that was done before has left its marks."""
     is_own = event.store in pre.stores or event.store not in pre.spaces
     return is_own and is_undisturbed(step) and not has_failed(step) and agrees(pre)
 
 
 def lies_all_below(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
-    """K-STORE-2."""
+    """Check K-STORE-2."""
     return dict(step.state.stores[event.store].inner) == last_writes(pre, event.store)
 
 
@@ -93,13 +93,13 @@ def _unknown_tombstones(pre: State, event: StoreFlush) -> set[str]:
 
 
 def goes_nowhere(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
-    """K-STORE-3."""
+    """Check K-STORE-3."""
     unknown = _unknown_tombstones(pre, event)
     return not any(call.key in unknown for call in step.outcome.forwarded)
 
 
 def passes_on_the_last(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-STORE-4: no key is passed on with an older write after a newer one, and what is below was passed on."""
+    """Check K-STORE-4: no key is passed on with an older write after a newer one, and what is below was passed on."""
     for name, store in step.state.stores.items():
         former = pre.stores.get(name, NONE)
         if any(former.forwarded_writes.get(key, -1) > write for key, write in store.forwarded_writes.items()):
@@ -125,7 +125,7 @@ def _forwards(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def does_it_there(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-STORE-5: the first call performs what was asked for; later ones may meet other wishes."""
+    """Check K-STORE-5: the first call performs what was asked for; later ones may meet other wishes."""
     call = step.outcome.forwarded[0]
     if step.outcome.flushed or isinstance(event, OnForward):
         return True
@@ -139,7 +139,7 @@ def _found_below(config: Config, pre: State, event: StoreGet, step: Step) -> boo
 
 
 def is_cached(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
-    """K-STORE-6."""
+    """Check K-STORE-6."""
     node = node_at(step.state, event.store, event.key)
     gone = any(row.op == "EVICT" and row.key == event.key for row in step.rows)
     value = pre.stores[event.store].inner[event.key]
@@ -170,7 +170,7 @@ def _caches_for_deletion(config: Config, pre: State, event: StoreDelete, step: S
 
 
 def caches_before_it_deletes(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
-    """K-STORE-10: the first write of the step is that of the value, clean."""
+    """Check K-STORE-10: the first write of the step is that of the value, clean."""
     first = next(row for row in step.rows if row.op == "PUT")
     return (first.ns, first.key, first.dirty) == (event.store, event.key, False)
 
@@ -189,7 +189,7 @@ def passes_each_on(config: Config, pre: State, event: StoreFlush, step: Step) ->
 
 
 def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-STORE-8."""
+    """Check K-STORE-8."""
     view = last_writes(pre, event.store)
     low, high = getattr(event, "from_", None), getattr(event, "to", None)
     coded = sorted((key.encode("utf-8", "surrogatepass"), key) for key in view)

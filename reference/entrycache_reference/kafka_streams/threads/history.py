@@ -125,7 +125,7 @@ def _hides(done: PerformedOperation, clients: int) -> bool:
 
 
 def list_writes(done: PerformedOperation) -> Iterator[Write]:
-    """The entries that an operation wrote."""
+    """Return the entries that an operation wrote."""
     op, answer = done.op, done.answer
     if "error" in answer:
         return

@@ -41,7 +41,7 @@ class _Search(NamedTuple):
 
 
 def searchable_namespaces(facts: Facts) -> tuple[str, ...]:
-    """The namespaces in which every step is promised to be atomic, and to depend on nothing outside them."""
+    """Return the namespaces in which every step is promised to be atomic, and to depend on nothing outside them."""
     names = {done.op.ns for done in facts.done if isinstance(getattr(done.op, "ns", None), str)}
     alone = len(names) == 1
     if next(facts.of(ops.Resize), None) is not None or (facts.overflows and not alone):
@@ -62,7 +62,7 @@ def _is_searchable(facts: Facts, ns: str) -> bool:
 
 @rule(Rule.K_CONCURRENCY_5)
 def check_one_order(facts: Facts, shown: Shown, states_max: int = STATES_MAX) -> BrokenPromise | None:
-    """Every answer of each searchable namespace is explained by one order of its steps.
+    """Return every answer of each searchable namespace is explained by one order of its steps.
 
     Raises:
         TooMany: a search did not end within its bound.
@@ -92,7 +92,7 @@ def check_one_order(facts: Facts, shown: Shown, states_max: int = STATES_MAX) ->
 
 
 def _explained(search: _Search, state: State, best: list[int]) -> bool:
-    """Whether the remaining steps can be ordered. `best` becomes the longest order found."""
+    """Return whether the remaining steps can be ordered. `best` becomes the longest order found."""
     order: list[int] = []
     stack: list[tuple[State, list[int]]] = [(state, _ready(search, frozenset()))]
     while stack:
@@ -124,14 +124,14 @@ def _explained(search: _Search, state: State, best: list[int]) -> bool:
 
 
 def _ready(search: _Search, done: frozenset[int]) -> list[int]:
-    """The steps that may be next: none that is undone had ended before they began."""
+    """Return the steps that may be next: none that is undone had ended before they began."""
     left = [number for number in range(len(search.events)) if number not in done]
     first_end = min((search.events[number].end for number in left), default=0)
     return [number for number in left if search.events[number].start <= first_end]
 
 
 def _stuck(search: _Search, best: Sequence[int]) -> int:
-    """The first step, by its end, that the longest order found does not hold."""
+    """Return the first step, by its end, that the longest order found does not hold."""
     left = [number for number in range(len(search.events)) if number not in best]
     return min(left, key=lambda number: search.events[number].end)
 

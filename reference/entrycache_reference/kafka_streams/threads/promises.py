@@ -37,14 +37,14 @@ def _changes(facts: Facts) -> dict[Place, list[Change]]:
 
 
 def _is_traceable(changes: Sequence[Change]) -> bool:
-    """Whether every value of a place tells which write it is of, and no listener wrote it."""
+    """Return whether every value of a place tells which write it is of, and no listener wrote it."""
     writes = [change.write for change in changes if change.write is not None]
     values = {write.value for write in writes}
     return len(values) == len(writes) and None not in values and not any(write.done.inner for write in writes)
 
 
 def _read(done: PerformedOperation) -> Iterator[tuple[Place, str | None]]:
-    """The values that an operation showed."""
+    """Return the values that an operation showed."""
     op, answer = done.op, done.answer
     if "error" in answer:
         return
@@ -61,7 +61,7 @@ def _read(done: PerformedOperation) -> Iterator[tuple[Place, str | None]]:
 
 @rule(Rule.K_CONCURRENCY_6)
 def check_freshness(facts: Facts) -> BrokenPromise | None:
-    """A value that is read was written by a write that had begun, and none that followed it had ended before."""
+    """Return a value that is read was written by a write that had begun, and none that followed it had ended before."""
     changes = _changes(facts)
     traceable = {place for place, of_place in changes.items() if _is_traceable(of_place)}
     for done in facts.done:
@@ -93,7 +93,7 @@ def _is_stale(
 
 @rule(Rule.K_CONCURRENCY_4)
 def check_nothing_lost(facts: Facts) -> BrokenPromise | None:
-    """The last value of a key is cached at rest or was handed over, and each dirty value is handed over once."""
+    """Return the last value of a key is cached at rest or was handed over, and each dirty value is handed over once."""
     changes = {place: found for place, found in _changes(facts).items() if _is_traceable(found)}
     handed = Counter((each.ns, each.key, each.value) for each in facts.handed)
     for (ns, key, value), times in handed.items():
@@ -162,7 +162,7 @@ def _lost(
 
 
 def _has_equal(last: Change, changes: Sequence[Change]) -> bool:
-    """Whether another change of the same event, or one that overlaps it, could have been the last as well."""
+    """Return whether another change of the same event, or one that overlaps it, could have been the last as well."""
     return any(other is not last and other.event.end > last.event.start for other in changes)
 
 
@@ -180,7 +180,7 @@ def _first(facts: Facts, kind: type[Any], ns: str | None = None) -> HistoryStep 
 
 
 def written_namespaces(facts: Facts) -> tuple[str, ...]:
-    """The namespaces that anybody wrote to."""
+    """Return the namespaces that anybody wrote to."""
     return tuple(sorted({write.ns for write in facts.writes}))
 
 
@@ -238,7 +238,7 @@ def _is_plain(op: Any) -> bool:
 
 @rule(Rule.K_CONCURRENCY_3)
 def check_counters(facts: Facts) -> BrokenPromise | None:
-    """The thread's counters are the numbers of calls; its evictions are the entries that nothing else took."""
+    """Return the thread's counters are the numbers of calls; its evictions are the entries that nothing else took."""
     event = _first(facts, ops.Metrics)
     if event is None:
         return None
@@ -283,7 +283,7 @@ def _evicted(facts: Facts) -> int | None:
 
 @rule(Rule.K_CONCURRENCY_7)
 def check_limit(facts: Facts) -> BrokenPromise | None:
-    """The total is within the limit: one of those that can have been set last."""
+    """Return the total is within the limit: one of those that can have been set last."""
     whole = _first(facts, ops.Usage)
     if whole is None:
         return None

@@ -34,7 +34,7 @@ class Law(NamedTuple):
 
 
 def always(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """The guard of a law that is about every step of its operations."""
+    """Return whether the guard of a law that is about every step of its operations."""
     return True
 
 
@@ -50,41 +50,41 @@ REFUSABLE: Final[dict[type[ops.Op], Callable[[Any], bool]]] = {
 
 
 def is_refusable(event: ops.Op) -> bool:
-    """Whether the protocol refuses this event."""
+    """Return whether the protocol refuses this event."""
     asked = REFUSABLE.get(type(event))
     return asked is not None and asked(event)
 
 
 def is_allowed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """The protocol does not refuse this event."""
+    """Return whether the protocol does not refuse this event."""
     return not is_refusable(event)
 
 
 def entries_of(state: State, name: CacheName) -> Entries:
-    """A copy of the entries of a cache; none where it holds none."""
+    """Return a copy of the entries of a cache; none where it holds none."""
     cache = state.caches.get(name)
     return {} if cache is None else dict(cache.entries)
 
 
 def cached_entry(state: State, name: CacheName, pos: Position) -> Entry | None:
-    """The entry at a position of a cache, or None."""
+    """Return the entry at a position of a cache, or None."""
     cache = state.caches.get(name)
     return None if cache is None else cache.entries.get(pos)
 
 
 def content(state: State) -> dict[tuple[CacheName, Position], Entry]:
-    """Every entry by its cache and position."""
+    """Return every entry by its cache and position."""
     return {(name, pos): entry for name, cache in state.caches.items() for pos, entry in cache.entries.items()}
 
 
 def removed_entries(pre: State, step: Step, name: CacheName) -> Entries:
-    """The entries of a cache that have left."""
+    """Return the entries of a cache that have left."""
     after = entries_of(step.state, name)
     return {pos: entry for pos, entry in entries_of(pre, name).items() if pos not in after}
 
 
 def are_others_kept(pre: State, step: Step, name: CacheName) -> bool:
-    """Whether every cache but this one is as it was."""
+    """Return whether every cache but this one is as it was."""
     before, after = (
         {other: cache for other, cache in state.caches.items() if other != name} for state in (pre, step.state)
     )

@@ -25,63 +25,63 @@ from entrycache_reference.vocabulary import CacheName, Position
 
 
 def content_changed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """The step made another content."""
+    """Return whether the step made another content."""
     return step.state.caches is not pre.caches or step.state.size_bytes != pre.size_bytes
 
 
 def bytes_are_sums(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """L-STATE-1."""
+    """Check L-STATE-1."""
     caches = step.state.caches.values()
     each = [cache.size_bytes == sum(entry.size_bytes for entry in cache.entries.values()) for cache in caches]
     return all(each) and step.state.size_bytes == sum(cache.size_bytes for cache in caches)
 
 
 def time_moves(config: Config, pre: State, event: ops.Advance, step: Step) -> bool:
-    """L-STATE-2."""
+    """Check L-STATE-2."""
     return step.state == pre._replace(now_nanos=pre.now_nanos + event.nanos)
 
 
 def to_refuse(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """The protocol refuses this event."""
+    """Return whether the protocol refuses this event."""
     return is_refusable(event)
 
 
 def refuses(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """L-STATE-3."""
+    """Check L-STATE-3."""
     return step.outcome == REFUSED and step.state == pre
 
 
 def only_looked(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """L-STATE-4."""
+    """Check L-STATE-4."""
     return step.state == pre
 
 
 def answers_a_removal(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """The answer tells what was removed."""
+    """Return whether the answer tells what was removed."""
     return type(step.outcome) is Removed
 
 
 def answers_what_left(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """L-STATE-5."""
+    """Check L-STATE-5."""
     after = content(step.state)
     sizes = [entry.size_bytes for place, entry in content(pre).items() if place not in after]
     return step.outcome == Removed(len(sizes), sum(sizes))
 
 
 def answers_its_own(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """L-LIVENESS-2."""
+    """Check L-LIVENESS-2."""
     if type(step.outcome) is Refused:
         return is_refusable(event)
     return type(step.outcome) in event.answers
 
 
 def takes_something(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """A pass took entries."""
+    """Return whether a pass took entries."""
     return any(row.op == "EVICT" for row in step.rows)
 
 
 def takes_each_once(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """L-LIVENESS-1."""
+    """Check L-LIVENESS-1."""
     taken = [(row.cache, row.ledger_id, row.entry_id) for row in step.rows if row.op == "EVICT"]
     return len(taken) == len(set(taken))
 
@@ -114,13 +114,13 @@ STATE_LAWS: Final = (
 
 
 def kept_are(pre: State, step: Step, name: CacheName, kept: list[Position]) -> bool:
-    """Whether of one cache these entries stay, as they were, and of every other all."""
+    """Return whether of one cache these entries stay, as they were, and of every other all."""
     before = entries_of(pre, name)
     return entries_of(step.state, name) == {pos: before[pos] for pos in kept} and are_others_kept(pre, step, name)
 
 
 def keeps_what_lies_outside(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
-    """L-INVALIDATE-1."""
+    """Check L-INVALIDATE-1."""
     below = [pos for pos in entries_of(pre, event.cache) if pos < event.first]
     above = [pos for pos in entries_of(pre, event.cache) if pos > event.last]
     end = [event.last] if event.last in entries_of(pre, event.cache) and not event.last_inclusive else []
@@ -128,17 +128,17 @@ def keeps_what_lies_outside(config: Config, pre: State, event: RemoveRange, step
 
 
 def keeps_nothing(config: Config, pre: State, event: Clear | RemoveCache, step: Step) -> bool:
-    """L-INVALIDATE-2, L-INVALIDATE-5."""
+    """Check L-INVALIDATE-2, L-INVALIDATE-5."""
     return event.cache not in step.state.caches and are_others_kept(pre, step, event.cache)
 
 
 def keeps_from_the_position(config: Config, pre: State, event: InvalidateBefore, step: Step) -> bool:
-    """L-INVALIDATE-3."""
+    """Check L-INVALIDATE-3."""
     return kept_are(pre, step, event.cache, [pos for pos in entries_of(pre, event.cache) if not pos < event.pos])
 
 
 def keeps_other_ledgers(config: Config, pre: State, event: InvalidateLedger, step: Step) -> bool:
-    """L-INVALIDATE-4."""
+    """Check L-INVALIDATE-4."""
     kept = [pos for pos in entries_of(pre, event.cache) if pos.ledger != event.ledger]
     return kept_are(pre, step, event.cache, kept)
 

@@ -20,34 +20,34 @@ __all__ = ["LAWS", "Law", "broken"]
 
 
 def is_unsaid(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """Nobody says how many segments there are."""
+    """Return whether nobody says how many segments there are."""
     return config.segments is None
 
 
 def has_its_default(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """S-CONFIG-1."""
+    """Check S-CONFIG-1."""
     whole = config.max_size_bytes >> 30
     return len(pre.segments) == (whole if whole > 2 else 2)
 
 
 def shares_the_limit(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """S-CONFIG-2."""
+    """Check S-CONFIG-2."""
     whole = pre.segment_bytes * len(pre.segments)
     return whole <= config.max_size_bytes < whole + len(pre.segments)
 
 
 def is_untouched(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """No segment has ever held anything."""
+    """Return whether no segment has ever held anything."""
     return not any(segment.entries or segment.offset for segment in pre.segments.values())
 
 
 def begins_at_the_first(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """S-STATE-1."""
+    """Check S-STATE-1."""
     return pre.current == 0
 
 
 def answers_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """S-LIVENESS-1."""
+    """Check S-LIVENESS-1."""
     if type(step.outcome) is Refused:
         return type(event) is ops.Insert and event.size < 0
     return type(step.outcome) in event.answers
@@ -73,7 +73,7 @@ LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {
 def broken(
     config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int] | None = None
 ) -> tuple[Rule, ...]:
-    """The rules whose own laws this step breaks; counts in `fired` every law whose guard held."""
+    """Return the rules whose own laws this step breaks; counts in `fired` every law whose guard held."""
     counted = {} if fired is None else fired
     wrong: tuple[Rule, ...] = ()
     for rule, _, guard, holds in LAWS_OF[type(event)]:

@@ -29,22 +29,22 @@ class Law(NamedTuple):
 
 
 def always(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Every step."""
+    """Return whether every step."""
     return True
 
 
 def holds_position(segment: Segment, event: Any) -> bool:
-    """Whether one of a segment's entries has the event's position."""
+    """Return whether one of a segment's entries has the event's position."""
     return (event.cache, event.pos) in [entry.place for entry in segment.entries]
 
 
 def is_cached(state: State, event: Any) -> bool:
-    """Whether any segment has the event's position."""
+    """Return whether any segment has the event's position."""
     return any(holds_position(segment, event) for segment in state.segments.values())
 
 
 def is_in_current(state: State, event: Insert) -> bool:
-    """Whether the current segment has the event's position."""
+    """Return whether the current segment has the event's position."""
     return holds_position(state.segments[state.current], event)
 
 
@@ -56,34 +56,34 @@ def is_offered(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 
 def has_turned(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Another segment is current than before."""
+    """Return whether another segment is current than before."""
     return step.state.current != pre.current
 
 
 def has_stayed(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The insert reaches a segment, and the same one is current as before."""
+    """Return whether the insert reaches a segment, and the same one is current as before."""
     return is_offered(config, pre, event, step) and not has_turned(config, pre, event, step)
 
 
 def does_fit(pre: State, event: Insert) -> bool:
-    """Whether the entry, as long as it is, ends within the current segment."""
+    """Return whether the entry, as long as it is, ends within the current segment."""
     return pre.segment_bytes - pre.segments[pre.current].offset >= event.size
 
 
 def newest_entry(step: Step) -> Entry | None:
-    """The last entry of the segment that is current after the step."""
+    """Return the last entry of the segment that is current after the step."""
     segment = step.state.segments[step.state.current]
     return segment.entries[-1] if segment.entries else None
 
 
 def is_new(entry: Entry | None, event: Insert) -> bool:
-    """Whether an entry is the one that the event brought: its place, its size and its payload."""
+    """Return whether an entry is the one that the event brought: its place, its size and its payload."""
     token = None if event.token is ABSENT else event.token
     return entry is not None and entry._replace(start=0) == ((event.cache, event.pos), event.size, 0, token)
 
 
 def is_taken(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The insert reached a segment, and is the last entry of the one that is current now."""
+    """Return whether the insert reached a segment, and is the last entry of the one that is current now."""
     answered = step.outcome == Inserted(True)
     return answered and is_offered(config, pre, event, step) and is_new(newest_entry(step), event)
 
