@@ -271,8 +271,7 @@ CACHES: Final[dict[type[ops.Op], Does]] = {
 """By operation."""
 
 
-# --- stores
-# What each operation of the level `store` makes of the picture, and what it answers.
+# Operations of level `store`.
 
 OF_STORE: Final = Listener((), 0, True)
 
@@ -385,11 +384,7 @@ STORES: Final[dict[type[ops.Op], Does]] = {
 """By operation."""
 
 
-# --- defined
-# Definitions: what a step is, as a function of the state before it, made in another way than the reference makes it.
-#
-# They leave nothing open: every step, and every step that a listener performs inside it, has a picture, and is held to
-# it. They speak where no law of a rule has spoken, and then name the rule of the operation.
+# The whole definition.
 
 DOES: Final[Mapping[type[ops.Op], Does]] = {**CACHES, **STORES}
 

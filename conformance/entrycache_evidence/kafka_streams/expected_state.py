@@ -175,8 +175,7 @@ class ExpectedState:
 IDLE = State(0).in_progress
 
 
-# --- handing
-# Handing over: what goes to a listener, in which order, and what becomes of it; under variants, of what does not.
+# Flushes.
 
 Entries = list[tuple[str, Node]]
 
@@ -355,8 +354,7 @@ def forward_entry(picture: ExpectedState, name: str, key: str, node: Node) -> No
     picture.forwards[at : at + 1] = [Forward(name, key, node.value, answers)]
 
 
-# --- writes
-# Lookups, writes, and the overflow that follows: who is evicted is told by sums from the eldest on.
+# Lookups, writes and the overflow.
 
 
 def text_bytes(text: str) -> int:

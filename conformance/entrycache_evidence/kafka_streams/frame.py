@@ -106,11 +106,7 @@ OPENED: Final[MayChange] = {Aspect.STORES: Extent.SPACE, Aspect.SPACES: Extent.S
 """What the first use of a store may change, beside what its operation declares."""
 
 
-# --- frame
-# The law of frames: a step changes what its operation declares, and nothing else.
-#
-# A step that was performed inside a call is held to the frame of its own operation; what lies between two of them, and
-# before and after them, to that of the operation that made the call.
+# The shape of the state, and what is compared.
 
 NODE: Final = Record((Aspect.CONTENT, Aspect.IS_DIRTY, Aspect.CONTENT, Aspect.CONTENT, Aspect.CONTENT))
 

@@ -193,10 +193,7 @@ def define_operation(config: Config, pre: DefinedState, event: ops.Op) -> Define
     return pre if define is None or is_refusable(event) else define(config, pre, event)
 
 
-# --- rows
-# What the rows of a step say, made of the content before and after it.
-#
-# A row about an entry shows the bytes of what has not left up to it. What a pass asked of each cache is not shown.
+# The rows of a step.
 
 
 class RowLabels(NamedTuple):
@@ -387,10 +384,7 @@ def rows_of_operation(config: Config, pre: DefinedState, event: ops.Op, within: 
     return () if tell is None or is_refusable(event) else tuple(tell(config, pre, event, within))
 
 
-# --- defined
-# The definition: what a step is, made in another way than the reference makes it.
-#
-# It speaks where no law of a rule has spoken, and then names the rule of the operation.
+# The whole definition.
 
 
 def parts_of(config: Config, pre: DefinedState, event: Any) -> list[ops.Op]:

@@ -72,8 +72,7 @@ def removal(whose: Extent) -> MayChange:
     }
 
 
-# --- frame
-# The law of frames: a step changes what its operation declares, and nothing else.
+# The shape of the state, and what is compared.
 
 ENTRY: Final = Record((Aspect.SIZE, Aspect.STAMP, Aspect.PAYLOAD))
 

@@ -42,8 +42,7 @@ TAKES: Final[MayChange] = {Aspect.ENTRIES: Extent.TAKING, Aspect.OFFSET: Extent.
 """What an insert may change."""
 
 
-# --- frame
-# The law of frames: a step changes what its operation declares, and nothing else.
+# The shape of the state, and what is compared.
 
 STATE: Final = Record(
     (KeyedValues(Aspect.SEGMENTS, Record((Aspect.ENTRIES, Aspect.OFFSET))), Aspect.CURRENT, Aspect.SEGMENT_BYTES),

@@ -1,6 +1,11 @@
-"""The operations `put`, `put_all`, `put_if_absent`, `delete`: what changes entries, and the overflow that follows.
+"""Writes and lookups: the operations `put`, `put_all`, `put_if_absent`, `delete`, `get`, the ranges, and the counters.
+
+A write makes its entry the most recent one and then pays for the overflow: `maybe_evict` evicts from the written
+namespace while the total is above the limit. A lookup counts as a hit or a miss, and a hit makes its key the most
+recent one. `usage` and `metrics` report sums and counters.
 
 Beside: ThreadCache.put, .putAll, .putIfAbsent, .maybeEvict, .getOrCreateCache, .delete (kafka-streams 4.3.1)
+Beside: ThreadCache.get, .range, .MemoryLRUCacheBytesIterator, NamedCache.keyRange
 """
 
 from __future__ import annotations
@@ -60,7 +65,7 @@ from entrycache_reference.vocabulary import ABSENT
 
 
 def ensure_namespace(state: State, ns: str) -> State:
-    """Return the state with that namespace there."""
+    """Return the state with that namespace, opened if necessary."""
     return state if ns in state.spaces else with_space(state, ns, space_of(state, ns))
 
 
@@ -84,7 +89,7 @@ def write_node(state: State, ns: str, key: str, node: Node) -> State:
 
 @rule(Rule.K_EVICT_4, Rule.K_EVICT_5, Rule.K_EVICT_6)
 def maybe_evict(state: State, ns: str, config: Config, env: Environment) -> Change:
-    """Evict from the namespace that was written while the total is above the limit and it holds entries."""
+    """Evict from the written namespace while the total is above the limit and it holds entries."""
     after, own = state, handle_of(state, ns)
     while limited_bytes(after, config) > after.max_size_bytes and can_evict(after, own, config):
         done = evict_eldest(after, ns, config, env)
@@ -136,7 +141,7 @@ def put_all(state: State, event: PutAll, config: Config, env: Environment) -> tu
 
 @rule(Rule.K_PUT_7, Rule.K_PUT_8)
 def put_if_absent(state: State, event: PutIfAbsent, config: Config, env: Environment) -> tuple[State, Answer]:
-    """Write one entry unless the key is there. The lookup counts, and the overflow is paid either way."""
+    """Write one entry unless its key is cached. The lookup counts, and the overflow is paid either way."""
     # GUARD: none.
     # DECISION: the lookup.
     there = ensure_namespace(state, event.ns)
@@ -159,7 +164,7 @@ def put_if_absent(state: State, event: PutIfAbsent, config: Config, env: Environ
 
 @rule(Rule.K_GET_1, Rule.K_GET_2)
 def look_up(state: State, ns: str, key: str) -> State:
-    """Return the state after one lookup in a namespace that is there."""
+    """Return the state after one lookup in an existing namespace."""
     node = space_of(state, ns).nodes.get(key)
     after = with_space(state, ns, look_up_key(space_of(state, ns), key))
     return with_entry_event(after, Rule.K_GET_1, "MISS" if node is None else "HIT", ns, key, node, "GET")
@@ -167,7 +172,7 @@ def look_up(state: State, ns: str, key: str) -> State:
 
 @rule(Rule.K_DELETE_1, Rule.K_DELETE_2)
 def delete(state: State, event: Delete, config: Config, env: Environment) -> tuple[State, Answer]:
-    """Remove one key; nobody is told, nothing is counted."""
+    """Remove one key, without a call and without counting."""
     # GUARD: what is not there cannot be removed.
     node = space_of(state, event.ns).nodes.get(event.key)
     if node is None:
@@ -184,10 +189,7 @@ def delete(state: State, event: Delete, config: Config, env: Environment) -> tup
     )
 
 
-# --- lookups
-# The operations `get`, the four lookups of ranges, `usage` and `metrics`.
-#
-# Beside: ThreadCache.get, .range, .MemoryLRUCacheBytesIterator, NamedCache.keyRange (kafka-streams 4.3.1)
+# Lookups and counters.
 
 
 @rule(Rule.K_GET_1, Rule.K_GET_2, Rule.K_GET_3, Rule.K_GET_4)
@@ -207,7 +209,7 @@ def get(state: State, event: Get, config: Config, env: Environment) -> tuple[Sta
 
 @rule(Rule.K_RANGE_1)
 def is_between(key: str, first: str | None, last: str | None, last_inclusive: bool) -> bool:
-    """Return whether a key lies between two bounds, by bytes; None: unbounded."""
+    """Return whether a key lies between two bounds, compared by bytes; None: unbounded."""
     at = key.encode("utf-8", "surrogatepass")
     if first is not None and at < first.encode("utf-8", "surrogatepass"):
         return False
@@ -219,7 +221,7 @@ def is_between(key: str, first: str | None, last: str | None, last_inclusive: bo
 
 @rule(Rule.K_RANGE_1, Rule.K_RANGE_2)
 def list_entries(state: State, ns: str, keys: tuple[str, ...]) -> tuple[State, Answer]:
-    """Iterate these keys to the end: each is looked up, and so becomes the most recent in turn."""
+    """Iterate these keys to the end: each lookup makes its key the most recent one."""
     after = state
     entries: tuple[tuple[str, str | None], ...] = ()
     for key in keys:
@@ -260,7 +262,7 @@ def reverse_all(state: State, event: ReverseAll, config: Config, env: Environmen
 
 @rule(Rule.K_METRICS_1)
 def usage(state: State, event: Usage, config: Config, env: Environment) -> tuple[State, Answer]:
-    """Entries and bytes of one namespace, or of all: exact sums, beside the total that the limit is held against."""
+    """Return entries and bytes of one namespace or of all: exact sums, and for all the total the limit applies to."""
     if event.ns is ABSENT:
         entries = sum(len(space.nodes) for space in state.spaces.values())
         return state, Used(entries, total_bytes(state), limited_bytes(state, config))

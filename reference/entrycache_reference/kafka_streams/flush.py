@@ -1,6 +1,19 @@
-"""Dirty entries go to the listener of their namespace: by a flush, or because the eldest is evicted.
+"""Evictions and flushes: how dirty entries reach the listener of their namespace.
 
-Beside: NamedCache.flush, .evict (kafka-streams 4.3.1)
+`flush_dirty` gathers the entries and calls the listener; `evict_eldest` drops a clean entry or flushes a dirty one.
+`Environment` is what a rule function leaves to the dispatch: performing a step inside a call, and the listener of a
+caching store. `perform_steps` runs the steps of one call.
+
+The specification keeps everything if no listener takes the entries. Two variants differ. Under `undelivered_eviction`
+`lost`, the evicted entry leaves before anybody is called; without a listener its key stays among the dirty keys, and a
+later flush stops at it. Under `failed_flush` `clean`, the other entries are clean from before the call on.
+
+Under variant `total` `running`, `shrink_running` lowers the limit. It chooses the next namespace before the present one
+has had its turn, so that a namespace closed meanwhile still gets a turn, which takes nothing. If the running total is
+above the sum of all sizes, the turns never end; if no namespace is left, the released code throws an error that the
+protocol does not name. Such a step is marked as non-terminating.
+
+Beside: NamedCache.flush, .evict, ThreadCache.DirtyEntry, ThreadCache.resize (kafka-streams 4.3.1)
 """
 
 from __future__ import annotations
@@ -41,7 +54,7 @@ Entries = tuple[tuple[str, Node], ...]
 
 @rule(Rule.K_FLUSH_1, Rule.K_FLUSH_2, Rule.K_FLUSH_3, Rule.K_FLUSH_4, Rule.K_FLUSH_5, Rule.K_LISTEN_4)
 def flush_dirty(state: State, ns: str, evicted: str | None, config: Config, env: Environment) -> Change:
-    """Hand every dirty entry of a namespace to its listener; `evicted`: that one leaves the cache and comes first."""
+    """Flush every dirty entry of a namespace to its listener; `evicted` leaves the cache and comes first."""
     # GUARD: without a listener nothing is looked up and nothing is lost.
     space = space_of(state, ns)
     counted = with_space(state, ns, space._replace(flushes=space.flushes + 1))
@@ -80,14 +93,14 @@ def flush_dirty(state: State, ns: str, evicted: str | None, config: Config, env:
 
 @rule(Rule.K_FLUSH_1, Rule.K_EVICT_3)
 def order_flushed_keys(space: Space, evicted: str | None) -> tuple[str, ...]:
-    """Return the keys that a flush hands over: the evicted one first, the dirty ones in the order of their writes."""
+    """Return the keys of a flush: the evicted one first, then the dirty ones in the order of their writes."""
     others = tuple(key for key in space.dirty if key != evicted)
     return others if evicted is None else (evicted, *others)
 
 
 @rule(Rule.K_LISTEN_4)
 def record_failed_call(state: State, ns: str, space: Space, entries: Entries) -> State:
-    """Return the state after a call that throws: the call is recorded, and there is one fewer to throw."""
+    """Return the state after a call that throws: the call is recorded, and one fewer will throw."""
     assert space.listener is not None
     heard = space._replace(listener=space.listener._replace(fails=space.listener.fails - 1))
     tried = count_call(with_space(state, ns, heard))
@@ -97,7 +110,7 @@ def record_failed_call(state: State, ns: str, space: Space, entries: Entries) ->
 def deliver_entries(
     state: State, ns: str, evicted: str | None, entries: Entries, config: Config, env: Environment
 ) -> State:
-    """Return the state after the listener took these entries: that of a caching store, or one that was registered."""
+    """Return the state after the listener, a caching store or a registered one, took these entries."""
     listener = space_of(state, ns).listener
     assert listener is not None
     after = state
@@ -111,7 +124,7 @@ def deliver_entries(
 
 
 def report_undelivered(state: State, ns: str, evicted: str | None) -> State:
-    """Return the events of entries that are not handed over."""
+    """Return the state with an event for each entry that is not delivered."""
     space = space_of(state, ns)
     after = state
     for key in order_flushed_keys(space, evicted):
@@ -122,7 +135,7 @@ def report_undelivered(state: State, ns: str, evicted: str | None) -> State:
 
 @rule(Rule.K_FLUSH_4)
 def without_tombstones(state: State, ns: str, entries: Entries) -> State:
-    """Return the state without those tombstones that are still the very writes that were handed over."""
+    """Return the state without the delivered tombstones whose keys were not written again."""
     after = state
     for key, node in entries:
         now = space_of(after, ns).nodes.get(key)
@@ -134,7 +147,7 @@ def without_tombstones(state: State, ns: str, entries: Entries) -> State:
 
 @rule(Rule.K_EVICT_1, Rule.K_EVICT_2, Rule.K_EVICT_3)
 def evict_eldest(state: State, ns: str, config: Config, env: Environment) -> Change:
-    """Evict the eldest entry of a namespace; a clean one is dropped, a dirty one is handed over."""
+    """Evict the eldest entry of a namespace: drop a clean one, flush a dirty one."""
     # GUARD: where nothing is cached nothing is evicted.
     space = space_of(state, ns)
     if not space.recent:
@@ -151,14 +164,13 @@ def evict_eldest(state: State, ns: str, config: Config, env: Environment) -> Cha
     return Change(with_entry_event(after, Rule.K_EVICT_2, "EVICT", ns, key, node))
 
 
-# --- environment
-# What a rule function of `kafka-streams` leaves to others while a step is under way.
+# The environment of a step.
 
 
 class Environment(NamedTuple):
-    """Who performs a step inside a call, and who takes what the namespace of a caching store flushes.
+    """The functions that a rule function calls for steps inside its own step.
 
-    `perform` is one step: the state after it, and its answer. `receive` is the listener that a caching store
+    `perform` takes one step and gives the state after it and its answer. `receive` is the listener that a caching store
     registers for itself.
     """
 
@@ -166,17 +178,14 @@ class Environment(NamedTuple):
     receive: Callable[[State, str, tuple[tuple[str, Node], ...], Config, Environment], State]
 
 
-# --- listeners
-# One call of a listener, or of what stands downstream of a store, and the steps that are performed inside it.
-#
-# Beside: ThreadCache.DirtyEntry (kafka-streams 4.3.1)
+# Calls, and the steps inside them.
 
 
 @rule(Rule.K_LISTEN_3)
 def perform_steps(
     state: State, steps: tuple[Op, ...], config: Config, env: Environment
 ) -> tuple[State, tuple[Answer, ...]]:
-    """One call's steps, in order, if the budget of the step under way allows; errors among them end nothing."""
+    """Perform the steps of one call in order, if the budget allows; an error ends none of them."""
     after = count_call(state)
     if after.in_progress.called > config.reentry_budget:
         return after, ()
@@ -191,17 +200,17 @@ def perform_steps(
 
 
 def with_parts(state: State, parts: tuple[Part, ...]) -> State:
-    """Return the state with these steps performed inside calls of the step under way."""
+    """Return the state with these steps as the inner steps of the step in progress."""
     return state._replace(in_progress=state.in_progress._replace(parts=parts))
 
 
 def count_call(state: State) -> State:
-    """Return the state with one call more in the step under way."""
+    """Return the state with one more call in the step in progress."""
     return state._replace(in_progress=state.in_progress._replace(called=state.in_progress.called + 1))
 
 
 def with_calls(state: State, calls: tuple[Call, ...]) -> State:
-    """Return the state with these calls of listeners in the step under way."""
+    """Return the state with these calls of listeners in the step in progress."""
     return state._replace(in_progress=state.in_progress._replace(calls=calls))
 
 
@@ -215,7 +224,7 @@ def build_call(ns: str, entries: tuple[tuple[str, Node], ...]) -> Call:
 def call_listener(
     state: State, ns: str, listener: Listener, entries: tuple[tuple[str, Node], ...], config: Config, env: Environment
 ) -> State:
-    """One call of a listener. It is recorded where it begins; its answers are added when it has ended."""
+    """Call a listener once. The call is recorded when it begins; its answers are added when it has ended."""
     at = len(state.in_progress.calls)
     call = build_call(ns, entries)
     begun = with_calls(state, (*state.in_progress.calls, call))
@@ -224,19 +233,12 @@ def call_listener(
     return with_calls(after, (*calls[:at], Call(ns, call.entries, answers), *calls[at + 1 :]))
 
 
-# --- undelivered
-# What becomes of dirty entries that their listener has not taken: the promise, and two variants of the releases.
-#
-# The promise is that everything stays as it was. Under `undelivered_eviction` `lost` the entry to be evicted has left
-# before anybody was asked; where there is no listener its key stays among the dirty ones, and a later handing over ends
-# at it. Under `failed_flush` `clean` the other entries are clean from before the call on.
-#
-# Beside: NamedCache.flush, .evict (kafka-streams 4.3.1)
+# Entries that no listener has taken.
 
 
 @rule(Rule.K_FLUSH_7)
 def handle_no_listener(state: State, ns: str, evicted: str | None, config: Config) -> State:
-    """Nobody listens; an entry that is lost leaves its key among the dirty ones."""
+    """Return the state without a listener; an entry that is lost leaves its key among the dirty keys."""
     if evicted is None or config.variants.undelivered_eviction is UndeliveredEviction.KEPT:
         return state
     space = space_of(state, ns)
@@ -247,7 +249,7 @@ def handle_no_listener(state: State, ns: str, evicted: str | None, config: Confi
 
 @rule(Rule.K_FLUSH_7, Rule.K_FLUSH_8)
 def handle_listener_error(state: State, ns: str, evicted: str | None, config: Config) -> State:
-    """Return the listener has thrown."""
+    """Return the state after the listener has thrown."""
     after = state if evicted is None else without_evicted(state, ns, evicted, config)
     if config.variants.failed_flush is FailedFlush.DIRTY:
         return after
@@ -258,7 +260,10 @@ def handle_listener_error(state: State, ns: str, evicted: str | None, config: Co
 
 @rule(Rule.K_FLUSH_7, Rule.K_FLUSH_8)
 def handle_missing_entry(state: State, ns: str, evicted: str | None, config: Config) -> State:
-    """A dirty key without an entry ends the handing over; what was looked up before it is clean, but still listed."""
+    """Return the state after a flush that stops at a dirty key without an entry.
+
+    The entries before it were looked up; under a variant they are clean, but their keys stay listed.
+    """
     after = state if evicted is None else without_evicted(state, ns, evicted, config)
     space = space_of(after, ns)
     keys = tuple(key for key in space.dirty if key != evicted)
@@ -270,7 +275,7 @@ def handle_missing_entry(state: State, ns: str, evicted: str | None, config: Con
 
 
 def without_evicted(state: State, ns: str, evicted: str, config: Config) -> State:
-    """Return the entry to be evicted has left, if it is to be lost."""
+    """Return the state without the entry to be evicted, if the variant loses it."""
     if config.variants.undelivered_eviction is UndeliveredEviction.KEPT:
         return state
     space = space_of(state, ns)
@@ -279,14 +284,14 @@ def without_evicted(state: State, ns: str, evicted: str, config: Config) -> Stat
 
 
 def mark_clean(space: Space, keys: tuple[str, ...], but: str | None) -> Space:
-    """Return the namespace with these entries clean, all but one."""
+    """Return the namespace with these entries clean, except one."""
     clean = {key: space.nodes[key]._replace(is_dirty=False) for key in keys if key in space.nodes and key != but}
     return space._replace(nodes={**space.nodes, **clean})
 
 
 @rule(Rule.K_FLUSH_9)
 def without_keys(state: State, own: NamespaceHandle, keys: tuple[str, ...]) -> State:
-    """Under `flushed_tombstone` `any-write`: the state without these keys, whatever was written to them meanwhile."""
+    """Return the state without these keys, even if written meanwhile: `flushed_tombstone` `any-write`."""
     after = state
     for key in keys:
         node = space_of(after, own.ns).nodes.get(key)
@@ -296,21 +301,14 @@ def without_keys(state: State, own: NamespaceHandle, keys: tuple[str, ...]) -> S
     return after
 
 
-# --- resize_running
-# Variant `total`, `running`: how a limit is lowered, and when that never ends.
-#
-# The next namespace is chosen before the present one has had its turn, so one that is closed meanwhile still gets a
-# turn, which takes nothing. If the running total is above the sum of all sizes, turns go on when nothing is left; if
-# no namespace is left to choose, the released code throws what the protocol does not name. Such a step is marked.
-#
-# Beside: ThreadCache.resize (kafka-streams 4.3.1)
+# Lowering the limit of a running total.
 
 ENDLESS: Final = "resize evicts from nothing for ever: the running total is above the limit, and nothing is left"
 NOTHING_TO_CHOOSE: Final = "resize throws NoSuchElementException: its listener closed the last namespace"
 
 
 def shrink_running(state: State, config: Config, env: Environment) -> tuple[State, Answer]:
-    """Evict by turns until the running total is within the limit; the namespaces by name."""
+    """Evict by turns, in the order of names, until the running total is within the limit."""
     if not state.spaces:
         return state, Done()
     after = state
@@ -336,7 +334,7 @@ def mark_non_terminating(state: State, reason: str) -> State:
 
 
 class Turns:
-    """Whose turn it is: round after round over the namespaces, each chosen one turn ahead."""
+    """The order of turns: round after round over the namespaces, each chosen one turn ahead."""
 
     def __init__(self, state: State) -> None:
         self.names: list[str] = []
@@ -348,6 +346,6 @@ class Turns:
         return handle_of(state, self.names.pop(0))
 
     def next(self, state: State) -> NamespaceHandle:
-        """Who pays now."""
+        """Return the namespace that pays now."""
         now, self.coming = self.coming, self.chosen(state)
         return now

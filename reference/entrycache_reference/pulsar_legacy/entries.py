@@ -1,6 +1,11 @@
-"""One entry enters a cache, or does not.
+"""Inserts, lookups, reads through the cache, sums, and the clock.
 
-Beside: RangeEntryCacheImpl.insert, RangeEntryCacheManagerImpl.hasSpaceInCache (managed-ledger 4.0.8)
+`insert` first requests a size pass where the trigger is exceeded, then accepts, skips or rejects the entry. Lookups
+leave no mark. `read` serves a range whole from the cache, or whole from storage; then it offers each position to the
+cache. Storage holds every position.
+
+Beside: RangeEntryCacheImpl.insert, .asyncReadEntry, RangeEntryCacheManagerImpl.hasSpaceInCache (managed-ledger 4.0.8)
+Beside: RangeCache.get, .getRange, .exists, EntryCache.getSize, RangeEntryCacheManagerImpl.getSize
 """
 
 from __future__ import annotations
@@ -33,13 +38,16 @@ def new_entry(state: State, event: Insert) -> Entry:
 
 @rule(Rule.L_INSERT_3, Rule.L_INSERT_4)
 def has_room(before: State, config: Config) -> bool:
-    """Whether an insert is taken that began in this state: its own size is not asked for, nor what its pass freed."""
+    """Return whether an insert that began in this state is accepted.
+
+    Neither its own size matters, nor what its pass freed.
+    """
     return before.size_bytes < config.max_size_bytes
 
 
 @rule(Rule.L_INSERT_2, Rule.L_INSERT_5)
 def is_cached(state: State, event: Insert) -> bool:
-    """Return whether the position is taken, after the pass that this insert ran."""
+    """Return whether the position is occupied after the pass that this insert ran."""
     return entry_at(state, event.cache, event.pos) is not None
 
 
@@ -78,22 +86,19 @@ def insert(state: State, event: Insert, config: Config, cause: str = "ADD") -> S
     return Step(after, Inserted(True), (*asked.rows, row), asked.parts)
 
 
-# --- lookup
-# The operations `get`, `get_range` and `exists`. None of them leaves a mark.
-#
-# Beside: RangeCache.get, .getRange, .exists (managed-ledger 4.0.8)
+# Lookups.
 
 
 @rule(Rule.L_READ_1, Rule.L_READ_2)
 def payloads(entries: tuple[Entry, ...]) -> tuple[int, ...] | None:
-    """Return the payloads of these entries; None where there is none, or one carries none."""
+    """Return the payloads of these entries; None without entries, or if one carries none."""
     carried = tuple(entry.token for entry in entries if entry.token is not None)
     return carried if carried and len(carried) == len(entries) else None
 
 
 @rule(Rule.L_READ_1, Rule.L_READ_6, Rule.L_READ_7)
 def find_entry(state: State, name: CacheName, pos: Position, config: Config) -> Entry | None:
-    """What a lookup of one position finds. With variant `single_lookup` "object" nobody has the object to ask for."""
+    """Return the entry at a position; none under variant `single_lookup` "object", which has no object to ask for."""
     return entry_at(state, name, pos) if config.variants.single_lookup is SingleLookup.POSITION else None
 
 
@@ -137,10 +142,7 @@ def exists(state: State, event: Exists, config: Config) -> Step:
     return Step(state, Existing(entry_at(state, event.cache, event.pos) is not None), ())
 
 
-# --- storage_reads
-# The operations `read` and `read_one`: what readers do through the cache. Storage holds every position.
-#
-# Beside: RangeEntryCacheImpl.asyncReadEntry (managed-ledger 4.0.8)
+# Reads through the cache.
 
 
 @rule(Rule.L_READ_4, Rule.L_READ_6)
@@ -161,7 +163,7 @@ def serve_from_storage(wanted: tuple[Position, ...]) -> Served:
 
 @rule(Rule.L_READ_4)
 def find_all_cached(state: State, name: CacheName, wanted: tuple[Position, ...]) -> dict[Position, Entry] | None:
-    """Return the entries at these positions; None where one of them is not cached."""
+    """Return the entries at these positions; None if one of them is not cached."""
     found = {pos: entry for pos in wanted if (entry := entry_at(state, name, pos)) is not None}
     return found if len(found) == len(wanted) else None
 
@@ -190,7 +192,7 @@ def read(state: State, event: Read, config: Config) -> Step:
 
 @rule(Rule.L_READ_5)
 def fill(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
-    """Offer what storage has given, one by one, ascending, each with its own trigger."""
+    """Offer the entries from storage one by one, ascending, each with its own trigger."""
     after = state
     rows: tuple[Row, ...] = ()
     parts: tuple[Part, ...] = ()
@@ -221,10 +223,7 @@ def read_one(state: State, event: ReadOne, config: Config) -> Step:
     return Step(state, serve_from_storage((event.pos,)), rows)
 
 
-# --- views
-# The operations that only look at sums, `usage` and `observe`, and the one that lets time pass, `advance`.
-#
-# Beside: EntryCache.getSize, RangeEntryCacheManagerImpl.getSize (managed-ledger 4.0.8)
+# Sums, the whole state, and the clock.
 
 
 @rule(Rule.L_METRICS_1, Rule.L_STATE_4)

@@ -1,6 +1,11 @@
-"""The two thresholds of the manager's bytes, and what a size pass is to free.
+"""The passes: thresholds, the passes over one cache, the size pass over all caches, and its trigger.
+
+`expire` and `evict_cache` take entries of one cache from its lowest position up. `evict` chooses the caches that give
+and divides the amount among them. `request_pass` is the first thing that every insert does; `run_scheduled` runs a pass
+that waits.
 
 Beside: RangeEntryCacheManagerImpl.updateCacheSizeAndThreshold, .hasSpaceInCache (managed-ledger 4.0.8)
+Beside: RangeCache.evictLEntriesBeforeTimestamp, .evictLeastAccessedEntries, EntryCacheDefaultEvictionPolicy.doEviction
 """
 
 from __future__ import annotations
@@ -18,24 +23,24 @@ from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 TRIGGER_SHARE: Final = 0.98
-"""The share of the limit above which an insert asks for a size pass."""
+"""The share of the limit above which an insert requests a size pass."""
 
 
 @rule(Rule.L_TRIGGER_1)
 def trigger_bytes(config: Config) -> int:
-    """Return the bytes above which an insert asks for a size pass: the IEEE product, truncated."""
+    """Return the bytes above which an insert requests a size pass: the IEEE product, truncated."""
     return trunc(config.max_size_bytes * TRIGGER_SHARE)
 
 
 @rule(Rule.L_TRIGGER_1)
 def target_bytes(config: Config) -> int:
-    """Return the bytes down to which a size pass is to free: the IEEE product, truncated."""
+    """Return the bytes down to which a size pass has to free: the IEEE product, truncated."""
     return trunc(config.max_size_bytes * config.watermark)
 
 
 @rule(Rule.L_TRIGGER_1)
 def amount_bytes(size_bytes: int, config: Config) -> int:
-    """What a size pass is to free that is asked for at these bytes: what lies above the target.
+    """Return the amount of a size pass that is requested at these bytes: the bytes above the target.
 
     It may be 0 or less.
     """
@@ -47,17 +52,14 @@ def with_thresholds(row: Row, config: Config) -> Row:
     return row._replace(trigger_bytes=trigger_bytes(config), target_bytes=target_bytes(config))
 
 
-# --- passes
-# The passes over one cache, `expire` and `evict_cache`: from its lowest position up.
-#
-# Beside: RangeCache.evictLEntriesBeforeTimestamp, .evictLeastAccessedEntries (managed-ledger 4.0.8)
+# The passes over one cache.
 
 REFUSED: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
 
 
 @rule(Rule.L_EXPIRE_3)
 def cutoff_of(state: State, event: Expire, config: Config) -> int:
-    """Return the latest stamp that is old: as long ago as was asked for, or as the time to live. It may be negative."""
+    """Return the latest stamp that is old, by the requested age or the time to live. It may be negative."""
     return state.now_nanos - (config.ttl_nanos if event.older_than_nanos is ABSENT else event.older_than_nanos)
 
 
@@ -69,7 +71,7 @@ def is_old(stamp_nanos: int, cutoff_nanos: int) -> bool:
 
 @rule(Rule.L_EXPIRE_1, Rule.L_EXPIRE_2)
 def find_expired(state: State, name: CacheName, cutoff_nanos: int) -> tuple[Position, ...]:
-    """Return the positions that a time pass takes: the lowest ones, up to the first that is younger than the cutoff."""
+    """Return the positions that a time pass takes: the lowest ones, up to the first one younger than the cutoff."""
     taken: list[Position] = []
     for pos in positions_of(state, name):
         if not is_old(cache_of(state, name).entries[pos].stamp_nanos, cutoff_nanos):
@@ -80,7 +82,7 @@ def find_expired(state: State, name: CacheName, cutoff_nanos: int) -> tuple[Posi
 
 @rule(Rule.L_EVICT_1, Rule.L_EVICT_2)
 def find_lowest(state: State, name: CacheName, need_bytes: int) -> tuple[Position, ...]:
-    """Return the positions that free so many bytes: the lowest ones, no more of them than it takes, or all."""
+    """Return the lowest positions that free so many bytes: no more than necessary, or all."""
     taken: list[Position] = []
     freed_bytes = 0
     for pos in positions_of(state, name):
@@ -95,7 +97,7 @@ def find_lowest(state: State, name: CacheName, need_bytes: int) -> tuple[Positio
 def eviction_rows(
     rule: Rule, cause: str, state: State, name: CacheName, positions: tuple[Position, ...]
 ) -> tuple[Row, ...]:
-    """Return the rows of what a pass takes: each entry once."""
+    """Return the rows of the entries that a pass takes, one for each."""
     return removal_rows(rule, "EVICT", cause, state, name, positions)
 
 
@@ -141,18 +143,15 @@ def evict_cache(state: State, event: EvictCache, config: Config) -> Step:
     return Step(after, count_removed(state, event.cache, positions), (begin, *rows, end))
 
 
-# --- policy
-# The size pass over all caches: which of them give, and how much each.
-#
-# Beside: EntryCacheDefaultEvictionPolicy.doEviction (managed-ledger 4.0.8)
+# The size pass over all caches.
 
 PASS_SHARE: Final = 0.5
-"""The share of all bytes that the caches hold which give."""
+"""The share of all bytes that the giving caches hold together."""
 
 
 @rule(Rule.L_EVICT_3, Rule.L_EVICT_4)
 def order_by_size(state: State) -> tuple[CacheName, ...]:
-    """Return the caches from the largest to the smallest; those of one size by their names."""
+    """Return the caches from the largest to the smallest; caches of equal size by name."""
     return tuple(sorted(state.caches, key=lambda name: (-state.caches[name].size_bytes, name)))
 
 
@@ -172,13 +171,13 @@ def choose_givers(state: State) -> tuple[CacheName, ...]:
 
 @rule(Rule.L_EVICT_5)
 def compute_share(amount_bytes: int, cache_bytes: int, sum_bytes: int) -> int:
-    """What one cache is to give of an amount: its part of the sum, then of the amount, in doubles, truncated."""
+    """Return the part of an amount that one cache has to give, computed in doubles and truncated."""
     return int(float(amount_bytes) * (float(cache_bytes) / float(sum_bytes)))
 
 
 @rule(Rule.L_EVICT_3, Rule.L_EVICT_4, Rule.L_EVICT_5, Rule.L_STATE_3, Rule.L_STATE_5)
 def evict(state: State, event: Evict, config: Config, origin: str = "CALL") -> Step:
-    """Run a size pass over all caches; `origin` is that of its rows."""
+    """Run a size pass over all caches; `origin` goes into its rows."""
     # GUARD: an amount of 0 or less is refused.
     if event.bytes <= 0:
         return Step(state, REFUSED, ())
@@ -217,23 +216,20 @@ def sum_removed(parts: tuple[Part, ...]) -> Removed:
 def build_pass_rows(
     before: State, after: State, need_bytes: int, config: Config, origin: str, parts: tuple[Part, ...]
 ) -> tuple[Row, ...]:
-    """Return the rows of the pass: one of its own around what left; what it asked of each cache is not shown."""
+    """Return the rows of the pass: its bounds around the evictions, without the share of each cache."""
     begin = with_thresholds(pass_row(Rule.L_EVICT_3, "PASS_BEGIN", "SIZE", origin, before, need_bytes), config)
     end = with_thresholds(pass_row(Rule.L_EVICT_5, "PASS_END", "SIZE", origin, after, need_bytes), config)
     return (begin, *(row for part in parts for row in part.step.rows if row.op == "EVICT"), end)
 
 
-# --- trigger
-# The size pass that keeps the bytes below their limit: `insert` asks for it, `run_scheduled` runs one that waits.
-#
-# Beside: RangeEntryCacheManagerImpl.hasSpaceInCache (managed-ledger 4.0.8)
+# The trigger.
 
 NOTHING_REMOVED: Final = Removed(0, 0)
 
 
 @rule(Rule.L_TRIGGER_6)
 def run_requested_pass(state: State, need_bytes: int, config: Config) -> Step:
-    """Run the size pass that an insert has asked for, unless there is nothing to free."""
+    """Run the size pass that an insert has requested, unless there is nothing to free."""
     if need_bytes <= 0:
         return Step(state, NOTHING_REMOVED, ())
     done = evict(state, Evict(need_bytes), config, "TRIGGER")
@@ -242,7 +238,7 @@ def run_requested_pass(state: State, need_bytes: int, config: Config) -> Step:
 
 @rule(Rule.L_TRIGGER_1, Rule.L_TRIGGER_2, Rule.L_TRIGGER_3, Rule.L_TRIGGER_4)
 def request_pass(state: State, config: Config) -> Step:
-    """What every insert does first: above the trigger it asks for a size pass, if none is scheduled."""
+    """Request a size pass if the bytes are above the trigger and none is scheduled."""
     if state.size_bytes <= trigger_bytes(config) or state.scheduled_bytes is not None:
         return Step(state, NOTHING_REMOVED, ())
     need_bytes = amount_bytes(state.size_bytes, config)
@@ -253,7 +249,7 @@ def request_pass(state: State, config: Config) -> Step:
 
 @rule(Rule.L_TRIGGER_5, Rule.L_TRIGGER_6, Rule.L_STATE_5)
 def run_scheduled(state: State, event: RunScheduled, config: Config) -> Step:
-    """Run the size pass that is scheduled, with the amount of the moment in which it was asked for."""
+    """Run the scheduled size pass, with the amount of the moment of its request."""
     # GUARD: none is scheduled.
     if state.scheduled_bytes is None:
         return Step(state, NOTHING_REMOVED, ())

@@ -1,4 +1,8 @@
-"""The operations, one frozen dataclass each: schema, generators and tables come from their fields."""
+"""The operations of `pulsar-segmented`: one frozen dataclass for each.
+
+Schemas, generators and tables come from their fields. Each class names its operation, its level, its rule, and the
+shapes of its answers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""One segment: what fits behind its offset, and how the offset grows."""
+"""The segments, the ring, and the operation `insert`.
+
+The first part says what fits behind the offset of a segment and how the offset grows. The second part offers an entry
+to the current segment and turns the ring if it has no room. `insert` decides whether an entry is offered at all.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ ALIGNMENT: Final = 64
 """Copies start at multiples of this."""
 
 TRIES: Final = 2
-"""The branch tries the current segment without its lock, and once more under it."""
+"""The tries of a full segment: the branch tries it without its lock, and once more under it."""
 
 
 def round_up(size: int) -> int:
@@ -48,7 +52,7 @@ def advance(size: int, config: Config) -> int:
 
 @rule(Rule.S_SEGMENT_2, Rule.S_SEGMENT_3)
 def offset_behind(start: int, size: int, config: Config) -> int:
-    """Where the next entry starts."""
+    """Return the byte at which the next entry starts."""
     return start + advance(size, config)
 
 
@@ -60,7 +64,7 @@ def fits(segment: Segment, size: int, segment_bytes: int) -> bool:
 
 @rule(Rule.S_INSERT_1, Rule.S_INSERT_6)
 def with_entry(segment: Segment, entry: Entry, config: Config) -> Segment:
-    """Return the segment with one entry more, at its end; another one of the same place is found no more."""
+    """Return the segment with one more entry at its end; another entry of the same place is found no more."""
     others = tuple(other for other in segment.entries if other.place != entry.place)
     placed = entry._replace(start=segment.offset)
     return Segment((*others, placed), offset_behind(placed.start, entry.size_bytes, config))
@@ -76,16 +80,15 @@ def with_failed_offers(segment: Segment, size: int, tries: int, config: Config) 
 
 @rule(Rule.S_SEGMENT_5)
 def failed_offer_bytes(size: int, tries: int, config: Config) -> int:
-    """Return the bytes that offers which were not taken have cost."""
+    """Return the bytes that failed offers have cost."""
     return tries * advance(size, config)
 
 
-# --- ring
-# The ring: which segment takes an entry, and what a turn drops.
+# The ring.
 
 
 class Offer(NamedTuple):
-    """The ring after an offer, whether the entry was taken, and the events, the last of which says so."""
+    """The ring after an offer, the answer whether the entry was accepted, and the events."""
 
     state: State
     is_taken: bool
@@ -105,26 +108,26 @@ def next_index(state: State) -> int:
 
 @rule(Rule.S_RING_2, Rule.S_RING_6)
 def kept_entries(segment: Segment, config: Config) -> tuple[Entry, ...]:
-    """Return the entries that are still found in a segment when it has been cleared."""
+    """Return the entries that are still found in a cleared segment."""
     return () if config.variants.cleared_index is ClearedIndex.EMPTIED else segment.entries
 
 
 @rule(Rule.S_RING_3, Rule.S_RING_5)
 def kept_offset(segment: Segment, config: Config) -> int:
-    """Where a segment is written from when it has been cleared."""
+    """Return the byte from which a cleared segment is written."""
     return 0 if config.variants.cleared_offset is ClearedOffset.RESET else segment.offset
 
 
 @rule(Rule.S_RING_4)
 def clear_segment(state: State, index: int, config: Config) -> State:
-    """Return the ring with that segment cleared, and no other."""
+    """Return the ring with that segment cleared."""
     segment = state.segments[index]
     return with_segment(state, index, Segment(kept_entries(segment, config), kept_offset(segment, config)))
 
 
 @rule(Rule.S_INSERT_7)
 def rejects(segment: Segment, entry: Entry, config: Config) -> bool:
-    """Return whether the current segment holds the place already, and takes that for being full."""
+    """Return whether the current segment holds the place already, and treats that as being full."""
     return config.variants.duplicate is Duplicate.ROTATING and find_in_segment(segment, entry.place) is not None
 
 
@@ -136,7 +139,7 @@ def has_room(state: State, entry: Entry) -> bool:
 
 @rule(Rule.S_SEGMENT_1, Rule.S_RING_1)
 def offer_entry(state: State, entry: Entry, config: Config) -> Offer:
-    """Return the current segment takes the entry where it fits, else the next one does."""
+    """Offer an entry to the current segment, and to the next one if it does not fit."""
     segment = state.segments[state.current]
     if has_room(state, entry) and not rejects(segment, entry, config):
         taken = with_segment(state, state.current, with_entry(segment, entry, config))
@@ -146,7 +149,7 @@ def offer_entry(state: State, entry: Entry, config: Config) -> Offer:
 
 @rule(Rule.S_RING_1, Rule.S_RING_2, Rule.S_RING_3, Rule.S_RING_4)
 def turn_ring(state: State, entry: Entry, config: Config) -> Offer:
-    """Return the next segment is cleared, becomes current, and takes the entry."""
+    """Clear the next segment, make it current, and offer it the entry."""
     full = with_failed_offers(state.segments[state.current], entry.size_bytes, TRIES, config)
     index = next_index(state)
     before = with_segment(state, state.current, full)
@@ -162,12 +165,11 @@ def turn_ring(state: State, entry: Entry, config: Config) -> Offer:
 
 @rule(Rule.S_RING_5)
 def is_still_full(state: State, entry: Entry, config: Config) -> bool:
-    """Return whether the segment that has just been cleared has no room all the same."""
+    """Return whether the segment that has just been cleared still has no room."""
     keeps = config.variants.cleared_offset is ClearedOffset.KEPT
     return keeps and not fits(state.segments[state.current], entry.size_bytes, state.segment_bytes)
 
 
-# --- insert
 # The operation `insert`.
 
 
@@ -185,7 +187,7 @@ def is_too_long(state: State, size: int) -> bool:
 
 @rule(Rule.S_INSERT_2)
 def is_ignored(state: State, place: Place, config: Config) -> bool:
-    """Return whether an insert of that place is left out because some segment holds it."""
+    """Return whether an insert of that place is skipped because some segment holds it."""
     return config.variants.duplicate is Duplicate.IGNORED and find_entry(state, place) is not None
 
 

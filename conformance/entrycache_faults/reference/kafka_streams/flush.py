@@ -265,8 +265,7 @@ def flush_of_nothing_uncounted(state: State, event: ops.Flush, config: Config, *
     return namespaces.flush(state, event, config, *calls)
 
 
-# --- listeners
-# Faults of listeners and of what is done inside their calls.
+# Listeners and the steps inside their calls.
 
 IN_STORES: Final[Mapping[Place, object]] = {"stores.perform_steps": flush.perform_steps}
 """What is done downstream of a store is as it should be."""
@@ -339,8 +338,7 @@ def evict_told_twice(state: State, event: ops.Evict, config: Config, *calls: Any
     return after._replace(in_progress=done._replace(events=done.events * 3)), answer
 
 
-# --- namespaces
-# Faults about namespaces as a whole, and their limit.
+# Namespaces as a whole, and their limit.
 
 
 @seeded_fault(Rule.K_CLOSE_1, ops.Clear)

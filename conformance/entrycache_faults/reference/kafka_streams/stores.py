@@ -56,8 +56,7 @@ SEEDED_FAULTS.register_variant(
 SEEDED_FAULTS.register_variant("A deletion caches what it reads.", Rule.K_STORE_7, delete_read=DeleteRead.CACHED)
 
 
-# --- stores
-# Faults of caching stores and shares.
+# Caching stores and shares.
 
 
 @seeded_fault(Rule.K_STORE_1, ops.StoreGet)
@@ -207,8 +206,7 @@ def store_inner_of_one(state: State, event: ops.StoreInner, config: Config, *cal
     return after, Value(answer.entries[0][1] if answer.entries else None)
 
 
-# --- variants
-# Faults about variants.
+# Errors within a variant.
 
 
 @seeded_fault(Rule.K_FLUSH_7, "flush.handle_no_listener")

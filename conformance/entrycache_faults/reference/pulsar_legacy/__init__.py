@@ -24,8 +24,8 @@ def name_of(fault: Fault) -> str:
 FAULTS: Final[dict[str, Fault]] = {
     name_of(fault): fault
     for fault in SEEDED_FAULTS
-    if fault.rule.value.split("-")[1] in FAMILIES and fault.theme in {"entries", "manager", "passes"}
+    if fault.rule.value.split("-")[1] in FAMILIES and fault.theme in {"entries", "passes"}
 }
 """Those that are subjects, by name; `cases` holds a case of the same name for each."""
 
-__all__ = ["FAULTS", "SEEDED_FAULTS", "entries", "manager", "passes", "released"]
+__all__ = ["FAULTS", "SEEDED_FAULTS", "entries", "passes", "registry"]

@@ -146,8 +146,7 @@ def usage_of_nothing(state: State, event: ops.Usage, config: Config) -> Step:
     return Step(state, REFUSED, ()) if is_refused else entries_module.usage(state, event, config)
 
 
-# --- passes
-# Faults of the passes: which entries of a cache they take, and which caches give how much.
+# The passes.
 
 
 @seeded_fault(Rule.L_EVICT_1, "passes.find_lowest")

@@ -16,8 +16,7 @@ SEEDED_FAULTS: Final = FaultRegistry("entrycache_reference.pulsar_legacy")
 seeded_fault = SEEDED_FAULTS.register
 
 
-# --- released
-# An error of a variant that a release has. No subject runs with it.
+# An error within a variant; no subject runs with it.
 
 
 @seeded_fault(Rule.L_READ_7, "entries.find_entry")

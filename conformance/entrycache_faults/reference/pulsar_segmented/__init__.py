@@ -5,4 +5,4 @@ from __future__ import annotations
 from entrycache_faults.reference.pulsar_segmented import lookups, ring
 from entrycache_faults.reference.pulsar_segmented.registry import SEEDED_FAULTS
 
-__all__ = ["SEEDED_FAULTS", "lookups", "ring", "segments", "variants"]
+__all__ = ["SEEDED_FAULTS", "lookups", "ring"]

@@ -63,8 +63,7 @@ def kept_but_one(segment: Segment, config: Config) -> tuple[Entry, ...]:
     return ring.kept_entries(segment, config)[1:]
 
 
-# --- segments
-# Faults about the configuration, about inserts and about single segments.
+# The configuration, inserts and single segments.
 
 
 @seeded_fault(Rule.S_CONFIG_1, "config.segments_of")
@@ -177,8 +176,7 @@ def rejects_copies_only(one: Segment, entry: Entry, config: Config) -> bool:
     return config.mode is Mode.COPY and ring.rejects(one, entry, config)
 
 
-# --- variants
-# Variants of the unmerged branch, as faults against the norm.
+# Variants of the unmerged branch, as faults against the default behavior.
 
 SEEDED_FAULTS.register_variant(
     "A duplicate takes the place of the first.", Rule.S_INSERT_2, duplicate=Duplicate.OVERWRITTEN

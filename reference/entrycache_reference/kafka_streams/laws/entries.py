@@ -1,4 +1,8 @@
-"""The laws about sizes, writes, overflow and deletion."""
+"""The laws about sizes, writes, overflow, deletion, lookups and counters.
+
+Sizes are computed letter by letter, ranges by sorting encoded keys: each law restates its rule in other terms than the
+reference.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +65,7 @@ def _size(event: Put | PutIfAbsent) -> int:
 
 
 def _stays(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """Return whether the write succeeded, nobody was called, and its entry is still there."""
+    """Return whether the write succeeded without a call, and its entry is still cached."""
     return not has_failed(step) and is_uncalled(step) and node_at(step.state, event.ns, event.key) is not None
 
 
@@ -131,13 +135,16 @@ def creates_the_namespace(config: Config, pre: State, event: Any, step: Step) ->
 
 
 def _uncalled(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Nobody was called; nor did a store take tombstones of keys that it does not know, which calls nobody."""
+    """Return whether the step called nobody.
+
+    A store that takes tombstones of keys unknown to it calls nobody, but it takes them.
+    """
     took = any(row.op == "FLUSH" and row.cause != "FAILED" for row in step.rows)
     return not took and is_uncalled(step) and is_consistent(config, space(pre, event.ns))
 
 
 def writes_one_by_one(config: Config, pre: State, event: PutAll, step: Step) -> bool:
-    """Check K-PUT-6: it ends at the first clean write over a dirty key, or where an overflow cannot be handed over."""
+    """Check K-PUT-6: it ends at the first clean write over a dirty key, or at an overflow without delivery."""
     told = [row.key for row in step.rows if row.op == "PUT"]
     if told != [write.key for write in event.entries[: len(told)]]:
         return False
@@ -157,7 +164,7 @@ def writes_one_by_one(config: Config, pre: State, event: PutAll, step: Step) -> 
 
 
 def _first_hidden(pre: State, event: PutAll) -> int | None:
-    """Return the first entry that is a clean write over a key that is dirty by then."""
+    """Return the index of the first entry that writes a clean value over a key that is dirty by then."""
     dirty = set(space(pre, event.ns).dirty)
     for at, write in enumerate(event.entries):
         if not write.dirty and write.key in dirty:
@@ -270,8 +277,7 @@ WRITE_LAWS: Final = (
 )
 
 
-# --- lookups
-# The laws about lookups and counters.
+# Laws about lookups and counters.
 
 
 def _found(config: Config, pre: State, event: Get, step: Step) -> bool:

@@ -1,4 +1,8 @@
-"""The laws about handing over, listeners, closing and resizing."""
+"""The laws about flushes, listeners, evictions, closing and resizing, and the laws that only variants fire.
+
+A listener that performs steps of its own disturbs what can be predicted; most laws are therefore guarded by
+`is_undisturbed`. The rules of variants restate the behavior of releases.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ from entrycache_reference.vocabulary import ABSENT
 
 
 def _deaf(cached: Space) -> bool:
-    """Return whether nobody listens, or the next call throws."""
+    """Return whether there is no listener, or its next call throws."""
     return cached.listener is None or cached.listener.fails > 0
 
 
@@ -39,7 +43,7 @@ def _eldest_is_dirty(pre: State, event: Evict) -> bool:
 
 
 def _told(cached: Space) -> bool:
-    """Return whether a listener is there, calls nobody of its own, and does not throw."""
+    """Return whether there is a listener that is no store and does not throw."""
     return cached.listener is not None and cached.listener.fails == 0 and not cached.listener.of_store
 
 
@@ -149,7 +153,7 @@ def _hands_over_writes(config: Config, pre: State, event: Any, step: Step) -> bo
 
 
 def drops_tombstones(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """Check K-FLUSH-4: those that were handed over, but not what was written to their keys during the call."""
+    """Check K-FLUSH-4: delivered tombstones are dropped, but not writes to their keys during the call."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     handed = {key for key in before.dirty if before.nodes[key].value is None}
     if not is_undisturbed(step):
@@ -276,7 +280,7 @@ def _shrinks(config: Config, pre: State, event: Resize, step: Step) -> bool:
 
 
 def comes_within_it(config: Config, pre: State, event: Resize, step: Step) -> bool:
-    """Check K-RESIZE-2: no further than needed, and one namespace pays no more than one turn more than another."""
+    """Check K-RESIZE-2: it goes no further than needed, and no namespace pays two turns more than another."""
     if pre.spaces and limited_bytes(config, step.state) > event.max_size_bytes:
         return False
     order = [row.ns for row in step.rows if row.op == "EVICT"]
@@ -317,8 +321,7 @@ NAMESPACE_LAWS: Final = (
 )
 
 
-# --- variants
-# The laws of the rules that hold under a variant only.
+# Laws of rules that only variants fire.
 
 
 def _loses_the_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
@@ -334,7 +337,7 @@ def _loses_the_eldest(config: Config, pre: State, event: Evict, step: Step) -> b
 
 
 def leaves_undelivered(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """Check K-FLUSH-7: it is gone, and where nobody listens its key is still among the dirty ones."""
+    """Check K-FLUSH-7: the entry is gone, and without a listener its key stays among the dirty keys."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     eldest = before.recent[-1]
     error = ErrorKind.ILLEGAL_ARGUMENT if before.listener is None else ErrorKind.LISTENER_FAILED
@@ -365,7 +368,7 @@ def leaves_the_others_clean(config: Config, pre: State, event: Any, step: Step) 
 
 
 def _forgets_later_writes(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """Return whether a flush hands over under that variant, and nobody closes or hears anything new meanwhile."""
+    """Return whether a flush delivers under that variant, and no listener closes or listens meanwhile."""
     own = space(pre, event.ns)
     if config.variants.flushed_tombstone is FlushedTombstone.SAME_WRITE or not is_consistent(config, own):
         return False
@@ -385,7 +388,7 @@ def _is_booked(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def books_every_change(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Check K-METRICS-4: what an undisturbed step changes in the sum of all sizes, it changes in the running total."""
+    """Check K-METRICS-4: an undisturbed step changes the running total by the change of the sum of sizes."""
     return step.state.running - pre.running == bytes_in(step.state) - bytes_in(pre)
 
 

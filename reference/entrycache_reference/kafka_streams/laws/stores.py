@@ -1,4 +1,8 @@
-"""The laws about stores: a plain map of what was written is all that a reader may see."""
+"""The laws about stores: a reader may see nothing but a plain map of the writes.
+
+`last_writes` is that map: the underlying store with the cached entries over it. The laws compare it before and after a
+step, and look at the order in which entries are forwarded.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ NONE: Final = Store()
 
 
 def last_writes(state: State, name: str) -> dict[str, str]:
-    """Return the last write of every key of a store: what lies below, and what the cache holds over it."""
+    """Return the last write of every key of a store: the underlying store with the cached entries over it."""
     view = dict(state.stores.get(name, NONE).inner)
     for key, node in space(state, name).nodes.items():
         if node.value is None:
@@ -42,7 +46,7 @@ def last_writes(state: State, name: str) -> dict[str, str]:
 
 
 def reads_the_last_write(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Check K-STORE-1: what is read is the last write, and a write, and nothing else, changes it."""
+    """Check K-STORE-1: a read returns the last write, and only a write changes the last write."""
     before, after = last_writes(pre, event.store), last_writes(step.state, event.store)
     if isinstance(event, StoreGet | StoreDelete) and step.outcome.answer != Value(before.get(event.key)):
         return False
@@ -57,9 +61,9 @@ def reads_the_last_write(config: Config, pre: State, event: Any, step: Step) -> 
 
 
 def agrees(state: State) -> bool:
-    """Return whether every store is told what its cache hands over, and what it holds clean is what lies below.
+    """Return whether every store is the listener of its namespace, and its clean entries equal its underlying store.
 
-    By the norm this can only be otherwise where somebody has used the namespace of a store as his own.
+    By the default behavior this is false only if somebody has used the namespace of a store directly.
     """
     return all(
         _is_told(space(state, name))
@@ -73,7 +77,7 @@ def _is_told(own: Space) -> bool:
 
 
 def _in_agreement(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Return whether nothing was done downstream, and nothing that was done before has left its marks."""
+    """Return whether no step was performed downstream, and none before has left a disagreement."""
     is_own = event.store in pre.stores or event.store not in pre.spaces
     return is_own and is_undisturbed(step) and not has_failed(step) and agrees(pre)
 
@@ -99,7 +103,7 @@ def goes_nowhere(config: Config, pre: State, event: StoreFlush, step: Step) -> b
 
 
 def passes_on_the_last(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Check K-STORE-4: no key is passed on with an older write after a newer one, and what is below was passed on."""
+    """Check K-STORE-4: no key is forwarded with an older write after a newer one, nor unlike the underlying store."""
     for name, store in step.state.stores.items():
         former = pre.stores.get(name, NONE)
         if any(former.forwarded_writes.get(key, -1) > write for key, write in store.forwarded_writes.items()):
@@ -125,7 +129,7 @@ def _forwards(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def does_it_there(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Check K-STORE-5: the first call performs what was asked for; later ones may meet other wishes."""
+    """Check K-STORE-5: the first call performs the steps set for its key; later ones may meet other steps."""
     call = step.outcome.forwarded[0]
     if step.outcome.flushed or isinstance(event, OnForward):
         return True
@@ -152,7 +156,10 @@ def _deletes(config: Config, pre: State, event: StoreDelete, step: Step) -> bool
 
 
 def leaves_a_tombstone(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
-    """K-STORE-7: the tombstone is the first write of the step, and the only one where nothing is done downstream."""
+    """Check K-STORE-7: the tombstone is the first write of the step.
+
+    It is the only write if no step is performed downstream.
+    """
     own = [row for row in step.rows if row.op == "PUT"]
     if config.variants.delete_read is DeleteRead.CACHED:
         own = [row for row in own if row.dirty]
@@ -182,7 +189,10 @@ def _passes_on_one_by_one(config: Config, pre: State, event: StoreFlush, step: S
 
 
 def passes_each_on(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
-    """K-STORE-9: every value that was dirty is forwarded, in the order of the writes, whatever has overtaken it."""
+    """Check K-STORE-9: every dirty value is forwarded, in the order of the writes.
+
+    That holds even for a value that a later write has overtaken.
+    """
     own = space(pre, event.store)
     told = iter([(call.key, call.value) for call in step.outcome.forwarded if call.store == event.store])
     return all((key, own.nodes[key].value) in told for key in own.dirty if own.nodes[key].value is not None)

@@ -1,7 +1,8 @@
 """What several threads on one cache are promised: histories, and the laws that judge them.
 
-A history is what each of several threads did to one cache, each step between two ticks of one counter. It is judged
-by what is promised under concurrency, not by one exact order.
+A history records what each of several threads did to one cache, each step between two ticks of one counter. It is
+judged by the promises under concurrency, not by one exact order. `judge_history` derives the facts of a record, checks
+every law in `LAWS`, and then searches for one order of the steps that explains all answers (`linearization`).
 """
 
 from __future__ import annotations
@@ -15,12 +16,11 @@ from entrycache_reference.kafka_streams.threads.history import Facts, Record, de
 from entrycache_reference.kafka_streams.threads.linearization import STATES_MAX, Shown, TooManyStates
 from entrycache_reference.rules import BrokenPromise, HistoryStep, Judgement, Rule
 
-# --- laws
-# The promises to several threads, as laws over a history; those beside `ends` are about one that has ended.
+# The laws of histories.
 
 
 class Law(NamedTuple):
-    """A rule as a check of one history: whenever `guard` is true, `holds` finds nothing."""
+    """A rule as a check of one history: whenever `guard` is true, `holds` must find nothing."""
 
     rule: Rule
     guard: Callable[[Facts], bool]
@@ -46,13 +46,13 @@ LAWS: Final = (
     Law(Rule.K_CONCURRENCY_6, _writes, promises.check_freshness),
     Law(Rule.K_CONCURRENCY_3, _counts, promises.check_counters),
 )
-"""The laws that need no search, what weighs most first."""
+"""The laws that need no search, the most important first."""
 
 
 def judge_history(
     record: Record, shown: Shown, unasked: frozenset[Rule] = frozenset(), states_max: int = STATES_MAX
 ) -> Judgement:
-    """Hold a history that has ended to every law but those `unasked`."""
+    """Check a finished history against every law except `unasked`."""
     facts = derive_facts(record)
     if not facts.complete:
         return Judgement(
@@ -79,4 +79,4 @@ def judge_history(
     return Judgement(tuple(broken), frozenset(fired), undecided)
 
 
-__all__ = ["BrokenPromise", "HistoryStep", "Judgement", "LAWS", "Record", "STATES_MAX", "judge_history"]
+__all__ = ["LAWS", "STATES_MAX", "BrokenPromise", "HistoryStep", "Judgement", "Record", "judge_history"]

@@ -1,8 +1,8 @@
-"""Whether the steps of one namespace can be put into one order that explains every answer.
+"""The search for one order of the steps of a namespace that explains every answer.
 
-The search is that of Wing and Gong (Testing and Verifying Concurrent Objects, 1993): of the steps that nothing undone
-precedes, each is tried next on the reference; what was reached before, by the same steps in another order, is not
-entered again (Lowe, Testing for Linearizability, 2017).
+The search is that of Wing and Gong (Testing and Verifying Concurrent Objects, 1993). It tries, on the reference, each
+step that no unfinished step precedes. A state that was reached before by the same steps in another order is not entered
+again (Lowe, Testing for Linearizability, 2017).
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ Shown = Callable[[Any], Mapping[str, Any]]
 """An outcome of the reference as the protocol writes it."""
 
 STATES_MAX: Final = 20_000
-"""States that one search enters; above that it is inconclusive."""
+"""The number of states that one search enters; above that it is inconclusive."""
 
 ATOMIC: Final = (ops.Put, ops.PutIfAbsent, ops.Get, ops.Delete, ops.Flush, ops.Evict, ops.Clear)
 LISTINGS: Final = (ops.Range, ops.ReverseRange, ops.All, ops.ReverseAll)
 
 
 class TooManyStates(Exception):
-    """The search has entered as many states as it may."""
+    """Raised when the search has entered as many states as it may."""
 
 
 class _Search(NamedTuple):
-    """One search: the steps in the order of their starts, and what was entered already."""
+    """One search: the steps in the order of their starts, and the states entered already."""
 
     events: Sequence[HistoryStep]
     facts: Facts
@@ -41,7 +41,7 @@ class _Search(NamedTuple):
 
 
 def searchable_namespaces(facts: Facts) -> tuple[str, ...]:
-    """Return the namespaces in which every step is promised to be atomic, and to depend on nothing outside them."""
+    """Return the namespaces in which every step is promised to be atomic and to depend on nothing outside."""
     names = {done.op.ns for done in facts.done if isinstance(getattr(done.op, "ns", None), str)}
     alone = len(names) == 1
     if next(facts.of(ops.Resize), None) is not None or (facts.overflows and not alone):
@@ -62,10 +62,10 @@ def _is_searchable(facts: Facts, ns: str) -> bool:
 
 @rule(Rule.K_CONCURRENCY_5)
 def check_one_order(facts: Facts, shown: Shown, states_max: int = STATES_MAX) -> BrokenPromise | None:
-    """Return every answer of each searchable namespace is explained by one order of its steps.
+    """Return a break if no one order of the steps explains every answer of a searchable namespace.
 
     Raises:
-        TooMany: a search did not end within its bound.
+        TooManyStates: a search did not end within its bound.
     """
     for ns in searchable_namespaces(facts):
         state = initial(facts.record.config)
@@ -124,7 +124,7 @@ def _explained(search: _Search, state: State, best: list[int]) -> bool:
 
 
 def _ready(search: _Search, done: frozenset[int]) -> list[int]:
-    """Return the steps that may be next: none that is undone had ended before they began."""
+    """Return the steps that may be next: no unfinished step had ended before they began."""
     left = [number for number in range(len(search.events)) if number not in done]
     first_end = min((search.events[number].end for number in left), default=0)
     return [number for number in left if search.events[number].start <= first_end]
@@ -147,7 +147,7 @@ def _agrees(search: _Search, event: HistoryStep, expected: Mapping[str, Any]) ->
 
 
 def _essence(state: State) -> Any:
-    """What later answers depend on: entries, order of use and dirty keys, not counters."""
+    """Return what later answers depend on: entries, order of use and dirty keys, but no counters."""
     spaces = []
     for ns in sorted(state.spaces):
         space = space_of(state, ns)

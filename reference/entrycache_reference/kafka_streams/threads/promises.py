@@ -1,4 +1,9 @@
-"""What becomes of written values: they are read while they stand, and they are cached or handed over at rest."""
+"""The promises of a history: values are fresh, no write is lost, and sums and counters agree afterwards.
+
+The first part follows values: a value that is read was written, and it is cached or delivered at the end. The second
+part looks at the quiescent cache, after every thread has ended: sums, counters and the limit. Each check returns the
+first `BrokenPromise`, or None.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +24,14 @@ REMOVALS = (ops.Clear, ops.Close)
 
 
 class Change(NamedTuple):
-    """What a place was made: a value, or nothing (`write` None)."""
+    """A change of a place: a write, or a removal (`write` None)."""
 
     write: Write | None
     event: HistoryStep
 
 
 def _changes(facts: Facts) -> dict[Place, list[Change]]:
-    """Writes and deletions of each place."""
+    """Return the writes and deletions of each place."""
     found: dict[Place, list[Change]] = defaultdict(list)
     for write in facts.writes:
         found[write.ns, write.key].append(Change(write, write.done.event))
@@ -37,7 +42,7 @@ def _changes(facts: Facts) -> dict[Place, list[Change]]:
 
 
 def _is_traceable(changes: Sequence[Change]) -> bool:
-    """Return whether every value of a place tells which write it is of, and no listener wrote it."""
+    """Return whether every value of a place identifies its write, and no listener wrote it."""
     writes = [change.write for change in changes if change.write is not None]
     values = {write.value for write in writes}
     return len(values) == len(writes) and None not in values and not any(write.done.inner for write in writes)
@@ -61,7 +66,7 @@ def _read(done: PerformedOperation) -> Iterator[tuple[Place, str | None]]:
 
 @rule(Rule.K_CONCURRENCY_6)
 def check_freshness(facts: Facts) -> BrokenPromise | None:
-    """Return a value that is read was written by a write that had begun, and none that followed it had ended before."""
+    """Check that a value that is read was written before, and that no later change had ended before the read."""
     changes = _changes(facts)
     traceable = {place for place, of_place in changes.items() if _is_traceable(of_place)}
     for done in facts.done:
@@ -93,7 +98,7 @@ def _is_stale(
 
 @rule(Rule.K_CONCURRENCY_4)
 def check_nothing_lost(facts: Facts) -> BrokenPromise | None:
-    """Return the last value of a key is cached at rest or was handed over, and each dirty value is handed over once."""
+    """Check that the last value of a key is cached or was delivered, and each dirty value was delivered once."""
     changes = {place: found for place, found in _changes(facts).items() if _is_traceable(found)}
     handed = Counter((each.ns, each.key, each.value) for each in facts.handed)
     for (ns, key, value), times in handed.items():
@@ -136,7 +141,7 @@ def _lost(
     dirty: Sequence[str] | None,
     handed: Counter[tuple[str, str, str | None]],
 ) -> str | None:
-    """What is wrong with the last value of a place, if one can tell which it is."""
+    """Return what is wrong with the last value of a place, if that value can be told."""
     ns, key = place
     last = [one for one in changes if not any(other.event.start > one.event.end for other in changes)]
     if len(last) != 1 or (len(last) == 1 and _has_equal(last[0], changes)):
@@ -162,12 +167,11 @@ def _lost(
 
 
 def _has_equal(last: Change, changes: Sequence[Change]) -> bool:
-    """Return whether another change of the same event, or one that overlaps it, could have been the last as well."""
+    """Return whether another change overlaps this one and could have been the last as well."""
     return any(other is not last and other.event.end > last.event.start for other in changes)
 
 
-# --- rest
-# What holds at rest, when every thread has ended: sums, counters, the limit.
+# The quiescent cache.
 
 
 def _answers(facts: Facts, kind: type[Any], ns: str | None) -> list[HistoryStep]:
@@ -180,7 +184,7 @@ def _first(facts: Facts, kind: type[Any], ns: str | None = None) -> HistoryStep 
 
 
 def written_namespaces(facts: Facts) -> tuple[str, ...]:
-    """Return the namespaces that anybody wrote to."""
+    """Return the namespaces that were written to."""
     return tuple(sorted({write.ns for write in facts.writes}))
 
 
@@ -191,7 +195,11 @@ def _listed(facts: Facts, ns: str) -> Mapping[str, str | None] | None:
 
 @rule(Rule.K_CONCURRENCY_2)
 def check_sums(facts: Facts) -> BrokenPromise | None:
-    """Entries and bytes of all are the sums of those of each, a running total is the same, each is what it lists."""
+    """Check the sums of the quiescent cache.
+
+    Entries and bytes of all namespaces are the sums of those of each, the running total is the same, and each namespace
+    counts the entries that it lists.
+    """
     whole = _first(facts, ops.Usage)
     if whole is None:
         return None
@@ -238,7 +246,7 @@ def _is_plain(op: Any) -> bool:
 
 @rule(Rule.K_CONCURRENCY_3)
 def check_counters(facts: Facts) -> BrokenPromise | None:
-    """Return the thread's counters are the numbers of calls; its evictions are the entries that nothing else took."""
+    """Check that the thread's counters are the numbers of calls, and its evictions the entries that left otherwise."""
     event = _first(facts, ops.Metrics)
     if event is None:
         return None
@@ -267,7 +275,10 @@ def check_counters(facts: Facts) -> BrokenPromise | None:
 
 
 def _evicted(facts: Facts) -> int | None:
-    """How many entries evictions took; None where one cannot tell: a resize counts turns at empty namespaces too."""
+    """Return how many entries evictions took; None if that cannot be told.
+
+    A resize counts turns at empty namespaces too.
+    """
     if next(facts.of(ops.Evict, ops.Clear, ops.Close, ops.PutAll, ops.Resize), None) is not None:
         return None
     if any(write.value is None for write in facts.writes):
@@ -283,7 +294,7 @@ def _evicted(facts: Facts) -> int | None:
 
 @rule(Rule.K_CONCURRENCY_7)
 def check_limit(facts: Facts) -> BrokenPromise | None:
-    """Return the total is within the limit: one of those that can have been set last."""
+    """Check that the total is within the limit: one of those that can have been set last."""
     whole = _first(facts, ops.Usage)
     if whole is None:
         return None

@@ -1,4 +1,7 @@
-"""The laws about inserts, but for what they trigger. The five guards leave no insert out that is not refused."""
+"""The laws about inserts, lookups, reads through the cache, and sums; the trigger has laws in `passes`.
+
+The five guards of the insert laws cover every insert that is not refused.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from entrycache_reference.vocabulary import ABSENT, Position
 
 
 def state_after_pass(pre: State, step: Step) -> State:
-    """Return the state that the entry met: that which the insert's own pass left, if it ran one."""
+    """Return the state that the entry was offered to: after the insert's own pass, if it ran one."""
     return step.parts[-1].step.state if step.parts else pre
 
 
@@ -50,7 +53,10 @@ def is_free(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 
 def fits_or_came_in(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The position is free, and the limit is not exceeded by the entry; or that has come in all the same."""
+    """Return whether the position is free and the entry fits the limit.
+
+    An entry that was inserted all the same counts too.
+    """
     if is_free(config, pre, event, step) and pre.size_bytes + event.size <= config.max_size_bytes:
         return True
     here = event.cache, event.pos
@@ -78,7 +84,7 @@ def was_evicted(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 
 def comes_in(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Check L-INSERT-4, L-INSERT-5; with which stamp is a matter of L-INSERT-1."""
+    """Check L-INSERT-4, L-INSERT-5; L-INSERT-1 checks the stamp."""
     return step.outcome == Inserted(True) and cached_entry(step.state, event.cache, event.pos) is not None
 
 
@@ -91,8 +97,7 @@ INSERT_LAWS: Final = (
 )
 
 
-# --- lookup
-# The laws about lookups, reads through the cache, and sums.
+# Laws about lookups, reads through the cache, and sums.
 
 
 def payloads_of(entries: Iterable[Entry]) -> tuple[int, ...] | None:
@@ -108,14 +113,14 @@ def hits_what_is_cached(config: Config, pre: State, event: Get, step: Step) -> b
 
 
 def asks_for_the_object(config: Config, pre: State, event: Get | ReadOne, step: Step) -> bool:
-    """Return whether the configuration asks for the variant, and the position is cached."""
+    """Return whether the configuration has the variant, and the position is cached."""
     return (
         config.variants.single_lookup is SingleLookup.OBJECT and cached_entry(pre, event.cache, event.pos) is not None
     )
 
 
 def asks_by_position(config: Config, pre: State, event: Get | ReadOne, step: Step) -> bool:
-    """Return whether the norm, or there is nothing that could be found."""
+    """Return whether lookups go by position, or there is nothing to find."""
     return not asks_for_the_object(config, pre, event, step)
 
 
@@ -158,7 +163,7 @@ def all_or_nothing(config: Config, pre: State, event: Read, step: Step) -> bool:
 
 
 def offers_all_that_storage_gave(config: Config, pre: State, event: Read, step: Step) -> bool:
-    """Check L-READ-5; what each insert makes of it is a matter of its own laws."""
+    """Check L-READ-5; the laws of inserts check the result of each."""
     if is_all_cached(pre, event):
         return step.state == pre and not step.parts
     offered = [part.event for part in step.parts]

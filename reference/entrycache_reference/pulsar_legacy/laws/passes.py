@@ -1,4 +1,8 @@
-"""The laws about `expire`, `evict_cache`, and `evict`, which asks several caches."""
+"""The laws about `expire`, `evict_cache`, `evict`, and the trigger of size passes.
+
+`expected_givers` computes the giving caches by sums. The laws of the trigger say when an insert requests a pass, what
+the pass has to free, and when it runs.
+"""
 
 from __future__ import annotations
 
@@ -54,12 +58,12 @@ def last_one_was_needed(config: Config, pre: State, event: EvictCache, step: Ste
 
 
 def order_caches(pre: State) -> list[CacheName]:
-    """Return the caches by bytes, the largest first, those of one size by name."""
+    """Return the caches by bytes, the largest first; those of equal size by name."""
     return sorted(sorted(pre.caches), key=lambda name: pre.caches[name].size_bytes, reverse=True)
 
 
 def expected_givers(pre: State) -> list[CacheName]:
-    """Return the caches that give: each before which less than half of all bytes is taken."""
+    """Return the caches that give: each before which less than half of all bytes is reached."""
     names = order_caches(pre)
     sums = [0, *accumulate(pre.caches[name].size_bytes for name in names)]
     half = floor(sums[-1] * 0.5)
@@ -67,7 +71,7 @@ def expected_givers(pre: State) -> list[CacheName]:
 
 
 def takes_the_largest(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """Check L-EVICT-3; which of those of one size is a matter of L-EVICT-4."""
+    """Check L-EVICT-3; L-EVICT-4 checks the order of caches of equal size."""
     asked = {part.event.cache for part in step.parts if type(part.event) is EvictCache}
     if not asked <= set(step.givers):
         return False
@@ -77,7 +81,7 @@ def takes_the_largest(config: Config, pre: State, event: Evict, step: Step) -> b
 
 
 def has_ties(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """Return whether caches of one size, and one of them is taken; sizes are right."""
+    """Return whether caches have equal sizes and one of them gives, if L-EVICT-3 holds."""
     if is_refusable(event) or not takes_the_largest(config, pre, event, step):
         return False
     sizes = [cache.size_bytes for cache in pre.caches.values()]
@@ -159,8 +163,7 @@ PASS_LAWS: Final = (
 )
 
 
-# --- trigger
-# The laws about the trigger: when a size pass is asked for, what it is to free, and when it runs.
+# Laws about the trigger.
 
 
 def is_over(config: Config, pre: State) -> bool:
@@ -169,7 +172,7 @@ def is_over(config: Config, pre: State) -> bool:
 
 
 def amount(config: Config, pre: State) -> int:
-    """What lies above the watermark's share."""
+    """Return the bytes above the watermark's share."""
     return pre.size_bytes - floor(config.max_size_bytes * config.watermark)
 
 
@@ -191,7 +194,7 @@ def asks_for_what_lies_above(config: Config, pre: State, event: Insert, step: St
 
 
 def is_inline(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Return whether a pass would run at once; where there is nothing to free is a matter of L-TRIGGER-6."""
+    """Return whether a pass would run at once; L-TRIGGER-6 checks the case with nothing to free."""
     if config.eviction is not Eviction.INLINE or (is_over(config, pre) and amount(config, pre) <= 0):
         return False
     is_taken = step.outcome == Inserted(True) or not is_over(config, pre)
@@ -211,7 +214,7 @@ def is_manual(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 
 def schedules_if_over(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Check L-TRIGGER-3; that an insert asks which is not taken is a matter of L-TRIGGER-7."""
+    """Check L-TRIGGER-3; L-TRIGGER-7 checks inserts that are not accepted."""
     is_asked = step.state.scheduled_bytes is not None
     if pass_amounts(step) or not content(pre).keys() <= content(step.state).keys():
         return False
@@ -219,7 +222,7 @@ def schedules_if_over(config: Config, pre: State, event: Insert, step: Step) -> 
 
 
 def waits(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """Return whether a pass is scheduled, and this is not what runs it."""
+    """Return whether a pass is scheduled, and this step does not run it."""
     return pre.scheduled_bytes is not None and type(event) is not RunScheduled
 
 
@@ -251,7 +254,10 @@ def frees_nothing(config: Config, pre: State, event: Insert | RunScheduled, step
 
 
 def is_not_taken(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The insert answered false, above the trigger, with no pass scheduled; at once one runs that frees something."""
+    """Return whether the insert answered false above the trigger, with no pass scheduled.
+
+    With inline eviction the pass must have something to free.
+    """
     can_free = config.eviction is Eviction.MANUAL or amount(config, pre) > 0
     is_due = is_over(config, pre) and can_free and pre.scheduled_bytes is None
     return is_due and step.outcome == Inserted(False)

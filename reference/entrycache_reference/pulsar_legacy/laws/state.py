@@ -1,4 +1,4 @@
-"""The laws about the whole state, about time, refusals, and the answers of removals."""
+"""The laws about the whole state, time, refusals, answers of removals, and removal by a call."""
 
 from __future__ import annotations
 
@@ -109,12 +109,11 @@ STATE_LAWS: Final = (
 )
 
 
-# --- remove
-# The laws about removal by a call.
+# Laws about removal by a call.
 
 
 def kept_are(pre: State, step: Step, name: CacheName, kept: list[Position]) -> bool:
-    """Return whether of one cache these entries stay, as they were, and of every other all."""
+    """Return whether one cache keeps exactly these entries, and every other cache all of its own."""
     before = entries_of(pre, name)
     return entries_of(step.state, name) == {pos: before[pos] for pos in kept} and are_others_kept(pre, step, name)
 

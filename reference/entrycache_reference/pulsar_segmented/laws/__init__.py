@@ -1,7 +1,8 @@
-"""The laws of `pulsar-segmented`: every MUST as a check of one step, written without the functions it is about.
+"""The laws of `pulsar-segmented`: every MUST as a check of one step, written without the functions that it is about.
 
-A law looks at the state before a step, the event, the state after it and the outcome. Those about an outcome can be
-asked about another one, `step._replace(outcome=...)`: what a subject answered.
+A law looks at the state before a step, the event, the state after it and the outcome. Laws about an outcome can be
+asked about another one, `step._replace(outcome=...)`: the answer of a subject. `broken` applies the laws of an
+operation to a step.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ __all__ = ["LAWS", "Law", "broken"]
 
 
 def is_unsaid(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """Return whether nobody says how many segments there are."""
+    """Return whether the configuration names no number of segments."""
     return config.segments is None
 
 
@@ -62,7 +63,7 @@ LAWS: Final[tuple[Law, ...]] = (
     *lookup.LOOKUP_LAWS,
     Law(Rule.S_LIVENESS_1, (), always, answers_its_own),
 )
-"""One law a rule."""
+"""One law for each rule."""
 
 LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {
     op: tuple(law for law in LAWS if not law.on or op in law.on) for op in ops.OPS
@@ -73,7 +74,7 @@ LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {
 def broken(
     config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int] | None = None
 ) -> tuple[Rule, ...]:
-    """Return the rules whose own laws this step breaks; counts in `fired` every law whose guard held."""
+    """Return the rules whose laws this step breaks; count in `fired` every law whose guard holds."""
     counted = {} if fired is None else fired
     wrong: tuple[Rule, ...] = ()
     for rule, _, guard, holds in LAWS_OF[type(event)]:

@@ -22,7 +22,7 @@ def newest_of_all(state: State) -> dict[tuple[Any, ...], Entry]:
 
 
 def hits_what_is_cached(config: Config, pre: State, event: Get, step: Step) -> bool:
-    """Check S-GET-1; the payload is a matter of S-GET-3."""
+    """Check S-GET-1; S-GET-3 checks the payload."""
     return isinstance(step.outcome, Hit) and step.outcome.hit is is_cached(pre, event)
 
 
@@ -32,9 +32,10 @@ def leaves_all_as_it_is(config: Config, pre: State, event: Any, step: Step) -> b
 
 
 def entries_of_one_walk(pre: State, event: GetRange) -> list[Entry]:
-    """What a range meets that asks each segment once, the newest first: of a place that stands twice, maybe the elder.
+    """Return the entries that one walk over the segments finds, the newest segment first.
 
-    The walk also ends where the last position is the only one that is missing.
+    Of a place that stands twice, it may find the older entry. The walk also ends when only the last position is
+    missing.
     """
     number, met, ends = len(pre.segments), list[Entry](), count_positions(event)
     for back in range(number):
@@ -48,7 +49,7 @@ def entries_of_one_walk(pre: State, event: GetRange) -> list[Entry]:
 
 
 def payloads_of(config: Config, pre: State, event: Any, step: Step) -> list[int | None]:
-    """Return the payloads of the entries that the answer names; None for one that carries none, or is not cached."""
+    """Return the payloads of the entries in the answer; None for an entry that carries none or is not cached."""
     entries, answer = newest_of_all(pre), step.outcome
     if type(event) is GetRange and config.variants.range_walk is RangeWalk.ONE_PASS:
         entries = {tuple(entry.place): entry for entry in entries_of_one_walk(pre, event)}
@@ -69,7 +70,7 @@ def hands_over_its_own(config: Config, pre: State, event: Any, step: Step) -> bo
 
 
 def count_positions(event: GetRange) -> int:
-    """How many positions a range has; 0 for one that is reversed or lies in two ledgers."""
+    """Return the number of positions of a range; 0 if it is reversed or lies in two ledgers."""
     return max(0, event.last.entry - event.first.entry + 1) if event.first.ledger == event.last.ledger else 0
 
 
@@ -79,13 +80,13 @@ def cached_positions(pre: State, event: GetRange) -> list[Position]:
 
 
 def is_asked_everywhere(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """Return whether every entry of the range is cached, and the configuration asks for the norm."""
+    """Return whether every entry of the range is cached, under the default walk."""
     is_norm = config.variants.range_walk is RangeWalk.WHOLE
     return is_norm and 0 < count_positions(event) == len(cached_positions(pre, event))
 
 
 def answers_all(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """Check S-RANGE-1; payloads are a matter of S-GET-3."""
+    """Check S-RANGE-1; S-GET-3 checks payloads."""
     return isinstance(step.outcome, Hits) and list(step.outcome.hits) == cached_positions(pre, event)
 
 
@@ -111,7 +112,7 @@ def is_walked_once(config: Config, pre: State, event: GetRange, step: Step) -> b
 
 
 def answers_what_one_walk_meets(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """Check S-RANGE-4: the walk has met every entry of the range, or the range is a miss."""
+    """Check S-RANGE-4: the walk finds every entry of the range, or the range is a miss."""
     is_met = len(entries_of_one_walk(pre, event)) == count_positions(event)
     return answers_all(config, pre, event, step) if is_met else answers_nothing(config, pre, event, step)
 

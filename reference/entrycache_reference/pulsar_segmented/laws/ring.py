@@ -1,4 +1,4 @@
-"""The laws about `insert` and about single segments."""
+"""The laws about `insert`, single segments, and the turn of the ring."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def has_stayed_with_a_new_one(config: Config, pre: State, event: Insert, step: S
 
 
 def comes_last(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Check S-INSERT-1; where the offset is then is a matter of S-SEGMENT-2 and S-SEGMENT-3."""
+    """Check S-INSERT-1; S-SEGMENT-2 and S-SEGMENT-3 check the offset."""
     before, after = pre.segments[pre.current], step.state.segments[pre.current]
     new = newest_entry(step)
     return (
@@ -127,7 +127,7 @@ def refers(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 
 def ends_behind_it(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Check S-SEGMENT-2, S-SEGMENT-3; where the entry starts is a matter of S-INSERT-1 and S-RING-3."""
+    """Check S-SEGMENT-2, S-SEGMENT-3; S-INSERT-1 and S-RING-3 check where the entry starts."""
     new = newest_entry(step)
     offset = step.state.segments[step.state.current].offset
     return new is not None and offset == new.start + growth(config, event.size)
@@ -173,12 +173,11 @@ INSERT_LAWS: Final = (
 )
 
 
-# --- ring
-# The laws about the turn of the ring.
+# Laws about the turn of the ring.
 
 
 def is_the_next(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Check S-RING-1; whether a segment that keeps its offset takes the entry is a matter of S-RING-5."""
+    """Check S-RING-1; S-RING-5 checks a segment that keeps its offset."""
     last = len(pre.segments) - 1
     if step.state.current != (0 if pre.current == last else pre.current + 1):
         return False
@@ -211,7 +210,7 @@ def starts_at_0(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 
 def keeps_the_others(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Check S-RING-4; the offset of the segment that was current is a matter of S-SEGMENT-4."""
+    """Check S-RING-4; S-SEGMENT-4 checks the offset of the segment that was current."""
     before, after = pre.segments, step.state.segments
     if before.keys() != after.keys():
         return False
