@@ -330,7 +330,7 @@ def shrink_running(state: State, config: Config, env: Environment) -> tuple[Stat
 
 def mark_non_terminating(state: State, reason: str) -> State:
     """Return the state of a step that gives no answer."""
-    return state._replace(in_progress=state.in_progress._replace(stuck=reason))
+    return state._replace(in_progress=state.in_progress._replace(no_answer_reason=reason))
 
 
 class Turns:

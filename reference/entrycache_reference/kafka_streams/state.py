@@ -97,8 +97,8 @@ class StepInProgress(NamedTuple):
     """The part of the state that exists only while a step runs. Between steps it is `IDLE`.
 
     `called` counts the calls of listeners and of processors downstream; `calls` and `forwards` hold their entries and
-    answers, in the order in which they began. `closed` names each namespace as often as it was closed. `stuck` says why
-    the step gives no answer. `parts` are the steps that were performed inside calls.
+    answers, in the order in which they began. `closed` names each namespace as often as it was closed.
+    `no_answer_reason` says why the step gives no answer. `parts` are the steps that were performed inside calls.
     """
 
     called: int = 0
@@ -106,7 +106,7 @@ class StepInProgress(NamedTuple):
     forwards: tuple[Forward, ...] = ()
     events: tuple[Event, ...] = ()
     closed: tuple[str, ...] = ()
-    stuck: str = ""
+    no_answer_reason: str = ""
     parts: tuple[Part, ...] = ()
 
 

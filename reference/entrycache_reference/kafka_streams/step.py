@@ -64,6 +64,6 @@ def step(state: State, event: ops.Op, config: Config) -> Step:
     """Return the result of one event. Pure and total: the given state is never changed."""
     after, answer = perform(state, event, config)
     done = after.in_progress
-    answered = Unanswered(done.stuck) if done.stuck else answer
+    answered = Unanswered(done.no_answer_reason) if done.no_answer_reason else answer
     outcome = Outcome(answered, done.calls, done.forwards)
     return Step(after._replace(in_progress=IDLE), outcome, build_rows(done.events), done.parts)
