@@ -1,6 +1,10 @@
-"""What a step leaves, made in another way than the reference makes it.
+"""The definitions of `pulsar-legacy`: the result of each operation, computed in another way than the reference does.
 
-The content is one flat table here, by cache and position, and every number is summed anew.
+The content is one flat table by cache and position, and every sum is computed anew. `DEFINITIONS` gives the table after
+each operation, `ROWS` the rows of a step, made of the tables before and after it. `is_defined` compares a step and its
+parts with both. Definitions speak if no law of a rule is broken, and then name the rule of the operation.
+
+A row about an entry shows the bytes left after it. The share of each cache in a pass is not shown.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ Table = dict[tuple[CacheName, Position], Entry]
 
 
 class DefinedState(NamedTuple):
-    """What a step leaves: the clock, the content, and the pass that waits."""
+    """The content after a step: the clock, the entries, and the amount of a scheduled pass."""
 
     now_nanos: int
     table: Table
@@ -41,7 +45,7 @@ def remove_where(table: Table, name: CacheName, leaves: Callable[[Position], boo
 
 
 def free_bytes(table: Table, name: CacheName, need_bytes: int) -> Table:
-    """Return an entry leaves where what lies below it in its cache is not enough."""
+    """Return the table without the lowest entries of a cache: an entry leaves if those below it are not enough."""
 
     def leaves(pos: Position) -> bool:
         below = [entry.size_bytes for (cache, other), entry in table.items() if cache == name and other < pos]
@@ -51,9 +55,9 @@ def free_bytes(table: Table, name: CacheName, need_bytes: int) -> Table:
 
 
 def shares_of(table: Table, need_bytes: int) -> list[tuple[CacheName, int]]:
-    """What each cache gives, if anything: where the larger ones, and those of its size before it, hold less than half.
+    """Return the share of each cache that gives.
 
-    Those of one size stand by their names.
+    A cache gives if the larger ones, and those of equal size before it by name, hold less than half of all bytes.
     """
     held = {name: total_bytes(table, name) for name in {cache for cache, _ in table}}
     ranked = sorted(held, key=lambda name: (-held[name], name))
@@ -65,7 +69,7 @@ def shares_of(table: Table, need_bytes: int) -> list[tuple[CacheName, int]]:
 
 
 def free_by_givers(table: Table, need_bytes: int) -> list[tuple[CacheName, int, Table]]:
-    """Return the caches that give, one after another: how much each is to give, and the content after it."""
+    """Return the caches that give, one after another, each with its share and the table after it."""
     found: list[tuple[CacheName, int, Table]] = []
     for name, share in shares_of(table, need_bytes):
         table = free_bytes(table, name, share)
@@ -74,12 +78,12 @@ def free_by_givers(table: Table, need_bytes: int) -> list[tuple[CacheName, int, 
 
 
 def evict_bytes(table: Table, need_bytes: int) -> Table:
-    """Return the content after a size pass over all caches."""
+    """Return the table after a size pass over all caches."""
     return [table, *(after for _, _, after in free_by_givers(table, need_bytes))][-1]
 
 
 def triggered_bytes(config: Config, pre: DefinedState) -> int | None:
-    """What the pass is to free that an insert asks for; None: it asks for none."""
+    """Return the amount of the pass that an insert requests; None: it requests none."""
     size_bytes = total_bytes(pre.table)
     if size_bytes > trunc(config.max_size_bytes * 0.98) and pre.scheduled_bytes is None:
         return size_bytes - trunc(config.max_size_bytes * config.watermark)
@@ -87,7 +91,7 @@ def triggered_bytes(config: Config, pre: DefinedState) -> int | None:
 
 
 def run_trigger(config: Config, pre: DefinedState, need_bytes: int | None) -> DefinedState:
-    """What an insert meets once it has asked for so much."""
+    """Return the content that an insert meets after its requested pass."""
     if need_bytes is None:
         return pre
     if config.eviction is Eviction.MANUAL:
@@ -96,12 +100,12 @@ def run_trigger(config: Config, pre: DefinedState, need_bytes: int | None) -> De
 
 
 def is_taken(config: Config, pre: DefinedState, met: DefinedState, event: ops.Insert) -> bool:
-    """Return whether an entry comes in that began in one state and has met another."""
+    """Return whether an entry is accepted that began in one state and met another."""
     return total_bytes(pre.table) < config.max_size_bytes and (event.cache, event.pos) not in met.table
 
 
 def define_insert(config: Config, pre: DefinedState, event: ops.Insert) -> DefinedState:
-    """What an insert leaves."""
+    """Return the content after an insert."""
     met = run_trigger(config, pre, triggered_bytes(config, pre))
     if not is_taken(config, pre, met, event):
         return met
@@ -115,7 +119,7 @@ def cutoff_of(config: Config, pre: DefinedState, event: ops.Expire) -> int:
 
 
 def define_expire(config: Config, pre: DefinedState, event: ops.Expire) -> DefinedState:
-    """Return an entry leaves where neither it nor one below it is younger than the cutoff."""
+    """Return the content without the entries below the first one younger than the cutoff."""
     latest = cutoff_of(config, pre, event)
     young = [
         pos for (cache, pos), entry in pre.table.items() if cache == event.cache and not entry.stamp_nanos <= latest
@@ -130,7 +134,7 @@ def positions_of_read(event: ops.Read) -> list[Position]:
 
 
 def offers_of_read(pre: DefinedState, event: ops.Read) -> list[ops.Insert]:
-    """What a read offers to the cache: nothing where all is cached, else each position."""
+    """Return what a read offers to the cache: nothing if all is cached, else each position."""
     asked = positions_of_read(event)
     if all((event.cache, pos) in pre.table for pos in asked):
         return []
@@ -138,7 +142,7 @@ def offers_of_read(pre: DefinedState, event: ops.Read) -> list[ops.Insert]:
 
 
 def define_read(config: Config, pre: DefinedState, event: ops.Read) -> DefinedState:
-    """Whatever it offers was inserted, one after another."""
+    """Return the content after every offer of a read was inserted."""
     after = pre
     for offer in offers_of_read(pre, event):
         after = define_insert(config, after, offer)
@@ -154,17 +158,17 @@ LEAVES: Final[dict[type[ops.Op], Callable[[Any, Position], bool]]] = {
     ops.InvalidateLedger: lambda event, pos: pos.ledger == event.ledger,
     ops.RemoveCache: lambda event, pos: True,
 }
-"""Which entries of its cache leave by a call."""
+"""The entries of a cache that leave by a call."""
 
 
 def define_removal(config: Config, pre: DefinedState, event: Any) -> DefinedState:
-    """What a removal by a call leaves."""
+    """Return the content after a removal by a call."""
     leaves = LEAVES[type(event)]
     return pre._replace(table=remove_where(pre.table, event.cache, lambda pos: leaves(event, pos)))
 
 
 def define_run_scheduled(config: Config, pre: DefinedState, event: ops.RunScheduled) -> DefinedState:
-    """Return the pass that waited has run."""
+    """Return the content after the scheduled pass has run."""
     need = pre.scheduled_bytes or 0
     return DefinedState(pre.now_nanos, evict_bytes(pre.table, need) if need > 0 else pre.table, None)
 
@@ -179,16 +183,16 @@ DEFINITIONS: Final[dict[type[ops.Op], Callable[[Config, DefinedState, Any], Defi
     ops.Read: define_read,
     **dict.fromkeys(LEAVES, define_removal),
 }
-"""What each operation leaves that changes something."""
+"""The content after each operation that changes something."""
 
 
 def content_of(state: State) -> DefinedState:
-    """Return the clock, the content, and the pass that waits, of a state."""
+    """Return the clock, the entries and the scheduled amount of a state."""
     return DefinedState(state.now_nanos, content(state), state.scheduled_bytes)
 
 
 def define_operation(config: Config, pre: DefinedState, event: ops.Op) -> DefinedState:
-    """What an operation leaves."""
+    """Return the content after an operation."""
     define = DEFINITIONS.get(type(event))
     return pre if define is None or is_refusable(event) else define(config, pre, event)
 
@@ -197,7 +201,7 @@ def define_operation(config: Config, pre: DefinedState, event: ops.Op) -> Define
 
 
 class RowLabels(NamedTuple):
-    """What kind of an event a row tells: its rule, its operation and its cause."""
+    """The kind of a row: its rule, its operation and its cause."""
 
     rule: Rule
     op: str
@@ -208,14 +212,14 @@ Rows = Iterator[Row]
 
 
 def position_row(said: RowLabels, pre: DefinedState, cache: CacheName, pos: Position, **more: Any) -> Row:
-    """Return a row about a position, by the bytes of this content."""
+    """Return a row about a position, with the bytes of this content."""
     sums = total_bytes(pre.table)
     row = Row(*said, pre.now_nanos, sums, cache=cache, ledger_id=pos[0], entry_id=pos[1], manager_bytes=sums)
     return row._replace(**more)
 
 
 def entry_row(said: RowLabels, pre: DefinedState, cache: CacheName, pos: Position) -> Row:
-    """Return a row about an entry that is there."""
+    """Return a row about a cached entry."""
     size, stamp, _ = pre.table[cache, pos]
     return position_row(said, pre, cache, pos, size_bytes=size, stamp_ns=stamp)
 
@@ -229,7 +233,10 @@ def gone_rows(said: RowLabels, pre: DefinedState, after: Table) -> Rows:
 
 
 def pass_row(said: RowLabels, origin: str, now: DefinedState, number: int, cache: CacheName | None = None) -> Row:
-    """The beginning or the end of a pass; the end of one over a cache shows the stamp of the lowest position there."""
+    """Return the row of the beginning or the end of a pass.
+
+    The end of a pass over one cache shows the stamp of its lowest position.
+    """
     there = [(pos, entry.stamp_nanos) for (name, pos), entry in now.table.items() if name == cache]
     stamp = min(there)[1] if there and said.op == "PASS_END" else None
     sums = total_bytes(now.table)
@@ -238,13 +245,13 @@ def pass_row(said: RowLabels, origin: str, now: DefinedState, number: int, cache
 
 
 def with_thresholds(row: Row, config: Config) -> Row:
-    """The row of a size pass, with the bytes above which one is asked for, and those down to which it is to free."""
+    """Return the row of a size pass with its two thresholds."""
     limit = config.max_size_bytes
     return row._replace(trigger_bytes=trunc(limit * 0.98), target_bytes=trunc(limit * config.watermark))
 
 
 def evict_rows(config: Config, pre: DefinedState, need_bytes: int, origin: str) -> Rows:
-    """Return a size pass over all caches: what each of them gave, between two rows of its own."""
+    """Return the rows of a size pass over all caches: the evictions of each cache between two rows."""
     begin = pass_row(RowLabels(Rule.L_EVICT_3, "PASS_BEGIN", "SIZE"), origin, pre, need_bytes)
     yield with_thresholds(begin, config)
     for _, _, after in free_by_givers(pre.table, need_bytes):
@@ -255,7 +262,7 @@ def evict_rows(config: Config, pre: DefinedState, need_bytes: int, origin: str) 
 
 
 def evict_cache_rows(config: Config, pre: DefinedState, event: ops.EvictCache, within: type[ops.Op] | None) -> Rows:
-    """Return a size pass over one cache."""
+    """Return the rows of a size pass over one cache."""
     after = pre._replace(table=free_bytes(pre.table, event.cache, event.bytes))
     begin, end = (RowLabels(rule, op, "SIZE") for rule, op in zip(EVICTS, ENDS, strict=True))
     yield with_thresholds(pass_row(begin, "CALL", pre, event.bytes, event.cache), config)
@@ -268,7 +275,7 @@ EVICTS: Final = (Rule.L_EVICT_1, Rule.L_EVICT_2)
 
 
 def expire_rows(config: Config, pre: DefinedState, event: ops.Expire, within: type[ops.Op] | None) -> Rows:
-    """Return a time pass."""
+    """Return the rows of a time pass."""
     after, latest = define_operation(config, pre, event), cutoff_of(config, pre, event)
     yield pass_row(RowLabels(Rule.L_EXPIRE_1, "PASS_BEGIN", "TIME"), "CALL", pre, latest, event.cache)
     yield from gone_rows(RowLabels(Rule.L_EXPIRE_1, "EVICT", "TIME"), pre, after.table)
@@ -276,7 +283,7 @@ def expire_rows(config: Config, pre: DefinedState, event: ops.Expire, within: ty
 
 
 def insert_rows(config: Config, pre: DefinedState, event: ops.Insert, within: type[ops.Op] | None) -> Rows:
-    """Return the pass that it has run, and what became of the entry."""
+    """Return the rows of an insert: those of its pass, and of its answer."""
     need_bytes = triggered_bytes(config, pre)
     if need_bytes is not None and need_bytes > 0 and config.eviction is Eviction.INLINE:
         yield from evict_rows(config, pre, need_bytes, "TRIGGER")
@@ -294,7 +301,7 @@ def insert_rows(config: Config, pre: DefinedState, event: ops.Insert, within: ty
 
 
 def get_rows(config: Config, pre: DefinedState, event: ops.Get, within: type[ops.Op] | None) -> Rows:
-    """Return a hit or a miss."""
+    """Return the row of a hit or a miss."""
     if is_found(config, pre, event):
         yield entry_row(RowLabels(Rule.L_READ_1, "HIT", "GET"), pre, event.cache, event.pos)
     else:
@@ -315,7 +322,7 @@ def range_rows(config: Config, pre: DefinedState, event: ops.GetRange, within: t
 
 
 def read_rows(config: Config, pre: DefinedState, event: ops.Read, within: type[ops.Op] | None) -> Rows:
-    """Only hits, or only misses and then each insert; ascending."""
+    """Return only hits, or only misses and the rows of each insert, ascending."""
     missed = offers_of_read(pre, event)
     for entry in range(event.first[1], event.last[1] + 1):
         pos = Position(event.first[0], entry)
@@ -329,7 +336,7 @@ def read_rows(config: Config, pre: DefinedState, event: ops.Read, within: type[o
 
 
 def read_one_rows(config: Config, pre: DefinedState, event: ops.ReadOne, within: type[ops.Op] | None) -> Rows:
-    """Return a hit; or a miss, and what storage gave is left out."""
+    """Return the row of a hit, or of a miss and an entry that is not cached."""
     if is_found(config, pre, event):
         yield entry_row(RowLabels(Rule.L_READ_4, "HIT", "READ"), pre, event.cache, event.pos)
         return
@@ -353,12 +360,12 @@ REMOVAL_LABELS: Final[dict[type[ops.Op], tuple[Rule, str]]] = {
 
 
 def pass_rows(config: Config, pre: DefinedState, event: ops.Evict, within: type[ops.Op] | None) -> Rows:
-    """Return a size pass that was called for, or triggered."""
+    """Return the rows of a size pass that was called or triggered."""
     yield from evict_rows(config, pre, event.bytes, "CALL" if within is None else "TRIGGER")
 
 
 def scheduled_rows(config: Config, pre: DefinedState, event: ops.RunScheduled, within: type[ops.Op] | None) -> Rows:
-    """Return the pass that waited, if it is to free anything."""
+    """Return the rows of the scheduled pass, if it has to free anything."""
     if (pre.scheduled_bytes or 0) > 0:
         yield from evict_rows(config, pre, pre.scheduled_bytes or 0, "TRIGGER")
 
@@ -375,11 +382,11 @@ ROWS: Final[dict[type[ops.Op], Callable[[Config, DefinedState, Any, type[ops.Op]
     ops.ReadOne: read_one_rows,
     **dict.fromkeys(LEAVES, removal_rows),
 }
-"""The rows of each operation that tells any."""
+"""The rows of each operation that writes any."""
 
 
 def rows_of_operation(config: Config, pre: DefinedState, event: ops.Op, within: type[ops.Op] | None) -> tuple[Row, ...]:
-    """Return the rows that an operation tells, alone or `within` another; a refused one tells nothing."""
+    """Return the rows of an operation, alone or `within` another; a refused one has none."""
     tell = ROWS.get(type(event))
     return () if tell is None or is_refusable(event) else tuple(tell(config, pre, event, within))
 
@@ -388,7 +395,7 @@ def rows_of_operation(config: Config, pre: DefinedState, event: ops.Op, within: 
 
 
 def parts_of(config: Config, pre: DefinedState, event: Any) -> list[ops.Op]:
-    """What an operation does in a row, as operations."""
+    """Return the operations that an operation consists of."""
     kind = type(event)
     if is_refusable(event):
         return []
@@ -405,7 +412,7 @@ def parts_of(config: Config, pre: DefinedState, event: Any) -> list[ops.Op]:
 
 
 def has_its_parts(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """Return whether a step consists of what its operation does, each part done to what the one before it left."""
+    """Return whether a step has the parts of its operation, each starting from the state before it."""
     if [part.event for part in step.parts] != parts_of(config, content_of(pre), event):
         return False
     first = pre._replace(scheduled_bytes=None) if type(event) is ops.RunScheduled else pre
@@ -415,13 +422,13 @@ def has_its_parts(config: Config, pre: State, event: ops.Op, step: Step) -> bool
 
 
 def shows_caches_by_name(event: ops.Op, step: Step) -> bool:
-    """Return whether what `observe` shows stands in the order of names."""
+    """Return whether `observe` shows the caches in the order of names."""
     caches = [*getattr(step.outcome, "caches", ())]
     return type(event) is not ops.Observe or caches == sorted(caches)
 
 
 def is_defined(config: Config, pre: State, event: ops.Op, step: Step, within: type[ops.Op] | None = None) -> bool:
-    """Return whether a step leaves and tells what its operation is defined to, alone or as a part `within` another."""
+    """Return whether a step, alone or as a part `within` another, equals its definition."""
     if step.state is pre and type(event) not in DEFINITIONS and not step.rows and not step.parts:
         return shows_caches_by_name(event, step) and rows_of_operation(config, content_of(pre), event, within) == ()
     before, left = content_of(pre), content_of(step.state)
@@ -436,9 +443,9 @@ def is_defined(config: Config, pre: State, event: ops.Op, step: Step, within: ty
 def check_definition(
     config: Config, pre: State, event: ops.Op, step: Step, within: type[ops.Op] | None = None
 ) -> tuple[Rule, ...]:
-    """The rule of the operation that is not what is defined, or leaves its frame: of the first part, or of the step.
+    """Return the rule of the first operation that differs from its definition or leaves its frame.
 
-    A part is an operation `within` that of the step.
+    Parts come before the step; a part is an operation `within` that of the step.
     """
     for part in step.parts:
         wrong = check_definition(config, part.pre, part.event, part.step, type(event))

@@ -1,6 +1,7 @@
-"""The definition: what a step leaves, answers and tells, made in another way than the reference makes it.
+"""The definitions of `pulsar-segmented`: each step, computed in another way than the reference computes it.
 
-It speaks where no law of a rule has spoken, and then names the rule of the operation.
+`DEFINITIONS` maps each operation to the `DefinedStep` that it must be; `is_defined` compares. Definitions speak if no
+law of a rule is broken, and then name the rule of the operation.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ __all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]
 
 
 class DefinedStep(NamedTuple):
-    """What a step is: the state after it, its answer, and its rows."""
+    """The definition of a step: the state after it, its answer, and its rows."""
 
     state: State
     outcome: Any
@@ -38,7 +39,7 @@ class DefinedStep(NamedTuple):
 
 
 def written_bytes(state: State) -> int:
-    """How far all segments together are written."""
+    """Return the sum of all offsets."""
     return sum([segment.offset for segment in state.segments.values()])
 
 
@@ -49,7 +50,7 @@ def position_row(rule: Rule, op: str, cause: str, place: Place, state: State, **
 
 
 def payload_of(event: Insert) -> int | None:
-    """What an insert brings with it."""
+    """Return the payload of an insert."""
     return None if event.token is ABSENT else event.token
 
 
@@ -63,7 +64,7 @@ def with_failed_offers(config: Config, state: State, index: int, times: int, siz
 
 
 def take_entry(config: Config, state: State, event: Insert, rule: Rule, before: tuple[Row, ...] = ()) -> DefinedStep:
-    """Return the current segment has taken the entry, at the byte up to which it was written."""
+    """Return the step in which the current segment takes the entry at its offset."""
     entries, at = state.segments[state.current]
     here = Place(event.cache, event.pos)
     new = Entry(here, event.size, at, payload_of(event))
@@ -74,7 +75,7 @@ def take_entry(config: Config, state: State, event: Insert, rule: Rule, before: 
 
 
 def reason_not_to_take(config: Config, pre: State, event: Insert) -> tuple[Rule, str, str] | None:
-    """Why an insert reaches no segment, if it reaches none."""
+    """Return the reason why an insert reaches no segment, or None."""
     if config.max_size_bytes == 0:
         return Rule.S_INSERT_4, "SKIP", "DISABLED"
     if event.size > pre.segment_bytes:
@@ -85,7 +86,7 @@ def reason_not_to_take(config: Config, pre: State, event: Insert) -> tuple[Rule,
 
 
 def define_insert(config: Config, pre: State, event: Insert) -> DefinedStep:
-    """Refused, left out, taken by the current segment, or offered to the next one."""
+    """Return the definition of an insert: refused, skipped, taken by the current segment, or by the next."""
     if event.size < 0:
         return DefinedStep(pre, Refused(ErrorKind.ILLEGAL_ARGUMENT))
     reason = reason_not_to_take(config, pre, event)
@@ -99,7 +100,7 @@ def define_insert(config: Config, pre: State, event: Insert) -> DefinedStep:
 
 
 def define_turn(config: Config, pre: State, event: Insert) -> DefinedStep:
-    """Return the segment behind the current one, after the last the first, is cleared and asked."""
+    """Return the definition of a turn: the next segment is cleared and offered the entry."""
     number = len(pre.segments)
     index = pre.current + 1 - number * (pre.current == number - 1)
     full = with_failed_offers(config, pre, pre.current, 2, event.size)
@@ -116,7 +117,7 @@ def define_turn(config: Config, pre: State, event: Insert) -> DefinedStep:
 
 
 def turn_rows(full: State, after: State, size: int) -> tuple[Row, ...]:
-    """Return two rows around those of the entries that have left, in the order of their inserts."""
+    """Return the rows of a turn: its two bounds around the entries that have left."""
     index, room = after.current, full.segment_bytes
     there = after.segments[index].entries
     gone = [entry for entry in full.segments[index].entries if entry not in there]
@@ -145,18 +146,18 @@ def newest_entry(state: State, place: Place) -> Entry | None:
 
 
 def payloads_of(entries: list[Entry]) -> tuple[int, ...] | None:
-    """What entries carry, if there are some and each carries something."""
+    """Return the payloads of entries, if each carries one."""
     tokens = [entry.token for entry in entries]
     return None if not tokens or None in tokens else tuple(token for token in tokens if token is not None)
 
 
 def hit_row(rule: Rule, cause: str, state: State, entry: Entry) -> Row:
-    """Return a row about an entry that is found."""
+    """Return the row of a hit."""
     return position_row(rule, "HIT", cause, entry.place, state, size_bytes=entry.size_bytes, token=entry.token)
 
 
 def define_get(config: Config, pre: State, event: Get) -> DefinedStep:
-    """Return a hit with its payload, or a miss."""
+    """Return the definition of a lookup: a hit with its payload, or a miss."""
     place = Place(event.cache, event.pos)
     entry = newest_entry(pre, place)
     if entry is None:
@@ -165,7 +166,7 @@ def define_get(config: Config, pre: State, event: Get) -> DefinedStep:
 
 
 def entries_of_range(config: Config, pre: State, event: GetRange) -> list[Entry]:
-    """Return the entries of a range: all that there are, or what one walk over the segments meets."""
+    """Return the entries of a range: all, or those that one walk over the segments finds."""
     ledger, first, last = event.first.ledger, event.first.entry, event.last.entry
     places = [Place(event.cache, Position(ledger, at)) for at in range(first, last + 1)]
     if config.variants.range_walk is RangeWalk.WHOLE:
@@ -181,7 +182,7 @@ def entries_of_range(config: Config, pre: State, event: GetRange) -> list[Entry]
 
 
 def define_get_range(config: Config, pre: State, event: GetRange) -> DefinedStep:
-    """Return every entry of the range with its payload, or nothing."""
+    """Return the definition of a range: every entry with its payload, or nothing."""
     (ledger, first), (other, last) = event.first, event.last
     is_a_range = ledger == other and first <= last
     entries = entries_of_range(config, pre, event) if is_a_range else []
@@ -196,7 +197,7 @@ def define_get_range(config: Config, pre: State, event: GetRange) -> DefinedStep
 
 
 def define_usage(config: Config, pre: State, event: Usage) -> DefinedStep:
-    """How many entries, and their bytes or those of the offsets."""
+    """Return the number of entries, with their bytes or the sum of the offsets."""
     sizes = [entry.size_bytes for segment in pre.segments.values() for entry in segment.entries]
     sums = sum(sizes) if config.variants.used is Used.SIZES else written_bytes(pre)
     return DefinedStep(pre, outcomes.Usage(len(sizes), sums))
@@ -218,17 +219,17 @@ DEFINITIONS: Final[dict[type[Op], Callable[[Config, State, Any], DefinedStep]]] 
     Usage: define_usage,
     Observe: define_observe,
 }
-"""What each operation is."""
+"""The definition of each operation."""
 
 
 def is_defined(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """Whether a step is what its operation is defined as, of as many segments as were asked for, if that was said."""
+    """Return whether a step equals its definition, and the ring has the configured number of segments."""
     if config.segments not in {None, len(pre.segments)}:
         return False
     return DEFINITIONS[type(event)](config, pre, event) == (step.state, step.outcome, step.rows)
 
 
 def check_definition(config: Config, pre: State, event: Op, step: Step) -> tuple[Rule, ...]:
-    """Return the rule of the operation, where the step is not what is defined or leaves its frame."""
+    """Return the rule of the operation if the step differs from its definition or leaves its frame."""
     right = is_defined(config, pre, event, step) and not changes_outside(pre, event, step)
     return () if right else (event.rule,)

@@ -1,4 +1,8 @@
-"""Faults about entries: sizes, writes, lookups, deletions, numbers."""
+"""Seeded faults of entries: sizes, writes, lookups, deletions and counters.
+
+Each function replaces a function of the reference, or an operation, and mostly calls the original with a small error
+around it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Faults of evictions and flushes."""
+"""Seeded faults of evictions, flushes, listeners and namespaces.
+
+Each function replaces a function of the reference, or an operation, and mostly calls the original with a small error
+around it.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +90,7 @@ def hand_over_evicted_last(state: State, ns: str, evicted: str | None, *rest: An
 
 
 def _total_bytes(state: State) -> int:
-    """The total with what is still to leave it."""
+    """Return the total together with what has still to leave it."""
     return total_bytes(state) + state.running
 
 
@@ -101,7 +105,7 @@ def call_listener_before_it_left(
 
 
 def evicted(state: State, ns: str, config: Config, *calls: Any) -> Change:
-    """One eviction of an overflow, in the running total too."""
+    """Evict once for an overflow, and book it in the running total."""
     return book_change(state, flush.evict_eldest(state, ns, config, *calls), ns, config)
 
 
@@ -268,7 +272,7 @@ def flush_of_nothing_uncounted(state: State, event: ops.Flush, config: Config, *
 # Listeners and the steps inside their calls.
 
 IN_STORES: Final[Mapping[Place, object]] = {"stores.perform_steps": flush.perform_steps}
-"""What is done downstream of a store is as it should be."""
+"""The correct function for the steps downstream of a store."""
 
 
 @seeded_fault(Rule.K_LISTEN_1, ops.Flush)

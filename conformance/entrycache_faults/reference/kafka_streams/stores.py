@@ -1,4 +1,7 @@
-"""Variants of the releases, as faults against the norm."""
+"""Seeded faults of caching stores and shares, the variants of the releases as faults, and errors within a variant.
+
+A variant breaks rules of the default behavior; it is entered once for each of them.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Planted faults of the reference of `pulsar-legacy`: one realistic error a rule, and others.
+"""Seeded faults of the reference of `pulsar-legacy`: one realistic error for each rule, and others.
 
-The system has no fast cache: those about what comes in, what leaves and when are subjects, in the place of one.
+The system has no fast cache. The faults of inserts, triggers, passes and reads are subjects instead.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FAMILIES: Final = ("INSERT", "TRIGGER", "EVICT", "EXPIRE", "READ")
 
 
 def name_of(fault: Fault) -> str:
-    """What a fault is called as a subject: its function's name."""
+    """Return the name of a fault as a subject, derived from its function."""
     function: Any = next(iter(fault.replaced.values()))
     return f"legacy-{function.__name__.replace('_', '-')}"
 
@@ -26,6 +26,6 @@ FAULTS: Final[dict[str, Fault]] = {
     for fault in SEEDED_FAULTS
     if fault.rule.value.split("-")[1] in FAMILIES and fault.theme in {"entries", "passes"}
 }
-"""Those that are subjects, by name; `cases` holds a case of the same name for each."""
+"""The faults that are subjects, by name; `cases` holds a case of the same name for each."""
 
 __all__ = ["FAULTS", "SEEDED_FAULTS", "entries", "passes", "registry"]

@@ -1,4 +1,8 @@
-"""Faults of what comes in, is looked up, and leaves by a call."""
+"""Seeded faults of inserts, lookups, reads through the cache, and removal by a call.
+
+Each function replaces a function of the reference, or an operation, and mostly calls the original with a small error
+around it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Faults of the manager: sums, time, the trigger, what is shown."""
+"""Seeded faults of the sums, the clock, the trigger, and the passes.
+
+Each function replaces a function of the reference, or an operation, and mostly calls the original with a small error
+around it.
+"""
 
 from __future__ import annotations
 
