@@ -1,4 +1,8 @@
-"""Faults about lookups and about the operations that only look."""
+"""Seeded faults of lookups, and of the operations that only look.
+
+Each function replaces a function of the reference, or an operation, and mostly calls the original with a small error
+around it.
+"""
 
 from __future__ import annotations
 

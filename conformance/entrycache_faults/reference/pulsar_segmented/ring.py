@@ -1,4 +1,7 @@
-"""Faults about the turn of the ring."""
+"""Seeded faults of the ring, of inserts and single segments, and the variants of the unmerged branch as faults.
+
+Each function replaces a function of the reference and mostly calls the original with a small error around it.
+"""
 
 from __future__ import annotations
 
