@@ -109,7 +109,7 @@ def put_node(state: State, ns: str, key: str, node: Node, config: Config, env: E
         return Change(counted, ErrorKind.ILLEGAL_STATE)
 
     # DECISION: none.
-    # EFFECT: the write, then the overflow, which may take it again.
+    # EFFECT: the write, then the overflow, which may evict it again.
     # OUTCOME
     wrote = book_bytes(counted, write_node(counted, ns, key, node), handle_of(counted, ns), config)
     return maybe_evict(wrote, ns, config, env)
@@ -173,7 +173,7 @@ def look_up(state: State, ns: str, key: str) -> State:
 @rule(Rule.K_DELETE_1, Rule.K_DELETE_2)
 def delete(state: State, event: Delete, config: Config, env: Environment) -> tuple[State, Answer]:
     """Remove one key, without a call and without counting."""
-    # GUARD: what is not there cannot be removed.
+    # GUARD: an uncached key cannot be removed.
     node = space_of(state, event.ns).nodes.get(event.key)
     if node is None:
         return state, Deleted(False, None)

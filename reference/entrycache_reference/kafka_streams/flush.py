@@ -55,7 +55,7 @@ Entries = tuple[tuple[str, Node], ...]
 @rule(Rule.K_FLUSH_1, Rule.K_FLUSH_2, Rule.K_FLUSH_3, Rule.K_FLUSH_4, Rule.K_FLUSH_5, Rule.K_LISTEN_4)
 def flush_dirty(state: State, ns: str, evicted: str | None, config: Config, env: Environment) -> Change:
     """Flush every dirty entry of a namespace to its listener; `evicted` leaves the cache and comes first."""
-    # GUARD: without a listener nothing is looked up and nothing is lost.
+    # GUARD: without a listener no entry is looked up and none is lost.
     space = space_of(state, ns)
     counted = with_space(state, ns, space._replace(flushes=space.flushes + 1))
     if space.listener is None:
@@ -71,7 +71,7 @@ def flush_dirty(state: State, ns: str, evicted: str | None, config: Config, env:
     looked_up = len(keys) if evicted is None else len(keys) - 1
     space = space._replace(flushes=space.flushes + 1, hits=space.hits + looked_up)
 
-    # EFFECT: a listener that throws leaves everything as it was.
+    # EFFECT: a listener that throws leaves the namespace unchanged.
     if space.listener is not None and space.listener.fails > 0:
         tried = record_failed_call(state, ns, space, entries)
         return Change(
@@ -84,7 +84,7 @@ def flush_dirty(state: State, ns: str, evicted: str | None, config: Config, env:
     after = with_space(state, ns, mark_all_clean(left))
     after = deliver_entries(after, ns, evicted, entries, config, env)
 
-    # OUTCOME: tombstones have served their purpose, unless the key was written again meanwhile.
+    # OUTCOME: delivered tombstones leave, unless their key was written again meanwhile.
     if config.variants.flushed_tombstone is FlushedTombstone.ANY_WRITE:
         deleted = tuple(key for key, node in entries if node.value is None and key != evicted)
         return Change(without_keys(after, handle_of(state, ns), deleted))
@@ -148,7 +148,7 @@ def without_tombstones(state: State, ns: str, entries: Entries) -> State:
 @rule(Rule.K_EVICT_1, Rule.K_EVICT_2, Rule.K_EVICT_3)
 def evict_eldest(state: State, ns: str, config: Config, env: Environment) -> Change:
     """Evict the eldest entry of a namespace: drop a clean one, flush a dirty one."""
-    # GUARD: where nothing is cached nothing is evicted.
+    # GUARD: an empty namespace evicts nothing.
     space = space_of(state, ns)
     if not space.recent:
         return Change(state)
@@ -159,7 +159,7 @@ def evict_eldest(state: State, ns: str, config: Config, env: Environment) -> Cha
     if node.is_dirty:
         return flush_dirty(state, ns, key, config, env)
 
-    # EFFECT and OUTCOME: among the dirty keys it is not, but under a variant that lost the entry of another one.
+    # EFFECT and OUTCOME: a clean key is dirty only if a variant has lost an entry of it.
     after = with_space(state, ns, remove_key(space, key)._replace(dirty=space.dirty))
     return Change(with_entry_event(after, Rule.K_EVICT_2, "EVICT", ns, key, node))
 

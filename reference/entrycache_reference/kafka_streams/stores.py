@@ -146,12 +146,12 @@ def find_value(state: State, name: str, key: str) -> tuple[State, str | None]:
 def read_value(state: State, name: str, key: str, config: Config, env: Environment) -> tuple[Change, str | None]:
     """Return the last write of a key; a value from the underlying store is cached, clean."""
     # GUARD: none.
-    # DECISION: only what the cache did not have, and the store below has, is cached.
+    # DECISION: only a value that the underlying store has and the cache lacks is cached.
     after, value = find_value(state, name, key)
     if value is None or key in space_of(after, name).nodes:
         return Change(after), value
 
-    # EFFECT: the write may evict, itself too.
+    # EFFECT: the write may evict, even itself.
     # OUTCOME
     return put_node(after, name, key, build_store_node(key, value, False, after.writes), config, env), value
 

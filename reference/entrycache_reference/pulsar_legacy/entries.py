@@ -67,7 +67,7 @@ def insert(state: State, event: Insert, config: Config, cause: str = "ADD") -> S
     if event.size < 0:
         return Step(state, REFUSED, ())
 
-    # DECISION: the trigger comes first; then one reading of the bytes, that of the beginning, and the position.
+    # DECISION: the trigger comes first; then the bytes at the beginning, and the position, decide.
     asked = request_pass(state, config)
     if not has_room(state, config):
         row = absent_row(Rule.L_INSERT_3, "SKIP", "FULL", asked.state, event.cache, event.pos, event.size)
@@ -182,7 +182,7 @@ def read(state: State, event: Read, config: Config) -> Step:
     if entries is not None:
         return serve_from_cache(state, event.cache, entries)
 
-    # EFFECT: each of them is offered to the cache, also one that is cached, as an insert of its own.
+    # EFFECT: each position, cached or not, is offered to the cache as an insert of its own.
     filled = fill(state, event.cache, wanted, config)
 
     # OUTCOME
@@ -214,7 +214,7 @@ def read_one(state: State, event: ReadOne, config: Config) -> Step:
     if entry is not None:
         return serve_from_cache(state, event.cache, {event.pos: entry})
 
-    # EFFECT: what storage gives is not offered to the cache.
+    # EFFECT: the entry from storage is not offered to the cache.
     # OUTCOME
     rows = (
         absent_row(Rule.L_READ_6, "MISS", "READ", state, event.cache, event.pos),

@@ -182,12 +182,12 @@ def evict(state: State, event: Evict, config: Config, origin: str = "CALL") -> S
     if event.bytes <= 0:
         return Step(state, REFUSED, ())
 
-    # DECISION: who gives, and how much.
+    # DECISION: the giving caches, and their shares.
     names = choose_givers(state)
     sum_bytes = sum(state.caches[name].size_bytes for name in names)
     shares = {name: compute_share(event.bytes, state.caches[name].size_bytes, sum_bytes) for name in names}
 
-    # EFFECT: each gives its share, in that order; a share of 0 is left out.
+    # EFFECT: each gives its share, in that order; a share of 0 is skipped.
     after = state
     parts: tuple[Part, ...] = ()
     for name, share_bytes in shares.items():
@@ -197,7 +197,7 @@ def evict(state: State, event: Evict, config: Config, origin: str = "CALL") -> S
             parts += (Part(after, part, done),)
             after = done.state
 
-    # OUTCOME: what all of them gave.
+    # OUTCOME: the sum of all shares.
     rows = build_pass_rows(state, after, event.bytes, config, origin, parts)
     return Step(after, sum_removed(parts), rows, parts, names)
 
@@ -250,10 +250,10 @@ def request_pass(state: State, config: Config) -> Step:
 @rule(Rule.L_TRIGGER_5, Rule.L_TRIGGER_6, Rule.L_STATE_5)
 def run_scheduled(state: State, event: RunScheduled, config: Config) -> Step:
     """Run the scheduled size pass, with the amount of the moment of its request."""
-    # GUARD: none is scheduled.
+    # GUARD: no pass is scheduled.
     if state.scheduled_bytes is None:
         return Step(state, NOTHING_REMOVED, ())
 
     # DECISION: none.
-    # EFFECT and OUTCOME: what the pass removed; another one may be scheduled from now on.
+    # EFFECT and OUTCOME: the removed entries; another pass may be scheduled from now on.
     return run_requested_pass(state._replace(scheduled_bytes=None), state.scheduled_bytes, config)

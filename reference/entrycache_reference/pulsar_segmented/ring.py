@@ -199,7 +199,7 @@ def insert(state: State, event: Insert, config: Config) -> Step:
     if event.size < 0:
         return Step(state, Refused(ErrorKind.ILLEGAL_ARGUMENT), ())
 
-    # DECISION: nothing is taken where caching is off, nor what is too long, nor what is cached.
+    # DECISION: an entry is skipped if caching is off, if it is too long, or if it is cached.
     for left_out, rule_of_it, op, cause in (
         (is_disabled(config), Rule.S_INSERT_4, "SKIP", "DISABLED"),
         (is_too_long(state, event.size), Rule.S_INSERT_3, "SKIP", "FULL"),
@@ -208,7 +208,7 @@ def insert(state: State, event: Insert, config: Config) -> Step:
         if left_out:
             return Step(state, Inserted(False), (views.skip_row(rule_of_it, op, cause, state, place, event.size),))
 
-    # EFFECT: the current segment takes it, or the ring turns.
+    # EFFECT: the current segment takes the entry, or the ring turns.
     entry = Entry(place, event.size, 0, None if event.token is ABSENT else event.token)
     done = offer_entry(state, entry, config)
 

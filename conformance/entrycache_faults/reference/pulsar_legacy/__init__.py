@@ -1,6 +1,6 @@
-"""Seeded faults of the reference of `pulsar-legacy`: one realistic error for each rule, and others.
+"""Planted faults of the reference of `pulsar-legacy`: one realistic error a rule, and others.
 
-The system has no fast cache. The faults of inserts, triggers, passes and reads are subjects instead.
+The system has no fast cache: those about what comes in, what leaves and when are subjects, in the place of one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FAMILIES: Final = ("INSERT", "TRIGGER", "EVICT", "EXPIRE", "READ")
 
 
 def name_of(fault: Fault) -> str:
-    """Return the name of a fault as a subject, derived from its function."""
+    """What a fault is called as a subject: its function's name."""
     function: Any = next(iter(fault.replaced.values()))
     return f"legacy-{function.__name__.replace('_', '-')}"
 
@@ -24,8 +24,8 @@ def name_of(fault: Fault) -> str:
 FAULTS: Final[dict[str, Fault]] = {
     name_of(fault): fault
     for fault in SEEDED_FAULTS
-    if fault.rule.value.split("-")[1] in FAMILIES and fault.theme in {"entries", "passes"}
+    if fault.rule.value.split("-")[1] in FAMILIES and fault.theme in {"entries", "manager", "passes"}
 }
-"""The faults that are subjects, by name; `cases` holds a case of the same name for each."""
+"""Those that are subjects, by name; `cases` holds a case of the same name for each."""
 
-__all__ = ["FAULTS", "SEEDED_FAULTS", "entries", "passes", "registry"]
+__all__ = ["FAULTS", "SEEDED_FAULTS", "entries", "manager", "passes", "released"]

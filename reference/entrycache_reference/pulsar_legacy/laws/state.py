@@ -57,7 +57,7 @@ def only_looked(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
 
 
 def answers_a_removal(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """Return whether the answer tells what was removed."""
+    """Return whether the answer reports a removal."""
     return type(step.outcome) is Removed
 
 

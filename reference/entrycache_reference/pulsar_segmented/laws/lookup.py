@@ -118,7 +118,7 @@ def answers_what_one_walk_meets(config: Config, pre: State, event: GetRange, ste
 
 
 def counts_sizes(config: Config, pre: State, event: Usage, step: Step) -> bool:
-    """Return whether the configuration asks for the norm, and the answer tells a use."""
+    """Return whether the configuration has the default, and the answer is a usage."""
     return config.variants.used is Used.SIZES and isinstance(step.outcome, outcomes.Usage)
 
 
@@ -129,7 +129,7 @@ def sums_up_sizes(config: Config, pre: State, event: Usage, step: Step) -> bool:
 
 
 def counts_offsets(config: Config, pre: State, event: Usage, step: Step) -> bool:
-    """Return whether the bytes are those of the offsets, and the answer tells a use."""
+    """Return whether the bytes are those of the offsets, and the answer is a usage."""
     return config.variants.used is Used.OFFSETS and isinstance(step.outcome, outcomes.Usage)
 
 

@@ -51,7 +51,7 @@ def comes_last(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 
 def is_duplicate(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Return whether some segment holds the position, and the configuration asks for the norm."""
+    """Return whether some segment holds the position, and the configuration has the default."""
     return config.variants.duplicate is Duplicate.IGNORED and event.size >= 0 and is_cached(pre, event)
 
 
@@ -134,7 +134,7 @@ def ends_behind_it(config: Config, pre: State, event: Insert, step: Step) -> boo
 
 
 def passes_over(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Return whether the ring has turned, and the configuration asks for the norm."""
+    """Return whether the ring has turned, and the configuration has the default."""
     return config.variants.failed_offer is FailedOffer.UNCOUNTED and has_turned(config, pre, event, step)
 
 
@@ -187,7 +187,7 @@ def is_the_next(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 
 def empties(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Return whether the ring has turned, and the configuration asks for the norm."""
+    """Return whether the ring has turned, and the configuration has the default."""
     return config.variants.cleared_index is ClearedIndex.EMPTIED and has_turned(config, pre, event, step)
 
 
@@ -198,7 +198,7 @@ def holds_at_most_the_new_one(config: Config, pre: State, event: Insert, step: S
 
 
 def starts_again(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Return whether the ring has turned and the entry was taken, and the configuration asks for the norm."""
+    """Return whether the ring has turned and the entry was taken, and the configuration has the default."""
     resets = config.variants.cleared_offset is ClearedOffset.RESET
     return resets and has_turned(config, pre, event, step) and is_taken(config, pre, event, step)
 
