@@ -71,22 +71,22 @@ def do_put_all(expected: ExpectedState, event: ops.PutAll) -> Answer:
 
 def do_put_if_absent(expected: ExpectedState, event: ops.PutIfAbsent) -> Answer:
     """Look a key up, write it if it was not cached, and evict the overflow either way; count the write last."""
-    found = look_up(expected, event.ns, event.key)
-    if found is None and would_hide_dirty(expected, event.ns, event.key, event.dirty):
+    result = look_up(expected, event.ns, event.key)
+    if result is None and would_hide_dirty(expected, event.ns, event.key, event.dirty):
         expected.error = ErrorKind.ILLEGAL_STATE
         return Done()
-    if found is None:
+    if result is None:
         write_entry(expected, event.ns, event.key, build_node(event, expected.writes))
     evict_overflow(expected, event.ns)
-    expected.puts += found is None and expected.error is None
-    return Offered(found is not None, None if found is None else found.value)
+    expected.puts += result is None and expected.error is None
+    return Offered(result is not None, None if result is None else result.value)
 
 
 def do_get(expected: ExpectedState, event: ops.Get) -> Answer:
     """Look a key up; the thread counts it even if there is no namespace."""
     expected.gets += 1
-    found = None if event.key is None or event.ns not in expected else look_up(expected, event.ns, event.key)
-    return Got(found is not None, None if found is None else found.value)
+    result = None if event.key is None or event.ns not in expected else look_up(expected, event.ns, event.key)
+    return Got(result is not None, None if result is None else result.value)
 
 
 def do_delete(expected: ExpectedState, event: ops.Delete) -> Answer:
@@ -108,26 +108,26 @@ def encode_key(text: str) -> bytes:
 def list_between(keys: Any, first: str | None, last: str | None, last_inclusive: bool = True) -> list[str]:
     """Return the keys within two bounds, in the order of their bytes; None: no bound."""
     low, high = (None if one is None else encode_key(one) for one in (first, last))
-    found = sorted((encode_key(key), key) for key in keys)
+    result = sorted((encode_key(key), key) for key in keys)
     if low is not None:
-        found = [one for one in found if not one[0] < low]
+        result = [one for one in result if not one[0] < low]
     if high is not None:
-        found = [one for one in found if one[0] < high or (last_inclusive and one[0] == high)]
-    return [key for _, key in found]
+        result = [one for one in result if one[0] < high or (last_inclusive and one[0] == high)]
+    return [key for _, key in result]
 
 
 def do_list(expected: ExpectedState, event: Any) -> Answer:
     """Look up each key in the requested order: the last one becomes the most recent."""
     if event.ns not in expected:
         return Listed(())
-    own = expected.open(event.ns)
+    namespace = expected.open(event.ns)
     first, last = getattr(event, "from_", None), getattr(event, "to", None)
-    keys = list_between(own.nodes, first, last, getattr(event, "to_inclusive", True))
+    keys = list_between(namespace.nodes, first, last, getattr(event, "to_inclusive", True))
     if isinstance(event, ops.ReverseRange | ops.ReverseAll):
         keys.reverse()
     for key in keys:
         look_up(expected, event.ns, key)
-    return Listed(tuple([(key, own.nodes[key].value) for key in keys]))
+    return Listed(tuple([(key, namespace.nodes[key].value) for key in keys]))
 
 
 def do_listen(expected: ExpectedState, event: ops.Listen) -> Answer:
@@ -162,33 +162,33 @@ def do_evict(expected: ExpectedState, event: ops.Evict) -> Answer:
 def do_clear(expected: ExpectedState, event: ops.Clear) -> Answer:
     """Remove every entry; listener and counters stay."""
     if event.ns in expected:
-        own = expected.open(event.ns)
-        gone = take_all(expected, own)
-        own.nodes, own.recent, own.dirty = {}, [], []
-        report_removed(expected, event.ns, gone, Rule.K_CLOSE_1, "CLEAR")
+        namespace = expected.open(event.ns)
+        removed = take_all(expected, namespace)
+        namespace.nodes, namespace.recent, namespace.dirty = {}, [], []
+        report_removed(expected, event.ns, removed, Rule.K_CLOSE_1, "CLEAR")
     return Done()
 
 
 def do_close(expected: ExpectedState, event: ops.Close) -> Answer:
     """Remove the namespace with everything in it."""
     if event.ns in expected:
-        gone = take_all(expected, expected.open(event.ns))
+        removed = take_all(expected, expected.open(event.ns))
         expected.close(event.ns)
-        report_removed(expected, event.ns, gone, Rule.K_CLOSE_2, "CLOSE")
+        report_removed(expected, event.ns, removed, Rule.K_CLOSE_2, "CLOSE")
         expected.add_row(Rule.K_CLOSE_2, "CACHE_CLOSE", event.ns, None, None)
     return Done()
 
 
-def take_all(expected: ExpectedState, own: ExpectedSpace) -> list[tuple[str, Node]]:
+def take_all(expected: ExpectedState, namespace: ExpectedSpace) -> list[tuple[str, Node]]:
     """Return all entries of a namespace, most recent first, after their bytes have left."""
-    expected.total -= own.size_bytes
-    book_bytes(expected, -own.size_bytes)
-    return [(key, own.nodes[key]) for key in own.recent]
+    expected.total -= namespace.size_bytes
+    book_bytes(expected, -namespace.size_bytes)
+    return [(key, namespace.nodes[key]) for key in namespace.recent]
 
 
-def report_removed(expected: ExpectedState, ns: str, gone: list[tuple[str, Node]], rule: Rule, cause: str) -> None:
+def report_removed(expected: ExpectedState, ns: str, removed: list[tuple[str, Node]], rule: Rule, cause: str) -> None:
     """Add the rows of the removed entries, most recent first, each with the bytes left after all of them."""
-    for key, node in gone:
+    for key, node in removed:
         expected.add_row(rule, "REMOVE", ns, key, node, cause)
 
 
@@ -249,9 +249,9 @@ def do_metrics(expected: ExpectedState, event: ops.Metrics) -> Answer:
     """Return the counters of the thread, or of one namespace."""
     if event.ns is ABSENT:
         return ThreadCounters(expected.puts, expected.gets, expected.evicts, expected.flushes)
-    own = ExpectedSpace(space(expected.state, event.ns))
-    counters = (own.hits, own.misses, own.overwrites, own.flushes)
-    return NamespaceCounters(*counters, tuple(own.dirty), tuple(own.recent))
+    namespace = ExpectedSpace(space(expected.state, event.ns))
+    counters = (namespace.hits, namespace.misses, namespace.overwrites, namespace.flushes)
+    return NamespaceCounters(*counters, tuple(namespace.dirty), tuple(namespace.recent))
 
 
 CACHES: Final[dict[type[ops.Op], Does]] = {

@@ -101,11 +101,11 @@ class ExpectedState:
 
     def open(self, ns: str) -> ExpectedSpace:
         """Return the namespace of that name, opened if necessary."""
-        own = self.touched.get(ns)
-        if own is None:
+        namespace = self.touched.get(ns)
+        if namespace is None:
             is_known = ns in self.state.spaces and ns not in self.touched
-            own = self.touched[ns] = ExpectedSpace(self.state.spaces[ns] if is_known else EMPTY_SPACE)
-        return own
+            namespace = self.touched[ns] = ExpectedSpace(self.state.spaces[ns] if is_known else EMPTY_SPACE)
+        return namespace
 
     def close(self, ns: str) -> None:
         """Close the namespace of that name."""
@@ -133,9 +133,9 @@ class ExpectedState:
 
     def drop(self, ns: str, key: str) -> None:
         """Remove a cached key."""
-        own = self.open(ns)
-        self.total -= own.nodes[key].size_bytes
-        own.drop(key)
+        namespace = self.open(ns)
+        self.total -= namespace.nodes[key].size_bytes
+        namespace.drop(key)
 
     def perform(self, steps: Sequence[Op]) -> tuple[Answer, ...]:
         """Count a call, and take over the results of its steps if the budget allows them."""
@@ -155,9 +155,9 @@ class ExpectedState:
     def to_state(self) -> State:
         """Return the expected state with no step in progress."""
         spaces = dict(self.state.spaces)
-        for ns, own in self.touched.items():
-            if own is not None:
-                spaces[ns] = own.space()
+        for ns, namespace in self.touched.items():
+            if namespace is not None:
+                spaces[ns] = namespace.space()
             else:
                 spaces.pop(ns, None)
         counters = (self.puts, self.gets, self.evicts, self.flushes, self.writes, self.running)
@@ -183,43 +183,45 @@ IDLE = State(0).in_progress
 Entries = list[tuple[str, Node]]
 
 
-def order_keys(own: ExpectedSpace, evicted: str | None) -> list[str]:
+def order_keys(namespace: ExpectedSpace, evicted: str | None) -> list[str]:
     """Return the evicted key, then the dirty ones in the order of their writes."""
-    return sorted({*own.dirty, *([] if evicted is None else [evicted])}, key=lambda key: _rank_key(own, key, evicted))
+    return sorted(
+        {*namespace.dirty, *([] if evicted is None else [evicted])}, key=lambda key: _rank_key(namespace, key, evicted)
+    )
 
 
-def _rank_key(own: ExpectedSpace, key: str, evicted: str | None) -> int:
-    return -1 if key == evicted else own.dirty.index(key)
+def _rank_key(namespace: ExpectedSpace, key: str, evicted: str | None) -> int:
+    return -1 if key == evicted else namespace.dirty.index(key)
 
 
 def hand_over(expected: ExpectedState, ns: str, evicted: str | None) -> None:
     """Flush every dirty entry of a namespace to its listener; `evicted` leaves the cache and comes first."""
-    own = expected.open(ns)
-    own.flushes += 1
-    keys = order_keys(own, evicted)
-    lost = [key for key in keys if key not in own.nodes]
-    if own.listener is None:
+    namespace = expected.open(ns)
+    namespace.flushes += 1
+    keys = order_keys(namespace, evicted)
+    missing = [key for key in keys if key not in namespace.nodes]
+    if namespace.listener is None:
         report_undelivered(expected, ns, keys)
         fail_without_listener(expected, ns, evicted)
         expected.error = ErrorKind.ILLEGAL_ARGUMENT
-    elif lost:
-        fail_at_missing_entry(expected, ns, evicted, keys, lost[0])
+    elif missing:
+        fail_at_missing_entry(expected, ns, evicted, keys, missing[0])
         expected.error = ErrorKind.ILLEGAL_STATE
     elif keys:
-        own.hits += len(keys) - (evicted is not None)
-        if own.listener.fails:
+        namespace.hits += len(keys) - (evicted is not None)
+        if namespace.listener.fails:
             fail_by_listener(expected, ns, evicted, keys)
             expected.error = ErrorKind.LISTENER_FAILED
         else:
-            deliver_entries(expected, ns, evicted, [(key, own.nodes[key]) for key in keys])
+            deliver_entries(expected, ns, evicted, [(key, namespace.nodes[key]) for key in keys])
 
 
 def report_undelivered(expected: ExpectedState, ns: str, keys: list[str]) -> None:
     """Add the rows of the entries that are not delivered."""
-    own = expected.open(ns)
+    namespace = expected.open(ns)
     for key in keys:
-        if key in own.nodes:
-            expected.add_row(Rule.K_FLUSH_3, "FLUSH", ns, key, own.nodes[key], "FAILED")
+        if key in namespace.nodes:
+            expected.add_row(Rule.K_FLUSH_3, "FLUSH", ns, key, namespace.nodes[key], "FAILED")
 
 
 def loses_undelivered(expected: ExpectedState) -> bool:
@@ -229,11 +231,11 @@ def loses_undelivered(expected: ExpectedState) -> bool:
 
 def lose_entry(expected: ExpectedState, ns: str, evicted: str, stays_dirty: bool) -> None:
     """Drop the evicted entry before any call: `undelivered_eviction` `lost`."""
-    own = expected.open(ns)
-    node, dirty = own.nodes[evicted], list(own.dirty)
+    namespace = expected.open(ns)
+    node, dirty = namespace.nodes[evicted], list(namespace.dirty)
     expected.drop(ns, evicted)
     if stays_dirty:
-        own.dirty = dirty
+        namespace.dirty = dirty
     expected.add_row(Rule.K_FLUSH_7, "EVICT", ns, evicted, node)
 
 
@@ -243,41 +245,41 @@ def fail_without_listener(expected: ExpectedState, ns: str, evicted: str | None)
         lose_entry(expected, ns, evicted, stays_dirty=True)
 
 
-def mark_clean(own: ExpectedSpace, keys: list[str]) -> None:
+def mark_clean(namespace: ExpectedSpace, keys: list[str]) -> None:
     """Mark these entries clean."""
     for key in keys:
-        if key in own.nodes:
-            own.nodes[key] = own.nodes[key]._replace(is_dirty=False)
+        if key in namespace.nodes:
+            namespace.nodes[key] = namespace.nodes[key]._replace(is_dirty=False)
 
 
-def fail_at_missing_entry(expected: ExpectedState, ns: str, evicted: str | None, keys: list[str], lost: str) -> None:
+def fail_at_missing_entry(expected: ExpectedState, ns: str, evicted: str | None, keys: list[str], missing: str) -> None:
     """Stop at a dirty key without an entry, which counts as a miss.
 
     Under a variant the entries that were looked up before are clean, but their keys stay listed.
     """
-    own = expected.open(ns)
-    looked_up = [key for key in keys[: keys.index(lost)] if key != evicted]
-    own.hits += len(looked_up)
-    own.misses += 1
+    namespace = expected.open(ns)
+    looked_up = [key for key in keys[: keys.index(missing)] if key != evicted]
+    namespace.hits += len(looked_up)
+    namespace.misses += 1
     if evicted is not None and loses_undelivered(expected):
         lose_entry(expected, ns, evicted, stays_dirty=False)
     if expected.config.variants.failed_flush is FailedFlush.CLEAN:
-        mark_clean(own, looked_up)
+        mark_clean(namespace, looked_up)
 
 
 def fail_by_listener(expected: ExpectedState, ns: str, evicted: str | None, keys: list[str]) -> None:
     """Call a listener that throws. Everything else stays, except under two variants."""
-    own = expected.open(ns)
-    assert own.listener is not None
-    own.listener = own.listener._replace(fails=own.listener.fails - 1)
+    namespace = expected.open(ns)
+    assert namespace.listener is not None
+    namespace.listener = namespace.listener._replace(fails=namespace.listener.fails - 1)
     expected.called += 1
-    expected.calls.append(build_call(ns, [(key, own.nodes[key]) for key in keys]))
+    expected.calls.append(build_call(ns, [(key, namespace.nodes[key]) for key in keys]))
     report_undelivered(expected, ns, keys)
     if evicted is not None and loses_undelivered(expected):
         lose_entry(expected, ns, evicted, stays_dirty=False)
     if expected.config.variants.failed_flush is FailedFlush.CLEAN:
-        mark_clean(own, [key for key in keys if key != evicted])
-        own.dirty = [key for key in own.dirty if key == evicted]
+        mark_clean(namespace, [key for key in keys if key != evicted])
+        namespace.dirty = [key for key in namespace.dirty if key == evicted]
 
 
 def build_call(ns: str, entries: Entries) -> Call:
@@ -287,22 +289,22 @@ def build_call(ns: str, entries: Entries) -> Call:
 
 def deliver_entries(expected: ExpectedState, ns: str, evicted: str | None, entries: Entries) -> None:
     """Mark the entries clean, remove the evicted one, and call the listener with all of them."""
-    own, closings = expected.open(ns), expected.closings(ns)
+    namespace, closings = expected.open(ns), expected.closings(ns)
     if evicted is not None:
         expected.drop(ns, evicted)
         expected.add_row(Rule.K_EVICT_3, "EVICT", ns, evicted, entries[0][1])
-    mark_clean(own, list(own.nodes))
-    own.dirty = []
+    mark_clean(namespace, list(namespace.nodes))
+    namespace.dirty = []
     for key, node in entries:
         expected.add_row(Rule.K_FLUSH_1, "FLUSH", ns, key, node, "EVICT" if key == evicted else "CALL")
-    assert own.listener is not None
-    if own.listener.of_store:
+    assert namespace.listener is not None
+    if namespace.listener.of_store:
         receive(expected, ns, entries)
     else:
         call = build_call(ns, entries)
         at = len(expected.calls)
         expected.calls.append(call)
-        answers = expected.perform(own.listener.steps)
+        answers = expected.perform(namespace.listener.steps)
         expected.calls[at : at + 1] = [Call(ns, call.entries, answers)]
     if expected.is_right:
         drop_tombstones(expected, ns, evicted, entries, closings)
@@ -332,10 +334,10 @@ def receive(expected: ExpectedState, name: str, entries: Entries) -> None:
             if expected.is_right and write_underlying(expected, name, key, node):
                 forward_entry(expected, name, key, node)
         return
-    known = [(key, node) for key, node in entries if write_underlying(expected, name, key, node)]
-    for key, node in known:
-        passed = expected.stores.get(name, Store()).forwarded_writes.get(key)
-        if expected.is_right and (passed is None or passed < node.write):
+    accepted = [(key, node) for key, node in entries if write_underlying(expected, name, key, node)]
+    for key, node in accepted:
+        forwarded = expected.stores.get(name, Store()).forwarded_writes.get(key)
+        if expected.is_right and (forwarded is None or forwarded < node.write):
             forward_entry(expected, name, key, node)
 
 
@@ -345,8 +347,8 @@ def write_underlying(expected: ExpectedState, name: str, key: str, node: Node) -
     if node.value is None and key not in store.inner:
         return False
     inner = {**store.inner, key: node.value}
-    kept = {one: value for one, value in inner.items() if value is not None}
-    expected.stores[name] = store._replace(inner=kept)
+    remaining = {one: value for one, value in inner.items() if value is not None}
+    expected.stores[name] = store._replace(inner=remaining)
     return True
 
 
@@ -381,19 +383,19 @@ def node_size(key: str, value: str | None, topic: str, headers: Any) -> int:
 
 def build_node(write: Any, number: int) -> Node:
     """Return the entry that a write of a namespace makes."""
-    given = [None if one is ABSENT else one for one in (write.timestamp, write.offset, write.partition)]
+    context = [None if one is ABSENT else one for one in (write.timestamp, write.offset, write.partition)]
     size = node_size(write.key, write.value, write.topic, write.headers)
-    return Node(write.value, write.dirty, size, Context(*given), number)
+    return Node(write.value, write.dirty, size, Context(*context), number)
 
 
 def look_up(expected: ExpectedState, ns: str, key: str) -> Node | None:
     """Look a key up and count it; a cached key becomes the most recent one."""
-    own = expected.open(ns)
-    node = own.nodes.get(key)
-    own.hits += node is not None
-    own.misses += node is None
+    namespace = expected.open(ns)
+    node = namespace.nodes.get(key)
+    namespace.hits += node is not None
+    namespace.misses += node is None
     if node is not None:
-        own.use(key)
+        namespace.use(key)
     expected.add_row(Rule.K_GET_1, "MISS" if node is None else "HIT", ns, key, node, "GET")
     return node
 
@@ -405,24 +407,24 @@ def would_hide_dirty(expected: ExpectedState, ns: str, key: str, is_dirty: bool)
 
 def write_entry(expected: ExpectedState, ns: str, key: str, node: Node) -> None:
     """Write one entry, and add the change of its namespace to the running total."""
-    own = expected.open(ns)
-    former = own.nodes.get(key)
-    own.overwrites += former is not None
-    own.nodes[key] = node
-    own.use(key)
+    namespace = expected.open(ns)
+    former = namespace.nodes.get(key)
+    namespace.overwrites += former is not None
+    namespace.nodes[key] = node
+    namespace.use(key)
     if node.is_dirty:
-        own.dirty = [other for other in own.dirty if other != key] + [key]
-    more = node.size_bytes - (0 if former is None else former.size_bytes)
-    expected.total += more
+        namespace.dirty = [other for other in namespace.dirty if other != key] + [key]
+    added_bytes = node.size_bytes - (0 if former is None else former.size_bytes)
+    expected.total += added_bytes
     expected.writes += 1
-    book_bytes(expected, more)
+    book_bytes(expected, added_bytes)
     expected.add_row(Rule.K_PUT_1, "PUT", ns, key, node)
 
 
-def book_bytes(expected: ExpectedState, more: int) -> None:
+def book_bytes(expected: ExpectedState, added_bytes: int) -> None:
     """Add bytes to the running total."""
     if expected.config.variants.total is Total.RUNNING:
-        expected.running += more
+        expected.running += added_bytes
 
 
 def put_entry(expected: ExpectedState, ns: str, key: str, node: Node) -> None:
@@ -446,16 +448,16 @@ def evict_overflow(expected: ExpectedState, ns: str) -> None:
     while (
         expected.limited_bytes() > expected.limit and ns in expected and (is_exact or expected.closings(ns) == closings)
     ):
-        own = expected.open(ns)
-        eldest_first = own.recent[::-1]
+        namespace = expected.open(ns)
+        eldest_first = namespace.recent[::-1]
         if not eldest_first:
             return
-        clean = next((at for at, key in enumerate(eldest_first) if own.nodes[key].is_dirty), len(eldest_first))
-        freed_so_far = accumulate([own.nodes[key].size_bytes for key in eldest_first[:clean]])
+        clean = next((at for at, key in enumerate(eldest_first) if namespace.nodes[key].is_dirty), len(eldest_first))
+        freed_so_far = accumulate([namespace.nodes[key].size_bytes for key in eldest_first[:clean]])
         excess = expected.limited_bytes() - expected.limit
         count = next((at for at, so_far in enumerate(freed_so_far, start=1) if so_far >= excess), clean)
         for key in eldest_first[:count]:
-            book_bytes(expected, -own.nodes[key].size_bytes)
+            book_bytes(expected, -namespace.nodes[key].size_bytes)
             drop_clean(expected, ns, key)
             expected.evicts += 1
         if count < clean or expected.limited_bytes() <= expected.limit or count == len(eldest_first):
@@ -481,10 +483,10 @@ def bytes_left(expected: ExpectedState, ns: str, closings: int) -> int:
 
 def drop_clean(expected: ExpectedState, ns: str, key: str) -> None:
     """Evict a clean entry without a call. Its key can be dirty only if a variant has lost its entry."""
-    own = expected.open(ns)
-    node, dirty = own.nodes[key], list(own.dirty)
+    namespace = expected.open(ns)
+    node, dirty = namespace.nodes[key], list(namespace.dirty)
     expected.drop(ns, key)
-    own.dirty = dirty
+    namespace.dirty = dirty
     expected.add_row(Rule.K_EVICT_2, "EVICT", ns, key, node)
 
 
@@ -492,10 +494,10 @@ def evict_eldest(expected: ExpectedState, ns: str) -> None:
     """Evict the eldest entry of a namespace."""
     if ns not in expected or not expected.open(ns).recent:
         return
-    own, closings = expected.open(ns), expected.closings(ns)
-    key = own.recent[-1]
-    if own.nodes[key].is_dirty:
+    namespace, closings = expected.open(ns), expected.closings(ns)
+    key = namespace.recent[-1]
+    if namespace.nodes[key].is_dirty:
         hand_over_eldest(expected, ns, closings)
         return
-    book_bytes(expected, -own.nodes[key].size_bytes)
+    book_bytes(expected, -namespace.nodes[key].size_bytes)
     drop_clean(expected, ns, key)

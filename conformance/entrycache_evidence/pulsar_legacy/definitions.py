@@ -59,22 +59,22 @@ def shares_of(table: Table, need_bytes: int) -> list[tuple[CacheName, int]]:
 
     A cache gives if the larger ones, and those of equal size before it by name, hold less than half of all bytes.
     """
-    held = {name: total_bytes(table, name) for name in {cache for cache, _ in table}}
-    ranked = sorted(held, key=lambda name: (-held[name], name))
+    bytes_of = {name: total_bytes(table, name) for name in {cache for cache, _ in table}}
+    ranked = sorted(bytes_of, key=lambda name: (-bytes_of[name], name))
     half = trunc(total_bytes(table) * 0.5)
-    taken = [name for at, name in enumerate(ranked) if sum(held[other] for other in ranked[:at]) < half]
-    whole = float(sum(held[name] for name in taken))
-    shares = [(name, trunc(need_bytes * (float(held[name]) / whole))) for name in taken]
+    chosen = [name for at, name in enumerate(ranked) if sum(bytes_of[other] for other in ranked[:at]) < half]
+    whole = float(sum(bytes_of[name] for name in chosen))
+    shares = [(name, trunc(need_bytes * (float(bytes_of[name]) / whole))) for name in chosen]
     return [(name, share) for name, share in shares if share > 0]
 
 
 def free_by_givers(table: Table, need_bytes: int) -> list[tuple[CacheName, int, Table]]:
     """Return the caches that give, one after another, each with its share and the table after it."""
-    found: list[tuple[CacheName, int, Table]] = []
+    results: list[tuple[CacheName, int, Table]] = []
     for name, share in shares_of(table, need_bytes):
         table = free_bytes(table, name, share)
-        found.append((name, share, table))
-    return found
+        results.append((name, share, table))
+    return results
 
 
 def evict_bytes(table: Table, need_bytes: int) -> Table:
@@ -99,18 +99,18 @@ def run_trigger(config: Config, pre: DefinedState, need_bytes: int | None) -> De
     return pre._replace(table=evict_bytes(pre.table, need_bytes) if need_bytes > 0 else pre.table)
 
 
-def is_taken(config: Config, pre: DefinedState, met: DefinedState, event: ops.Insert) -> bool:
+def is_taken(config: Config, pre: DefinedState, after_trigger: DefinedState, event: ops.Insert) -> bool:
     """Return whether an entry is accepted that began in one state and met another."""
-    return total_bytes(pre.table) < config.max_size_bytes and (event.cache, event.pos) not in met.table
+    return total_bytes(pre.table) < config.max_size_bytes and (event.cache, event.pos) not in after_trigger.table
 
 
 def define_insert(config: Config, pre: DefinedState, event: ops.Insert) -> DefinedState:
     """Return the content after an insert."""
-    met = run_trigger(config, pre, triggered_bytes(config, pre))
-    if not is_taken(config, pre, met, event):
-        return met
+    after_trigger = run_trigger(config, pre, triggered_bytes(config, pre))
+    if not is_taken(config, pre, after_trigger, event):
+        return after_trigger
     entry = Entry(event.size, pre.now_nanos, None if event.token is ABSENT else event.token)
-    return met._replace(table={**met.table, (event.cache, event.pos): entry})
+    return after_trigger._replace(table={**after_trigger.table, (event.cache, event.pos): entry})
 
 
 def cutoff_of(config: Config, pre: DefinedState, event: ops.Expire) -> int:
@@ -135,10 +135,10 @@ def positions_of_read(event: ops.Read) -> list[Position]:
 
 def offers_of_read(pre: DefinedState, event: ops.Read) -> list[ops.Insert]:
     """Return what a read offers to the cache: nothing if all is cached, else each position."""
-    asked = positions_of_read(event)
-    if all((event.cache, pos) in pre.table for pos in asked):
+    positions = positions_of_read(event)
+    if all((event.cache, pos) in pre.table for pos in positions):
         return []
-    return [ops.Insert(event.cache, pos, 100, pos.entry) for pos in asked]
+    return [ops.Insert(event.cache, pos, 100, pos.entry) for pos in positions]
 
 
 def define_read(config: Config, pre: DefinedState, event: ops.Read) -> DefinedState:
@@ -211,36 +211,36 @@ class RowLabels(NamedTuple):
 Rows = Iterator[Row]
 
 
-def position_row(said: RowLabels, pre: DefinedState, cache: CacheName, pos: Position, **more: Any) -> Row:
+def position_row(labels: RowLabels, pre: DefinedState, cache: CacheName, pos: Position, **columns: Any) -> Row:
     """Return a row about a position, with the bytes of this content."""
     sums = total_bytes(pre.table)
-    row = Row(*said, pre.now_nanos, sums, cache=cache, ledger_id=pos[0], entry_id=pos[1], manager_bytes=sums)
-    return row._replace(**more)
+    row = Row(*labels, pre.now_nanos, sums, cache=cache, ledger_id=pos[0], entry_id=pos[1], manager_bytes=sums)
+    return row._replace(**columns)
 
 
-def entry_row(said: RowLabels, pre: DefinedState, cache: CacheName, pos: Position) -> Row:
+def entry_row(labels: RowLabels, pre: DefinedState, cache: CacheName, pos: Position) -> Row:
     """Return a row about a cached entry."""
     size, stamp, _ = pre.table[cache, pos]
-    return position_row(said, pre, cache, pos, size_bytes=size, stamp_ns=stamp)
+    return position_row(labels, pre, cache, pos, size_bytes=size, stamp_ns=stamp)
 
 
-def gone_rows(said: RowLabels, pre: DefinedState, after: Table) -> Rows:
+def gone_rows(labels: RowLabels, pre: DefinedState, after: Table) -> Rows:
     """Return a row for each entry that has left, ascending."""
     left = total_bytes(pre.table)
     for place in sorted(pre.table.keys() - after.keys()):
         left -= pre.table[place].size_bytes
-        yield entry_row(said, pre, *place)._replace(bytes_after=left, manager_bytes=left)
+        yield entry_row(labels, pre, *place)._replace(bytes_after=left, manager_bytes=left)
 
 
-def pass_row(said: RowLabels, origin: str, now: DefinedState, number: int, cache: CacheName | None = None) -> Row:
+def pass_row(labels: RowLabels, origin: str, now: DefinedState, number: int, cache: CacheName | None = None) -> Row:
     """Return the row of the beginning or the end of a pass.
 
     The end of a pass over one cache shows the stamp of its lowest position.
     """
     there = [(pos, entry.stamp_nanos) for (name, pos), entry in now.table.items() if name == cache]
-    stamp = min(there)[1] if there and said.op == "PASS_END" else None
+    stamp = min(there)[1] if there and labels.op == "PASS_END" else None
     sums = total_bytes(now.table)
-    row = Row(*said, now.now_nanos, sums, origin, cache, bound=number, stamp_ns=stamp)
+    row = Row(*labels, now.now_nanos, sums, origin, cache, bound=number, stamp_ns=stamp)
     return row._replace(manager_bytes=sums)
 
 
@@ -287,17 +287,17 @@ def insert_rows(config: Config, pre: DefinedState, event: ops.Insert, within: ty
     need_bytes = triggered_bytes(config, pre)
     if need_bytes is not None and need_bytes > 0 and config.eviction is Eviction.INLINE:
         yield from evict_rows(config, pre, need_bytes, "TRIGGER")
-    met, cause = run_trigger(config, pre, need_bytes), "FILL" if within is ops.Read else "ADD"
-    if is_taken(config, pre, met, event):
+    after_trigger, cause = run_trigger(config, pre, need_bytes), "FILL" if within is ops.Read else "ADD"
+    if is_taken(config, pre, after_trigger, event):
         after = define_insert(config, pre, event)
         row = entry_row(RowLabels(Rule.L_INSERT_1, "INSERT", cause), after, event.cache, event.pos)
         yield row._replace(stamp_ns=None, new_stamp_ns=pre.now_nanos)
     else:
         is_full = not total_bytes(pre.table) < config.max_size_bytes
-        said = (
+        labels = (
             RowLabels(Rule.L_INSERT_3, "SKIP", "FULL") if is_full else RowLabels(Rule.L_INSERT_2, "REJECT", "DUPLICATE")
         )
-        yield position_row(said, met, event.cache, event.pos, size_bytes=event.size)
+        yield position_row(labels, after_trigger, event.cache, event.pos, size_bytes=event.size)
 
 
 def get_rows(config: Config, pre: DefinedState, event: ops.Get, within: type[ops.Op] | None) -> Rows:

@@ -43,10 +43,10 @@ def written_bytes(state: State) -> int:
     return sum([segment.offset for segment in state.segments.values()])
 
 
-def position_row(rule: Rule, op: str, cause: str, place: Place, state: State, **more: Any) -> Row:
+def position_row(rule: Rule, op: str, cause: str, place: Place, state: State, **columns: Any) -> Row:
     """Return a row about a place."""
     cache, (ledger, entry) = place
-    return Row(rule, op, cause, cache, ledger, entry, manager_bytes=written_bytes(state), **more)
+    return Row(rule, op, cause, cache, ledger, entry, manager_bytes=written_bytes(state), **columns)
 
 
 def payload_of(event: Insert) -> int | None:
@@ -59,8 +59,8 @@ def with_failed_offers(config: Config, state: State, index: int, times: int, siz
     if config.variants.failed_offer is FailedOffer.UNCOUNTED:
         return state
     segment = state.segments[index]
-    tried = Segment(segment.entries, segment.offset + times * growth(config, size))
-    return state._replace(segments={**state.segments, index: tried})
+    offered = Segment(segment.entries, segment.offset + times * growth(config, size))
+    return state._replace(segments={**state.segments, index: offered})
 
 
 def take_entry(config: Config, state: State, event: Insert, rule: Rule, before: tuple[Row, ...] = ()) -> DefinedStep:
@@ -105,9 +105,9 @@ def define_turn(config: Config, pre: State, event: Insert) -> DefinedStep:
     index = pre.current + 1 - number * (pre.current == number - 1)
     full = with_failed_offers(config, pre, pre.current, 2, event.size)
     entries, offset = full.segments[index]
-    kept = entries if config.variants.cleared_index is ClearedIndex.KEPT else ()
+    remaining = entries if config.variants.cleared_index is ClearedIndex.KEPT else ()
     start = offset if config.variants.cleared_offset is ClearedOffset.KEPT else 0
-    after = State({**full.segments, index: Segment(kept, start)}, index, full.segment_bytes)
+    after = State({**full.segments, index: Segment(remaining, start)}, index, full.segment_bytes)
     turn = turn_rows(full, after, event.size)
     if start + event.size <= pre.segment_bytes or config.variants.cleared_offset is ClearedOffset.RESET:
         return take_entry(config, after, event, Rule.S_RING_1, turn)
@@ -120,14 +120,14 @@ def turn_rows(full: State, after: State, size: int) -> tuple[Row, ...]:
     """Return the rows of a turn: its two bounds around the entries that have left."""
     index, room = after.current, full.segment_bytes
     there = after.segments[index].entries
-    gone = [entry for entry in full.segments[index].entries if entry not in there]
+    removed = [entry for entry in full.segments[index].entries if entry not in there]
     begin = Row(Rule.S_RING_1, "PASS_BEGIN", "TURN", None, None, None, size, segment=index)
     end = Row(Rule.S_RING_1, "PASS_END", "TURN", segment=index, trigger_bytes=room, manager_bytes=written_bytes(after))
     return (
         begin._replace(bound=full.segments[full.current].offset, trigger_bytes=room, manager_bytes=written_bytes(full)),
         *[
             position_row(Rule.S_RING_2, "EVICT", "TURN", place, full, size_bytes=bytes_, segment=index, bound=start)
-            for place, bytes_, start, _ in gone
+            for place, bytes_, start, _ in removed
         ],
         end,
     )
@@ -171,14 +171,14 @@ def entries_of_range(config: Config, pre: State, event: GetRange) -> list[Entry]
     places = [Place(event.cache, Position(ledger, at)) for at in range(first, last + 1)]
     if config.variants.range_walk is RangeWalk.WHOLE:
         return [entry for place in places if (entry := newest_entry(pre, place)) is not None]
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for segment in newest_first(pre):
         here = {entry.place: entry for entry in segment.entries}
-        while len(found) < len(places) and places[len(found)] in here:
-            found.append(here[places[len(found)]])
-        if len(found) == len(places) - 1:
+        while len(entries) < len(places) and places[len(entries)] in here:
+            entries.append(here[places[len(entries)]])
+        if len(entries) == len(places) - 1:
             break
-    return found
+    return entries
 
 
 def define_get_range(config: Config, pre: State, event: GetRange) -> DefinedStep:
@@ -190,10 +190,10 @@ def define_get_range(config: Config, pre: State, event: GetRange) -> DefinedStep
         entries = []
     rule = Rule.S_RANGE_1 if entries else Rule.S_RANGE_2 if is_a_range else Rule.S_RANGE_3
     bounds = (("FIRST", event.first), ("LAST", event.last))
-    asked = [position_row(rule, "ASK", cause, Place(event.cache, pos), pre) for cause, pos in bounds]
+    bounds_rows = [position_row(rule, "ASK", cause, Place(event.cache, pos), pre) for cause, pos in bounds]
     hits = [hit_row(Rule.S_RANGE_1, "READ", pre, entry) for entry in entries]
     answer = Hits(tuple(entry.place.pos for entry in entries), payloads_of(entries))
-    return DefinedStep(pre, answer, (*asked, *hits))
+    return DefinedStep(pre, answer, (*bounds_rows, *hits))
 
 
 def define_usage(config: Config, pre: State, event: Usage) -> DefinedStep:

@@ -116,9 +116,9 @@ def handle_of(state: State, ns: str) -> NamespaceHandle:
     return NamespaceHandle(ns, state.in_progress.closed.count(ns))
 
 
-def is_still_open(state: State, own: NamespaceHandle) -> bool:
+def is_still_open(state: State, handle: NamespaceHandle) -> bool:
     """Return whether the namespace of a handle has not been closed meanwhile."""
-    return state.in_progress.closed.count(own.ns) == own.closings
+    return state.in_progress.closed.count(handle.ns) == handle.closings
 
 
 def limited_bytes(state: State, config: Config) -> int:
@@ -126,27 +126,35 @@ def limited_bytes(state: State, config: Config) -> int:
     return total_bytes(state) if config.variants.total is Total.EXACT else state.running
 
 
-def can_evict(state: State, own: NamespaceHandle, config: Config) -> bool:
+def can_evict(state: State, handle: NamespaceHandle, config: Config) -> bool:
     """Return whether a namespace has an entry to evict."""
-    return bool(space_of(state, own.ns).recent) and (config.variants.total is Total.EXACT or is_still_open(state, own))
+    return bool(space_of(state, handle.ns).recent) and (
+        config.variants.total is Total.EXACT or is_still_open(state, handle)
+    )
 
 
 @rule(Rule.K_METRICS_4)
-def book_bytes(before: State, after: State, own: NamespaceHandle, config: Config) -> State:
+def book_bytes(before: State, after: State, handle: NamespaceHandle, config: Config) -> State:
     """Return the state after a call, with the change of its namespace added to the running total."""
     if config.variants.total is Total.EXACT:
         return after
-    return after._replace(running=after.running + bytes_of(after, own) - bytes_of(before, own))
+    return after._replace(running=after.running + bytes_of(after, handle) - bytes_of(before, handle))
 
 
-def book_change(before: State, done: Change, ns: str, config: Config) -> Change:
+def book_change(before: State, change: Change, ns: str, config: Config) -> Change:
     """Return a change with its namespace entered in the running total; a failed change adds nothing."""
-    return done if done.error is not None else Change(book_bytes(before, done.state, handle_of(before, ns), config))
+    return (
+        change if change.error is not None else Change(book_bytes(before, change.state, handle_of(before, ns), config))
+    )
 
 
-def bytes_of(state: State, own: NamespaceHandle) -> int:
+def bytes_of(state: State, handle: NamespaceHandle) -> int:
     """Return the bytes of a namespace; 0 for a closed one."""
-    return sum(node.size_bytes for node in space_of(state, own.ns).nodes.values()) if is_still_open(state, own) else 0
+    return (
+        sum(node.size_bytes for node in space_of(state, handle.ns).nodes.values())
+        if is_still_open(state, handle)
+        else 0
+    )
 
 
 # The rows of a trace.

@@ -90,12 +90,12 @@ def write_node(state: State, ns: str, key: str, node: Node) -> State:
 @rule(Rule.K_EVICT_4, Rule.K_EVICT_5, Rule.K_EVICT_6)
 def maybe_evict(state: State, ns: str, config: Config, env: Environment) -> Change:
     """Evict from the written namespace while the total is above the limit and it holds entries."""
-    after, own = state, handle_of(state, ns)
-    while limited_bytes(after, config) > after.max_size_bytes and can_evict(after, own, config):
-        done = evict_eldest(after, ns, config, env)
-        if done.error is not None:
-            return done
-        settled = book_bytes(after, done.state, own, config)
+    after, handle = state, handle_of(state, ns)
+    while limited_bytes(after, config) > after.max_size_bytes and can_evict(after, handle, config):
+        change = evict_eldest(after, ns, config, env)
+        if change.error is not None:
+            return change
+        settled = book_bytes(after, change.state, handle, config)
         after = settled._replace(evicts=settled.evicts + 1)
     return Change(after)
 
@@ -111,8 +111,8 @@ def put_node(state: State, ns: str, key: str, node: Node, config: Config, env: E
     # DECISION: none.
     # EFFECT: the write, then the overflow, which may evict it again.
     # OUTCOME
-    wrote = book_bytes(counted, write_node(counted, ns, key, node), handle_of(counted, ns), config)
-    return maybe_evict(wrote, ns, config, env)
+    written = book_bytes(counted, write_node(counted, ns, key, node), handle_of(counted, ns), config)
+    return maybe_evict(written, ns, config, env)
 
 
 def with_answer(change: Change, answer: Answer) -> tuple[State, Answer]:
@@ -132,10 +132,10 @@ def put_all(state: State, event: PutAll, config: Config, env: Environment) -> tu
     """Write entries one by one; what was written before an error stays."""
     after = state
     for write in event.entries:
-        done = put_node(after, event.ns, write.key, build_node(write, after.writes), config, env)
-        if done.error is not None:
-            return done.state, Failed(done.error)
-        after = done.state
+        change = put_node(after, event.ns, write.key, build_node(write, after.writes), config, env)
+        if change.error is not None:
+            return change.state, Failed(change.error)
+        after = change.state
     return after, Done()
 
 
@@ -145,21 +145,21 @@ def put_if_absent(state: State, event: PutIfAbsent, config: Config, env: Environ
     # GUARD: none.
     # DECISION: the lookup.
     there = ensure_namespace(state, event.ns)
-    found = space_of(there, event.ns).nodes.get(event.key)
+    cached = space_of(there, event.ns).nodes.get(event.key)
     after = look_up(there, event.ns, event.key)
 
     # EFFECT: the write counts when its evictions are done.
-    if found is None and not event.dirty and event.key in space_of(after, event.ns).dirty:
+    if cached is None and not event.dirty and event.key in space_of(after, event.ns).dirty:
         return after, Failed(ErrorKind.ILLEGAL_STATE)
-    if found is None:
-        wrote = write_node(after, event.ns, event.key, build_node(event, after.writes))
-        after = book_bytes(after, wrote, handle_of(after, event.ns), config)
-    done = maybe_evict(after, event.ns, config, env)
-    if done.error is None and found is None:
-        done = Change(done.state._replace(puts=done.state.puts + 1))
+    if cached is None:
+        written = write_node(after, event.ns, event.key, build_node(event, after.writes))
+        after = book_bytes(after, written, handle_of(after, event.ns), config)
+    change = maybe_evict(after, event.ns, config, env)
+    if change.error is None and cached is None:
+        change = Change(change.state._replace(puts=change.state.puts + 1))
 
     # OUTCOME
-    return with_answer(done, Offered(found is not None, None if found is None else found.value))
+    return with_answer(change, Offered(cached is not None, None if cached is None else cached.value))
 
 
 @rule(Rule.K_GET_1, Rule.K_GET_2)

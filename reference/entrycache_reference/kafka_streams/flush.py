@@ -73,15 +73,15 @@ def flush_dirty(state: State, ns: str, evicted: str | None, config: Config, env:
 
     # EFFECT: a listener that throws leaves the namespace unchanged.
     if space.listener is not None and space.listener.fails > 0:
-        tried = record_failed_call(state, ns, space, entries)
+        called = record_failed_call(state, ns, space, entries)
         return Change(
-            handle_listener_error(report_undelivered(tried, ns, evicted), ns, evicted, config),
+            handle_listener_error(report_undelivered(called, ns, evicted), ns, evicted, config),
             ErrorKind.LISTENER_FAILED,
         )
 
     # EFFECT: during the call the evicted entry is out of the cache, and the others are clean.
-    left = space if evicted is None else remove_key(space, evicted)
-    after = with_space(state, ns, mark_all_clean(left))
+    remaining = space if evicted is None else remove_key(space, evicted)
+    after = with_space(state, ns, mark_all_clean(remaining))
     after = deliver_entries(after, ns, evicted, entries, config, env)
 
     # OUTCOME: delivered tombstones leave, unless their key was written again meanwhile.
@@ -102,9 +102,9 @@ def order_flushed_keys(space: Space, evicted: str | None) -> tuple[str, ...]:
 def record_failed_call(state: State, ns: str, space: Space, entries: Entries) -> State:
     """Return the state after a call that throws: the call is recorded, and one fewer will throw."""
     assert space.listener is not None
-    heard = space._replace(listener=space.listener._replace(fails=space.listener.fails - 1))
-    tried = count_call(with_space(state, ns, heard))
-    return with_calls(tried, (*tried.in_progress.calls, build_call(ns, entries)))
+    called_space = space._replace(listener=space.listener._replace(fails=space.listener.fails - 1))
+    called = count_call(with_space(state, ns, called_space))
+    return with_calls(called, (*called.in_progress.calls, build_call(ns, entries)))
 
 
 def deliver_entries(
@@ -227,8 +227,8 @@ def call_listener(
     """Call a listener once. The call is recorded when it begins; its answers are added when it has ended."""
     at = len(state.in_progress.calls)
     call = build_call(ns, entries)
-    begun = with_calls(state, (*state.in_progress.calls, call))
-    after, answers = perform_steps(begun, listener.steps, config, env)
+    started = with_calls(state, (*state.in_progress.calls, call))
+    after, answers = perform_steps(started, listener.steps, config, env)
     calls = after.in_progress.calls
     return with_calls(after, (*calls[:at], Call(ns, call.entries, answers), *calls[at + 1 :]))
 
@@ -242,9 +242,9 @@ def handle_no_listener(state: State, ns: str, evicted: str | None, config: Confi
     if evicted is None or config.variants.undelivered_eviction is UndeliveredEviction.KEPT:
         return state
     space = space_of(state, ns)
-    left = remove_key(space, evicted)._replace(dirty=space.dirty)
-    lost = with_space(state, ns, left)
-    return with_entry_event(lost, Rule.K_FLUSH_7, "EVICT", ns, evicted, space.nodes[evicted])
+    remaining = remove_key(space, evicted)._replace(dirty=space.dirty)
+    after_loss = with_space(state, ns, remaining)
+    return with_entry_event(after_loss, Rule.K_FLUSH_7, "EVICT", ns, evicted, space.nodes[evicted])
 
 
 @rule(Rule.K_FLUSH_7, Rule.K_FLUSH_8)
@@ -254,8 +254,8 @@ def handle_listener_error(state: State, ns: str, evicted: str | None, config: Co
     if config.variants.failed_flush is FailedFlush.DIRTY:
         return after
     space = space_of(after, ns)
-    kept = tuple(key for key in space.dirty if key == evicted)
-    return with_space(after, ns, mark_clean(space, space.dirty, evicted)._replace(dirty=kept))
+    still_dirty = tuple(key for key in space.dirty if key == evicted)
+    return with_space(after, ns, mark_clean(space, space.dirty, evicted)._replace(dirty=still_dirty))
 
 
 @rule(Rule.K_FLUSH_7, Rule.K_FLUSH_8)
@@ -267,10 +267,10 @@ def handle_missing_entry(state: State, ns: str, evicted: str | None, config: Con
     after = state if evicted is None else without_evicted(state, ns, evicted, config)
     space = space_of(after, ns)
     keys = tuple(key for key in space.dirty if key != evicted)
-    gone = next(at for at, key in enumerate(keys) if key not in space.nodes)
-    space = space._replace(hits=space.hits + gone, misses=space.misses + 1)
+    missing_at = next(at for at, key in enumerate(keys) if key not in space.nodes)
+    space = space._replace(hits=space.hits + missing_at, misses=space.misses + 1)
     if config.variants.failed_flush is FailedFlush.CLEAN:
-        space = mark_clean(space, keys[:gone], evicted)
+        space = mark_clean(space, keys[:missing_at], evicted)
     return with_space(after, ns, space)
 
 
@@ -279,8 +279,8 @@ def without_evicted(state: State, ns: str, evicted: str, config: Config) -> Stat
     if config.variants.undelivered_eviction is UndeliveredEviction.KEPT:
         return state
     space = space_of(state, ns)
-    lost = with_space(state, ns, remove_key(space, evicted))
-    return with_entry_event(lost, Rule.K_FLUSH_7, "EVICT", ns, evicted, space.nodes[evicted])
+    after_loss = with_space(state, ns, remove_key(space, evicted))
+    return with_entry_event(after_loss, Rule.K_FLUSH_7, "EVICT", ns, evicted, space.nodes[evicted])
 
 
 def mark_clean(space: Space, keys: tuple[str, ...], but: str | None) -> Space:
@@ -290,14 +290,14 @@ def mark_clean(space: Space, keys: tuple[str, ...], but: str | None) -> Space:
 
 
 @rule(Rule.K_FLUSH_9)
-def without_keys(state: State, own: NamespaceHandle, keys: tuple[str, ...]) -> State:
+def without_keys(state: State, handle: NamespaceHandle, keys: tuple[str, ...]) -> State:
     """Return the state without these keys, even if written meanwhile: `flushed_tombstone` `any-write`."""
     after = state
     for key in keys:
-        node = space_of(after, own.ns).nodes.get(key)
-        if node is not None and is_still_open(after, own):
-            after = with_space(after, own.ns, remove_key(space_of(after, own.ns), key))
-            after = with_entry_event(after, Rule.K_FLUSH_9, "DELETE", own.ns, key, node, "FLUSH")
+        node = space_of(after, handle.ns).nodes.get(key)
+        if node is not None and is_still_open(after, handle):
+            after = with_space(after, handle.ns, remove_key(space_of(after, handle.ns), key))
+            after = with_entry_event(after, Rule.K_FLUSH_9, "DELETE", handle.ns, key, node, "FLUSH")
     return after
 
 
@@ -316,14 +316,14 @@ def shrink_running(state: State, config: Config, env: Environment) -> tuple[Stat
     while after.running > after.max_size_bytes:
         if not after.spaces:
             return mark_non_terminating(after, NOTHING_TO_CHOOSE), Done()
-        own = turns.next(after)
-        if not can_evict(after, own, config) and not any(space.recent for space in after.spaces.values()):
+        handle = turns.next(after)
+        if not can_evict(after, handle, config) and not any(space.recent for space in after.spaces.values()):
             return mark_non_terminating(after, ENDLESS), Done()
-        if can_evict(after, own, config):
-            done = evict_eldest(after, own.ns, config, env)
-            if done.error is not None:
-                return done.state, Failed(done.error)
-            after = book_bytes(after, done.state, own, config)
+        if can_evict(after, handle, config):
+            change = evict_eldest(after, handle.ns, config, env)
+            if change.error is not None:
+                return change.state, Failed(change.error)
+            after = book_bytes(after, change.state, handle, config)
         after = after._replace(evicts=after.evicts + 1)
     return after, Done()
 

@@ -43,15 +43,15 @@ def flush(state: State, event: Flush, config: Config, env: Environment) -> tuple
     counted = state._replace(flushes=state.flushes + 1)
     if event.ns not in state.spaces:
         return counted, Done()
-    done = flush_dirty(counted, event.ns, None, config, env)
-    return with_answer(book_change(counted, done, event.ns, config), Done())
+    change = flush_dirty(counted, event.ns, None, config, env)
+    return with_answer(book_change(counted, change, event.ns, config), Done())
 
 
 @rule(Rule.K_EVICT_1, Rule.K_EVICT_7)
 def evict(state: State, event: Evict, config: Config, env: Environment) -> tuple[State, Answer]:
     """Evict the eldest entry of a namespace; the thread does not count it."""
-    done = evict_eldest(state, event.ns, config, env)
-    return with_answer(book_change(state, done, event.ns, config), Done())
+    change = evict_eldest(state, event.ns, config, env)
+    return with_answer(book_change(state, change, event.ns, config), Done())
 
 
 def report_removed_entries(state: State, ns: str, space: Space, rule: Rule, cause: str) -> State:
@@ -102,10 +102,10 @@ def resize(state: State, event: Resize, config: Config, env: Environment) -> tup
     while total_bytes(after) > after.max_size_bytes:
         for ns in sorted(after.spaces):
             if total_bytes(after) > after.max_size_bytes:
-                done = evict_eldest(after, ns, config, env)
-                if done.error is not None:
-                    return done.state, Failed(done.error)
-                after = done.state._replace(evicts=done.state.evicts + 1)
+                change = evict_eldest(after, ns, config, env)
+                if change.error is not None:
+                    return change.state, Failed(change.error)
+                after = change.state._replace(evicts=change.state.evicts + 1)
 
     # OUTCOME
     return after, Done()

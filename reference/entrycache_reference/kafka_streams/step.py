@@ -63,7 +63,7 @@ def build_environment() -> Environment:
 def step(state: State, event: ops.Op, config: Config) -> Step:
     """Return the result of one event. Pure and total: the given state is never changed."""
     after, answer = perform(state, event, config)
-    done = after.in_progress
-    answered = Unanswered(done.no_answer_reason) if done.no_answer_reason else answer
-    outcome = Outcome(answered, done.calls, done.forwards)
-    return Step(after._replace(in_progress=IDLE), outcome, build_rows(done.events), done.parts)
+    progress = after.in_progress
+    answered = Unanswered(progress.no_answer_reason) if progress.no_answer_reason else answer
+    outcome = Outcome(answered, progress.calls, progress.forwards)
+    return Step(after._replace(in_progress=IDLE), outcome, build_rows(progress.events), progress.parts)

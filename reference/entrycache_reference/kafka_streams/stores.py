@@ -61,8 +61,8 @@ def build_store_node(key: str, value: str | None, is_dirty: bool, number: int) -
 @rule(Rule.K_STORE_1, Rule.K_STORE_2)
 def write_underlying(inner: Mapping[str, str], key: str, value: str | None) -> Mapping[str, str]:
     """Return the underlying store with this value; None: without the key."""
-    kept = {other: kept for other, kept in inner.items() if other != key}
-    return kept if value is None else {**kept, key: value}
+    remaining = {other: remaining for other, remaining in inner.items() if other != key}
+    return remaining if value is None else {**remaining, key: value}
 
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_2, Rule.K_STORE_3, Rule.K_STORE_4)
@@ -77,13 +77,13 @@ def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], conf
     if config.variants.delivery is Delivery.ONE_BY_ONE:
         return receive_one_by_one(state, name, entries, config, env)
     after = state
-    known: tuple[tuple[str, Node], ...] = ()
+    accepted: tuple[tuple[str, Node], ...] = ()
     for key, node in entries:
         store = store_of(after, name)
         if node.value is not None or key in store.inner:
-            known += ((key, node),)
+            accepted += ((key, node),)
             after = with_store(after, name, store._replace(inner=write_underlying(store.inner, key, node.value)))
-    for key, node in known:
+    for key, node in accepted:
         if store_of(after, name).forwarded_writes.get(key, -1) < node.write:
             after = forward_entry(after, name, key, node, config, env)
     return after
@@ -114,8 +114,8 @@ def forward_entry(state: State, name: str, key: str, node: Node, config: Config,
     at = len(state.in_progress.forwards)
     store = store_of(state, name)
     noted = with_store(state, name, store._replace(forwarded_writes={**store.forwarded_writes, key: node.write}))
-    begun = with_forwards(noted, (*noted.in_progress.forwards, Forward(name, key, node.value)))
-    after, answers = perform_steps(begun, store.downstream.get(key, ()), config, env)
+    started = with_forwards(noted, (*noted.in_progress.forwards, Forward(name, key, node.value)))
+    after, answers = perform_steps(started, store.downstream.get(key, ()), config, env)
     forwards = after.in_progress.forwards
     return with_forwards(after, (*forwards[:at], Forward(name, key, node.value, answers), *forwards[at + 1 :]))
 
@@ -159,8 +159,8 @@ def read_value(state: State, name: str, key: str, config: Config, env: Environme
 @rule(Rule.K_STORE_1, Rule.K_STORE_6)
 def store_get(state: State, event: StoreGet, config: Config, env: Environment) -> tuple[State, Answer]:
     """Read one value."""
-    done, value = read_value(state, event.store, event.key, config, env)
-    return with_answer(done, Value(value))
+    change, value = read_value(state, event.store, event.key, config, env)
+    return with_answer(change, Value(value))
 
 
 @rule(Rule.K_STORE_7, Rule.K_STORE_10)
@@ -175,11 +175,11 @@ def read_to_delete(state: State, name: str, key: str, config: Config, env: Envir
 @rule(Rule.K_STORE_1, Rule.K_STORE_7)
 def store_delete(state: State, event: StoreDelete, config: Config, env: Environment) -> tuple[State, Answer]:
     """Delete one key: a read that caches nothing, then a tombstone, with no step between the two."""
-    done, value = read_to_delete(state, event.store, event.key, config, env)
-    if done.error is None:
-        node = build_store_node(event.key, None, True, done.state.writes)
-        done = put_node(done.state, event.store, event.key, node, config, env)
-    return with_answer(done, Value(value))
+    change, value = read_to_delete(state, event.store, event.key, config, env)
+    if change.error is None:
+        node = build_store_node(event.key, None, True, change.state.writes)
+        change = put_node(change.state, event.store, event.key, node, config, env)
+    return with_answer(change, Value(value))
 
 
 @rule(Rule.K_STORE_8)

@@ -47,10 +47,10 @@ def drop_entries(state: State, name: CacheName, positions: tuple[Position, ...])
     """Return the state without these entries of one cache."""
     cache = cache_of(state, name)
     freed_bytes = sum(cache.entries[pos].size_bytes for pos in positions)
-    gone = frozenset(positions)
-    kept = {pos: entry for pos, entry in cache.entries.items() if pos not in gone}
-    left = with_cache(state, name, kept, cache.size_bytes - freed_bytes)
-    return left._replace(size_bytes=state.size_bytes - freed_bytes)
+    removed = frozenset(positions)
+    remaining = {pos: entry for pos, entry in cache.entries.items() if pos not in removed}
+    rest = with_cache(state, name, remaining, cache.size_bytes - freed_bytes)
+    return rest._replace(size_bytes=state.size_bytes - freed_bytes)
 
 
 def positions_of(state: State, name: CacheName) -> tuple[Position, ...]:
@@ -118,7 +118,7 @@ def pass_row(
 
     A pass over one cache names it. At its end it shows the stamp of the lowest position that is left there.
     """
-    left = state.caches[cache].entries if cache is not None and cache in state.caches else {}
+    rest = state.caches[cache].entries if cache is not None and cache in state.caches else {}
     return Row(
         rule,
         op,
@@ -128,6 +128,6 @@ def pass_row(
         origin=origin,
         cache=cache,
         bound=bound,
-        stamp_ns=left[min(left)].stamp_nanos if left and op == "PASS_END" else None,
+        stamp_ns=rest[min(rest)].stamp_nanos if rest and op == "PASS_END" else None,
         manager_bytes=state.size_bytes,
     )

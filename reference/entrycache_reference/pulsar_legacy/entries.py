@@ -68,22 +68,22 @@ def insert(state: State, event: Insert, config: Config, cause: str = "ADD") -> S
         return Step(state, REFUSED, ())
 
     # DECISION: the trigger comes first; then the bytes at the beginning, and the position, decide.
-    asked = request_pass(state, config)
+    request = request_pass(state, config)
     if not has_room(state, config):
-        row = absent_row(Rule.L_INSERT_3, "SKIP", "FULL", asked.state, event.cache, event.pos, event.size)
-        return Step(asked.state, Inserted(False), (*asked.rows, row), asked.parts)
-    if is_cached(asked.state, event):
-        row = absent_row(Rule.L_INSERT_2, "REJECT", "DUPLICATE", asked.state, event.cache, event.pos, event.size)
-        return Step(asked.state, Inserted(False), (*asked.rows, row), asked.parts)
+        row = absent_row(Rule.L_INSERT_3, "SKIP", "FULL", request.state, event.cache, event.pos, event.size)
+        return Step(request.state, Inserted(False), (*request.rows, row), request.parts)
+    if is_cached(request.state, event):
+        row = absent_row(Rule.L_INSERT_2, "REJECT", "DUPLICATE", request.state, event.cache, event.pos, event.size)
+        return Step(request.state, Inserted(False), (*request.rows, row), request.parts)
 
     # EFFECT: the entry stands in its cache, and in both sums.
-    entry = new_entry(asked.state, event)
-    after = add_entry(asked.state, event.cache, event.pos, entry)
+    entry = new_entry(request.state, event)
+    after = add_entry(request.state, event.cache, event.pos, entry)
 
     # OUTCOME
     row = entry_row(Rule.L_INSERT_1, "INSERT", cause, after, event.cache, event.pos, entry, after.size_bytes)
     row = row._replace(stamp_ns=None, new_stamp_ns=entry.stamp_nanos)
-    return Step(after, Inserted(True), (*asked.rows, row), asked.parts)
+    return Step(after, Inserted(True), (*request.rows, row), request.parts)
 
 
 # Lookups.
@@ -122,16 +122,16 @@ def get_range(state: State, event: GetRange, config: Config) -> Step:
     """Look up a range of positions, both ends included."""
     # GUARD: a reversed range holds nothing.
     # DECISION: the cached positions of the range, ascending.
-    held = tuple(pos for pos in positions_of(state, event.cache) if event.first <= pos <= event.last)
-    entries = tuple(cache_of(state, event.cache).entries[pos] for pos in held)
+    cached_positions = tuple(pos for pos in positions_of(state, event.cache) if event.first <= pos <= event.last)
+    entries = tuple(cache_of(state, event.cache).entries[pos] for pos in cached_positions)
 
     # EFFECT: none.
     # OUTCOME
     rows = tuple(
         entry_row(Rule.L_READ_2, "HIT", "GET", state, event.cache, pos, entry, state.size_bytes)
-        for pos, entry in zip(held, entries, strict=True)
+        for pos, entry in zip(cached_positions, entries, strict=True)
     )
-    return Step(state, Hits(held, payloads(entries)), rows)
+    return Step(state, Hits(cached_positions, payloads(entries)), rows)
 
 
 @rule(Rule.L_READ_3, Rule.L_STATE_4)
@@ -164,8 +164,8 @@ def serve_from_storage(wanted: tuple[Position, ...]) -> Served:
 @rule(Rule.L_READ_4)
 def find_all_cached(state: State, name: CacheName, wanted: tuple[Position, ...]) -> dict[Position, Entry] | None:
     """Return the entries at these positions; None if one of them is not cached."""
-    found = {pos: entry for pos in wanted if (entry := entry_at(state, name, pos)) is not None}
-    return found if len(found) == len(wanted) else None
+    cached = {pos: entry for pos in wanted if (entry := entry_at(state, name, pos)) is not None}
+    return cached if len(cached) == len(wanted) else None
 
 
 @rule(Rule.L_READ_4, Rule.L_READ_5, Rule.L_STATE_3)
@@ -198,10 +198,10 @@ def fill(state: State, name: CacheName, wanted: tuple[Position, ...], config: Co
     parts: tuple[Part, ...] = ()
     for pos in wanted:
         event = Insert(name, pos, STORED_BYTES, pos.entry)
-        done = insert(after, event, config, "FILL")
-        parts += (Part(after, event, done),)
-        rows += done.rows
-        after = done.state
+        result = insert(after, event, config, "FILL")
+        parts += (Part(after, event, result),)
+        rows += result.rows
+        after = result.state
     return Step(after, serve_from_storage(wanted), rows, parts)
 
 

@@ -72,25 +72,25 @@ def is_old(stamp_nanos: int, cutoff_nanos: int) -> bool:
 @rule(Rule.L_EXPIRE_1, Rule.L_EXPIRE_2)
 def find_expired(state: State, name: CacheName, cutoff_nanos: int) -> tuple[Position, ...]:
     """Return the positions that a time pass takes: the lowest ones, up to the first one younger than the cutoff."""
-    taken: list[Position] = []
+    chosen: list[Position] = []
     for pos in positions_of(state, name):
         if not is_old(cache_of(state, name).entries[pos].stamp_nanos, cutoff_nanos):
             break
-        taken.append(pos)
-    return tuple(taken)
+        chosen.append(pos)
+    return tuple(chosen)
 
 
 @rule(Rule.L_EVICT_1, Rule.L_EVICT_2)
 def find_lowest(state: State, name: CacheName, need_bytes: int) -> tuple[Position, ...]:
     """Return the lowest positions that free so many bytes: no more than necessary, or all."""
-    taken: list[Position] = []
+    chosen: list[Position] = []
     freed_bytes = 0
     for pos in positions_of(state, name):
         if freed_bytes >= need_bytes:
             break
-        taken.append(pos)
+        chosen.append(pos)
         freed_bytes += cache_of(state, name).entries[pos].size_bytes
-    return tuple(taken)
+    return tuple(chosen)
 
 
 @rule(Rule.L_LIVENESS_1)
@@ -159,14 +159,14 @@ def order_by_size(state: State) -> tuple[CacheName, ...]:
 def choose_givers(state: State) -> tuple[CacheName, ...]:
     """Return the caches that give: the largest, until they hold half of all bytes, truncated."""
     quota_bytes = trunc(state.size_bytes * PASS_SHARE)
-    taken: list[CacheName] = []
+    chosen: list[CacheName] = []
     sum_bytes = 0
     for name in order_by_size(state):
         if sum_bytes >= quota_bytes:
             break
-        taken.append(name)
+        chosen.append(name)
         sum_bytes += state.caches[name].size_bytes
-    return tuple(taken)
+    return tuple(chosen)
 
 
 @rule(Rule.L_EVICT_5)
@@ -193,9 +193,9 @@ def evict(state: State, event: Evict, config: Config, origin: str = "CALL") -> S
     for name, share_bytes in shares.items():
         if share_bytes > 0:
             part = EvictCache(name, share_bytes)
-            done = evict_cache(after, part, config)
-            parts += (Part(after, part, done),)
-            after = done.state
+            result = evict_cache(after, part, config)
+            parts += (Part(after, part, result),)
+            after = result.state
 
     # OUTCOME: the sum of all shares.
     rows = build_pass_rows(state, after, event.bytes, config, origin, parts)
@@ -232,8 +232,8 @@ def run_requested_pass(state: State, need_bytes: int, config: Config) -> Step:
     """Run the size pass that an insert has requested, unless there is nothing to free."""
     if need_bytes <= 0:
         return Step(state, NOTHING_REMOVED, ())
-    done = evict(state, Evict(need_bytes), config, "TRIGGER")
-    return Step(done.state, done.outcome, done.rows, (Part(state, Evict(need_bytes), done),))
+    result = evict(state, Evict(need_bytes), config, "TRIGGER")
+    return Step(result.state, result.outcome, result.rows, (Part(state, Evict(need_bytes), result),))
 
 
 @rule(Rule.L_TRIGGER_1, Rule.L_TRIGGER_2, Rule.L_TRIGGER_3, Rule.L_TRIGGER_4)

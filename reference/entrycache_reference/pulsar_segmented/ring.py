@@ -142,8 +142,8 @@ def offer_entry(state: State, entry: Entry, config: Config) -> Offer:
     """Offer an entry to the current segment, and to the next one if it does not fit."""
     segment = state.segments[state.current]
     if has_room(state, entry) and not rejects(segment, entry, config):
-        taken = with_segment(state, state.current, with_entry(segment, entry, config))
-        return Offer(taken, True, (views.insert_row(Rule.S_INSERT_1, taken, entry.place),))
+        after_insert = with_segment(state, state.current, with_entry(segment, entry, config))
+        return Offer(after_insert, True, (views.insert_row(Rule.S_INSERT_1, after_insert, entry.place),))
     return turn_ring(state, entry, config)
 
 
@@ -156,11 +156,11 @@ def turn_ring(state: State, entry: Entry, config: Config) -> Offer:
     after = clear_segment(before, index, config)._replace(current=index)
     turn = views.turn_rows(before, after, entry.size_bytes)
     if is_still_full(after, entry, config):
-        left = with_segment(after, index, with_failed_offers(after.segments[index], entry.size_bytes, 1, config))
-        row = views.skip_row(Rule.S_RING_5, "SKIP", "FULL", left, entry.place, entry.size_bytes)
-        return Offer(left, False, (*turn, row))
-    taken = with_segment(after, index, with_entry(after.segments[index], entry, config))
-    return Offer(taken, True, (*turn, views.insert_row(Rule.S_RING_1, taken, entry.place)))
+        after_skip = with_segment(after, index, with_failed_offers(after.segments[index], entry.size_bytes, 1, config))
+        row = views.skip_row(Rule.S_RING_5, "SKIP", "FULL", after_skip, entry.place, entry.size_bytes)
+        return Offer(after_skip, False, (*turn, row))
+    after_insert = with_segment(after, index, with_entry(after.segments[index], entry, config))
+    return Offer(after_insert, True, (*turn, views.insert_row(Rule.S_RING_1, after_insert, entry.place)))
 
 
 @rule(Rule.S_RING_5)
@@ -210,7 +210,7 @@ def insert(state: State, event: Insert, config: Config) -> Step:
 
     # EFFECT: the current segment takes the entry, or the ring turns.
     entry = Entry(place, event.size, 0, None if event.token is ABSENT else event.token)
-    done = offer_entry(state, entry, config)
+    offer = offer_entry(state, entry, config)
 
     # OUTCOME
-    return Step(done.state, Inserted(done.is_taken), done.rows)
+    return Step(offer.state, Inserted(offer.is_taken), offer.rows)

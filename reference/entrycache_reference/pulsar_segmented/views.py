@@ -45,8 +45,8 @@ def observe(state: State, event: Observe, config: Config) -> Step:
     """Return the whole ring."""
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME
-    shown = tuple(build_segment_view(state.segments[index]) for index in range(len(state.segments)))
-    return Step(state, Observed(shown, state.current), ())
+    segment_views = tuple(build_segment_view(state.segments[index]) for index in range(len(state.segments)))
+    return Step(state, Observed(segment_views, state.current), ())
 
 
 # The events of a step, as its trace shows them.
@@ -75,18 +75,18 @@ def turn_rows(full: State, after: State, size_bytes: int) -> tuple[Row, ...]:
     In `after` the next segment is cleared and current.
     """
     index, room = after.current, full.segment_bytes
-    kept = after.segments[index].entries
+    remaining = after.segments[index].entries
     begin = Row(Rule.S_RING_1, "PASS_BEGIN", "TURN", size_bytes=size_bytes, segment=index, trigger_bytes=room)
-    gone = (
+    removed_rows = (
         build_row(Rule.S_RING_2, "EVICT", "TURN", entry.place, full)._replace(
             size_bytes=entry.size_bytes, segment=index, bound=entry.start
         )
         for entry in full.segments[index].entries
-        if entry not in kept
+        if entry not in remaining
     )
     end = begin._replace(op="PASS_END", size_bytes=None, manager_bytes=sum_of_offsets(after))
     offset = full.segments[full.current].offset
-    return begin._replace(bound=offset, manager_bytes=sum_of_offsets(full)), *gone, end
+    return begin._replace(bound=offset, manager_bytes=sum_of_offsets(full)), *removed_rows, end
 
 
 def lookup_row(rule: Rule, cause: str, state: State, place: Place, entry: Entry | None) -> Row:

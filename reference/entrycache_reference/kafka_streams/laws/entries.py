@@ -94,10 +94,10 @@ def _overwrites(config: Config, pre: State, event: Put, step: Step) -> bool:
 def replaces(config: Config, pre: State, event: Put, step: Step) -> bool:
     """Check K-PUT-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
-    left = [before.nodes[key].size_bytes for key in evicted_keys(step)]
+    evicted_sizes = [before.nodes[key].size_bytes for key in evicted_keys(step)]
     former, now = before.nodes[event.key].size_bytes, after.nodes[event.key].size_bytes
     return after.overwrites == before.overwrites + 1 and bytes_in(step.state) == bytes_in(pre) - former + now - sum(
-        left
+        evicted_sizes
     )
 
 
@@ -110,9 +110,9 @@ def _takes_its_turn(config: Config, pre: State, event: Put, step: Step) -> bool:
 def orders_dirty_keys(config: Config, pre: State, event: Put, step: Step) -> bool:
     """Check K-PUT-3."""
     before = space(pre, event.ns).dirty
-    wanted = (*(key for key in before if key != event.key), event.key) if event.dirty else before
-    gone = set(evicted_keys(step))
-    return space(step.state, event.ns).dirty == tuple(key for key in wanted if key not in gone)
+    expected = (*(key for key in before if key != event.key), event.key) if event.dirty else before
+    evicted = set(evicted_keys(step))
+    return space(step.state, event.ns).dirty == tuple(key for key in expected if key not in evicted)
 
 
 def _hides_a_dirty_one(config: Config, pre: State, event: Put, step: Step) -> bool:
@@ -145,21 +145,23 @@ def _uncalled(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 def writes_one_by_one(config: Config, pre: State, event: PutAll, step: Step) -> bool:
     """Check K-PUT-6: it ends at the first clean write over a dirty key, or at an overflow without delivery."""
-    told = [row.key for row in step.rows if row.op == "PUT"]
-    if told != [write.key for write in event.entries[: len(told)]]:
+    written_keys = [row.key for row in step.rows if row.op == "PUT"]
+    if written_keys != [write.key for write in event.entries[: len(written_keys)]]:
         return False
     hidden = _first_hidden(pre, event)
     if step.outcome.answer == Failed(ErrorKind.ILLEGAL_STATE):
-        return len(told) == hidden and step.state.puts == pre.puts + len(told) + 1
+        return len(written_keys) == hidden and step.state.puts == pre.puts + len(written_keys) + 1
     if has_failed(step):
-        return len(told) > 0 and step.state.puts == pre.puts + len(told)
+        return len(written_keys) > 0 and step.state.puts == pre.puts + len(written_keys)
     last = {write.key: write.value for write in event.entries}
-    gone = set(evicted_keys(step))
-    kept = space(step.state, event.ns).nodes
+    evicted = set(evicted_keys(step))
+    nodes_after = space(step.state, event.ns).nodes
     return (
         hidden is None
         and step.state.puts == pre.puts + len(event.entries)
-        and all(key in gone or (key in kept and kept[key].value == value) for key, value in last.items())
+        and all(
+            key in evicted or (key in nodes_after and nodes_after[key].value == value) for key, value in last.items()
+        )
     )
 
 
@@ -189,8 +191,8 @@ def answers_what_was_there(config: Config, pre: State, event: PutIfAbsent, step:
 
 def counts_at_its_end(config: Config, pre: State, event: PutIfAbsent, step: Step) -> bool:
     """Check K-PUT-8."""
-    wrote = not has_failed(step) and node_at(pre, event.ns, event.key) is None
-    return step.state.puts == pre.puts + (1 if wrote else 0)
+    written = not has_failed(step) and node_at(pre, event.ns, event.key) is None
+    return step.state.puts == pre.puts + (1 if written else 0)
 
 
 def _succeeded(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -211,9 +213,9 @@ def _fits(config: Config, pre: State, event: Put, step: Step) -> bool:
     if has_failed(step) or _hides_a_dirty_one(config, pre, event, step):
         return False
     there = node_at(pre, event.ns, event.key)
-    wrote = [row.size_bytes or 0 for row in step.rows if row.op == "PUT"]
+    written = [row.size_bytes or 0 for row in step.rows if row.op == "PUT"]
     former = 0 if there is None else there.size_bytes
-    return bool(wrote) and limited_bytes(config, pre) + wrote[0] - former <= pre.max_size_bytes
+    return bool(written) and limited_bytes(config, pre) + written[0] - former <= pre.max_size_bytes
 
 
 def evicts_nothing(config: Config, pre: State, event: Put, step: Step) -> bool:
@@ -227,11 +229,11 @@ def _wrote(config: Config, pre: State, event: Put, step: Step) -> bool:
 
 def counts_evictions(config: Config, pre: State, event: Put, step: Step) -> bool:
     """Check K-EVICT-6."""
-    lost = 1 if has_failed(step) and loses_undelivered(config) else 0
-    if step.state.evicts != pre.evicts + len(evicted_keys(step)) - lost:
+    undelivered = 1 if has_failed(step) and loses_undelivered(config) else 0
+    if step.state.evicts != pre.evicts + len(evicted_keys(step)) - undelivered:
         return False
-    taken = event.key in evicted_keys(step)
-    return not has_failed(step) or taken or node_at(step.state, event.ns, event.key) is not None
+    is_evicted = event.key in evicted_keys(step)
+    return not has_failed(step) or is_evicted or node_at(step.state, event.ns, event.key) is not None
 
 
 def removes_the_key(config: Config, pre: State, event: Delete, step: Step) -> bool:
@@ -347,12 +349,12 @@ def _some(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 def uses_each(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-RANGE-2."""
-    wanted = _wanted(pre, event)
+    expected = _wanted(pre, event)
     if isinstance(event, ReverseRange | ReverseAll):
-        wanted = wanted[::-1]
+        expected = expected[::-1]
     before, after = space(pre, event.ns), space(step.state, event.ns)
-    recent = (*wanted[::-1], *(key for key in before.recent if key not in wanted))
-    return (after.recent, after.hits, after.nodes) == (recent, before.hits + len(wanted), before.nodes)
+    recent = (*expected[::-1], *(key for key in before.recent if key not in expected))
+    return (after.recent, after.hits, after.nodes) == (recent, before.hits + len(expected), before.nodes)
 
 
 def lists_it_backwards(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -390,9 +392,11 @@ def tells_the_thread(config: Config, pre: State, event: Metrics, step: Step) -> 
 def tells_the_namespace(config: Config, pre: State, event: Metrics, step: Step) -> bool:
     """Check K-METRICS-3."""
     assert event.ns is not ABSENT
-    own = space(pre, event.ns)
-    wanted = NamespaceCounters(own.hits, own.misses, own.overwrites, own.flushes, own.dirty, own.recent)
-    return step.state == pre and step.outcome.answer == wanted
+    namespace = space(pre, event.ns)
+    expected = NamespaceCounters(
+        namespace.hits, namespace.misses, namespace.overwrites, namespace.flushes, namespace.dirty, namespace.recent
+    )
+    return step.state == pre and step.outcome.answer == expected
 
 
 def is_an_equal_share(config: Config, pre: State, event: Share, step: Step) -> bool:

@@ -38,8 +38,8 @@ def _deaf(cached: Space) -> bool:
 
 
 def _eldest_is_dirty(pre: State, event: Evict) -> bool:
-    own = space(pre, event.ns)
-    return bool(own.recent) and own.nodes[own.recent[-1]].is_dirty
+    namespace = space(pre, event.ns)
+    return bool(namespace.recent) and namespace.nodes[namespace.recent[-1]].is_dirty
 
 
 def _told(cached: Space) -> bool:
@@ -71,8 +71,8 @@ def drops_it(config: Config, pre: State, event: Evict, step: Step) -> bool:
 
 
 def _dirty_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    own = space(pre, event.ns)
-    return _eldest_is_dirty(pre, event) and _told(own) and is_consistent(config, own)
+    namespace = space(pre, event.ns)
+    return _eldest_is_dirty(pre, event) and _told(namespace) and is_consistent(config, namespace)
 
 
 def hands_over_all_eldest_first(config: Config, pre: State, event: Evict, step: Step) -> bool:
@@ -80,8 +80,8 @@ def hands_over_all_eldest_first(config: Config, pre: State, event: Evict, step: 
     before = space(pre, event.ns)
     eldest = before.recent[-1]
     calls = step.outcome.flushed
-    wanted = (eldest, *(key for key in before.dirty if key != eldest))
-    if not calls or calls[0].ns != event.ns or tuple(entry.key for entry in calls[0].entries) != wanted:
+    expected = (eldest, *(key for key in before.dirty if key != eldest))
+    if not calls or calls[0].ns != event.ns or tuple(entry.key for entry in calls[0].entries) != expected:
         return False
     return not is_undisturbed(step) or eldest not in space(step.state, event.ns).nodes
 
@@ -117,32 +117,37 @@ def _hands_over_undisturbed(config: Config, pre: State, event: Any, step: Step) 
 def leaves_them_clean(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-FLUSH-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
-    gone = None if isinstance(event, Flush) else before.recent[-1]
+    evicted = None if isinstance(event, Flush) else before.recent[-1]
     return not after.dirty and all(
         key in after.nodes and after.nodes[key] == node._replace(is_dirty=False)
         for key, node in before.nodes.items()
-        if node.value is not None and key != gone
+        if node.value is not None and key != evicted
     )
 
 
 def _cannot(config: Config, pre: State, event: Any, step: Step) -> bool:
-    own = space(pre, event.ns)
-    if isinstance(event, Flush) and own.listener is None:
+    namespace = space(pre, event.ns)
+    if isinstance(event, Flush) and namespace.listener is None:
         return event.ns in pre.spaces
-    if own.listener is not None and cleans_refused(config):
+    if namespace.listener is not None and cleans_refused(config):
         return False
     if isinstance(event, Flush):
-        return own.listener is not None and own.listener.fails > 0 and bool(own.dirty) and is_consistent(config, own)
-    return _eldest_is_dirty(pre, event) and _deaf(own) and not loses_undelivered(config)
+        return (
+            namespace.listener is not None
+            and namespace.listener.fails > 0
+            and bool(namespace.dirty)
+            and is_consistent(config, namespace)
+        )
+    return _eldest_is_dirty(pre, event) and _deaf(namespace) and not loses_undelivered(config)
 
 
 def loses_nothing(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-FLUSH-3."""
-    own = space(pre, event.ns)
-    error = ErrorKind.ILLEGAL_ARGUMENT if own.listener is None else ErrorKind.LISTENER_FAILED
+    namespace = space(pre, event.ns)
+    error = ErrorKind.ILLEGAL_ARGUMENT if namespace.listener is None else ErrorKind.LISTENER_FAILED
     return (
         step.outcome.answer == Failed(error)
-        and content(space(step.state, event.ns)) == content(own)
+        and content(space(step.state, event.ns)) == content(namespace)
         and are_others_unchanged(pre, step, event.ns)
     )
 
@@ -157,8 +162,8 @@ def drops_tombstones(config: Config, pre: State, event: Flush, step: Step) -> bo
     before, after = space(pre, event.ns), space(step.state, event.ns)
     handed = {key for key in before.dirty if before.nodes[key].value is None}
     if not is_undisturbed(step):
-        told = [row for row in step.rows if row.ns == event.ns and row.cause not in {"GET", "FLUSH"}]
-        last = {row.key: row.op for row in told}
+        events = [row for row in step.rows if row.ns == event.ns and row.cause not in {"GET", "FLUSH"}]
+        last = {row.key: row.op for row in events}
         return all(key in after.nodes for key in handed if last.get(key) == "PUT")
     return after.recent == tuple(key for key in before.recent if key not in handed)
 
@@ -166,18 +171,18 @@ def drops_tombstones(config: Config, pre: State, event: Flush, step: Step) -> bo
 def _counted(config: Config, pre: State, event: Any, step: Step) -> bool:
     if not is_undisturbed(step) or event.ns not in pre.spaces:
         return False
-    own = space(pre, event.ns)
-    if not is_consistent(config, own):
+    namespace = space(pre, event.ns)
+    if not is_consistent(config, namespace):
         return False
-    of_store = own.listener is not None and own.listener.of_store
+    of_store = namespace.listener is not None and namespace.listener.of_store
     return not of_store and (isinstance(event, Flush) or _eldest_is_dirty(pre, event))
 
 
 def counts_what_it_looked_up(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-FLUSH-5."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
-    gone = None if isinstance(event, Flush) else before.recent[-1]
-    looked_up = len([key for key in before.dirty if key != gone])
+    evicted = None if isinstance(event, Flush) else before.recent[-1]
+    looked_up = len([key for key in before.dirty if key != evicted])
     if before.listener is None:
         looked_up = 0
     if (after.flushes, after.hits) != (before.flushes + 1, before.hits + looked_up):
@@ -226,8 +231,13 @@ def performs_no_more(config: Config, pre: State, event: Any, step: Step) -> bool
 
 
 def _throws(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    own = space(pre, event.ns)
-    return bool(own.dirty) and own.listener is not None and own.listener.fails > 0 and is_consistent(config, own)
+    namespace = space(pre, event.ns)
+    return (
+        bool(namespace.dirty)
+        and namespace.listener is not None
+        and namespace.listener.fails > 0
+        and is_consistent(config, namespace)
+    )
 
 
 def throws_once(config: Config, pre: State, event: Flush, step: Step) -> bool:
@@ -245,19 +255,19 @@ def throws_once(config: Config, pre: State, event: Flush, step: Step) -> bool:
 def is_the_listener(config: Config, pre: State, event: Listen, step: Step) -> bool:
     """Check K-LISTEN-5."""
     steps = () if event.on_flush is ABSENT else event.on_flush
-    wanted = Listener(steps, 0 if event.fails is ABSENT else event.fails)
+    expected = Listener(steps, 0 if event.fails is ABSENT else event.fails)
     after = space(step.state, event.ns)
-    return after == space(pre, event.ns)._replace(listener=wanted) and event.ns in step.state.spaces
+    return after == space(pre, event.ns)._replace(listener=expected) and event.ns in step.state.spaces
 
 
 def empties_it(config: Config, pre: State, event: Clear, step: Step) -> bool:
     """Check K-CLOSE-1."""
-    wanted = space(pre, event.ns)._replace(nodes={}, recent=(), dirty=())
-    kept = event.ns in pre.spaces
+    expected = space(pre, event.ns)._replace(nodes={}, recent=(), dirty=())
+    exists = event.ns in pre.spaces
     return (
         is_uncalled(step)
         and are_others_unchanged(pre, step, event.ns)
-        and step.state.spaces.get(event.ns) == (wanted if kept else None)
+        and step.state.spaces.get(event.ns) == (expected if exists else None)
     )
 
 
@@ -325,14 +335,14 @@ NAMESPACE_LAWS: Final = (
 
 
 def _loses_the_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    own = space(pre, event.ns)
-    deaf = own.listener is None or own.listener.fails > 0
+    namespace = space(pre, event.ns)
+    deaf = namespace.listener is None or namespace.listener.fails > 0
     return (
         loses_undelivered(config)
         and deaf
-        and bool(own.recent)
-        and own.nodes[own.recent[-1]].is_dirty
-        and is_consistent(config, own)
+        and bool(namespace.recent)
+        and namespace.nodes[namespace.recent[-1]].is_dirty
+        and is_consistent(config, namespace)
     )
 
 
@@ -350,10 +360,19 @@ def leaves_undelivered(config: Config, pre: State, event: Evict, step: Step) -> 
 
 
 def _throws_and_cleans(config: Config, pre: State, event: Any, step: Step) -> bool:
-    own = space(pre, event.ns)
-    if not cleans_refused(config) or not is_consistent(config, own) or own.listener is None or own.listener.fails == 0:
+    namespace = space(pre, event.ns)
+    if (
+        not cleans_refused(config)
+        or not is_consistent(config, namespace)
+        or namespace.listener is None
+        or namespace.listener.fails == 0
+    ):
         return False
-    return bool(own.dirty) if isinstance(event, Flush) else bool(own.recent) and own.nodes[own.recent[-1]].is_dirty
+    return (
+        bool(namespace.dirty)
+        if isinstance(event, Flush)
+        else bool(namespace.recent) and namespace.nodes[namespace.recent[-1]].is_dirty
+    )
 
 
 def leaves_the_others_clean(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -369,12 +388,12 @@ def leaves_the_others_clean(config: Config, pre: State, event: Any, step: Step) 
 
 def _forgets_later_writes(config: Config, pre: State, event: Flush, step: Step) -> bool:
     """Return whether a flush delivers under that variant, and no listener closes or listens meanwhile."""
-    own = space(pre, event.ns)
-    if config.variants.flushed_tombstone is FlushedTombstone.SAME_WRITE or not is_consistent(config, own):
+    namespace = space(pre, event.ns)
+    if config.variants.flushed_tombstone is FlushedTombstone.SAME_WRITE or not is_consistent(config, namespace):
         return False
-    heard = own.listener is not None and own.listener.fails == 0 and not own.listener.of_store
+    is_delivered = namespace.listener is not None and namespace.listener.fails == 0 and not namespace.listener.of_store
     listeners = [other.listener for other in pre.spaces.values() if other.listener is not None]
-    return heard and not any(isinstance(op, Close | Listen) for one in listeners for op in one.steps)
+    return is_delivered and not any(isinstance(op, Close | Listen) for one in listeners for op in one.steps)
 
 
 def drops_the_key(config: Config, pre: State, event: Flush, step: Step) -> bool:

@@ -145,9 +145,9 @@ def _found_below(config: Config, pre: State, event: StoreGet, step: Step) -> boo
 def is_cached(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
     """Check K-STORE-6."""
     node = node_at(step.state, event.store, event.key)
-    gone = any(row.op == "EVICT" and row.key == event.key for row in step.rows)
+    is_evicted = any(row.op == "EVICT" and row.key == event.key for row in step.rows)
     value = pre.stores[event.store].inner[event.key]
-    return gone or (node is not None and (node.value, node.is_dirty) == (value, False))
+    return is_evicted or (node is not None and (node.value, node.is_dirty) == (value, False))
 
 
 def _deletes(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
@@ -194,8 +194,8 @@ def passes_each_on(config: Config, pre: State, event: StoreFlush, step: Step) ->
     That holds even for a value that a later write has overtaken.
     """
     own = space(pre, event.store)
-    told = iter([(call.key, call.value) for call in step.outcome.forwarded if call.store == event.store])
-    return all((key, own.nodes[key].value) in told for key in own.dirty if own.nodes[key].value is not None)
+    forwarded = iter([(call.key, call.value) for call in step.outcome.forwarded if call.store == event.store])
+    return all((key, own.nodes[key].value) in forwarded for key in own.dirty if own.nodes[key].value is not None)
 
 
 def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -203,13 +203,13 @@ def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:
     view = last_writes(pre, event.store)
     low, high = getattr(event, "from_", None), getattr(event, "to", None)
     coded = sorted((key.encode("utf-8", "surrogatepass"), key) for key in view)
-    wanted = tuple(
+    expected = tuple(
         (key, view[key])
         for code, key in coded
         if (low is None or code >= low.encode("utf-8", "surrogatepass"))
         and (high is None or code <= high.encode("utf-8", "surrogatepass"))
     )
-    return step.outcome.answer == Listed(wanted)
+    return step.outcome.answer == Listed(expected)
 
 
 OF_VALUES: Final = (StorePut, StoreGet, StoreDelete, StoreRange, StoreAll)

@@ -63,19 +63,19 @@ def judge_history(
     for law in LAWS:
         if law.rule not in unasked and law.guard(facts):
             fired.add(law.rule)
-            found = law.holds(facts)
-            if found is not None:
-                broken.append((law.rule, found))
+            broken_promise = law.holds(facts)
+            if broken_promise is not None:
+                broken.append((law.rule, broken_promise))
     undecided = ""
     if Rule.K_CONCURRENCY_5 not in unasked and linearization.searchable_namespaces(facts):
         try:
-            found = linearization.check_one_order(facts, shown, states_max)
+            broken_promise = linearization.check_one_order(facts, shown, states_max)
         except TooManyStates:
             undecided = f"the search for an order went over {states_max} states"
         else:
             fired.add(Rule.K_CONCURRENCY_5)
-            if found is not None:
-                broken.append((Rule.K_CONCURRENCY_5, found))
+            if broken_promise is not None:
+                broken.append((Rule.K_CONCURRENCY_5, broken_promise))
     return Judgement(tuple(broken), frozenset(fired), undecided)
 
 

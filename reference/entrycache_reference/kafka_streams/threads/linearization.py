@@ -105,12 +105,12 @@ def _explained(search: _Search, state: State, best: list[int]) -> bool:
                 order.pop()
             continue
         chosen = candidates.pop(0)
-        made = step(present, search.events[chosen].op, search.facts.record.config)
-        if not _agrees(search, search.events[chosen], search.shown(made.outcome)):
+        result = step(present, search.events[chosen].op, search.facts.record.config)
+        if not _agrees(search, search.events[chosen], search.shown(result.outcome)):
             continue
         order.append(chosen)
         done = frozenset(order)
-        place = (done, _essence(made.state))
+        place = (done, _essence(result.state))
         if place in search.seen:
             order.pop()
             continue
@@ -119,29 +119,29 @@ def _explained(search: _Search, state: State, best: list[int]) -> bool:
             raise TooManyStates
         if len(order) > len(best):
             best[:] = order
-        stack.append((made.state, _ready(search, done)))
+        stack.append((result.state, _ready(search, done)))
     return False
 
 
 def _ready(search: _Search, done: frozenset[int]) -> list[int]:
     """Return the steps that may be next: no unfinished step had ended before they began."""
-    left = [number for number in range(len(search.events)) if number not in done]
-    first_end = min((search.events[number].end for number in left), default=0)
-    return [number for number in left if search.events[number].start <= first_end]
+    remaining = [number for number in range(len(search.events)) if number not in done]
+    first_end = min((search.events[number].end for number in remaining), default=0)
+    return [number for number in remaining if search.events[number].start <= first_end]
 
 
 def _stuck(search: _Search, best: Sequence[int]) -> int:
     """Return the first step, by its end, that the longest order found does not hold."""
-    left = [number for number in range(len(search.events)) if number not in best]
-    return min(left, key=lambda number: search.events[number].end)
+    remaining = [number for number in range(len(search.events)) if number not in best]
+    return min(remaining, key=lambda number: search.events[number].end)
 
 
 def _agrees(search: _Search, event: HistoryStep, expected: Mapping[str, Any]) -> bool:
     got = event.outcome
     if isinstance(event.op, ops.Metrics):
-        told = search.facts.record.introspection
+        introspection = search.facts.record.introspection
         listed = any(isinstance(done.op, LISTINGS) and done.event.end < event.start for done in search.facts.done)
-        names = [name for name in ("dirty", "lru") if name in told and not (name == "lru" and listed)]
+        names = [name for name in ("dirty", "lru") if name in introspection and not (name == "lru" and listed)]
         return all(list(got[name]) == list(expected[name]) for name in names)
     return bool(got == expected)
 

@@ -211,8 +211,8 @@ def check_sums(facts: Facts) -> BrokenPromise | None:
         for name in ("entries", "bytes"):
             of_parts = sum(part.outcome[name] for part in parts if part is not None)
             if of_parts != whole.outcome[name]:
-                said = f"at rest {name} of all are {whole.outcome[name]}, those of the namespaces {of_parts}"
-                return BrokenPromise(said, whole)
+                message = f"at rest {name} of all are {whole.outcome[name]}, those of the namespaces {of_parts}"
+                return BrokenPromise(message, whole)
     for ns, part in zip(written_namespaces(facts), parts, strict=True):
         found = None if part is None else _mismatch(facts, ns, part)
         if found is not None:

@@ -134,8 +134,8 @@ def finds_nothing(config: Config, pre: State, event: Get | ReadOne, step: Step) 
 def answers_the_range(config: Config, pre: State, event: GetRange, step: Step) -> bool:
     """Check L-READ-2."""
     entries = entries_of(pre, event.cache)
-    found = tuple(sorted(pos for pos in entries if event.first <= pos <= event.last))
-    return step.outcome == Hits(found, payloads_of(entries[pos] for pos in found))
+    positions_found = tuple(sorted(pos for pos in entries if event.first <= pos <= event.last))
+    return step.outcome == Hits(positions_found, payloads_of(entries[pos] for pos in positions_found))
 
 
 def answers_whether(config: Config, pre: State, event: Exists, step: Step) -> bool:
@@ -155,11 +155,11 @@ def is_all_cached(pre: State, event: Read) -> bool:
 
 def all_or_nothing(config: Config, pre: State, event: Read, step: Step) -> bool:
     """Check L-READ-4."""
-    asked = positions_of_read(event)
+    positions = positions_of_read(event)
     if not is_all_cached(pre, event):
-        return isinstance(step.outcome, Served) and (step.outcome.hits, step.outcome.fills) == ((), asked)
+        return isinstance(step.outcome, Served) and (step.outcome.hits, step.outcome.fills) == ((), positions)
     entries = entries_of(pre, event.cache)
-    return step.outcome == Served(asked, (), payloads_of(entries[pos] for pos in asked))
+    return step.outcome == Served(positions, (), payloads_of(entries[pos] for pos in positions))
 
 
 def offers_all_that_storage_gave(config: Config, pre: State, event: Read, step: Step) -> bool:
@@ -168,9 +168,9 @@ def offers_all_that_storage_gave(config: Config, pre: State, event: Read, step: 
         return step.state == pre and not step.parts
     offered = [part.event for part in step.parts]
     states = [pre, *(part.step.state for part in step.parts)]
-    met = [part.pre for part in step.parts]
+    states_before = [part.pre for part in step.parts]
     return offered == [Insert(event.cache, pos, 100, pos.entry) for pos in positions_of_read(event)] and states == [
-        *met,
+        *states_before,
         step.state,
     ]
 

@@ -55,8 +55,8 @@ REFUSABLE: Final[dict[type[ops.Op], Callable[[Any], bool]]] = {
 
 def is_refusable(event: ops.Op) -> bool:
     """Return whether the protocol refuses this event."""
-    asked = REFUSABLE.get(type(event))
-    return asked is not None and asked(event)
+    is_refused = REFUSABLE.get(type(event))
+    return is_refused is not None and is_refused(event)
 
 
 def is_allowed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:

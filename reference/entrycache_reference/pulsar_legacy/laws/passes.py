@@ -40,20 +40,20 @@ def some_cached(config: Config, pre: State, event: Expire | EvictCache, step: St
 
 def frees_from_the_lowest(config: Config, pre: State, event: EvictCache, step: Step) -> bool:
     """Check L-EVICT-1."""
-    left, kept = removed_entries(pre, step, event.cache), entries_of(step.state, event.cache)
+    removed, remaining = removed_entries(pre, step, event.cache), entries_of(step.state, event.cache)
     taken_in_order = [(row.ledger_id, row.entry_id) for row in step.rows if row.op == "EVICT"]
-    if list(dict.fromkeys(taken_in_order)) != sorted(left):
+    if list(dict.fromkeys(taken_in_order)) != sorted(removed):
         return False
-    if not are_others_kept(pre, step, event.cache) or (kept and left and max(left) > min(kept)):
+    if not are_others_kept(pre, step, event.cache) or (remaining and removed and max(removed) > min(remaining)):
         return False
-    return not kept or sum(entry.size_bytes for entry in left.values()) >= event.bytes
+    return not remaining or sum(entry.size_bytes for entry in removed.values()) >= event.bytes
 
 
 def last_one_was_needed(config: Config, pre: State, event: EvictCache, step: Step) -> bool:
     """Check L-EVICT-2."""
-    left = removed_entries(pre, step, event.cache)
+    removed = removed_entries(pre, step, event.cache)
     last = [row for row in step.rows if row.op == "EVICT"][-1]
-    before_last = sum(entry.size_bytes for entry in left.values()) - (last.size_bytes or 0)
+    before_last = sum(entry.size_bytes for entry in removed.values()) - (last.size_bytes or 0)
     return before_last < event.bytes
 
 
@@ -72,8 +72,8 @@ def expected_givers(pre: State) -> list[CacheName]:
 
 def takes_the_largest(config: Config, pre: State, event: Evict, step: Step) -> bool:
     """Check L-EVICT-3; L-EVICT-4 checks the order of caches of equal size."""
-    asked = {part.event.cache for part in step.parts if type(part.event) is EvictCache}
-    if not asked <= set(step.givers):
+    requested = {part.event.cache for part in step.parts if type(part.event) is EvictCache}
+    if not requested <= set(step.givers):
         return False
     return [pre.caches[name].size_bytes for name in step.givers] == [
         pre.caches[name].size_bytes for name in expected_givers(pre)
@@ -103,8 +103,8 @@ def each_gives_its_share(config: Config, pre: State, event: Evict, step: Step) -
     sizes = {name: float(pre.caches[name].size_bytes) for name in step.givers}
     total = float(sum(pre.caches[name].size_bytes for name in step.givers))
     shares = [(name, int(event.bytes * (size / total))) for name, size in sizes.items()]
-    asked = [(part.event.cache, part.event.bytes) for part in step.parts if type(part.event) is EvictCache]
-    return asked == [(name, share) for name, share in shares if share > 0]
+    requested = [(part.event.cache, part.event.bytes) for part in step.parts if type(part.event) is EvictCache]
+    return requested == [(name, share) for name, share in shares if share > 0]
 
 
 def bound_of(step: Step) -> int:
@@ -122,8 +122,8 @@ def lowest_kept(step: Step, name: CacheName) -> Position | None:
 def none_old_in_front(config: Config, pre: State, event: Expire, step: Step) -> bool:
     """Check L-EXPIRE-1."""
     first = lowest_kept(step, event.cache)
-    left = removed_entries(pre, step, event.cache).values()
-    if any(entry.stamp_nanos > bound_of(step) for entry in left) or not are_others_kept(pre, step, event.cache):
+    removed = removed_entries(pre, step, event.cache).values()
+    if any(entry.stamp_nanos > bound_of(step) for entry in removed) or not are_others_kept(pre, step, event.cache):
         return False
     return first is None or entries_of(pre, event.cache)[first].stamp_nanos > bound_of(step)
 
@@ -189,8 +189,8 @@ def asks(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 def asks_for_what_lies_above(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check L-TRIGGER-1."""
-    asked = [step.state.scheduled_bytes] if step.state.scheduled_bytes is not None else pass_amounts(step)
-    return asked == [amount(config, pre)]
+    requested = [step.state.scheduled_bytes] if step.state.scheduled_bytes is not None else pass_amounts(step)
+    return requested == [amount(config, pre)]
 
 
 def is_inline(config: Config, pre: State, event: Insert, step: Step) -> bool:

@@ -82,8 +82,8 @@ def takes_something(config: Config, pre: State, event: ops.Op, step: Step) -> bo
 
 def takes_each_once(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Check L-LIVENESS-1."""
-    taken = [(row.cache, row.ledger_id, row.entry_id) for row in step.rows if row.op == "EVICT"]
-    return len(taken) == len(set(taken))
+    evicted = [(row.cache, row.ledger_id, row.entry_id) for row in step.rows if row.op == "EVICT"]
+    return len(evicted) == len(set(evicted))
 
 
 REMOVING: Final = (

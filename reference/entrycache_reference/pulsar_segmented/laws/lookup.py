@@ -37,15 +37,18 @@ def entries_of_one_walk(pre: State, event: GetRange) -> list[Entry]:
     Of a place that stands twice, it may find the older entry. The walk also ends when only the last position is
     missing.
     """
-    number, met, ends = len(pre.segments), list[Entry](), count_positions(event)
+    number, entries_met, ends = len(pre.segments), list[Entry](), count_positions(event)
     for back in range(number):
         segment = pre.segments[(pre.current - back) % number]
         here = {tuple(entry.place): entry for entry in segment.entries}
-        while len(met) < ends and (event.cache, (event.first.ledger, event.first.entry + len(met))) in here:
-            met.append(here[event.cache, Position(event.first.ledger, event.first.entry + len(met))])
-        if len(met) >= ends - 1:
+        while (
+            len(entries_met) < ends
+            and (event.cache, (event.first.ledger, event.first.entry + len(entries_met))) in here
+        ):
+            entries_met.append(here[event.cache, Position(event.first.ledger, event.first.entry + len(entries_met))])
+        if len(entries_met) >= ends - 1:
             break
-    return met
+    return entries_met
 
 
 def payloads_of(config: Config, pre: State, event: Any, step: Step) -> list[int | None]:

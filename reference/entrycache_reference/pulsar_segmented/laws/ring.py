@@ -82,8 +82,8 @@ def is_refused(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 def overwrites(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether the current segment holds the position and stayed current, and duplicates overwrite."""
-    wanted = config.variants.duplicate is Duplicate.OVERWRITTEN
-    return wanted and has_stayed(config, pre, event, step) and is_in_current(pre, event)
+    is_variant = config.variants.duplicate is Duplicate.OVERWRITTEN
+    return is_variant and has_stayed(config, pre, event, step) and is_in_current(pre, event)
 
 
 def stands_anew(config: Config, pre: State, event: Insert, step: Step) -> bool:
@@ -102,8 +102,8 @@ def stands_anew(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 def is_taken_for_full(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether the current segment holds the position, and duplicates turn the ring."""
-    wanted = config.variants.duplicate is Duplicate.ROTATING
-    return wanted and is_offered(config, pre, event, step) and is_in_current(pre, event)
+    is_variant = config.variants.duplicate is Duplicate.ROTATING
+    return is_variant and is_offered(config, pre, event, step) and is_in_current(pre, event)
 
 
 def is_asked_for_room(config: Config, pre: State, event: Insert, step: Step) -> bool:
@@ -229,11 +229,11 @@ def goes_on(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 def takes_what_fits_behind(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check S-RING-5."""
-    kept = pre.segments[step.state.current].offset
-    if kept + event.size > pre.segment_bytes:
+    kept_offset = pre.segments[step.state.current].offset
+    if kept_offset + event.size > pre.segment_bytes:
         return step.outcome == Inserted(False) and not is_new(newest_entry(step), event)
     new = newest_entry(step)
-    return step.outcome == Inserted(True) and new is not None and is_new(new, event) and new.start == kept
+    return step.outcome == Inserted(True) and new is not None and is_new(new, event) and new.start == kept_offset
 
 
 def still_finds(config: Config, pre: State, event: Insert, step: Step) -> bool:
@@ -244,11 +244,11 @@ def still_finds(config: Config, pre: State, event: Insert, step: Step) -> bool:
 def keeps_its_entries(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check S-RING-6."""
     here = step.state.segments[step.state.current].entries
-    kept: list[Entry] = list(pre.segments[step.state.current].entries)
+    remaining: list[Entry] = list(pre.segments[step.state.current].entries)
     if step.outcome == Inserted(True):
-        kept = [entry for entry in kept if entry.place != (event.cache, event.pos)]
+        remaining = [entry for entry in remaining if entry.place != (event.cache, event.pos)]
         here = here[:-1]
-    return list(here) == kept
+    return list(here) == remaining
 
 
 RING_LAWS: Final = (
