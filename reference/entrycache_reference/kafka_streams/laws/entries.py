@@ -134,7 +134,7 @@ def creates_the_namespace(config: Config, pre: State, event: Any, step: Step) ->
     return event.ns in step.state.spaces
 
 
-def _uncalled(config: Config, pre: State, event: Any, step: Step) -> bool:
+def _calls_nobody(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Return whether the step called nobody.
 
     A store that takes tombstones of keys unknown to it calls nobody, but it takes them.
@@ -251,7 +251,7 @@ def removes_the_key(config: Config, pre: State, event: Delete, step: Step) -> bo
     )
 
 
-def tells_nobody(config: Config, pre: State, event: Delete, step: Step) -> bool:
+def calls_nobody(config: Config, pre: State, event: Delete, step: Step) -> bool:
     """Check K-DELETE-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     if not is_uncalled(step) or (before.hits, before.misses) != (after.hits, after.misses):
@@ -268,14 +268,14 @@ WRITE_LAWS: Final = (
     Law(Rule.K_PUT_3, (Put,), _takes_its_turn, orders_dirty_keys),
     Law(Rule.K_PUT_4, (Put,), _hides_a_dirty_one, is_not_taken),
     Law(Rule.K_PUT_5, (Put, PutIfAbsent), _is_new, creates_the_namespace),
-    Law(Rule.K_PUT_6, (PutAll,), _uncalled, writes_one_by_one),
-    Law(Rule.K_PUT_7, (PutIfAbsent,), _uncalled, answers_what_was_there),
-    Law(Rule.K_PUT_8, (PutIfAbsent,), _uncalled, counts_at_its_end),
+    Law(Rule.K_PUT_6, (PutAll,), _calls_nobody, writes_one_by_one),
+    Law(Rule.K_PUT_7, (PutIfAbsent,), _calls_nobody, answers_what_was_there),
+    Law(Rule.K_PUT_8, (PutIfAbsent,), _calls_nobody, counts_at_its_end),
     Law(Rule.K_EVICT_4, (Put, PutAll, PutIfAbsent), _succeeded, pays_its_overflow),
     Law(Rule.K_EVICT_5, (Put,), _fits, evicts_nothing),
     Law(Rule.K_EVICT_6, (Put,), _wrote, counts_evictions),
     Law(Rule.K_DELETE_1, (Delete,), always, removes_the_key),
-    Law(Rule.K_DELETE_2, (Delete,), always, tells_nobody),
+    Law(Rule.K_DELETE_2, (Delete,), always, calls_nobody),
 )
 
 
@@ -384,12 +384,12 @@ def _of_namespace(config: Config, pre: State, event: Metrics, step: Step) -> boo
     return event.ns is not ABSENT
 
 
-def tells_the_thread(config: Config, pre: State, event: Metrics, step: Step) -> bool:
+def reports_the_thread(config: Config, pre: State, event: Metrics, step: Step) -> bool:
     """Check K-METRICS-2."""
     return step.state == pre and step.outcome.answer == ThreadCounters(pre.puts, pre.gets, pre.evicts, pre.flushes)
 
 
-def tells_the_namespace(config: Config, pre: State, event: Metrics, step: Step) -> bool:
+def reports_the_namespace(config: Config, pre: State, event: Metrics, step: Step) -> bool:
     """Check K-METRICS-3."""
     assert event.ns is not ABSENT
     namespace = space(pre, event.ns)
@@ -420,7 +420,7 @@ LOOKUP_LAWS: Final = (
     Law(Rule.K_RANGE_2, (*FORWARDS, *BACKWARDS), _some, uses_each),
     Law(Rule.K_RANGE_3, BACKWARDS, always, lists_it_backwards),
     Law(Rule.K_METRICS_1, (Usage,), always, adds_up),
-    Law(Rule.K_METRICS_2, (Metrics,), _of_thread, tells_the_thread),
-    Law(Rule.K_METRICS_3, (Metrics,), _of_namespace, tells_the_namespace),
+    Law(Rule.K_METRICS_2, (Metrics,), _of_thread, reports_the_thread),
+    Law(Rule.K_METRICS_3, (Metrics,), _of_namespace, reports_the_namespace),
     Law(Rule.K_SHARE_1, (Share,), always, is_an_equal_share),
 )

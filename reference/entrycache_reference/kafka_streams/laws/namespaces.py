@@ -32,7 +32,7 @@ from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
 
 
-def _deaf(cached: Space) -> bool:
+def _cannot_deliver(cached: Space) -> bool:
     """Return whether there is no listener, or its next call throws."""
     return cached.listener is None or cached.listener.fails > 0
 
@@ -42,7 +42,7 @@ def _eldest_is_dirty(pre: State, event: Evict) -> bool:
     return bool(namespace.recent) and namespace.nodes[namespace.recent[-1]].is_dirty
 
 
-def _told(cached: Space) -> bool:
+def _can_deliver(cached: Space) -> bool:
     """Return whether there is a listener that is no store and does not throw."""
     return cached.listener is not None and cached.listener.fails == 0 and not cached.listener.of_store
 
@@ -72,7 +72,7 @@ def drops_it(config: Config, pre: State, event: Evict, step: Step) -> bool:
 
 def _dirty_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
     namespace = space(pre, event.ns)
-    return _eldest_is_dirty(pre, event) and _told(namespace) and is_consistent(config, namespace)
+    return _eldest_is_dirty(pre, event) and _can_deliver(namespace) and is_consistent(config, namespace)
 
 
 def hands_over_all_eldest_first(config: Config, pre: State, event: Evict, step: Step) -> bool:
@@ -96,7 +96,7 @@ def thread_counts_nothing(config: Config, pre: State, event: Evict, step: Step) 
 
 
 def _hands_over(config: Config, pre: State, event: Any, step: Step) -> bool:
-    if not _told(space(pre, event.ns)) or not is_consistent(config, space(pre, event.ns)):
+    if not _can_deliver(space(pre, event.ns)) or not is_consistent(config, space(pre, event.ns)):
         return False
     return bool(space(pre, event.ns).dirty) if isinstance(event, Flush) else _eldest_is_dirty(pre, event)
 
@@ -125,7 +125,7 @@ def leaves_them_clean(config: Config, pre: State, event: Any, step: Step) -> boo
     )
 
 
-def _cannot(config: Config, pre: State, event: Any, step: Step) -> bool:
+def _is_undeliverable(config: Config, pre: State, event: Any, step: Step) -> bool:
     namespace = space(pre, event.ns)
     if isinstance(event, Flush) and namespace.listener is None:
         return event.ns in pre.spaces
@@ -138,7 +138,7 @@ def _cannot(config: Config, pre: State, event: Any, step: Step) -> bool:
             and bool(namespace.dirty)
             and is_consistent(config, namespace)
         )
-    return _eldest_is_dirty(pre, event) and _deaf(namespace) and not loses_undelivered(config)
+    return _eldest_is_dirty(pre, event) and _cannot_deliver(namespace) and not loses_undelivered(config)
 
 
 def loses_nothing(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -314,7 +314,7 @@ NAMESPACE_LAWS: Final = (
     Law(Rule.K_EVICT_7, (Evict,), _undisturbed, thread_counts_nothing),
     Law(Rule.K_FLUSH_1, (Flush,), _hands_over, hands_over_in_order),
     Law(Rule.K_FLUSH_2, (Flush, Evict), _hands_over_undisturbed, leaves_them_clean),
-    Law(Rule.K_FLUSH_3, (Flush, Evict), _cannot, loses_nothing),
+    Law(Rule.K_FLUSH_3, (Flush, Evict), _is_undeliverable, loses_nothing),
     Law(Rule.K_FLUSH_4, (Flush,), _hands_over_writes, drops_tombstones),
     Law(Rule.K_FLUSH_5, (Flush, Evict), _counted, counts_what_it_looked_up),
     Law(Rule.K_FLUSH_6, (Flush,), always, counts_the_request),

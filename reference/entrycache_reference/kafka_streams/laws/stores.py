@@ -31,12 +31,12 @@ from entrycache_reference.kafka_streams.outcomes import Listed, Value
 from entrycache_reference.kafka_streams.state import Space, State, Step, Store
 from entrycache_reference.rules import Rule
 
-NONE: Final = Store()
+EMPTY_STORE: Final = Store()
 
 
 def last_writes(state: State, name: str) -> dict[str, str]:
     """Return the last write of every key of a store: the underlying store with the cached entries over it."""
-    view = dict(state.stores.get(name, NONE).inner)
+    view = dict(state.stores.get(name, EMPTY_STORE).inner)
     for key, node in space(state, name).nodes.items():
         if node.value is None:
             view.pop(key, None)
@@ -66,13 +66,13 @@ def agrees(state: State) -> bool:
     By the default behavior this is false only if somebody has used the namespace of a store directly.
     """
     return all(
-        _is_told(space(state, name))
+        _is_own_listener(space(state, name))
         and all(node.is_dirty or node.value == store.inner.get(key) for key, node in space(state, name).nodes.items())
         for name, store in state.stores.items()
     )
 
 
-def _is_told(own: Space) -> bool:
+def _is_own_listener(own: Space) -> bool:
     return own.listener is not None and own.listener.of_store
 
 
@@ -82,7 +82,7 @@ def _in_agreement(config: Config, pre: State, event: Any, step: Step) -> bool:
     return is_own and is_undisturbed(step) and not has_failed(step) and agrees(pre)
 
 
-def lies_all_below(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+def underlying_store_has_all(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
     """Check K-STORE-2."""
     return dict(step.state.stores[event.store].inner) == last_writes(pre, event.store)
 
@@ -92,20 +92,20 @@ def _flushes_unknown_tombstones(config: Config, pre: State, event: StoreFlush, s
 
 
 def _unknown_tombstones(pre: State, event: StoreFlush) -> set[str]:
-    own, inner = space(pre, event.store), pre.stores.get(event.store, NONE).inner
+    own, inner = space(pre, event.store), pre.stores.get(event.store, EMPTY_STORE).inner
     return {key for key in own.dirty if key in own.nodes and own.nodes[key].value is None and key not in inner}
 
 
-def goes_nowhere(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+def is_not_forwarded(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
     """Check K-STORE-3."""
     unknown = _unknown_tombstones(pre, event)
     return not any(call.key in unknown for call in step.outcome.forwarded)
 
 
-def passes_on_the_last(config: Config, pre: State, event: Any, step: Step) -> bool:
+def forwards_the_last(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-STORE-4: no key is forwarded with an older write after a newer one, nor unlike the underlying store."""
     for name, store in step.state.stores.items():
-        former = pre.stores.get(name, NONE)
+        former = pre.stores.get(name, EMPTY_STORE)
         if any(former.forwarded_writes.get(key, -1) > write for key, write in store.forwarded_writes.items()):
             return False
         last = {call.key: call.value for call in step.outcome.forwarded if call.store == name}
@@ -128,17 +128,17 @@ def _forwards(config: Config, pre: State, event: Any, step: Step) -> bool:
     return bool(step.outcome.forwarded)
 
 
-def does_it_there(config: Config, pre: State, event: Any, step: Step) -> bool:
+def performs_steps_downstream(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-STORE-5: the first call performs the steps set for its key; later ones may meet other steps."""
     call = step.outcome.forwarded[0]
     if step.outcome.flushed or isinstance(event, OnForward):
         return True
-    steps = pre.stores.get(call.store, NONE).downstream.get(call.key, ())
+    steps = pre.stores.get(call.store, EMPTY_STORE).downstream.get(call.key, ())
     return len(call.inner) == (len(steps) if config.reentry_budget > 0 else 0)
 
 
 def _found_below(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
-    below = event.key in pre.stores.get(event.store, NONE).inner and not has_failed(step)
+    below = event.key in pre.stores.get(event.store, EMPTY_STORE).inner and not has_failed(step)
     return below and node_at(pre, event.store, event.key) is None and is_uncalled(step)
 
 
@@ -171,7 +171,7 @@ def leaves_a_tombstone(config: Config, pre: State, event: StoreDelete, step: Ste
 
 
 def _caches_for_deletion(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
-    lies_below = event.key in pre.stores.get(event.store, NONE).inner
+    lies_below = event.key in pre.stores.get(event.store, EMPTY_STORE).inner
     cached = config.variants.delete_read is DeleteRead.CACHED
     return cached and lies_below and node_at(pre, event.store, event.key) is None and not has_failed(step)
 
@@ -182,13 +182,15 @@ def caches_before_it_deletes(config: Config, pre: State, event: StoreDelete, ste
     return (first.ns, first.key, first.dirty) == (event.store, event.key, False)
 
 
-def _passes_on_one_by_one(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+def _forwards_one_by_one(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
     own = space(pre, event.store)
     one_by_one = config.variants.delivery is Delivery.ONE_BY_ONE
-    return one_by_one and bool(own.dirty) and _is_told(own) and event.store in pre.stores and not has_failed(step)
+    return (
+        one_by_one and bool(own.dirty) and _is_own_listener(own) and event.store in pre.stores and not has_failed(step)
+    )
 
 
-def passes_each_on(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+def forwards_each(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
     """Check K-STORE-9: every dirty value is forwarded, in the order of the writes.
 
     That holds even for a value that a later write has overtaken.
@@ -216,13 +218,13 @@ OF_VALUES: Final = (StorePut, StoreGet, StoreDelete, StoreRange, StoreAll)
 
 STORE_LAWS: Final = (
     Law(Rule.K_STORE_1, OF_VALUES, _in_agreement, reads_the_last_write),
-    Law(Rule.K_STORE_2, (StoreFlush,), _in_agreement, lies_all_below),
-    Law(Rule.K_STORE_3, (StoreFlush,), _flushes_unknown_tombstones, goes_nowhere),
-    Law(Rule.K_STORE_4, (), _disturbed, passes_on_the_last),
-    Law(Rule.K_STORE_5, (), _forwards, does_it_there),
+    Law(Rule.K_STORE_2, (StoreFlush,), _in_agreement, underlying_store_has_all),
+    Law(Rule.K_STORE_3, (StoreFlush,), _flushes_unknown_tombstones, is_not_forwarded),
+    Law(Rule.K_STORE_4, (), _disturbed, forwards_the_last),
+    Law(Rule.K_STORE_5, (), _forwards, performs_steps_downstream),
     Law(Rule.K_STORE_6, (StoreGet,), _found_below, is_cached),
     Law(Rule.K_STORE_7, (StoreDelete,), _deletes, leaves_a_tombstone),
     Law(Rule.K_STORE_8, (StoreRange, StoreAll), always, lists_the_view),
-    Law(Rule.K_STORE_9, (StoreFlush,), _passes_on_one_by_one, passes_each_on),
+    Law(Rule.K_STORE_9, (StoreFlush,), _forwards_one_by_one, forwards_each),
     Law(Rule.K_STORE_10, (StoreDelete,), _caches_for_deletion, caches_before_it_deletes),
 )

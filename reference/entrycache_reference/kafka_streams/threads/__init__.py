@@ -27,24 +27,24 @@ class Law(NamedTuple):
     holds: Callable[[Facts], BrokenPromise | None]
 
 
-def _rests(facts: Facts) -> bool:
+def _has_usage(facts: Facts) -> bool:
     return any(isinstance(event.op, ops.Usage) for event in facts.record.at_rest)
 
 
-def _counts(facts: Facts) -> bool:
+def _has_metrics(facts: Facts) -> bool:
     return any(isinstance(event.op, ops.Metrics) for event in facts.record.at_rest)
 
 
-def _writes(facts: Facts) -> bool:
+def _has_writes(facts: Facts) -> bool:
     return bool(facts.writes)
 
 
 LAWS: Final = (
-    Law(Rule.K_CONCURRENCY_2, _rests, promises.check_sums),
-    Law(Rule.K_CONCURRENCY_7, _rests, promises.check_limit),
-    Law(Rule.K_CONCURRENCY_4, _writes, promises.check_nothing_lost),
-    Law(Rule.K_CONCURRENCY_6, _writes, promises.check_freshness),
-    Law(Rule.K_CONCURRENCY_3, _counts, promises.check_counters),
+    Law(Rule.K_CONCURRENCY_2, _has_usage, promises.check_sums),
+    Law(Rule.K_CONCURRENCY_7, _has_usage, promises.check_limit),
+    Law(Rule.K_CONCURRENCY_4, _has_writes, promises.check_nothing_lost),
+    Law(Rule.K_CONCURRENCY_6, _has_writes, promises.check_freshness),
+    Law(Rule.K_CONCURRENCY_3, _has_metrics, promises.check_counters),
 )
 """The laws that need no search, the most important first."""
 

@@ -115,12 +115,12 @@ def derive_facts(record: Record) -> Facts:
             done += [
                 PerformedOperation(op, answer, event, True) for op, answer in zip(inside, call["inner"], strict=False)
             ]
-    complete = complete and not any(_hides(each, record.clients) for each in done)
+    complete = complete and not any(_leaves_open(each, record.clients) for each in done)
     writes = tuple(write for each in done for write in list_writes(each))
     return Facts(record, tuple(done), tuple(handed), writes, complete)
 
 
-def _hides(done: PerformedOperation, clients: int) -> bool:
+def _leaves_open(done: PerformedOperation, clients: int) -> bool:
     """Return whether a refusal leaves open which changes were made.
 
     A closed namespace refuses a write, which leaves nothing open while the threads run.

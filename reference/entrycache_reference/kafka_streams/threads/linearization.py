@@ -84,17 +84,17 @@ def check_one_order(facts: Facts, shown: Shown, states_max: int = STATES_MAX) ->
         amid.sort(key=lambda event: event.start)
         search = _Search((*amid, *after), facts, shown, set(), states_max)
         best: list[int] = []
-        if not _explained(search, state, best):
+        if not _is_explained(search, state, best):
             return BrokenPromise(
-                f"no order of the steps of {ns} explains their answers", search.events[_stuck(search, best)]
+                f"no order of the steps of {ns} explains their answers", search.events[_find_obstacle(search, best)]
             )
     return None
 
 
-def _explained(search: _Search, state: State, best: list[int]) -> bool:
+def _is_explained(search: _Search, state: State, best: list[int]) -> bool:
     """Return whether the remaining steps can be ordered. `best` becomes the longest order found."""
     order: list[int] = []
-    stack: list[tuple[State, list[int]]] = [(state, _ready(search, frozenset()))]
+    stack: list[tuple[State, list[int]]] = [(state, _find_ready(search, frozenset()))]
     while stack:
         present, candidates = stack[-1]
         if len(order) == len(search.events):
@@ -110,7 +110,7 @@ def _explained(search: _Search, state: State, best: list[int]) -> bool:
             continue
         order.append(chosen)
         done = frozenset(order)
-        place = (done, _essence(result.state))
+        place = (done, _relevant_state(result.state))
         if place in search.seen:
             order.pop()
             continue
@@ -119,18 +119,18 @@ def _explained(search: _Search, state: State, best: list[int]) -> bool:
             raise TooManyStates
         if len(order) > len(best):
             best[:] = order
-        stack.append((result.state, _ready(search, done)))
+        stack.append((result.state, _find_ready(search, done)))
     return False
 
 
-def _ready(search: _Search, done: frozenset[int]) -> list[int]:
+def _find_ready(search: _Search, done: frozenset[int]) -> list[int]:
     """Return the steps that may be next: no unfinished step had ended before they began."""
     remaining = [number for number in range(len(search.events)) if number not in done]
     first_end = min((search.events[number].end for number in remaining), default=0)
     return [number for number in remaining if search.events[number].start <= first_end]
 
 
-def _stuck(search: _Search, best: Sequence[int]) -> int:
+def _find_obstacle(search: _Search, best: Sequence[int]) -> int:
     """Return the first step, by its end, that the longest order found does not hold."""
     remaining = [number for number in range(len(search.events)) if number not in best]
     return min(remaining, key=lambda number: search.events[number].end)
@@ -146,7 +146,7 @@ def _agrees(search: _Search, event: HistoryStep, expected: Mapping[str, Any]) ->
     return bool(got == expected)
 
 
-def _essence(state: State) -> Any:
+def _relevant_state(state: State) -> Any:
     """Return what later answers depend on: entries, order of use and dirty keys, but no counters."""
     spaces = []
     for ns in sorted(state.spaces):

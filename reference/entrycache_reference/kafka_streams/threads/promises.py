@@ -30,7 +30,7 @@ class Change(NamedTuple):
     event: HistoryStep
 
 
-def _changes(facts: Facts) -> dict[Place, list[Change]]:
+def _list_changes(facts: Facts) -> dict[Place, list[Change]]:
     """Return the writes and deletions of each place."""
     found: dict[Place, list[Change]] = defaultdict(list)
     for write in facts.writes:
@@ -48,7 +48,7 @@ def _is_traceable(changes: Sequence[Change]) -> bool:
     return len(values) == len(writes) and None not in values and not any(write.done.inner for write in writes)
 
 
-def _read(done: PerformedOperation) -> Iterator[tuple[Place, str | None]]:
+def _list_values_read(done: PerformedOperation) -> Iterator[tuple[Place, str | None]]:
     """Return the values that an operation showed."""
     op, answer = done.op, done.answer
     if "error" in answer:
@@ -67,13 +67,13 @@ def _read(done: PerformedOperation) -> Iterator[tuple[Place, str | None]]:
 @rule(Rule.K_CONCURRENCY_6)
 def check_freshness(facts: Facts) -> BrokenPromise | None:
     """Check that a value that is read was written before, and that no later change had ended before the read."""
-    changes = _changes(facts)
+    changes = _list_changes(facts)
     traceable = {place for place, of_place in changes.items() if _is_traceable(of_place)}
     for done in facts.done:
-        listed = [key for (_, key), _ in _read(done)]
+        listed = [key for (_, key), _ in _list_values_read(done)]
         if len(listed) != len(set(listed)):
             return BrokenPromise(f"a key stands twice in {listed}", done.event)
-        for place, value in _read(done):
+        for place, value in _list_values_read(done):
             if not changes[place]:
                 return BrokenPromise(f"{place} has the value {value!r}, and nobody wrote it", done.event)
             if place in traceable and not done.inner:
@@ -99,7 +99,7 @@ def _is_stale(
 @rule(Rule.K_CONCURRENCY_4)
 def check_nothing_lost(facts: Facts) -> BrokenPromise | None:
     """Check that the last value of a key is cached or was delivered, and each dirty value was delivered once."""
-    changes = {place: found for place, found in _changes(facts).items() if _is_traceable(found)}
+    changes = {place: found for place, found in _list_changes(facts).items() if _is_traceable(found)}
     handed = Counter((each.ns, each.key, each.value) for each in facts.handed)
     for (ns, key, value), times in handed.items():
         if (ns, key) not in changes:
@@ -119,7 +119,7 @@ def check_nothing_lost(facts: Facts) -> BrokenPromise | None:
         dirty = next((each.outcome["dirty"] for each in told if _is_metrics(each, ns)), None)
         for place, found in changes.items():
             if place[0] == ns:
-                broken = _lost(facts, place, found, values, dirty, handed)
+                broken = _find_loss(facts, place, found, values, dirty, handed)
                 if broken is not None:
                     return BrokenPromise(broken, listed)
     return None
@@ -133,7 +133,7 @@ def _is_metrics(event: HistoryStep, ns: str) -> bool:
     return isinstance(event.op, ops.Metrics) and event.op.ns == ns
 
 
-def _lost(
+def _find_loss(
     facts: Facts,
     place: Place,
     changes: Sequence[Change],
@@ -174,13 +174,13 @@ def _has_equal(last: Change, changes: Sequence[Change]) -> bool:
 # The quiescent cache.
 
 
-def _answers(facts: Facts, kind: type[Any], ns: str | None) -> list[HistoryStep]:
+def _list_answers(facts: Facts, kind: type[Any], ns: str | None) -> list[HistoryStep]:
     found = (event for event in facts.record.at_rest if isinstance(event.op, kind))
     return [event for event in found if (event.op.ns if isinstance(event.op.ns, str) else None) == ns]
 
 
-def _first(facts: Facts, kind: type[Any], ns: str | None = None) -> HistoryStep | None:
-    return next(iter(_answers(facts, kind, ns)), None)
+def _find_first(facts: Facts, kind: type[Any], ns: str | None = None) -> HistoryStep | None:
+    return next(iter(_list_answers(facts, kind, ns)), None)
 
 
 def written_namespaces(facts: Facts) -> tuple[str, ...]:
@@ -188,8 +188,8 @@ def written_namespaces(facts: Facts) -> tuple[str, ...]:
     return tuple(sorted({write.ns for write in facts.writes}))
 
 
-def _listed(facts: Facts, ns: str) -> Mapping[str, str | None] | None:
-    event = _first(facts, ops.All, ns)
+def _find_listing(facts: Facts, ns: str) -> Mapping[str, str | None] | None:
+    event = _find_first(facts, ops.All, ns)
     return None if event is None else dict(event.outcome["entries"])
 
 
@@ -200,13 +200,13 @@ def check_sums(facts: Facts) -> BrokenPromise | None:
     Entries and bytes of all namespaces are the sums of those of each, the running total is the same, and each namespace
     counts the entries that it lists.
     """
-    whole = _first(facts, ops.Usage)
+    whole = _find_first(facts, ops.Usage)
     if whole is None:
         return None
     tracked = whole.outcome.get("tracked", whole.outcome["bytes"])
     if tracked != whole.outcome["bytes"]:
         return BrokenPromise(f"at rest the running total is {tracked}, the sum is {whole.outcome['bytes']}", whole)
-    parts = [_first(facts, ops.Usage, ns) for ns in written_namespaces(facts)]
+    parts = [_find_first(facts, ops.Usage, ns) for ns in written_namespaces(facts)]
     if None not in parts:
         for name in ("entries", "bytes"):
             of_parts = sum(part.outcome[name] for part in parts if part is not None)
@@ -214,14 +214,14 @@ def check_sums(facts: Facts) -> BrokenPromise | None:
                 message = f"at rest {name} of all are {whole.outcome[name]}, those of the namespaces {of_parts}"
                 return BrokenPromise(message, whole)
     for ns, part in zip(written_namespaces(facts), parts, strict=True):
-        found = None if part is None else _mismatch(facts, ns, part)
+        found = None if part is None else _find_mismatch(facts, ns, part)
         if found is not None:
             return found
     return None
 
 
-def _mismatch(facts: Facts, ns: str, used: HistoryStep) -> BrokenPromise | None:
-    listed = _listed(facts, ns)
+def _find_mismatch(facts: Facts, ns: str, used: HistoryStep) -> BrokenPromise | None:
+    listed = _find_listing(facts, ns)
     if listed is None:
         return None
     if len(listed) != used.outcome["entries"]:
@@ -232,7 +232,7 @@ def _mismatch(facts: Facts, ns: str, used: HistoryStep) -> BrokenPromise | None:
             return BrokenPromise(
                 f"at rest the entries of {ns} have {size} bytes and count {used.outcome['bytes']}", used
             )
-    counted = _first(facts, ops.Metrics, ns)
+    counted = _find_first(facts, ops.Metrics, ns)
     lru = None if counted is None else counted.outcome["lru"]
     if lru and (len(lru) != len(set(lru)) or set(lru) != listed.keys()):
         return BrokenPromise(f"at rest the order of use of {ns} holds {lru}, the namespace {sorted(listed)}", counted)
@@ -247,7 +247,7 @@ def _is_plain(op: Any) -> bool:
 @rule(Rule.K_CONCURRENCY_3)
 def check_counters(facts: Facts) -> BrokenPromise | None:
     """Check that the thread's counters are the numbers of calls, and its evictions the entries that left otherwise."""
-    event = _first(facts, ops.Metrics)
+    event = _find_first(facts, ops.Metrics)
     if event is None:
         return None
     done = [each for each in facts.done if each.event.end < event.start]
@@ -265,7 +265,7 @@ def check_counters(facts: Facts) -> BrokenPromise | None:
             expected["flushes"] += 1
     if any(isinstance(each.op, ops.PutAll) and "error" in each.answer for each in done):
         del expected["puts"]
-    evicted = _evicted(facts)
+    evicted = _count_evicted(facts)
     if evicted is not None:
         expected["evicts"] = evicted
     for name, count in expected.items():
@@ -274,7 +274,7 @@ def check_counters(facts: Facts) -> BrokenPromise | None:
     return None
 
 
-def _evicted(facts: Facts) -> int | None:
+def _count_evicted(facts: Facts) -> int | None:
     """Return how many entries evictions took; None if that cannot be told.
 
     A resize counts turns at empty namespaces too.
@@ -283,8 +283,8 @@ def _evicted(facts: Facts) -> int | None:
         return None
     if any(write.value is None for write in facts.writes):
         return None
-    whole = _first(facts, ops.Usage)
-    counted = [_first(facts, ops.Metrics, ns) for ns in written_namespaces(facts)]
+    whole = _find_first(facts, ops.Usage)
+    counted = [_find_first(facts, ops.Metrics, ns) for ns in written_namespaces(facts)]
     if whole is None or None in counted:
         return None
     overwrites = sum(event.outcome["overwrites"] for event in counted if event is not None)
@@ -295,7 +295,7 @@ def _evicted(facts: Facts) -> int | None:
 @rule(Rule.K_CONCURRENCY_7)
 def check_limit(facts: Facts) -> BrokenPromise | None:
     """Check that the total is within the limit: one of those that can have been set last."""
-    whole = _first(facts, ops.Usage)
+    whole = _find_first(facts, ops.Usage)
     if whole is None:
         return None
     resizes = [done.event for done in facts.of(ops.Resize) if done.event.end < whole.start]

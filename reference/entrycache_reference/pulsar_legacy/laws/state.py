@@ -41,7 +41,7 @@ def time_moves(config: Config, pre: State, event: ops.Advance, step: Step) -> bo
     return step.state == pre._replace(now_nanos=pre.now_nanos + event.nanos)
 
 
-def to_refuse(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+def is_to_refuse(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Return whether the protocol refuses this event."""
     return is_refusable(event)
 
@@ -51,7 +51,7 @@ def refuses(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     return step.outcome == REFUSED and step.state == pre
 
 
-def only_looked(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+def only_looks(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Check L-STATE-4."""
     return step.state == pre
 
@@ -101,8 +101,8 @@ LOOKS: Final = (ops.Get, ops.GetRange, ops.Exists, ops.Usage, ops.Observe)
 STATE_LAWS: Final = (
     Law(Rule.L_STATE_1, (), content_changed, bytes_are_sums),
     Law(Rule.L_STATE_2, (ops.Advance,), is_allowed, time_moves),
-    Law(Rule.L_STATE_3, tuple(REFUSABLE), to_refuse, refuses),
-    Law(Rule.L_STATE_4, LOOKS, always, only_looked),
+    Law(Rule.L_STATE_3, tuple(REFUSABLE), is_to_refuse, refuses),
+    Law(Rule.L_STATE_4, LOOKS, always, only_looks),
     Law(Rule.L_STATE_5, REMOVING, answers_a_removal, answers_what_left),
     Law(Rule.L_LIVENESS_1, (ops.Expire, ops.EvictCache), takes_something, takes_each_once),
     Law(Rule.L_LIVENESS_2, (), always, answers_its_own),
@@ -112,7 +112,7 @@ STATE_LAWS: Final = (
 # Laws about removal by a call.
 
 
-def kept_are(pre: State, step: Step, name: CacheName, kept: list[Position]) -> bool:
+def keeps_exactly(pre: State, step: Step, name: CacheName, kept: list[Position]) -> bool:
     """Return whether one cache keeps exactly these entries, and every other cache all of its own."""
     before = entries_of(pre, name)
     return entries_of(step.state, name) == {pos: before[pos] for pos in kept} and are_others_kept(pre, step, name)
@@ -123,7 +123,7 @@ def keeps_what_lies_outside(config: Config, pre: State, event: RemoveRange, step
     below = [pos for pos in entries_of(pre, event.cache) if pos < event.first]
     above = [pos for pos in entries_of(pre, event.cache) if pos > event.last]
     end = [event.last] if event.last in entries_of(pre, event.cache) and not event.last_inclusive else []
-    return kept_are(pre, step, event.cache, list({*below, *above, *end}))
+    return keeps_exactly(pre, step, event.cache, list({*below, *above, *end}))
 
 
 def keeps_nothing(config: Config, pre: State, event: Clear | RemoveCache, step: Step) -> bool:
@@ -133,13 +133,13 @@ def keeps_nothing(config: Config, pre: State, event: Clear | RemoveCache, step: 
 
 def keeps_from_the_position(config: Config, pre: State, event: InvalidateBefore, step: Step) -> bool:
     """Check L-INVALIDATE-3."""
-    return kept_are(pre, step, event.cache, [pos for pos in entries_of(pre, event.cache) if not pos < event.pos])
+    return keeps_exactly(pre, step, event.cache, [pos for pos in entries_of(pre, event.cache) if not pos < event.pos])
 
 
 def keeps_other_ledgers(config: Config, pre: State, event: InvalidateLedger, step: Step) -> bool:
     """Check L-INVALIDATE-4."""
     kept = [pos for pos in entries_of(pre, event.cache) if pos.ledger != event.ledger]
-    return kept_are(pre, step, event.cache, kept)
+    return keeps_exactly(pre, step, event.cache, kept)
 
 
 REMOVAL_LAWS: Final = (

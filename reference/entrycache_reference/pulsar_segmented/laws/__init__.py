@@ -20,7 +20,7 @@ from entrycache_reference.rules import Rule
 __all__ = ["LAWS", "Law", "broken"]
 
 
-def is_unsaid(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+def has_no_segment_count(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Return whether the configuration names no number of segments."""
     return config.segments is None
 
@@ -55,7 +55,7 @@ def answers_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 LAWS: Final[tuple[Law, ...]] = (
-    Law(Rule.S_CONFIG_1, (), is_unsaid, has_its_default),
+    Law(Rule.S_CONFIG_1, (), has_no_segment_count, has_its_default),
     Law(Rule.S_CONFIG_2, (), always, shares_the_limit),
     Law(Rule.S_STATE_1, (), is_untouched, begins_at_the_first),
     *ring.INSERT_LAWS,
