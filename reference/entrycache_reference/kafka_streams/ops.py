@@ -430,38 +430,3 @@ OPS: Final[tuple[type[Op], ...]] = (
     Share,
 )
 """Every operation, level by level."""
-
-
-__all__ = [
-    "LEVELS",
-    "OPS",
-    "All",
-    "Clear",
-    "Close",
-    "Delete",
-    "Evict",
-    "Flush",
-    "Get",
-    "Header",
-    "Listen",
-    "Metrics",
-    "OnForward",
-    "Op",
-    "Put",
-    "PutAll",
-    "PutIfAbsent",
-    "Range",
-    "Resize",
-    "ReverseAll",
-    "ReverseRange",
-    "Share",
-    "StoreAll",
-    "StoreDelete",
-    "StoreFlush",
-    "StoreGet",
-    "StoreInner",
-    "StorePut",
-    "StoreRange",
-    "Usage",
-    "Write",
-]

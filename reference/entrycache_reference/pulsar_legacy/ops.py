@@ -288,28 +288,3 @@ OPS: Final[tuple[type[Op], ...]] = (
     ReadOne,
 )
 """Every operation."""
-
-
-__all__ = [
-    "LEVELS",
-    "OPS",
-    "Advance",
-    "Clear",
-    "Evict",
-    "EvictCache",
-    "Exists",
-    "Expire",
-    "Get",
-    "GetRange",
-    "Insert",
-    "InvalidateBefore",
-    "InvalidateLedger",
-    "Observe",
-    "Op",
-    "Read",
-    "ReadOne",
-    "RemoveCache",
-    "RemoveRange",
-    "RunScheduled",
-    "Usage",
-]

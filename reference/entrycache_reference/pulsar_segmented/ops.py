@@ -80,5 +80,3 @@ LEVELS: Final = ("all",)
 
 OPS: Final[tuple[type[Op], ...]] = (Insert, Get, GetRange, Usage, Observe)
 """Every operation."""
-
-__all__ = ["LEVELS", "OPS", "Get", "GetRange", "Insert", "Observe", "Op", "Usage"]
