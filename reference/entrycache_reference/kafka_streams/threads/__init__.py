@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.threads import linearization, promises
 from entrycache_reference.kafka_streams.threads.history import Facts, Record, derive_facts
-from entrycache_reference.kafka_streams.threads.linearization import STATES_MAX, Shown, TooManyStates
+from entrycache_reference.kafka_streams.threads.linearization import STATES_MAX, TooManyStates, WriteOutcome
 from entrycache_reference.rules import BrokenPromise, HistoryStep, Judgement, Rule
 
 # The laws of histories.
@@ -28,11 +28,11 @@ class Law(NamedTuple):
 
 
 def _has_usage(facts: Facts) -> bool:
-    return any(isinstance(event.op, ops.Usage) for event in facts.record.at_rest)
+    return any(isinstance(event.op, ops.Usage) for event in facts.record.final_steps)
 
 
 def _has_metrics(facts: Facts) -> bool:
-    return any(isinstance(event.op, ops.Metrics) for event in facts.record.at_rest)
+    return any(isinstance(event.op, ops.Metrics) for event in facts.record.final_steps)
 
 
 def _has_writes(facts: Facts) -> bool:
@@ -50,13 +50,13 @@ LAWS: Final = (
 
 
 def judge_history(
-    record: Record, shown: Shown, unasked: frozenset[Rule] = frozenset(), states_max: int = STATES_MAX
+    record: Record, write_outcome: WriteOutcome, unasked: frozenset[Rule] = frozenset(), states_max: int = STATES_MAX
 ) -> Judgement:
     """Check a finished history against every law except `unasked`."""
     facts = derive_facts(record)
     if not facts.complete:
         return Judgement(
-            (), frozenset(), "not all that was done is known: a listener that fails, or one that is set amid"
+            (), frozenset(), "not every operation is known: a listener fails, or is set while the threads run"
         )
     broken: list[tuple[Rule, BrokenPromise]] = []
     fired = {Rule.K_CONCURRENCY_1}
@@ -69,9 +69,9 @@ def judge_history(
     undecided = ""
     if Rule.K_CONCURRENCY_5 not in unasked and linearization.searchable_namespaces(facts):
         try:
-            broken_promise = linearization.check_one_order(facts, shown, states_max)
+            broken_promise = linearization.check_one_order(facts, write_outcome, states_max)
         except TooManyStates:
-            undecided = f"the search for an order went over {states_max} states"
+            undecided = f"the search for an order entered more than {states_max} states"
         else:
             fired.add(Rule.K_CONCURRENCY_5)
             if broken_promise is not None:

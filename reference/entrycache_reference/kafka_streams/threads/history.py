@@ -35,7 +35,7 @@ class Record(NamedTuple):
     introspection: frozenset[str] = frozenset({"dirty", "lru", "tracked"})
 
     @property
-    def at_rest(self) -> tuple[HistoryStep, ...]:
+    def final_steps(self) -> tuple[HistoryStep, ...]:
         """The steps after the threads, in order."""
         return tuple(event for event in self.events if event.client == self.clients)
 
@@ -126,9 +126,9 @@ def _leaves_open(done: PerformedOperation, clients: int) -> bool:
     A closed namespace refuses a write, which leaves nothing open while the threads run.
     """
     refused = done.answer.get("error")
-    at_rest = done.event.client == clients
+    is_final = done.event.client == clients
     return refused is not None and (
-        refused != ErrorKind.ILLEGAL_STATE.value or at_rest or isinstance(done.op, ops.Delete)
+        refused != ErrorKind.ILLEGAL_STATE.value or is_final or isinstance(done.op, ops.Delete)
     )
 
 

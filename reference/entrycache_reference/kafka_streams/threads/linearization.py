@@ -16,7 +16,7 @@ from entrycache_reference.kafka_streams.step import step
 from entrycache_reference.kafka_streams.threads.history import BEFORE, Facts
 from entrycache_reference.rules import BrokenPromise, HistoryStep, Rule, rule
 
-Shown = Callable[[Any], Mapping[str, Any]]
+WriteOutcome = Callable[[Any], Mapping[str, Any]]
 """An outcome of the reference as the protocol writes it."""
 
 STATES_MAX: Final = 20_000
@@ -35,8 +35,8 @@ class _Search(NamedTuple):
 
     events: Sequence[HistoryStep]
     facts: Facts
-    shown: Shown
-    seen: set[Any]
+    write_outcome: WriteOutcome
+    visited: set[Any]
     states_max: int
 
 
@@ -51,17 +51,17 @@ def searchable_namespaces(facts: Facts) -> tuple[str, ...]:
 
 def _is_searchable(facts: Facts, ns: str) -> bool:
     mine = [done for done in facts.done if getattr(done.op, "ns", None) == ns]
-    amid = [done for done in mine if 0 <= done.event.client < facts.record.clients]
+    concurrent = [done for done in mine if 0 <= done.event.client < facts.record.clients]
     called = any(call["inner"] for done in mine for call in done.answer.get("flushed", ()))
-    if any(done.inner for done in mine) or called or not amid:
+    if any(done.inner for done in mine) or called or not concurrent:
         return False
-    reads = any(isinstance(done.op, LISTINGS) for done in amid)
+    reads = any(isinstance(done.op, LISTINGS) for done in concurrent)
     used = facts.overflows or any(isinstance(done.op, ops.Evict) for done in mine)
-    return all(isinstance(done.op, (*ATOMIC, *LISTINGS)) for done in amid) and not (reads and used)
+    return all(isinstance(done.op, (*ATOMIC, *LISTINGS)) for done in concurrent) and not (reads and used)
 
 
 @rule(Rule.K_CONCURRENCY_5)
-def check_one_order(facts: Facts, shown: Shown, states_max: int = STATES_MAX) -> BrokenPromise | None:
+def check_one_order(facts: Facts, write_outcome: WriteOutcome, states_max: int = STATES_MAX) -> BrokenPromise | None:
     """Return a break if no one order of the steps explains every answer of a searchable namespace.
 
     Raises:
@@ -69,7 +69,7 @@ def check_one_order(facts: Facts, shown: Shown, states_max: int = STATES_MAX) ->
     """
     for ns in searchable_namespaces(facts):
         state = initial(facts.record.config)
-        amid: list[HistoryStep] = []
+        concurrent: list[HistoryStep] = []
         after: list[HistoryStep] = []
         for event in facts.record.events:
             if getattr(event.op, "ns", None) != ns:
@@ -78,11 +78,11 @@ def check_one_order(facts: Facts, shown: Shown, states_max: int = STATES_MAX) ->
                 state = step(state, event.op, facts.record.config).state
             elif event.client < facts.record.clients:
                 if not isinstance(event.op, LISTINGS):
-                    amid.append(event)
+                    concurrent.append(event)
             elif isinstance(event.op, (ops.Get, ops.All, ops.Metrics)):
                 after.append(event)
-        amid.sort(key=lambda event: event.start)
-        search = _Search((*amid, *after), facts, shown, set(), states_max)
+        concurrent.sort(key=lambda event: event.start)
+        search = _Search((*concurrent, *after), facts, write_outcome, set(), states_max)
         best: list[int] = []
         if not _is_explained(search, state, best):
             return BrokenPromise(
@@ -106,16 +106,16 @@ def _is_explained(search: _Search, state: State, best: list[int]) -> bool:
             continue
         chosen = candidates.pop(0)
         result = step(present, search.events[chosen].op, search.facts.record.config)
-        if not _agrees(search, search.events[chosen], search.shown(result.outcome)):
+        if not _agrees(search, search.events[chosen], search.write_outcome(result.outcome)):
             continue
         order.append(chosen)
         done = frozenset(order)
         place = (done, _relevant_state(result.state))
-        if place in search.seen:
+        if place in search.visited:
             order.pop()
             continue
-        search.seen.add(place)
-        if len(search.seen) > search.states_max:
+        search.visited.add(place)
+        if len(search.visited) > search.states_max:
             raise TooManyStates
         if len(order) > len(best):
             best[:] = order

@@ -75,7 +75,7 @@ def check_freshness(facts: Facts) -> BrokenPromise | None:
             return BrokenPromise(f"a key stands twice in {listed}", done.event)
         for place, value in _list_values_read(done):
             if not changes[place]:
-                return BrokenPromise(f"{place} has the value {value!r}, and nobody wrote it", done.event)
+                return BrokenPromise(f"{place} has the value {value!r}, and no write wrote it", done.event)
             if place in traceable and not done.inner:
                 broken = _is_stale(changes[place], place, value, done)
                 if broken is not None:
@@ -107,15 +107,15 @@ def check_nothing_lost(facts: Facts) -> BrokenPromise | None:
         event = next(each.event for each in facts.handed if (each.ns, each.key, each.value) == (ns, key, value))
         writes = [change.write for change in changes[ns, key] if change.write is not None]
         if not any(write.value == value and write.dirty for write in writes):
-            return BrokenPromise(f"{ns} handed over {key}={value!r}, which nobody wrote as dirty", event)
+            return BrokenPromise(f"{ns} delivered {key}={value!r}, which no dirty write wrote", event)
         if times > 1:
-            return BrokenPromise(f"{ns} handed over {key}={value!r} {times} times", event)
+            return BrokenPromise(f"{ns} delivered {key}={value!r} {times} times", event)
     for ns in sorted({place[0] for place in changes}):
-        listed = next((each for each in facts.record.at_rest if _is_listing(each, ns)), None)
+        listed = next((each for each in facts.record.final_steps if _is_listing(each, ns)), None)
         if listed is None:
             continue
         values = dict(listed.outcome["entries"])
-        told = facts.record.at_rest if "dirty" in facts.record.introspection else ()
+        told = facts.record.final_steps if "dirty" in facts.record.introspection else ()
         dirty = next((each.outcome["dirty"] for each in told if _is_metrics(each, ns)), None)
         for place, found in changes.items():
             if place[0] == ns:
@@ -148,21 +148,21 @@ def _find_loss(
         return None
     write = last[0].write
     if write is None:
-        return f"{key} of {ns} was deleted and is {values[key]!r} at rest" if key in values else None
+        return f"{key} of {ns} was deleted and is {values[key]!r} at the end" if key in values else None
     delivered = handed[ns, key, write.value] > 0
     if key in values:
         if values[key] != write.value:
-            return f"{key} of {ns} is {values[key]!r} at rest, {write.value!r} was written last"
+            return f"{key} of {ns} is {values[key]!r} at the end, {write.value!r} was written last"
         if dirty is not None and write.dirty and not delivered and key not in dirty:
-            return f"{key}={write.value!r} of {ns} was written dirty, is not dirty at rest and was never handed over"
+            return f"{key}={write.value!r} of {ns} was written dirty, is not dirty at the end and was never delivered"
         return None
     if any(done.op.ns == ns and done.event.end > last[0].event.start for done in facts.of(*REMOVALS)):
         return None
     if write.dirty and not delivered:
-        return f"{key}={write.value!r} of {ns} was written dirty, is gone at rest and was never handed over"
+        return f"{key}={write.value!r} of {ns} was written dirty, is gone at the end and was never delivered"
     evictable = facts.overflows or any(done.op.ns == ns for done in facts.of(ops.Evict))
     if not evictable:
-        return f"{key}={write.value!r} of {ns} is gone at rest, and nothing removes it"
+        return f"{key}={write.value!r} of {ns} is gone at the end, and nothing removes it"
     return None
 
 
@@ -175,7 +175,7 @@ def _has_equal(last: Change, changes: Sequence[Change]) -> bool:
 
 
 def _list_answers(facts: Facts, kind: type[Any], ns: str | None) -> list[HistoryStep]:
-    found = (event for event in facts.record.at_rest if isinstance(event.op, kind))
+    found = (event for event in facts.record.final_steps if isinstance(event.op, kind))
     return [event for event in found if (event.op.ns if isinstance(event.op.ns, str) else None) == ns]
 
 
@@ -205,13 +205,13 @@ def check_sums(facts: Facts) -> BrokenPromise | None:
         return None
     tracked = whole.outcome.get("tracked", whole.outcome["bytes"])
     if tracked != whole.outcome["bytes"]:
-        return BrokenPromise(f"at rest the running total is {tracked}, the sum is {whole.outcome['bytes']}", whole)
+        return BrokenPromise(f"at the end the running total is {tracked}, the sum is {whole.outcome['bytes']}", whole)
     parts = [_find_first(facts, ops.Usage, ns) for ns in written_namespaces(facts)]
     if None not in parts:
         for name in ("entries", "bytes"):
             of_parts = sum(part.outcome[name] for part in parts if part is not None)
             if of_parts != whole.outcome[name]:
-                message = f"at rest {name} of all are {whole.outcome[name]}, those of the namespaces {of_parts}"
+                message = f"at the end {name} of all are {whole.outcome[name]}, those of the namespaces {of_parts}"
                 return BrokenPromise(message, whole)
     for ns, part in zip(written_namespaces(facts), parts, strict=True):
         found = None if part is None else _find_mismatch(facts, ns, part)
@@ -225,17 +225,19 @@ def _find_mismatch(facts: Facts, ns: str, used: HistoryStep) -> BrokenPromise | 
     if listed is None:
         return None
     if len(listed) != used.outcome["entries"]:
-        return BrokenPromise(f"at rest {ns} lists {len(listed)} entries and counts {used.outcome['entries']}", used)
+        return BrokenPromise(f"at the end {ns} lists {len(listed)} entries and counts {used.outcome['entries']}", used)
     if all(_is_plain(write.done.op) for write in facts.writes if write.ns == ns):
         size = sum(size_bytes(key, value, "", ()) for key, value in listed.items())
         if size != used.outcome["bytes"]:
             return BrokenPromise(
-                f"at rest the entries of {ns} have {size} bytes and count {used.outcome['bytes']}", used
+                f"at the end the entries of {ns} have {size} bytes and count {used.outcome['bytes']}", used
             )
     counted = _find_first(facts, ops.Metrics, ns)
     lru = None if counted is None else counted.outcome["lru"]
     if lru and (len(lru) != len(set(lru)) or set(lru) != listed.keys()):
-        return BrokenPromise(f"at rest the order of use of {ns} holds {lru}, the namespace {sorted(listed)}", counted)
+        return BrokenPromise(
+            f"at the end the order of use of {ns} holds {lru}, the namespace {sorted(listed)}", counted
+        )
     return None
 
 
@@ -270,7 +272,7 @@ def check_counters(facts: Facts) -> BrokenPromise | None:
         expected["evicts"] = evicted
     for name, count in expected.items():
         if event.outcome[name] != count:
-            return BrokenPromise(f"at rest {name} is {event.outcome[name]}, there were {count}", event)
+            return BrokenPromise(f"at the end {name} is {event.outcome[name]}, there were {count}", event)
     return None
 
 
@@ -302,5 +304,5 @@ def check_limit(facts: Facts) -> BrokenPromise | None:
     last = [one for one in resizes if not any(other.start > one.end for other in resizes)]
     limit = max((one.op.max_size_bytes for one in last), default=facts.record.config.max_size_bytes)
     if whole.outcome["bytes"] > limit:
-        return BrokenPromise(f"at rest there are {whole.outcome['bytes']} bytes, the limit is {limit}", whole)
+        return BrokenPromise(f"at the end there are {whole.outcome['bytes']} bytes, the limit is {limit}", whole)
     return None
