@@ -226,10 +226,10 @@ def entry_row(labels: RowLabels, pre: DefinedState, cache: CacheName, pos: Posit
 
 def gone_rows(labels: RowLabels, pre: DefinedState, after: Table) -> Rows:
     """Return a row for each entry that has left, ascending."""
-    left = total_bytes(pre.table)
+    remaining = total_bytes(pre.table)
     for place in sorted(pre.table.keys() - after.keys()):
-        left -= pre.table[place].size_bytes
-        yield entry_row(labels, pre, *place)._replace(bytes_after=left, manager_bytes=left)
+        remaining -= pre.table[place].size_bytes
+        yield entry_row(labels, pre, *place)._replace(bytes_after=remaining, manager_bytes=remaining)
 
 
 def pass_row(labels: RowLabels, origin: str, now: DefinedState, number: int, cache: CacheName | None = None) -> Row:
@@ -416,8 +416,8 @@ def has_its_parts(config: Config, pre: State, event: ops.Op, step: Step) -> bool
     if [part.event for part in step.parts] != parts_of(config, content_of(pre), event):
         return False
     first = pre._replace(scheduled_bytes=None) if type(event) is ops.RunScheduled else pre
-    left = [first, *(part.step.state for part in step.parts)]
-    are_joined = [part.pre for part in step.parts] == left[:-1]
+    remaining = [first, *(part.step.state for part in step.parts)]
+    are_joined = [part.pre for part in step.parts] == remaining[:-1]
     return are_joined and (type(event) is ops.Evict or not step.givers)
 
 
@@ -431,10 +431,10 @@ def is_defined(config: Config, pre: State, event: ops.Op, step: Step, within: ty
     """Return whether a step, alone or as a part `within` another, equals its definition."""
     if step.state is pre and type(event) not in DEFINITIONS and not step.rows and not step.parts:
         return shows_caches_by_name(event, step) and rows_of_operation(config, content_of(pre), event, within) == ()
-    before, left = content_of(pre), content_of(step.state)
+    before, remaining = content_of(pre), content_of(step.state)
     return (
-        define_operation(config, before, event) == left
-        and total_bytes(left.table) == step.state.size_bytes
+        define_operation(config, before, event) == remaining
+        and total_bytes(remaining.table) == step.state.size_bytes
         and has_its_parts(config, pre, event, step)
         and rows_of_operation(config, before, event, within) == step.rows
     )

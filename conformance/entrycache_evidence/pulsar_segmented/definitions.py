@@ -111,9 +111,9 @@ def define_turn(config: Config, pre: State, event: Insert) -> DefinedStep:
     turn = turn_rows(full, after, event.size)
     if start + event.size <= pre.segment_bytes or config.variants.cleared_offset is ClearedOffset.RESET:
         return take_entry(config, after, event, Rule.S_RING_1, turn)
-    left = with_failed_offers(config, after, index, 1, event.size)
-    row = position_row(Rule.S_RING_5, "SKIP", "FULL", Place(event.cache, event.pos), left, size_bytes=event.size)
-    return DefinedStep(left, Inserted(False), (*turn, row))
+    after_skip = with_failed_offers(config, after, index, 1, event.size)
+    row = position_row(Rule.S_RING_5, "SKIP", "FULL", Place(event.cache, event.pos), after_skip, size_bytes=event.size)
+    return DefinedStep(after_skip, Inserted(False), (*turn, row))
 
 
 def turn_rows(full: State, after: State, size: int) -> tuple[Row, ...]:

@@ -9,8 +9,8 @@ same namespace meanwhile, the change is added twice: by its own call and by the 
 that it began with: once that is closed, the call sees an empty one, even if the name is opened again.
 
 Beside: NamedCache.put, .get, .delete (kafka-streams 4.3.1)
-Beside: LRUCacheEntry, NamedCache.LRUNode.size, ProcessorRecordContext.residentMemorySizeEstimate
-Beside: ThreadCache.sizeInBytes, .sizeBytes
+Beside: LRUCacheEntry, NamedCache.LRUNode.size, ProcessorRecordContext.residentMemorySizeEstimate (kafka-streams 4.3.1)
+Beside: ThreadCache.sizeInBytes, .sizeBytes (kafka-streams 4.3.1)
 """
 
 from __future__ import annotations

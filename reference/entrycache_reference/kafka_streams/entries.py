@@ -5,7 +5,7 @@ namespace while the total is above the limit. A lookup counts as a hit or a miss
 recent one. `usage` and `metrics` report sums and counters.
 
 Beside: ThreadCache.put, .putAll, .putIfAbsent, .maybeEvict, .getOrCreateCache, .delete (kafka-streams 4.3.1)
-Beside: ThreadCache.get, .range, .MemoryLRUCacheBytesIterator, NamedCache.keyRange
+Beside: ThreadCache.get, .range, .MemoryLRUCacheBytesIterator, NamedCache.keyRange (kafka-streams 4.3.1)
 """
 
 from __future__ import annotations

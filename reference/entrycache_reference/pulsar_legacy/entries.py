@@ -5,7 +5,8 @@ leave no mark. `read` serves a range whole from the cache, or whole from storage
 cache. Storage holds every position.
 
 Beside: RangeEntryCacheImpl.insert, .asyncReadEntry, RangeEntryCacheManagerImpl.hasSpaceInCache (managed-ledger 4.0.8)
-Beside: RangeCache.get, .getRange, .exists, EntryCache.getSize, RangeEntryCacheManagerImpl.getSize
+Beside: RangeCache.get, .getRange, .exists, EntryCache.getSize (managed-ledger 4.0.8)
+Beside: RangeEntryCacheManagerImpl.getSize (managed-ledger 4.0.8)
 """
 
 from __future__ import annotations
@@ -156,16 +157,16 @@ def serve_from_cache(state: State, name: CacheName, entries: dict[Position, Entr
 
 
 @rule(Rule.L_READ_5, Rule.L_READ_6)
-def serve_from_storage(wanted: tuple[Position, ...]) -> Served:
+def serve_from_storage(requested: tuple[Position, ...]) -> Served:
     """Serve these positions from storage; the payload of each is its entry id."""
-    return Served((), wanted, tuple(pos.entry for pos in wanted))
+    return Served((), requested, tuple(pos.entry for pos in requested))
 
 
 @rule(Rule.L_READ_4)
-def find_all_cached(state: State, name: CacheName, wanted: tuple[Position, ...]) -> dict[Position, Entry] | None:
+def find_all_cached(state: State, name: CacheName, requested: tuple[Position, ...]) -> dict[Position, Entry] | None:
     """Return the entries at these positions; None if one of them is not cached."""
-    cached = {pos: entry for pos in wanted if (entry := entry_at(state, name, pos)) is not None}
-    return cached if len(cached) == len(wanted) else None
+    cached = {pos: entry for pos in requested if (entry := entry_at(state, name, pos)) is not None}
+    return cached if len(cached) == len(requested) else None
 
 
 @rule(Rule.L_READ_4, Rule.L_READ_5, Rule.L_STATE_3)
@@ -177,32 +178,32 @@ def read(state: State, event: Read, config: Config) -> Step:
 
     # DECISION: all of it from the cache, or all of it from storage.
     numbers = range(event.first.entry, event.last.entry + 1)
-    wanted = tuple(Position(event.first.ledger, number) for number in numbers)
-    entries = find_all_cached(state, event.cache, wanted)
+    requested = tuple(Position(event.first.ledger, number) for number in numbers)
+    entries = find_all_cached(state, event.cache, requested)
     if entries is not None:
         return serve_from_cache(state, event.cache, entries)
 
     # EFFECT: each position, cached or not, is offered to the cache as an insert of its own.
-    filled = fill(state, event.cache, wanted, config)
+    filled = fill(state, event.cache, requested, config)
 
     # OUTCOME
-    rows = tuple(absent_row(Rule.L_READ_5, "MISS", "READ", state, event.cache, pos) for pos in wanted)
+    rows = tuple(absent_row(Rule.L_READ_5, "MISS", "READ", state, event.cache, pos) for pos in requested)
     return filled._replace(rows=rows + filled.rows)
 
 
 @rule(Rule.L_READ_5)
-def fill(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
+def fill(state: State, name: CacheName, requested: tuple[Position, ...], config: Config) -> Step:
     """Offer the entries from storage one by one, ascending, each with its own trigger."""
     after = state
     rows: tuple[Row, ...] = ()
     parts: tuple[Part, ...] = ()
-    for pos in wanted:
+    for pos in requested:
         event = Insert(name, pos, STORED_BYTES, pos.entry)
         result = insert(after, event, config, "FILL")
         parts += (Part(after, event, result),)
         rows += result.rows
         after = result.state
-    return Step(after, serve_from_storage(wanted), rows, parts)
+    return Step(after, serve_from_storage(requested), rows, parts)
 
 
 @rule(Rule.L_READ_6, Rule.L_READ_7, Rule.L_STATE_4)

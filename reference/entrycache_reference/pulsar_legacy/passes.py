@@ -5,7 +5,8 @@ and divides the amount among them. `request_pass` is the first thing that every 
 that waits.
 
 Beside: RangeEntryCacheManagerImpl.updateCacheSizeAndThreshold, .hasSpaceInCache (managed-ledger 4.0.8)
-Beside: RangeCache.evictLEntriesBeforeTimestamp, .evictLeastAccessedEntries, EntryCacheDefaultEvictionPolicy.doEviction
+Beside: RangeCache.evictLEntriesBeforeTimestamp, .evictLeastAccessedEntries (managed-ledger 4.0.8)
+Beside: EntryCacheDefaultEvictionPolicy.doEviction (managed-ledger 4.0.8)
 """
 
 from __future__ import annotations

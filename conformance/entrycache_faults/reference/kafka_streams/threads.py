@@ -103,9 +103,9 @@ class CrossedLocks(history.SharedReference):
 
     def __call__(self, op: Any) -> Outcome:
         """Perform a step."""
-        with ExitStack() as held:
+        with ExitStack() as locks_held:
             for ns in self._namespaces(op) if isinstance(op, (*WRITES, ops.Flush)) else ():
-                held.enter_context(self.locks[ns])
+                locks_held.enter_context(self.locks[ns])
                 give_way()
             return super().__call__(op)
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from entrycache_faults.reference.pulsar_legacy.registry import seeded_fault
-from entrycache_reference.pulsar_legacy import change, ops, outcomes, passes, remove
-from entrycache_reference.pulsar_legacy import entries as entries_module
+from entrycache_reference.pulsar_legacy import change, entries, ops, outcomes, passes, remove
 from entrycache_reference.pulsar_legacy.config import Config, Eviction
 from entrycache_reference.pulsar_legacy.outcomes import Refused, Removed
 from entrycache_reference.pulsar_legacy.passes import REFUSED
@@ -31,28 +30,28 @@ def cache_byte_forgotten(state: State, name: CacheName, pos: Position, entry: En
 @seeded_fault(Rule.L_STATE_1, "change.drop_entries", other=True)
 def removal_keeps_the_bytes(state: State, name: CacheName, positions: tuple[Position, ...]) -> State:
     """The last entry that leaves goes on to count in the manager's bytes."""
-    left = change.drop_entries(state, name, positions)
+    after_removal = change.drop_entries(state, name, positions)
     kept_bytes = change.cache_of(state, name).entries[positions[-1]].size_bytes if positions else 0
-    return left._replace(size_bytes=left.size_bytes + kept_bytes)
+    return after_removal._replace(size_bytes=after_removal.size_bytes + kept_bytes)
 
 
 @seeded_fault(Rule.L_STATE_2, ops.Advance)
 def time_runs_double(state: State, event: ops.Advance, config: Config) -> Step:
     """Time goes on by twice as much."""
-    result = entries_module.advance(state, event, config)
+    result = entries.advance(state, event, config)
     return result._replace(state=result.state._replace(now_nanos=2 * result.state.now_nanos - state.now_nanos))
 
 
 @seeded_fault(Rule.L_STATE_4, ops.Get)
 def get_keeps_young(state: State, event: ops.Get, config: Config) -> Step:
     """A hit gives the entry a new stamp."""
-    result = entries_module.get(state, event, config)
+    result = entries.get(state, event, config)
     entry = change.entry_at(state, event.cache, event.pos)
     if entry is None:
         return result
     cache = change.cache_of(state, event.cache)
-    entries = {**cache.entries, event.pos: entry._replace(stamp_nanos=state.now_nanos)}
-    return result._replace(state=change.with_cache(state, event.cache, entries, cache.size_bytes))
+    cached_entries = {**cache.entries, event.pos: entry._replace(stamp_nanos=state.now_nanos)}
+    return result._replace(state=change.with_cache(state, event.cache, cached_entries, cache.size_bytes))
 
 
 @seeded_fault(Rule.L_TRIGGER_1, "passes.amount_bytes")
@@ -123,14 +122,14 @@ def frees_a_byte_at_least(state: State, need_bytes: int, config: Config) -> Step
 @seeded_fault(Rule.L_TRIGGER_7, ops.Insert)
 def refused_asks_for_nothing(state: State, event: ops.Insert, config: Config) -> Step:
     """An insert that is not taken asks for no pass."""
-    result = entries_module.insert(state, event, config)
+    result = entries.insert(state, event, config)
     return Step(state, result.outcome, ()) if result.outcome == outcomes.Inserted(False) else result
 
 
 @seeded_fault(Rule.L_METRICS_1, ops.Usage)
 def usage_counts_caches(state: State, event: ops.Usage, config: Config) -> Step:
     """usage of all counts the caches, not their entries."""
-    result = entries_module.usage(state, event, config)
+    result = entries.usage(state, event, config)
     if event.cache is not ABSENT:
         return result
     return result._replace(outcome=outcomes.Used(len(state.caches), state.size_bytes))
@@ -140,14 +139,14 @@ def usage_counts_caches(state: State, event: ops.Usage, config: Config) -> Step:
 def empty_bytes_unseen(state: State, event: ops.Observe, config: Config) -> Step:
     """observe leaves out a cache whose entries have no bytes."""
     caches = {name: cache for name, cache in state.caches.items() if cache.size_bytes > 0}
-    return entries_module.observe(state._replace(caches=caches), event, config)._replace(state=state)
+    return entries.observe(state._replace(caches=caches), event, config)._replace(state=state)
 
 
 @seeded_fault(Rule.L_LIVENESS_2, ops.Usage)
 def usage_of_nothing(state: State, event: ops.Usage, config: Config) -> Step:
     """usage of a cache that holds nothing is refused."""
     is_refused = event.cache is not ABSENT and event.cache not in state.caches
-    return Step(state, REFUSED, ()) if is_refused else entries_module.usage(state, event, config)
+    return Step(state, REFUSED, ()) if is_refused else entries.usage(state, event, config)
 
 
 # The passes.
@@ -156,14 +155,14 @@ def usage_of_nothing(state: State, event: ops.Usage, config: Config) -> Step:
 @seeded_fault(Rule.L_EVICT_1, "passes.find_lowest")
 def from_the_highest(state: State, name: CacheName, need_bytes: int) -> tuple[Position, ...]:
     """A cache gives from its highest position down."""
-    entries = change.cache_of(state, name).entries
+    cached_entries = change.cache_of(state, name).entries
     chosen: list[Position] = []
     freed_bytes = 0
     for pos in reversed(change.positions_of(state, name)):
         if freed_bytes >= need_bytes:
             break
         chosen.append(pos)
-        freed_bytes += entries[pos].size_bytes
+        freed_bytes += cached_entries[pos].size_bytes
     return tuple(chosen)
 
 
@@ -171,8 +170,8 @@ def from_the_highest(state: State, name: CacheName, need_bytes: int) -> tuple[Po
 def only_what_fits(state: State, name: CacheName, need_bytes: int) -> tuple[Position, ...]:
     """A cache gives no entry that would free more than it was asked for."""
     chosen = passes.find_lowest(state, name, need_bytes)
-    entries = change.cache_of(state, name).entries
-    return chosen[:-1] if sum(entries[pos].size_bytes for pos in chosen) > need_bytes else chosen
+    cached_entries = change.cache_of(state, name).entries
+    return chosen[:-1] if sum(cached_entries[pos].size_bytes for pos in chosen) > need_bytes else chosen
 
 
 @seeded_fault(Rule.L_EVICT_2, "passes.find_lowest")
@@ -239,9 +238,9 @@ def cutoff_is_young(stamp_nanos: int, cutoff_nanos: int) -> bool:
 @seeded_fault(Rule.L_EXPIRE_2, "passes.find_expired")
 def whole_cache_searched(state: State, name: CacheName, cutoff_nanos: int) -> tuple[Position, ...]:
     """An old entry behind a young one leaves too."""
-    entries = change.cache_of(state, name).entries
+    cached_entries = change.cache_of(state, name).entries
     return tuple(
-        pos for pos in change.positions_of(state, name) if passes.is_old(entries[pos].stamp_nanos, cutoff_nanos)
+        pos for pos in change.positions_of(state, name) if passes.is_old(cached_entries[pos].stamp_nanos, cutoff_nanos)
     )
 
 
@@ -254,8 +253,8 @@ def no_age_for_absent(state: State, event: ops.Expire, config: Config) -> int:
 @seeded_fault(Rule.L_STATE_5, "remove.count_removed")
 def empty_entries_uncounted(state: State, name: CacheName, positions: tuple[Position, ...]) -> Removed:
     """Entries of 0 bytes are not counted among those that left."""
-    entries = change.cache_of(state, name).entries
-    return remove.count_removed(state, name, tuple(pos for pos in positions if entries[pos].size_bytes > 0))
+    cached_entries = change.cache_of(state, name).entries
+    return remove.count_removed(state, name, tuple(pos for pos in positions if cached_entries[pos].size_bytes > 0))
 
 
 @seeded_fault(Rule.L_LIVENESS_1, "passes.eviction_rows")

@@ -115,8 +115,8 @@ def check_nothing_lost(facts: Facts) -> BrokenPromise | None:
         if listed is None:
             continue
         values = dict(listed.outcome["entries"])
-        told = facts.record.final_steps if "dirty" in facts.record.introspection else ()
-        dirty = next((each.outcome["dirty"] for each in told if _is_metrics(each, ns)), None)
+        introspected = facts.record.final_steps if "dirty" in facts.record.introspection else ()
+        dirty = next((each.outcome["dirty"] for each in introspected if _is_metrics(each, ns)), None)
         for place, found in changes.items():
             if place[0] == ns:
                 broken = _find_loss(facts, place, found, values, dirty, handed)

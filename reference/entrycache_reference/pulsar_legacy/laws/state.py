@@ -112,10 +112,10 @@ STATE_LAWS: Final = (
 # Laws about removal by a call.
 
 
-def keeps_exactly(pre: State, step: Step, name: CacheName, kept: list[Position]) -> bool:
+def keeps_exactly(pre: State, step: Step, name: CacheName, remaining: list[Position]) -> bool:
     """Return whether one cache keeps exactly these entries, and every other cache all of its own."""
     before = entries_of(pre, name)
-    return entries_of(step.state, name) == {pos: before[pos] for pos in kept} and are_others_kept(pre, step, name)
+    return entries_of(step.state, name) == {pos: before[pos] for pos in remaining} and are_others_kept(pre, step, name)
 
 
 def keeps_what_lies_outside(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
@@ -138,8 +138,8 @@ def keeps_from_the_position(config: Config, pre: State, event: InvalidateBefore,
 
 def keeps_other_ledgers(config: Config, pre: State, event: InvalidateLedger, step: Step) -> bool:
     """Check L-INVALIDATE-4."""
-    kept = [pos for pos in entries_of(pre, event.cache) if pos.ledger != event.ledger]
-    return keeps_exactly(pre, step, event.cache, kept)
+    remaining = [pos for pos in entries_of(pre, event.cache) if pos.ledger != event.ledger]
+    return keeps_exactly(pre, step, event.cache, remaining)
 
 
 REMOVAL_LAWS: Final = (

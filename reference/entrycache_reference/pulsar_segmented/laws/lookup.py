@@ -57,8 +57,8 @@ def payloads_of(config: Config, pre: State, event: Any, step: Step) -> list[int 
     if type(event) is GetRange and config.variants.range_walk is RangeWalk.ONE_PASS:
         entries = {tuple(entry.place): entry for entry in entries_of_one_walk(pre, event)}
     places = [event.pos] if isinstance(answer, Hit) and answer.hit else getattr(answer, "hits", ())
-    found = [entries.get((event.cache, pos)) for pos in places]
-    return [None if entry is None else entry.token for entry in found]
+    entries_named = [entries.get((event.cache, pos)) for pos in places]
+    return [None if entry is None else entry.token for entry in entries_named]
 
 
 def hands_over_payloads(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -146,10 +146,11 @@ def shows_the_ring(config: Config, pre: State, event: Observe, step: Step) -> bo
     """Check S-STATE-2."""
     if not isinstance(step.outcome, Observed) or len(step.outcome.segments) != len(pre.segments):
         return False
-    shown = step.outcome.segments
+    segment_views = step.outcome.segments
     return step.outcome.current == pre.current and all(
-        shown[index].bytes == segment.offset
-        and [(one.cache, one.pos) for one in shown[index].entries] == [tuple(entry.place) for entry in segment.entries]
+        segment_views[index].bytes == segment.offset
+        and [(one.cache, one.pos) for one in segment_views[index].entries]
+        == [tuple(entry.place) for entry in segment.entries]
         for index, segment in pre.segments.items()
     )
 
