@@ -52,118 +52,6 @@ Entries = tuple[tuple[str, Node], ...]
 """Keys with their entries, in the order in which a listener gets them."""
 
 
-@rule(Rule.K_FLUSH_1, Rule.K_FLUSH_2, Rule.K_FLUSH_3, Rule.K_FLUSH_4, Rule.K_FLUSH_5, Rule.K_LISTEN_4)
-def flush_dirty(state: State, ns: str, evicted: str | None, config: Config, env: Environment) -> Change:
-    """Flush every dirty entry of a namespace to its listener; `evicted` leaves the cache and comes first."""
-    # GUARD: without a listener no entry is looked up and none is lost.
-    space = space_of(state, ns)
-    counted = with_space(state, ns, space._replace(flushes=space.flushes + 1))
-    if space.listener is None:
-        return Change(handle_no_listener(report_undelivered(counted, ns, evicted), ns, evicted, config), NO_LISTENER)
-
-    # DECISION: the evicted entry first, then every other dirty one in the order of their writes.
-    keys = order_flushed_keys(space, evicted)
-    if not keys:
-        return Change(counted)
-    if any(key not in space.nodes for key in keys):
-        return Change(handle_missing_entry(counted, ns, evicted, config), ErrorKind.ILLEGAL_STATE)
-    entries = tuple((key, space.nodes[key]) for key in keys)
-    looked_up = len(keys) if evicted is None else len(keys) - 1
-    space = space._replace(flushes=space.flushes + 1, hits=space.hits + looked_up)
-
-    # EFFECT: a listener that throws leaves the namespace unchanged.
-    if space.listener is not None and space.listener.fails > 0:
-        called = record_failed_call(state, ns, space, entries)
-        return Change(
-            handle_listener_error(report_undelivered(called, ns, evicted), ns, evicted, config),
-            ErrorKind.LISTENER_FAILED,
-        )
-
-    # EFFECT: during the call the evicted entry is out of the cache, and the others are clean.
-    remaining = space if evicted is None else remove_key(space, evicted)
-    after = with_space(state, ns, mark_all_clean(remaining))
-    after = deliver_entries(after, ns, evicted, entries, config, env)
-
-    # OUTCOME: delivered tombstones leave, unless their key was written again meanwhile.
-    if config.variants.flushed_tombstone is FlushedTombstone.ANY_WRITE:
-        deleted = tuple(key for key, node in entries if node.value is None and key != evicted)
-        return Change(without_keys(after, handle_of(state, ns), deleted))
-    return Change(without_tombstones(after, ns, entries))
-
-
-@rule(Rule.K_FLUSH_1, Rule.K_EVICT_3)
-def order_flushed_keys(space: Space, evicted: str | None) -> tuple[str, ...]:
-    """Return the keys of a flush: the evicted one first, then the dirty ones in the order of their writes."""
-    others = tuple(key for key in space.dirty if key != evicted)
-    return others if evicted is None else (evicted, *others)
-
-
-@rule(Rule.K_LISTEN_4)
-def record_failed_call(state: State, ns: str, space: Space, entries: Entries) -> State:
-    """Return the state after a call that throws: the call is recorded, and one fewer will throw."""
-    assert space.listener is not None
-    called_space = space._replace(listener=space.listener._replace(fails=space.listener.fails - 1))
-    called = count_call(with_space(state, ns, called_space))
-    return with_calls(called, (*called.in_progress.calls, build_call(ns, entries)))
-
-
-def deliver_entries(
-    state: State, ns: str, evicted: str | None, entries: Entries, config: Config, env: Environment
-) -> State:
-    """Return the state after the listener, a caching store or a registered one, took these entries."""
-    listener = space_of(state, ns).listener
-    assert listener is not None
-    after = state
-    if evicted is not None:
-        after = with_entry_event(after, Rule.K_EVICT_3, "EVICT", ns, evicted, entries[0][1])
-    for key, node in entries:
-        after = with_entry_event(after, Rule.K_FLUSH_1, "FLUSH", ns, key, node, "EVICT" if key == evicted else "CALL")
-    if listener.of_store:
-        return env.receive(after, ns, entries, config, env)
-    return call_listener(after, ns, listener, entries, config, env)
-
-
-def report_undelivered(state: State, ns: str, evicted: str | None) -> State:
-    """Return the state with an event for each entry that is not delivered."""
-    space = space_of(state, ns)
-    after = state
-    for key in order_flushed_keys(space, evicted):
-        if key in space.nodes:
-            after = with_entry_event(after, Rule.K_FLUSH_3, "FLUSH", ns, key, space.nodes[key], "FAILED")
-    return after
-
-
-@rule(Rule.K_FLUSH_4)
-def without_tombstones(state: State, ns: str, entries: Entries) -> State:
-    """Return the state without the delivered tombstones whose keys were not written again."""
-    after = state
-    for key, node in entries:
-        now = space_of(after, ns).nodes.get(key)
-        if node.value is None and now is not None and now.write == node.write:
-            after = with_space(after, ns, remove_key(space_of(after, ns), key))
-            after = with_entry_event(after, Rule.K_FLUSH_4, "DELETE", ns, key, now, "FLUSH")
-    return after
-
-
-@rule(Rule.K_EVICT_1, Rule.K_EVICT_2, Rule.K_EVICT_3)
-def evict_eldest(state: State, ns: str, config: Config, env: Environment) -> Change:
-    """Evict the eldest entry of a namespace: drop a clean one, flush a dirty one."""
-    # GUARD: an empty namespace evicts nothing.
-    space = space_of(state, ns)
-    if not space.recent:
-        return Change(state)
-
-    # DECISION: the least recently used key.
-    key = space.recent[-1]
-    node = space.nodes[key]
-    if node.is_dirty:
-        return flush_dirty(state, ns, key, config, env)
-
-    # EFFECT and OUTCOME: a clean key is dirty only if a variant has lost an entry of it.
-    after = with_space(state, ns, remove_key(space, key)._replace(dirty=space.dirty))
-    return Change(with_entry_event(after, Rule.K_EVICT_2, "EVICT", ns, key, node))
-
-
 # The environment of a step.
 
 
@@ -299,6 +187,121 @@ def without_keys(state: State, handle: NamespaceHandle, keys: tuple[str, ...]) -
             after = with_space(after, handle.ns, remove_key(space_of(after, handle.ns), key))
             after = with_entry_event(after, Rule.K_FLUSH_9, "DELETE", handle.ns, key, node, "FLUSH")
     return after
+
+
+# Flushes and evictions.
+
+
+@rule(Rule.K_FLUSH_1, Rule.K_FLUSH_2, Rule.K_FLUSH_3, Rule.K_FLUSH_4, Rule.K_FLUSH_5, Rule.K_LISTEN_4)
+def flush_dirty(state: State, ns: str, evicted: str | None, config: Config, env: Environment) -> Change:
+    """Flush every dirty entry of a namespace to its listener; `evicted` leaves the cache and comes first."""
+    # GUARD: without a listener no entry is looked up and none is lost.
+    space = space_of(state, ns)
+    counted = with_space(state, ns, space._replace(flushes=space.flushes + 1))
+    if space.listener is None:
+        return Change(handle_no_listener(report_undelivered(counted, ns, evicted), ns, evicted, config), NO_LISTENER)
+
+    # DECISION: the evicted entry first, then every other dirty one in the order of their writes.
+    keys = order_flushed_keys(space, evicted)
+    if not keys:
+        return Change(counted)
+    if any(key not in space.nodes for key in keys):
+        return Change(handle_missing_entry(counted, ns, evicted, config), ErrorKind.ILLEGAL_STATE)
+    entries = tuple((key, space.nodes[key]) for key in keys)
+    looked_up = len(keys) if evicted is None else len(keys) - 1
+    space = space._replace(flushes=space.flushes + 1, hits=space.hits + looked_up)
+
+    # EFFECT: a listener that throws leaves the namespace unchanged.
+    if space.listener is not None and space.listener.fails > 0:
+        called = record_failed_call(state, ns, space, entries)
+        return Change(
+            handle_listener_error(report_undelivered(called, ns, evicted), ns, evicted, config),
+            ErrorKind.LISTENER_FAILED,
+        )
+
+    # EFFECT: during the call the evicted entry is out of the cache, and the others are clean.
+    remaining = space if evicted is None else remove_key(space, evicted)
+    after = with_space(state, ns, mark_all_clean(remaining))
+    after = deliver_entries(after, ns, evicted, entries, config, env)
+
+    # OUTCOME: delivered tombstones leave, unless their key was written again meanwhile.
+    if config.variants.flushed_tombstone is FlushedTombstone.ANY_WRITE:
+        deleted = tuple(key for key, node in entries if node.value is None and key != evicted)
+        return Change(without_keys(after, handle_of(state, ns), deleted))
+    return Change(without_tombstones(after, ns, entries))
+
+
+@rule(Rule.K_FLUSH_1, Rule.K_EVICT_3)
+def order_flushed_keys(space: Space, evicted: str | None) -> tuple[str, ...]:
+    """Return the keys of a flush: the evicted one first, then the dirty ones in the order of their writes."""
+    others = tuple(key for key in space.dirty if key != evicted)
+    return others if evicted is None else (evicted, *others)
+
+
+@rule(Rule.K_LISTEN_4)
+def record_failed_call(state: State, ns: str, space: Space, entries: Entries) -> State:
+    """Return the state after a call that throws: the call is recorded, and one fewer will throw."""
+    assert space.listener is not None
+    called_space = space._replace(listener=space.listener._replace(fails=space.listener.fails - 1))
+    called = count_call(with_space(state, ns, called_space))
+    return with_calls(called, (*called.in_progress.calls, build_call(ns, entries)))
+
+
+def deliver_entries(
+    state: State, ns: str, evicted: str | None, entries: Entries, config: Config, env: Environment
+) -> State:
+    """Return the state after the listener, a caching store or a registered one, took these entries."""
+    listener = space_of(state, ns).listener
+    assert listener is not None
+    after = state
+    if evicted is not None:
+        after = with_entry_event(after, Rule.K_EVICT_3, "EVICT", ns, evicted, entries[0][1])
+    for key, node in entries:
+        after = with_entry_event(after, Rule.K_FLUSH_1, "FLUSH", ns, key, node, "EVICT" if key == evicted else "CALL")
+    if listener.of_store:
+        return env.receive(after, ns, entries, config, env)
+    return call_listener(after, ns, listener, entries, config, env)
+
+
+def report_undelivered(state: State, ns: str, evicted: str | None) -> State:
+    """Return the state with an event for each entry that is not delivered."""
+    space = space_of(state, ns)
+    after = state
+    for key in order_flushed_keys(space, evicted):
+        if key in space.nodes:
+            after = with_entry_event(after, Rule.K_FLUSH_3, "FLUSH", ns, key, space.nodes[key], "FAILED")
+    return after
+
+
+@rule(Rule.K_FLUSH_4)
+def without_tombstones(state: State, ns: str, entries: Entries) -> State:
+    """Return the state without the delivered tombstones whose keys were not written again."""
+    after = state
+    for key, node in entries:
+        now = space_of(after, ns).nodes.get(key)
+        if node.value is None and now is not None and now.write == node.write:
+            after = with_space(after, ns, remove_key(space_of(after, ns), key))
+            after = with_entry_event(after, Rule.K_FLUSH_4, "DELETE", ns, key, now, "FLUSH")
+    return after
+
+
+@rule(Rule.K_EVICT_1, Rule.K_EVICT_2, Rule.K_EVICT_3)
+def evict_eldest(state: State, ns: str, config: Config, env: Environment) -> Change:
+    """Evict the eldest entry of a namespace: drop a clean one, flush a dirty one."""
+    # GUARD: an empty namespace evicts nothing.
+    space = space_of(state, ns)
+    if not space.recent:
+        return Change(state)
+
+    # DECISION: the least recently used key.
+    key = space.recent[-1]
+    node = space.nodes[key]
+    if node.is_dirty:
+        return flush_dirty(state, ns, key, config, env)
+
+    # EFFECT and OUTCOME: a clean key is dirty only if a variant has lost an entry of it.
+    after = with_space(state, ns, remove_key(space, key)._replace(dirty=space.dirty))
+    return Change(with_entry_event(after, Rule.K_EVICT_2, "EVICT", ns, key, node))
 
 
 # Lowering the limit of a running total.
