@@ -148,9 +148,9 @@ def _given_config(kwargs: dict[str, Any]) -> dict[str, Any] | None:
     settings = given_settings(kwargs)
     if settings is None:
         return None
-    from entrycache_trace.generators.generate import WORKLOADS
+    from entrycache_trace.generators.generate import systems_with_settings
 
-    systems = dict.fromkeys(workload.system for workload in WORKLOADS.values() if workload.takes_settings)
+    systems = systems_with_settings()
     if settings.system not in systems:
         raise UsageError(f"{settings.reader} is system {settings.system}; traces are generated of {', '.join(systems)}")
     return settings.config
