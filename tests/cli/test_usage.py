@@ -215,6 +215,36 @@ def test_help_imports_no_system_and_answers_at_once() -> None:
     assert seconds < 0.25
 
 
+ONE_METHOD = """
+import os, resource, sys
+from entrycache_protocol.author import Subject
+
+class Mine(Subject):
+    system = "pulsar-pip430"
+    settings = ()
+
+    def insert(self, cache, pos, size, expected_reads=None):
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        systems = {part for name in sys.modules if name.startswith("entrycache_") for part in name.split(".")
+                   if part in ("pulsar_pip430", "pulsar_legacy", "pulsar_segmented", "kafka_streams")}
+        with open("start.txt", "w") as file:
+            print(usage.ru_utime + usage.ru_stime, *sorted(systems), file=file)
+        os.kill(os.getpid(), 9)
+"""
+
+
+def test_conform_starts_quickly_and_imports_one_system(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(ONE_METHOD)
+    argv = [sys.executable, "-m", "entrycache_cli", "conform", "mine:Mine", "--level", "range"]
+    starts = []
+    for _ in range(3):
+        subprocess.run(argv, capture_output=True, cwd=tmp_path, check=False)
+        seconds, *systems = (tmp_path / "start.txt").read_text().split()
+        assert systems == ["pulsar_pip430"]
+        starts.append(float(seconds))
+    assert min(starts) < 0.6
+
+
 def test_a_subject_is_served_without_loading_what_searches() -> None:
     code = (
         "import sys; from entrycache_cli.main import main; main.get_command(None, 'serve');"
