@@ -1,1 +1,1 @@
-"""The command line: every command, its reports, the settings of brokers, the table of versions."""
+"""The command line: every command, its reports, and the settings of brokers."""

@@ -1,4 +1,4 @@
-"""`python -m entrycache_cli` is the command `entrycache`."""
+"""Run the command `entrycache` as `python -m entrycache_cli`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The first and the last moment of a command: a signal ends it before anything that takes long is imported, and after.
+"""The first and the last moment of a command: signals end it with the documented exit code there too.
 
-While Python takes itself apart at the end, a signal would end it by itself, not with the documented exit code. So the
-process ends before that, once all that is to be done at exit is done.
+`begin` installs signal handlers before any slow import, and then imports the module that runs the command. At its end,
+while Python deletes its modules, a signal would end the process by itself. So the process exits before that, after all
+exit handlers have run.
 """
 
 from __future__ import annotations

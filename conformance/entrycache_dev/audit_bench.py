@@ -1,4 +1,10 @@
-"""Processor time and memory of this process and all below it: the JVM of Spark and its workers are among them."""
+"""The benchmark of audits: their cost beside DuckDB alone and beside trivial aggregates of the same files.
+
+`measure_audits` generates honest traces of several sizes, goes through each of them in several ways (`audit_ways`), and
+compares processor time and memory of the whole process tree, Spark's JVM and workers included (`cost_of`). `judge_runs`
+turns the medians into ratios with targets. `measure_profile` runs one audit and notes the cost of each query on DuckDB
+and on Spark's SQL. `entrycache_dev.audit_bench_page` writes both pages.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +43,9 @@ SAMPLE_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What some work took: seconds of processors and of the wall, and the most memory of the processes below, in MiB.
+    """The cost of some work: processor seconds, wall seconds, and peak memory of child processes in MiB.
 
-    `workers_mib` are those that are no JVM.
+    `workers_mib` is the memory of processes that are not a JVM.
     """
 
     cpu_seconds: float
@@ -69,7 +75,7 @@ def cost_of(work: Callable[[], object]) -> Cost:
 
 
 def cpu_seconds() -> float:
-    """Of this process and those below it, ended ones that were waited for included."""
+    """Return the processor seconds of this process and all its children, finished ones included."""
     total = 0.0
     for process in _tree():
         with suppress(psutil.Error):
@@ -94,30 +100,30 @@ def _resident_mib(kind: str) -> float:
     return total / (1 << 20)
 
 
-# --- runs
-# The measurements: audits of made-up traces, beside DuckDB alone and trivial aggregates of the same files.
-
 STRETCH_EVENTS: Final = 50_000
 MANY: Final = 8
-"""Brokers of a trace of many."""
+"""The number of brokers in a trace of many brokers."""
 
 FEW_EVENTS: Final = 2_000_000
-"""Up to here everything is measured; of longer traces what the goals speak about."""
+"""The largest trace for which every way is measured; longer ones are measured only where a goal speaks of them."""
 
 ALONE_MOST: Final = 30_000_000
-"""Up to here DuckDB goes through a trace alone, which takes it seven times as long as an audit."""
+"""The largest trace that DuckDB goes through alone, which takes seven times as long as an audit."""
 
 AUDIT, THREADS = "audit", "audit, several threads"
 WITNESSES, WINDOWS = "DuckDB, witnesses alone", "DuckDB, windows decide all"
 GOALS: Final = {AUDIT: "3 M", THREADS: "0.5 M", WITNESSES: "", WINDOWS: ""}
-"""Bare rates that are printed, with their goals in events a second. The fold decides all rules at once, so it is held
-to the goal of witnesses alone; and where several threads leave those nothing to prove, to that of the windows."""
+"""Rates without a target, with their goals in events a second.
+
+The single-pass checker decides all rules at once, so it is compared with the goal of witnesses alone. Witnesses prove
+little in traces of several threads; there it is compared with the goal of windows.
+"""
 
 ALONE, BY_OP, BY_COLUMN, SPARK_SQL = "DuckDB alone", "trivial, by op", "trivial, each column", "Spark SQL"
 
 
 class Run(NamedTuple):
-    """One trace and one way, with the median of its rounds."""
+    """The median cost of one way through one trace."""
 
     events: int
     brokers: int
@@ -126,14 +132,14 @@ class Run(NamedTuple):
 
     @property
     def each(self) -> float:
-        """Processor seconds a million events."""
+        """The processor seconds per million events."""
         return self.cost.cpu_seconds / self.events * 1_000_000
 
 
 def measure_runs(
     sizes: Sequence[int], folder: Path, master: str, rounds: int, progress: Callable[[str], None]
 ) -> Iterator[Run]:
-    """Every way over every trace; the rounds are interleaved, after one that warms up."""
+    """Measure every way through every trace; rounds are interleaved and follow one round of warming up."""
     progress("generating")
     generate("tail-fanout", STRETCH_EVENTS, 1, folder / "stretch")
     for events in sizes:
@@ -159,7 +165,7 @@ def _values(cost: Cost) -> tuple[float, float, float, float]:
 
 
 def audit_ways(trace: Path, master: str, rows: int) -> Mapping[str, Callable[[], object]]:
-    """How a trace is gone through."""
+    """Return the ways to go through a trace, by name."""
     spark = get_session(master, QUICK_JVM)
     proved = [rule.id for rule in all_rules() if rule.witness is not None]
     kinds = ", ".join(f"{name} {sql_type(name)}" for name in COLUMNS)
@@ -182,7 +188,7 @@ def audit_ways(trace: Path, master: str, rows: int) -> Mapping[str, Callable[[],
 
 
 def _many_threads_copy(trace: Path) -> Path:
-    """The same files as a trace of several threads, whose order the witnesses do not show."""
+    """Return a copy of the trace that claims several threads, whose order the witnesses do not show."""
     other = trace.with_name(f"{trace.name}-threads")
     if not other.exists():
         for path in trace.glob("broker=*/*.parquet"):
@@ -193,7 +199,7 @@ def _many_threads_copy(trace: Path) -> Path:
 
 
 def _column_aggregates(spark: Any) -> list[Any]:
-    """A sum or a count of each column."""
+    """Return a sum or a count of each column."""
     from pyspark.sql import functions  # noqa: PLC0415 - an extra
 
     kinds = {"bigint": "sum({} & 1023)", "string": "count({})", "boolean": "count_if({})"}
@@ -201,19 +207,19 @@ def _column_aggregates(spark: Any) -> list[Any]:
 
 
 def audit_clean(trace: Path, engine: str, master: str, **asked: Any) -> None:
-    """Audit an honest trace; what is found in it ends the bench."""
+    """Audit an honest trace; a violation ends the benchmark."""
     result = audit_folder(trace, engine, master, **asked)
     assert result.exit_code == 0, result.violations[:3]
 
 
 def command_cost(trace: Path, master: str, out: Path) -> Cost:
-    """What a whole command costs, from its start to its verdicts."""
+    """Measure a whole command from its start to its verdicts."""
     argv = [sys.executable, "-m", "entrycache_cli", "audit", str(trace), "--master", master, "--out", str(out)]
     return cost_of(lambda: subprocess.run(argv, check=True, capture_output=True))
 
 
 def judge_runs(found: Sequence[Run], processors: int) -> list[Measurement]:
-    """The ratios, with their targets, and the bare rates."""
+    """Return the ratios with their targets, and the rates without targets."""
     by = {(run.events, run.brokers, run.way): run for run in found}
     items: list[Measurement] = []
     for events, brokers in dict.fromkeys((run.events, run.brokers) for run in found):
@@ -249,7 +255,7 @@ def _ratio_measurements(name: str, own: Mapping[str, Run]) -> list[Measurement]:
 
 
 def _skew_measurements(by: Mapping[tuple[int, int, str], Run]) -> list[Measurement]:
-    """One giant broker beside many, of about as many events."""
+    """Compare one giant broker with many brokers of about as many events in all."""
     found = []
     for (events, *kind), run in by.items():
         if kind == [1, AUDIT]:
@@ -261,7 +267,7 @@ def _skew_measurements(by: Mapping[tuple[int, int, str], Run]) -> list[Measureme
 
 
 def _growth_measurements(found: Sequence[Run]) -> list[Measurement]:
-    """The time of an event in the longest trace beside the one before the longest."""
+    """Compare the time per event of each trace with that of the next shorter one."""
     giants = sorted((run for run in found if run.brokers == 1 and run.way == AUDIT), key=lambda run: run.events)
     return [
         Measurement(
@@ -274,18 +280,15 @@ def _growth_measurements(found: Sequence[Run]) -> list[Measurement]:
     ]
 
 
-# --- profile
-# Where the time of an audit goes: each question of both tiers, on DuckDB and on Spark's SQL.
-
 JIT_BYTES: Final = 8_000
-"""The JVM compiles no method that is longer than this; it is interpreted, row for row."""
+"""The size above which the JVM compiles no method; such a method is interpreted row by row."""
 
 
 class QueryCost(NamedTuple):
-    """One question of an audit: what it is about, what it cost, and how it was answered.
+    """The cost of one query of an audit, and its plan.
 
-    `scans` of the trace; `sorts` and windows; of Spark's SQL the `shuffles`, the longest method that it generated, in
-    bytes, and what compiling took.
+    `scans` counts scans of the trace, `sorts` counts sorts and windows. For Spark's SQL there are also shuffles, the
+    bytes of the longest generated method, and the seconds of compiling.
     """
 
     about: str
@@ -298,7 +301,7 @@ class QueryCost(NamedTuple):
 
 
 class MeasuredBackend:
-    """An engine, and what each of its questions costs."""
+    """A backend that notes the cost of each query."""
 
     def __init__(
         self, engine: SqlBackend, plan_of: Callable[[str], tuple[int, ...]], compiled: Callable[[], float]
@@ -310,15 +313,15 @@ class MeasuredBackend:
         self.questions: list[QueryCost] = []
 
     def define(self, name: str, query: str) -> None:
-        """As the engine does."""
+        """Define a view."""
         self._engine.define(name, query)
 
     def table(self, name: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
-        """As the engine does."""
+        """Create a table."""
         self._engine.table(name, columns, rows)
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """As the engine does, and noted."""
+        """Run a query and note its cost."""
         cpu, compiled = cpu_seconds(), self._compiled()
         found = self._engine.rows(query)
         spent = cpu_seconds() - cpu, self._compiled() - compiled
@@ -327,16 +330,16 @@ class MeasuredBackend:
         return found
 
     def close(self) -> None:
-        """As the engine does."""
+        """Close the backend."""
         self._engine.close()
 
     def says(self, text: str) -> None:
-        """What is asked about from now on."""
+        """Set the subject of the following queries."""
         self.about = text.partition(":")[0]
 
 
 def profile_audit(trace: Path, engine: str, master: str, witnesses: bool) -> list[QueryCost]:
-    """The questions of one audit; without `witnesses` the windows of all rules."""
+    """Return the cost of the queries of one audit; without `witnesses`, windows decide all rules."""
     metadata = read_metadata(trace)
     audited = audited_system(metadata.system)
     parts = list_parts(trace, audited.columns)
@@ -372,19 +375,15 @@ def _plan_of_spark(engine: SparkSqlBackend, query: str) -> tuple[int, ...]:
 
 
 def _compile_seconds(engine: SparkSqlBackend) -> float:
-    """Seconds that Spark's generated code has taken to compile so far, where this Spark tells."""
+    """Return the seconds that Spark has spent on compiling generated code, if this version reports them."""
     with suppress(Exception):
         return engine.compile_seconds()
     return 0.0
 
 
-# --- result
-# All that one run of `entrycache bench audit` has measured.
-
-
 @dataclass(frozen=True)
 class AuditNumbers:
-    """What was measured, and where."""
+    """The measurements of one run, with the machine they were made on."""
 
     sizes: tuple[int, ...]
     rounds: int
@@ -400,7 +399,7 @@ class AuditNumbers:
         return [item for item in self.measurements if item.missed]
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the object that `--json` prints."""
         return {
             "schema": 1,
             "verdict": "violates" if self.missed else "conforms",
@@ -413,7 +412,7 @@ class AuditNumbers:
 
 @dataclass(frozen=True)
 class AuditProfile:
-    """The questions of one audit, on both engines; `size`: the events that were asked for."""
+    """The queries of one audit on both backends; `size` is the requested number of events."""
 
     size: int
     events: int
@@ -422,17 +421,17 @@ class AuditProfile:
     spark_sql: tuple[QueryCost, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the object that `--json` prints."""
         own = {name: [question._asdict() for question in getattr(self, name)] for name in ("duckdb", "spark_sql")}
         return {"schema": 1, "events": self.events, "master": self.master, **own}
 
 
 @contextmanager
 def _trace_folder() -> Iterator[Path]:
-    """A folder for traces, which is gone afterwards.
+    """Yield a folder for traces, which is deleted afterwards.
 
     Raises:
-        Unwritten: there is none to be had.
+        WriteError: no folder can be created.
     """
     with ExitStack() as stack:
         try:
@@ -459,7 +458,7 @@ def measure_audits(sizes: Sequence[int], rounds: int, master: str, progress: Cal
 
 
 def measure_profile(size: int, master: str, progress: Callable[[str], None]) -> AuditProfile:
-    """Profile an audit of one broker on both engines."""
+    """Profile an audit of one broker on both backends."""
     with _trace_folder() as folder:
         generate("tail-fanout", STRETCH_EVENTS, 1, folder / "stretch")
         events = repeat(folder / "stretch", folder / "trace", size)

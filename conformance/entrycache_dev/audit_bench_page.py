@@ -1,4 +1,4 @@
-"""The page of what audits cost, and its picture."""
+"""The pages docs/reference/audit-speed.md and audit-profile.md, and the picture of the first."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from entrycache_dev.audit_bench import (
     AuditProfile,
     QueryCost,
 )
-from entrycache_dev.bench.page import FAST_COLOUR, PEER_COLOUR, RELEASED_COLOUR, measurement_row, require_matplotlib
+from entrycache_dev.bench.page import FAST_COLOUR, PEER_COLOUR, RELEASED_COLOUR, measurement_row
+from entrycache_protocol.errors import import_matplotlib
 from entrycache_protocol.files import atomic_path
 
 AUDIT_HEAD = """# What audits cost
 
-Written by `entrycache bench audit --sizes {sizes} --rounds {rounds} --page docs/reference/audit-speed.md`.
+`python -m entrycache_dev bench-audit --sizes {sizes} --rounds {rounds} --page docs/reference/audit-speed.md` writes
+this page.
 
 Honest traces of `tail-fanout`, a stretch repeated; `{master}`, {processors} processors, {load:.1f} programs wanting
 one when it began. Each trace is gone through by every way in turn, once to warm up, then {rounds} times; a number is
@@ -41,7 +43,7 @@ shortest traces only, DuckDB alone up to {alone} M events.
 
 PROFILE_HEAD = """# Where the time of an audit goes
 
-Written by `entrycache bench audit --profile --sizes {size} --page docs/reference/audit-profile.md`.
+`python -m entrycache_dev bench-audit --profile --sizes {size} --page docs/reference/audit-profile.md` writes this page.
 
 Each question that an audit of {events:,} events of one broker asks, all rules, by the windows alone (`witnesses=False`)
 after the aggregate of the witnesses; processor seconds of the whole process tree, one run, `{master}`. *Scans* of the
@@ -53,7 +55,7 @@ generation does not pay there, whatever the plan says.
 
 
 def render_audit_page(numbers: AuditNumbers, picture: str) -> str:
-    """The page, in Markdown."""
+    """Return the page in Markdown."""
     head = AUDIT_HEAD.format(
         sizes=",".join(str(size) for size in numbers.sizes),
         rounds=numbers.rounds,
@@ -79,13 +81,13 @@ def render_audit_page(numbers: AuditNumbers, picture: str) -> str:
 
 
 def profile_page(profile: AuditProfile) -> str:
-    """The page of a profile, in Markdown."""
+    """Return the page of a profile in Markdown."""
     head = PROFILE_HEAD.format(size=profile.size, events=profile.events, master=profile.master, jit=JIT_BYTES)
     return head + "\n".join(profile_lines(profile)) + "\n"
 
 
 def profile_lines(profile: AuditProfile) -> list[str]:
-    """A line a question, and one for all."""
+    """Return the table of a profile, with a line for each query and one for the sum."""
     beside: dict[str, list[QueryCost]] = {}
     for question in profile.spark_sql:
         beside.setdefault(question.about, []).append(question)
@@ -123,7 +125,7 @@ def _spark_cells(own: Sequence[QueryCost]) -> str:
 
 def draw_audit_costs(numbers: AuditNumbers, path: Path) -> None:
     """Write the picture as SVG."""
-    matplotlib = require_matplotlib()
+    matplotlib = import_matplotlib("bench")
     matplotlib.use("svg")
     from matplotlib import pyplot  # noqa: PLC0415
 

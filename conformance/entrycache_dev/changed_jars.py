@@ -1,6 +1,8 @@
-"""Released jars with one instruction changed each: what a conformance run must find.
+"""Released jars with one changed instruction each, which a conformance run must detect.
 
-A change keeps every length, so no offset, no stack map and no constant of the class file moves.
+A `JarChange` names bytes of one class and their replacement. It keeps every length, so no offset, no stack map and no
+constant of the class file moves. `write_changed_jar` copies the released jar and changes that class. The changes of
+each system stand in a table; the comment above a change says which instructions it touches.
 """
 
 from __future__ import annotations
@@ -15,28 +17,28 @@ from entrycache_conformance.java.driver import jar_under_test
 
 
 class JarChange(NamedTuple):
-    """Bytes of one class that occur once there, and the bytes to put in their place."""
+    """Bytes that occur once in a class, and the bytes that replace them."""
 
     subject: str
     """The release whose jar is changed."""
     class_name: str
-    """With its folders."""
+    """The name of the class with its folders."""
     instructions: bytes
-    """A regular expression; what its group ``new`` matches is replaced."""
+    """A regular expression, whose group ``new`` is replaced."""
     new: bytes
     what: str = ""
-    """What is wrong then, for the page of faults; empty: it does not stand there."""
+    """The effect of the change, for the page of seeded faults; a change without it is not on the page."""
     levels: tuple[str, ...] = ()
-    """The levels at which the page has it looked for."""
+    """The levels of the page's run."""
 
 
 def write_changed_jars(out: Path, changes: Mapping[str, JarChange]) -> dict[str, Path]:
-    """The changed jars by name; those that stand in the folder already are taken as they are."""
+    """Write changed jars into a folder, except those that exist already; return them by name."""
     return {name: write_changed_jar(change, out / f"{name}.jar") for name, change in changes.items()}
 
 
 def write_changed_jar(change: JarChange, jar: Path) -> Path:
-    """The released jar with one class changed."""
+    """Write the released jar with one class changed, unless it exists."""
     if not jar.exists():
         jar.parent.mkdir(parents=True, exist_ok=True)
         scratch = jar.with_suffix(".part")
@@ -61,11 +63,8 @@ def _change_class(content: bytes, change: JarChange) -> bytes:
     return content[:start] + change.new + content[end:]
 
 
-# --- changed_jars
-# The released jar with one instruction changed at a time.
-
 PULSAR_PIP430_RELEASE: Final = "pulsar:4.2.4"
-"""The bytes of a change stand in this one jar."""
+"""The release whose jar holds the bytes of these changes."""
 
 
 def _pulsar_pip430_change(class_name: str, instructions: bytes, new: bytes, what: str = "") -> JarChange:
@@ -124,17 +123,14 @@ PULSAR_PIP430_CHANGES: Final = {
         "ActiveManagedCursorContainerImpl", rb"\x41(?P<new>\x2a\xb6..)\x2a\xb4..\x2b\xb9", b"\x00" * 4
     ),
 }
-"""By name, of instructions only."""
+"""The changes of `pulsar-pip430` by name; they change instructions only."""
 
 NO_CLOCK_CALL: Final = _pulsar_pip430_change("cache/RangeCacheEntryWrapper", rb"(?P<new>nanoTime)", b"nanoTimf")
-"""A class that never asks for the time: the agent must refuse it."""
+"""A change after which a class never asks for the time, which the agent must refuse."""
 
-
-# --- changed_jars
-# The released jar with one instruction changed at a time.
 
 PULSAR_LEGACY_RELEASE: Final = "pulsar:4.0.8"
-"""The bytes of a change stand in this one jar."""
+"""The release whose jar holds the bytes of these changes."""
 
 LEGACY_POLICY_CLASS: Final = "impl/cache/EntryCacheDefaultEvictionPolicy"
 LEGACY_MANAGER_CLASS: Final = "impl/cache/RangeEntryCacheManagerImpl"
@@ -195,14 +191,11 @@ PULSAR_LEGACY_CHANGES: Final = {
         "an insert that begins with the bytes at the limit is taken",
     ),
 }
-"""By name, of instructions only."""
+"""The changes of `pulsar-legacy` by name; they change instructions only."""
 
-
-# --- changed_jars
-# The released jar with one place changed at a time.
 
 KAFKA_STREAMS_RELEASE: Final = "kafka-streams:4.3.1"
-"""The bytes of a change stand in this one jar."""
+"""The release whose jar holds the bytes of these changes."""
 
 
 def _kafka_streams_change(
@@ -259,4 +252,7 @@ KAFKA_STREAMS_CHANGES: Final = {
         ("store",),
     ),
 }
-"""By name, of instructions only."""
+"""The changes of `kafka-streams` by name; they change instructions only."""
+
+ALL_CHANGES: Final = {**PULSAR_PIP430_CHANGES, **PULSAR_LEGACY_CHANGES, **KAFKA_STREAMS_CHANGES}
+"""The changes of every system by name."""

@@ -1,10 +1,16 @@
-"""`make conform`: every part of the suite once, through its own commands, ending in one table.
+"""The demo of `make conform`: run every part of the suite once, through its own commands, and print one table.
 
-Each part runs as a person would type it, with --json; the results are one stream, which `entrycache report`
-prints. What a missing tool keeps from running is a line of the table too.
+`request_parts` asks for the parts: conformance runs, a trace with its audits, and the proofs. `Demo` runs each part as
+`entrycache ... --json` in a process of its own, two at a time, and collects the results. The results are one stream, as
+`entrycache report` reads it. A part whose tool is missing becomes a line of the table too.
 """
 
 from __future__ import annotations
+
+from entrycache_cli.startup import begin
+
+if __name__ == "__main__":
+    begin("entrycache_dev.demo")
 
 import json
 import random
@@ -43,11 +49,11 @@ MISSING_PREREQUISITE = 4
 """The exit code of a command that lacks a tool."""
 
 PARALLEL_PARTS = 2
-"""How many parts run at a time."""
+"""The number of parts that run at a time."""
 
 
 class CommandResult(NamedTuple):
-    """What came of a command: its exit code, its JSON object, the last line of its stderr."""
+    """The result of a command: its exit code, its JSON object, and the last line of its stderr."""
 
     code: int
     value: dict[str, Any] | None
@@ -55,7 +61,7 @@ class CommandResult(NamedTuple):
 
 
 def run_command(*arguments: str) -> CommandResult:
-    """One command of `entrycache`."""
+    """Run one command of `entrycache`."""
     argv = [sys.executable, "-m", "entrycache_cli", *arguments]
     done = processes.run_program(argv)
     try:
@@ -67,7 +73,7 @@ def run_command(*arguments: str) -> CommandResult:
 
 
 class DemoPart(NamedTuple):
-    """A part that is under way or over, what it is called, and what is written into its result."""
+    """A part in progress or finished, with its name and the keys that are added to its result."""
 
     what: str
     marks: dict[str, str]
@@ -75,7 +81,7 @@ class DemoPart(NamedTuple):
 
 
 class Demo:
-    """The parts of a run, `BESIDE` of them at a time; `worst` is the highest exit code that is no missing tool."""
+    """The parts of a run, `PARALLEL_PARTS` at a time; `worst` is the highest exit code other than a missing tool's."""
 
     def __init__(self) -> None:
         self.results: list[dict[str, Any]] = []
@@ -88,7 +94,7 @@ class Demo:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Begin nothing more."""
+        """Start no further parts."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def part(self, what: str, *arguments: str, **marks: str) -> DemoPart:
@@ -137,7 +143,7 @@ class Demo:
 
 
 def all_conform(verdicts: dict[str, str]) -> bool:
-    """Whether the audit decided every rule that the trace can show, and each of them conforms."""
+    """Return whether the audit decided every rule that the trace can show, and each of them conforms."""
     return all(
         verdict == "conforms" or (verdict == "nothing-checked" and rule in NOT_SHOWN_RULES)
         for rule, verdict in verdicts.items()
@@ -145,7 +151,7 @@ def all_conform(verdicts: dict[str, str]) -> bool:
 
 
 def demo_subjects(system: AnySystem, strict: bool) -> dict[str, bool]:
-    """Our own subjects and the released ones of a system, in a strict run all; whether each stands for the others."""
+    """Return the subjects of a system, each with whether it stands for the others; a strict run takes all releases."""
     known = () if system.jvm is None else releases(system.jvm.name)
     released = {release.subject: release.tour for release in known if strict or release.tour}
     own = {REFERENCE_NAME: False} if system.fast is None else {REFERENCE_NAME: False, FAST: True}
@@ -153,7 +159,7 @@ def demo_subjects(system: AnySystem, strict: bool) -> dict[str, bool]:
 
 
 def write_traced_case(folder: Path, system: AnySystem) -> Path:
-    """A long case of the generator, for the trace."""
+    """Write a long generated case, for the trace."""
     source = random.Random(TRACED_SEED)
     subject = reference_subject(system)
     menu = system.cases.menu(system.ops_up_to(system.levels[-1]))

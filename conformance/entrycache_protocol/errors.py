@@ -117,6 +117,19 @@ def missing_extra(what: str, package: str, extra: str) -> MissingPrerequisite:
     return MissingPrerequisite(f"{what} needs the Python package {package}: {install_command(extra)}")
 
 
+def import_matplotlib(extra: str) -> Any:
+    """Import matplotlib, which only commands that draw pictures need.
+
+    Raises:
+        MissingPrerequisite: it is not installed; `extra` brings it.
+    """
+    try:
+        import matplotlib  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise missing_extra("the picture", "matplotlib", extra) from None
+    return matplotlib
+
+
 def install_command(extra: str) -> str:
     """The command line that adds an extra to this installation."""
     source = _installed_source()

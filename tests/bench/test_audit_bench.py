@@ -1,4 +1,4 @@
-"""What `bench audit` makes of its runs: ratios with targets, rates, pages; and the profile of an audit."""
+"""The benchmark of audits: ratios with targets, rates, pages, and the profile of an audit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from entrycache_cli.main import main
 from entrycache_dev.audit_bench import (
     ALONE,
     AUDIT,
@@ -25,6 +24,7 @@ from entrycache_dev.audit_bench import (
     profile_audit,
 )
 from entrycache_dev.audit_bench_page import draw_audit_costs, profile_page, render_audit_page
+from entrycache_dev.commands import main
 from entrycache_trace.generators.generate import generate
 
 EACH = {BY_OP: 0.3, BY_COLUMN: 1.0, AUDIT: 2.0, ALONE: 1.0, THREADS: 1.5, WITNESSES: 0.5, WINDOWS: 4.0}
@@ -84,6 +84,6 @@ def test_a_processor_that_works_is_measured() -> None:
 
 
 def test_sizes_that_are_none_are_one_line() -> None:
-    done = CliRunner().invoke(main, ["bench", "audit", "--sizes", "1,x"])
+    done = CliRunner().invoke(main, ["bench-audit", "--sizes", "1,x"])
     assert (done.exit_code, len(done.output.splitlines())) == (2, 1)
     assert "expected numbers of events" in done.output

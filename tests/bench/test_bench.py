@@ -1,12 +1,12 @@
-"""The measurements measure what they say; whether a target is reached is not asked here."""
+"""The benchmarks measure what they claim; no test checks a target."""
 
 from __future__ import annotations
 
 import pytest
 
-from entrycache_dev.bench import Measurement
 from entrycache_dev.bench.measurement import (
     CALIBRATION,
+    Measurement,
     interleaved,
     mixed_operations,
     play_mapping,

@@ -1,4 +1,4 @@
-"""The measurement of cursors: both containers are right, and play the same moves."""
+"""The benchmark of cursors: both containers are right and play the same moves."""
 
 from __future__ import annotations
 

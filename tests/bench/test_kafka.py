@@ -1,4 +1,4 @@
-"""The measurements of `kafka-streams` measure what they say; whether one is quick is not asked here."""
+"""The benchmarks of `kafka-streams` measure what they claim; no test checks a target."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_released_cache_agrees() -> None:
 
 @contextmanager
 def in_no_time(version: str, mix: StreamsMix) -> Iterator[Callable[[bool], PlayedStreams]]:
-    """A JVM whose clock has not gone on."""
+    """Yield a JVM whose clock does not advance."""
     yield lambda dirty: PlayedStreams(0.0, 1)
 
 

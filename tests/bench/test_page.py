@@ -1,4 +1,4 @@
-"""The page of numbers is made of the file of numbers; a wrong file, or a missing library, is one line."""
+"""The page of numbers is made from the file of numbers; a wrong file or a missing library gives one line."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from entrycache_cli.main import main
 from entrycache_dev.bench.measurement import Measurement
 from entrycache_dev.bench.page import render_page
 from entrycache_dev.bench.pulsar_cursors import MOVE_RANK, MOVES, CursorCost
 from entrycache_dev.bench.result import BenchResult, read_result
+from entrycache_dev.commands import main
 from entrycache_protocol.errors import missing_extra
 from tests.support import ROOT
 

@@ -1,4 +1,4 @@
-"""`conform --rules` counts failures of those rules only, `--list` tells what they need; nothing unasked is named."""
+"""`conform --rules` counts failures of those rules only, and `--list` prints the operations that they need."""
 
 from __future__ import annotations
 

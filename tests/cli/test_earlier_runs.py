@@ -1,4 +1,4 @@
-"""A failure that needs what an earlier run has left behind: table, case file, JSON and replay tell the same."""
+"""A failure that needs earlier runs: table, case file, JSON and replay agree on them."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_what_is_no_earlier_run_is_refused(earlier: object) -> None:
 
 
 def test_many_earlier_runs_are_told_after_few_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Thirty runs have to come first; each try begins a process, so their number is what somebody waits for."""
+    """Find thirty earlier runs with few starts, because each try starts a process."""
     program, starts = tmp_path / "worn.py", tmp_path / "starts"
     program.write_text(WORN.format(starts=starts))
     command = shlex.join([sys.executable, "-I", "-S", str(program)])

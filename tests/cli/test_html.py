@@ -1,4 +1,4 @@
-"""The page: it needs nothing else, and nothing of what it tells is mark-up or code."""
+"""The HTML page needs no other file, and nothing that it shows is mark-up or code."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class Page(HTMLParser):
 
 
 def model(page: Page) -> Any:
-    """What the script of the page is handed."""
+    """Return the data that the script of the page receives."""
     return json.loads(next(text for tag, text in page.within if tag == "script" and text.startswith("{")))
 
 
 def violation(text: str) -> dict[str, Any]:
-    """A violation of an audit with the rows around it, as a page is told it."""
+    """Return a violation of an audit with its rows, as a page receives it."""
     rows = [["6", "HIT", text], ["7", "EVICT", text]]
     words = {"rule": "R-EVICT-8", "broker": text, "expected": text, "observed": text}
     lines = {"columns": ["seq", "op", text], "rows": rows, "bad": 1, "bytes": [[6, 10], [7, 4]]}
@@ -143,7 +143,7 @@ def test_ten_thousand_failures_are_small_and_quick() -> None:
 
 @pytest.fixture(scope="module")
 def chromium() -> Path:
-    """A folder with headless Chromium, which npm brings."""
+    """Return a folder with headless Chromium, which npm brings."""
     if shutil.which("npm") is None:
         pytest.skip("node, with npm, is missing")
     folder = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "entrycache" / "chromium"

@@ -1,4 +1,4 @@
-"""`entrycache init`: what it writes is built, conforms, and is caught with one character changed."""
+"""`entrycache init`: the adapter builds, conforms, and fails with one character changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from entrycache_cli.init.adapter import LANGUAGES, TEMPLATES
+from entrycache_cli.commands.init import LANGUAGES, TEMPLATES
 from entrycache_conformance.java.releases import maven_project
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.reference import reference_subject
@@ -38,11 +38,11 @@ SLIPS = {
     "rust": ("src/main.rs", "first <= at && at <= last", "first <= at && at < last"),
     "node": ("cache.mjs", "byPosition(pos, last) <= 0)", "byPosition(pos, last) < 0)"),
 }
-"""A file of each, and what is one character, or nearly, from being wrong."""
+"""A file of each language, with a text and its slip of about one character."""
 
 
 def params() -> list[ParameterSet]:
-    """One is for every run; the one in Python is played from its page, and the others are built for long."""
+    """Return the languages; one is for every run, and the long tests build the others."""
     return [pytest.param(name, marks=() if name == "node" else pytest.mark.long) for name in LANGUAGES]
 
 
@@ -52,19 +52,19 @@ def built(language: str, folder: Path) -> None:
 
 
 def vectors_played(language: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What the language's own test runner says of the vectors."""
+    """Return the output of the language's own test runner for the vectors."""
     return subprocess.run(LANGUAGES[language].test, shell=True, cwd=folder, capture_output=True, text=True, check=False)
 
 
 def beside(manifest: str, text: bytes) -> str:
-    """A manifest that knows another text as its first pack."""
+    """Return a manifest that has another hash for its first pack."""
     told = json.loads(manifest)
     told["packs"][0]["sha256"] = hashlib.sha256(text).hexdigest()
     return json.dumps(told)
 
 
 def crossing() -> bytes:
-    """A vector with operations of level `range` alone, in which an insert crosses the trigger of the manager."""
+    """Return a vector of level `range` alone in which an insert crosses the manager's trigger."""
     config = reference_subject(SYSTEMS["pulsar-pip430"]).declaration.base_config()
     told = config_to_json(SYSTEMS["pulsar-pip430"], dataclasses.replace(config, max_size_bytes=100, watermark=0.5))
     steps = [{"op": "insert", "cache": "a", "pos": [1, 0], "size": 99}, {"op": "usage"}]
@@ -74,9 +74,9 @@ def crossing() -> bytes:
 
 
 def check_that_no_wrong_pack_passes(language: str, folder: Path) -> None:
-    """One that is cut, one that its manifest does not know, one with a wrong outcome, two with nothing to play.
+    """Check that five bad packs fail: cut, unknown to the manifest, wrong outcome, and two without a playable case.
 
-    Of these one is about another system, and one has a setting that the adapter is not told of.
+    Of the last two, one is of another system and one has a setting that the adapter does not know.
     """
     pack, known = folder / "vectors" / "small.jsonl.gz", folder / "vectors" / "manifest.json"
     packed, manifest = pack.read_bytes(), known.read_text(encoding="utf-8")
@@ -101,7 +101,7 @@ def check_that_no_wrong_pack_passes(language: str, folder: Path) -> None:
 
 
 def judged(capsys: pytest.CaptureFixture[str], language: str, command: str) -> tuple[int, str]:
-    """The exit code and what is printed of a command that starts the adapter as a program."""
+    """Run a command that starts the adapter as a program; return its exit code and output."""
     start = LANGUAGES[language].command.replace("python ", f"{sys.executable} ")
     code, out, err = run(capsys, command, "--command", start, *(["--level", "range"] if command == "conform" else []))
     return code, out + err
@@ -204,7 +204,7 @@ def test_no_file_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[s
     (tmp_path / "main.go").write_text("mine", encoding="utf-8")
     code, _, err = run(capsys, "init", "--lang", "go", str(tmp_path))
     assert code == 2
-    assert "is there already" in err
+    assert "exists already" in err
     assert len(err.strip().splitlines()) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["main.go"]
     assert (tmp_path / "main.go").read_text(encoding="utf-8") == "mine"

@@ -1,4 +1,4 @@
-"""JUnit XML: a test case a rule and level, whose failure is the table with what replays it; times only where told."""
+"""JUnit XML: a test case for each rule and level, with the table and the replay command in its failure."""
 
 from __future__ import annotations
 

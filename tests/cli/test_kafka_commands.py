@@ -1,4 +1,4 @@
-"""The commands take kafka-streams where it is asked for, and Pulsar's system where nothing is said, as before."""
+"""Commands use kafka-streams if it is requested, and Pulsar's system by default."""
 
 from __future__ import annotations
 

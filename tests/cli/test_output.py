@@ -1,4 +1,4 @@
-"""A file is written whole or not at all, and what was found is said all the same."""
+"""A file is written completely or not at all, and the result is printed in either case."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ from entrycache_dev.bench.result import BenchResult
 from entrycache_protocol.errors import WriteError
 from entrycache_protocol.files import atomic_path, write_text
 from tests.support import ROOT
+from tests.support.command import package_of
 from tests.support.traces import plant
 
 CASE = '{"system": "pulsar-pip430", "steps": [{"op": "usage"}]}'
 
 
 def no_room() -> None:
-    """From here on no file can grow: what a full disk does, for one process."""
+    """Let no file of this process grow, as on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
 def without_room(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "entrycache_cli", *arguments]
+    argv = [sys.executable, "-m", package_of(arguments[0]), *arguments]
     return subprocess.run(
         argv,
         cwd=cwd,
@@ -73,18 +74,18 @@ FULL = [
     ("audit wrong --engine local --out new --json", '"R-EVICT-8": "violates"'),
     ("trace simulate honest --out new", "honest"),
     ("trace explain honest --seq 20 --out new", ""),
-    ("league --preset zipf --requests 300 --policy fifo --out new", "fifo"),
+    ("policies --preset zipf --requests 300 --policy fifo --out new", "fifo"),
     ("campaign fast state-insert-counted-twice --cases 30 --steps 60 --out new.json --failures new", "state-insert"),
     ("campaign reference --system pulsar-pip430 --cases 2 --steps 9 --out new.json", "reference"),
     ("bench --from bench.json --page new.md", "median of"),
-    ("bench audit --sizes 2000 --rounds 1 --page new.md", ""),
+    ("bench-audit --sizes 2000 --rounds 1 --page new.md", ""),
     ("diff pulsar:4.2.4 pulsar:5.0.1 --cases 2 --out new.md", "# Behaviour diffs"),
     (f"versions --results {ROOT}/docs/campaigns --write new.md", "Versions"),
 ]
 
 
 NO_FOLDER = ": No usable temporary directory found in "
-"""What Python says where it cannot write a byte to find out where files may stand; a bench has to write first."""
+"""The message of Python if it finds no place for temporary files; a benchmark has to write first."""
 
 PATHS = {"--out", "--write", "--page", "--failures", "--fix", "--known"}
 """The options that name a file or a folder to write."""
@@ -99,10 +100,10 @@ DEAR = (
     "campaign fast",
     "bench",
     "diff",
-    "league",
+    "policies",
     "vectors",
 )
-"""What is left to the long run."""
+"""Parts of commands that only the long tests run."""
 
 
 def params() -> list[ParameterSet]:
@@ -120,7 +121,7 @@ def test_a_full_disk_is_one_line_and_the_verdict_is_said(line: str, said: str, w
     assert done.returncode == 2, done.stdout + done.stderr
     (told,) = done.stderr.splitlines()
     assert told.startswith("entrycache: cannot write ")
-    assert told.endswith(": File too large") or (line.startswith("bench audit") and NO_FOLDER in told)
+    assert told.endswith(": File too large") or (line.startswith("bench-audit") and NO_FOLDER in told)
     assert said in done.stdout
     left = [path for path in work.rglob("*") if path not in before and path.is_file() and "hypothesis" not in str(path)]
     assert left == []
@@ -128,7 +129,7 @@ def test_a_full_disk_is_one_line_and_the_verdict_is_said(line: str, said: str, w
 
 
 def commands(group: Any, before: str = "") -> Iterator[tuple[str, set[str]]]:
-    """Every command with the names of its options."""
+    """Yield every command with the names of its options."""
     for name in group.list_commands(None):
         found = group.get_command(None, name)
         if isinstance(found, click.Group):
@@ -180,7 +181,6 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
 
 WRITES = {"write_text", "write_bytes", "savefig", "write_table", "ParquetWriter"}
 OWN = {
-    "entrycache_protocol/files.py": "the file beside",
     "entrycache_protocol/files.py": "the one place",
     "entrycache_trace/files.py": "a part, which is renamed when it is whole",
     "entrycache_spark/folders.py": "beside, in `whole`",
@@ -188,7 +188,6 @@ OWN = {
     "entrycache_trace/generators/generate.py": "beside, in `whole`",
     "entrycache_spark/tasks.py": "parts, in a folder that goes away with the task",
     "entrycache_dev/audit_bench_page.py": "beside, in `whole`",
-    "entrycache_conformance/brokers/pulsar.py": "what the clients say, in a folder that goes away with them",
     "entrycache_conformance/brokers/pulsar.py": "settings and a log, in a folder that goes away with the broker",
     "entrycache_conformance/brokers/kafka_streams.py": "settings of a broker, in a folder that goes away with it",
     "entrycache_dev/bench/page.py": "beside, in `whole`",
@@ -198,7 +197,7 @@ OWN = {
     "entrycache_evidence/tlc/runner.py": "what TLC reads, in a folder that goes away with it",
     "entrycache_cli/commands/exit_codes.py": "stdin and stderr, where they are closed",
     "entrycache_dev/pages/faults.py": "pages of a checkout",
-    "entrycache_cli/init/adapter.py": "beside, in `whole`",
+    "entrycache_cli/commands/init.py": "temporary, in `atomic_path`",
     "entrycache_cli/plugin/items.py": "what workers share, in a folder of pytest's that goes away",
     "entrycache_conformance/vectors/packs.py": "beside, in `whole`",
     "entrycache_dev/pages/settings.py": "pages of a checkout",

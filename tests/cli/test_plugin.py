@@ -1,4 +1,4 @@
-"""The pytest plugin: a test a rule and level, known failures are expected, its failure is the table."""
+"""The pytest plugin: a test for each rule and level; known failures are expected, and a failure is the table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CASE = (
 
 @pytest.fixture
 def author(pytester: pytest.Pytester) -> pytest.Pytester:
-    """A folder with the first class of the page, which takes a range to be half open, or the second."""
+    """Return a folder with one of the page's two classes; the first takes a range to be half open."""
     wrong, right = (block.text for block in blocks(PAGE) if block.file == "my_cache.py")
     pytester.makepyfile(my_cache=wrong, right_cache=right)
     pytester.makeini("[pytest]\n")

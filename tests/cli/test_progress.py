@@ -1,4 +1,4 @@
-"""On a terminal a command says what it is at, and leaves nothing of that behind."""
+"""A command shows its progress on a terminal and leaves nothing of it behind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from entrycache_conformance.failure import Table
 
 
 def on_a_terminal(folder: Path, *arguments: str) -> tuple[str, str]:
-    """What a command prints, and what it says on a terminal."""
+    """Run a command; return its output, and its output on a terminal."""
     ours, theirs = pty.openpty()
     argv = [sys.executable, "-m", "entrycache_cli", *arguments]
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}

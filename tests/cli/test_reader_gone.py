@@ -1,4 +1,4 @@
-"""Whoever prints ends with 141 when nobody reads, as in a pipe to `head`, and with 2 where there is no room."""
+"""A command whose reader has gone ends with 141, as in a pipe to `head`; without room it ends with 2."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from entrycache_dev.bench.result import BenchResult
 from entrycache_protocol.errors import Verdict
 from tests.cli.test_output import CASE
 from tests.support import ROOT
+from tests.support.command import main_of
 from tests.support.traces import plant
 
 REPORT = RunReport("s", None, "pulsar-pip430", {"range": LevelReport(9, 99, Verdict.CONFORMS)}, {}, {}, (), ())
 
 LINES = {
     "audit": "audit trace --engine local --out out",
-    "bench": "bench --from bench.json",
     "campaign": "campaign reference --system pulsar-pip430 --cases 1 --steps 5 --failures none",
     "conform": "conform fast",
     "diff": "diff pulsar:4.2.4 pulsar:5.0.1",
     "doctor": "doctor",
     "subjects": "subjects",
     "init": "init --lang python begun",
-    "league": "league --preset zipf --requests 100 --policy fifo --no-curve",
-    "museum": "museum",
+    "policies": "policies --preset zipf --requests 100 --policy fifo --no-curve",
+    "faults": "faults",
     "prove": "prove",
     "replay": "replay case.json fast",
     "report": "report results.jsonl --to markdown",
@@ -44,9 +44,17 @@ LINES = {
     "vectors": "vectors consume small fast",
     "versions": f"versions --results {ROOT}/docs/campaigns --findings {ROOT}/docs/findings",
 }
-MORE = ("trace convert trace t.jsonl", "trace simulate trace", "--help", "conform --help", "rules", "museum --json")
+MORE = (
+    "bench --from bench.json",
+    "trace convert trace t.jsonl",
+    "trace simulate trace",
+    "--help",
+    "conform --help",
+    "rules",
+    "faults --json",
+)
 DEAR = {"diff"}
-"""What prints only after minutes; it goes the same way out."""
+"""Commands that print only after minutes; they print in the same way."""
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +70,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def quick(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In that folder, with what takes minutes made quick."""
+    """Change to the folder and replace whatever takes minutes."""
     from entrycache_evidence.core.results import Proof
 
     monkeypatch.chdir(work)
@@ -76,7 +84,7 @@ def ended(line: str, out: Any, monkeypatch: pytest.MonkeyPatch) -> int:
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stdout", out)
         with pytest.raises(SystemExit) as left:
-            main(line.split())
+            main_of(line.partition(" ")[0])(line.split())
     out.close()
     return int(left.value.code or 0)
 
@@ -94,7 +102,7 @@ def test_a_command_whose_reader_has_gone(line: str, quick: None, monkeypatch: py
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("line", ["museum", "--help", "museum --json"])
+@pytest.mark.parametrize("line", ["faults", "--help", "faults --json"])
 def test_a_command_that_has_no_room_for_its_output(
     line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,4 +1,4 @@
-"""The README's commands, run as a reader would, each with the exit code that the README tells."""
+"""The README's commands run as a reader would run them, each with the exit code that the README names."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def test_every_command_of_the_readme_is_known_here() -> None:
 
 
 def params() -> list[ParameterSet]:
-    """A release is judged by the tour too, in the same `make test`, and for longer; a league has to be compiled."""
-    dear = re.compile(r"entrycache (conform [a-z-]+:[0-9.]+ (--classpath my.jar)?|league .*?) *(#.*)?")
+    """Leave out released jars, which other tests check, and policy comparisons, which have to be compiled."""
+    dear = re.compile(r"entrycache (conform [a-z-]+:[0-9.]+ (--classpath my.jar)?|policies .*?) *(#.*)?")
     return [pytest.param(line, marks=pytest.mark.long if dear.fullmatch(line) else ()) for line in ENTRYCACHE]
 
 

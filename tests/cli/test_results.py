@@ -1,4 +1,4 @@
-"""Reports are pure functions of the result stream; what was not decided is never shown as passed."""
+"""Reports are pure functions of the result stream; an undecided rule is never shown as passed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`entrycache rules` on the command line: one rule with its example, the check, and what writes."""
+"""`entrycache rules`: one rule with its example, the check, and the option that writes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_one_rule_is_printed_with_its_example_as_a_table(capsys: pytest.CaptureF
     assert code == 0
     assert "R-EXPIRE-1.json: 1:0 is 11 ns old when the pass begins" in said
     assert "expire, older_than_nanos 10" in said
-    assert "Planted fault: A time pass takes entries as old as the cutoff." in said
+    assert "Seeded fault: A time pass takes entries as old as the cutoff." in said
 
 
 def test_in_json_a_rule_is_what_it_was(capsys: pytest.CaptureFixture[str]) -> None:

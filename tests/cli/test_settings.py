@@ -1,4 +1,4 @@
-"""What a broker.conf means in each era."""
+"""The effective settings of a broker.conf in each era."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ managedLedgerMaxUnackedRangesToPersist=10000
 managedLedgerCacheSizeMB=
 managedLedgerCacheEvictionWatermark=0.9
 """
-"""Lines of a real file: nothing here is set, and no other setting that says cache is the cache's."""
+"""Lines of a real file, which sets nothing and has no other cache setting that is the cache's."""
 
 
 def read(tmp_path: Path, text: str, era: str = "4.2", memory_mb: int = 4096) -> EffectiveSettings:
@@ -37,8 +37,8 @@ def read(tmp_path: Path, text: str, era: str = "4.2", memory_mb: int = 4096) -> 
     return read_effective_settings(path, Era(era), memory_mb << 20)
 
 
-def fate(effective: EffectiveSettings, name: str) -> tuple[Applicability, Any, str]:
-    return next(tuple(line.fate) for line in effective.lines if line.setting.name == name)  # type: ignore[return-value]
+def status_of(effective: EffectiveSettings, name: str) -> tuple[Applicability, Any, str]:
+    return next(tuple(line.status) for line in effective.lines if line.setting.name == name)  # type: ignore[return-value]
 
 
 def test_a_file_that_sets_nothing_gives_the_defaults(tmp_path: Path) -> None:
@@ -70,10 +70,10 @@ def test_eras_differ(tmp_path: Path) -> None:
     assert (middle.config["extend_recently_accessed"], middle.config["max_requeues"]) == (True, 5)
     assert (new.config["extend_recently_accessed"], new.config["max_requeues"]) == (False, 2)
     assert (middle.config["grace_millis"], new.config["grace_millis"]) == (0, 70)
-    assert fate(old, pulsar_table.MAX_REQUEUES)[0] is Applicability.NO
-    assert fate(middle, pulsar_table.MAX_REQUEUES)[:2] == (Applicability.DYNAMIC, 5)
-    assert fate(new, pulsar_table.MAX_REQUEUES)[:2] == (Applicability.YES, 2)
-    assert fate(middle, pulsar_table.GRACE)[0] is Applicability.NO
+    assert status_of(old, pulsar_table.MAX_REQUEUES)[0] is Applicability.NO
+    assert status_of(middle, pulsar_table.MAX_REQUEUES)[:2] == (Applicability.DYNAMIC, 5)
+    assert status_of(new, pulsar_table.MAX_REQUEUES)[:2] == (Applicability.YES, 2)
+    assert status_of(middle, pulsar_table.GRACE)[0] is Applicability.NO
     assert not read(tmp_path, "", "5.0").config["extend_recently_accessed"]
 
 
@@ -88,13 +88,13 @@ def test_the_configuration_is_one_of_the_reference(tmp_path: Path) -> None:
 
 def test_expected_reads_overrule_the_mark_delete_position(tmp_path: Path) -> None:
     text = f"{pulsar_table.BY_MARK_DELETED}=true\n"
-    assert fate(read(tmp_path, text), pulsar_table.BY_MARK_DELETED)[:2] == (Applicability.NO, False)
+    assert status_of(read(tmp_path, text), pulsar_table.BY_MARK_DELETED)[:2] == (Applicability.NO, False)
     assert read(tmp_path, text).config["evict_by_mark_deleted"] is False
-    assert fate(read(tmp_path, text, "4.0"), pulsar_table.BY_MARK_DELETED)[:2] == (Applicability.YES, True)
+    assert status_of(read(tmp_path, text, "4.0"), pulsar_table.BY_MARK_DELETED)[:2] == (Applicability.YES, True)
     both = read(tmp_path, text + f"{pulsar_table.BY_EXPECTED}=false", "5.0")
     assert both.config["evict_by_mark_deleted"] is True
-    assert fate(both, pulsar_table.GRACE)[:2] == (Applicability.NO, 0)
-    assert fate(both, pulsar_table.BACKLOGGED)[:2] == (Applicability.YES, 1000)
+    assert status_of(both, pulsar_table.GRACE)[:2] == (Applicability.NO, 0)
+    assert status_of(both, pulsar_table.BACKLOGGED)[:2] == (Applicability.YES, 1000)
 
 
 @pytest.mark.parametrize(
@@ -104,29 +104,30 @@ def test_expected_reads_overrule_the_mark_delete_position(tmp_path: Path) -> Non
 def test_pace_of_scheduled_passes(tmp_path: Path, frequency: str, interval: str, millis: int) -> None:
     found = read(tmp_path, f"{pulsar_table.FREQUENCY}={frequency}\n{pulsar_table.INTERVAL}={interval}\n")
     assert found.interval_millis == millis
-    assert fate(found, pulsar_table.INTERVAL)[0] is (Applicability.YES if frequency == "0" else Applicability.NO)
+    assert status_of(found, pulsar_table.INTERVAL)[0] is (Applicability.YES if frequency == "0" else Applicability.NO)
 
 
 def test_a_limit_of_nothing_switches_the_rest_off(tmp_path: Path) -> None:
     found = read(tmp_path, f"{pulsar_table.CACHE_SIZE}=0\n{pulsar_table.WATERMARK}=0.5", "5.0")
     assert found.config["max_size_bytes"] == 0
-    assert fate(found, pulsar_table.WATERMARK)[0] is Applicability.NO
-    assert fate(found, pulsar_table.IN_FLIGHT)[0] is Applicability.YES
+    assert status_of(found, pulsar_table.WATERMARK)[0] is Applicability.NO
+    assert status_of(found, pulsar_table.IN_FLIGHT)[0] is Applicability.YES
     older = read(tmp_path, f"{pulsar_table.CACHE_SIZE}=0\n{pulsar_table.IN_FLIGHT}=9", "4.2")
-    assert fate(older, pulsar_table.IN_FLIGHT)[0] is Applicability.NO
+    assert status_of(older, pulsar_table.IN_FLIGHT)[0] is Applicability.NO
 
 
 def test_what_pip_430_proposed_for_receive_buffers_does_not_act(tmp_path: Path) -> None:
     for era in ("4.0", "4.2", "5.0"):
         assert (
-            fate(read(tmp_path, f"{pulsar_table.RECEIVE_MAXIMUM}=65536", era), pulsar_table.RECEIVE_MAXIMUM)[0]
+            status_of(read(tmp_path, f"{pulsar_table.RECEIVE_MAXIMUM}=65536", era), pulsar_table.RECEIVE_MAXIMUM)[0]
             is Applicability.NO
         )
 
 
 def test_properties_syntax(tmp_path: Path) -> None:
     text = (
-        f"! remark\r\n\r\n  {pulsar_table.TTL} : 12\\\r\n   34\r\n# {pulsar_table.TTL}=9\r\nmanagedLedgerCacheSize\\u004DB\t77\r\n"
+        f"! remark\r\n\r\n  {pulsar_table.TTL} : 12\\\r\n   34\r\n# {pulsar_table.TTL}=9\r\n"
+        f"managedLedgerCacheSize\\u004DB\t77\r\n"
         f"{pulsar_table.COPY}\nother=\\u00e4 \xe4 caf\xe9\n"
     )
     found = read(tmp_path, text)

@@ -1,4 +1,4 @@
-"""Runs with a broker's settings: each run has them, and a subject that cannot have them is told so."""
+"""Runs with a broker's settings: each run has them, and a subject that cannot have them is refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORDS = f"{pulsar_table.TTL}=7\n{pulsar_table.MAX_REQUEUES}=1\n{pulsar_table.CAC
 
 
 class Watched(InProcessSubject):
-    """A subject that keeps the configurations of its runs."""
+    """A subject that records the configurations of its runs."""
 
     configs: list[Any]
 

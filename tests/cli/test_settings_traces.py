@@ -1,4 +1,4 @@
-"""A broker's settings in traces: generated with them, audited against them."""
+"""Traces with a broker's settings: generated with them, and audited against them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a thread gets of a client's record cache: the command, and the released computation beside it."""
+"""A thread's share of a client's record cache: the command beside the released computation."""
 
 from __future__ import annotations
 

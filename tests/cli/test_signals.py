@@ -1,4 +1,4 @@
-"""Signals at random moments end every command as documented; those that a pull request tries are few and quick."""
+"""Signals at random moments end every command as documented; a pull request tries a few quick ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`replay --as pytest|go|rust`: one file that starts the subject by itself; it fails on a wrong one."""
+"""`replay --as pytest|go|rust` prints one file that starts the subject by itself and fails on a wrong one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from entrycache_cli.report.stand_alone import TEST_TEMPLATES
+from entrycache_cli.commands.replay import TEST_TEMPLATES
 from tests.support import ROOT
 from tests.support.command import run
 
@@ -31,7 +31,7 @@ serde_json = "1"
 
 
 class Language(NamedTuple):
-    """Where a test is put, what runs it, and what else has to stand there."""
+    """The place of a test, its runner, and the other files that it needs."""
 
     file: str
     argv: list[str]
@@ -58,7 +58,7 @@ AWKWARD: dict[str, Any] = {
         {"op": "metrics"},
     ],
 }
-"""Names and numbers that a literal may get wrong; a refusal; a cache named as what is not compared."""
+"""Names and numbers that literals may get wrong, a refusal, and a cache named like an uncompared key."""
 
 SERVED = """
 import json, sys
@@ -73,7 +73,7 @@ for line in sys.stdin:
         outcomes = OUTCOMES
         print(json.dumps({"id": request["id"], "outcomes": outcomes, "leaked": LEAKED}), flush=True)
 """
-"""A subject that declares little, says why it refuses, and answers what it is told to."""
+"""A subject that declares little, gives reasons for refusals, and answers as it is told."""
 
 
 def params() -> list[Any]:
@@ -83,7 +83,7 @@ def params() -> list[Any]:
 def said_of(
     language: str, file: Path, command: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> subprocess.CompletedProcess[str]:
-    """What the language's own test runner says of the test that is made of a case."""
+    """Return the output of the language's own test runner for the test of a case."""
     told = LANGUAGES[language]
     if shutil.which(told.argv[0]) is None:
         pytest.skip(f"{told.argv[0]} is missing")

@@ -1,4 +1,4 @@
-"""What a long command has finished when it is stopped is said and kept, and is said to be no whole."""
+"""A stopped command prints and keeps its finished results, and says that they are not complete."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.support.command import run
 
 
 class StoppedAt:
-    """In place of a function: it is stopped at its so-manieth call."""
+    """A function that is interrupted at a given call."""
 
     def __init__(self, call: Any, at: int) -> None:
         self._call, self._left = call, at
@@ -101,7 +101,7 @@ def measured(what: str) -> Measurement:
 
 @pytest.fixture
 def three_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A quick `bench`."""
+    """Replace the measurements of `bench` by quick ones."""
     cost = CursorCost("tailing", MOVE_RANK, JUDGED_SIZES[0], 1.0, 9.0)
     monkeypatch.setattr(bench, "measure_caches", lambda *_: map(measured, ("one", "two")))
     monkeypatch.setattr(bench, "measure_suite", lambda *_: map(measured, ("three",)))
@@ -124,7 +124,7 @@ def test_a_bench_tells_what_was_measured(
     assert [item["what"] for item in told["measurements"]] == ["one", "two"]
     assert list(tmp_path.iterdir()) == []
     Path("numbers.json").write_text(out)
-    with pytest.raises(UsageError, match=r"no whole result .* at \$\.stopped"):
+    with pytest.raises(UsageError, match=r"not a complete result .* at \$\.stopped"):
         bench.read_result(Path("numbers.json"))
 
 
@@ -182,7 +182,7 @@ def test_what_cannot_be_kept_is_said(capsys: pytest.CaptureFixture[str]) -> None
 def test_a_signal_whose_exception_a_library_drops_ends_the_command_all_the_same() -> None:
     @click.command(cls=OneLineErrors)
     def goes_on() -> None:
-        """Come to its end."""
+        """Run to the end."""
 
     assert goes_on._code([signal.SIGHUP], ([],), {"standalone_mode": False}) == 129
     assert goes_on._code([], ([],), {"standalone_mode": False}) == 0

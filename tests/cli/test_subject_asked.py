@@ -1,4 +1,4 @@
-"""A subject is asked for, and a failure says how it is played again, to be pasted as it is."""
+"""A command needs a subject, and a failure prints the command that replays it, ready to paste."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Mine(Subject):
 def test_a_module_that_ends_the_process_is_no_subject(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, more: str
 ) -> None:
-    """As one that calls its `main` while it is imported: the exit code would be that of `main`, with nothing tested."""
+    """Refuse a module that ends the process on import: the exit code would be its own, with nothing tested."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ends_as_it_begins.py").write_text(MODULE.format(first="sys.exit(0)", body="return {}"))
     code, out, err = run(capsys, "conform", "ends_as_it_begins:Mine", *more.split())
@@ -83,7 +83,7 @@ def test_a_module_that_ends_the_process_is_no_subject(
 
 
 def test_os_exit_does_not_end_its_judge(tmp_path: Path) -> None:
-    """As an exit code of 0 it would be taken for a cache that conforms."""
+    """Keep the exit code: 0 would be taken for a cache that conforms."""
     (tmp_path / "mine.py").write_text(MODULE.format(first="", body="os._exit(0)"))
     (tmp_path / "begins.py").write_text(MODULE.format(first="os._exit(0)", body="return {}"))
     for name, code, told in (("mine", 1, "R-LIVENESS-2 is broken"), ("begins", 2, "SystemExit: os._exit(0)")):
@@ -93,7 +93,7 @@ def test_os_exit_does_not_end_its_judge(tmp_path: Path) -> None:
 
 
 def test_a_class_is_served_by_its_name(tmp_path: Path) -> None:
-    """So one that ends its process, or never answers, can be played in a process of its own."""
+    """Serve a class by name, so that one that ends its process or hangs has a process of its own."""
     (tmp_path / "mine.py").write_text(MODULE.format(first="", body="os._exit(0)"))
     command = shlex.join([sys.executable, "-m", "entrycache_cli", "serve", "mine:Mine"])
     argv = [sys.executable, "-m", "entrycache_cli", "conform", "--command", command, "--level", "range"]

@@ -1,4 +1,4 @@
-"""What a subject writes to stderr: kept, shown where asked for, and its telling part beside a failure, told once."""
+"""The subject's stderr: kept, shown on request, and its relevant part reported once beside a failure."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_panic_is_told_once_with_its_first_lines(panics: list[str], capsys: py
 def test_a_subject_that_answers_after_a_panic_has_told_it_on_stderr(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], said: str, told: bool
 ) -> None:
-    """What it logs beside is not taken for the cause."""
+    """Check that other log lines are not taken for the cause."""
     program = tmp_path / "recovers.py"
     program.write_text(RECOVERS.format(said=said))
     command = shlex.join([sys.executable, "-I", "-S", str(program)])

@@ -1,4 +1,4 @@
-"""`subjects` and `doctor`: what can run here, why the rest cannot, and what to do about it."""
+"""`subjects` and `doctor`: what can run here, why the rest cannot, and what to install."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.command import run
 
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine without Java, without Maven, on which nothing was built, with no extra installed."""
+    """Simulate a machine without Java, Maven, built drivers and extras."""
 
     def nothing(name: str) -> str:
         raise PackageNotFoundError(name)

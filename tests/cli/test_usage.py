@@ -1,4 +1,4 @@
-"""A user's mistake gets one clear line on stderr and its exit code, in every command; never a traceback."""
+"""A user's mistake gives one clear line on stderr and its exit code in every command, never a traceback."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_cli.commands import COMMANDS, ELSEWHERE
+from entrycache_cli.commands import ALIASES, COMMANDS, MOVED
 from entrycache_cli.main import main
 from entrycache_conformance.java.releases import release_versions
 from tests.support.command import run
@@ -48,7 +48,7 @@ MISTAKES = [
 
 @pytest.fixture
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In an empty folder."""
+    """Change to an empty folder."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -141,7 +141,7 @@ def test_nothing_is_recorded_of_what_was_declined_or_only_calls_itself_fast(
 
 def test_an_error_of_ours_is_one_line_with_its_own_code(tmp_path: Path) -> None:
     program = (
-        "from entrycache_reference.pulsar_pip430 import passes; passes.halts = lambda kind, bound, entry: False; "
+        "from entrycache_reference.pulsar_pip430 import passes; passes.has_to_halt = lambda kind, bound, entry: False; "
         "from entrycache_cli.main import main; main(['conform', 'reference', '--level', 'queue'])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=False)
@@ -151,7 +151,6 @@ def test_an_error_of_ours_is_one_line_with_its_own_code(tmp_path: Path) -> None:
 
 
 def test_the_list_of_commands_is_whole_and_loads_none_of_them() -> None:
-    assert set(ELSEWHERE) < set(COMMANDS)
     for name, told in COMMANDS.items():
         assert len(told) <= 62
         assert main.get_command(None, name).name == name  # type: ignore[arg-type, union-attr]
@@ -163,6 +162,87 @@ def test_the_list_of_commands_is_whole_and_loads_none_of_them() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert all(told in done.stdout for told in COMMANDS.values())
+
+
+@pytest.mark.parametrize(("former", "present"), [*ALIASES.items()])
+def test_a_former_name_still_runs_the_command_and_is_not_listed(
+    former: str, present: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    helps = [run(capsys, name, "--help")[1].partition("[OPTIONS]")[2].split() for name in (former, present)]
+    assert helps[0] == helps[1] != []
+    assert f"  {former} " not in run(capsys, "--help")[1]
+
+
+def test_a_command_that_left_the_package_says_where_it_went(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in MOVED:
+        code, out, err = run_main(capsys, name, "--rounds", "3")
+        assert (code, out) == (2, "")
+        assert (
+            err == f"entrycache: {name} is not part of the package; run `python -m entrycache_dev {name}` in a clone\n"
+        )
+
+
+def run_main(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    said = capsys.readouterr()
+    return int(ended.value.code or 0), said.out, said.err
+
+
+START = """
+import resource, sys
+from entrycache_cli.main import main
+try: main(sys.argv[1:])
+except SystemExit: pass
+finally:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    systems = {part for name in sys.modules if name.startswith("entrycache_") for part in name.split(".")
+               if part in ("pulsar_pip430", "pulsar_legacy", "pulsar_segmented", "kafka_streams")}
+    print(usage.ru_utime + usage.ru_stime, *sorted(systems), file=sys.stderr)
+"""
+
+
+def start_of(*arguments: str) -> tuple[float, set[str]]:
+    """Return the CPU seconds of a command and the systems that it imported."""
+    done = subprocess.run([sys.executable, "-c", START, *arguments], capture_output=True, text=True, check=False)
+    seconds, *systems = done.stderr.splitlines()[-1].split()
+    return float(seconds), set(systems)
+
+
+def test_help_imports_no_system_and_answers_at_once() -> None:
+    seconds, systems = min(start_of("--help") for _ in range(3))
+    assert systems == set()
+    assert seconds < 0.25
+
+
+ONE_METHOD = """
+import os, resource, sys
+from entrycache_protocol.author import Subject
+
+class Mine(Subject):
+    system = "pulsar-pip430"
+    settings = ()
+
+    def insert(self, cache, pos, size, expected_reads=None):
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        systems = {part for name in sys.modules if name.startswith("entrycache_") for part in name.split(".")
+                   if part in ("pulsar_pip430", "pulsar_legacy", "pulsar_segmented", "kafka_streams")}
+        with open("start.txt", "w") as file:
+            print(usage.ru_utime + usage.ru_stime, *sorted(systems), file=file)
+        os.kill(os.getpid(), 9)
+"""
+
+
+def test_conform_starts_quickly_and_imports_one_system(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(ONE_METHOD)
+    argv = [sys.executable, "-m", "entrycache_cli", "conform", "mine:Mine", "--level", "range"]
+    starts = []
+    for _ in range(3):
+        subprocess.run(argv, capture_output=True, cwd=tmp_path, check=False)
+        seconds, *systems = (tmp_path / "start.txt").read_text().split()
+        assert systems == ["pulsar_pip430"]
+        starts.append(float(seconds))
+    assert min(starts) < 0.6
 
 
 def test_a_subject_is_served_without_loading_what_searches() -> None:

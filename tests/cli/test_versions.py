@@ -1,4 +1,4 @@
-"""The table of versions says what the records say, and tells records of another jar."""
+"""The table of versions repeats its records and reports records of another jar."""
 
 from __future__ import annotations
 

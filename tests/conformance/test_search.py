@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from entrycache_cli.definition import definition_for
+from entrycache_cli.commands.options import definition_for
 from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.judge import Coverage, LawBroken, judge, run_reference
 from entrycache_conformance.levels import PROFILES, Profile, find_reachable

@@ -1,4 +1,4 @@
-"""What a new rule costs: CONTRIBUTING's diff is applied to a copy, where the check of the rules misses nothing."""
+"""The cost of a new rule: CONTRIBUTING's diff is applied to a copy, which passes the check of the rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.copies import Checkout, diffs, existing, parts
 DIFF: Final = diffs()["A rule"][0]
 RULE: Final = "R-INSERT-9"
 EXISTING_MAX: Final = 6
-"""Without an audit."""
+"""The largest number of existing files that a rule without an audit changes."""
 
 SPEC: Final = "spec/pulsar-pip430/insert.md"
 EXAMPLE: Final = f"spec/examples/{RULE}.json"

@@ -1,4 +1,4 @@
-"""What a new system costs: its own folders, and two files that are there already; a toy of two operations shows it."""
+"""The cost of a new system: its own folders and two existing files, shown by a toy of two operations."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ TOUCHED: Final = [
     "reference/entrycache_reference/rules.py",
     "conformance/entrycache_conformance/systems/__init__.py",
 ]
-"""Its rules, and the list of systems; jars and an audit would be one line each."""
+"""The existing files that change: the ids of rules and the list of systems."""
 
 RULES_OF_IT: Final = "tests/reference/toy/rules_of_the_set.py"
-"""The tests of its rules, which have another name here, so that nobody takes them for tests of this checkout."""
+"""The tests of its rules, renamed so that pytest does not collect them here."""
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_what_is_right_conforms(copy: Checkout, subject: str) -> None:
 
 
 def test_what_is_planted_is_listed_caught_and_named(copy: Checkout) -> None:
-    listed = json.loads(copy.entrycache("museum", "--json"))["exhibits"]
+    listed = json.loads(copy.entrycache("faults", "--json"))["exhibits"]
     assert listed["toy-one-too-many"]["rules"] == ["T-PUT-2"]
     report = json.loads(copy.entrycache("conform", "toy-one-too-many", "--system", "toy", "--json", code=1))
     assert [(failure["rule"], failure["steps"]) for failure in report["failures"]] == [("T-PUT-2", 1)]
@@ -57,7 +57,7 @@ def test_what_is_planted_is_listed_caught_and_named(copy: Checkout) -> None:
 
 def test_its_example_is_played_and_its_rule_checked(copy: Checkout) -> None:
     copy.entrycache("replay", "spec/examples/T-PUT-2.json", "fast")
-    assert "Planted fault: The limit is not looked at." in copy.entrycache("rules", "T-PUT-2")
+    assert "Seeded fault: The limit is not looked at." in copy.entrycache("rules", "T-PUT-2")
     assert copy.entrycache("rules", "T-PUT-2", "--check") == "0 problems\n"
 
 

@@ -1,4 +1,4 @@
-"""The site: it is built of the checkout without a complaint, its links lead somewhere, and it fetches nothing."""
+"""The site builds without a warning, its links lead somewhere, and it loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support import ROOT
 
 
 class Page(HTMLParser):
-    """What a page links to, the anchors that it has, and what a reader's browser loads for it."""
+    """The links and anchors of a page, and the files that a browser loads for it."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Page(HTMLParser):
 
 
 def broken(site: Path) -> list[str]:
-    """Links that lead nowhere, and what is fetched from elsewhere; outside links only by their form."""
+    """Return broken links and files from elsewhere; outside links are checked by their form only."""
     pages = {path: Page(path) for path in site.rglob("*.html") if path.name != "404.html"}
     found = []
     for path, page in pages.items():
@@ -129,7 +129,7 @@ def test_a_link_to_nowhere_is_seen_by_the_build_and_by_our_own_look(tmp_path: Pa
 
 
 def words(picture: str) -> str:
-    """What a reader of a picture in docs sees, without its title and description."""
+    """Return the words that a reader of a picture sees, without its title and description."""
     root = ElementTree.parse(ROOT / "docs" / "explanation" / picture).getroot()
     return " ".join("".join(part.itertext()) for part in root.iter("{http://www.w3.org/2000/svg}text"))
 

@@ -1,4 +1,4 @@
-"""docs/how-to/untrusted-adapters.md: an untrusted adapter runs in each sandbox and cannot do harm."""
+"""The page docs/how-to/untrusted-adapters.md: an untrusted adapter runs in each sandbox and cannot do harm."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ STEPS_OUT = {
     "bwrap": ["bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'", "cat {secret}", "touch theirs/mark", "touch {secret}"],
     "docker": ["cat {secret}", "touch theirs/mark"],
 }
-"""What a stranger may try, and each wall keeps from him."""
+"""Harmful actions that an untrusted adapter tries and each sandbox prevents."""
 
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """Somebody who listens on this machine."""
+    """Listen on a port of this machine."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield listening.getsockname()[1]
 
 
 def stranger(folder: Path, steps: list[str], port: int) -> None:
-    """An adapter that gives up where a step out of its wall succeeds, and plays where none does."""
+    """Return an adapter that gives up if a harmful action succeeds, and plays otherwise."""
     (folder / "secret").write_text("mine", "utf-8")
     (folder / "theirs").mkdir(exist_ok=True)
     shutil.copy(ROOT / "tests/conformance/outside/cache.mjs", folder / "theirs")

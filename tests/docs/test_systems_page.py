@@ -1,4 +1,4 @@
-"""docs/reference/systems.md tells every setting, variant, level and rule of every system, as the code has them."""
+"""The page docs/reference/systems.md has every setting, variant, level and rule of every system."""
 
 from __future__ import annotations
 

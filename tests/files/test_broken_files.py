@@ -1,7 +1,7 @@
-"""Whatever a file holds: the documented exit, one line that names it, no traceback, and in bounded time.
+"""Any content of a file gives a documented exit and one line that names it, in bounded time, without traceback.
 
-The seed stands in each line of a failure, with the command that makes that file again. ENTRYCACHE_FILES_SEED begins
-all seeds; ENTRYCACHE_FILES is how many files of a kind the long part makes.
+A failing line shows the seed and the command that makes the file again. ENTRYCACHE_FILES_SEED starts all seeds;
+ENTRYCACHE_FILES is the number of files of a kind in the long tests.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from tests.support.files.runs import ended, wrong
 BASE: Final = os.environ.get("ENTRYCACHE_FILES_SEED", "1")
 FEW: Final = 25
 DEAR: Final = {"history.json": 3, "trace": 20, "numbers.json": 12}
-"""How many of those that take longer."""
+"""The number of files of kinds that take longer."""
 
 MANY: Final = int(os.environ.get("ENTRYCACHE_FILES", "600"))
 
 
 @pytest.fixture(autouse=True)
 def told_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is said of an error of ours goes into a file of the test's."""
+    """Write the traceback of an internal error into a file of the test."""
     (tmp_path / "told").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "told"))
 
@@ -71,7 +71,7 @@ PLANTED: Final = {
     "CPU seconds": _takes_long,
     "not printable": _escapes,
 }
-"""What a reader of settings does wrong, by what is said of it."""
+"""Faults of a reader of settings, by what the test says of them."""
 
 
 @pytest.mark.parametrize("said", PLANTED)
@@ -90,7 +90,7 @@ UNHELD: Final = {
     "results.jsonl": "entrycache_cli.report.results.check_shape",
     "numbers.json": "entrycache_dev.bench.result.check_shape",
 }
-"""Where each kind of file is held to its schema."""
+"""The place where each kind of file is checked against its schema."""
 
 
 @pytest.mark.parametrize("name", UNHELD)
@@ -105,7 +105,7 @@ UNREFUSED: Final[dict[str, tuple[str, Any]]] = {
     "record.json": ("entrycache_protocol.strict_json._has_lone_surrogates", lambda value: False),
     "trace": ("entrycache_trace.files.check_broker", lambda name, where: None),
 }
-"""What refuses values that JSON does not have, halves of surrogates, and folders that name no broker."""
+"""The functions that refuse values outside JSON, half surrogates, and folders that name no broker."""
 
 
 @pytest.mark.parametrize(

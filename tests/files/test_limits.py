@@ -1,4 +1,4 @@
-"""What is too large, too deep or no file at all is refused in one line, at once; nothing waits for a pipe."""
+"""Input that is too large, too deep or not a plain file is refused at once in one line; no command waits for a pipe."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SPECIAL: Final[dict[str, tuple[Callable[[Path], object], str]]] = {
 
 
 OTHERWISE: Final = ("no records", "no such folder", "is a directory", "No such file")
-"""What click says of a file, and a command whose file is one of a folder."""
+"""Other messages: click's about a file, and those of a command whose file stands in a folder."""
 
 
 @pytest.mark.timeout(300)
@@ -70,7 +70,7 @@ def test_what_is_no_file_is_refused(kind: Any, special: str, tmp_path: Path, mon
 
 
 class Waits(io.BytesIO):
-    """As a file of the system's whose reader would wait: not opened to wait, it gives neither bytes nor an end."""
+    """A file of the system whose reader would wait: opened without waiting, it gives neither bytes nor an end."""
 
     def read(self, *_: Any) -> Any:
         return None
@@ -161,21 +161,21 @@ LONG: Final = "x" * (1 << 20)
 
 
 def _plain(table: pa.Table, path: Path) -> None:
-    """Many bytes that compress well."""
+    """Write many bytes that compress well."""
     rows = table.slice(0, 50)
     rows = rows.set_column(rows.column_names.index("value"), "value", pa.array([LONG * 2] * 50))
     pq.write_table(rows, path, compression="zstd", use_dictionary=False)
 
 
 def _repeated(table: pa.Table, path: Path) -> None:
-    """One long text that stands in many rows, written once."""
+    """Write one long text that stands in many rows."""
     rows = pa.concat_tables([table] * 8)
     texts = pa.DictionaryArray.from_arrays(pa.array([0] * len(rows), pa.int32()), pa.array([LONG]))
     pq.write_table(rows.set_column(rows.column_names.index("cause"), "cause", texts), path)
 
 
 def _write_many(part: Path, table: pa.Table, rows: int) -> None:
-    """A trace of one event again and again: a megabyte holds as many rows as one likes."""
+    """Write a trace of one event many times; a megabyte holds as many rows as one likes."""
     again = {field.name: pa.repeat(table[field.name][1], rows) for field in table.schema if field.name != "seq"}
     pq.write_table(
         pa.table({"seq": pa.array(range(rows), table.schema.field("seq").type), **again}).select(table.column_names),
@@ -187,7 +187,7 @@ def _write_many(part: Path, table: pa.Table, rows: int) -> None:
 
 
 def _folder(part_of: Callable[[Path, pa.Table], object]) -> Path:
-    """A trace of one part, here; the part."""
+    """Make a trace of one part; return the part."""
     table, about = honest("tail-fanout")
     Path("t/broker=b").mkdir(parents=True)
     Path("t/_entrycache.json").write_bytes(about)
@@ -224,7 +224,7 @@ def test_three_gigabytes_in_one_megabyte_are_read_in_bounded_memory_or_refused(
 
 
 def _settings(table: pa.Table, seqs: Sequence[int]) -> pa.Table:
-    """The CONFIG event of a trace again and again."""
+    """Write the CONFIG event of a trace many times."""
     rows = pa.concat_tables([table.slice(0, 1)] * len(seqs))
     field = rows.schema.field("seq")
     return rows.set_column(rows.column_names.index("seq"), field, pa.array(seqs, field.type))
@@ -250,7 +250,7 @@ def test_settings_far_apart_take_no_more_than_others(tmp_path: Path, monkeypatch
 def test_of_many_violations_the_first_are_told_and_the_rest_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With room for none, a rule that is broken is not told to be kept."""
+    """Report that a rule is broken, although there is no room for any of its violations."""
     rows = plant.honest(tmp_path / "honest", 300, 1)["broker-0"]
     plant.wrong_tickets(rows, random.Random(1))
     plant.write(tmp_path / "wrong", rows)

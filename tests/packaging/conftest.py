@@ -1,4 +1,4 @@
-"""The archive of sources, and the wheel that is built from it, once for all tests of them."""
+"""The source archive and the wheel that is built from it, built once for all tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support import ROOT
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of both. The wheel is built from the unpacked archive, which is gone afterwards."""
+    """Return the folder of both; the wheel is built from the unpacked archive, which is deleted afterwards."""
     folder = tmp_path_factory.mktemp("dist")
     subprocess.run([sys.executable, "-m", "build", "-q", "--outdir", str(folder), str(ROOT)], check=True)
     return folder

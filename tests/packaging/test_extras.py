@@ -1,4 +1,4 @@
-"""What a user of an extra has to have: ranges, whose oldest versions `make extras-lowest` tests; pins are for us."""
+"""The requirements of extras are ranges, whose lower ends `make extras-lowest` tests; only `dev` has pins."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def requirements(texts: list[str]) -> list[Requirement]:
 
 
 def offered(told: dict[str, Any]) -> list[Requirement]:
-    """What a user may be asked to have."""
+    """Return the requirements that a user may have."""
     extras = told["optional-dependencies"]
     own = [text for name, texts in extras.items() if name != "dev" for text in texts]
     return requirements([*told["dependencies"], *own])
 
 
 def problems(told: dict[str, Any]) -> list[str]:
-    """What is no range, and what we pin outside of one."""
+    """Return the requirements that are no range, and our pins outside of one."""
     found = []
     for each in offered(told):
         operators = {part.operator for part in each.specifier}

@@ -1,4 +1,4 @@
-"""What would be published: the sources, the wheel that is built from them alone, its licences and its parts."""
+"""The release: the sources, the wheel that is built from them alone, its licences and its parts."""
 
 from __future__ import annotations
 

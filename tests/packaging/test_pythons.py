@@ -1,4 +1,4 @@
-"""The wheel under the other versions of Python that it names; one that is not here is skipped, and counted."""
+"""The wheel under the other versions of Python that it names; a missing version is skipped and counted."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ LINES = (
     ("entrycache trace generate tail-fanout --events 2000 --out trace", 0),
     ("entrycache audit trace --engine local", 0),
 )
-"""What a user begins with, and how it ends."""
+"""The first commands of a user, with their exit codes."""
 
 
 def interpreter(version: str) -> Path | None:
-    """A Python of that version on this machine: on the path, or one of pyenv's."""
+    """Return a Python of that version on this machine, from the path or from pyenv."""
     on_path = shutil.which(f"python{version}")
     if on_path is not None and (told := _told(on_path)) is not None and told == version:
         return Path(on_path)
@@ -41,7 +41,7 @@ def interpreter(version: str) -> Path | None:
 
 
 def _told(program: str) -> str | None:
-    """What a program says that it is; a shim of pyenv may say nothing."""
+    """Return the version that a program reports; a shim of pyenv may report none."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     done = subprocess.run([program, "-c", code], capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else None

@@ -1,4 +1,4 @@
-"""The wheel alone, in an empty environment without extras: it holds all it needs, and nothing heavy comes along."""
+"""The wheel in an empty environment without extras: it is complete and brings nothing heavy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UV = Path(sys.executable).parent / "uv"
 
 @pytest.fixture(scope="module")
 def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The command `entrycache` of an environment that holds the wheel and its required packages only."""
+    """Return the command `entrycache` of an environment with the wheel and its required packages only."""
     folder = tmp_path_factory.mktemp("wheel")
     venv.create(folder / "venv", with_pip=False)
     python = folder / "venv" / "bin" / "python"
@@ -62,11 +62,11 @@ def test_the_wheel_knows_the_rules_and_the_exhibits(installed: Path, tmp_path: P
     done = run(installed, "rules", "R-EVICT-8", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "in order" in done.stdout
-    done = run(installed, "museum", "--json", cwd=tmp_path)
+    done = run(installed, "faults", "--json", cwd=tmp_path)
     assert len(json.loads(done.stdout)["exhibits"]) >= 10
 
 
-@pytest.mark.parametrize("arguments", [["audit", "x"], ["prove"], ["bench"], ["league"], ["trace", "inspect", "x"]])
+@pytest.mark.parametrize("arguments", [["audit", "x"], ["prove"], ["policies"], ["trace", "inspect", "x"]])
 def test_what_needs_an_extra_says_which(installed: Path, tmp_path: Path, arguments: list[str]) -> None:
     done = run(installed, *arguments, cwd=tmp_path)
     assert done.returncode == 4, done.stdout + done.stderr
@@ -77,12 +77,12 @@ def test_what_needs_an_extra_says_which(installed: Path, tmp_path: Path, argumen
 
 def test_a_command_without_its_extra_still_says_what_it_is_for(installed: Path, tmp_path: Path) -> None:
     done = run(installed, "audit", "--help", cwd=tmp_path)
-    assert (done.returncode, "Hold a recorded trace" in done.stdout, "[trace]" in done.stdout) == (0, True, True)
+    assert (done.returncode, "Check a recorded trace" in done.stdout, "[trace]" in done.stdout) == (0, True, True)
 
 
 @pytest.mark.long
 def test_the_line_that_is_advised_works(installed: Path, tmp_path: Path) -> None:
-    advised = run(installed, "bench", cwd=tmp_path).stderr.partition(": uv ")[2].strip()
+    advised = run(installed, "policies", cwd=tmp_path).stderr.partition(": uv ")[2].strip()
     subprocess.run([UV, *shlex.split(advised)], check=True)
     assert "extra bench" not in run(installed, "doctor", cwd=tmp_path).stdout
     done = run(installed, "doctor", "--json", cwd=tmp_path)

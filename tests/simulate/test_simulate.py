@@ -192,7 +192,7 @@ def test_a_trace_that_its_settings_do_not_give_is_reported(tmp_path: Path, op: s
     assert "recorded" in line
     process = command("t", "--no-retained", cwd=tmp_path)
     assert process.returncode == 1
-    assert "the trace's own settings do not give it again: broker 'one', seq" in process.stderr
+    assert "the trace's own settings do not reproduce it: broker 'one', seq" in process.stderr
 
 
 def test_copied_entries_retain_what_is_accounted_and_buffers_never_less(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from typing import Final, NamedTuple
 import psutil
 
 from tests.support import ROOT
+from tests.support.command import package_of
 
 BUSY_SECONDS: Final = 8.0
 """Two, on a machine that is not busy."""
@@ -49,7 +50,7 @@ COMMANDS: Final[dict[str, str]] = {
     "serve": "serve fast --system pulsar-pip430",
     "replay": "replay case.json --command 'sleep 1000'",
     "replay-as": "replay case.json --as pytest",
-    "museum": "museum",
+    "faults": "faults",
     "check": "rules --check",
     "prove": "prove",
     "bench": "bench",
@@ -67,7 +68,7 @@ COMMANDS: Final[dict[str, str]] = {
     "convert": "trace convert trace trace.jsonl",
     "inspect": "trace inspect trace",
     "format": "trace check trace",
-    "league": "league --preset catch-up",
+    "policies": "policies --preset catch-up",
     "explain": "trace explain trace --seq 900",
     "simulate": "trace simulate trace --config '{}'",
     "local": "audit trace --engine local --out out",
@@ -108,8 +109,9 @@ def prepared(folder: Path, with_trace: bool = True) -> Path:
 def argv_of(command: str) -> list[str]:
     line = COMMANDS[command]
     if line == "TOUR":
-        return [sys.executable, "-m", "entrycache_cli.tour"]
-    return [sys.executable, "-m", "entrycache_cli", *shlex.split(line)]
+        return [sys.executable, "-m", "entrycache_dev.demo"]
+    arguments = shlex.split(line)
+    return [sys.executable, "-m", package_of(arguments[0]), *arguments]
 
 
 def marked(mark: str) -> list[psutil.Process]:

@@ -1,4 +1,8 @@
-"""`entrycache campaign`."""
+"""The command `entrycache campaign`: play seeded cases on several subjects and compare them with the reference.
+
+A theme says which operations the cases prefer. The record of a campaign (subjects, seed, steps, differences) is printed
+and can be written as JSON; `entrycache versions` reads such records. Some themes are programs of their own.
+"""
 
 from __future__ import annotations
 
@@ -18,38 +22,62 @@ from entrycache_protocol.errors import Interrupted, WriteError
 from entrycache_protocol.files import write_text
 from entrycache_protocol.subject import InProcessSubject
 
-THEMES: Final = tuple(dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.themes))
-
 PROGRESS_STEPS: Final = 1_000_000
-"""Judged steps between two lines of progress on stderr."""
+"""The number of judged steps between two lines of progress on stderr."""
+
+
+DEFAULT_THEME: Final = "default"
+"""The theme that every system has."""
+
+
+class ThemeName(click.ParamType):  # type: ignore[type-arg]  # not generic in click 8.2
+    """The name of a theme; only another theme than the default makes it load the themes of all systems."""
+
+    name = "theme"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name if a system or a program has it."""
+        return value if value == DEFAULT_THEME else str(_theme_choice().convert(value, param, ctx))
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        """List the names in the help."""
+        return _theme_choice().get_metavar(param, ctx)
+
+
+def _theme_choice() -> click.Choice[str]:
+    """Return the choice among the themes of all systems and the programs."""
+    themes = dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.themes)
+    return click.Choice([*themes, *PROGRAMS])
 
 
 @click.command("campaign")
 @click.argument("subjects", nargs=-1, required=True)
 @click.option(
     "--theme",
-    type=click.Choice([*THEMES, *PROGRAMS]),
-    default="default",
+    type=ThemeName(),
+    default=DEFAULT_THEME,
     show_default=True,
-    help="What the cases dwell on.",
+    help="The workload profile of the cases.",
 )
-@click.option("--system", type=click.Choice(list(SYSTEMS)), help="For fast: which system it is to play.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Decides every case.")
-@click.option("--steps", type=click.IntRange(1), default=600, show_default=True, help="Steps of each case.")
-@click.option("--cases", type=click.IntRange(1), help="How many cases.")
+@click.option("--system", type=click.Choice(list(SYSTEMS)), help="The system, for a subject of several systems.")
+@click.option("--seed", type=int, default=1, show_default=True, help="The seed, which decides every case.")
+@click.option("--steps", type=click.IntRange(1), default=600, show_default=True, help="The steps of each case.")
+@click.option("--cases", type=click.IntRange(1), help="The number of cases.")
 @click.option(
     "--cpu-seconds",
     type=SecondsRange(min_open=True),
-    help="Instead: as many cases as this process makes and judges in so many seconds.",
+    help="Instead of --cases: the CPU seconds that this process may spend.",
 )
-@click.option("--differences", type=click.IntRange(1), default=5, show_default=True, help="End after so many.")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the record there, as JSON.")
+@click.option(
+    "--differences", type=click.IntRange(1), default=5, show_default=True, help="Stop after this many differences."
+)
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the record to this file, as JSON.")
 @click.option(
     "--failures",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path(".entrycache/campaign"),
     show_default=True,
-    help="Where the cases of differences are written.",
+    help="The folder for the cases of differences.",
 )
 @json_option
 @exits_with_code
@@ -66,10 +94,10 @@ def command(
     failures: Path,
     as_json: bool,
 ) -> int:
-    """Play seeded cases of a theme on all SUBJECTS beside the reference, in bulk.
+    """Play seeded cases of a theme on all SUBJECTS, and compare each of them with the reference.
 
-    The subjects must follow the same variants. Exit 0: no difference; 1: some, each shortened and written as a case.
-    One that is stopped tells, and writes, the cases that every subject has answered; its record says "stopped".
+    The subjects must follow the same variants. A campaign that is stopped prints and writes the cases that every
+    subject has answered; its record says "stopped". Exit 0: no difference; 1: some, each shrunk and written as a case.
     """
     if cases is None and cpu_seconds is None:
         cases = 100
@@ -103,7 +131,7 @@ def command(
 
 
 def _system(subjects: tuple[str, ...]) -> str:
-    """The system of the released jars among the subjects, else the first one."""
+    """Return the system of the first released jar among the subjects, or the first system there is."""
     found = (find_release(name) for name in subjects)
     return next((release.family.system for release in found if release is not None), next(iter(SYSTEMS)))
 
@@ -128,12 +156,12 @@ def _print_record(record: dict[str, Any], as_json: bool) -> None:
         f"{len(record['differences'])} differences{', stopped' if record.get('stopped') else ''}",
         highlight=False,
     )
-    for found in record["differences"]:
-        make_console().print(f"  {found}", highlight=False)
+    for difference in record["differences"]:
+        make_console().print(f"  {difference}", highlight=False)
 
 
 class _Progress:
-    """A line on stderr now and then."""
+    """A progress callback that prints a line on stderr now and then."""
 
     def __init__(self) -> None:
         self._told = 0

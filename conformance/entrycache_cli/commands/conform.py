@@ -1,4 +1,10 @@
-"""The options --known and --fix of `entrycache conform`."""
+"""The command `entrycache conform`: check a subject against the rules by comparing it with the reference.
+
+`command` resolves the subject, selects levels and rules, and calls `entrycache_conformance`: `conform` for all rules,
+`conform_to_rules` for some, `conform_with_known` if a file lists known failures. The report that comes back is printed
+as tables, one line a failure, or JSON, and written as JUnit XML or HTML. `--list` prints levels, operations and rules
+and runs nothing.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +25,14 @@ from entrycache_cli.commands.options import (
     F,
     SecondsRange,
     choose_subject,
+    definition_for,
     exits_with_code,
     json_option,
     print_nothing_checked,
     subject_options,
 )
 from entrycache_cli.commands.report import ReportFiles, report_options
-from entrycache_cli.commands.settings_file import config_for, given_settings, settings_options
-from entrycache_cli.definition import definition_for
+from entrycache_cli.commands.settings import config_for, given_settings, settings_options
 from entrycache_cli.report.content import add_metadata, broken_result, run_metadata
 from entrycache_cli.report.run_text import print_run, print_run_briefly
 from entrycache_cli.report.terminal import description_column, echo, make_console
@@ -54,14 +60,14 @@ from entrycache_protocol.system import AnySystem, system_named
 
 
 def known_options(function: F) -> F:
-    """--known and --fix."""
+    """Add --known and --fix to a command."""
     for option in (
-        click.option("--fix", is_flag=True, help="Rewrite the file of --known so that it is true."),
+        click.option("--fix", is_flag=True, help="Update the file of --known to the failures of this run."),
         click.option(
             "--known",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="Failures that are known (TOML): told, but no failure of the run.",
+            help="Known failures (TOML): they are reported and do not fail the run.",
         ),
     ):
         function = option(function)
@@ -69,10 +75,10 @@ def known_options(function: F) -> F:
 
 
 def read_entries(known: Path | None, fix: bool) -> tuple[KnownFailure, ...]:
-    """The known failures that a command line names, if any; a file to be made may not be there yet.
+    """Read the known failures that a command line names, if any; with --fix the file may not exist yet.
 
     Raises:
-        UsageError: --fix without --known, or an unusable file.
+        UsageError: --fix is given without --known, or the file is unusable.
     """
     if known is None:
         if fix:
@@ -82,9 +88,9 @@ def read_entries(known: Path | None, fix: bool) -> tuple[KnownFailure, ...]:
 
 
 def known_json(known: KnownReport) -> dict[str, Any]:
-    """What `--json` says more."""
-    found = [entry.number for entry, _ in known.hits]
-    return {"known": [_known_entry_json(one, found.count(one.entry.number)) for one in known.checked]}
+    """Return what `--json` adds about known failures."""
+    numbers = [entry.number for entry, _ in known.hits]
+    return {"known": [_known_entry_json(one, numbers.count(one.entry.number)) for one in known.checked]}
 
 
 def _known_entry_json(one: EntryCheck, found: int) -> dict[str, Any]:
@@ -102,14 +108,14 @@ def _known_entry_json(one: EntryCheck, found: int) -> dict[str, Any]:
 
 
 def known_lines(known: KnownReport) -> list[str]:
-    """What a person reads of the entries that fail as known."""
-    said = []
+    """Return the lines about the entries that fail as known."""
+    lines = []
     for one in known.checked:
         if one.state is EntryState.FAILS:
             issue = f" ({one.entry.issue})" if one.entry.issue else ""
-            said.append(escape_unprintable(f"known: {one.line}: {one.entry.reason}{issue}"))
-    elsewhere = sum(one.state is EntryState.ANOTHER for one in known.checked)
-    return [*said, f"known: {elsewhere} entries about other subjects"] if elsewhere else said
+            lines.append(escape_unprintable(f"known: {one.line}: {one.entry.reason}{issue}"))
+    others = sum(one.state is EntryState.ANOTHER for one in known.checked)
+    return [*lines, f"known: {others} entries about other subjects"] if others else lines
 
 
 def print_problems(known: KnownReport, fixed: list[str] | None, code: int) -> int:
@@ -119,14 +125,10 @@ def print_problems(known: KnownReport, fixed: list[str] | None, code: int) -> in
     return 1 if known.problems and fixed is None else code
 
 
-# --- rule_list
-# `entrycache conform --list`: levels with their operations, and rules with the operations that they fire in.
-
-
 def print_rule_list(
-    declaration: Declaration | None, system: str | None, as_json: bool, asked: frozenset[str] = frozenset()
+    declaration: Declaration | None, system: str | None, as_json: bool, requested: frozenset[str] = frozenset()
 ) -> int:
-    """Print what can be asked of a subject, else of a system, else of all: of these rules, or of all.
+    """Print the levels, rules and operations of a subject, of a system, or of all; of some rules or of all.
 
     Raises:
         UsageError: there is no such system, or no such rule in it.
@@ -135,76 +137,84 @@ def print_rule_list(
         systems = [declaration.system]
     else:
         systems = list(SYSTEMS.values()) if system is None else [system_named(system, SYSTEMS)]
-    told = {each.name: rules_by_level(each) for each in systems}
-    if asked:
-        told = _only_rules(told, asked)
+    levels_by_system = {each.name: rules_by_level(each) for each in systems}
+    if requested:
+        levels_by_system = _only_rules(levels_by_system, requested)
     if as_json:
-        echo(json.dumps({"schema": 1, "systems": told}))
+        echo(json.dumps({"schema": 1, "systems": levels_by_system}))
         return 0
     offered = None if declaration is None else declaration.ops
-    for name, levels in told.items():
+    for name, levels in levels_by_system.items():
         make_console().print(_rules_table(name, levels, offered))
     return 0
 
 
 def rules_by_level(system: AnySystem) -> dict[str, Any]:
-    """Of each level its own operations, and the rules that are met there first, with the operations they fire in."""
-    found = find_rule_levels(system)
+    """Return for each level its own operations and the rules that are first checked there, with their operations."""
+    rule_levels = find_rule_levels(system)
     return {
         level: {
             "ops": [name for name in system.ops if name in (system.own_ops(level) if level in system.levels else ())],
             "rules": {
-                rule: {"ops": list(found[rule].ops)}
-                for rule in sorted(found, key=rule_order)
-                if found[rule].level == level
+                rule: {"ops": list(rule_levels[rule].ops)}
+                for rule in sorted(rule_levels, key=rule_order)
+                if rule_levels[rule].level == level
             },
         }
         for level in list_levels(system)
     }
 
 
-def _only_rules(told: dict[str, dict[str, Any]], asked: frozenset[str]) -> dict[str, dict[str, Any]]:
-    """These rules alone, with their levels and systems."""
-    names = ", ".join(told)
-    found = {}
-    for name, levels in told.items():
+def _only_rules(levels_by_system: dict[str, dict[str, Any]], requested: frozenset[str]) -> dict[str, dict[str, Any]]:
+    """Keep only the requested rules, with their levels and systems.
+
+    Raises:
+        UsageError: no level checks one of them.
+    """
+    names = ", ".join(levels_by_system)
+    kept_systems = {}
+    for name, levels in levels_by_system.items():
         kept = {
-            level: {**parts, "rules": {rule: met for rule, met in parts["rules"].items() if rule in asked}}
+            level: {
+                **parts,
+                "rules": {rule: rule_entry for rule, rule_entry in parts["rules"].items() if rule in requested},
+            }
             for level, parts in levels.items()
-            if asked & parts["rules"].keys()
+            if requested & parts["rules"].keys()
         }
         if kept:
-            found[name] = kept
-    known = {rule for levels in found.values() for parts in levels.values() for rule in parts["rules"]}
-    if lost := sorted(asked - known):
-        raise UsageError(f"{names}: no level meets {', '.join(lost)}")
-    return found
+            kept_systems[name] = kept
+    known = {rule for levels in kept_systems.values() for parts in levels.values() for rule in parts["rules"]}
+    if unknown := sorted(requested - known):
+        raise UsageError(f"{names}: no level meets {', '.join(unknown)}")
+    return kept_systems
 
 
 def _rules_table(name: str, levels: dict[str, Any], offered: frozenset[str] | None) -> Table:
     table = Table(title=Text(f"{name}: a rule needs one of the operations it fires in"), title_justify="left")
     for column in ("level", "rule", "fires in"):
         table.add_column(column, overflow="fold")
-    for level, told in levels.items():
-        table.add_row(Text(level, "bold"), "", Text(f"offers {', '.join(told['ops'])}" if told["ops"] else "histories"))
-        for rule, met in told["rules"].items():
-            lacks = offered is not None and met["ops"] and not offered & set(met["ops"])
-            table.add_row("", Text(rule), Text(", ".join(met["ops"]) + (" (none is offered)" if lacks else "")))
+    for level, entries in levels.items():
+        table.add_row(
+            Text(level, "bold"), "", Text(f"offers {', '.join(entries['ops'])}" if entries["ops"] else "histories")
+        )
+        for rule, rule_entry in entries["rules"].items():
+            is_missing = offered is not None and rule_entry["ops"] and not offered & set(rule_entry["ops"])
+            table.add_row(
+                "", Text(rule), Text(", ".join(rule_entry["ops"]) + (" (none is offered)" if is_missing else ""))
+            )
     return table
 
 
-# --- conform
-# `entrycache conform`.
-
 Result = TypeVar("Result")
 
-SHRINKING: Final = "a failure is made shorter"
+SHRINKING: Final = "shrinking a failure"
 
 
 @click.command("conform")
 @click.argument("subject", required=False)
 @subject_options
-@click.option("--level", "levels", multiple=True, metavar="L", help="A level (again for more); default: all.")
+@click.option("--level", "levels", multiple=True, metavar="L", help="A level (repeatable; default: all).")
 @click.option("--profile", type=click.Choice(list(PROFILES)), default="dev", show_default=True, help="How long to run.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of all choices.")
 @click.option(
@@ -212,192 +222,194 @@ SHRINKING: Final = "a failure is made shorter"
     type=SecondsRange(min_open=False),
     default=0.0,
     metavar="SECONDS",
-    help="Then seeded cases without a framework, a level, for that long.",
+    help="After the Hypothesis search, run seeded random cases for SECONDS per level.",
 )
-@click.option("--validate", is_flag=True, help="Hold each message to its JSON Schema (slow).")
+@click.option("--validate", is_flag=True, help="Check each message against its JSON Schema (slow).")
 @click.option(
     "--failures",
     type=click.Path(path_type=Path),
     default=Path("entrycache-failures"),
     show_default=True,
     metavar="DIR",
-    help="Where case files of failures go.",
+    help="The folder for case files of failures.",
 )
 @click.option(
     "--unmask",
     multiple=True,
     metavar="FINDING",
-    help="Hold the subject to the norm where it declares a limit or variant for this finding, and play the finding's "
-    "own case first (again for more; all).",
+    help="Apply the default behaviour where the subject declares a limit or variant for this finding, and play the "
+    "finding's own case first (repeatable; `all`).",
 )
 @click.option(
     "--rules",
     metavar="R,..",
-    help="Only these rules, at the levels that meet them: a failure counts that names one of them; behind others the "
-    "search goes on without the operation that showed it.",
+    help="Check only these rules, at the levels that check them. After a failure of another rule the search continues "
+    "without the operation that showed it.",
 )
-@click.option(
-    "--list", "lists", is_flag=True, help="List levels, rules and the operations that they need; run nothing."
-)
+@click.option("--list", "lists", is_flag=True, help="List levels, rules and their operations; run nothing.")
 @known_options
 @settings_options
 @report_options
-@click.option("-v", "--verbose", is_flag=True, help="Show what the subject writes to stderr, as it comes.")
-@click.option("-q", "--quiet", is_flag=True, help="Show one line a failure and the verdict, no tables.")
+@click.option("-v", "--verbose", is_flag=True, help="Show what the subject writes to stderr as it comes.")
+@click.option("-q", "--quiet", is_flag=True, help="Show one line for each failure and the verdict, no tables.")
 @json_option
 @exits_with_code
 def command(
     subject: str | None, junit: Path | None, html: Path | None, lists: bool, as_json: bool, **kwargs: Any,
 ) -> int:  # fmt: skip
-    """Hold SUBJECT to the rules, beside the reference.
+    """Check SUBJECT against the rules by comparing it with the reference.
 
     Exit 0: conforms; 1: violates; 2: wrong usage, or nothing was checked; 3: the subject is broken;
-    4: something it needs is missing; 70: the suite contradicts itself, our error.
+    4: a prerequisite is missing; 70: an internal error of entrycache.
     """
     choice = choose_subject(subject, kwargs)
-    way = Way(as_json, kwargs.pop("quiet"), ReportFiles({"junit": junit, "html": html}), [])
+    output = Output(as_json, kwargs.pop("quiet"), ReportFiles({"junit": junit, "html": html}), [])
     try:
         if lists:
             return _print_list(choice, as_json, requested_rules(kwargs["rules"], kwargs["known"]))
-        return _run(choice, way, **kwargs)
+        return _run(choice, output, **kwargs)
     except BrokenSubject as error:
-        spoke = next(iter(way.heard), None)
-        told = run_metadata(spoke, kwargs["profile"], kwargs["seed"], kwargs["bulk"])
-        result = broken_result(choice, str(error), told, spoke)
+        subject_seen = next(iter(output.subjects), None)
+        metadata = run_metadata(subject_seen, kwargs["profile"], kwargs["seed"], kwargs["bulk"])
+        result = broken_result(choice, str(error), metadata, subject_seen)
         if as_json:
             echo(json.dumps(result))
-        way.files.write([result])
+        output.files.write([result])
         raise
 
 
-def _print_list(choice: SubjectChoice, as_json: bool, asked: frozenset[str]) -> int:
-    """What can be asked of a subject; of none, of a system, else of all; of these rules alone, where some are named."""
+def _print_list(choice: SubjectChoice, as_json: bool, requested: frozenset[str]) -> int:
+    """Print what can be tested: of a subject, of a system, or of all systems if neither is given."""
     if choice.name is None and choice.command is None:
-        return print_rule_list(None, choice.system, as_json, asked)
-    found = resolve_subject(choice)
+        return print_rule_list(None, choice.system, as_json, requested)
+    subject = resolve_subject(choice)
     try:
-        return print_rule_list(found.declaration, None, as_json, asked)
+        return print_rule_list(subject.declaration, None, as_json, requested)
     finally:
-        found.close()
+        subject.close()
 
 
 def _run(
-    choice: SubjectChoice, way: Way, *, levels: tuple[str, ...], profile: str, seed: int,
+    choice: SubjectChoice, output: Output, *, levels: tuple[str, ...], profile: str, seed: int,
     bulk: float, validate: bool, failures: Path, unmask: tuple[str, ...], known: Path | None, fix: bool,
     rules: str | None, **kwargs: Any,
 ) -> int:  # fmt: skip
-    asked = requested_rules(rules, known)
+    requested = requested_rules(rules, known)
     entries = read_entries(known, fix)
     settings = given_settings(kwargs)
-    begun = time.monotonic()
-    found = resolve_subject(choice)
-    way.heard.append(found)
+    started_at = time.monotonic()
+    subject = resolve_subject(choice)
+    output.subjects.append(subject)
     if validate:
-        found = ValidatedSubject(found)
-    knowing: KnownReport | None = None
+        subject = ValidatedSubject(subject)
+    known_report: KnownReport | None = None
     fixed: list[str] = []
-    lost: list[str] = []
-    told = run_metadata(found, profile, seed, bulk)
+    unwritten: list[str] = []
+    metadata = run_metadata(subject, profile, seed, bulk)
     try:
-        cases = load_finding_cases(found.declaration.system) if unmask else {}
-        normal = lift_waivers(found, unmask, cases) if unmask else found
-        tested = normal if settings is None else pin_settings(normal, config_for(settings, found), settings.path)
-        meeting = levels_meeting(found, asked)  # which refuses what is no rule
-        chosen = select_levels(found.declaration, levels or meeting)
+        cases = load_finding_cases(subject.declaration.system) if unmask else {}
+        normal = lift_waivers(subject, unmask, cases) if unmask else subject
+        tested = normal if settings is None else pin_settings(normal, config_for(settings, subject), settings.path)
+        meeting = levels_meeting(subject, requested)  # which refuses what is no rule
+        chosen = select_levels(subject.declaration, levels or meeting)
         options = Options(
             chosen, PROFILES[profile], seed, bulk, failures, select_finding_cases(cases, unmask), definition_for(tested)
         )
-        if asked:
-            report = _with_progress(found, way.as_json, lambda notify: conform_to_rules(tested, asked, options, notify))
+        if requested:
+            report = _with_progress(
+                subject, output.as_json, lambda notify: conform_to_rules(tested, requested, options, notify)
+            )
         elif known is None:
-            report = _with_progress(found, way.as_json, lambda notify: conform(tested, options, notify))
+            report = _with_progress(subject, output.as_json, lambda notify: conform(tested, options, notify))
         else:
             where = known.parent
-            knowing = _with_progress(
-                found, way.as_json, lambda notify: conform_with_known(tested, options, entries, where, notify)
+            known_report = _with_progress(
+                subject, output.as_json, lambda notify: conform_with_known(tested, options, entries, where, notify)
             )
-            report = knowing.report
+            report = known_report.report
             try:
-                fixed = fix_file(known, found, knowing) if fix else []
+                fixed = fix_file(known, subject, known_report) if fix else []
             except WriteError as error:
-                lost.append(str(error))
+                unwritten.append(str(error))
     except Interrupted as stopped:
         if any(level.examples for level in stopped.so_far.levels.values()):
-            _print_report(add_metadata(stopped.so_far, told, choice), way, "stopped", None)
+            _print_report(add_metadata(stopped.so_far, metadata, choice), output, "stopped", None)
         raise
     finally:
-        found.close()
-    told = replace(told, seconds=seconds_since(begun))
-    _print_report(add_metadata(report, told, choice), way, "", knowing)
-    if isinstance(found, ValidatedSubject) and not way.as_json:
-        echo(f"{found.messages} messages held to their schemas")
-    lost += [failure.unwritten for failure in report.failures if failure.unwritten]
-    if lost:
-        raise WriteError(lost[0])
+        subject.close()
+    metadata = replace(metadata, seconds=seconds_since(started_at))
+    _print_report(add_metadata(report, metadata, choice), output, "", known_report)
+    if isinstance(subject, ValidatedSubject) and not output.as_json:
+        echo(f"{subject.messages} messages checked against their schemas")
+    unwritten += [failure.unwritten for failure in report.failures if failure.unwritten]
+    if unwritten:
+        raise WriteError(unwritten[0])
     code = report.verdict.exit_code
-    if knowing is not None:
-        code = print_problems(knowing, fixed if fix else None, code)
+    if known_report is not None:
+        code = print_problems(known_report, fixed if fix else None, code)
     if code == 2:
         print_nothing_checked([f"{skip.what}: {skip.reason}" for skip in report.skipped])
     return code
 
 
 def requested_rules(rules: str | None, known: Path | None) -> frozenset[str]:
-    """The rules that a command line asks for; none: all.
+    """Return the rules that a command line asks for; return an empty set for all rules.
 
     Raises:
-        UsageError: the option is empty, or does not go with another one.
+        UsageError: the option is empty, or another option excludes it.
     """
     if rules is None:
         return frozenset()
     if known is not None:
         raise UsageError("--rules and --known do not go together")
-    asked = frozenset(rule for part in rules.split(",") if (rule := part.strip()))
-    if not asked:
+    requested = frozenset(rule for part in rules.split(",") if (rule := part.strip()))
+    if not requested:
         raise UsageError("--rules is empty; expected ids of rules such as R-EVICT-8, with commas")
-    return asked
+    return requested
 
 
-def levels_meeting(subject: TestedSubject, asked: frozenset[str]) -> tuple[str, ...]:
-    """The levels that a subject offers something of and that meet these rules; without rules none is chosen.
+def levels_meeting(subject: TestedSubject, requested: frozenset[str]) -> tuple[str, ...]:
+    """Return the levels that check these rules and that the subject offers; return none if no rules are given.
 
     Raises:
-        UsageError: one of them is no rule of the subject's system, or none can be met with what it offers.
+        UsageError: a rule is not one of the subject's system, or the subject offers nothing that checks it.
     """
-    if not asked:
+    if not requested:
         return ()
-    meeting = levels_of_rules(subject.declaration.system, sorted(asked))
+    meeting = levels_of_rules(subject.declaration.system, sorted(requested))
     levels = tuple(level for level in select_levels(subject.declaration, ()) if level in meeting)
     if not levels:
-        raise UsageError(f"{subject.name} offers no level that meets {', '.join(sorted(asked))}; see conform --list")
+        raise UsageError(
+            f"{subject.name} offers no level that meets {', '.join(sorted(requested))}; see conform --list"
+        )
     return levels
 
 
-class Way(NamedTuple):
-    """How a report is told; `heard`: the subject, once it has answered `start`."""
+class Output(NamedTuple):
+    """The way in which a report is printed and written; `heard` holds the subject once it has answered `start`."""
 
     as_json: bool
     quiet: bool
     files: ReportFiles
-    heard: list[TestedSubject]
+    subjects: list[TestedSubject]
 
 
-def _print_report(report: RunReport, way: Way, run: str, knowing: KnownReport | None) -> None:
-    """A report, with what has become of the known failures."""
-    result = {**report.to_json(), **({} if knowing is None else known_json(knowing))}
-    if way.as_json:
+def _print_report(report: RunReport, output: Output, run: str, known_report: KnownReport | None) -> None:
+    """Print a report and the states of the known failures, and write the requested files."""
+    result = {**report.to_json(), **({} if known_report is None else known_json(known_report))}
+    if output.as_json:
         echo(json.dumps(result))
-    elif way.quiet:
+    elif output.quiet:
         print_run_briefly(report)
     else:
         print_run(report, run)
-        for line in () if knowing is None else known_lines(knowing):
+        for line in () if known_report is None else known_lines(known_report):
             echo(line)
-    way.files.write([result])
+    output.files.write([result])
 
 
 def _with_progress(subject: TestedSubject, quiet: bool, run: Callable[[Notify], Result]) -> Result:
-    """What a run answers that tells how far it is."""
+    """Run something that reports its progress, with a progress bar on a terminal; return its result."""
     out = make_console(stderr=True)
     if quiet or not out.is_terminal:
         return run(lambda level, done, wanted: None)

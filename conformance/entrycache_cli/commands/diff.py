@@ -1,4 +1,4 @@
-"""`entrycache diff`."""
+"""The command `entrycache diff`: run the same cases on two subjects and report where their answers differ."""
 
 from __future__ import annotations
 
@@ -19,22 +19,25 @@ from entrycache_protocol.files import write_text
 @click.command("diff")
 @click.argument("before")
 @click.argument("after")
-@click.option("--seed", type=int, default=1, show_default=True, help="Decides every case.")
-@click.option("--cases", type=click.IntRange(1), default=200, show_default=True, help="How many cases are made.")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the page there, as Markdown.")
+@click.option("--seed", type=int, default=1, show_default=True, help="The seed, which decides every case.")
+@click.option("--cases", type=click.IntRange(1), default=200, show_default=True, help="The number of cases.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the page to this file, as Markdown."
+)
 @json_option
 @exits_with_code
 def command(before: str, after: str, seed: int, cases: int, out: Path | None, as_json: bool) -> int:
-    """What the subject AFTER answers otherwise than the subject BEFORE: rule, shortest sequence, both outcomes.
+    """Run the same cases on BEFORE and AFTER, and report each difference: rule, shortest sequence, both outcomes.
 
-    Exit 0: they answered alike; 1: they did not. One that is stopped prints what it has found, and writes no page.
+    Exit 0: they answered alike; 1: they did not. A run that is stopped prints the differences so far and writes no
+    page.
     """
     run = f"entrycache diff {before} {after} --seed {seed} --cases {cases}"
     one = resolve_subject(SubjectChoice(before))
     try:
         other = resolve_subject(SubjectChoice(after))
         try:
-            found = find_behaviour_differences(one, other, seed, cases, _notify)
+            differences = find_behaviour_differences(one, other, seed, cases, _notify)
         except Interrupted as stopped:
             if stopped.so_far:
                 text = to_markdown((before, after), stopped.so_far, f"{run}, stopped")
@@ -44,8 +47,8 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
             other.close()
     finally:
         one.close()
-    text = to_markdown((before, after), found, run)
-    _say(text if out is None else "", (before, after), found, {}, as_json)
+    text = to_markdown((before, after), differences, run)
+    _say(text if out is None else "", (before, after), differences, {}, as_json)
     if out is not None:
         try:
             write_text(out, text)
@@ -53,24 +56,24 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
             if not as_json:
                 echo(text)
             raise
-    return 1 if found else 0
+    return 1 if differences else 0
 
 
 def _say(
-    text: str, names: tuple[str, str], found: list[BehaviourDifference], more: dict[str, bool], as_json: bool
+    text: str, names: tuple[str, str], differences: list[BehaviourDifference], more: dict[str, bool], as_json: bool
 ) -> None:
-    """What was found, as one object or as the page."""
+    """Print the differences as one JSON object or as the page."""
     if as_json:
         parts = [
             {"label": each.label, "rules": each.rules, "case": case_to_json(each.case), "met": each.met}
             | {"before": each.before, "after": each.after}
-            for each in found
+            for each in differences
         ]
         echo(json.dumps({"schema": 1, "before": names[0], "after": names[1], "differences": parts, **more}, indent=1))
     elif text:
         echo(text)
 
 
-def _notify(cases: int, found: int) -> None:
+def _notify(cases: int, differences: int) -> None:
     if cases % 50 == 0:
-        echo(f"entrycache: {cases} cases, {found} differences of behaviour", err=True)
+        echo(f"entrycache: {cases} cases, {differences} differences of behaviour", err=True)

@@ -1,4 +1,4 @@
-"""`entrycache doctor`."""
+"""The command `entrycache doctor`: list the packages and tools that commands need, and how to install them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from entrycache_protocol.errors import MissingPrerequisite, install_command
 
 
 class Prerequisite(NamedTuple):
-    """One prerequisite: what was found, what needs it, and what to do where it is missing."""
+    """A package or tool with its version, the commands that need it, and advice if it is missing."""
 
     what: str
     found: str | None
@@ -35,11 +35,11 @@ EXTRAS: Final = {
     "trace": "trace, audit --engine local",
     "spark": "audit --engine spark",
     "prove": "prove",
-    "bench": "bench",
-    "league": "league",
+    "bench": "python -m entrycache_dev bench",
+    "league": "policies",
     "docs": "make site",
 }
-"""The extras of the package, and the commands that need them; `dev` is for work on the suite itself."""
+"""The extras of the package with the commands that need them; `dev` is for work on the suite itself."""
 
 REQUIRED: Final = re.compile(r"([\w.-]+).*;\s*extra == ['\"](\w+)['\"]")
 TOOLS: Final = (
@@ -50,7 +50,7 @@ TOOLS: Final = (
 
 
 def prerequisites() -> Iterator[Prerequisite]:
-    """What is there and what is not."""
+    """Yield every package and tool with its version, if it is installed."""
     yield Prerequisite("python", sys.version.split()[0], "everything", "")
     for name, extra in _packages():
         advice = _extra(extra)
@@ -68,23 +68,23 @@ def _extra(name: str) -> str:
 
 
 def _packages() -> Iterator[tuple[str, str]]:
-    """The packages of the extras, each with the first extra that has it."""
-    told = set()
+    """Yield the packages of the extras, each with the first extra that has it."""
+    listed_names = set()
     for extra in EXTRAS:
         for name in _packages_of(extra):
-            if name not in told:
-                told.add(name)
+            if name not in listed_names:
+                listed_names.add(name)
                 yield name, extra
 
 
 def _packages_of(extra: str) -> list[str]:
-    """The packages of an extra, as the installed metadata names them."""
+    """Return the packages of an extra, as the metadata of the installed package names them."""
     found = [match for line in requires("entrycache") or () if (match := REQUIRED.match(line)) is not None]
     return [match[1] for match in found if match[2] == extra and match[1] != "entrycache"]
 
 
 def _newer_javas() -> Iterator[Prerequisite]:
-    """A Java for releases that need a newer one than the rest; it need not be the one on the path."""
+    """Yield each newer Java that some releases need; it may be elsewhere than on the path."""
     oldest = min(release.java for release in all_releases())
     for java in sorted({release.java for release in all_releases()} - {oldest}):
         names = ", ".join(release.subject for release in all_releases() if release.java == java)
@@ -112,20 +112,20 @@ def _tool_version(name: str, flag: str) -> str | None:
 @json_option
 @exits_with_code
 def command(as_json: bool) -> int:
-    """Tell what this machine has of what the commands need. Exit 4 where something is missing."""
-    found = list(prerequisites())
-    missing = [item for item in found if item.found is None]
+    """List the packages and tools that commands need. Exit 4: one of them is missing."""
+    prerequisite_list = list(prerequisites())
+    missing = [item for item in prerequisite_list if item.found is None]
     if as_json:
-        echo(json.dumps({"schema": 1, "found": {item.what: item.found for item in found}}))
+        echo(json.dumps({"schema": 1, "found": {item.what: item.found for item in prerequisite_list}}))
         return 4 if missing else 0
     table = Table(title="what the commands need", title_justify="left")
     for column in ("what", "found", "needed by", "to do"):
         table.add_column(column, overflow="fold")
-    for item in found:
+    for item in prerequisite_list:
         cells = (item.what, item.found or "missing", item.needed_by, item.advice if item.found is None else "")
         table.add_row(*map(Text, cells))
     make_console().print(table)
-    lacking = {item.what for item in missing}
-    for extra in (extra for extra in EXTRAS if not lacking.isdisjoint(_packages_of(extra))):
+    missing_names = {item.what for item in missing}
+    for extra in (extra for extra in EXTRAS if not missing_names.isdisjoint(_packages_of(extra))):
         echo(f"{_extra(extra)}: {install_command(extra)}")
     return 4 if missing else 0

@@ -1,11 +1,15 @@
-"""How a command ends: its exit code whatever happens, one line for an error, and nothing of it that stays behind.
+"""Exit codes: every command ends with one of them, prints at most one line for an error, and leaves nothing behind.
 
-| exit | |
+| exit | meaning |
 |---|---|
-| 0 to 4 | what the command says; see its help |
-| 70 | an error of ours: one line, and a file with the traceback |
-| 129, 130, 143 | SIGHUP, Ctrl-C, SIGTERM: within `GRACE_SECONDS`, after what was finished has been said |
-| 141 | whoever read the output has gone, as in a pipe to `head` |
+| 0 to 4 | the result of the command; see its help |
+| 70 | an internal error: one line, and a file with the traceback |
+| 129, 130, 143 | SIGHUP, Ctrl-C or SIGTERM: the command ends within `GRACE_SECONDS` and prints finished results first |
+| 141 | the reader of the output has gone, as in a pipe to `head` |
+
+`OneLineErrors` is the click class of a command line. It runs a command inside `stopped_by_signals`, turns each
+exception into a line and an exit code, and ends the process. A signal raises KeyboardInterrupt in the main thread; a
+second thread ends the process if that takes too long. All processes that the command has started end with it.
 """
 
 from __future__ import annotations
@@ -37,47 +41,45 @@ from entrycache_protocol.messages import escape_unprintable, shorten
 INTERNAL_ERROR: Final = 70
 READER_GONE: Final = 141
 GRACE_SECONDS: Final = 1.5
-"""How long a command that was told to stop may take to close what it has opened; then it ends as it is."""
+"""The time that a stopped command has to close its files and processes before it is ended."""
 
 NO_SPACE_ERRORS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
-"""What the system says where there is no room."""
+"""Errors of the operating system that mean a full disk."""
 
 STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""The signals that stop a command: Ctrl-C, a polite kill, a terminal that is closed."""
+"""The signals that stop a command: Ctrl-C, a polite kill, a closed terminal."""
 
 LINE_LENGTH: Final = 2_000
-"""Of a line on stderr; what it tells of a file may be long."""
+"""The largest length of a line on stderr, which may quote a file."""
 
+CLOSED_OUTPUT: Final = "cannot write the output: stdout is closed, or open only for reading"
 RETRY_SECONDS: Final = 0.02
-"""When a signal is tried again that came where an exception would have been dropped."""
+"""The delay before a signal is sent again that came where Python drops exceptions."""
 
 
 class OneLineErrors(click.Command):
-    """A whole command line: every end of every command is one of those above."""
+    """A command line whose commands end with a documented exit code and at most one line of error."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command and end the process with its exit code."""
-        lacking = (
-            missing_folder_message()
-            if ensure_standard_streams()
-            else "cannot write the output: stdout is closed, or open for reading alone"
-        )
-        if lacking:
-            print_error(lacking)
+        has_output = ensure_standard_streams()
+        problem = missing_folder_message() if has_output else CLOSED_OUTPUT
+        if problem:
+            print_error(problem)
             sys.exit(2)
         kwargs["standalone_mode"] = False
         with stopped_by_signals() as stopped:
             code = self._code(stopped, args, kwargs)
-        if stopped:  # what would still be waited for has been ended
-            for beside in tuple(OPEN_PARTIAL_FILES):
-                beside.end()
+        if stopped:  # nothing is waited for any more
+            for partial in tuple(OPEN_PARTIAL_FILES):
+                partial.end()
             with contextlib.suppress(OSError):
                 sys.stdout.flush()
             os._exit(code)
         sys.exit(code)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Read the arguments, of which some print and end the command."""
+        """Read the arguments; some of them print something and end the command."""
         with handle_output_errors():
             return super().make_context(*args, **kwargs)
 
@@ -101,34 +103,33 @@ class OneLineErrors(click.Command):
             print_error(str(error))
             return error.exit_code
         except InternalError as error:
-            print_error(
-                f"an error of entrycache itself, not of the subject; report it: {shorten(escape_unprintable(str(error)), 500)}"
-            )
+            reason = shorten(escape_unprintable(str(error)), 500)
+            print_error(f"an error of entrycache itself, not of the subject; report it: {reason}")
             return INTERNAL_ERROR
         except Exception as error:
             if isinstance(error, UnicodeEncodeError) and (name := undecodable_argument(args[0] if args else sys.argv)):
-                print_error(f"{name!r} is no UTF-8 text, and what reads or writes files here takes no other names")
+                print_error(f"{name!r} is not UTF-8 text; expected file names in UTF-8")
                 return 2
             print_error(internal_error_message(error))
             return INTERNAL_ERROR
         return code if isinstance(code, int) else 0
 
     def _run(self, stopped: list[int], args: Any, kwargs: Any) -> Any:
-        """The command; one that is stopped ends so, whatever its libraries make of the exception."""
+        """Run the command; if a signal stopped it, return that exit code whatever libraries did with the exception."""
         try:
             code = super().main(*args, **kwargs)
         except BaseException as error:
             if not stopped:
                 raise
-            if isinstance(error, WriteError):  # what was finished could not be kept
+            if isinstance(error, WriteError):  # finished results could not be written
                 print_error(str(error))
         return 128 + stopped[0] if stopped else code
 
 
 def ensure_standard_streams() -> bool:
-    """Put the empty device where a standard stream is closed, or a file that is opened would take its place.
+    """Replace closed standard streams by the null device, so that no opened file takes their numbers.
 
-    Whether somebody can read the output.
+    Return whether the output can be written.
     """
     for number in range(3):
         try:
@@ -142,10 +143,10 @@ def ensure_standard_streams() -> bool:
 
 @contextlib.contextmanager
 def handle_output_errors() -> Iterator[None]:
-    """Where nobody reads the output any more, or there is no room for it, that is how the command ends.
+    """End the command if nobody reads its output any more or the disk is full.
 
     Raises:
-        Unwritten: there is no room, for the output or for something else that is not looked after.
+        WriteError: there is no room for the output or for a file.
     """
     try:
         try:
@@ -163,7 +164,7 @@ def handle_output_errors() -> Iterator[None]:
 
 
 def missing_folder_message() -> str:
-    """What is told where the folder in which the command runs is gone: libraries ask for it as they are loaded."""
+    """Return an error line if the current folder is gone, because libraries ask for it when they are imported."""
     try:
         Path.cwd()
     except OSError as error:
@@ -172,18 +173,18 @@ def missing_folder_message() -> str:
 
 
 def print_error(line: str) -> None:
-    """One line on stderr."""
+    """Print one line on stderr."""
     with contextlib.suppress(OSError):
         echo(f"entrycache: {shorten(escape_unprintable(line), LINE_LENGTH)}", err=True)
 
 
 def undecodable_argument(arguments: Sequence[str]) -> str:
-    """The first argument that is no text, as the name of a file may be; empty where all are."""
+    """Return the first argument that is not UTF-8 text, as a file name may be; return "" if there is none."""
     return next((each for each in arguments if any("\ud800" <= char <= "\udfff" for char in each)), "")
 
 
 def internal_error_message(error: BaseException) -> str:
-    """An error that nobody thought of as one line; its traceback goes into a file."""
+    """Describe an unexpected exception in one line, and write its traceback to a file."""
     what = shorten(escape_unprintable(" ".join(f"{type(error).__name__}: {error}".split())), 300)
     try:
         with tempfile.NamedTemporaryFile(
@@ -199,12 +200,11 @@ def internal_error_message(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def stopped_by_signals() -> Iterator[list[int]]:
-    """Meanwhile a signal that stops raises KeyboardInterrupt, and the process ends within the grace; yields which came.
+    """Turn stop signals into KeyboardInterrupt and end the process after the grace; yield the signals that came.
 
-    A signal that comes while the garbage collector calls somebody (Hypothesis has such a callback), or in a `__del__`,
-    is tried again a little later: Python would drop the exception there. A second signal ends the process at once, and
-    so does the end of the grace, even where Python waits for a library. However it ends, what it has started ends with
-    it.
+    Python drops an exception that is raised in a callback of the garbage collector (Hypothesis has one) or in
+    `__del__`. A signal that comes there is sent again a little later. A second signal ends the process at once. The end
+    of the grace does so too, even while a library blocks Python. Every process that was started ends with this one.
     """
     came: list[int] = []
     main = threading.get_ident()
@@ -241,7 +241,9 @@ def stopped_by_signals() -> Iterator[list[int]]:
 
 @contextlib.contextmanager
 def _end_after_grace() -> Iterator[None]:
-    """A thread that is told of a signal at once, whatever the main one is in, and ends the process after the grace."""
+    """Start a thread that hears of a signal at once, whatever the main thread does, and ends the process after the
+    grace.
+    """
     over = threading.Event()
     told, tells = os.pipe()
     os.set_blocking(tells, False)
@@ -263,11 +265,11 @@ def _end_after_grace() -> Iterator[None]:
 
 
 DROPPING_FUNCTIONS: Final = frozenset({"__del__", "_garbage_collect_object"})
-"""Functions that run while an object goes: the second is what py4j hangs on a weak reference."""
+"""Functions that run while an object is deleted; py4j attaches the second one to weak references."""
 
 
 def _is_collecting(frame: FrameType | None) -> bool:
-    """Whether Python is in a place where it drops an exception."""
+    """Return whether Python is running code whose exceptions it drops."""
     callbacks = {getattr(call, "__code__", None) for call in gc.callbacks}
     while frame is not None:
         if frame.f_code in callbacks or frame.f_code.co_name in DROPPING_FUNCTIONS:
@@ -277,7 +279,7 @@ def _is_collecting(frame: FrameType | None) -> bool:
 
 
 def _end_now(number: int) -> None:
-    """The end, with all that was started, whatever this process is doing."""
+    """End this process and all that it started, whatever it is doing."""
     _kill_descendants()
     os._exit(128 + number)
 

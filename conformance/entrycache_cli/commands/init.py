@@ -1,17 +1,94 @@
-"""`entrycache init`."""
+"""The command `entrycache init`: write a first adapter in one of five languages.
+
+The adapters stand in `entrycache_cli/templates/adapters`, a folder a language. Each holds a naive cache that conforms
+at level `range`. `write_adapter` copies one into a user's folder, with vectors and, for Java, with the classes that
+speak the protocol.
+"""
 
 from __future__ import annotations
 
 import shlex
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final, NamedTuple
 
 import click
 
 from entrycache_cli.commands.options import exits_with_code
-from entrycache_cli.init.adapter import LANGUAGES, write_adapter
 from entrycache_cli.report.terminal import echo
+from entrycache_conformance.java.releases import maven_project
+from entrycache_conformance.vectors.packs import MANIFEST_NAME, SMALL_PACK, SUFFIX
+from entrycache_evidence.core.rule_registry import locate_spec_folder
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.files import atomic_path
 from entrycache_protocol.messages import escape_unprintable
+
+TEMPLATES: Final = Path(__file__).parents[1] / "templates" / "adapters"
+
+
+class Language(NamedTuple):
+    """The commands that build, start and test an adapter of one language, from within its folder.
+
+    `tool` is the program that must be installed. `build` is empty if nothing is built. `test` plays vectors in the
+    language itself; it is empty if `entrycache vectors consume` does so. `named` is a class that runs in this Python.
+    """
+
+    tool: str
+    build: str
+    command: str
+    test: str = ""
+    named: str = ""
+
+    @property
+    def subject(self) -> str:
+        """The subject as a command line names it."""
+        return self.named or f'--command "{self.command}"'
+
+
+LANGUAGES: Final[Mapping[str, Language]] = {
+    "python": Language("python", "", "python my_cache.py", named="my_cache:MyCache"),
+    "java": Language(
+        *("mvn", "mvn -q package -DskipTests", "java -cp target/classes:target/lib/* mycache.MyCache", "mvn -q test")
+    ),
+    "go": Language("go", "go build -o my-cache .", "./my-cache", "go test ./..."),
+    "rust": Language("cargo", "cargo build --release", "target/release/my-cache", "cargo test --release"),
+    "node": Language("node", "", "node cache.mjs", "node --test"),
+}
+
+
+def write_adapter(language: str, folder: Path) -> list[Path]:
+    """Write the adapter of a language into a folder; return its files in the order of their names.
+
+    Raises:
+        UsageError: one of the files exists already; then none is written.
+        WriteError: the folder cannot be written to.
+    """
+    contents = {folder / name: content for name, content in _files(language).items()}
+    for path in sorted(contents):
+        if path.exists() or path.is_symlink():
+            raise UsageError(f"{path}: exists already and is not overwritten; name another folder")
+    for path, content in sorted(contents.items()):
+        with atomic_path(path) as temporary:
+            temporary.write_bytes(content)
+    return sorted(contents)
+
+
+def _files(language: str) -> dict[Path, bytes]:
+    """Return the content of each file of an adapter.
+
+    Java adapters speak the protocol with the classes of our own drivers. A Python template ends in ``.txt``, because it
+    is no module of this package. A language that plays vectors itself gets the small pack and its manifest.
+    """
+    own = TEMPLATES / language
+    files = {path.relative_to(own): path for path in own.rglob("*") if path.is_file()}
+    if language == "java":
+        protocol = maven_project() / "protocol"
+        files |= {path.relative_to(protocol): path for path in protocol.rglob("src/main/java/**/*.java")}
+    if LANGUAGES[language].test:
+        published = locate_spec_folder() / "vectors"
+        files |= {Path("vectors", name): published / name for name in (MANIFEST_NAME, f"{SMALL_PACK}{SUFFIX}")}
+    return {Path(str(name).removesuffix(".txt")): path.read_bytes() for name, path in files.items()}
 
 
 @click.command("init")
@@ -19,10 +96,10 @@ from entrycache_protocol.messages import escape_unprintable
 @click.option("--lang", "language", type=click.Choice(list(LANGUAGES)), required=True, help="The adapter's language.")
 @exits_with_code
 def command(directory: Path, language: str) -> int:
-    """Write an adapter to begin with into DIRECTORY (default: here).
+    """Write a first adapter into DIRECTORY (default: the current folder).
 
-    It holds a naive cache that conforms at level range, in at most 150 lines that are not blank; put calls of your
-    own cache in its place. Beside it stand vectors, and a test that plays them without Python. No file is written over.
+    It holds a naive cache that conforms at level range, in at most 150 lines that are not blank. Replace that cache by
+    calls of your own. Vectors, and a test that plays them without Python, come with it. No file is overwritten.
     """
     chosen = LANGUAGES[language]
     for path in write_adapter(language, directory):

@@ -1,23 +1,22 @@
-"""`trace record --broker` of a Kafka Streams application beside its KRaft broker."""
+"""Record a Kafka Streams application and its KRaft broker: `trace record --broker --system kafka-streams`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
-from entrycache_cli.parts import RecordedBroker
+from entrycache_cli.commands.record import RecordedBroker, RecordingRun, record_run
 from entrycache_conformance.brokers.kafka_streams import Application, run_application
 from entrycache_protocol.errors import UsageError
 
 
 def record_application(release: str, plan: Application, out: Path, say: Callable[[str], None]) -> int:
-    """Run an application of a release beside its broker, and write its trace; the number of events.
+    """Run an application of a release beside its broker, and write its trace; return the number of events.
 
     Raises:
-        UsageError: it fails, or `out` is not empty.
-        MissingPrerequisite: there is no Java, no Maven, or a jar cannot be had.
+        UsageError: the run fails, or `out` is not empty.
+        MissingPrerequisite: Java, Maven or a jar is missing.
     """
-    from entrycache_cli.commands.record import RecordingRun, record_run  # noqa: PLC0415 -- needs the extra `trace`
 
     def run(given: RecordingRun) -> None:
         agent = f"{given.agent},broker=streams"
@@ -33,4 +32,4 @@ def _record(release: str, preset: str | None, messages: int | None, out: Path, s
     return record_application(release, plan, out, say)
 
 
-BROKER = RecordedBroker("4.3.1", _record)
+BROKER = RecordedBroker("kafka-streams", "4.3.1", _record)

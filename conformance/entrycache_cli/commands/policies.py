@@ -1,4 +1,9 @@
-"""`entrycache league`."""
+"""The command `entrycache policies`: replay the same requests through Pulsar's caches and other cache policies.
+
+Requests come from recorded traces, from files in the oracleGeneral format, or from presets that are made up here. The
+work is done by `entrycache_league`, whose packages (numba, matplotlib, pyarrow) are an extra. The results are tables,
+JSON, or a page with pictures.
+"""
 
 # ruff: noqa: PLC0415 -- numba, numpy, pyarrow and matplotlib are extras
 
@@ -26,27 +31,39 @@ if TYPE_CHECKING:
 REQUESTS = 200_000
 REQUESTS_MOST = 100_000_000
 NEEDED_PACKAGES = ("numba", "matplotlib", "pyarrow")
-"""What the extra `league` brings."""
+"""Packages that the extra `league` brings."""
 
 PAGE_STEPS = 200
-"""About what the page takes: presets, and a line a policy and preset or number of topics."""
+"""About how many steps the page takes: one for each policy and preset, or each number of topics."""
 
 
-@click.command("league")
+@click.command("policies")
 @click.argument("traces", nargs=-1, type=click.Path(path_type=Path), metavar="[TRACE]...")
-@click.option("--preset", "presets", multiple=True, metavar="P", help="Requests made up here (again for more).")
-@click.option("--policy", "policies", multiple=True, metavar="NAME", help="Only these policies (again for more).")
-@click.option("--capacity", type=click.IntRange(min=1), metavar="BYTES", help="Default: a twentieth of all bytes.")
+@click.option("--preset", "presets", multiple=True, metavar="P", help="Generated requests (repeatable).")
+@click.option("--policy", "policies", multiple=True, metavar="NAME", help="Only these policies (repeatable).")
 @click.option(
-    "--requests", type=click.IntRange(min=100, max=REQUESTS_MOST), help="Of a preset, about so many. [default: 200000]"
+    "--capacity", type=click.IntRange(min=1), metavar="BYTES", help="The capacity (default: a twentieth of all bytes)."
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of the presets.")
-@click.option("--ttl-millis", type=click.IntRange(min=1), default=1_000, show_default=True, help="Of Pulsar's caches.")
-@click.option("--no-curve", is_flag=True, help="Only the table, no other capacities.")
-@click.option("--costs", "with_costs", is_flag=True, help="Also what a request costs with 10 to 100,000 topics.")
+@click.option(
+    "--requests",
+    type=click.IntRange(min=100, max=REQUESTS_MOST),
+    help="The approximate number of requests of a preset. [default: 200000]",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The seed of the presets.")
+@click.option(
+    "--ttl-millis",
+    type=click.IntRange(min=1),
+    default=1_000,
+    show_default=True,
+    help="The time to live of Pulsar's caches.",
+)
+@click.option("--no-curve", is_flag=True, help="Print only the table, for one capacity.")
+@click.option("--costs", "with_costs", is_flag=True, help="Also measure a request's cost with 10 to 100,000 topics.")
 @click.option("--out", type=click.Path(path_type=Path), help="A folder for the JSON and the pictures (SVG).")
 @click.option("--write", type=click.Path(path_type=Path, dir_okay=False), help="Write the requests as oracleGeneral.")
-@click.option("--page", type=click.Path(path_type=Path, dir_okay=False), help="All presets, as a page with pictures.")
+@click.option(
+    "--page", type=click.Path(path_type=Path, dir_okay=False), help="Write a page with pictures for all presets."
+)
 @json_option
 @exits_with_code
 def command(
@@ -64,7 +81,7 @@ def command(
     page: Path | None,
     as_json: bool,
 ) -> int:
-    """Replay the same requests through the caches of Pulsar and through other policies.
+    """Replay the same requests through the caches of Pulsar and through other cache policies.
 
     TRACE is a folder of a recorded trace, or a file *.oracleGeneral. Exit 2: wrong usage or input; 4: the extra
     `league` is missing.
@@ -78,23 +95,23 @@ def command(
         return _write_comparison_page(page, traces, presets)
     names = select_policies(policies)
     if not traces and not presets and not with_costs:
-        raise UsageError("nothing was named to replay; expected a trace, --preset P, --costs or --page FILE")
-    asked = _read_requests(traces, presets, requests or REQUESTS, seed)
+        raise UsageError("nothing to replay; expected a trace, --preset P, --costs or --page FILE")
+    inputs = _read_requests(traces, presets, requests or REQUESTS, seed)
     if write is not None:
-        return _write_requests(asked, write)
+        return _write_requests(inputs, write)
     broker = BrokerSettings(ttl_nanos=ttl_millis * 1_000_000)
-    with _progress_bar(len(names) * (len(asked) + 3 * with_costs)) as progress:
-        leagues = [compare_policies(each, names, capacity, not no_curve, broker, progress) for each in asked]
-        found = measure_costs([name for name in names if name != "belady"], progress) if with_costs else []
+    with _progress_bar(len(names) * (len(inputs) + 3 * with_costs)) as progress:
+        leagues = [compare_policies(each, names, capacity, not no_curve, broker, progress) for each in inputs]
+        costs_found = measure_costs([name for name in names if name != "belady"], progress) if with_costs else []
     if as_json:
-        echo(json.dumps(comparisons_json(leagues, found)))
+        echo(json.dumps(comparisons_json(leagues, costs_found)))
     else:
         for league in leagues:
             make_console().print(comparison_table(league))
-        if found:
-            make_console().print(cost_table(found))
+        if costs_found:
+            make_console().print(cost_table(costs_found))
     if out is not None:
-        _write_pictures(leagues, out, json.dumps(comparisons_json(leagues, found), indent=1))
+        _write_pictures(leagues, out, json.dumps(comparisons_json(leagues, costs_found), indent=1))
         if not as_json:
             echo(f"numbers and pictures in {escape_unprintable(str(out))}")
     return 0
@@ -103,12 +120,12 @@ def command(
 def _require_extra() -> None:
     absent = next((name for name in NEEDED_PACKAGES if find_spec(name) is None), None)
     if absent is not None:
-        raise missing_extra("league", absent, "league")
+        raise missing_extra("policies", absent, "league")
 
 
 @contextmanager
 def _progress_bar(steps: int) -> Iterator[Callable[[str], None]]:
-    """A bar on stderr, of a terminal alone, that goes on at each policy."""
+    """Show a progress bar on stderr if that is a terminal; yield a function that advances it by one policy."""
     out = make_console(stderr=True)
     columns = (BarColumn(), TimeElapsedColumn(), description_column())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
@@ -119,23 +136,23 @@ def _progress_bar(steps: int) -> Iterator[Callable[[str], None]]:
 def _read_requests(traces: tuple[Path, ...], presets: tuple[str, ...], count: int, seed: int) -> list[Requests]:
     from entrycache_league.sources import SUFFIX, preset_requests, read_oracle_general, read_trace_requests
 
-    found: list[Requests] = []
+    costs_found: list[Requests] = []
     for name in presets:
-        found += preset_requests(name, count, seed)
+        costs_found += preset_requests(name, count, seed)
     for path in traces:
         if path.is_dir() or path.suffix != SUFFIX:
-            found += read_trace_requests(path)
+            costs_found += read_trace_requests(path)
         else:
-            found.append(read_oracle_general(path))
-    return found
+            costs_found.append(read_oracle_general(path))
+    return costs_found
 
 
-def _write_requests(asked: list[Requests], path: Path) -> int:
+def _write_requests(requests: list[Requests], path: Path) -> int:
     from entrycache_league.sources import write_oracle_general
 
-    if len(asked) != 1:
-        raise UsageError(f"--write takes the requests of one broker; {len(asked)} were named")
-    echo(f"{write_oracle_general(asked[0], path)} requests in {escape_unprintable(str(path))}")
+    if len(requests) != 1:
+        raise UsageError(f"--write takes the requests of one broker; {len(requests)} were given")
+    echo(f"{write_oracle_general(requests[0], path)} requests in {escape_unprintable(str(path))}")
     return 0
 
 
@@ -143,7 +160,7 @@ def _write_comparison_page(path: Path, traces: tuple[Path, ...], presets: tuple[
     from entrycache_league.page import measure_page, write_page
 
     if traces or presets:
-        raise UsageError("--page tells of all presets; expected no trace and no --preset beside it")
+        raise UsageError("--page covers all presets; expected neither a trace nor --preset")
     with _progress_bar(PAGE_STEPS) as progress:
         numbers = measure_page(progress)
     write_page(numbers, path)

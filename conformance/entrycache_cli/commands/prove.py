@@ -1,4 +1,8 @@
-"""`entrycache prove`."""
+"""The command `entrycache prove`: prove the rules for the reference, or check them in bounded models.
+
+`entrycache_evidence` does the work. Each line of evidence names a rule, a grade, its bounds, and a seeded fault that
+the same method refutes.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
 
 
 ENGINE: Final = "z3, CrossHair and our explorer; at profile long TLC"
-"""What obtains the evidence; none of it draws numbers, so there is no seed."""
+"""The tools that produce the evidence; none of them draws random numbers, so there is no seed."""
 
 
 @click.command("prove")
@@ -30,15 +34,15 @@ ENGINE: Final = "z3, CrossHair and our explorer; at profile long TLC"
     type=click.Choice(["ci", "long", "nightly"]),
     default="ci",
     show_default=True,
-    help="How far to go: minutes, a quarter of an hour, the largest worlds too.",
+    help="The effort: some minutes, a quarter of an hour, or the largest bounded models too.",
 )
 @json_option
 @exits_with_code
 def command(profile: str, as_json: bool) -> int:
-    """Prove, exhaust and confirm the rules for the model; each line is printed with its bounds.
+    """Prove the rules for the reference or check them in bounded models; print each line with its bounds.
 
-    Exit 1 where a proof fails, where a planted fault is not refuted, or where less was obtained than before. A run that
-    is stopped tells what the parts that were over have obtained.
+    Exit 1: a proof fails, a seeded fault is not refuted, or there is less evidence than before. A run that is stopped
+    prints the evidence of its finished parts.
     """
     from entrycache_evidence import compare, prove  # noqa: PLC0415 - slow to import
 
@@ -54,7 +58,7 @@ def command(profile: str, as_json: bool) -> int:
 
 
 def _say(result: Proof, problems: list[str], without: Verdict, profile: str, as_json: bool) -> None:
-    """What was obtained, and the verdict where there are no problems."""
+    """Print the evidence, and the verdict that applies if there are no problems."""
     evidence = [
         {"rule": item.rule.value, "grade": item.grade, "bounds": item.bounds, "refuted_mutant": item.refuted_mutant}
         for item in result.evidence
@@ -63,11 +67,20 @@ def _say(result: Proof, problems: list[str], without: Verdict, profile: str, as_
         from entrycache_cli.report.content import tool_versions_with  # noqa: PLC0415 - for this form alone
 
         skipped = [{"what": what, "reason": reason} for what, reason in result.skipped]
-        shown = {"schema": 1, "verdict": (Verdict.VIOLATES if problems else without).value, "evidence": evidence}
-        walked = [refinement._asdict() for refinement in result.refinements]
+        verdict_json = {"schema": 1, "verdict": (Verdict.VIOLATES if problems else without).value, "evidence": evidence}
+        refinements = [refinement._asdict() for refinement in result.refinements]
         versions = tool_versions_with("crosshair-tool", "z3-solver")
-        made = {"subject": "reference", "profile": profile.partition(",")[0], "engine": ENGINE, "versions": versions}
-        echo(json.dumps({**shown, "refinements": walked, "problems": problems, "skipped": skipped, **made}))
+        metadata = {
+            "subject": "reference",
+            "profile": profile.partition(",")[0],
+            "engine": ENGINE,
+            "versions": versions,
+        }
+        echo(
+            json.dumps(
+                {**verdict_json, "refinements": refinements, "problems": problems, "skipped": skipped, **metadata}
+            )
+        )
         return
     table = Table(title=f"evidence, profile {profile}", title_justify="left")
     for column in ("rule", "grade", "bounds", "refutes"):
@@ -83,10 +96,10 @@ def _say(result: Proof, problems: list[str], without: Verdict, profile: str, as_
         echo(problem)
 
 
-def _refinements(found: Sequence[Refinement]) -> Table:
+def _refinements(refinements: Sequence[Refinement]) -> Table:
     table = Table(title="the fast caches are where the reference is, in all states of", title_justify="left")
     for column in ("system", "world", "refutes"):
         table.add_column(column, overflow="fold")
-    for refinement in found:
+    for refinement in refinements:
         table.add_row(*map(Text, refinement))
     return table

@@ -1,4 +1,4 @@
-"""`trace record --broker` of a Pulsar broker that real clients drive."""
+"""Record a Pulsar broker that real clients use: `trace record --broker`."""
 
 from __future__ import annotations
 
@@ -6,23 +6,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from entrycache_cli.parts import RecordedBroker
-from entrycache_conformance.brokers.pulsar import BROKER_PLANS, BrokerPlan
+from entrycache_cli.commands.record import RecordedBroker, RecordingRun, record_run
+from entrycache_conformance.brokers.pulsar import BROKER_PLANS, BrokerPlan, run_clients, run_standalone
 from entrycache_protocol.errors import UsageError
 
 
 def record_broker(release: str, plan: BrokerPlan, out: Path, say: Callable[[str], None]) -> int:
-    """Start a broker of a release, let clients do what the plan says, and write its trace; the number of events.
+    """Start a broker of a release, run the clients of a plan, and write its trace; return the number of events.
 
     Raises:
         UsageError: the broker or the clients fail, or `out` is not empty.
-        MissingPrerequisite: there is no Java, no Maven, or a jar cannot be had.
+        MissingPrerequisite: Java, Maven or a jar is missing.
     """
-    from entrycache_cli.commands.record import RecordingRun, record_run  # noqa: PLC0415 -- needs the extra `trace`
-    from entrycache_conformance.brokers.pulsar import (
-        run_clients,  # noqa: PLC0415
-        run_standalone,  # noqa: PLC0415
-    )
 
     def run(given: RecordingRun) -> None:
         agent = f"{given.agent},broker=standalone"
@@ -42,4 +37,4 @@ def _record(release: str, preset: str | None, messages: int | None, out: Path, s
     return record_broker(release, plan, out, say)
 
 
-BROKER = RecordedBroker("4.2.4", _record)
+BROKER = RecordedBroker("pulsar-pip430", "4.2.4", _record)

@@ -1,4 +1,10 @@
-"""`trace record`: the calls of a case on a subject, as a recorded trace."""
+"""Record traces: of a case that a subject plays, and of a real broker.
+
+`record` plays a case and writes the rows of its steps. Our fast cache writes rows of its own; for any other subject the
+rows are the reference's, so the trace is no evidence about the subject. `record_run` starts a broker whose JVM holds
+the recorder, waits for it, and converts what the recorder wrote into Parquet; the modules `pulsar_recording` and
+`kafka_recording` say how their broker is started.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +28,7 @@ from entrycache_trace.recording import CaseStep
 
 
 class Recording(NamedTuple):
-    """What was recorded. `failure`: where the subject's outcomes and the reference's part, if they do."""
+    """The result of recording a case; `failure` is the first difference between subject and reference, if any."""
 
     events: int
     own_rows: bool
@@ -30,11 +36,11 @@ class Recording(NamedTuple):
     rules: tuple[str, ...]
 
 
-def check_recorded(case: Case, where: str) -> None:
-    """Refuse a case of a system that has no traces.
+def require_traces(case: Case, where: str) -> None:
+    """Refuse a case of a system that has no traces; `where` says where the case stands.
 
     Raises:
-        UsageError: it is of such a system; `where` the case stands.
+        UsageError: the system has no traces.
     """
     if case.system.name not in AUDITED:
         known = ", ".join(AUDITED)
@@ -44,14 +50,13 @@ def check_recorded(case: Case, where: str) -> None:
 def record(subject: TestedSubject, case: Case, out: Path) -> Recording:
     """Play a case and write its trace into `out`.
 
-    Our own fast cache writes its own rows. Beside any other subject the rows are the reference's, every
-    outcome is compared, and the trace says so: an audit of it is no evidence about the subject.
+    Our fast cache writes its own rows. For any other subject the rows are the reference's and every outcome is
+    compared. The trace says so, because an audit of it is no evidence about the subject.
 
     Raises:
-        UsageError: the case cannot be asked of the subject, or it declines it; its system has no traces, or `out` is
-            not empty.
+        UsageError: the subject cannot play the case or skips it, the system has no traces, or `out` is not empty.
     """
-    check_recorded(case, "the case")
+    require_traces(case, "the case")
     check_empty_folder(out, "the trace")
     steps = run_reference(case, Coverage())
     answer = play(subject, case)
@@ -78,7 +83,7 @@ def record(subject: TestedSubject, case: Case, out: Path) -> Recording:
 
 
 def _fast_outcomes(case: Case) -> list[tuple[Any, Sequence[Any]]]:
-    """The outcomes and rows of the fast cache, step by step."""
+    """Return the outcomes and rows of the fast cache, step by step."""
     rows: list[Any] = []
     steps: list[tuple[Any, Sequence[Any]]] = []
     own = case.system.fast
@@ -91,32 +96,42 @@ def _fast_outcomes(case: Case) -> list[tuple[Any, Sequence[Any]]]:
     return steps
 
 
-# --- record_broker
-# `trace record --broker`: what the recordings of all systems share.
-
 JAVA_OLDEST: Final = 17
 
 
+class RecordedBroker(NamedTuple):
+    """A real broker that `trace record --broker` starts.
+
+    `record` takes a release, a preset, a number of messages, the folder of the trace, and a function that shows
+    progress; it returns the number of events.
+    """
+
+    system: str
+    release: str
+    """The release that is recorded if none is named."""
+    record: Callable[[str, str | None, int | None, Path, Callable[[str], None]], int]
+
+
 class RecordingRun(NamedTuple):
-    """What a recording is run with; `say` is told how far it is."""
+    """The programs, folders and options of one recording; `say` shows progress."""
 
     java: str
     jars: BrokerJars
     folder: Path
-    """A scratch folder."""
+    """A folder that is deleted afterwards."""
     agent: str
-    """What `-javaagent:` names, to which options may be added."""
+    """The value of `-javaagent:`, to which options may be appended."""
     say: Callable[[str], None]
 
 
 def record_run(
     family: str, release: str, out: Path, say: Callable[[str], None], run: Callable[[RecordingRun], None]
 ) -> int:
-    """Let `run` start what is recorded, wait for it, and write its trace; the number of events.
+    """Let `run` start a broker and wait for it, then write its trace; return the number of events.
 
     Raises:
-        UsageError: it fails, or `out` is not empty.
-        MissingPrerequisite: there is no Java, no Maven, or a jar cannot be had.
+        UsageError: the run fails, or `out` is not empty.
+        MissingPrerequisite: Java, Maven or a jar is missing.
     """
     check_empty_folder(out, "the trace")
     java = find_java(JAVA_OLDEST).program

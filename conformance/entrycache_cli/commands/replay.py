@@ -1,11 +1,17 @@
-"""`entrycache replay`."""
+"""The command `entrycache replay`: play a case file again, or print it as a test that stands alone.
+
+A case is played on the reference and the subject, and the first difference is shown with both states. A history of
+several threads is played many times. With `--as`, `export_test` prints a test in Python, Go, Rust or Java that starts
+the subject and speaks the protocol without our code; its templates stand in `entrycache_cli/templates/tests`.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -19,7 +25,6 @@ from entrycache_cli.commands.options import (
 )
 from entrycache_cli.report.content import earlier_runs_note
 from entrycache_cli.report.run_text import failure_table
-from entrycache_cli.report.stand_alone import TEST_TEMPLATES, render_test
 from entrycache_cli.report.terminal import echo, make_console
 from entrycache_conformance.failure import build_history_table
 from entrycache_conformance.histories import count_schedules
@@ -28,12 +33,50 @@ from entrycache_conformance.judge import Coverage, run_reference
 from entrycache_conformance.replay import ReplayResult, history_result_json, replay_case, replay_history
 from entrycache_conformance.resolve import resolve_subject
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.java_text import to_comment
 from entrycache_evidence.core.rule_registry import load_linked_rules
 from entrycache_protocol.case import History, case_to_json, read_case, read_case_or_history
 from entrycache_protocol.codec import format_json
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.messages import escape_unprintable
 from entrycache_protocol.subject import TestedSubject
+
+TEST_TEMPLATES: Final = {"pytest": "test_case.py.j2", "go": "case_test.go.j2", "rust": "case.rs.j2"}
+"""The languages of protocol tests with their templates; a test in Java drives the released classes instead."""
+
+
+def render_test(case: Mapping[str, Any], language: str, command: str | None) -> str:
+    """Return a test that checks every outcome of a case and compares what `judge` compares.
+
+    `case` holds the outcomes of the reference. `command` starts the subject; without one the test runs our fast cache.
+
+    Foreign text stands in comments, or as ASCII JSON inside a string. Each of these languages reads a quote and a
+    backslash as JSON writes them, and nothing else is escaped there.
+    """
+    own = ["entrycache", "serve", "fast", "--system", case["system"]]
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - only for --as
+
+    environment = Environment(
+        loader=PackageLoader("entrycache_cli", "templates/tests"),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+    )
+    return environment.get_template(TEST_TEMPLATES[language]).render(
+        about=to_comment(case.get("note", "")) or "No note.",
+        note=json.dumps(case.get("note", "")),
+        rules=_json_literal(case.get("rules", [])),
+        command=_json_literal(shlex.split(command) if command else own),
+        system=_json_literal(case["system"]),
+        config=_json_literal(case["config"]),
+        steps=[_json_literal(step) for step in case["steps"]],
+        outcomes=[_json_literal(outcome) for outcome in case["outcomes"]],
+    )
+
+
+def _json_literal(value: Any) -> str:
+    """Return a value as JSON inside a string literal."""
+    return json.dumps(json.dumps(value))
 
 
 @click.command("replay")
@@ -44,36 +87,35 @@ from entrycache_protocol.subject import TestedSubject
     "--as",
     "as_test",
     type=click.Choice(["java", *TEST_TEMPLATES]),
-    help="Print a test that stands alone instead of replaying.",
+    help="Print a standalone test instead of replaying.",
 )
 @json_option
 @exits_with_code
 def command(file: Path, subject: str | None, as_test: str | None, as_json: bool, **kwargs: Any) -> int:
-    """Play the case in FILE on SUBJECT once more.
+    """Play the case in FILE on SUBJECT again; print the rule, the expected and the actual answer, and both states.
 
-    Exit 1 while it fails; prints the rule, what was expected, what was answered, and both states.
-
-    FILE is a plain file of 16 MiB and 10,000 steps at most, which copy 10,000,000 entries at most while the
-    reference plays them: a step copies what is cached, a read does so for each position, a pass for each requeue.
+    FILE has at most 16 MiB and 10,000 steps. While the reference plays it, it copies at most 10,000,000 entries: a step
+    copies all cached entries, a read does so for each position, a pass for each requeue. Exit 0: it conforms; 1: it
+    still fails; 2: wrong usage or input.
     """
     if as_test is not None:
         echo(export_test(file, as_test, kwargs["command"]), nl=False)
         return 0
     choice = choose_subject(subject, kwargs)
     case = read_case_or_history(file, SYSTEMS)
-    found = resolve_subject(choice._replace(system=choice.system or case.system.name))
+    tested = resolve_subject(choice._replace(system=choice.system or case.system.name))
     if isinstance(case, History):
-        return _replay_history(file, case, found, as_json)
+        return _replay_history(file, case, tested, as_json)
     try:
-        replayed = replay_case(file, found)
+        replayed = replay_case(file, tested)
     finally:
-        found.close()
+        tested.close()
     if as_json:
-        echo(json.dumps(_to_json(file, found.name, replayed)))
+        echo(json.dumps(_to_json(file, tested.name, replayed)))
     else:
-        _print_replay(file, found.name, replayed)
+        _print_replay(file, tested.name, replayed)
     if replayed.skipped is not None:
-        print_nothing_checked([f"{found.name} skipped the case: {replayed.skipped.reason}"])
+        print_nothing_checked([f"{tested.name} skipped the case: {replayed.skipped.reason}"])
     return replayed.verdict.exit_code
 
 
@@ -99,10 +141,10 @@ def _replay_history(file: Path, history: History, subject: TestedSubject, as_jso
 
 
 def export_test(file: Path, language: str, subject_command: str | None) -> str:
-    """A test of one file that needs none of our code.
+    """Return a test of one file that needs none of our code.
 
     Raises:
-        UsageError: the case cannot be read, or there is no test in Java for its system.
+        UsageError: the case cannot be read, or its system has no tests in Java.
     """
     case = read_case(file, SYSTEMS)
     if case.earlier:
@@ -118,12 +160,14 @@ def export_test(file: Path, language: str, subject_command: str | None) -> str:
 
 
 def _to_json(file: Path, name: str, replayed: ReplayResult) -> dict[str, Any]:
-    shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
+    value: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
     if replayed.failure is not None:
-        told = replayed.failure.to_json()
-        shown |= {part: told[part] for part in ("rules", "step", "expected", "got", "earlier") if part in told}
-    shown["stale_outcomes"] = replayed.stale
-    return shown
+        failure_json = replayed.failure.to_json()
+        value |= {
+            part: failure_json[part] for part in ("rules", "step", "expected", "got", "earlier") if part in failure_json
+        }
+    value["stale_outcomes"] = replayed.stale
+    return value
 
 
 def _print_replay(file: Path, name: str, replayed: ReplayResult) -> None:
@@ -148,6 +192,6 @@ def _print_replay(file: Path, name: str, replayed: ReplayResult) -> None:
 
 
 def _print_rules(rules: Iterable[str]) -> None:
-    """The texts of broken rules."""
+    """Print the texts of broken rules."""
     for rule in rules:
         make_console().print(f"{rule}: {load_linked_rules(rule)[0]['text']}", soft_wrap=True)

@@ -1,4 +1,8 @@
-"""`entrycache report`."""
+"""The command `entrycache report`, and the options --junit and --html of other commands.
+
+`command` prints a file of results in another format. `report_options` adds the options that write the same formats
+during a run, and `ReportFiles` writes them.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +23,13 @@ TERMINAL: Final = "terminal"
 
 @click.command("report")
 @file_argument
-@click.option("--to", "form", required=True, type=click.Choice([TERMINAL, *FORMATS]), help="The form to print.")
+@click.option("--to", "form", required=True, type=click.Choice([TERMINAL, *FORMATS]), help="The format to print.")
 @exits_with_code
 def command(file: Path, form: str) -> int:
-    """Print the results in FILE (what --json printed, one object a line, 16 MiB at most) in another form."""
+    """Print the results in FILE in another format.
+
+    FILE holds what --json printed, one object a line, at most 16 MiB.
+    """
     results = read_results(file)
     if form == TERMINAL:
         make_console().print(verdict_table(results))
@@ -31,14 +38,11 @@ def command(file: Path, form: str) -> int:
     return 0
 
 
-# --- file_options
-# The options --junit and --html: results in other forms, written in the same run.
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ReportFiles(NamedTuple):
-    """Where results go beside the terminal, by form; None: nowhere."""
+    """The files to which results are written, by format; None for a format that is not requested."""
 
     paths: Mapping[str, Path | None]
 
@@ -54,9 +58,9 @@ class ReportFiles(NamedTuple):
 
 
 def report_options(function: F) -> F:
-    """--junit and --html."""
-    kinds = {"html": "one page that needs no network", "junit": "JUnit XML, a test case a rule and level"}
+    """Add --junit and --html to a command."""
+    kinds = {"html": "one page that needs no network", "junit": "JUnit XML, a test case for each rule and level"}
     for form, what in kinds.items():
-        text = f"Write the result into FILE too, as {what}."
+        text = f"Also write the result to FILE, as {what}."
         function = click.option(f"--{form}", type=click.Path(path_type=Path), metavar="FILE", help=text)(function)
     return function

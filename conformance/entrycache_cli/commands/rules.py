@@ -1,4 +1,4 @@
-"""`entrycache rules`."""
+"""The command `entrycache rules`: print the rules with their links, or check that text, code and tests agree."""
 
 from __future__ import annotations
 
@@ -20,23 +20,27 @@ from entrycache_reference.rules import Rule
 @click.command("rules")
 @click.argument("rule", required=False)
 @click.option("--check", is_flag=True, help="Check that text, code, tests, examples, faults and evidence agree.")
-@click.option("--write", is_flag=True, help="Write docs/reference/rules.md and the answers of spec/examples anew.")
+@click.option("--write", is_flag=True, help="Write docs/reference/rules.md and the answers of spec/examples again.")
 @json_option
 @exits_with_code
 def command(rule: str | None, check: bool, write: bool, as_json: bool) -> int:
-    """Print the rules, or one RULE with its example and all that is linked to it.
+    """Print the rules, or one RULE with its example and its links.
 
-    --check exits 1 where a rule is missing a link, never fires, has an example that does not show it, or a planted
-    fault that nothing catches, and where docs/reference/rules.md is not current; it writes nothing. With a RULE it asks
-    about that one only, and not for the page.
+    --check exits 1 if a rule lacks a link, never fires, has an example that does not show it or a seeded fault that
+    nothing catches, or if docs/reference/rules.md is not current. It writes nothing. With a RULE it checks that rule
+    only, and not the page.
     """
     if write:
         write_rules()
     if check:
         problems = _checked() if rule is None else check_rule(find_rule(rule))
         if as_json:
-            found = [problem._asdict() for problem in problems]
-            echo(json.dumps({"schema": 1, "verdict": "violates" if problems else "conforms", "problems": found}))
+            problem_entries = [problem._asdict() for problem in problems]
+            echo(
+                json.dumps(
+                    {"schema": 1, "verdict": "violates" if problems else "conforms", "problems": problem_entries}
+                )
+            )
         else:
             for problem in problems:
                 echo(f"{problem.rule}: {problem.what}")
@@ -44,26 +48,26 @@ def command(rule: str | None, check: bool, write: bool, as_json: bool) -> int:
         return 1 if problems else 0
     if write:
         return 0
-    shown = load_linked_rules(rule)
+    rule_entries = load_linked_rules(rule)
     if as_json:
-        echo(json.dumps({"schema": 1, "rules": shown}))
+        echo(json.dumps({"schema": 1, "rules": rule_entries}))
         return 0
     if rule is not None:
-        for name, value in shown[0].items():
+        for name, value in rule_entries[0].items():
             echo(f"{name:10} {', '.join(value) if isinstance(value, list) else value}")
         _print_example(Rule(rule))
         return 0
     table = Table(title="rules", title_justify="left")
     for column in ("rule", "level", "text"):
         table.add_column(column, overflow="fold")
-    for item in shown:
+    for item in rule_entries:
         table.add_row(*(Text(str(item[name])) for name in ("id", "level", "text")))
     make_console().print(table)
     return 0
 
 
 def _checked() -> list[Problem]:
-    """What does not agree, with a progress bar on a terminal."""
+    """Check all rules, with a progress bar on a terminal; return the problems."""
     out = make_console(stderr=True)
     columns = (description_column(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
@@ -72,7 +76,7 @@ def _checked() -> list[Problem]:
 
 
 def _print_example(rule: Rule) -> None:
-    """The example of a rule, as a table between its story and a planted fault."""
+    """Print the example of a rule: its story, a table of steps, and the seeded fault that it catches."""
     example = load_example(rule)
     given, planted = describe_settings(example), describe_fault(example)
     echo(f"\n{locate_example(rule).name}: {example.asked.note}")
@@ -83,4 +87,4 @@ def _print_example(rule: Rule) -> None:
         table.add_row(*(Text(cell) for cell in line))
     make_console().print(table)
     if planted:
-        echo(f"Planted fault: {planted}")
+        echo(f"Seeded fault: {planted}")

@@ -1,4 +1,8 @@
-"""`entrycache serve`."""
+"""The command `entrycache serve`: speak the protocol for a subject on stdin and stdout.
+
+A released jar replaces this process by its JVM. A class of an author and our own subjects are served in this process;
+nothing that searches or reports is imported for them.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +25,8 @@ from entrycache_protocol.server import TypedAnswerer, serve_requests
 @click.command("serve")
 @click.argument("subject")
 @click.option("--classpath", metavar="PATH", help="Jars or folders in front of a released jar's dependencies.")
-@click.option(
-    "--system", metavar="S", help=f"The system, where SUBJECT is there for several (default: {next(iter(SYSTEMS))})."
-)
-@click.option("--calls", is_flag=True, help="Print which released method each operation calls, and end.")
+@click.option("--system", metavar="S", help=f"The system, if SUBJECT offers several (default: {next(iter(SYSTEMS))}).")
+@click.option("--calls", is_flag=True, help="Print the released method that each operation calls, and exit.")
 @exits_with_code
 def command(subject: str, classpath: str | None, system: str | None, calls: bool) -> int:
     """Speak the protocol for SUBJECT on stdin and stdout."""
@@ -40,11 +42,11 @@ def command(subject: str, classpath: str | None, system: str | None, calls: bool
         kind = load_class(module, in_module)
         _hold_to_system(subject, kind.system, system)
         return author.serve(kind)
-    found = open_in_process(subject, system)
-    if found is None:
+    tested = open_in_process(subject, system)
+    if tested is None:
         raise UsageError(f"unknown subject {subject!r}; expected {subject_names()}")
-    _hold_to_system(subject, found.declaration.system.name, system)
-    return serve_requests(TypedAnswerer(found))
+    _hold_to_system(subject, tested.declaration.system.name, system)
+    return serve_requests(TypedAnswerer(tested))
 
 
 def _hold_to_system(subject: str, offered: str, system: str | None) -> None:

@@ -1,4 +1,8 @@
-"""What one thread of a Kafka Streams client gets of its record cache, and how many entries fit into that."""
+"""The command `entrycache share`: compute a thread's share of a Kafka Streams client's record cache.
+
+`read_client` reads the settings of a client from a properties file and the command line. The reference computes the
+share of a thread; `share_json` and `share_lines` present it, with the number of entries that fit.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +25,18 @@ DEPRECATED: Final = "cache.max.bytes.buffering"
 THREADS: Final = "num.stream.threads"
 KINDS: Final[dict[str, Kind]] = {TOTAL: LONG, DEPRECATED: LONG, THREADS: COUNT}
 DEFAULTS: Final = {TOTAL: 10_485_760, THREADS: 1}
-"""Of `StreamsConfig`, the same in 3.9.2, 4.0.0 and 4.3.1."""
+"""Defaults of `StreamsConfig`, the same in 3.9.2, 4.0.0 and 4.3.1."""
 
 
 class Setting(NamedTuple):
-    """The value of a setting, and where it comes from."""
+    """The value of a setting and its source."""
 
     value: int
     source: str
 
 
 class Client(NamedTuple):
-    """What the cache of a client is made of. `threads` counts stream threads, the global one not."""
+    """The settings of a client's cache; `threads` counts stream threads without the global one."""
 
     total_bytes: Setting
     threads: Setting
@@ -49,12 +53,12 @@ class Entry(NamedTuple):
 
     @property
     def counted_bytes(self) -> int:
-        """What the entry counts (K-SIZE-1)."""
+        """The bytes that the entry counts (K-SIZE-1)."""
         return size_bytes("", "", self.topic, ()) + self.key_bytes + self.value_bytes + self.header_bytes
 
 
 def share_bytes(total_bytes: int, threads: int, global_thread: bool) -> int:
-    """The bytes of each thread's cache (K-SHARE-1), computed by the reference."""
+    """Return the bytes of each thread's cache (K-SHARE-1), computed by the reference."""
     config = Config()
     answer = step(initial(config), ops.Share(total_bytes, threads, global_thread), config).outcome.answer
     assert isinstance(answer, Shared)
@@ -62,16 +66,16 @@ def share_bytes(total_bytes: int, threads: int, global_thread: bool) -> int:
 
 
 def read_client(path: Path | None, total_bytes: int | None, threads: int | None, global_thread: bool) -> Client:
-    """The client that a properties file describes; what is given besides wins over the file.
+    """Read the client that a properties file describes; values from the command line replace those of the file.
 
-    As `StreamsConfigUtils.totalCacheSize` does, the deprecated name counts only where the other one is not given.
+    As in `StreamsConfigUtils.totalCacheSize`, the deprecated name counts only if the other one is absent.
 
     Raises:
-        UsageError: the file cannot be read, gives a setting twice, or gives one a value that it cannot have.
+        UsageError: the file cannot be read, or it gives a setting twice or an impossible value.
     """
-    found = {} if path is None else _read_settings(path)
-    total = found.get(TOTAL) or found.get(DEPRECATED) or Setting(DEFAULTS[TOTAL], "default")
-    count = found.get(THREADS) or Setting(DEFAULTS[THREADS], "default")
+    settings = {} if path is None else _read_settings(path)
+    total = settings.get(TOTAL) or settings.get(DEPRECATED) or Setting(DEFAULTS[TOTAL], "default")
+    count = settings.get(THREADS) or Setting(DEFAULTS[THREADS], "default")
     if total_bytes is not None:
         total = Setting(total_bytes, "--total")
     if threads is not None:
@@ -82,14 +86,14 @@ def read_client(path: Path | None, total_bytes: int | None, threads: int | None,
 
 
 def _read_settings(path: Path) -> dict[str, Setting]:
-    found: dict[str, Setting] = {}
+    settings: dict[str, Setting] = {}
     for given in read_properties(path, "the properties file", "a client"):
         if given.name not in KINDS:
             continue
-        if given.name in found:
+        if given.name in settings:
             raise UsageError(f"{path}: line {given.line}: {given.name} is given twice; expected once")
-        found[given.name] = Setting(_read_value(path, given), f"{given.name}, {path.name} line {given.line}")
-    return found
+        settings[given.name] = Setting(_read_value(path, given), f"{given.name}, {path.name} line {given.line}")
+    return settings
 
 
 def _read_value(path: Path, given: GivenSetting) -> int:
@@ -99,7 +103,7 @@ def _read_value(path: Path, given: GivenSetting) -> int:
 
 
 def share_json(client: Client, entry: Entry, caches: int) -> dict[str, Any]:
-    """All numbers, with where the settings come from."""
+    """Return all numbers, with the sources of the settings."""
     share = share_bytes(client.total_bytes.value, client.threads.value, client.global_thread)
     takers = max(1, client.threads.value + client.global_thread)
     return {
@@ -120,7 +124,7 @@ def share_json(client: Client, entry: Entry, caches: int) -> dict[str, Any]:
 
 
 def share_lines(numbers: dict[str, Any]) -> list[str]:
-    """The same for a person, a sentence a line."""
+    """Describe the numbers in sentences, one a line."""
     threads = f"{numbers['threads']} stream thread{'' if numbers['threads'] == 1 else 's'}"
     takers = f"{threads} and a global thread" if numbers["global_thread"] else threads
     lines = [
@@ -143,9 +147,6 @@ def share_lines(numbers: dict[str, Any]) -> list[str]:
     return lines
 
 
-# --- share
-# `entrycache share`: what a thread of a Kafka Streams client gets of `statestore.cache.max.bytes`.
-
 SIZE = click.IntRange(0, INT_MAX)
 
 
@@ -154,12 +155,18 @@ SIZE = click.IntRange(0, INT_MAX)
 @click.option("--threads", type=SIZE, metavar="N", help="num.stream.threads.")
 @click.option("--global-thread", is_flag=True, help="The topology has a global table or store.")
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="A client's properties file.")
-@click.option("--key-bytes", type=SIZE, default=0, show_default=True, metavar="N", help="Bytes of a serialized key.")
-@click.option("--value-bytes", type=SIZE, default=0, show_default=True, metavar="N", help="Of a serialized value.")
-@click.option("--topic", default="", metavar="TEXT", help="The topic of the record that an entry is written for.")
-@click.option("--header-bytes", type=SIZE, default=0, show_default=True, metavar="N", help="Headers of that record.")
+@click.option(
+    "--key-bytes", type=SIZE, default=0, show_default=True, metavar="N", help="The bytes of a serialized key."
+)
+@click.option(
+    "--value-bytes", type=SIZE, default=0, show_default=True, metavar="N", help="The bytes of a serialized value."
+)
+@click.option("--topic", default="", metavar="TEXT", help="The topic of the record behind an entry.")
+@click.option(
+    "--header-bytes", type=SIZE, default=0, show_default=True, metavar="N", help="The bytes of that record's headers."
+)
 @click.option("--stores", type=click.IntRange(1, INT_MAX), default=1, show_default=True, metavar="N",
-              help="Caching stores of one thread, those of each of its tasks counted.")  # fmt: skip
+              help="The caching stores of one thread, over all its tasks.")  # fmt: skip
 @json_option
 @exits_with_code
 def command(
@@ -174,9 +181,10 @@ def command(
     stores: int,
     as_json: bool,
 ) -> int:
-    """Show what a thread and a store of a Kafka Streams client get of its record cache.
+    """Show a thread's and a store's share of a Kafka Streams client's record cache.
 
-    Without --total and --threads those of --config count, without --config the defaults of Kafka Streams.
+    The values of --config apply unless --total or --threads is given; without --config the defaults of Kafka Streams
+    do.
     """
     client = read_client(config, total, threads, global_thread)
     numbers = share_json(client, Entry(key_bytes, value_bytes, topic, header_bytes), stores)

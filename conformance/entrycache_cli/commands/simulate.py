@@ -1,4 +1,9 @@
-"""`entrycache trace simulate`."""
+"""The commands `entrycache trace simulate` and `entrycache trace explain`, which replay the calls of a recorded trace.
+
+`simulate_command` replays the calls through the fast cache with other settings and prints how hits and bytes change.
+`explain_command` writes the calls up to one event as a case file for `entrycache replay`. Both use
+`entrycache_simulate`.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +37,7 @@ from entrycache_reference.rules import Rule
     "configs",
     multiple=True,
     metavar="A",
-    help="Other settings (again for more): key=value,key=value, a JSON file, or broker.conf@ERA.",
+    help="Other settings (repeatable): key=value,key=value, a JSON file, or broker.conf@ERA.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="A folder for the tables and the pictures (SVG).")
 @click.option("--no-retained", is_flag=True, help="Leave out the model of retained bytes.")
@@ -40,17 +45,22 @@ from entrycache_reference.rules import Rule
     "--receive-buffers",
     multiple=True,
     metavar="MIN,INITIAL,MAX",
-    help="Sizes of the adaptive receive buffers in bytes (again for more).",
+    help="Sizes of the adaptive receive buffers in bytes (repeatable).",
 )
 @click.option(
-    "--limit", "limits", multiple=True, type=click.IntRange(min=1), metavar="BYTES", help="A limit of the curve."
+    "--limit",
+    "limits",
+    multiple=True,
+    type=click.IntRange(min=1),
+    metavar="BYTES",
+    help="A limit of the curve (repeatable).",
 )
 @click.option(
     "--burst-micros",
     type=click.IntRange(min=0),
     default=1_000,
     show_default=True,
-    help="Entries of a cache within this time arrive together.",
+    help="Entries of a cache within this time count as one burst.",
 )
 @json_option
 @exits_with_code
@@ -64,9 +74,9 @@ def simulate_command(
     burst_micros: int,
     as_json: bool,
 ) -> int:
-    """Replay the calls of a recorded trace through the fast cache under other settings.
+    """Replay the calls of a recorded trace through the fast cache with other settings.
 
-    Exit 0: the trace's own settings gave its own hits again, as they must; 1: they did not; 2: wrong usage or input.
+    Exit 0: the trace's own settings reproduced its hits; 1: they did not; 2: wrong usage or input.
     """
     from entrycache_simulate import report, retained, run  # noqa: PLC0415
     from entrycache_simulate import retained as curves  # noqa: PLC0415
@@ -96,19 +106,19 @@ def simulate_command(
 
 def _report_self_check(differences: tuple[str, ...], many_threads: bool) -> int:
     for line in differences[:5]:
-        print_error(f"the trace's own settings do not give it again: {line}")
+        print_error(f"the trace's own settings do not reproduce it: {line}")
     if differences and many_threads:
-        print_error("the trace is of many threads, whose calls overlap: read the numbers as estimates")
+        print_error("the calls of the trace's threads overlap: the numbers are estimates")
         return 0
     return 1 if differences else 0
 
 
 ProposedSettings = tuple[str, dict[str, Any], tuple[int, int, int] | None]
-"""Settings: their label, the changes, and the receive buffers that a broker.conf proposes."""
+"""Proposed settings: a label, the changed settings, and the receive buffers that a broker.conf proposes."""
 
 
 def read_proposed_settings(text: str) -> ProposedSettings:
-    """The settings that a --config names.
+    """Read the settings that a --config names.
 
     Raises:
         UsageError: they cannot be read.
@@ -165,41 +175,41 @@ def _receive_buffers(text: str) -> tuple[int, int, int]:
     return least, initial, most
 
 
-# --- explain
-# `entrycache trace explain`.
-
-
 @click.command("explain")
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.option("--seq", required=True, type=click.IntRange(min=0), help="The number of the event.")
-@click.option("--broker", metavar="NAME", help="Whose event it is; needed where the trace has several.")
-@click.option("--rule", metavar="R", help="The rule that an audit names there; kept in the case.")
-@click.option("--out", default=".", type=click.Path(path_type=Path), help="The folder of the case file; default: here.")
+@click.option("--broker", metavar="NAME", help="The broker of the event, if the trace has several.")
+@click.option("--rule", metavar="R", help="The rule that an audit names there; the case keeps it.")
+@click.option(
+    "--out", default=".", type=click.Path(path_type=Path), help="The folder of the case file (default: here)."
+)
 @json_option
 @exits_with_code
 def explain_command(directory: Path, seq: int, broker: str | None, rule: str | None, out: Path, as_json: bool) -> int:
-    """Write the calls of a recorded trace, up to one event, as a case that `replay` runs.
+    """Write the calls of a recorded trace up to one event as a case that `replay` runs.
 
-    Also says which event up to there the calls do not give when they are made once more, if there is one. Exit 0: the
-    case is written; 2: wrong usage or input.
+    Also name the first event that the calls do not produce when they are made again, if there is one. Exit 0: the case
+    is written; 2: wrong usage or input.
     """
     from entrycache_simulate.explain import explain_event  # noqa: PLC0415 -- needs the extra `trace`
 
     if rule is not None and rule not in {each.value for each in Rule}:
         raise UsageError(f"--rule {escape_unprintable(rule)} is no rule; `entrycache rules` lists them")
-    found = explain_event(directory, broker, seq, () if rule is None else (rule,))
-    case = case_from_json(found.case, SYSTEMS)
+    explanation = explain_event(directory, broker, seq, () if rule is None else (rule,))
+    case = case_from_json(explanation.case, SYSTEMS)
     path = escape_unprintable(str(write_case(case, out, f"event-{seq}")))
     replay = f"entrycache replay {shlex.quote(path)} SUBJECT"
     if as_json:
-        told = {"schema": 1, "case": path, "steps": len(case.steps), "replay": replay}
-        echo(json.dumps({**told, "unlike": found.difference or None, "assumed": list(found.assumptions)}))
+        value = {"schema": 1, "case": path, "steps": len(case.steps), "replay": replay}
+        echo(json.dumps({**value, "unlike": explanation.difference or None, "assumed": list(explanation.assumptions)}))
         return 0
-    for line in found.assumptions:
+    for line in explanation.assumptions:
         print_error(f"note: {line}")
     echo(f"{len(case.steps)} steps in {path}")
     echo(
-        f"unlike the calls: {found.difference}" if found.difference else "the calls give every event up to there again"
+        f"unlike the calls: {explanation.difference}"
+        if explanation.difference
+        else "the calls give every event up to there again"
     )
     echo(f"replay it: {replay}")
     return 0

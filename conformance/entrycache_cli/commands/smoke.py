@@ -1,4 +1,4 @@
-"""`entrycache smoke`."""
+"""The command `entrycache smoke`: play one small case for each operation, the first thing to run for a new adapter."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from entrycache_protocol.errors import Interrupted, Verdict
 @json_option
 @exits_with_code
 def command(subject: str | None, as_json: bool, **kwargs: Any) -> int:
-    """Play one hand-made case an operation on SUBJECT: the first thing to run while writing an adapter.
+    """Play one small case for each operation on SUBJECT: the first thing to run while writing an adapter.
 
-    Exit 0: all that is offered passed; 1: something failed; 2: nothing could be played. Stopped, it tells the
-    operations that were judged by then.
+    A run that is stopped prints the operations judged so far. Exit 0: every offered operation passed; 1: one failed;
+    2: nothing could be played.
     """
-    found = resolve_subject(choose_subject(subject, kwargs))
+    tested = resolve_subject(choose_subject(subject, kwargs))
     try:
-        looks = run_smoke_cases(found)
+        looks = run_smoke_cases(tested)
     except Interrupted as stopped:
         if stopped.so_far:
-            _say(found.name, stopped.so_far, as_json)
+            _say(tested.name, stopped.so_far, as_json)
         raise
     finally:
-        found.close()
-    _say(found.name, looks, as_json)
+        tested.close()
+    _say(tested.name, looks, as_json)
     verdict = smoke_verdict(looks)
     if verdict is Verdict.NOTHING_CHECKED:
         print_nothing_checked([f"{look.op}: {look.verdict}" for look in looks])
@@ -59,7 +59,7 @@ def _say(name: str, looks: list[SmokeResult], as_json: bool) -> None:
 
 
 def _show(name: str, looks: list[SmokeResult]) -> None:
-    table = Table(title=Text(f"{name}: one case an operation"), title_justify="left")
+    table = Table(title=Text(f"{name}: one case for each operation"), title_justify="left")
     for column in ("op", "verdict", "what"):
         table.add_column(column, overflow="fold")
     for look in looks:

@@ -1,4 +1,8 @@
-"""`entrycache subjects`."""
+"""The command `entrycache subjects`: list what can be tested here by name.
+
+`named_subjects` yields the references, our fast caches, the released jars and one seeded fault of each system. A jar
+that cannot run on this machine is listed with the reason.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,7 @@ OWN_SUBJECTS = (
 
 
 class NamedSubject(NamedTuple):
-    """A subject, its system, what it is, and why it cannot run here (empty: it can)."""
+    """A subject with its system, a description, and the reason why it cannot run here (empty if it can)."""
 
     name: str
     system: str
@@ -33,7 +37,7 @@ class NamedSubject(NamedTuple):
 
 
 def named_subjects() -> Iterator[NamedSubject]:
-    """Every subject that has a name; the planted faults are many, and one of them stands for all."""
+    """Yield every subject that has a name; one seeded fault of a system stands for all of them."""
     for system in SYSTEMS.values():
         yield NamedSubject(REFERENCE_NAME, system.name, "the rules themselves", "")
         if system.fast is not None:
@@ -46,7 +50,10 @@ def named_subjects() -> Iterator[NamedSubject]:
         if system.faults:
             count = len(system.faults)
             yield NamedSubject(
-                next(iter(system.faults)), system.name, f"one of {count} planted faults: museum lists them", ""
+                next(iter(system.faults)),
+                system.name,
+                f"one of {count} seeded faults: `entrycache faults` lists them",
+                "",
             )
 
 
@@ -55,18 +62,18 @@ def named_subjects() -> Iterator[NamedSubject]:
 @exits_with_code
 def command(as_json: bool) -> int:
     """List what can be tested here by name, and why the rest cannot."""
-    found = list(named_subjects())
+    subjects = list(named_subjects())
     if as_json:
-        told = [
+        entries = [
             {"name": one.name, "system": one.system, "what": one.what, "runs": not one.lacks, "lacks": one.lacks}
-            for one in found
+            for one in subjects
         ]
-        echo(json.dumps({"schema": 1, "subjects": told}))
+        echo(json.dumps({"schema": 1, "subjects": entries}))
         return 0
     table = Table(title="subjects: entrycache conform NAME --system SYSTEM", title_justify="left")
     for column in ("name", "system", "what", "runs here"):
         table.add_column(column, overflow="fold")
-    for one in found:
+    for one in subjects:
         table.add_row(
             *(Text(part) for part in (one.name, one.system, one.what, (one.lacks and f"no: {one.lacks}") or "yes"))
         )

@@ -1,24 +1,30 @@
-"""`entrycache trace ...` and `entrycache audit`: the commands of the audit package, and `trace record`."""
+"""The group `entrycache trace`: generate, record, convert, inspect and check traces.
+
+`commands` returns the group and the command `audit`, or stand-ins that name the missing extra. The subcommands
+`explain` and `simulate` stand in `entrycache_cli.commands.simulate` and are imported when they are asked for. `trace
+record` plays a case on a subject and writes its rows (`entrycache_cli.commands.record`), or starts a real broker with a
+recorder (`kafka_recording`, `pulsar_recording`).
+"""
+
+# ruff: noqa: PLC0415 -- a command imports what it runs; pyarrow, DuckDB and Spark are extras
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
-from entrycache_cli.commands import COMMANDS
+from entrycache_cli.commands import COMMANDS, TRACE_COMMANDS
 from entrycache_cli.commands.options import choose_subject, exits_with_code, json_option, subject_options
-from entrycache_cli.commands.settings_file import given_settings, settings_options
-from entrycache_cli.parts import GivenSettings
+from entrycache_cli.commands.settings import given_settings, settings_options
 from entrycache_cli.report.run_text import failure_table
-from entrycache_cli.report.terminal import echo, make_console
-from entrycache_cli.systems import CLI_PARTS
+from entrycache_cli.report.terminal import echo, make_console, spinner
 from entrycache_conformance.failure import build_case_table
 from entrycache_conformance.resolve import resolve_subject
 from entrycache_conformance.systems import SYSTEMS
@@ -27,117 +33,226 @@ from entrycache_protocol.errors import UsageError, missing_extra
 from entrycache_protocol.messages import escape_unprintable
 
 NEEDED = ("pyarrow", "duckdb", "sqlglot", "xxhash")
-"""What the extra `trace` brings."""
+"""Packages that the extra `trace` brings."""
 
-MESSAGES_MOST = 10_000_000
-"""That clients of a recorded broker send."""
+MESSAGES_MAX = 10_000_000
+"""The largest number of messages that clients of a recorded broker send."""
 
 
 @cache
 def commands() -> dict[str, click.Command]:
-    """The group `trace` and the command `audit`, or stand-ins that say what they need."""
+    """Return the group `trace` and the command `audit`, or stand-ins that name the missing extra."""
     absent = next((name for name in NEEDED if find_spec(name) is None), None)
     if absent is not None:
         return {name: _missing_extra_command(name, absent) for name in ("trace", "audit")}
-    from entrycache_cli.commands import audit as cli  # noqa: PLC0415
+    from entrycache_cli.commands.audit import audit
 
-    cli.trace.add_command(record_command)
-    for parts in CLI_PARTS.values():
-        for command in parts.trace_commands:
-            cli.trace.add_command(command)
-    _with_settings(cli.trace.commands["generate"], _generate_with_settings)
-    _with_settings(cli.audit, _audit_with_settings)
-    return {"trace": cli.trace, "audit": cli.audit}
-
-
-def _with_settings(command: click.Command, use: Callable[[GivenSettings, dict[str, Any]], None]) -> None:
-    """Give a command the options of settings; `use` says what it changes in the command's arguments."""
-    run = command.callback
-    assert run is not None
-
-    def callback(**kwargs: Any) -> Any:
-        settings = given_settings(kwargs)
-        if settings is not None:
-            use(settings, kwargs)
-        return run(**kwargs)
-
-    command.callback = callback
-    command.params += click.command()(settings_options(lambda: None)).params
-
-
-def _generate_with_settings(settings: GivenSettings, kwargs: dict[str, Any]) -> None:
-    """A trace recorded with given settings."""
-    from entrycache_trace.generators.generate import systems_with_settings  # noqa: PLC0415
-
-    systems = systems_with_settings()
-    if settings.system not in systems:
-        raise UsageError(f"{settings.reader} is system {settings.system}; traces are generated of {', '.join(systems)}")
-    kwargs["settings"] = settings.config
-
-
-def _audit_with_settings(settings: GivenSettings, kwargs: dict[str, Any]) -> None:
-    """A trace that must have been recorded with given settings."""
-    from entrycache_simulate.configs import require_settings  # noqa: PLC0415
-
-    require_settings(Path(kwargs["where"]), settings.config, settings.system, settings.source)
+    return {"trace": trace, "audit": audit}
 
 
 def _missing_extra_command(name: str, module: str) -> click.Command:
-    """A command that says which extra it needs."""
+    """Return a command that only says which extra it needs."""
 
-    lacks = missing_extra(name, module, "trace")
+    error = missing_extra(name, module, "trace")
 
     @click.command(
         name,
-        help=f"{COMMANDS[name]} {lacks}",
+        help=f"{COMMANDS[name]} {error}",
         context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
     )
     @exits_with_code
     def command() -> int:
-        raise lacks
+        raise error
 
     return command
 
 
-@click.command("record")
+class TraceCommands(click.Group):
+    """The group `trace`, which imports the commands of other modules when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all its commands."""
+        return sorted({*self.commands, *TRACE_COMMANDS})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return the command of a name; return None if there is none."""
+        if cmd_name in TRACE_COMMANDS:
+            module, _, name = TRACE_COMMANDS[cmd_name].partition(":")
+            command: click.Command = getattr(import_module(module), name)
+            return command
+        return self.commands.get(cmd_name)
+
+
+@click.group("trace", cls=TraceCommands)
+def trace() -> None:
+    """Generate, record, convert and inspect traces."""
+
+
+@trace.command("generate")
+@click.argument("preset")
+@click.option("--events", type=click.IntRange(min=1), required=True, help="The least number of events.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--brokers", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option(
+    "--master",
+    help="Let tasks of this Spark write a broker each, into a folder that they share with this process.",
+)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True)
+@click.option("--json", "as_json_", is_flag=True, help="Print one JSON object instead of a line.")
+@settings_options
+def generate_command(
+    preset: str,
+    events: int,
+    seed: int,
+    brokers: int,
+    master: str | None,
+    out: Path,
+    as_json_: bool,
+    **kwargs: Any,
+) -> None:
+    """Write a conforming trace of a generated workload.
+
+    Presets: tail-fanout, catch-up-fanout; windowed-aggregation of kafka-streams; unequal-topics of pulsar-legacy, and
+    unequal-topics-late, whose size passes run later; ring-copies and ring-references of pulsar-segmented.
+    """
+    from entrycache_trace.generators.generate import generate
+
+    settings = _given_config(kwargs)
+    with spinner(f"generating {events} events") as say:
+        done = 0
+
+        def count(more: int) -> None:
+            nonlocal done
+            done += more
+            say(f"generated {done} of {events} events")
+
+        if master is None:
+            total = generate(preset, events, seed, out, brokers, count, settings)
+        else:
+            from entrycache_spark.locations import generate_in_tasks
+
+            write = partial(generate_in_tasks, master=master)
+            total = generate(preset, events, seed, out.absolute(), brokers, count, settings, write=write)
+    if as_json_:
+        echo(json.dumps({"schema": 1, "out": str(out), "events": total, "brokers": brokers, "seed": seed}))
+    else:
+        echo(f"{total} events of {brokers} broker(s) in {escape_unprintable(str(out))}")
+
+
+def _given_config(kwargs: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the configuration of the settings that a command line names, if any.
+
+    Raises:
+        UsageError: traces of that system are not generated with settings.
+    """
+    settings = given_settings(kwargs)
+    if settings is None:
+        return None
+    from entrycache_trace.generators.generate import systems_with_settings
+
+    systems = systems_with_settings()
+    if settings.system not in systems:
+        raise UsageError(f"{settings.reader} is system {settings.system}; traces are generated of {', '.join(systems)}")
+    return settings.config
+
+
+@trace.command("convert")
+@click.argument("source", type=click.Path(path_type=Path))
+@click.argument("target", type=click.Path(path_type=Path))
+def convert_command(source: Path, target: Path) -> None:
+    """Convert a folder of Parquet to JSON Lines, or JSON Lines or a recorder's folder to Parquet."""
+    from entrycache_trace.convert import convert
+
+    with spinner(f"converting {source}"):
+        total = convert(source, target)
+    echo(f"{total} events in {escape_unprintable(str(target))}")
+
+
+@trace.command("inspect")
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option("--json", "as_json_", is_flag=True, help="Print one JSON object instead of tables.")
+def inspect_command(directory: Path, as_json_: bool) -> None:
+    """Show brokers, events by kind, gaps and metadata of a trace."""
+    from entrycache_trace.inspect import print_summary, summarize, summary_json
+
+    summary = summarize(directory)
+    if as_json_:
+        echo(json.dumps(summary_json(summary)))
+    else:
+        print_summary(summary, make_console())
+
+
+@trace.command("check")
+@click.argument("source", metavar="TRACE", type=click.Path(path_type=Path, exists=True))
+@click.option("--json", "as_json_", is_flag=True, help="Print one JSON object instead of lines.")
+@click.pass_context
+def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
+    """Check the format of the rows in a folder of Parquet or a file of JSON Lines.
+
+    Exit 0: all rows have the format; 1: some do not; 2: TRACE cannot be read.
+    """
+    from entrycache_spark.check import check_trace
+
+    with spinner(f"checking {source}"):
+        found = check_trace(source)
+    if as_json_:
+        problems = [
+            {"text": one.text, "rows": one.rows, "first": [{"broker": b, "seq": s} for b, s in one.first]}
+            for one in found.problems
+        ]
+        about = {"schema": 1, "system": found.system, "rows": found.rows, "problems": problems}
+        echo(json.dumps({**about, "notes": list(found.notes), "untold": found.untold}))
+    else:
+        for line in (*map(str, found.problems), *found.notes):
+            echo(escape_unprintable(line))
+        for name, rules in found.untold.items():
+            echo(f"{name} is in no row; an audit cannot check {', '.join(rules)}")
+        verdict = "not as the format says" if found.problems else "as the format says"
+        echo(f"{found.rows} events of {found.system}: {verdict}")
+    context.exit(1 if found.problems else 0)
+
+
+@trace.command("record")
 @click.argument("subject", required=False)
 @subject_options
 @click.option("--case", "case_file", type=click.Path(path_type=Path), help="The case to play.")
-@click.option("--broker", is_flag=True, help="Record a real broker, started here, instead of a case.")
-@click.option("--release", metavar="V", help="The broker's release; default: 4.2.4, of Kafka 4.3.1.")
-@click.option("--preset", metavar="NAME", help="What the clients of a Pulsar broker do; default: mixed.")
-@click.option("--messages", type=click.IntRange(min=100, max=MESSAGES_MOST), help="How many messages they send.")
+@click.option("--broker", is_flag=True, help="Start and record a real broker instead of a case.")
+@click.option("--release", metavar="V", help="The broker's release (default: 4.2.4; Kafka: 4.3.1).")
+@click.option("--preset", metavar="NAME", help="The workload of a Pulsar broker's clients (default: mixed).")
+@click.option(
+    "--messages", type=click.IntRange(min=100, max=MESSAGES_MAX), help="The number of messages that they send."
+)
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="A new folder for the trace.")
 @json_option
 @exits_with_code
 def record_command(
     subject: str | None, case_file: Path | None, broker: bool, out: Path, as_json: bool, **kwargs: Any
 ) -> int:
-    """Play a case on SUBJECT, or start a real broker (--broker), and write what happened as a trace.
+    """Play a case on SUBJECT, or start a real broker (--broker), and write the events as a trace.
 
-    Our fast cache writes its own rows. Beside any other subject the rows are the reference's, every outcome is
-    compared (exit 1 where they differ), and the trace says that it is no evidence about the subject.
+    Our fast cache writes its own rows. For any other subject the rows are the reference's and every outcome is compared
+    (exit 1: they differ); the trace says that it is no evidence about the subject.
 
-    A broker is a standalone Pulsar on this machine's loopback with a recorder in it; real clients drive it by a preset:
-    mixed, steady, tiny, deletion, full-rate. Of the other --system it is a KRaft broker and an application in one
-    process.
+    A broker is a standalone Pulsar on this machine's loopback interface with a recorder in it. Real clients use it with
+    a preset: mixed, steady, tiny, deletion, full-rate. For Kafka Streams (--system) it is a KRaft broker and an
+    application in one process.
     """
     if broker:
         if subject is not None or case_file is not None:
-            raise UsageError("--broker records what the broker does by itself; expected no subject and no --case")
+            raise UsageError("--broker records the broker alone; expected neither a subject nor --case")
         return _record_broker(out, as_json, kwargs)
     if case_file is None:
-        raise UsageError("nothing was named to record; expected --case FILE and a subject, or --broker")
-    from entrycache_cli.commands.record import check_recorded, record  # noqa: PLC0415
+        raise UsageError("nothing to record; expected --case FILE and a subject, or --broker")
+    from entrycache_cli.commands.record import record, require_traces
 
     case = read_case(case_file, SYSTEMS)
-    check_recorded(case, str(case_file))
+    require_traces(case, str(case_file))
     choice = choose_subject(subject, kwargs)
-    found = resolve_subject(choice._replace(system=choice.system or case.system.name))
+    tested = resolve_subject(choice._replace(system=choice.system or case.system.name))
     try:
-        recording = record(found, case, out)
+        recording = record(tested, case, out)
     finally:
-        found.close()
+        tested.close()
     if as_json:
         shown = {"schema": 1, "out": str(out), "events": recording.events, "own_rows": recording.own_rows}
         shown["rules"] = list(recording.rules)
@@ -147,19 +262,19 @@ def record_command(
         if recording.failure is not None:
             make_console().print(failure_table(build_case_table(recording.failure, recording.rules)))
         whose = "its own rows" if recording.own_rows else "the reference's rows, no evidence about the subject"
-        echo(f"{recording.events} events of {found.name} in {escape_unprintable(str(out))}: {whose}")
+        echo(f"{recording.events} events of {tested.name} in {escape_unprintable(str(out))}: {whose}")
     return 1 if recording.failure is not None else 0
 
 
 def _record_broker(out: Path, as_json: bool, kwargs: dict[str, Any]) -> int:
-    """Record a broker; where the trace is, and how to audit it."""
-    from entrycache_cli.commands.audit import spinner  # noqa: PLC0415
+    """Record a broker, and print where its trace is and how to audit it."""
+    from entrycache_cli.commands import kafka_recording, pulsar_recording
 
-    there = {name: parts.broker for name, parts in CLI_PARTS.items() if parts.broker is not None}
-    system = kwargs["system"] or next(iter(there))
-    if system not in there:
-        raise UsageError(f"there is no broker of system {system} to record; there are {', '.join(there)}")
-    broker = there[system]
+    brokers = {broker.system: broker for broker in (pulsar_recording.BROKER, kafka_recording.BROKER)}
+    system = kwargs["system"] or next(iter(brokers))
+    if system not in brokers:
+        raise UsageError(f"there is no broker of system {system} to record; there are {', '.join(brokers)}")
+    broker = brokers[system]
     release = kwargs["release"] or broker.release
     with spinner("recording a broker") as say:
         events = broker.record(release, kwargs["preset"], kwargs["messages"], out, say)

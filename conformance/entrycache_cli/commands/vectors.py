@@ -1,4 +1,8 @@
-"""`entrycache vectors`."""
+"""The command `entrycache vectors`: write packs of cases with the reference's outcomes, or play a pack on a subject.
+
+`fill` makes packs from the reference, compares their hashes with the published manifest, or publishes them anew.
+`consume` plays a pack on a subject and reports where its outcomes differ.
+"""
 
 from __future__ import annotations
 
@@ -45,33 +49,33 @@ from entrycache_protocol.subject import TestedSubject
 
 Result = TypeVar("Result")
 Notify = Callable[[str, int, int], None]
-"""Told what is under way, how many cases are done, and of how many (0: nobody knows)."""
+"""A callback that gets the name of the part in progress, the cases done, and the number of cases (0 if unknown)."""
 
 SEED: Final = 0
-"""That of the packs whose hashes are published."""
+"""The seed of the packs whose hashes are published."""
 
 
 @click.group("vectors")
 def command() -> None:
-    """Cases with the reference's outcomes, as files for other languages: make them, or play them."""
+    """Write cases with the reference's outcomes as files for other languages, or play them."""
 
 
 @command.command("fill")
 @click.option(
-    "--pack", "packs", multiple=True, type=click.Choice(PACK_NAMES), help="A pack (again for more); default: all."
+    "--pack", "packs", multiple=True, type=click.Choice(PACK_NAMES), help="A pack (repeatable; default: all)."
 )
 @click.option("--seed", type=int, default=SEED, show_default=True, help="The seed of all cases.")
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), default=Path("entrycache-vectors"), show_default=True
 )
-@click.option("--check", is_flag=True, help="Write nothing; hold the published manifest to what is made.")
-@click.option("--write", is_flag=True, help="Write the published manifest and the small pack again.")
+@click.option("--check", is_flag=True, help="Write nothing; compare the packs with the published manifest.")
+@click.option("--write", is_flag=True, help="Update the published manifest and the small pack.")
 @json_option
 @exits_with_code
 def fill(packs: tuple[str, ...], seed: int, out: Path, check: bool, write: bool, as_json: bool) -> int:
     """Make packs of vectors from the reference, 50,000 cases in all.
 
-    Exit 0: made, or with --check as published; 1: --check found another hash.
+    Exit 0: written, or with --check as published; 1: --check found another hash.
     """
     if (check or write) and seed != SEED:
         raise UsageError(f"what is published has the seed {SEED}; --check and --write go without --seed")
@@ -82,21 +86,23 @@ def fill(packs: tuple[str, ...], seed: int, out: Path, check: bool, write: bool,
         _fill_pack(name, seed, None if check else _target(name, out, published, write), notify)
         for name in packs or PACK_NAMES
     ])  # fmt: skip
-    told = build_manifest(filled, seed)
-    wrong = find_changed_packs(filled, published / MANIFEST_NAME, whole_set=not packs) if check else []
+    manifest_json = build_manifest(filled, seed)
+    differing = find_changed_packs(filled, published / MANIFEST_NAME, whole_set=not packs) if check else []
     if not check:
-        write_manifest(told, (published if write else out) / MANIFEST_NAME)
+        write_manifest(manifest_json, (published if write else out) / MANIFEST_NAME)
     if as_json:
-        echo(json.dumps({**told, "versions": tool_versions(), **({"otherwise": wrong} if check else {})}))
+        echo(json.dumps({**manifest_json, "versions": tool_versions(), **({"otherwise": differing} if check else {})}))
     else:
-        _print_packs(filled, told, "checked, nothing written" if check else f"in {published if write else out}")
-        for name in wrong:
+        _print_packs(
+            filled, manifest_json, "checked, nothing written" if check else f"in {published if write else out}"
+        )
+        for name in differing:
             echo(f"{name} is not as published: run `entrycache vectors fill --write` if its rules were meant to change")
-    return 1 if wrong else 0
+    return 1 if differing else 0
 
 
 def _target(name: str, out: Path, published: Path, write: bool) -> Path | None:
-    """The file of a pack; published is only the small one."""
+    """Return the file of a pack; only the small pack is published."""
     if write:
         return published / f"{name}{SUFFIX}" if name == SMALL_PACK else None
     return out / f"{name}{SUFFIX}"
@@ -117,14 +123,14 @@ def _fill_pack(name: str, seed: int, target: Path | None, notify: Notify) -> Pac
     return PackSummary(name, wanted, steps, packing.text_bytes, packing.sha256, tuple(sorted(rules)))
 
 
-def _print_packs(filled: list[PackSummary], told: dict[str, Any], where: str) -> None:
-    table = Table(title=Text(f"seed {told['seed']}"), title_justify="left")
+def _print_packs(filled: list[PackSummary], manifest_json: dict[str, Any], where: str) -> None:
+    table = Table(title=Text(f"seed {manifest_json['seed']}"), title_justify="left")
     for column in ("pack", "cases", "steps", "rules met", "sha256 of the text"):
         table.add_column(column, overflow="fold")
     for pack in filled:
         table.add_row(pack.name, str(pack.cases), str(pack.steps), str(len(pack.rules)), pack.sha256)
     make_console().print(table)
-    echo(f"{sum(pack.cases for pack in filled)} cases; sha256 of these hashes {told['sha256']}; {where}")
+    echo(f"{sum(pack.cases for pack in filled)} cases; sha256 of these hashes {manifest_json['sha256']}; {where}")
 
 
 @command.command("consume")
@@ -137,14 +143,14 @@ def _print_packs(filled: list[PackSummary], told: dict[str, Any], where: str) ->
     default=Path("entrycache-failures"),
     show_default=True,
     metavar="DIR",
-    help="Where case files of failures go.",
+    help="The folder for case files of failures.",
 )
 @json_option
 @exits_with_code
 def consume_command(pack: Path, subject: str | None, failures: Path, as_json: bool, **kwargs: Any) -> int:
-    """Play PACK on SUBJECT; PACK is a file, or `small` for the one that comes with the suite.
+    """Play PACK on SUBJECT; PACK is a file, or `small` for the pack in the package.
 
-    Exit 0: it answers as the reference does; 1: it differs; 2: no case of PACK can be asked of it; 3: it is broken.
+    Exit 0: it answers as the reference does; 1: it differs; 2: no case of PACK applies to it; 3: it is broken.
     """
     choice = choose_subject(subject, kwargs)
     path = (
@@ -152,69 +158,71 @@ def consume_command(pack: Path, subject: str | None, failures: Path, as_json: bo
         if str(pack) == SMALL_PACK and not pack.exists()
         else pack
     )
-    found = resolve_subject(choice)
+    tested = resolve_subject(choice)
     try:
-        done = _with_progress(
-            as_json, lambda notify: play_pack(path, found, failures, lambda cases: notify(path.name, cases, 0))
+        consumed = _with_progress(
+            as_json, lambda notify: play_pack(path, tested, failures, lambda cases: notify(path.name, cases, 0))
         )
     except Interrupted as stopped:
-        _print_consumed(found, path, stopped.so_far, choice, as_json)
+        _print_consumed(tested, path, stopped.so_far, choice, as_json)
         raise
     finally:
-        found.close()
-    _print_consumed(found, path, done, choice, as_json)
-    for failure in done.failures:
+        tested.close()
+    _print_consumed(tested, path, consumed, choice, as_json)
+    for failure in consumed.failures:
         if failure.unwritten:
             raise WriteError(failure.unwritten)
-    code = done.verdict.exit_code
+    code = consumed.verdict.exit_code
     if code == 2:
-        print_nothing_checked([reason for reason, _ in done.not_asked.most_common(1)] or [f"{path} holds no case"])
+        print_nothing_checked([reason for reason, _ in consumed.not_asked.most_common(1)] or [f"{path} holds no case"])
     return code
 
 
-def _print_consumed(subject: TestedSubject, path: Path, done: PackResult, choice: SubjectChoice, as_json: bool) -> None:
-    """What a pack has shown."""
+def _print_consumed(
+    subject: TestedSubject, path: Path, consumed: PackResult, choice: SubjectChoice, as_json: bool
+) -> None:
+    """Print the result of playing a pack."""
     known = read_manifest(locate_spec_folder() / "vectors" / MANIFEST_NAME)["packs"].values()
-    published = next((pack["name"] for pack in known if pack["sha256"] == done.sha256), None)
+    published = next((pack["name"] for pack in known if pack["sha256"] == consumed.sha256), None)
     if as_json:
-        told = {
+        value = {
             "schema": 1,
             "subject": subject.name,
             "system": subject.declaration.system.name,
-            "verdict": done.verdict.value,
+            "verdict": consumed.verdict.value,
             "pack": str(path),
-            "sha256": done.sha256,
+            "sha256": consumed.sha256,
             "published": published,
-            "cases": done.cases,
-            "played": done.played,
-            "steps": done.steps,
-            "not_asked": [{"cases": count, "reason": reason} for reason, count in done.not_asked.most_common()],
-            "failures": [{**each.to_json(), "replay": replay_command(each, choice)} for each in done.failures],
+            "cases": consumed.cases,
+            "played": consumed.played,
+            "steps": consumed.steps,
+            "not_asked": [{"cases": count, "reason": reason} for reason, count in consumed.not_asked.most_common()],
+            "failures": [{**each.to_json(), "replay": replay_command(each, choice)} for each in consumed.failures],
             "versions": tool_versions(subject),
         }
-        echo(json.dumps(told))
+        echo(json.dumps(value))
         return
     out = make_console()
-    for failure in done.failures[:1]:
+    for failure in consumed.failures[:1]:
         if failure.table is not None:
             out.print(failure_table(failure.table))
-    for failure in done.failures:
+    for failure in consumed.failures:
         line = failure.unwritten or replay_command(failure, choice)
         out.print(f"{', '.join(failure.rules)} at step {failure.step}: {escape_unprintable(line)}", soft_wrap=True)
-    for reason, count in done.not_asked.most_common(5):
+    for reason, count in consumed.not_asked.most_common(5):
         out.print(f"{count} cases not asked: {escape_unprintable(reason)}", soft_wrap=True)
-    which = "" if not done.ended else f" ({published}, as published)" if published else " (not a published pack)"
-    rest = "" if done.ended else "; the rest was not looked at"
-    summary = f"{done.played} of {done.cases} cases played, {done.steps} steps{rest}"
+    which = "" if not consumed.ended else f" ({published}, as published)" if published else " (not a published pack)"
+    rest = "" if consumed.ended else "; the rest was not looked at"
+    summary = f"{consumed.played} of {consumed.cases} cases played, {consumed.steps} steps{rest}"
     out.print(
-        coloured_verdict(done.verdict.value),
+        coloured_verdict(consumed.verdict.value),
         f"{subject.name}: {escape_unprintable(str(path))}{which}: {summary}",
         soft_wrap=True,
     )
 
 
 def _with_progress(quiet: bool, run: Callable[[Notify], Result]) -> Result:
-    """What a command answers that tells how far it is."""
+    """Run something that reports its progress, with progress bars on a terminal; return its result."""
     out = make_console(stderr=True)
     if quiet or not out.is_terminal:
         return run(lambda what, done, wanted: None)

@@ -1,4 +1,8 @@
-"""`entrycache versions`."""
+"""The command `entrycache versions`: show which rules were checked on which subject in which version, and the results.
+
+The records of campaigns and of `conform --json` are read by `report.version_records` and joined to a table by
+`report.version_table`, which also renders the page docs/reference/versions.md.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ from entrycache_protocol.files import write_text
 from entrycache_protocol.system import AbsentRelease
 
 CHECKED_ONE_IN = 50
-"""In a campaign the laws are looked at in one case of so many."""
+"""A campaign checks the laws in one of this many cases."""
 
 
 @click.command("versions")
@@ -35,23 +39,25 @@ CHECKED_ONE_IN = 50
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("docs/campaigns"),
     show_default=True,
-    help="Records of campaigns and of conform --json.",
+    help="The folder of records of campaigns and of conform --json.",
 )
 @click.option(
     "--findings",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("docs/findings"),
     show_default=True,
-    help="The findings, a folder each.",
+    help="The folder of findings.",
 )
-@click.option("--write", type=click.Path(path_type=Path, dir_okay=False), help="Write the page there.")
-@click.option("--resolve", is_flag=True, help="Ask Maven whether the releases that are not run can be had today.")
+@click.option("--write", type=click.Path(path_type=Path, dir_okay=False), help="Write the page to this file.")
+@click.option(
+    "--resolve", is_flag=True, help="Ask Maven whether the releases that are not run can be downloaded today."
+)
 @json_option
 @exits_with_code
 def command(results: Path, findings: Path, write: Path | None, resolve: bool, as_json: bool) -> int:
-    """Show which rules were held to which subject in which version, and what came out.
+    """Show which rules were checked on which subject in which version, with the results.
 
-    Exit 1: a record is of another jar than the pinned one, or a release of the list resolves otherwise than it says.
+    Exit 1: a record is of a jar that is not pinned, or with --resolve a release is available against the list.
     """
     if resolve:
         return check_resolves(ABSENT, resolves_in_maven)
@@ -68,26 +74,26 @@ def command(results: Path, findings: Path, write: Path | None, resolve: bool, as
 
 
 def _versions_table(table: VersionTable) -> Table:
-    made = Table(title="Versions", title_justify="left")
+    result_table = Table(title="Versions", title_justify="left")
     for name in ("subject", "artifact", "seeds", "cases", "judged steps", "rules met", "result"):
-        made.add_column(name, overflow="fold")
+        result_table.add_column(name, overflow="fold")
     for version in table.versions:
         met = str(sum(count > 0 for count in version.fired.values()))
         counts = (str(version.examples), str(version.steps), met)
         cells = (version.subject, version.artifact, number_spans(version.seeds), *counts, version.verdict)
-        made.add_row(*map(Text, cells))
+        result_table.add_row(*map(Text, cells))
     for absent in table.absent:
-        made.add_row(*map(Text, (absent.subject, absent.coordinates, "", "", "", "", absent.reason)))
-    return made
+        result_table.add_row(*map(Text, (absent.subject, absent.coordinates, "", "", "", "", absent.reason)))
+    return result_table
 
 
 def check_resolves(releases: Sequence[AbsentRelease], resolves: Callable[[AbsentRelease], bool]) -> int:
     """Tell of each release whether it resolves; 1 if the list says otherwise of one."""
     wrong = 0
     for release in releases:
-        found = resolves(release)
-        echo(f"{release.coordinates}: {'resolves' if found else 'does not resolve'}")
-        if found is not release.resolves:
+        resolves_now = resolves(release)
+        echo(f"{release.coordinates}: {'resolves' if resolves_now else 'does not resolve'}")
+        if resolves_now is not release.resolves:
             wrong += 1
             echo(f"entrycache: {release.coordinates} is listed otherwise; correct the list", err=True)
     return 1 if wrong else 0

@@ -1,1 +1,1 @@
-"""The pytest plugin: a test a rule and level."""
+"""The pytest plugin: a test for each rule and level."""

@@ -1,4 +1,8 @@
-"""What pytest calls. It is loaded with every pytest where the suite is installed, and imports no more than that."""
+"""The hooks that pytest calls, and the fixture `entrycache`.
+
+pytest imports this module wherever the suite is installed, so it imports nothing of the suite until a subject or the
+fixture is used. The tests themselves are in `entrycache_cli.plugin.items`.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +22,11 @@ OPTIONS: Final = {
 }
 
 FIXTURE_OPTIONS: Final = ("seed", "failures")
-"""Those that say something without a subject too."""
+"""Options that have an effect without a subject too."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Each option can stand in the ini file too."""
+    """Add the options to the command line and to the ini file."""
     group = parser.getgroup("entrycache", "conformance of a cache")
     for name, text in OPTIONS.items():
         group.addoption(f"--entrycache-{name}", dest=f"entrycache_{name}", default=None, help=text)
@@ -30,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A line of somebody's CI that has lost its subject fails: it would test nothing of ours, and pass."""
+    """Refuse options without a subject, because a CI job that lost its subject would test nothing and pass."""
     given = {name: value for name in OPTIONS if (value := config.getoption(f"entrycache_{name}")) is not None}
     for name in sorted(given.keys() & {"subject", "command"}):
         if not str(given[name]).strip():
@@ -43,22 +47,24 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Add the tests of the subject, before -k and -m leave some out."""
-    asked = {name: option_value(config, name) for name in OPTIONS}
-    if asked["subject"] or asked["command"]:
+    requested = {name: option_value(config, name) for name in OPTIONS}
+    if requested["subject"] or requested["command"]:
         from entrycache_cli.plugin.items import collect_tests  # noqa: PLC0415 -- see above
 
-        items += collect_tests(session, asked)
+        items += collect_tests(session, requested)
 
 
 def option_value(config: pytest.Config, name: str) -> str:
-    """What the command line says, else the ini file; empty where neither does."""
+    """Return the value of the command line, or of the ini file, or ""."""
     given = config.getoption(f"entrycache_{name}")
     return str(config.getini(f"entrycache_{name}")) if given is None else str(given)
 
 
 @pytest.fixture
 def entrycache(request: pytest.FixtureRequest) -> Any:
-    """Holds a `Subject` class to the rules, in the process of the test: `entrycache(MyCache, levels=["range"])`."""
+    """Return a function that checks a `Subject` class in the process of the test: `entrycache(MyCache,
+    levels=["range"])`.
+    """
     from entrycache_cli.plugin.items import Checks  # noqa: PLC0415 -- see above
 
     config = request.config

@@ -1,1 +1,1 @@
-"""What people and machines read of a run."""
+"""Reports of results for people and machines: terminal, JSON, JUnit, HTML, Markdown and badge."""

@@ -1,4 +1,9 @@
-"""What an audit found, on a terminal or as JSON, with the rows around the first violations."""
+"""The result of an audit on a terminal, as JSON, and for the HTML page.
+
+`print_audit` prints the verdicts, the first violations with the rows around them, and notes. `audit_json` is the object
+of `--json`. `violations_with_rows` adds the rows and bytes around a violation, which the HTML page draws. Rows are read
+from the trace again, so nothing of them is kept in the result.
+"""
 
 from __future__ import annotations
 
@@ -19,75 +24,77 @@ from entrycache_trace.files import read_metadata, read_metadata_file
 from entrycache_trace.inspect import ROWS_EACH_SIDE, rows_near
 
 SHOWN_WITH_ROWS: Final = 3
-"""Violations that a terminal shows with the rows around them."""
+"""The number of violations that a terminal shows with the rows around them."""
 
 BROKERS_NAMED: Final = 5
-"""Of those that leave no rule open, and of those that leave all."""
+"""The number of broker names in a line, of complete and of undecided brokers."""
 
 
-def print_audit(result: AuditResult, where: str, made: Mapping[str, Any], as_json: bool, trace: Path | None) -> None:
-    """The verdicts, and of violations, notes and differences the first; `where` the violations are, see `made_of`.
+def print_audit(
+    result: AuditResult, where: str, provenance: Mapping[str, Any], as_json: bool, trace: Path | None
+) -> None:
+    """Print the verdicts, and the first violations, notes and differences; `where` says where all violations stand.
 
-    `trace`: what the rows around the first violations are read from; None: they are not shown.
+    Rows around violations are read from `trace`; with None they are not shown. `made` comes from `audit_provenance`.
     """
     if as_json:
-        echo(json.dumps(audit_json(result, made)))
+        echo(json.dumps(audit_json(result, provenance)))
         return
     table = Table("rule", "verdict", "violations")
     for rule, verdict in result.rules.items():
         count = sum(violation.rule == rule for violation in result.violations)
         table.add_row(rule, verdict.value, str(count) if count else "")
-    shown = make_console()
-    shown.print(table)
+    out = make_console()
+    out.print(table)
     for violation in result.violations[:10]:
         place = f"{violation.rule}: broker {violation.broker}, seq {violation.seq}"
-        shown.print(escape_unprintable(f"{place}: expected {violation.expected}; observed {violation.observed}"))
+        out.print(escape_unprintable(f"{place}: expected {violation.expected}; observed {violation.observed}"))
     if trace is not None:
         for violation in result.violations[:SHOWN_WITH_ROWS]:
-            shown.print(rows_table(trace, violation))
+            out.print(rows_table(trace, violation))
     for note in result.notes[:5]:
-        shown.print(escape_unprintable(f"not decided: {note}"))
+        out.print(escape_unprintable(f"not decided: {note}"))
     for line in complete_brokers(result):
-        shown.print(escape_unprintable(line))
+        out.print(escape_unprintable(line))
     for difference in result.differences[:5]:
-        shown.print(escape_unprintable(f"differs from the rows before it: {difference}"))
+        out.print(escape_unprintable(f"differs from the rows before it: {difference}"))
     if result.judged is not None:
-        shown.print(f"{len(result.judged)} of {len(result.brokers)} brokers judged anew; above are new violations only")
+        out.print(f"{len(result.judged)} of {len(result.brokers)} brokers judged anew; above are new violations only")
     by = f" by {result.kernel}" if result.kernel else ""
-    shown.print(escape_unprintable(f"{result.rows} events{by}; {len(result.violations)} violations, {where}"))
+    out.print(escape_unprintable(f"{result.rows} events{by}; {len(result.violations)} violations, {where}"))
 
 
 def complete_brokers(result: AuditResult) -> list[str]:
-    """What is known of the brokers that lack nothing, where another one leaves rules open for all together."""
+    """Describe the verdicts of brokers without open rules, if another broker leaves rules open for all together."""
     whole = {broker: own for broker, own in result.brokers.items() if Verdict.INCONCLUSIVE not in own.values()}
     if not whole or len(whole) == len(result.brokers):
         return []
     names = ", ".join([*whole][:BROKERS_NAMED]) + (", .." if len(whole) > BROKERS_NAMED else "")
-    found = [{own[rule] for own in whole.values()} for rule in result.rules]
-    broken = sum(Verdict.VIOLATES in verdicts for verdicts in found)
-    keep = sum(Verdict.CONFORMS in verdicts for verdicts in found if Verdict.VIOLATES not in verdicts)
-    told = f"{len(whole)} of {len(result.brokers)} brokers leave no rule open ({names})"
-    return [f"{told}: {keep} rules conform there, {broken} are violated; --json has the verdicts of each broker"]
+    verdict_sets = [{own[rule] for own in whole.values()} for rule in result.rules]
+    broken = sum(Verdict.VIOLATES in verdicts for verdicts in verdict_sets)
+    keep = sum(Verdict.CONFORMS in verdicts for verdicts in verdict_sets if Verdict.VIOLATES not in verdicts)
+    summary = f"{len(whole)} of {len(result.brokers)} brokers leave no rule open ({names})"
+    return [f"{summary}: {keep} rules conform there, {broken} are violated; --json has the verdicts of each broker"]
 
 
 def undecided_message(result: AuditResult) -> str:
-    """What `--strict` says of the brokers of which no rule was decided."""
+    """Describe for `--strict` the brokers of which no rule was decided."""
     names = ", ".join(result.undecided[:BROKERS_NAMED]) + (", .." if len(result.undecided) > BROKERS_NAMED else "")
     why = f": {result.notes[0]}" if result.notes else ""
     return f"--strict: no rule was decided of {len(result.undecided)} of {len(result.brokers)} brokers ({names}){why}"
 
 
-def audit_json(result: AuditResult, made: Mapping[str, Any]) -> dict[str, Any]:
-    """The result as `--json` prints it; `made` as `made_of` answers."""
+def audit_json(result: AuditResult, provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the result as `--json` prints it; `made` comes from `audit_provenance`."""
     answer = {"schema": 1, "rules": verdict_names(result.rules), "violations": len(result.violations)}
     more = {"differences": list(result.differences), "kernel": result.kernel}
     brokers = {broker: verdict_names(verdicts) for broker, verdicts in result.brokers.items()}
     judged = {} if result.judged is None else {"judged": list(result.judged)}
-    return {**answer, **more, "brokers": brokers, **judged, **made}
+    return {**answer, **more, "brokers": brokers, **judged, **provenance}
 
 
 def audit_provenance(where: str, metadata: Path | None, engine: str) -> dict[str, Any]:
-    """How an audit was made, and of what, where that can be read here; it draws no numbers, so it has no seed."""
+    """Return how an audit was made and of what, as far as that can be read here; an audit has no seed."""
     try:
         traced = read_metadata(Path(where)) if metadata is None else read_metadata_file(metadata)
         of = {"subject": traced.source, "system": traced.system}
@@ -98,35 +105,32 @@ def audit_provenance(where: str, metadata: Path | None, engine: str) -> dict[str
 
 
 def rows_table(trace: Path, violation: Violation) -> Table:
-    """The rows before and behind the one that breaks a rule, which is marked."""
+    """Return a table of the rows around a violation, with the violating row marked."""
     title = escape_unprintable(f"{violation.rule}: the rows around seq {violation.seq} of broker {violation.broker}")
     table = Table("", "seq", "row", title=title, title_justify="left", title_style="")
     for row in rows_near(trace, violation.broker, violation.seq):
-        told = "  ".join(f"{name}={value}" for name, value in row.items() if name not in {"seq", "broker"})
-        table.add_row(">" if row["seq"] == violation.seq else "", str(row["seq"]), Text(escape_unprintable(told)))
+        text = "  ".join(f"{name}={value}" for name, value in row.items() if name not in {"seq", "broker"})
+        table.add_row(">" if row["seq"] == violation.seq else "", str(row["seq"]), Text(escape_unprintable(text)))
     return table
 
 
 def verdict_names(verdicts: Mapping[str, Verdict]) -> dict[str, str]:
-    """Verdicts as JSON has them."""
+    """Return verdicts by rule as JSON names them."""
     return {rule: verdict.value for rule, verdict in verdicts.items()}
 
 
-# --- audit_shown
-# The first violations of an audit as a page shows them: the rows around each, and the bytes over the rows near it.
-
 VIOLATIONS_MAX: Final = 50
-"""Violations that a page shows with their rows; each costs a look into the parts of its broker."""
+"""The number of violations that a page shows with their rows; each one reads parts of its broker again."""
 
 TIMELINE_EVENTS: Final = 60
-"""So many events before and behind the offending one are drawn."""
+"""The number of events before and after a violation that the page draws."""
 
 HIDDEN_COLUMNS: Final = frozenset({"broker", "value"})
-"""Columns that are no cell of a table."""
+"""Columns that a table of rows leaves out."""
 
 
 def violations_with_rows(trace: Path, violations: Iterable[Violation]) -> list[dict[str, Any]]:
-    """The first violations with the rows around them, as JSON.
+    """Return the first violations with the rows around them, as JSON.
 
     Raises:
         UsageError: a part of the trace cannot be read.
@@ -156,5 +160,5 @@ def _violation_with_rows(trace: Path, violation: Violation) -> dict[str, Any]:
 
 
 def _last_value(rows: Iterable[Mapping[str, Any]], name: str) -> int | None:
-    """What the last of the rows that tells it says."""
+    """Return the last value of a column among the rows, if any row has it."""
     return next((row[name] for row in reversed(list(rows)) if name in row), None)

@@ -1,4 +1,9 @@
-"""The failures of a run as people are told them: what several levels have found is one failure."""
+"""The content that all reports share: distinct failures, provenance of a result, and metadata of a run.
+
+Several levels of a run can find the same failure. `deduplicate` groups them, and `failure_text` renders one as plain
+text. `run_metadata` collects seed, profile and versions of a run, `add_metadata` puts them into its report together
+with the command that replays each failure, and `read_provenance` reads them back from a result for every format.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +23,18 @@ from entrycache_protocol.errors import Verdict
 from entrycache_protocol.subject import TestedSubject
 
 ADDRESS: Final = re.compile(r"\b0x[0-9a-f]+|(?<=@)[0-9a-f]+\b")
-"""Where something lies in memory: of Go's frames, of Java's objects; another one in every process."""
+"""A memory address in a message of Go or Java, which differs in every process."""
 
 
 class DistinctFailure(NamedTuple):
-    """A failure, and the others that are the same one, as further levels have found it."""
+    """A failure, with the same failure as further levels have found it."""
 
     failure: Failure
     also: tuple[Failure, ...]
 
 
 def deduplicate(failures: Iterable[Failure]) -> tuple[DistinctFailure, ...]:
-    """The failures in their order, each with those after it that are the same."""
+    """Group equal failures; keep the order of the first of each."""
     groups: dict[Any, list[Failure]] = {}
     for failure in failures:
         groups.setdefault(_identity(failure), []).append(failure)
@@ -37,36 +42,36 @@ def deduplicate(failures: Iterable[Failure]) -> tuple[DistinctFailure, ...]:
 
 
 def _identity(failure: Failure) -> Any:
-    """What makes two failures the same: the rules they break; of a crash how it was, and what it said."""
+    """Return the key of equal failures: the broken rules, or the kind and message of a crash."""
     if isinstance(failure.got, dict) and "failed" in failure.got:
-        said = ADDRESS.sub("", failure.log or str(failure.got.get("message")))
-        return failure.got["failed"], said, failure.schedules is None
+        message = ADDRESS.sub("", failure.log or str(failure.got.get("message")))
+        return failure.got["failed"], message, failure.schedules is None
     return failure.rules, failure.finding, failure.schedules is None, failure.earlier > 0
 
 
-def other_places(told: DistinctFailure) -> str:
-    """Where else it was found, with what replays it there; empty where nowhere."""
-    places = [f"level {one.level or 'unknown'} ({one.case or 'no case file'})" for one in told.also]
+def other_places(distinct: DistinctFailure) -> str:
+    """Return the other levels that found the failure, with their case files; return "" if there are none."""
+    places = [f"level {one.level or 'unknown'} ({one.case or 'no case file'})" for one in distinct.also]
     return f"the same failure was found at {', '.join(places)}" if places else ""
 
 
 OWN_CASE = "the finding's own case: {}"
-"""What is said of a failure that no search had to find."""
+"""The note of a failure that the case of a finding shows, without a search."""
 
 UNCONFIRMED = "not confirmed on a fresh process: {}"
-"""What is said of a failure that could be met, and not met again."""
+"""The note of a failure that could not be confirmed on a fresh process."""
 
 DEPENDS = "it depends on earlier runs: it fails after {} before it, which {} in the case file and above, and not alone"
 
 
 def earlier_runs_note(runs: int) -> str:
-    """What is told of a failure that needs the runs before it."""
+    """Return the note of a failure that needs earlier runs."""
     return DEPENDS.format(*(("the run", "stands") if runs == 1 else (f"the {runs} runs", "stand")))
 
 
-def failure_text(told: DistinctFailure) -> str:
-    """A failure as plain text: its table, what was expected and got, and how it is played again."""
-    failure = told.failure
+def failure_text(distinct: DistinctFailure) -> str:
+    """Return a failure as plain text: its table, expected and actual answer, and how to replay it."""
+    failure = distinct.failure
     lines = [] if failure.table is None else [failure.table.title]
     if failure.table is not None and failure.table.config:
         lines.append(f"config {failure.table.config}")
@@ -78,91 +83,84 @@ def failure_text(told: DistinctFailure) -> str:
     lines += [f"stderr: {line}" for line in failure.log.splitlines()]
     lines += [OWN_CASE.format(failure.finding)] if failure.finding else []
     lines += [UNCONFIRMED.format(failure.unconfirmed)] if failure.unconfirmed else []
-    lines += [text for text in (other_places(told),) if text]
+    lines += [text for text in (other_places(distinct),) if text]
     lines += [f"case file: {failure.case}"] if failure.case else []
     lines += [f"replay it: {failure.replay}"] if failure.replay else []
     return "\n".join(lines)
 
 
 def _row_text(row: tuple[str, ...]) -> str:
-    """A row of a case: its step, its operation and what was expected; of a history: all."""
+    """Return a row in one line: step, operation and expected outcome of a case, or all cells of a history."""
     cells = row[:3] if len(row) == CASE_COLUMNS else row
     return "  ".join(cell.replace("\n", "; ") for cell in cells)
 
 
 CASE_COLUMNS = 7
-"""A case has as many; the last ones tell the state."""
+"""The number of columns of a case's table; the last ones show the state."""
 
-
-# --- made
-# How a result was made, as every report tells it: of `conform`, `audit` and `prove`, and of a broken subject.
 
 PROVENANCE_KEYS: Final = ("system", "source", "trace", "seed", "profile", "engine", "seconds")
-"""Keys of a result, in the order in which they are told."""
+"""Keys of a result that describe how it was made, in the order of reports."""
 
 
 class Provenance(NamedTuple):
-    """What of it is told, and the versions that it rests on."""
+    """The description of how a result was made, and the versions that it depends on."""
 
     keys: Mapping[str, str]
     versions: Mapping[str, str]
 
 
 def read_provenance(result: Mapping[str, Any]) -> Provenance:
-    """How a result was made, as far as it says."""
-    told = {name: str(result[name]) for name in PROVENANCE_KEYS if type(result.get(name)) in (str, int, float)}
-    return Provenance(told, result.get("versions", {}))
+    """Return how a result was made, as far as it says so."""
+    keys = {name: str(result[name]) for name in PROVENANCE_KEYS if type(result.get(name)) in (str, int, float)}
+    return Provenance(keys, result.get("versions", {}))
 
 
-def provenance_texts(made: Provenance, left_out: Iterable[str] = ()) -> list[str]:
-    """The same, each as a name and a text."""
-    return [f"{name} {text}" for part in made for name, text in part.items() if name not in left_out]
-
-
-# --- about
-# What a result tells of its run beside what was found: how it was made, and how each failure is played again.
+def provenance_texts(provenance: Provenance, left_out: Iterable[str] = ()) -> list[str]:
+    """Return the provenance as texts of a name and a value."""
+    return [f"{name} {text}" for part in provenance for name, text in part.items() if name not in left_out]
 
 
 def tool_versions(subject: TestedSubject | None = None) -> dict[str, str]:
-    """The versions that a result names: ours, Python's, and the subject's where it tells it."""
+    """Return the versions of entrycache, of Python, and of the subject if it declares one."""
     versions = {"entrycache": version("entrycache"), "python": platform.python_version()}
-    said = None if subject is None else subject.declaration.implementation.get("version")
-    return {**versions, "subject": said} if type(said) is str and said else versions
+    subject_version = None if subject is None else subject.declaration.implementation.get("version")
+    return {**versions, "subject": subject_version} if type(subject_version) is str and subject_version else versions
 
 
 def tool_versions_with(*packages: str) -> dict[str, str]:
-    """The same, with the versions of packages that the result rests on, where they are installed."""
-    found = {each.metadata["Name"].lower(): each.version for each in distributions()}
-    return {**tool_versions(), **{name: found[name] for name in packages if name in found}}
+    """Return the versions of entrycache, of Python, and of the named packages that are installed."""
+    installed = {each.metadata["Name"].lower(): each.version for each in distributions()}
+    return {**tool_versions(), **{name: installed[name] for name in packages if name in installed}}
 
 
 def run_metadata(subject: TestedSubject | None, profile: str, seed: int, bulk_seconds: float) -> RunMetadata:
-    """How a run of `conform` is made."""
+    """Return seed, profile, engine and versions of a run of `conform`."""
     versions = {"hypothesis": version("hypothesis"), **tool_versions(subject)}
     engine = f"search, then bulk for {bulk_seconds:g} s a level" if bulk_seconds else "search"
     return RunMetadata(seed, profile, engine, versions)
 
 
-def add_metadata(report: RunReport, told: RunMetadata, choice: SubjectChoice) -> RunReport:
-    """The report with that, and with the line that replays each failure."""
+def add_metadata(report: RunReport, metadata: RunMetadata, choice: SubjectChoice) -> RunReport:
+    """Return the report with its metadata, and with the command that replays each failure."""
     failures = tuple(replace(failure, replay=replay_command(failure, choice)) for failure in report.failures)
-    return replace(report, about=told, failures=failures)
+    return replace(report, about=metadata, failures=failures)
 
 
 def replay_command(failure: Failure, choice: SubjectChoice) -> str:
-    """A line that can be pasted as it is; empty where there is no case file."""
+    """Return the command that replays a failure, ready to paste; return "" if there is no case file."""
     return f"entrycache replay {shlex.quote(failure.case)} {choice.typed()}" if failure.case else ""
 
 
 def broken_result(
-    choice: SubjectChoice, message: str, told: RunMetadata, subject: TestedSubject | None
+    choice: SubjectChoice, message: str, metadata: RunMetadata, subject: TestedSubject | None
 ) -> dict[str, Any]:
-    """The result of a run in which the subject does not speak the protocol: nothing is said of rules.
+    """Return the result of a run whose subject does not speak the protocol, which says nothing of rules.
 
-    `subject`: what has been heard of it, where it has answered `start`.
+    `subject` is what is known of the subject, if it has answered `start`.
     """
     name = choice.name or choice.command or "the subject"
     system = choice.system if subject is None else subject.declaration.system.name
     source = None if subject is None else subject.declaration.implementation.get("source")
     of = {"schema": SCHEMA, "subject": name, "source": source, "system": system}
-    return {**of, "verdict": Verdict.NOTHING_CHECKED.value, "broken": message, **told.to_json()}
+    return {**of, "verdict": Verdict.NOTHING_CHECKED.value, "broken": message, **metadata.to_json()}

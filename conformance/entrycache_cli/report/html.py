@@ -1,7 +1,9 @@
-"""Results as one page that needs nothing else: no network, no other file.
+"""Results as one HTML page that needs no network and no other file.
 
-All text from elsewhere stands in one block of JSON, in which no character of mark-up is left as it is; the script of
-the page puts it in place as text. The policy in its head lets nothing run but that script, by its hash.
+All foreign text stands in one block of JSON, in which every character of mark-up is escaped; the script of the page
+inserts it as text. The policy in the page's head allows only that script, by its hash. The template, the script and the
+style stand in `entrycache_cli/templates/report`. `_page_data` builds the JSON: columns of verdicts, and failures whose
+texts are numbers of a pool.
 """
 
 from __future__ import annotations
@@ -12,8 +14,6 @@ import json
 from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any, Final
-
-from jinja2 import Environment
 
 from entrycache_cli.report.content import (
     OWN_CASE,
@@ -35,28 +35,30 @@ from entrycache_protocol.messages import escape_unprintable
 from entrycache_protocol.system import Lane
 
 MARKS: Final = {mark: f"\\u{ord(mark):04x}" for mark in "<>&'"}
-"""What could end the block of JSON, or be taken for mark-up, and what JSON says instead."""
+"""Characters that could end the block of JSON or be taken for mark-up, with their escapes."""
 
 LINES_MOST: Final = 2_000
-"""Of the table that is read without the script."""
+"""The number of lines in the table that needs no script."""
 
 
 class TextPool:
-    """Texts by number: failures share most of theirs."""
+    """Texts by number; failures share most of their texts."""
 
     def __init__(self) -> None:
         self.texts: dict[str, int] = {}
 
     def __call__(self, text: str) -> int:
-        """The number of a text."""
-        shown = "\n".join(escape_unprintable(line) for line in text.split("\n"))
-        return self.texts.setdefault(shown, len(self.texts))
+        """Return the number of a text."""
+        escaped = "\n".join(escape_unprintable(line) for line in text.split("\n"))
+        return self.texts.setdefault(escaped, len(self.texts))
 
 
 def render_html(results: list[dict[str, Any]]) -> str:
-    """The page of all results."""
+    """Return the page of all results."""
     parts = {name: _file(f"page.{name}") for name in ("css", "js")}
     lines = [Line(*map(escape_unprintable, line)) for line in all_verdict_lines(results)]
+    from jinja2 import Environment  # noqa: PLC0415 - slow to import
+
     page = Environment(autoescape=True, keep_trailing_newline=True).from_string(_file("page.html.j2"))
     return page.render(
         verdict=errors.combine_verdicts(line.held for line in lines).value,
@@ -69,7 +71,7 @@ def render_html(results: list[dict[str, Any]]) -> str:
 
 
 def _file(name: str) -> str:
-    return (files("entrycache_cli.report") / "page" / name).read_text("utf-8")
+    return (files("entrycache_cli") / "templates" / "report" / name).read_text("utf-8")
 
 
 def _hash(text: str) -> str:
@@ -82,17 +84,17 @@ def _json_block(model: dict[str, Any]) -> str:
 
 
 def _page_data(results: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the script of the page is handed: columns of verdicts, and failures in which texts are numbers."""
+    """Return the data of the page's script: columns of verdicts, and failures in which texts are numbers."""
     pool = TextPool()
     columns: list[dict[str, Any]] = []
     failures: list[dict[str, Any]] = []
     for result in results:
         if result_kind(result, "a result") == "conform":
             report = RunReport.from_json(result)
-            failures += [_failure_json(told, len(columns), pool) for told in deduplicate(report.failures)]
+            failures += [_failure_json(distinct, len(columns), pool) for distinct in deduplicate(report.failures)]
             columns.append(_run_column(report, _provenance_text(result), pool))
         else:
-            failures += [_violation_json(shown, len(columns), pool) for shown in result.get("shown", ())]
+            failures += [_violation_json(violation, len(columns), pool) for violation in result.get("shown", ())]
             columns += _line_columns(verdict_lines(result), _provenance_text(result), pool)
     rules = sorted({rule for column in columns for rule in column["rules"]}, key=rule_order)
     for column in columns:
@@ -106,12 +108,12 @@ def _page_data(results: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _provenance_text(result: dict[str, Any]) -> str:
-    """How a result was made, in a cell."""
+    """Return how a result was made, as one text."""
     return "  ".join(provenance_texts(read_provenance(result)))
 
 
 def _run_column(report: RunReport, how: str, pool: TextPool) -> dict[str, Any]:
-    """A column of the matrix: of each rule the worst verdict of all levels, and how often it fired in all."""
+    """Return the column of a run: for each rule its worst verdict of all levels and the sum of its counts."""
     rules: dict[str, list[Any]] = {}
     for level in report.levels.values():
         for rule, met in level.rules.items():
@@ -129,7 +131,7 @@ def _run_column(report: RunReport, how: str, pool: TextPool) -> dict[str, Any]:
 
 
 def _line_columns(lines: list[Line], how: str, pool: TextPool) -> Iterable[dict[str, Any]]:
-    """Columns of an audit, of evidence, of what was skipped."""
+    """Yield the columns of an audit, of evidence, or of skipped parts."""
     for name in dict.fromkeys(line.what for line in lines):
         own = [line for line in lines if line.what == name]
         rest = [line for line in own if not RULE_ID.fullmatch(line.part)]
@@ -142,17 +144,17 @@ def _line_columns(lines: list[Line], how: str, pool: TextPool) -> Iterable[dict[
         }
 
 
-def _failure_json(told: DistinctFailure, column: int, pool: TextPool) -> dict[str, Any]:
-    failure, table = told.failure, told.failure.table
+def _failure_json(distinct: DistinctFailure, column: int, pool: TextPool) -> dict[str, Any]:
+    failure, table = distinct.failure, distinct.failure.table
     notes = [earlier_runs_note(failure.earlier)] if failure.earlier else []
     notes += [failure.schedules.in_words] if failure.schedules is not None else []
     own = OWN_CASE.format(failure.finding) if failure.finding else ""
     alone = UNCONFIRMED.format(failure.unconfirmed) if failure.unconfirmed else ""
-    notes += [text for text in (other_places(told), own, alone, failure.log) if text]
+    notes += [text for text in (other_places(distinct), own, alone, failure.log) if text]
     value = {
         "of": column,
         "rules": [pool(rule) for rule in failure.rules],
-        "levels": [pool(one.level) for one in (failure, *told.also)],
+        "levels": [pool(one.level) for one in (failure, *distinct.also)],
         "expected": pool(format_json(failure.expected)),
         "got": pool(format_json(failure.got)),
         "notes": [pool(note) for note in notes],
@@ -173,26 +175,26 @@ def _failure_json(told: DistinctFailure, column: int, pool: TextPool) -> dict[st
     }
 
 
-def _violation_json(shown: dict[str, Any], column: int, pool: TextPool) -> dict[str, Any]:
-    """A violation of an audit: the rows around it, and the bytes over the events near it."""
+def _violation_json(violation: dict[str, Any], column: int, pool: TextPool) -> dict[str, Any]:
+    """Return a violation of an audit with the rows around it and the bytes over the events near it."""
     return {
         "of": column,
-        "rules": [pool(shown["rule"])],
-        "levels": [pool(f"broker {shown['broker']}")],
-        "expected": pool(shown["expected"]),
-        "got": pool(shown["observed"]),
+        "rules": [pool(violation["rule"])],
+        "levels": [pool(f"broker {violation['broker']}")],
+        "expected": pool(violation["expected"]),
+        "got": pool(violation["observed"]),
         "notes": [],
         "case": pool(""),
         "replay": pool(""),
-        "title": pool(f"{shown['rule']}: seq {shown['seq']}"),
+        "title": pool(f"{violation['rule']}: seq {violation['seq']}"),
         "config": pool(""),
-        "columns": [pool(name) for name in shown["columns"]],
-        "rows": [[pool(cell) for cell in row] for row in shown["rows"]],
-        "bad": shown["bad"],
+        "columns": [pool(name) for name in violation["columns"]],
+        "rows": [[pool(cell) for cell in row] for row in violation["rows"]],
+        "bad": violation["bad"],
         "wrong": -1,
         "before": [],
         "after": [],
-        "timeline": {"at": shown["seq"], **{name: shown[name] for name in ("bytes", "trigger", "target")}},
+        "timeline": {"at": violation["seq"], **{name: violation[name] for name in ("bytes", "trigger", "target")}},
     }
 
 

@@ -1,7 +1,7 @@
-"""Results as JUnit XML: a suite a subject and level, a case a rule; of audits and proofs a suite each.
+"""Results as JUnit XML: a suite for each subject and level, and a test case for each rule.
 
-A violation is a failure, what was not decided is skipped, a broken subject is an error. Times stand where the results
-hold them.
+Audits and proofs have one suite each. A violation is a failure, an undecided rule is skipped, and a broken subject is
+an error. A suite has a time if its result holds one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TAGS: Final = {Verdict.VIOLATES: "failure", Verdict.NOTHING_CHECKED: "skipped"}
 
 
 class Suite(NamedTuple):
-    """A suite under construction."""
+    """A suite before it becomes XML."""
 
     name: str
     cases: list[Xml.Element]
@@ -30,7 +30,7 @@ class Suite(NamedTuple):
 
 
 def render_junit(results: list[dict[str, Any]]) -> str:
-    """The XML of all results."""
+    """Return the XML of all results."""
     root = Xml.Element("testsuites", name="entrycache")
     suites = [suite for result in results for suite in _suites(result)]
     for suite in suites:
@@ -51,23 +51,23 @@ def _suites(result: dict[str, Any]) -> Iterable[Suite]:
 
 
 def _properties(result: dict[str, Any]) -> dict[str, str]:
-    """Who was judged and how; the time stands at the suite."""
-    made = read_provenance(result)
-    keys = {name: text for name, text in made.keys.items() if name != "seconds"}
+    """Return the subject and the provenance of a result; the time stands at the suite."""
+    provenance = read_provenance(result)
+    keys = {name: text for name, text in provenance.keys.items() if name != "seconds"}
     named = {"subject": str(result["subject"])} if "subject" in result else {}
-    return {**named, **keys, **{f"version of {what}": number for what, number in made.versions.items()}}
+    return {**named, **keys, **{f"version of {what}": number for what, number in provenance.versions.items()}}
 
 
 def _run_suites(report: RunReport, properties: dict[str, str]) -> list[Suite]:
-    told = deduplicate(report.failures)
-    return [_level_suite(report, name, level, told, properties) for name, level in report.levels.items()]
+    distinct = deduplicate(report.failures)
+    return [_level_suite(report, name, level, distinct, properties) for name, level in report.levels.items()]
 
 
 def _level_suite(
-    report: RunReport, name: str, level: LevelReport, told: Sequence[DistinctFailure], properties: dict[str, str]
+    report: RunReport, name: str, level: LevelReport, distinct: Sequence[DistinctFailure], properties: dict[str, str]
 ) -> Suite:
     suite = Suite(f"{report.subject}, level {name}", [], properties, level.seconds)
-    here = [one for one in told if name in {each.level for each in (one.failure, *one.also)}]
+    here = [one for one in distinct if name in {each.level for each in (one.failure, *one.also)}]
     for rule, met in level.rules.items():
         case = _case(suite.name, rule)
         if met.verdict is Verdict.VIOLATES:
@@ -83,16 +83,16 @@ def _level_suite(
     return suite
 
 
-def _add_failures(case: Xml.Element, rule: str, level: str, told: list[DistinctFailure]) -> None:
-    """Each failure stands whole at its first rule and level, and is named at the others."""
-    for one in told:
+def _add_failures(case: Xml.Element, rule: str, level: str, distinct: list[DistinctFailure]) -> None:
+    """Add failures to a test case: in full at the first rule and level of a failure, by name at the others."""
+    for one in distinct:
         first = one.failure
         if (rule, level) == (first.rules[0], first.level):
             message = f"{rule}: expected {format_json(first.expected)}, got {format_json(first.got)}"
             _add_child(case, "failure", message, failure_text(one))
         else:
             _add_child(case, "failure", f"the failure of {first.rules[0]} at level {first.level}", "")
-    if not told:
+    if not distinct:
         _add_child(case, "failure", "violates", "")
 
 
@@ -110,7 +110,7 @@ def _case(suite: str, name: str) -> Xml.Element:
 
 
 def _add_child(case: Xml.Element, tag: str, message: str, text: str) -> None:
-    """XML has no way to write most control characters, nor half of a pair of surrogates."""
+    """Add an element with a message; control characters and half surrogates, which XML cannot hold, are escaped."""
     child = Xml.SubElement(case, tag, message=escape_unprintable(message))
     if text:
         child.text = "\n".join(escape_unprintable(line) for line in text.split("\n"))
@@ -123,14 +123,14 @@ def _element(suite: Suite) -> Xml.Element:
         "errors": sum(case.find("error") is not None for case in suite.cases),
         "skipped": sum(case.find("skipped") is not None for case in suite.cases),
     }
-    made = Xml.Element(
+    element = Xml.Element(
         "testsuite", {"name": escape_unprintable(suite.name), **{name: str(counts[name]) for name in counts}}
     )
     if suite.seconds is not None:
-        made.set("time", f"{suite.seconds:.3f}")
+        element.set("time", f"{suite.seconds:.3f}")
     if suite.properties:
-        properties = Xml.SubElement(made, "properties")
+        properties = Xml.SubElement(element, "properties")
         for name, value in suite.properties.items():
             Xml.SubElement(properties, "property", name=escape_unprintable(name), value=escape_unprintable(value))
-    made.extend(suite.cases)
-    return made
+    element.extend(suite.cases)
+    return element

@@ -1,4 +1,9 @@
-"""The one result stream: objects that commands print with `--json`, one a line, and what is made of them."""
+"""The result stream: the objects that commands print with `--json`, one a line, and the verdicts in them.
+
+`read_results` reads a file of such objects and checks their shapes. `verdict_lines` turns a result of `conform`,
+`audit` or `prove` into lines of the form subject, part, verdict, note. All formats and the tables of `make conform` and
+`entrycache report` are made from these lines.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +32,7 @@ from entrycache_reference.rules import Rule
 
 
 class Line(NamedTuple):
-    """One verdict: who was held to what, with which result, and a word of evidence."""
+    """One verdict: the subject, the rule or level, the result, and a note on the evidence."""
 
     what: str
     part: str
@@ -36,25 +41,25 @@ class Line(NamedTuple):
 
     @property
     def held(self) -> Verdict:
-        """What it comes to; a grade of evidence is as good as a run that conforms."""
+        """The line's verdict in three classes; a grade of evidence counts as conforming."""
         if self.verdict == Verdict.VIOLATES.value:
             return Verdict.VIOLATES
         return Verdict.NOTHING_CHECKED if self.verdict in UNDECIDED else Verdict.CONFORMS
 
 
 SHORT_PREFIX: Final = next(iter(Rule)).value.partition("-")[0] + "-"
-"""The prefix that is left out where many rules stand on a line."""
+"""The prefix of rule ids that is omitted where a line lists many rules."""
 
 UNDECIDED: Final = frozenset({"nothing-checked", "inconclusive", "skipped", "broken subject"})
 
 
 def read_results(path: Path) -> list[dict[str, Any]]:
-    """The objects in a file of results.
+    """Read the objects in a file of results.
 
     Raises:
-        UsageError: the file cannot be read, or a line of it is no result.
+        UsageError: the file cannot be read, or a line is not a result.
     """
-    found = []
+    results_read = []
     for number, line in enumerate(read_text(path, "the results").split("\n"), 1):
         if not line.strip():
             continue
@@ -67,17 +72,17 @@ def read_results(path: Path) -> list[dict[str, Any]]:
         if type(value) is not dict or not is_same_json(value.get("schema"), 1):
             raise UsageError(f"{path}, line {number}: no result of schema 1; expected what --json prints")
         check_shape(value, SHAPES[result_kind(value, f"{path}, line {number}")], f"{path}, line {number}")
-        found.append(value)
-    if not found:
+        results_read.append(value)
+    if not results_read:
         raise UsageError(f"{path} holds no result")
-    return found
+    return results_read
 
 
 def result_kind(result: dict[str, Any], where: str) -> str:
-    """What a result is of: `conform`, `audit`, `prove`, or a note that a part was skipped.
+    """Return the kind of a result: `conform`, `audit`, `prove`, a broken subject or a skipped part.
 
     Raises:
-        UsageError: it is none of them.
+        UsageError: it is of no known kind.
     """
     kind = next((kind for kind, needs in KINDS.items() if needs <= result.keys()), None)
     if kind is None:
@@ -86,7 +91,7 @@ def result_kind(result: dict[str, Any], where: str) -> str:
 
 
 def verdict_lines(result: dict[str, Any]) -> list[Line]:
-    """The verdicts in one result."""
+    """Return the verdicts in one result."""
     return LINES[result_kind(result, "a result")](result)
 
 
@@ -125,7 +130,7 @@ KINDS: Final = {
     "audit": {"rules", "violations"},
     "a part that was skipped": {"skipped"},
 }
-"""By which keys a result is known, the first that has them all."""
+"""The keys by which a result is recognized; the first kind whose keys are all present counts."""
 
 WHOLE: Final = {"type": "integer"}
 PAIR: Final = {**list_shape(WHOLE), "minItems": 2, "maxItems": 2}
@@ -142,8 +147,11 @@ VIOLATION_SHAPE: Final = object_shape(
         "target": nullable_shape(WHOLE),
     }
 )
-"""A violation with the rows around it: `bad` is the offending one's place among them; `bytes`, pairs of a number of an
-event and the bytes after it, with the trigger and the target that the last event near it told."""
+"""The shape of a violation with the rows around it.
+
+`bad` is the index of the violating row. `bytes` holds pairs of an event's number and the bytes after it; `trigger` and
+`target` come from the last event before it that has them.
+"""
 
 SHAPES: Final = {
     "a broken subject": object_shape({"broken": TEXT, "subject": TEXT, **METADATA_SHAPE}, *METADATA_SHAPE),
@@ -160,7 +168,7 @@ SHAPES: Final = {
     ),
     "a part that was skipped": object_shape({"skipped": list_shape(object_shape({"what": TEXT, "reason": TEXT}))}),
 }
-"""What of each is read, as JSON Schema."""
+"""The shapes of results as JSON Schema, by kind."""
 
 LINES: Final = {
     "a broken subject": _broken_lines,
@@ -172,7 +180,7 @@ LINES: Final = {
 
 
 def gather_rules(results: list[dict[str, Any]]) -> list[Line]:
-    """The verdicts with the rules of an audit, and of a grade of evidence, gathered into one line each."""
+    """Return the verdicts with rules of equal verdict gathered into one line each."""
     lines: list[Line] = []
     rules: dict[tuple[str, str, str], list[str]] = {}
     for line in all_verdict_lines(results):
@@ -189,12 +197,12 @@ def gather_rules(results: list[dict[str, Any]]) -> list[Line]:
 
 
 def summary_table(results: list[dict[str, Any]]) -> Table:
-    """One short table: subjects by level, audits by verdict, evidence by grade."""
+    """Return one short table: subjects by level, audits by verdict, evidence by grade."""
     return _table(gather_rules(results))
 
 
 def verdict_table(results: list[dict[str, Any]]) -> Table:
-    """One table of all verdicts."""
+    """Return one table of all verdicts."""
     return _table(all_verdict_lines(results))
 
 
@@ -208,5 +216,5 @@ def _table(lines: list[Line]) -> Table:
 
 
 def all_verdict_lines(results: list[dict[str, Any]]) -> list[Line]:
-    """Every verdict of the results."""
+    """Return every verdict of the results."""
     return [line for result in results for line in verdict_lines(result)]

@@ -1,4 +1,9 @@
-"""A conformance run as people read it on a terminal; all of it is made from its report."""
+"""A conformance run as text for a terminal, made from its report alone.
+
+`print_run` prints each distinct failure as a table of steps, then a table of levels, and what was counted and skipped.
+`print_run_briefly` prints a line for each failure. `failure_table` lays out the steps of a case or history to the width
+of the terminal, with the wrong cells in red.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +32,10 @@ NOT_REPRODUCED: Final = (
 
 
 def print_run(report: RunReport, note: str = "") -> None:
-    """The failures, the levels, and what was counted and skipped; `note`: what else is to be told of the run."""
+    """Print the failures, the levels, the counts and the skipped parts; `note` is a further remark on the run."""
     out = make_console()
-    for told in deduplicate(report.failures):
-        _print_failure(out, told)
+    for distinct in deduplicate(report.failures):
+        _print_failure(out, distinct)
     out.print(levels_table(report))
     for level in report.levels.values():
         if level.threads is not None and level.examples:
@@ -41,8 +46,8 @@ def print_run(report: RunReport, note: str = "") -> None:
             )
     if type(report.source) is str:
         out.print(f"source: {shorten(escape_unprintable(report.source), 400)}", soft_wrap=True)
-    made = [] if report.about is None else [f"seed {report.about.seed}", f"profile {report.about.profile}"]
-    choice = ", ".join([*made, *([note] if note else [])])
+    provenance = [] if report.about is None else [f"seed {report.about.seed}", f"profile {report.about.profile}"]
+    choice = ", ".join([*provenance, *([note] if note else [])])
     out.print(f"{choice}; {_coverage_line(report)}" if choice else _coverage_line(report))
     out.print(f"skipped: {len(report.skipped)}")
     for skip in report.skipped:
@@ -50,10 +55,10 @@ def print_run(report: RunReport, note: str = "") -> None:
 
 
 def print_run_briefly(report: RunReport) -> None:
-    """A line a failure, and the verdict of each level."""
+    """Print a line for each failure, and the verdict of each level."""
     out = make_console()
-    for told in deduplicate(report.failures):
-        failure = told.failure
+    for distinct in deduplicate(report.failures):
+        failure = distinct.failure
         place = f"step {failure.step}, level {failure.level}"
         out.print(
             escape_unprintable(f"{', '.join(failure.rules)} at {place}: {failure.replay or 'no case file'}"),
@@ -64,7 +69,7 @@ def print_run_briefly(report: RunReport) -> None:
 
 
 def levels_table(report: RunReport) -> Table:
-    """One line a level."""
+    """Return a table with one line for each level."""
     table = Table(title=Text(f"{report.subject} beside the reference, {report.system}"), title_justify="left")
     for column in ("level", "examples", "steps", "verdict", "not offered"):
         table.add_column(column, justify="right" if column in {"examples", "steps"} else "left")
@@ -74,8 +79,8 @@ def levels_table(report: RunReport) -> Table:
     return table
 
 
-def _print_failure(out: Console, told: DistinctFailure) -> None:
-    failure = told.failure
+def _print_failure(out: Console, distinct: DistinctFailure) -> None:
+    failure = distinct.failure
     if failure.table is not None:
         out.print(failure_table(failure.table))
     if failure.schedules is not None:
@@ -93,8 +98,8 @@ def _print_failure(out: Console, told: DistinctFailure) -> None:
     if failure.unwritten:
         out.print("case file: none", soft_wrap=True)
         return
-    if told.also:
-        out.print(escape_unprintable(other_places(told)), soft_wrap=True)
+    if distinct.also:
+        out.print(escape_unprintable(other_places(distinct)), soft_wrap=True)
     out.print(
         f"case file: {escape_unprintable(str(failure.case))}\nreplay it: {escape_unprintable(failure.replay)}",
         soft_wrap=True,
@@ -102,41 +107,38 @@ def _print_failure(out: Console, told: DistinctFailure) -> None:
 
 
 def _coverage_line(report: RunReport) -> str:
-    """How many rules fired, and how many cells of the decision table were met, where there is one."""
+    """Return how many rules fired, and how many cells of the decision table were reached if there is one."""
     fired, cells = report.rules.values(), report.cells.values()
     met = f"{sum(count > 0 for count in fired)} of {len(fired)} rules fired"
     return met + (f", {sum(count > 0 for count in cells)} of {len(cells)} cells met" if cells else "")
 
 
-# --- failure_table
-# The table of a failure on a terminal; what is wrong is red.
-
 NARROW_COLUMNS: Final = 110
-"""Columns of a terminal below which what was before a step is left out: it is what was after the one above."""
+"""The width below which the state before a step is omitted; it equals the state after the step above."""
 
 
 class _FittedTable(NamedTuple):
-    """A table that is laid out when the room is known."""
+    """A table that is laid out when the width is known."""
 
-    told: failure.Table
+    case_table: failure.Table
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """What Rich asks for."""
-        yield _lay_out(self.told, options.max_width < NARROW_COLUMNS)
+        """Yield the table as Rich asks for it."""
+        yield _lay_out(self.case_table, options.max_width < NARROW_COLUMNS)
 
 
-def failure_table(told: failure.Table) -> RenderableType:
-    """The steps of a failing case, a line each, or those of a history, as wide as there is room."""
-    return _FittedTable(told)
+def failure_table(case_table: failure.Table) -> RenderableType:
+    """Return the steps of a failing case or history as a table that fits the width of the terminal."""
+    return _FittedTable(case_table)
 
 
-def _lay_out(told: failure.Table, narrow: bool) -> Table:
-    title = f"{told.title}\nconfig {told.config}" if told.config else told.title
-    made = Table(title=Text(title), title_justify="left", show_lines=told.wrong is not None)
-    shown = [at for at, column in enumerate(told.columns) if not (narrow and column.endswith(" before"))]
+def _lay_out(case_table: failure.Table, narrow: bool) -> Table:
+    title = f"{case_table.title}\nconfig {case_table.config}" if case_table.config else case_table.title
+    layout = Table(title=Text(title), title_justify="left", show_lines=case_table.wrong is not None)
+    shown = [at for at, column in enumerate(case_table.columns) if not (narrow and column.endswith(" before"))]
     for at in shown:
-        made.add_column(told.columns[at], overflow="fold")
-    for index, row in enumerate(told.rows):
-        red = [index == told.bad and told.wrong in {None, at} for at in shown]
-        made.add_row(*(Text(row[at], style="red" if bad else "") for at, bad in zip(shown, red, strict=True)))
-    return made
+        layout.add_column(case_table.columns[at], overflow="fold")
+    for index, row in enumerate(case_table.rows):
+        red = [index == case_table.bad and case_table.wrong in {None, at} for at in shown]
+        layout.add_row(*(Text(row[at], style="red" if bad else "") for at, bad in zip(shown, red, strict=True)))
+    return layout

@@ -1,4 +1,9 @@
-"""Results on disk: records of `entrycache campaign` and objects of `entrycache conform --json`."""
+"""Records for the table of versions: results of campaigns and conformance runs, and the releases that are pinned.
+
+`read_records` reads a folder of JSON files. Each file is the record of a campaign or an object of `conform --json`, and
+gives one `SubjectRecord` per subject. `find_pinned` looks up the jar and the lock of a release, and `ABSENT` lists the
+releases that cannot be run.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +37,11 @@ from entrycache_protocol.system import AbsentRelease
 
 @dataclass(frozen=True)
 class SubjectRecord:
-    """What one record says of one subject.
+    """The content of one record about one subject.
 
-    `fired`: steps in which a rule decided or a law's guard held, as far as they were counted. `broken`: differences by
-    rule; those of a campaign, whose record names none, stand under "". `findings`: known differences that a variant or
-    a limit of the subject stands for. `seed` None: the record does not say. `how`: what was compared with what.
+    `fired` counts steps in which a rule decided or a law's guard held. `broken` counts differences by rule; a campaign
+    names no rule, so its differences stand under "". `findings` are known differences that a variant or limit of the
+    subject stands for. `seed` is None if the record has none. `how` says what was compared.
     """
 
     source: str
@@ -54,30 +59,30 @@ class SubjectRecord:
 
 
 def read_records(folder: Path) -> tuple[SubjectRecord, ...]:
-    """Everything that the JSON files of a folder say, in the order of their names.
+    """Read the JSON files of a folder, in the order of their names.
 
     Raises:
-        UsageError: no such folder, no record in it, or a file that is none.
+        UsageError: the folder does not exist, has no records, or a file is not a record.
     """
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; expected the records of campaigns and conform --json")
-    found: list[SubjectRecord] = []
+    records: list[SubjectRecord] = []
     for path in sorted(folder.glob("*.json")):
         try:
             value = parse_json(read_text(path, "the record"))
         except ValueError as error:
             raise UsageError(f"{path}: cannot be read as JSON ({error})") from None
-        found += read_record(value, path.name, str(path))
-    if not found:
+        records += read_record(value, path.name, str(path))
+    if not records:
         raise UsageError(f"{folder}: no records; entrycache campaign SUBJECTS --out {folder}/NAME.json writes one")
-    return tuple(found)
+    return tuple(records)
 
 
 def read_record(value: Any, source: str, where: str) -> list[SubjectRecord]:
-    """What one object says, a line a subject.
+    """Read one object; return a record for each of its subjects.
 
     Raises:
-        UsageError: it is neither a campaign's record nor that of `conform --json`.
+        UsageError: it is neither the record of a campaign nor that of `conform --json`.
     """
     if type(value) is not dict or not is_same_json(value.get("schema"), 1):
         raise UsageError(f"{where}: no record of schema 1")
@@ -117,10 +122,10 @@ CAMPAIGN_SHAPE: Final = object_shape(
     },
     "laws",
 ) | {"anyOf": [{"required": ["laws"]}, {"properties": {"subjects": {"items": {"required": ["runs"]}}}}]}
-"""What is read of a campaign's record, as JSON Schema; where each subject has runs, these have the rules."""
+"""The shape of a campaign's record; if each subject has runs, the runs hold the rules."""
 
 RUN_SHAPE: Final = {"allOf": [REPORT_SHAPE, {"properties": {"system": _SYSTEM_SHAPE}}]}
-"""The same of `conform --json`."""
+"""The shape of an object of `conform --json`."""
 
 
 def _campaign_record(value: Mapping[str, Any], subject: Mapping[str, Any], source: str) -> SubjectRecord:
@@ -163,14 +168,11 @@ def _conform_record(value: Mapping[str, Any], source: str) -> SubjectRecord:
     )
 
 
-# --- releases
-# Releases: those that a driver is pinned to, and those that cannot be run, with the reason.
-
 MAVEN_SECONDS: Final = 120
 
 
 class Pinned(NamedTuple):
-    """A release that a driver runs: the jar under test, and the lock file of its whole class path."""
+    """The jar of a release that a driver runs, and the lock file of its whole class path."""
 
     jar: str
     sha256: str
@@ -179,11 +181,11 @@ class Pinned(NamedTuple):
 
 
 ABSENT: Final = tuple(absent for family in FAMILIES.values() for absent in family.absent)
-"""Releases that were asked for and are not run."""
+"""Releases that are not run, with the reasons."""
 
 
 def find_pinned(subject: str) -> Pinned | None:
-    """What a released subject's class path is pinned to; None: it is no released jar."""
+    """Return the pinned jar and lock of a released subject; return None for any other subject."""
     release = find_release(subject)
     if release is None:
         return None
@@ -194,10 +196,10 @@ def find_pinned(subject: str) -> Pinned | None:
 
 
 def resolves_in_maven(release: AbsentRelease) -> bool:
-    """Whether a release resolves today; what never was a release does not.
+    """Return whether a release can be downloaded today; one without coordinates never was a release.
 
     Raises:
-        MissingPrerequisite: there is no Maven, or it has no network.
+        MissingPrerequisite: Maven or its network is missing.
     """
     if not release.coordinates:
         return False

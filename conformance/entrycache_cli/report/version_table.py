@@ -1,7 +1,8 @@
-"""The table of versions: which rules were held to which subject in which version, and with what result.
+"""The table of versions: which rules were checked on which subject in which version, and with what result.
 
-`records` reads the results of campaigns and conformance runs, `releases` what is pinned and what cannot be had,
-`table` puts them together, `page` shows it.
+`build_version_table` joins records (`version_records`), the rules of findings, and pinned jars to one column for each
+artifact. `render_version_page` writes it as Markdown and `versions_json` as JSON. A record of a jar that is not pinned
+is reported as stale.
 """
 
 from __future__ import annotations
@@ -17,16 +18,13 @@ from entrycache_protocol.case import read_case
 from entrycache_protocol.system import AbsentRelease
 from entrycache_reference.rules import Rule
 
-# --- table
-# Rules x subjects x versions.
-
 CONFORMS: Final = "conforms"
 DIFFERS: Final = "differs"
 
 
 @dataclass(frozen=True)
 class Version:
-    """One artifact of one subject, and what was judged of it."""
+    """One artifact of one subject with all that was judged of it."""
 
     subject: str
     system: str
@@ -44,14 +42,14 @@ class Version:
 
     @property
     def verdict(self) -> str:
-        """Differs, or conforms but for the findings that its declaration names."""
+        """The verdict: differs, or conforms except for the findings that its declaration names."""
         if self.differences:
             return DIFFERS
         return f"{CONFORMS} but for {len(self.findings)} findings" if self.findings else CONFORMS
 
 
 class RuleEntry(NamedTuple):
-    """A rule and a version: the judged steps in which it fired, and what is known against it."""
+    """The entry of a rule and a version: judged steps in which the rule fired, differences, and findings against it."""
 
     fired: int
     differences: int
@@ -60,7 +58,7 @@ class RuleEntry(NamedTuple):
 
 @dataclass(frozen=True)
 class VersionTable:
-    """The table. `stale`: records of a jar that is not the pinned one, a line each."""
+    """The table of all versions; `stale` has a line for each record of a jar that is not the pinned one."""
 
     versions: tuple[Version, ...]
     absent: tuple[AbsentRelease, ...]
@@ -70,7 +68,7 @@ class VersionTable:
 
 
 def rules_of_findings(folder: Path) -> dict[str, tuple[str, ...]]:
-    """The rules that each finding breaks, by its id, from its case files; a finding without a case has none.
+    """Return the rules that each finding breaks, by its id, from its case files.
 
     Raises:
         UsageError: a case file cannot be read.
@@ -147,16 +145,13 @@ def _rule_entry(rule: str, version: Version, findings: Mapping[str, Sequence[str
     return RuleEntry(version.fired.get(rule, 0), version.broken.get(rule, 0), against)
 
 
-# --- page
-# The table of versions as a page and as JSON.
-
 HEAD: Final = """# Rules, subjects, versions
 
-Written by `entrycache versions` from the records in `docs/campaigns`; `--json` says the same.
+`entrycache versions` writes this page from the records in `docs/campaigns`; `--json` prints the same data.
 
-A *step* is judged: its outcome was compared with the reference's. *Conforms* is "no difference in so many steps", not a
-proof. A *finding* is a difference that was met, shortened and written up, and that a variant or a limit stands for so
-that campaigns go on past it. A *seed* decides every case of a record.
+A *step* is judged if its outcome was compared with the reference's. *Conforms* means "no difference in that many
+steps"; it is no proof. A *finding* is a known difference with a shrunk case and a page of its own. A variant or a limit
+stands for it, so that campaigns continue past it. A *seed* decides every case of a record.
 
 ## Versions
 
@@ -181,20 +176,20 @@ RECORDS: Final = """
 RULES: Final = """
 ## Rules
 
-A number is of steps in which the rule decided or its law's guard held, counted where the laws were looked at (in a
-campaign in one case of {one_in}). A name is that of a finding against the rule; *differs*: a difference without one;
-*not met*: no step shows it.
+A number counts the steps in which the rule decided or its law's guard held, in the cases whose laws were checked (in a
+campaign one case of {one_in}). A name is that of a finding against the rule. *Differs* is a difference without a
+finding. *Not met*: no step shows the rule.
 
 """
 
 FIRST_SYSTEM: Final = next(iter(SYSTEMS))
-"""The records of this system lie in the folder itself, those of another in one of its name."""
+"""The system whose records lie in the folder itself; records of others lie in a folder of their name."""
 
 NOT_MET: Final = "not met"
 
 
 def render_version_page(table: VersionTable, one_in: int) -> str:
-    """The text of the page."""
+    """Return the page in Markdown."""
     parts = [HEAD, *(_version_line(version) for version in table.versions), NOT_RUN]
     parts += [
         f"| {absent.subject} | {f'`{absent.coordinates}`' if absent.coordinates else 'none'} | {absent.reason} |\n"
@@ -209,7 +204,7 @@ def render_version_page(table: VersionTable, one_in: int) -> str:
 
 
 def column_title(version: Version, versions: Sequence[Version]) -> str:
-    """The head of a column: the subject, and where it stands with several artifacts, which."""
+    """Return the title of a column: the subject, and its hash if it has several artifacts."""
     alone = sum(other.subject == version.subject for other in versions) == 1
     return version.subject if alone else f"{version.subject} ({version.sha256[:8]})"
 
@@ -247,7 +242,7 @@ def _record_lines(records: Sequence[SubjectRecord]) -> list[str]:
 
 
 def number_spans(numbers: Sequence[int]) -> str:
-    """Numbers in ascending order, neighbours as one span."""
+    """Return numbers in ascending order, with neighbours joined to spans."""
     shown: list[list[int]] = []
     for number in numbers:
         if shown and number == shown[-1][1] + 1:
@@ -266,7 +261,7 @@ def _entry_text(cell: RuleEntry) -> str:
 
 
 def versions_json(table: VersionTable) -> dict[str, Any]:
-    """The object that `--json` prints."""
+    """Return the object that `--json` prints."""
     return {
         "schema": 1,
         "versions": [_version_json(version) for version in table.versions],

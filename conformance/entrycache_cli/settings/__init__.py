@@ -1,1 +1,1 @@
-"""Reading settings: files of Java properties, and the values in them. What a setting does is its system's."""
+"""Settings of brokers and clients: files of Java properties, their values, and the effective configuration."""

@@ -1,4 +1,8 @@
-"""Reading files of Java properties as Java does: ISO-8859-1."""
+"""Files of Java properties, and the kinds of values in them.
+
+`read_properties` reads a file as Java does, in ISO-8859-1, and returns each setting with its line. A `Kind` reads the
+text of a value as the broker's FieldParser does, but strictly: a value that is malformed or out of range is an error.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +23,18 @@ ENCODING_MARKS: Final = {
     codecs.BOM_UTF16_LE: "it is UTF-16 text",
     codecs.BOM_UTF16_BE: "it is UTF-16 text",
 }
-"""Beginnings that make every Java program misread the file."""
+"""Beginnings of a file that make every Java program misread it."""
 
 
 BYTES_MOST: Final = 1 << 20
-"""Of a file; that of a broker as shipped has a tenth of it."""
+"""The largest size of a file; a broker.conf as shipped has a tenth of it."""
 
 LINES_MOST: Final = 1_000
-"""Lines that a backslash at their ends makes one: reading them takes time with their square."""
+"""The largest number of lines that backslashes join; the time to read them grows with its square."""
 
 
 class GivenSetting(NamedTuple):
-    """A setting as a file gives it: its text, and the number of its line."""
+    """A setting of a file: its name, its text, and the number of its line."""
 
     name: str
     text: str
@@ -38,31 +42,32 @@ class GivenSetting(NamedTuple):
 
 
 def read_properties(path: Path, what: str, reader: str) -> list[GivenSetting]:
-    """Every setting of a file of Java properties in its own order, duplicates included; `reader`: who else reads it.
+    """Read every setting of a file of Java properties in order, duplicates included; `reader` names its real reader.
 
     Raises:
-        UsageError: the file cannot be read, is no ISO-8859-1 text, or holds a wrong escape; the line says where.
+        UsageError: the file cannot be read, is not ISO-8859-1 text, or holds a wrong escape; the message names the
+        line.
     """
     raw = read_bytes(path, what, BYTES_MOST)
-    wrong = next((why for mark, why in ENCODING_MARKS.items() if raw.startswith(mark)), None)
-    if wrong is None and b"\0" in raw:
-        wrong = "it holds a zero byte"
-    if wrong is not None:
-        raise UsageError(f"cannot read {path}: {wrong}; {reader} reads ISO-8859-1 (plain ASCII is safe)")
-    found: list[GivenSetting] = []
+    problem = next((why for mark, why in ENCODING_MARKS.items() if raw.startswith(mark)), None)
+    if problem is None and b"\0" in raw:
+        problem = "it holds a zero byte"
+    if problem is not None:
+        raise UsageError(f"cannot read {path}: {problem}; {reader} reads ISO-8859-1 (plain ASCII is safe)")
+    settings: list[GivenSetting] = []
     line = 1
     text = raw.decode("iso-8859-1").replace("\r\n", "\n").replace("\r", "\n")
     _check_lengths(path, text)
     try:
         for part in parse(io.StringIO(text, newline="\n")):
             if isinstance(part, KeyValue):
-                found.append(GivenSetting(part.key, part.value, line))
+                settings.append(GivenSetting(part.key, part.value, line))
             line += part.source.count("\n")
     except InvalidUEscapeError as error:
         raise UsageError(
             f"{path}: line {line} or below: {error.escape} is no Unicode escape; expected \\uXXXX"
         ) from None
-    return found
+    return settings
 
 
 def _check_lengths(path: Path, text: str) -> None:
@@ -71,19 +76,16 @@ def _check_lengths(path: Path, text: str) -> None:
     Raises:
         UsageError: there is one; the line says where it begins.
     """
-    begun = 1
+    first_line = 1
     for number, line in enumerate(text.split("\n"), 1):
-        if number - begun >= LINES_MOST:
-            raise UsageError(f"{path}: line {begun}: it goes on for more than {LINES_MOST} lines")
+        if number - first_line >= LINES_MOST:
+            raise UsageError(f"{path}: line {first_line}: it goes on for more than {LINES_MOST} lines")
         if (len(line) - len(line.rstrip("\\"))) % 2 == 0:
-            begun = number + 1
+            first_line = number + 1
 
-
-# --- kinds
-# The values that settings have, read as the broker's FieldParser reads them, but without its leniency.
 
 Value = bool | int | float | None
-"""The value of a setting; None: not set, where that means something of its own."""
+"""The value of a setting; None if it is not set and that has a meaning of its own."""
 
 INT_MAX: Final = 2**31 - 1
 LONG_MAX: Final = 2**63 - 1
@@ -92,21 +94,21 @@ FRACTION: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?
 
 
 DIGITS_MOST: Final = 1_000
-"""Of a number as it is written."""
+"""The largest length of a number in a file."""
 
 
 class Kind(NamedTuple):
-    """A type with its least and greatest value; `name` says it to a person."""
+    """A type with its least and greatest value; `name` describes it in messages."""
 
     name: str
     least: float
     greatest: float
 
     def read(self, setting: str, text: str, where: str) -> Value:
-        """The value that a text stands for.
+        """Return the value of a text.
 
         Raises:
-            UsageError: it stands for none, or for one out of range.
+            UsageError: the text has no value, or one out of range.
         """
         if self is FLAG:
             if text.lower() not in {"true", "false"}:
@@ -133,10 +135,10 @@ COUNT: Final = Kind("whole number", 0, INT_MAX)
 LONG: Final = Kind("whole number", 0, LONG_MAX)
 THRESHOLD: Final = Kind("whole number", -1, LONG_MAX)
 INTERVAL: Final = Kind("whole number", 1, LONG_MAX)
-"""A period of 0 is refused by the broker's scheduled executor."""
+"""A period; the broker's scheduled executor refuses 0."""
 
 LIMIT: Final = Kind("whole number", 0, 2**33)
-"""Megabytes that a case can hold as bytes."""
+"""A number of megabytes that a case can hold as bytes."""
 
 MILLIS: Final = Kind("whole number", 0, (2**53 - 1) // 1_000_000)
-"""Milliseconds that a case can hold as nanoseconds."""
+"""A number of milliseconds that a case can hold as nanoseconds."""

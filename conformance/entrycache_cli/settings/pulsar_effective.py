@@ -1,4 +1,9 @@
-"""The effective configuration of a broker's cache: file, defaults and era put together."""
+"""The effective configuration of a broker's cache, computed from its file, the defaults and the era of its release.
+
+`read_effective_settings` reads a broker.conf and returns a `SettingLine` for each cache setting. `setting_status`
+decides whether a value takes effect in that era, and why not: a setting can be unread, overruled by another, or
+effective only when it is changed while the broker runs. `settings_table` and `settings_json` present the result.
+"""
 
 from __future__ import annotations
 
@@ -19,33 +24,33 @@ from entrycache_protocol.errors import UsageError
 from entrycache_protocol.messages import describe_value
 
 DIRECT_MEMORY_BYTES: Final = 4 << 30
-"""What conf/pulsar_env.sh gives a broker as shipped (-XX:MaxDirectMemorySize=4g)."""
+"""The direct memory of a broker as shipped: conf/pulsar_env.sh has -XX:MaxDirectMemorySize=4g."""
 
 LOOKS_LIKE_CACHE: Final = re.compile(
     r"managedLedger(Continue)?Cach|cacheEviction|AdaptiveRecv|ReadsInFlight|Backlog.*ForCaching|CursorBacklogged", re.I
 )
-"""A name that only the cache could mean."""
+"""A pattern of names that only the cache could mean."""
 
 SIMILARITY_MIN: Final = 0.9
-"""From this likeness on a name is taken for a mistyped one."""
+"""The similarity from which a name is taken for a mistyped one."""
 
 
 NAME_MOST: Final = 200
-"""Signs of a name that are compared with those there are."""
+"""The number of characters of a name that are compared with known names."""
 
 
 class SettingLine(NamedTuple):
-    """One setting as it stands. `line` None: not in the file."""
+    """One setting with its default and its value; `line` is None if the file does not have it."""
 
     setting: pulsar_table.Setting
     default: Value
     value: Value
     line: int | None
-    fate: SettingStatus
+    status: SettingStatus
 
 
 class EffectiveSettings(NamedTuple):
-    """What a broker's cache runs with. `config`: under the names that cases have for it, of `era.release.system`."""
+    """The settings that a broker's cache runs with; `config` has the names that cases of `era.release.system` use."""
 
     path: Path
     era: Era
@@ -57,11 +62,12 @@ class EffectiveSettings(NamedTuple):
 
 
 def read_effective_settings(path: Path, era: Era, direct_memory_bytes: int = DIRECT_MEMORY_BYTES) -> EffectiveSettings:
-    """The effective configuration that a file gives in an era.
+    """Read the effective configuration that a file gives in an era.
 
     Raises:
-        UsageError: the file cannot be read; it gives a cache setting that no release has, twice, or with a value
-            that is none.
+        UsageError: the file cannot be read; or it gives a cache setting that no release has, gives one twice, or gives
+        one
+            a malformed value.
     """
     given = read_broker_conf(path)
     texts = _cache_settings(path, given)
@@ -88,14 +94,14 @@ def read_effective_settings(path: Path, era: Era, direct_memory_bytes: int = DIR
 
 
 def _cache_settings(path: Path, given: list[GivenSetting]) -> dict[str, GivenSetting]:
-    """The settings of the cache among all that a file gives."""
-    found: dict[str, GivenSetting] = {}
+    """Return the settings of the cache among all settings of a file."""
+    cache_settings: dict[str, GivenSetting] = {}
     for item in given:
         if item.name in pulsar_table.SETTINGS:
-            if item.name in found:
-                first = found[item.name].line
+            if item.name in cache_settings:
+                first = cache_settings[item.name].line
                 raise UsageError(f"{path}: line {item.line}: {item.name} is given twice, first in line {first}")
-            found[item.name] = item
+            cache_settings[item.name] = item
             continue
         name = item.name[:NAME_MOST]
         near = difflib.get_close_matches(name, pulsar_table.SETTINGS, 1, SIMILARITY_MIN)
@@ -103,15 +109,15 @@ def _cache_settings(path: Path, given: list[GivenSetting]) -> dict[str, GivenSet
             meant = near or difflib.get_close_matches(name, pulsar_table.SETTINGS, 1)
             hint = f"; did you mean {meant[0]}?" if meant else "; entrycache settings lists those that there are"
             raise UsageError(f"{path}: line {item.line}: {describe_value(item.name)} is no setting of the cache{hint}")
-    return found
+    return cache_settings
 
 
 def _case_config(era: Era, lines: tuple[SettingLine, ...]) -> dict[str, Any]:
-    """What is in force, under the names and in the units of a case."""
-    force = {line.setting.key: line.fate.in_force for line in lines if line.setting.key is not None}
+    """Return the effective values with the names and units of a case."""
+    effective_values = {line.setting.key: line.status.effective for line in lines if line.setting.key is not None}
     values = {line.setting.key: line.value for line in lines if line.setting.key is not None}
-    force["max_size_bytes"] = int(values["max_size_bytes"] or 0) * pulsar_table.MEGABYTE
-    known = {key: values[key] if value is None else value for key, value in force.items()}
+    effective_values["max_size_bytes"] = int(values["max_size_bytes"] or 0) * pulsar_table.MEGABYTE
+    known = {key: values[key] if value is None else value for key, value in effective_values.items()}
     known["ttl_nanos"] = int(values["ttl_nanos"] or 0) * 1_000_000
     if known["grace_millis"] is None:
         known["grace_millis"] = 0
@@ -120,14 +126,11 @@ def _case_config(era: Era, lines: tuple[SettingLine, ...]) -> dict[str, Any]:
     return known
 
 
-# --- fate
-# Whether a setting acts, with which value, and why not.
-
 LONGEST_INTERVAL_MILLIS: Final = 1_000_000
 
 
 class Applicability(Enum):
-    """Whether the value in the file reaches the cache."""
+    """The answer whether the value in the file reaches the cache."""
 
     YES = "yes"
     NO = "no"
@@ -135,22 +138,22 @@ class Applicability(Enum):
 
 
 class SettingStatus(NamedTuple):
-    """What becomes of a value: the one in force (None: nothing is) and, in words, why or with what effect."""
+    """The status of a value: whether it acts, the effective value (None if there is none), and the reason or effect."""
 
     acts: Applicability
-    in_force: Value
+    effective: Value
     why: str = ""
 
 
 class SettingValues(NamedTuple):
-    """All values that a broker starts with, defaults filled in."""
+    """The values with which a broker starts, defaults included."""
 
     era: Era
     of: Mapping[str, Value]
 
 
 def setting_status(name: str, values: SettingValues) -> SettingStatus:
-    """What becomes of one setting beside the others."""
+    """Return the status of one setting, given all others."""
     setting = pulsar_table.SETTINGS[name]
     if not setting.eras:
         why = f"not read; BrokerService.defaultServerBootstrap of {values.era.release.version} has constants"
@@ -159,8 +162,8 @@ def setting_status(name: str, values: SettingValues) -> SettingStatus:
         return SettingStatus(
             Applicability.NO, None, f"{values.era.release.version} has no such setting and passes over it"
         )
-    outlives = name == pulsar_table.CACHE_SIZE or (name in LIMITER and values.era is Era.PULSAR_5_0)
-    if values.of[pulsar_table.CACHE_SIZE] == 0 and not outlives:
+    is_independent = name == pulsar_table.CACHE_SIZE or (name in LIMITER and values.era is Era.PULSAR_5_0)
+    if values.of[pulsar_table.CACHE_SIZE] == 0 and not is_independent:
         return SettingStatus(Applicability.NO, None, f"caching is off, because {pulsar_table.CACHE_SIZE} is 0")
     judge = STATUS_RULES.get(name)
     return SettingStatus(Applicability.YES, values.of[name]) if judge is None else judge(values)
@@ -181,7 +184,7 @@ def _watermark_status(values: SettingValues) -> SettingStatus:
 
 
 def eviction_interval_millis(values: SettingValues) -> int:
-    """The pace of scheduled passes (ServiceConfiguration.getManagedLedgerCacheEvictionIntervalMs)."""
+    """Return the interval of scheduled passes (ServiceConfiguration.getManagedLedgerCacheEvictionIntervalMs)."""
     frequency, interval = values.of[pulsar_table.FREQUENCY], values.of[pulsar_table.INTERVAL]
     assert isinstance(frequency, float) and isinstance(interval, int)
     if frequency > 0:
@@ -283,7 +286,7 @@ def _in_flight_detail_status(name: str) -> Callable[[SettingValues], SettingStat
 
 
 LIMITER: Final = frozenset({pulsar_table.IN_FLIGHT, pulsar_table.IN_FLIGHT_TIMEOUT, pulsar_table.IN_FLIGHT_QUEUE})
-"""The limiter of reads in flight, which stands before the cache; EntryCacheDisabled has one since 5.0.1."""
+"""The settings of the limiter of reads in flight, which EntryCacheDisabled has too since 5.0.1."""
 
 STATUS_RULES: Final[Mapping[str, Callable[[SettingValues], SettingStatus]]] = {
     pulsar_table.CACHE_SIZE: _cache_size_status,
@@ -302,27 +305,23 @@ STATUS_RULES: Final[Mapping[str, Callable[[SettingValues], SettingStatus]]] = {
     pulsar_table.IN_FLIGHT_TIMEOUT: _in_flight_detail_status(pulsar_table.IN_FLIGHT_TIMEOUT),
     pulsar_table.IN_FLIGHT_QUEUE: _in_flight_detail_status(pulsar_table.IN_FLIGHT_QUEUE),
 }
-"""The settings whose value does not simply act."""
-
-
-# --- show
-# An effective configuration as a table and as JSON.
+"""The settings whose value does not simply take effect, with the functions that decide."""
 
 
 def plain_value(value: Value) -> str:
-    """A value as broker.conf writes it."""
+    """Return a value as broker.conf writes it."""
     if value is None:
         return "-"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def settings_table(effective: EffectiveSettings) -> Table:
-    """One line a setting."""
+    """Return a table with one line for each setting."""
     release = effective.era.release
     title = f"{effective.path} in era {effective.era.value} (Pulsar {release.version}, {release.system})"
-    made = Table(title=Text(title), title_justify="left")
-    for column in ("setting", "value", "default", "unit", "in force", "acts", "why"):
-        made.add_column(column, overflow="fold")
+    rows_table = Table(title=Text(title), title_justify="left")
+    for column in ("setting", "value", "default", "unit", "effective", "acts", "why"):
+        rows_table.add_column(column, overflow="fold")
     for line in effective.lines:
         value = plain_value(line.value) if line.line is not None else ""
         cells = (
@@ -330,14 +329,14 @@ def settings_table(effective: EffectiveSettings) -> Table:
             value,
             plain_value(line.default),
             line.setting.unit,
-            plain_value(line.fate.in_force),
+            plain_value(line.status.effective),
         )
-        made.add_row(*(Text(cell) for cell in cells), Text(line.fate.acts.value), Text(line.fate.why))
-    return made
+        rows_table.add_row(*(Text(cell) for cell in cells), Text(line.status.acts.value), Text(line.status.why))
+    return rows_table
 
 
 def settings_json(effective: EffectiveSettings) -> dict[str, Any]:
-    """The object that `--json` prints."""
+    """Return the object that `--json` prints."""
     return {
         "schema": 1,
         "broker_conf": str(effective.path),
@@ -359,9 +358,9 @@ def _line_json(line: SettingLine) -> dict[str, Any]:
         "default": line.default,
         "unit": line.setting.unit,
         "line": line.line,
-        "in_force": line.fate.in_force,
-        "acts": line.fate.acts.value,
-        "why": line.fate.why,
+        "in_force": line.status.effective,
+        "acts": line.status.acts.value,
+        "why": line.status.why,
         "dynamic": line.setting.dynamic,
         "key": line.setting.key,
     }

@@ -1,4 +1,11 @@
-"""The eras of the broker's cache settings."""
+"""The cache settings of a Pulsar broker: names, units, defaults, and the eras that know them.
+
+An `Era` is a line of releases with the same settings; a release stands for it. `SETTINGS` has a `Setting` for each name
+of broker.conf. Names, types, defaults and whether a setting can be changed while the broker runs are those of the class
+`org.apache.pulsar.broker.ServiceConfiguration` of 4.0.8, 4.2.4 and 5.0.0-M1. That class of 5.0.1 is not published. The
+effect of a value in 5.0.1 was read from its ManagedLedgerClientFactory and BrokerService, and its one other default
+from pull request 26627.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +20,7 @@ from entrycache_protocol.errors import UsageError
 
 
 class Release(NamedTuple):
-    """What an era stands on: the release whose classes were read, and the system that it implements."""
+    """The release whose classes were read for an era, and the system that it implements."""
 
     version: str
     system: str
@@ -40,10 +47,10 @@ RELEASES = {
 
 
 def era_named(name: str) -> Era:
-    """The era of that name.
+    """Return the era of a name.
 
     Raises:
-        UsageError: there is no such era; the line names those that there are.
+        UsageError: there is no such era.
     """
     try:
         return Era(name)
@@ -51,25 +58,17 @@ def era_named(name: str) -> Era:
         raise UsageError(f"unknown era {name!r}; expected one of: {', '.join(era.value for era in Era)}") from None
 
 
-# --- table
-# The cache's settings: names, units, defaults, and the releases that know them.
-#
-# Names, types, defaults and whether a setting can be changed while the broker runs are those of the class
-# `org.apache.pulsar.broker.ServiceConfiguration` of 4.0.8, 4.2.4 and 5.0.0-M1. That class of 5.0.1 cannot be
-# had; what 5.0.1 does with a value was read from its ManagedLedgerClientFactory and BrokerService, and its one
-# other default from pull request 26627.
-
 MEGABYTE: Final = 1 << 20
 ALL_ERAS: Final = frozenset(Era)
 SINCE_4_2: Final = frozenset({Era.PULSAR_4_2, Era.PULSAR_5_0})
 NO_ERA: Final[frozenset[Era]] = frozenset()
 
 Default = Callable[[Era, int], Value]
-"""The default in an era, on a machine with so many bytes of direct memory."""
+"""A function from an era and the bytes of direct memory to a default."""
 
 
 class Setting(NamedTuple):
-    """One line of broker.conf. `key`: what it is called in a case; None: cases do not have it."""
+    """One line of broker.conf; `key` is its name in a case, or None if cases do not have it."""
 
     name: str
     kind: Kind
@@ -81,22 +80,22 @@ class Setting(NamedTuple):
 
 
 def same_default(value: Value) -> Default:
-    """The same default everywhere."""
+    """Return a default that is the same everywhere."""
     return lambda era, direct_memory_bytes: value
 
 
 def default_cache_size_mb(era: Era, direct_memory_bytes: int) -> Value:
-    """A fifth of the direct memory, at least 64 MB."""
+    """Return a fifth of the direct memory, at least 64 MB."""
     return max(64, direct_memory_bytes // 5 // MEGABYTE)
 
 
 def default_extends_accessed(era: Era, direct_memory_bytes: int) -> Value:
-    """True until 5.0.0-M1, false since pull request 26627."""
+    """Return True for releases until 5.0.0-M1, and False since pull request 26627."""
     return era is not Era.PULSAR_5_0
 
 
 def default_reads_in_flight(era: Era, direct_memory_bytes: int) -> Value:
-    """Off; in 5.0 not set, which stands for a share of the direct memory."""
+    """Return 0, which means off; in 5.0 return None, which stands for a share of the direct memory."""
     return None if era is Era.PULSAR_5_0 else 0
 
 
@@ -150,15 +149,11 @@ SETTINGS: Final = {
         Setting(RECEIVE_MAXIMUM, properties.COUNT, "bytes", same_default(1_048_576), eras=NO_ERA),
     )
 }
-"""Every setting of the cache, by its name in broker.conf."""
-
-
-# --- broker_conf
-# Reading a broker.conf as the broker does: Java properties, ISO-8859-1 (PulsarConfigurationLoader.create).
+"""Every setting of the cache by its name in broker.conf."""
 
 
 def read_broker_conf(path: Path) -> list[GivenSetting]:
-    """Every setting of a broker's file in its own order, duplicates included.
+    """Read every setting of a broker.conf in order, duplicates included.
 
     Raises:
         UsageError: see `read_properties`.

@@ -1,4 +1,8 @@
-"""The fast cache of `kafka-streams` beside cachetools' LRU cache and the released ThreadCache in its own JVM."""
+"""The fast cache of `kafka-streams` beside cachetools' LRU cache and the released ThreadCache in its own JVM.
+
+All play the same puts and gets with the same number of live entries. A dirty put is a write that a listener must get;
+an eviction hands over all dirty entries. `released_cache` starts the JVM and plays the mix there.
+"""
 
 from __future__ import annotations
 
@@ -24,20 +28,20 @@ from entrycache_protocol.errors import BrokenSubject
 FAMILY: Final = "kafka-streams"
 MODULE: Final = "bench"
 MAIN: Final = "org.apache.kafka.streams.state.internals.StreamCosts"
-"""The program, in that module of the Maven project."""
+"""The main class of the program in that module of the Maven project."""
 
 LIVE: Final = (1_000, 100_000)
 NAMESPACE: Final = "0_0-store"
 JVM: Final = "ThreadCache"
 WARM_PLAYS: Final = 3
-"""So often the JVM plays the mix before it counts."""
+"""The number of times that the JVM plays the mix before it counts."""
 
 KeyedOperation = tuple[bool, bytes]
-"""Whether it is a put, and the key."""
+"""An operation: whether it is a put, and its key."""
 
 
 class PlayedStreams(NamedTuple):
-    """How long the mix took, how many of its gets were hits, how many entries a listener got."""
+    """The time of a mix, its hits, and the entries that a listener got."""
 
     seconds: float
     hits: int
@@ -45,7 +49,7 @@ class PlayedStreams(NamedTuple):
 
 
 class StreamsMix(NamedTuple):
-    """What goes before, the mix, and how many entries the caches may hold."""
+    """The operations before the mix, the mix, and the number of entries that caches may hold."""
 
     before: list[KeyedOperation]
     measured: list[KeyedOperation]
@@ -53,25 +57,25 @@ class StreamsMix(NamedTuple):
 
     @property
     def max_size_bytes(self) -> int:
-        """The limit of so many live entries."""
+        """The limit in bytes for that many live entries."""
         cache = ThreadCache(1_000)
         cache.put(NAMESPACE, key_of(0), VALUE)
         return self.live * cache.size_bytes
 
 
 def key_of(entry: int) -> bytes:
-    """The key of an entry."""
+    """Return the key of an entry."""
     return b"%012d" % entry
 
 
 def make_streams_mix(count: int, live: int) -> StreamsMix:
-    """The mix of the other caches: puts of new keys, and gets of the newest ones."""
+    """Return the mix of the other caches: puts of new keys and gets of the newest ones."""
     before = [(put, key_of(entry)) for put, _, entry in warm_up_operations(live)]
     return StreamsMix(before, [(put, key_of(entry)) for put, _, entry in mixed_operations(count, live)], live)
 
 
 def play_fast(mix: StreamsMix, dirty: bool = False) -> PlayedStreams:
-    """The mix on the fast cache; a dirty entry that has to leave is handed over with all other dirty ones."""
+    """Play the mix on the fast cache; a dirty entry that must leave is handed over with all other dirty ones."""
     cache = ThreadCache(mix.max_size_bytes)
     put, get = cache.put, cache.get
     hits = handed = 0
@@ -95,7 +99,7 @@ def play_fast(mix: StreamsMix, dirty: bool = False) -> PlayedStreams:
 
 
 def play_mapping(mix: StreamsMix, cache: Any) -> PlayedStreams:
-    """The mix on a cache of cachetools, which counts entries."""
+    """Play the mix on a cache of cachetools, which counts entries."""
     get = cache.get
     hits = 0
 
@@ -114,11 +118,11 @@ def play_mapping(mix: StreamsMix, cache: Any) -> PlayedStreams:
 
 @contextmanager
 def released_cache(version: str, mix: StreamsMix) -> Iterator[Callable[[bool], PlayedStreams]]:
-    """The released cache in its own JVM, warmed up: a function that plays the mix once more.
+    """Start the released cache in its own JVM and warm it up; yield a function that plays the mix once more.
 
     Raises:
         UsageError: there is no driver for that version.
-        MissingPrerequisite: Java or the jars are not there.
+        MissingPrerequisite: Java or the jars are missing.
         BrokenSubject: the cache fails.
     """
     with build_program(f"{FAMILY}:{version}", MODULE).start(MAIN) as process:
@@ -144,18 +148,18 @@ def released_cache(version: str, mix: StreamsMix) -> Iterator[Callable[[bool], P
 
 
 def _operation_number(operation: KeyedOperation) -> str:
-    """A put of entry n as n, a get as -n - 1."""
+    """Encode a put of entry n as n, and a get as -n - 1."""
     puts, key = operation
     return str(int(key) if puts else -int(key) - 1)
 
 
 def measure_streams(rounds: int, count: int, version: str | None) -> list[Measurement]:
-    """Every measurement of this system: clean writes beside both, dirty ones beside the released cache."""
+    """Measure clean writes beside both other caches, and dirty ones beside the released cache."""
     return [item for live in LIVE for item in measure_streams_at(rounds, count, live, version)]
 
 
 def measure_streams_at(rounds: int, count: int, live: int, version: str | None) -> list[Measurement]:
-    """The same with so many live entries."""
+    """Measure with that many live entries."""
     mix = make_streams_mix(count, live)
     lru = import_lru_cache()
     played: dict[str, PlayedStreams] = {}

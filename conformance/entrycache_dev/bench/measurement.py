@@ -1,4 +1,9 @@
-"""One number with its target, and the rounds it is taken from."""
+"""Measurements: numbers with targets, interleaved rounds, and the mix of operations that every cache plays.
+
+A `Measurement` is a number with an optional target. `interleaved` runs alternatives in turn and returns their processor
+seconds per round; `ratio` and `rate` take medians of them. `mixed_operations` and `warm_up_operations` generate the
+puts and gets, and `play_mapping` plays them on a cache of cachetools.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +24,7 @@ CALIBRATION: Final = "calibration loop"
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One number. `at_least` and `at_most` are its target; a bare rate has none, because machines differ."""
+    """One number; `at_least` and `at_most` are its target. A rate has none, because machines differ."""
 
     what: str
     value: float
@@ -42,21 +47,21 @@ class Measurement:
 
     @property
     def target(self) -> str:
-        """The target, for people; empty where there is none."""
+        """The target for people; "" if there is none."""
         if self.at_least is not None:
             return f"at least {self.at_least:g}"
         return "" if self.at_most is None else f"at most {self.at_most:g}"
 
 
 Run = Callable[[], float]
-"""Does its work once and answers the seconds of processor time that the part to be measured took."""
+"""A function that does its work once and returns the processor seconds of the measured part."""
 
 Rounds = Mapping[str, list[float]]
-"""The seconds of each run, one number a round."""
+"""The seconds of each run by name, one number a round."""
 
 
 def seconds_of(work: Callable[[], object]) -> float:
-    """The processor time of some work, its garbage collections included."""
+    """Return the processor seconds of some work, its garbage collections included."""
     gc.collect()
     start = process_time()
     work()
@@ -78,7 +83,7 @@ def harness_set_apart() -> Iterator[None]:
 
 
 def calibration() -> float:
-    """A loop that is the same everywhere: what a bare rate has to be read beside."""
+    """Time a loop that is the same everywhere, as a reference for rates."""
 
     def loop() -> None:
         total = 0
@@ -89,10 +94,10 @@ def calibration() -> float:
 
 
 def interleaved(rounds: int, runs: Mapping[str, Run]) -> Rounds:
-    """Every run once a round, the calibration loop among them; each round begins with another one.
+    """Run everything once a round, a calibration loop included; each round starts with the next run.
 
     Raises:
-        UsageError: the clock does not tell a run from nothing; that of a JVM steps by 10 ms.
+        UsageError: the clock shows no time for a run; that of a JVM advances in steps of 10 ms.
     """
     everything = {**runs, CALIBRATION: calibration}
     names = list(everything)
@@ -109,22 +114,22 @@ def interleaved(rounds: int, runs: Mapping[str, Run]) -> Rounds:
 
 
 def ratio(rounds: Rounds, above: str, below: str) -> float:
-    """The median over the rounds of the one time divided by the other."""
+    """Return the median over the rounds of one time divided by the other."""
     return median(a / b for a, b in zip(rounds[above], rounds[below], strict=True))
 
 
 def rate(rounds: Rounds, name: str, count: int) -> float:
-    """How many a second, by the median round."""
+    """Return the operations per second of the median round."""
     return count / median(rounds[name])
 
 
 def thousands(seconds: Rounds, name: str, count: int) -> str:
-    """A rate, for a note."""
+    """Return a rate for a note."""
     return f"{name} {rate(seconds, name, count) / 1_000:,.0f} k/s"
 
 
 def bare_rate(what: str, seconds: Rounds, name: str, count: int) -> Measurement:
-    """A rate without a target, with the calibration loop of the same rounds beside it."""
+    """Return a rate without a target, with the speed of the calibration loop in its note."""
     calibrated = rate(seconds, CALIBRATION, CALIBRATION_TURNS) / 1_000_000
     return Measurement(
         what,
@@ -134,26 +139,23 @@ def bare_rate(what: str, seconds: Rounds, name: str, count: int) -> Measurement:
     )
 
 
-# --- mix
-# The mix of puts and gets, the same keys for each cache that plays it.
-
 PUT_SHARE: Final = 45 / 97
 LEDGER_ENTRIES: Final = 50_000
 Operation = tuple[bool, int, int]
-"""Whether it is a put, ledger, entry."""
+"""An operation: whether it is a put, its ledger and its entry."""
 
 VALUE: Final = b"payload"
 
 
 class PlayedMix(NamedTuple):
-    """How long the mix took, and how many of its gets were hits."""
+    """The time of a mix and its hits."""
 
     seconds: float
     hits: int
 
 
 def mixed_operations(count: int, live: int, seed: int = 1) -> Iterator[Operation]:
-    """Puts of ever new entries, 45 in 97, and gets of the `live` newest ones, each as likely as another."""
+    """Yield puts of new entries (45 in 97) and gets of the `live` newest entries, each equally likely."""
     random = Random(seed).random
     newest = live
     for _ in range(count):
@@ -166,7 +168,7 @@ def mixed_operations(count: int, live: int, seed: int = 1) -> Iterator[Operation
 
 
 def warm_up_operations(live: int, seed: int = 2) -> Iterator[Operation]:
-    """What goes before, unmeasured: `live` puts, and as many gets among them as the mix has for each put."""
+    """Yield the unmeasured operations before a mix: `live` puts, with as many gets per put as the mix has."""
     random = Random(seed).random
     for newest in range(live):
         yield (True, newest // LEDGER_ENTRIES, newest)
@@ -179,12 +181,12 @@ KeyedOperation = tuple[bool, tuple[int, int]]
 
 
 def with_keys(mix: list[Operation]) -> list[KeyedOperation]:
-    """The same mix with its keys made beforehand, as a cache with one key wants them."""
+    """Return the mix with prepared keys, for a cache with one key."""
     return [(put, (ledger, entry)) for put, ledger, entry in mix]
 
 
 def play_mapping(mix: list[KeyedOperation], cache: Any, live: int) -> PlayedMix:
-    """The mix on a cache of cachetools, which keeps its own bound; making the keys is not in the time."""
+    """Play the mix on a cache of cachetools, which keeps its own bound; the time excludes making keys."""
     get = cache.get
     hits = 0
 
@@ -202,12 +204,8 @@ def play_mapping(mix: list[KeyedOperation], cache: Any, live: int) -> PlayedMix:
     return PlayedMix(seconds, hits)
 
 
-# --- peers
-# The caches of cachetools, which stand beside ours.
-
-
 def import_lru_cache() -> Callable[[int], Any]:
-    """The LRU cache of cachetools.
+    """Import the LRU cache of cachetools.
 
     Raises:
         MissingPrerequisite: cachetools is not installed.

@@ -1,4 +1,8 @@
-"""The page of the numbers, as text."""
+"""The page docs/reference/numbers.md and its picture, made from a `BenchResult`.
+
+`render_page` writes tables of measurements, of cursors, and of Kafka Streams. `draw_picture` draws the cost of cursors
+and the ratios as SVG.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +14,21 @@ from typing import Any
 from entrycache_dev.bench.measurement import Measurement
 from entrycache_dev.bench.pulsar_cursors import MOVE_RANK, MOVES, RELEASED_NAME, CursorCost
 from entrycache_dev.bench.result import BenchResult
-from entrycache_protocol.errors import missing_extra
+from entrycache_protocol.errors import import_matplotlib
 from entrycache_protocol.files import atomic_path
 
 HEAD = """# Numbers
 
-Written by `entrycache bench --from docs/numbers.json --page docs/reference/numbers.md`; the measurements themselves are
-`entrycache bench{beside} --json > docs/numbers.json`.
+`python -m entrycache_dev bench --from docs/numbers.json --page docs/reference/numbers.md` writes this page. The
+measurements come from `python -m entrycache_dev bench{beside} --json > docs/numbers.json`.
 
 One run: {rounds} interleaved rounds of {operations:,} operations, {python}, {processors} processors{load}. Every ratio
-compares times of the same rounds; bare rates differ from machine to machine and are printed beside a loop that is the
-same everywhere. Only ratios with a target are judged.
+compares times of the same rounds. Rates differ from machine to machine; they are printed with the speed of a loop that
+is the same everywhere. Only ratios with a target are judged.
 
-Audits have a page of their own: [what they cost](audit-speed.md).
+The costs of audits have [a page of their own](audit-speed.md).
 
-![Cost of cursors beside a linked list, and the fast cache beside cachetools]({picture})
+![The cost of cursors and of a linked list; the fast cache and cachetools]({picture})
 
 ## Caches and suite
 
@@ -34,13 +38,13 @@ Audits have a page of their own: [what they cost](audit-speed.md).
 
 
 def render_page(result: BenchResult, picture: str) -> str:
-    """The page in Markdown; `picture` is the name of the picture beside it."""
+    """Return the page in Markdown; `picture` is the name of its picture."""
     head = HEAD.format(
         rounds=result.rounds,
         operations=result.operations,
         python=result.python,
         processors=result.processors,
-        load="" if result.load is None else f", {result.load:.0f} programs wanting one when it began",
+        load="" if result.load is None else f", {result.load:.0f} programs waiting for one at the start",
         picture=picture,
         beside=_release_options(result),
     )
@@ -49,39 +53,36 @@ def render_page(result: BenchResult, picture: str) -> str:
 
 
 def _release_options(result: BenchResult) -> str:
-    """The options that name the releases which stand beside ours."""
+    """Return the options that name the compared releases."""
     of_streams = None if result.streams is None else result.streams.released
     options = {"--released": result.released, "--streams": of_streams}
     return "".join(f" {option} {version}" for option, version in options.items() if version is not None)
 
 
 def _streams_section(result: BenchResult) -> str:
-    """What was measured in rounds of its own; nothing where it was not asked for."""
+    """Return the section of separately measured rounds; return "" if there are none."""
     part = result.streams
     if part is None:
         return ""
-    load = "" if part.load is None else f", {part.load:.0f} programs wanting a processor when it began"
+    load = "" if part.load is None else f", {part.load:.0f} programs waiting for a processor at the start"
     return streams_section(part.measurements, part.rounds, part.operations, part.released, load)
 
 
 def measurement_row(item: Measurement) -> str:
-    """One measurement as a line of a table."""
+    """Return a measurement as a row of a table."""
     value = f"**{item.shown}** (missed)" if item.missed else item.shown
     return f"| {item.what} | {value} | {item.target} | {item.note} |"
 
 
-# --- page
-# The part of the page about the record cache of a stream thread.
-
 STREAMS_HEAD = """
 ## Kafka Streams
 
-A run of its own: {rounds} interleaved rounds of {operations:,} operations{load}. The fast cache of `kafka-streams`
-(`entrycache_fast.kafka`, plain Python), cachetools' LRU cache, and the `ThreadCache` of Kafka Streams {released},
-compiled code in its own JVM, warmed up, with the processor time of that whole process. All play the same puts and gets
-of the same keys, each bounded to the same number of live entries, so their shares of hits agree. *Dirty*: every put is
-a write that a listener has to get; an eviction hands over all that is dirty then. A value is how many times as quick
-the first is as the other.
+A separate run: {rounds} interleaved rounds of {operations:,} operations{load}. It compares the fast cache of
+`kafka-streams` (`entrycache_fast.kafka`, plain Python), cachetools' LRU cache, and the `ThreadCache` of Kafka Streams
+{released}. The latter is compiled code in its own JVM, warmed up; the processor time of that whole process counts. All
+play the same puts and gets of the same keys with the same number of live entries, so their shares of hits agree.
+*Dirty*: every put is a write that a listener must get, and an eviction hands over all dirty entries. A value says how
+many times as quick the first is as the second.
 
 | what | value | note |
 |---|---:|---|
@@ -91,41 +92,38 @@ the first is as the other.
 def streams_section(
     measurements: list[Measurement], rounds: int, operations: int, released: str | None, load: str
 ) -> str:
-    """What is said, and the table."""
+    """Return the section about Kafka Streams."""
     head = STREAMS_HEAD.format(rounds=rounds, operations=operations, released=released, load=load)
     return head + "".join(f"| {item.what} | {item.shown} | {item.note} |\n" for item in measurements)
 
 
-# --- page
-# The part of the page about cursors.
-
 CURSORS_TEXT = """
 ## Cursors of one cache
 
-Nanoseconds of one turn. First the fast cache's blocked order; second a sorted linked list in the same language that is
-brought up to date when somebody asks (`linear.py`, our own code after that approach). *Tailing*: readers at the
-head of a log take 1 to 3 entries a turn. *Lockstep*: one after another moves from one entry to the next. *Uniform*:
-anyone goes anywhere.
+Nanoseconds of one turn. The first number is the fast cache's blocked order. The second is a sorted linked list in the
+same language that applies moves only when a rank is asked for (`LinearCursors`, our own code after that approach).
+*Tailing*: readers at the head of a log take 1 to 3 entries a turn. *Lockstep*: one reader after another moves to the
+next entry. *Uniform*: any reader moves to any entry.
 
-The linked list only notes a move, so with few cursors a bare move is cheaper there; it pays when somebody asks. At rest
-it knows each rank by heart, where the blocked order searches.
+The linked list only notes a move, so with few cursors a bare move is cheaper there; the cost comes with the next rank.
+If nothing has moved, it has each rank stored, while the blocked order searches.
 """
 
 RELEASED_TEXT = """
-Third, the `ActiveManagedCursorContainerImpl` of Pulsar {released}, compiled code in its own JVM with the same moves
-(`CursorCosts.java`). It is another language, so what counts is how a column grows. In lockstep it grows less than
-our linked list does.
+The third number is the `ActiveManagedCursorContainerImpl` of Pulsar {released}, compiled code in its own JVM with the
+same moves (`CursorCosts.java`). It is another language, so only the growth of a column counts. In lockstep it grows
+less than our linked list does.
 """
 
 
 def cursor_lines(costs: list[CursorCost], released: str | None) -> Iterator[str]:
-    """What is said, and the tables; `released`: the version of the container that stands beside ours."""
+    """Yield the section about cursors; `released` is the version of the released container, if it was measured."""
     yield (CURSORS_TEXT if released is None else CURSORS_TEXT + RELEASED_TEXT.format(released=released)).rstrip()
     yield from _cursor_tables(costs)
 
 
 def _cursor_tables(costs: list[CursorCost]) -> Iterator[str]:
-    """One table a mix: a row a number of cursors, a column a pattern."""
+    """Yield a table for each mix, with a row per number of cursors and a column per pattern."""
     for mix, of_mix in groupby(costs, key=lambda item: item.mix):
         rows = list(of_mix)
         patterns = list(dict.fromkeys(item.pattern for item in rows))
@@ -141,31 +139,15 @@ def _cost_cell(item: CursorCost) -> str:
     return " / ".join(f"{one:,.0f}" for one in nanos if one is not None)
 
 
-# --- picture
-# The picture of the numbers.
-
 FAST_COLOUR = "#1b6ca8"
 PEER_COLOUR = "#c8553d"
 RELEASED_COLOUR = "#8a8a8a"
 STYLES = {MOVE_RANK: "-", MOVES: "--"}
 
 
-def require_matplotlib() -> Any:
-    """The library that draws.
-
-    Raises:
-        MissingPrerequisite: it is not installed.
-    """
-    try:
-        import matplotlib  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise missing_extra("the picture", "matplotlib", "bench") from None
-    return matplotlib
-
-
 def draw_picture(result: BenchResult, path: Path) -> None:
     """Write the picture as SVG; the same result gives the same bytes with the same version of matplotlib."""
-    matplotlib = require_matplotlib()
+    matplotlib = import_matplotlib("bench")
     matplotlib.use("svg")
     from matplotlib import pyplot  # noqa: PLC0415
 
@@ -193,7 +175,7 @@ def draw_picture(result: BenchResult, path: Path) -> None:
 
 
 def _draw_cursors(axes: Any, mix: str, costs: list[CursorCost], released: str | None) -> None:
-    """The cost of each container, over the number of cursors."""
+    """Draw the cost of each container over the number of cursors."""
     for pattern, style in STYLES.items():
         rows = [item for item in costs if item.pattern == pattern]
         sizes = [item.cursors for item in rows]
@@ -210,7 +192,7 @@ def _draw_cursors(axes: Any, mix: str, costs: list[CursorCost], released: str | 
 
 
 def _draw_ratios(axes: Any, result: BenchResult) -> None:
-    """How many times as quick as the other side of the same rounds."""
+    """Draw the ratios between the fast caches and the others."""
     ratios = [item for item in result.measurements if item.what.startswith("fast cache") and not item.unit]
     streamed = [] if result.streams is None else result.streams.measurements
     rows = [item for item in reversed([*ratios, *streamed]) if item.at_most is None]

@@ -1,4 +1,10 @@
-"""What the cursors of the fast cache cost, beside a linked list, from one cursor to ten thousand."""
+"""The cost of the fast cache's cursors beside a linked list, and beside the released container in its own JVM.
+
+`make_cursor_mix` generates positions and moves of one to ten thousand cursors. `LinearCursors` is the peer: a sorted
+linked list that notes moves and applies them when somebody asks for a rank or the slowest position. `measure_cursors`
+times all mixes and patterns, `judge_costs` turns some into ratios with targets, and `add_released` adds the times of a
+Pulsar release.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +22,12 @@ SIZES: Final = (1, 10, 100, 1_000, 10_000)
 JUDGED_SIZES: Final = (1_000, 10_000)
 TURNS: Final = 20_000
 LINEAR_STEPS: Final = 1_000_000
-"""The linked list plays as many turns as it takes to look at about so many cursors."""
+"""The number of cursors that the linked list looks at; it plays as many turns as that takes."""
 
 LEDGER: Final = 5
 QUICKER_AT_LEAST: Final = 2.0
 RELEASED_NAME: Final = "Pulsar {} (Java)"
-"""How a picture calls the released container of a version."""
+"""The name of the released container in a picture."""
 
 MOVE_RANK: Final = "rank, then move"
 MOVES: Final = "move, a rank in 16"
@@ -30,7 +36,7 @@ RANK: Final = "rank, nothing moved"
 
 
 class CursorCost(NamedTuple):
-    """The time of one turn, in nanoseconds, with so many cursors; the released container's in its own JVM."""
+    """The nanoseconds of one turn for a number of cursors; the released container runs in its own JVM."""
 
     mix: str
     pattern: str
@@ -41,14 +47,14 @@ class CursorCost(NamedTuple):
 
 
 def measure_cursors(rounds: int) -> Iterator[CursorCost]:
-    """Every mix, pattern and number of cursors: medians of interleaved rounds."""
+    """Yield the cost of every mix, pattern and number of cursors, from medians of interleaved rounds."""
     return (
         measure_cost(rounds, mix, pattern, cursors, TURNS) for mix in MIXES for pattern in PATTERNS for cursors in SIZES
     )
 
 
 def measure_cost(rounds: int, mix: str, pattern: str, cursors: int, turns: int) -> CursorCost:
-    """One of them."""
+    """Measure one mix, pattern and number of cursors."""
     linear_turns = min(turns, max(100, LINEAR_STEPS // cursors))
     made = make_cursor_mix(mix, cursors, turns)
     names = [f"cursor-{number}" for number in range(cursors)]
@@ -67,7 +73,7 @@ def measure_cost(rounds: int, mix: str, pattern: str, cursors: int, turns: int) 
 
 
 def judge_costs(costs: list[CursorCost]) -> list[Measurement]:
-    """The ratios that have a target: thousands of cursors, where each read asks for its rank."""
+    """Return the ratios with a target: thousands of cursors, where each read asks for its rank."""
     return [
         Measurement(
             f"cursors, {item.mix}, {item.cursors:,}: {MOVE_RANK}, times as quick as a linked list",
@@ -82,7 +88,7 @@ def judge_costs(costs: list[CursorCost]) -> list[Measurement]:
 
 
 def make_fast_cursors(names: list[str], mix: CursorMix) -> Cursors:
-    """The container of the fast cache, filled."""
+    """Return the container of the fast cache, filled."""
     cursors = Cursors(moves_untracked=True)
     for name, entry in zip(names, mix.start, strict=True):
         cursors.add(name, (LEDGER, entry))
@@ -90,7 +96,7 @@ def make_fast_cursors(names: list[str], mix: CursorMix) -> Cursors:
 
 
 def make_linear_cursors(names: list[str], mix: CursorMix) -> LinearCursors:
-    """The linked list, filled."""
+    """Return the linked list, filled."""
     cursors = LinearCursors()
     cursors.add_all(zip(names, mix.start, strict=True))
     return cursors
@@ -146,12 +152,11 @@ PATTERNS: Final[dict[str, Callable[[Any, list[tuple[str, Any]]], Callable[[], No
     MOVE_SLOWEST: _move_and_slowest,
     RANK: _rank,
 }
-"""What a turn does. A reader takes its rank when storage has answered and moves then; one that is served from the
-cache only moves."""
+"""The actions of one turn.
 
+A reader takes its rank when storage has answered and moves then. A reader that is served from the cache only moves.
+"""
 
-# --- cursor_mix
-# Where cursors stand and how they move, the same for each container that is measured.
 
 START: Final = 1_000
 SPREAD: Final = 1_000_000
@@ -159,16 +164,16 @@ LONGEST_STEP: Final = 3
 
 
 class CursorMix(NamedTuple):
-    """Entries at which cursors stand at first, by number of the cursor, and moves: a cursor and its new entry."""
+    """The entries at which cursors stand first, by number of the cursor, and moves of a cursor to a new entry."""
 
     start: list[int]
     moves: list[tuple[int, int]]
 
 
 def tailing(cursors: int, random: Random) -> Iterator[tuple[int, int]]:
-    """Readers at the head of a log: each turn one of them reads 1 to 3 entries, at most up to the head.
+    """Yield moves of readers at the head of a log: each turn one of them reads 1 to 3 entries, up to the head.
 
-    The head moves on as quickly as they do, so many stand on one entry, and all within a few.
+    The head moves as quickly as they do, so many stand on one entry, and all within a few.
     """
     at = [START] * cursors
     head_turns = 0
@@ -183,7 +188,7 @@ def tailing(cursors: int, random: Random) -> Iterator[tuple[int, int]]:
 
 
 def lockstep(cursors: int, _random: Random) -> Iterator[tuple[int, int]]:
-    """Readers one after another move from one entry to the next one; half of them have moved already."""
+    """Yield moves of readers one after another to the next entry; half of them have moved already."""
     turn = cursors // 2
     while True:
         yield turn % cursors, START + 1 + turn // cursors
@@ -191,7 +196,7 @@ def lockstep(cursors: int, _random: Random) -> Iterator[tuple[int, int]]:
 
 
 def uniform(cursors: int, random: Random) -> Iterator[tuple[int, int]]:
-    """Readers seek, anyone to anywhere."""
+    """Yield moves of any reader to any entry."""
     while True:
         yield random.randrange(cursors), random.randrange(SPREAD)
 
@@ -204,7 +209,7 @@ MIXES: Final[Mapping[str, Callable[[int, Random], Iterator[tuple[int, int]]]]] =
 
 
 def make_cursor_mix(name: str, cursors: int, count: int, seed: int = 1) -> CursorMix:
-    """So many moves of so many cursors. What went before has mixed them: they do not all stand on one entry."""
+    """Return moves of cursors that earlier moves have spread, so that they do not all stand on one entry."""
     random = Random(seed)
     moves = MIXES[name](cursors, random)
     start = [START] * cursors
@@ -217,16 +222,8 @@ def make_cursor_mix(name: str, cursors: int, count: int, seed: int = 1) -> Curso
     return CursorMix(start, [next(moves) for _ in range(count)])
 
 
-# --- linear
-# The peer of the fast cache's cursors: one sorted linked list, brought up to date when somebody asks.
-#
-# Written for this measurement after the description of the approach: moves are only noted; a rank or the
-# slowest position first applies them, by sorting anew where half of the cursors or more have moved, else by
-# walking each moved cursor along the list. Ranks stand in the nodes.
-
-
 class Node:
-    """One cursor in the list, with the number of cursors at or before it."""
+    """A cursor in the list, with the number of cursors at or before it."""
 
     __slots__ = ("after", "before", "position", "rank", "wanted")
 
@@ -259,17 +256,17 @@ class LinearCursors:
         node.wanted = position
 
     def rank(self, cursor: str) -> int:
-        """The cursors at or before this one, itself included."""
+        """Return the number of cursors at or before this one, itself included."""
         self._apply()
         return self._nodes[cursor].rank
 
     def slowest(self) -> int | None:
-        """The lowest position."""
+        """Return the lowest position."""
         self._apply()
         return None if self._head is None else self._head.position
 
     def _apply(self) -> None:
-        """Bring the list up to date."""
+        """Apply the noted moves."""
         if not self._moved:
             return
         if len(self._moved) >= len(self._nodes) // 2:
@@ -356,27 +353,24 @@ class LinearCursors:
             after.before = node
 
 
-# --- released
-# What a released container of active cursors costs, in its own JVM, with the same moves.
-
 FAMILY: Final = "pulsar"
 MODULE: Final = "bench"
 MAIN: Final = "org.apache.bookkeeper.mledger.impl.CursorCosts"
-"""The program, in that module of the Maven project."""
+"""The main class of the program in that module of the Maven project."""
 
 RELEASED_TURNS: Final = 20_000
 RELEASED_STEPS: Final = 20_000_000
-"""With many cursors the container plays as many turns as it takes to look at about so many of them."""
+"""The number of cursors that the container looks at; with many cursors it plays fewer turns."""
 
 PATTERN_NAMES: Final = {MOVE_RANK: "rank-move", MOVES: "moves", MOVE_SLOWEST: "move-slowest", RANK: "rank"}
 
 
 def add_released(costs: Sequence[CursorCost], version: str, rounds: int) -> list[CursorCost]:
-    """The same costs, with those of the container of Pulsar `version` beside them.
+    """Add the costs of the container of Pulsar `version`.
 
     Raises:
         UsageError: there is no driver for that version.
-        MissingPrerequisite: Java or the jars are not there.
+        MissingPrerequisite: Java or the jars are missing.
         BrokenSubject: the container fails.
     """
     questions = "".join(_question(item, rounds) for item in costs)
@@ -388,7 +382,7 @@ def add_released(costs: Sequence[CursorCost], version: str, rounds: int) -> list
 
 
 def _question(item: CursorCost, rounds: int) -> str:
-    """Three lines: pattern and rounds, where the cursors stand, and their moves."""
+    """Return the three input lines of a measurement: pattern and rounds, positions, and moves."""
     turns = min(RELEASED_TURNS, max(500, RELEASED_STEPS // item.cursors))
     mix = make_cursor_mix(item.mix, item.cursors, turns)
     moves = " ".join(f"{cursor}:{entry}" for cursor, entry in mix.moves)
@@ -396,6 +390,6 @@ def _question(item: CursorCost, rounds: int) -> str:
 
 
 def _last_line(text: str) -> str:
-    """The last line of what a program said."""
+    """Return the last line of a program's output."""
     lines = [line for line in text.splitlines() if line.strip()]
     return lines[-1].strip() if lines else "it said nothing"

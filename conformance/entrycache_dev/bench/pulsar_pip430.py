@@ -1,4 +1,8 @@
-"""The mix on the fast cache."""
+"""The measurements of the fast cache of `pulsar-pip430`.
+
+`play_fast` plays the mix of puts and gets. `measure_caches` compares the fast cache with cachetools, with itself at
+other sizes, with cursors, and over a hundred thousand caches. `PARTS` lists the measurements.
+"""
 
 from __future__ import annotations
 
@@ -34,17 +38,16 @@ WATERMARK: Final = 0.96
 
 
 def bounded_cache(live: int) -> BrokerCache:
-    """A fast cache whose trigger is `live` bytes."""
+    """Return a fast cache whose trigger is `live` bytes."""
     return BrokerCache(max_size_bytes=ceil(live / TRIGGER), watermark=WATERMARK)
 
 
 def play_fast(mix: list[Operation], live: int) -> PlayedMix:
-    """The mix on the fast cache.
+    """Play the mix on the fast cache.
 
-    Every entry has size 1. The insert that leaves more than `live` runs a size pass that frees 2 % of the
-    bound, so the fast cache holds between 98 % and 100 % of `live`, where cachetools holds exactly `live`.
-    The passes are part of the time, with every requeue of an entry that was read. Keys are given as three
-    arguments.
+    Every entry has size 1. The insert that leaves more than `live` runs a size pass that frees 2 % of the bound. So the
+    fast cache holds between 98 % and 100 % of `live`, where cachetools holds exactly `live`. The time includes the
+    passes, with every requeue of an entry that was read. Keys are given as three arguments.
     """
     cache = bounded_cache(live)
     insert, get = cache.insert, cache.get
@@ -64,18 +67,15 @@ def play_fast(mix: list[Operation], live: int) -> PlayedMix:
     return PlayedMix(seconds, hits)
 
 
-# --- spread
-# The mix with cursors, and over a hundred thousand caches.
-
 READERS: Final = 1_000
 CACHES: Final = 100_000
 
 SpreadOperation = tuple[bool, str, int, int]
-"""Whether it is a put, cache, ledger, entry."""
+"""An operation: whether it is a put, its cache, ledger and entry."""
 
 
 def measure_with_cursors(rounds: int, count: int, live: int, readers: int = READERS) -> list[Measurement]:
-    """The mix where a put asks first whether to cache, and a get moves one of many cursors first."""
+    """Measure the mix with cursors: a put first asks whether to cache, and a get first moves a cursor."""
     mix = list(mixed_operations(count, live))
     keys = with_keys(mix)
     lru = import_lru_cache()
@@ -98,7 +98,7 @@ def measure_with_cursors(rounds: int, count: int, live: int, readers: int = READ
 
 
 def measure_over_many_caches(rounds: int, count: int, live: int, caches: int = CACHES) -> list[Measurement]:
-    """The mix over many caches, one entry after another in the next one."""
+    """Measure the mix over many caches, with each entry in the next cache."""
     mix = spread_operations(mixed_operations(count, live), caches)
     keys = [(put, (name, ledger, entry)) for put, name, ledger, entry in mix]
     one = list(mixed_operations(count, live))
@@ -124,13 +124,13 @@ def measure_over_many_caches(rounds: int, count: int, live: int, caches: int = C
 
 
 def ratio_measurement(what: str, seconds: Rounds, name: str, other: str, count: int) -> Measurement:
-    """How many times as quick the one is as the other; no target."""
+    """Return the ratio of two speeds, without a target."""
     rates = ", ".join(f"{side} {rate(seconds, side, count) / 1_000:,.0f} k/s" for side in (name, other))
     return Measurement(what, ratio(seconds, other, name), "", note=rates)
 
 
 def play_with_cursors(mix: list[tuple[bool, int, int]], live: int, readers: int) -> float:
-    """The seconds of the mix with cursors; each get is one of the readers', in turn."""
+    """Return the seconds of the mix with cursors; each get belongs to the next reader."""
     cache = bounded_cache(live)
     names = [f"reader-{number}" for number in range(readers)]
     for name in names:
@@ -152,13 +152,13 @@ def play_with_cursors(mix: list[tuple[bool, int, int]], live: int, readers: int)
 
 
 def spread_operations(mix: Iterator[tuple[bool, int, int]], caches: int) -> list[SpreadOperation]:
-    """The same operations, each entry in the next cache."""
+    """Return the same operations with each entry in the next cache."""
     names = [f"topic-{number}" for number in range(caches)]
     return [(put, names[entry % caches], 1, entry // caches) for put, _, entry in mix]
 
 
 def play_spread(warm: list[SpreadOperation], mix: list[SpreadOperation], live: int) -> float:
-    """The seconds of the mix on the fast cache."""
+    """Return the seconds of the mix on the fast cache."""
     cache = bounded_cache(live)
     insert, get = cache.insert, cache.get
 
@@ -176,7 +176,7 @@ def play_spread(warm: list[SpreadOperation], mix: list[SpreadOperation], live: i
 def play_keys(
     warm: list[tuple[bool, tuple[str, int, int]]], mix: list[tuple[bool, tuple[str, int, int]]], cache: Any
 ) -> float:
-    """The seconds of the mix on a cache of cachetools; making the keys is not in the time."""
+    """Return the seconds of the mix on a cache of cachetools, without making the keys."""
     get = cache.get
 
     def play(part: list[tuple[bool, tuple[str, int, int]]]) -> None:
@@ -189,9 +189,6 @@ def play_keys(
     play(warm)
     return seconds_of(lambda: play(mix))
 
-
-# --- measure
-# The measurements of the fast cache.
 
 LIVE: Final = (1_000, 100_000)
 MANY_LIVE: Final = 1_000_000
@@ -206,7 +203,7 @@ MANY_CACHES_AT_MOST: Final = 1.2
 
 
 def measure_caches(rounds: int, operations: int) -> Iterator[Measurement]:
-    """Every measurement: the median of `rounds` interleaved rounds, each mix of `operations` operations.
+    """Yield every measurement: medians of `rounds` interleaved rounds with mixes of `operations` operations.
 
     Raises:
         MissingPrerequisite: cachetools is not installed.
@@ -216,7 +213,7 @@ def measure_caches(rounds: int, operations: int) -> Iterator[Measurement]:
 
 
 def measure_beside_cachetools(rounds: int, count: int, live: int) -> list[Measurement]:
-    """The fast cache beside the LRU and the TTL cache of cachetools, with the same bound on live entries."""
+    """Compare the fast cache with the LRU and TTL caches of cachetools, with the same bound on live entries."""
     lru = import_lru_cache()
     from cachetools import TTLCache  # noqa: PLC0415 - an extra
 
@@ -255,7 +252,7 @@ def measure_beside_cachetools(rounds: int, count: int, live: int) -> list[Measur
 
 
 def measure_more_live(rounds: int, count: int, live: int, many_live: int) -> list[Measurement]:
-    """The time of one operation of the mix with many entries live, beside that with fewer."""
+    """Compare the time of an operation with many live entries and with fewer."""
     mixes = {size: list(mixed_operations(count, size)) for size in (live, many_live)}
     seconds = interleaved(
         rounds,
@@ -277,7 +274,7 @@ def measure_more_live(rounds: int, count: int, live: int, many_live: int) -> lis
 
 
 def time_one_pass(caches: int, entries: int) -> float:
-    """A size pass that takes half of `entries` entries, which lie in turn in so many caches."""
+    """Time a size pass that takes half of the entries, which lie in turn in that many caches."""
     cache = BrokerCache(max_size_bytes=2 * entries)
     for number in range(entries):
         cache.insert(f"topic-{number % caches}", 1, number // caches, 1)
@@ -285,7 +282,7 @@ def time_one_pass(caches: int, entries: int) -> float:
 
 
 def measure_more_caches(rounds: int, caches: int, many_caches: int, entries: int) -> list[Measurement]:
-    """The time of one pass over many caches, beside that over few; the same entries leave in both."""
+    """Compare a pass over many caches with one over few; the same entries leave in both."""
     seconds = interleaved(
         rounds,
         {"few": lambda: time_one_pass(caches, entries), "many": lambda: time_one_pass(many_caches, entries)},
@@ -311,4 +308,4 @@ PARTS: Final[tuple[Callable[[int, int], list[Measurement]], ...]] = (
     lambda rounds, count: measure_with_cursors(rounds, count, LIVE[0]),
     lambda rounds, count: measure_over_many_caches(rounds, count, 2 * MANY_CACHES, MANY_CACHES),
 )
-"""The parts of `measure`: each takes rounds and operations; a new measurement is one more line here."""
+"""The parts of `measure_caches`; each takes rounds and operations."""

@@ -1,6 +1,6 @@
-"""What recording costs a real broker: its CPU with the recorder and without, in interleaved rounds.
+"""The cost of recording for a real broker: its CPU with the recorder and without, in interleaved rounds.
 
-`python -m entrycache_dev.bench.pulsar_recorder --rounds 5`: exit 1 where the median is above the target.
+Run it as `python -m entrycache_dev.bench.pulsar_recorder --rounds 5`. Exit 1: the median is above the target.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from entrycache_protocol.errors import EntrycacheError
 from entrycache_protocol.files import scratch_folder
 
 TARGET: Final = 1.10
-"""Broker CPU with the recorder over that without, at most."""
+"""The largest allowed ratio of a broker's CPU with the recorder and without."""
 
 
 class Round(NamedTuple):
-    """CPU seconds of two brokers, from their start until the clients have all messages."""
+    """The CPU seconds of two brokers, from their start until the clients have all messages."""
 
     without_seconds: float
     with_seconds: float
     lines_bytes: int
-    """What the recorder wrote."""
+    """The number of bytes that the recorder wrote."""
 
     @property
     def ratio(self) -> float:
-        """With over without."""
+        """The CPU seconds with the recorder divided by those without."""
         return self.with_seconds / self.without_seconds
 
 
@@ -56,7 +56,7 @@ def measure_recorder(rounds: int, release: str, plan: BrokerPlan, say: Callable[
 
 
 def _measure_broker(java: str, jars: BrokerJars, plan: BrokerPlan, recorded: bool) -> tuple[float, int]:
-    """The CPU seconds of one broker, and the bytes that its recorder wrote."""
+    """Return the CPU seconds of one broker and the bytes that its recorder wrote."""
     with scratch_folder() as folder:
         trace = folder / "recorded"
         agent = f"{jars.recorder}={trace},broker=b" if recorded else None

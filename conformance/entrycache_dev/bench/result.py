@@ -1,4 +1,9 @@
-"""One run of `entrycache bench` as a JSON object, and back."""
+"""The result of `python -m entrycache_dev bench` as a JSON object, and the benchmark of the suite itself.
+
+`run_bench` measures everything and returns a `BenchResult`; a run that is stopped returns its finished measurements.
+`read_result` reads such an object back for the page. `measure_suite` times checked steps in this process and steps that
+are played through a child process.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +35,7 @@ CURSOR_ROUNDS_MAX = 3
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class StreamsResult:
-    """What was measured of the cache of a stream thread, in rounds of its own; `released`: who stands beside ours."""
+    """The measurements of a stream thread's cache, in rounds of their own; `released` is the compared version."""
 
     rounds: int
     operations: int
@@ -41,7 +46,7 @@ class StreamsResult:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BenchResult:
-    """What was measured, and where."""
+    """The measurements of one run, with the machine they were made on."""
 
     rounds: int
     operations: int
@@ -50,13 +55,13 @@ class BenchResult:
     measurements: list[Measurement]
     cursors: list[CursorCost]
     released: str | None = None
-    """The version whose container of cursors stands beside ours."""
+    """The version whose container of cursors was measured too."""
     load: float | None = None
-    """How many programs wanted a processor when it began, where the system tells."""
+    """The number of programs that wanted a processor at the start, if the system tells."""
     streams: StreamsResult | None = None
-    """What was measured in rounds of its own, where it was asked for."""
+    """The measurements of a stream thread's cache, if they were requested."""
     stopped: bool = False
-    """Whether it was stopped, so that this is not all."""
+    """Whether the run was stopped before its end."""
 
     @property
     def missed(self) -> list[Measurement]:
@@ -65,11 +70,11 @@ class BenchResult:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether a target is missed; what was stopped meets none as a whole."""
+        """The verdict: violates if a target is missed, and nothing-checked for a run that was stopped."""
         return Verdict.VIOLATES if self.missed else Verdict.NOTHING_CHECKED if self.stopped else Verdict.CONFORMS
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
+        """Return the object that `--json` prints."""
         measurements = [{**dataclasses.asdict(item), "missed": item.missed} for item in self.measurements]
         return {
             "schema": 1,
@@ -116,12 +121,12 @@ def run_bench(rounds: int, operations: int, released: str | None = None) -> Benc
 
 
 def add_streams(result: BenchResult, rounds: int, operations: int, released: str) -> BenchResult:
-    """The result with the part about a stream thread's cache, which is measured now.
+    """Measure the cache of a stream thread and add it to the result.
 
     Raises:
         UsageError: there is no driver for that version.
-        MissingPrerequisite: cachetools, or what that version needs, is not there.
-        Stopped: with the result as it was.
+        MissingPrerequisite: cachetools or the jars of that version are missing.
+        Interrupted: the run was stopped; it holds the result without this part.
     """
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     with keep_partial_result(lambda: dataclasses.replace(result, stopped=True)):
@@ -131,13 +136,15 @@ def add_streams(result: BenchResult, rounds: int, operations: int, released: str
 
 
 def read_result(path: Path) -> BenchResult:
-    """The result that `--json` has printed into a file.
+    """Read a result that `--json` has printed into a file.
 
     Raises:
-        UsageError: there is no such file, or it holds something else.
+        UsageError: the file does not exist or holds something else.
     """
     value = read_json(path, "the result")
-    check_shape(value, SHAPE, f"{path} is no whole result of entrycache bench --json of this version")
+    check_shape(
+        value, SHAPE, f"{path} is not a complete result of `python -m entrycache_dev bench --json` of this version"
+    )
     cursors = [CursorCost(**item) for item in value["cursors"]]
     numbers = (value["rounds"], value["operations"], value["python"], value["processors"])
     released, load, part = value.get("released"), value.get("load"), value.get("streams")
@@ -151,7 +158,7 @@ def _measurements(value: Mapping[str, Any]) -> list[Measurement]:
 
 
 def _closed(schema: Schema) -> Schema:
-    """The same without other keys."""
+    """Return the schema without further keys."""
     return {**schema, "additionalProperties": False}
 
 
@@ -181,26 +188,23 @@ SHAPE: Final = object_shape(
     },
     *(*_BESIDE, "streams", "stopped"),
 )
-"""What `--json` prints of a run that was not stopped, as JSON Schema."""
+"""The shape of a complete result, as JSON Schema."""
 
-
-# --- suite
-# How quick the suite itself is: steps judged in this process, and steps played through a child process.
 
 SUITE_EXAMPLES = 150
 SUITE_BATCHES = 5
 PLAYED_CASES = 1_000
 SUITE_LEVELS = ("queue", "cursors")
-"""The levels whose cases are measured; a case of a level uses the operations of those before it too."""
+"""The measured levels; a case of a level uses the operations of lower levels too."""
 
 
 def measure_suite(rounds: int) -> Iterator[Measurement]:
-    """Judged steps a second in a search and in bulk, and played steps a second through the protocol."""
+    """Measure the checked steps per second of a search and in bulk, and the played steps through the protocol."""
     return (item for level in SUITE_LEVELS for item in measure_suite_at(level, rounds))
 
 
 def measure_suite_at(level: str, rounds: int) -> list[Measurement]:
-    """The same for cases of one level."""
+    """Measure the cases of one level."""
     fast = open_in_process("fast")
     assert fast is not None
     menu = fast.declaration.system.cases.menu(fast.declaration.system.ops_up_to(level), level)

@@ -1,39 +1,119 @@
-"""Planted faults and changed jars, caught through the child process, and the page that lists them."""
+"""Write docs/reference/seeded-faults.md: every seeded fault and changed jar with the case that catches it.
+
+`python -m entrycache_dev.pages.faults` runs the suite on each fault through a child process, shrinks the failure, and
+writes one section per fault. `FAULTS` lists the faults of every system. `catch_fault` runs one faulty subject with a
+few seeds; `catch_seeded_faults` and `catch_changed_jars` run all of them; `render_page` makes the page. The tests
+compare the page with a fresh run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from entrycache_cli.systems import CLI_PARTS
 from entrycache_conformance.levels import PROFILES
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.run import Options, conform
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_dev.changed_jars import write_changed_jars
+from entrycache_dev.changed_jars import (
+    KAFKA_STREAMS_CHANGES,
+    PULSAR_LEGACY_CHANGES,
+    PULSAR_PIP430_CHANGES,
+    JarChange,
+    write_changed_jars,
+)
 from entrycache_evidence.core.scheduler import map_in_processes
+from entrycache_faults.fast.kafka_streams import CACHES
+from entrycache_faults.fast.kafka_streams.stores import STORES
+from entrycache_faults.fast.pulsar_pip430.cursor_ranks import READERS
+from entrycache_faults.fast.pulsar_pip430.cursors import CURSORS
+from entrycache_faults.fast.pulsar_pip430.entries import ENTRIES
+from entrycache_faults.fast.pulsar_pip430.manager import MANAGER
+from entrycache_faults.fast.pulsar_pip430.passes import PASSES
+from entrycache_faults.fast.pulsar_pip430.storage_reads import READS
+from entrycache_faults.fast.pulsar_segmented.lookups import LOOKUPS
+from entrycache_faults.fast.pulsar_segmented.ring import RING
+from entrycache_faults.reference.pulsar_legacy import FAULTS as LEGACY_FAULTS
 from entrycache_faults.seeded import load_catalogue
 from entrycache_protocol.case import Case, read_case
 from entrycache_protocol.codec import format_arguments, format_json
 from entrycache_protocol.files import scratch_folder
 from entrycache_protocol.subject import TestedSubject
+from entrycache_reference.pulsar_pip430.ops import LEVELS
 
-# --- page
-# Catching every planted fault and every changed jar through the child process; the page that lists them.
 
-FAULTS: Final = tuple(parts.faults for parts in CLI_PARTS.values() if parts.faults is not None)
+class SystemFaults(NamedTuple):
+    """The seeded faults of one system on the page.
+
+    `groups` maps a title to the faults below it and the level of their runs; with the level None, `find_level` decides
+    by the case of a fault. `origin` is what the faults change; `changes` are the changed jars, described by `jars`.
+    """
+
+    groups: Mapping[str, tuple[Collection[str], str | None]]
+    find_level: Callable[[Case], str]
+    jars: str = ""
+    changes: Mapping[str, JarChange] = MappingProxyType({})
+    origin: str = "our fast cache"
+
+
+def pulsar_level(case: Case) -> str:
+    """Return the highest level of a case's operations; at least `manager` if its inserts cross the trigger."""
+    inserted = sum(op.size for op in case.steps if type(op).name == "insert")
+    crosses = 0 < int(case.config.max_size_bytes * 0.98) < inserted
+    return LEVELS[max(LEVELS.index("manager") if crosses else 0, *(LEVELS.index(type(op).level) for op in case.steps))]
+
+
+FAULTS: Final = (
+    SystemFaults(
+        groups={
+            "Pulsar, levels range and queue": ((*ENTRIES, *PASSES), None),
+            "Pulsar, level manager": (MANAGER, "manager"),
+            "Pulsar, level reads": (READS, "reads"),
+            "Pulsar, level cursors": ((*CURSORS, *READERS), "cursors"),
+        },
+        find_level=pulsar_level,
+        jars="the released Pulsar 4.2.4 with one changed instruction each",
+        changes=PULSAR_PIP430_CHANGES,
+    ),
+    SystemFaults(
+        groups={
+            "Kafka Streams, level cache": (CACHES, "cache"),
+            "Kafka Streams, level store": (STORES, "store"),
+        },
+        find_level=lambda case: "cache",
+        jars="the released Kafka Streams 4.3.1 with one changed place each",
+        changes=KAFKA_STREAMS_CHANGES,
+    ),
+    SystemFaults(
+        groups={
+            "Pulsar's proposed segments, the ring": (RING, "all"),
+            "Pulsar's proposed segments, lookups": (LOOKUPS, "all"),
+        },
+        find_level=lambda case: "all",
+    ),
+    SystemFaults(
+        groups={"Pulsar 4.0 and before": (LEGACY_FAULTS, "all")},
+        find_level=lambda case: "all",
+        jars="the released Pulsar 4.0.8 with one changed instruction each",
+        changes=PULSAR_LEGACY_CHANGES,
+        origin="the reference",
+    ),
+)
+"""The faults of every system, in the order of the page."""
+
 CHANGES: Final = {name: change for part in FAULTS for name, change in part.changes.items() if change.what}
-"""The changes of released jars that stand on the page."""
+"""The changes of released jars that the page shows."""
 
 SEEDS = (0, 1, 2)
-"""The next one is tried where one finds nothing."""
+"""The seeds, of which the next is tried if one finds nothing."""
 
 
 class CaughtFault(NamedTuple):
-    """How a fault was caught."""
+    """A fault with the failure that caught it."""
 
     name: str
     what: str
@@ -45,18 +125,18 @@ class CaughtFault(NamedTuple):
 
     @property
     def case(self) -> Case:
-        """The shrunk case."""
+        """The shrunk case of the failure."""
         return read_case(self.file, SYSTEMS)
 
 
 Start = Callable[[SubjectChoice], TestedSubject]
-"""From a choice to a subject that is closed by whom it is given to."""
+"""A function that starts the chosen subject; its caller closes it."""
 
 
 def catch_fault(
     choice: SubjectChoice, name: str, what: str, folder: Path, levels: tuple[str, ...], start: Start = resolve_subject
 ) -> CaughtFault:
-    """Run the suite on a faulty subject, seed after seed; of its failures one with an answer comes first."""
+    """Run the suite on a faulty subject with one seed after another; prefer a failure that has an answer."""
     for seed in SEEDS:
         subject = start(choice)
         try:
@@ -74,29 +154,29 @@ def catch_fault(
 
 GROUPS: Final = [(part, title, names, level) for part in FAULTS for title, (names, level) in part.groups.items()]
 LEVEL: Final = {name: (part, level) for part, _, names, level in GROUPS for name in sorted(names)}
-"""Whose a fault is, and the level at which it is looked for."""
+"""The system and the level of each fault."""
 
 NAMES = tuple(LEVEL)
 
 
 def catch_seeded_fault(name: str, folder: Path, start: Start = resolve_subject) -> CaughtFault:
-    """One planted fault, behind the protocol unless another start is asked for."""
+    """Catch one seeded fault, through the protocol unless `start` says otherwise."""
     case = load_catalogue(SYSTEMS)[name]
     choice = SubjectChoice(name, timeout_seconds=8.0 if name.startswith("liveness") else 10.0)
     what = f"{case.note} ({', '.join(case.rules)})"
     part, level = LEVEL[name]
-    return catch_fault(choice, name, what, folder, (level or part.level_of(case),), start)
+    return catch_fault(choice, name, what, folder, (level or part.find_level(case),), start)
 
 
 def catch_seeded_faults(
     folder: Path, names: Sequence[str] = NAMES, start: Start = resolve_subject
 ) -> list[CaughtFault]:
-    """Each of these, by as many processes as there are cores."""
+    """Catch several seeded faults in as many processes as there are cores."""
     return map_in_processes(partial(catch_seeded_fault, folder=folder, start=start), names)
 
 
 def catch_changed_jars(folder: Path, names: Collection[str] = CHANGES.keys()) -> Iterator[tuple[CaughtFault, Path]]:
-    """Each of these changed jars of the released caches, with its path."""
+    """Write and catch changed jars; yield each failure with the path of its jar."""
     wanted = {name: change for name, change in CHANGES.items() if name in names}
     jars = write_changed_jars(folder / "jars", wanted)
     for name, change in wanted.items():
@@ -105,7 +185,7 @@ def catch_changed_jars(folder: Path, names: Collection[str] = CHANGES.keys()) ->
 
 
 def fault_section(caught: CaughtFault) -> str:
-    """One fault on the page."""
+    """Return the section of one fault."""
     said = f"{caught.what[0].upper()}{caught.what[1:]}"
     lines = [f"### {caught.name}", "", said if said.endswith(")") else f"{said}.", ""]
     lines.append(f"Caught by {', '.join(caught.rules)} in {len(caught.case.steps)} steps:")
@@ -115,17 +195,17 @@ def fault_section(caught: CaughtFault) -> str:
     return "\n".join(lines)
 
 
-HEAD = """# Planted faults, and how they are caught
+HEAD = """# Seeded faults, and how they are caught
 
-Written by `make docs`; the tests hold this page to a fresh run (profile dev, the first of the seeds 0 to 2 that finds
-it). Each fault was caught through the child process and shrunk, at the level that it is about; `entrycache conform
-NAME` does it again. The rule behind a fault's description is the one it was planted against; "caught by" names what
-the suite says, the likeliest rule first.
+`make docs` writes this page; the tests compare it with a fresh run (profile dev, the first of the seeds 0 to 2 that
+finds the fault). Each fault was caught through a child process and shrunk, at the level that it is about. `entrycache
+conform NAME` repeats that. The rule behind a fault's description is the rule that it breaks on purpose; "caught by"
+names the rules that the suite reports, the likeliest first.
 """
 
 
 def render_page(found: list[CaughtFault], jars: list[CaughtFault]) -> str:
-    """The whole page."""
+    """Return the whole page."""
     by_name = {caught.name: caught for caught in found}
     parts = [HEAD, "| faults of our own caches | number | median of steps | most steps |", "|---|---:|---:|---:|"]
     for _, title, names, _ in GROUPS:
@@ -133,18 +213,15 @@ def render_page(found: list[CaughtFault], jars: list[CaughtFault]) -> str:
         parts.append(f"| {title} | {len(steps)} | {median(steps):g} | {max(steps)} |")
     parts.append("")
     for part, title, names, _ in GROUPS:
-        parts += [f"## {title}: {part.of} with one fault each", ""]
+        parts += [f"## {title}: {part.origin} with one fault each", ""]
         parts += [fault_section(by_name[name]) for name in sorted(names)]
     for part in (part for part in FAULTS if part.changes):
-        parts += [f"## Changed jars: {part.changed}", ""]
+        parts += [f"## Changed jars: {part.jars}", ""]
         parts += [fault_section(caught) for caught in jars if caught.name in part.changes]
     return "\n".join(parts).rstrip() + "\n"
 
 
-# --- __main__
-# Write docs/reference/seeded-faults.md.
-
 if __name__ == "__main__":
     with scratch_folder() as folder:
-        written = render_page(catch_seeded_faults(folder), [caught for caught, _ in catch_changed_jars(folder)])
-    Path("docs/reference/seeded-faults.md").write_text(written, encoding="utf-8")
+        page = render_page(catch_seeded_faults(folder), [caught for caught, _ in catch_changed_jars(folder)])
+    Path("docs/reference/seeded-faults.md").write_text(page, encoding="utf-8")

@@ -1,6 +1,7 @@
-"""A broker's cache settings: what each one does in a release, and the configuration that comes out.
+"""Write docs/reference/settings.md: the table of a Pulsar broker's cache settings.
 
-`table` lists the settings, `broker_conf` reads a file, `effective` puts both together.
+`python -m entrycache_dev.pages.settings` writes it. Each setting has a row with its default in each era, and with
+whether a value in the file takes effect there.
 """
 
 from __future__ import annotations
@@ -17,9 +18,6 @@ from entrycache_cli.settings.pulsar_effective import (
 )
 from entrycache_cli.settings.pulsar_table import SETTINGS, Era, Setting
 
-# --- page
-# docs/reference/settings.md: the table of settings, written by `python -m entrycache_dev.pages.settings`.
-
 HEAD: Final = """# Settings of a broker's cache
 
 ```console
@@ -29,18 +27,18 @@ $ entrycache trace generate tail-fanout --events 10000 --out t --broker-conf bro
 $ entrycache audit t --broker-conf broker.conf --era 5.0         # also: the trace was recorded with these settings
 ```
 
-The file is read as the broker reads it (Java properties, ISO-8859-1), but strictly: a name that only the cache
-could mean and no release has, a setting given twice, a value that is no number or out of range are one line and
-exit 2. Settings that are not the cache's are passed over. An empty value stands for the default. A file has at most
-1 MiB, and a setting goes on for at most 1,000 lines.
+The file is read as the broker reads it (Java properties, ISO-8859-1), but strictly. A setting that only the cache could
+mean and no release has, a setting that is given twice, and a value that is malformed or out of range give one line and
+exit 2. Settings that are not the cache's are ignored. An empty value stands for the default. A file has at most 1 MiB,
+and a setting has at most 1,000 lines.
 
-An era stands on one release: 4.0 on 4.0.8, 4.2 on 4.2.4, 5.0 on 5.0.1. Names, types, defaults and what can be changed
-while a broker runs: class `ServiceConfiguration` of 4.0.8, 4.2.4 and 5.0.0-M1. What becomes of a value: classes
-`ManagedLedgerClientFactory` and `BrokerService` of each release. `ServiceConfiguration` of 5.0.1 is not published where
-it could be read; the one default known to differ from 5.0.0-M1 is from pull request 26627. No 4.1 release could be had.
+One release stands for an era: 4.0.8 for 4.0, 4.2.4 for 4.2, 5.0.1 for 5.0. Names, types, defaults and dynamic settings
+are those of the class `ServiceConfiguration` of 4.0.8, 4.2.4 and 5.0.0-M1. The effect of a value was read from the
+classes `ManagedLedgerClientFactory` and `BrokerService` of each release. `ServiceConfiguration` of 5.0.1 is not
+published; the one default known to differ from 5.0.0-M1 comes from pull request 26627. No 4.1 release is available.
 
-`acts` below is that of a file which gives nothing. "Dynamic" is whether `pulsar-admin brokers update-dynamic-config`
-takes it. A key in the last column is what cases (`config`), traces (CONFIG) and `--config` call it, in bytes and
+`acts` below holds for a file that sets nothing. "Dynamic" says whether `pulsar-admin brokers update-dynamic-config`
+accepts the setting. The last column has the name in cases (`config`), traces (CONFIG) and `--config`, in bytes and
 nanoseconds: `max_size_bytes` = MB x 1048576, `ttl_nanos` = ms x 1000000, `grace_millis` 0 = off.
 `storage_entry_size` and `eviction` of a case are no broker setting.
 
@@ -48,13 +46,13 @@ nanoseconds: `max_size_bytes` = MB x 1048576, `ttl_nanos` = ms x 1000000, `grace
 
 NOTES: Final = """
 The default of `managedLedgerCacheSizeMB` is max(64, a fifth of the direct memory), here for the 4096 MB of
-`conf/pulsar_env.sh` as shipped; `--direct-memory-mb` says otherwise. A limit above 2^33 MB, or a time to live above
+`conf/pulsar_env.sh` as shipped; `--direct-memory-mb` changes it. A limit above 2^33 MB, or a time to live above
 (2^53 - 1) / 10^6 ms, cannot be written in a case and is out of range.
 
 The three `brokerAdaptiveRecvByteBufAllocator...` names are those that PIP-430 proposes; `entrycache trace simulate`
 uses them in its model of retained bytes (simulate.md).
 
-| which setting does not act | when |
+| setting without effect | condition |
 |---|---|
 """
 
@@ -70,7 +68,7 @@ OCCASIONS: Final = (
 
 
 def render_page() -> str:
-    """The text of the page."""
+    """Return the page."""
     lines = ["| setting | unit | " + " | ".join(_era_columns()) + " | dynamic | key |", "|---|---" + "|---" * 5 + "|"]
     lines += [_setting_row(setting) for setting in SETTINGS.values()]
     occasions = [f"| {what} | {when} |" for what, when in OCCASIONS]
@@ -95,9 +93,6 @@ def _setting_row(setting: Setting) -> str:
     key = f"`{setting.key}`" if setting.key else ""
     return f"| `{setting.name}` | {setting.unit or 'true, false'} | {' | '.join(shown)} | {dynamic} | {key} |"
 
-
-# --- __main__
-# Write docs/reference/settings.md.
 
 if __name__ == "__main__":
     Path("docs/reference/settings.md").write_text(render_page(), encoding="utf-8")

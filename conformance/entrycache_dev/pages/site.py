@@ -1,4 +1,9 @@
-"""The pages of the site: the Markdown files of the checkout as they stand, and a page a rule made from its parts."""
+"""Stage the pages of the site: the Markdown files of the checkout, and a generated page for each rule.
+
+`python -m entrycache_dev.pages.site FOLDER` writes the pages; `make site` then builds the site. `rule_pages` joins a
+rule's text, links, evidence, example, SQL and findings. `stage_pages` copies every page with the files that it links
+to, and adjusts links to folders.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +25,12 @@ from entrycache_evidence.rulebook.render import render_example
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.files import write_text
 
-# --- staged
-# The Markdown files of a checkout, laid out for the generator of the site, with whatever they link to.
-
 ROOT_PAGES: Final = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 PAGE_FOLDERS: Final = ("docs", "spec")
 LINK: Final = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<to>[^()\s]+)\)")
 FENCED: Final = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 EXTERNAL_LINK: Final = re.compile(r"[a-z]+:|#")
-"""A link out of the checkout, or to a place of its own page."""
+"""A link that leaves the checkout, or leads to a place of its own page."""
 
 
 def stage_pages(root: Path, out: Path, made: Mapping[str, str]) -> None:
@@ -64,7 +66,7 @@ def _target(path: Path, root: Path, out: Path) -> Path:
 
 
 def _rewrite_links(text: str, page: Path, root: Path, linked: set[Path], made: frozenset[Path]) -> str:
-    """The text with its links to folders put right; the files that it links to are added to `linked`."""
+    """Return the text with adjusted links to folders, and add the linked files to `linked`."""
 
     def put_right(match: re.Match[str]) -> str:
         if EXTERNAL_LINK.match(match["to"]):
@@ -88,16 +90,13 @@ def _rewrite_links(text: str, page: Path, root: Path, linked: set[Path], made: f
     return "".join(part if at % 2 else LINK.sub(put_right, part) for at, part in enumerate(parts))
 
 
-# --- rule_pages
-# A page a rule, from what carries it out, holds it and is known to break it; and the list of these pages.
-
 RULES_FOLDER: Final = "rules"
 RULE_ROW: Final = re.compile(r"^\| Rule \|(?P<rules>.*)\|$", re.MULTILINE)
 TITLE: Final = re.compile(r"^# (.+)$", re.MULTILINE)
 
 
 def rule_pages(root: Path) -> dict[str, str]:
-    """The pages by their names, of a checkout."""
+    """Return the pages of a checkout's rules by their names."""
     book, all_texts = load_links(), load_texts()
     shown = {example.rule.value: example for example in load_examples()}
     found, proved = _findings(root), _evidence(root)
@@ -115,7 +114,7 @@ def rule_pages(root: Path) -> dict[str, str]:
 
 
 def finding_pages(root: Path) -> dict[str, str]:
-    """The pages of findings, with their rules linked."""
+    """Return the pages of findings with their rules as links."""
     return {
         str(path.relative_to(root)): RULE_ROW.sub(_link_rules, path.read_text(encoding="utf-8"))
         for path in sorted((root / "docs" / "findings").glob("*/README.md"))
@@ -142,18 +141,18 @@ def _head(text: Text) -> str:
 
 def _evidence_section(found: Links, proved: list[dict[str, Any]]) -> str:
     rows = [
-        ("carried out by", _code_list(found.functions)),
+        ("implemented by", _code_list(found.functions)),
         ("its law", _code_list(found.laws)),
         ("its tests", _code_list(found.tests)),
-        ("[planted](../docs/reference/seeded-faults.md) in the reference", _cell("; ".join(found.mutants))),
-        ("[planted](../docs/reference/seeded-faults.md) as a subject", _code_list(found.faults)),
+        ("[seeded faults](../docs/reference/seeded-faults.md) of the reference", _cell("; ".join(found.mutants))),
+        ("[seeded faults](../docs/reference/seeded-faults.md) as subjects", _code_list(found.faults)),
     ]
     lines = [f"| {name} | {what} |" for name, what in rows if what]
-    told = ["\n## What holds it\n", "| | |", "|---|---|", *lines, "", "## Evidence\n"]
+    told = ["\n## Code, tests and faults\n", "| | |", "|---|---|", *lines, "", "## Evidence\n"]
     if not proved:
-        return "\n".join([*told, "None: nothing is proved or exhausted of it; its tests and its law are all.\n"])
-    told += ["Said of the model, within these bounds; [the whole page](../docs/explanation/evidence.md).\n"]
-    told += ["| grade | bounds | shown to fail on |", "|---|---|---|"]
+        return "\n".join([*told, "None: only its tests and its law check it.\n"])
+    told += ["Evidence about the reference within these bounds; [the whole page](../docs/explanation/evidence.md).\n"]
+    told += ["| grade | bounds | refuted fault |", "|---|---|---|"]
     told += [f"| {one['grade']} | {_cell(one['bounds'])} | {_cell(one['refuted_mutant'] or '')} |" for one in proved]
     return "\n".join([*told, ""])
 
@@ -166,7 +165,7 @@ def _sql_sections(root: Path, rule: str) -> list[str]:
     name = rule.lower().replace("-", "_")
     files = sorted((root / "spark_checks" / "entrycache_spark").glob(f"rules/*/{name}.sql"))
     if not files:
-        return ["\n## Audit\n\nNo row of a trace can show it.\n"]
+        return ["\n## Audit\n\nNo row of a trace can show a violation.\n"]
     sql = "\n".join(f"```sql\n{path.read_text(encoding='utf-8').rstrip()}\n```\n" for path in files)
     return [
         f"\n## Audit\n\nWhat `entrycache audit --rules {rule}` asks of a "
@@ -180,7 +179,7 @@ def _findings_section(found: list[tuple[str, str]]) -> str:
 
 
 def _findings(root: Path) -> defaultdict[str, list[tuple[str, str]]]:
-    """The folder and the title of each finding, by the rules that its page names."""
+    """Return the folder and the title of each finding, by the rules that its page names."""
     found: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for path in sorted((root / "docs" / "findings").glob("*/README.md")):
         text = path.read_text(encoding="utf-8")
@@ -198,7 +197,7 @@ def _evidence(root: Path) -> defaultdict[str, list[dict[str, Any]]]:
 
 
 def _rebase_links(text: str, family: str) -> str:
-    """A text of `spec` with its links as seen from here."""
+    """Return a text of `spec` with its links relative to the folder of rule pages."""
     base = Path("spec", family).parent
 
     def put_right(match: re.Match[str]) -> str:
@@ -216,10 +215,6 @@ def _cell(text: str) -> str:
 
 def _code_list(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in dict.fromkeys(names))
-
-
-# --- __main__
-# Lay out the pages of the site: `python -m entrycache_dev.pages.site FOLDER`; `make site` builds it then.
 
 
 @click.command()

@@ -1,4 +1,8 @@
-"""Write docs/reference/systems.md: the settings, variants, levels and rules of each system, and the profiles."""
+"""Write docs/reference/systems.md: the settings, variants, levels and rules of each system, and the profiles.
+
+`python -m entrycache_dev.pages.systems` writes it. The data comes from the systems themselves; the meanings of settings
+come from `spec/<system>/settings.toml`.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +26,12 @@ PAGE: Final = Path("docs/reference/systems.md")
 
 
 def render_page() -> str:
-    """The page as Markdown."""
+    """Return the page in Markdown."""
     environment = Environment(
-        loader=PackageLoader("entrycache_cli", "."), undefined=StrictUndefined, keep_trailing_newline=True
+        loader=PackageLoader("entrycache_dev.pages", "."), undefined=StrictUndefined, keep_trailing_newline=True
     )
     systems = [_system_data(system) for system in SYSTEMS.values()]
-    return environment.get_template("systems_page.md.j2").render(systems=systems, profiles=PROFILES)
+    return environment.get_template("systems.md.j2").render(systems=systems, profiles=PROFILES)
 
 
 def _system_data(system: AnySystem) -> dict[str, Any]:
@@ -43,15 +47,15 @@ def _system_data(system: AnySystem) -> dict[str, Any]:
 
 
 def read_meanings(system: str) -> dict[str, str]:
-    """What each setting of a system means, by `spec/<system>/settings.toml`."""
+    """Read the meaning of each setting of a system from `spec/<system>/settings.toml`."""
     return tomllib.loads((locate_spec_folder() / system / "settings.toml").read_text("utf-8"))
 
 
 def setting_rows(system: AnySystem, meanings: dict[str, str]) -> Iterator[tuple[str, str, str, str]]:
-    """Each setting with its type, default and meaning.
+    """Yield each setting with its type, default and meaning.
 
     Raises:
-        UsageError: a setting has no meaning, or something that is none has one.
+        UsageError: a setting has no meaning, or a meaning has no setting.
     """
     kinds = config_schema(system)["properties"]
     if kinds.keys() != meanings.keys():
@@ -62,7 +66,7 @@ def setting_rows(system: AnySystem, meanings: dict[str, str]) -> Iterator[tuple[
 
 
 def _kind_text(kind: dict[str, Any]) -> str:
-    """A type and its bounds, as a person says them."""
+    """Return a type and its bounds in words."""
     if "anyOf" in kind:
         return " or ".join(_kind_text(one) for one in kind["anyOf"])
     if "enum" in kind:
@@ -72,7 +76,7 @@ def _kind_text(kind: dict[str, Any]) -> str:
 
 
 def _level_rows(system: AnySystem) -> Iterator[tuple[str, str, str]]:
-    """Each level with the operations that it adds, and the rules that it is the first to meet."""
+    """Yield each level with the operations that it adds and the rules that it is the first to check."""
     known: set[str] = set()
     met = find_rule_levels(system)
     for level in system.levels:

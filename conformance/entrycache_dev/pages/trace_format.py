@@ -1,4 +1,8 @@
-"""Write docs/reference/trace-format.md: the rows of a trace and the columns that each event needs."""
+"""Write docs/reference/trace-format.md: the rows of a trace and the columns that each event needs.
+
+`python -m entrycache_dev.pages.trace_format` writes it. The formats of `entrycache_trace` and the rules of
+`entrycache_spark` supply the tables; an example is recorded for each system.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +29,9 @@ PAGE: Final = Path("docs/reference/trace-format.md")
 
 
 def render_page() -> str:
-    """The page as Markdown."""
+    """Return the page in Markdown."""
     environment = Environment(
-        loader=PackageLoader("entrycache_cli", "."), undefined=StrictUndefined, keep_trailing_newline=True
+        loader=PackageLoader("entrycache_dev.pages", "."), undefined=StrictUndefined, keep_trailing_newline=True
     )
     systems = [_system_data(system) for system in AUDITED]
     return environment.get_template("trace_format.md.j2").render(systems=systems, anywhere=_code_list(OPTIONAL_COLUMNS))
@@ -49,7 +53,7 @@ def _system_data(system: str) -> dict[str, object]:
 
 
 def _column_rows(system: str, form: TraceFormat) -> Iterator[tuple[str, str, str, str]]:
-    """Each column with its type, what it holds, and the rules that lack something without it."""
+    """Yield each column with its type, its content, and the rules that need it."""
     lacking: dict[str, dict[str, list[str]]] = {}
     for rule in all_rules(system):
         for names in dict.fromkeys(need.names for need in rule.needs):
@@ -67,7 +71,7 @@ def _column_rows(system: str, form: TraceFormat) -> Iterator[tuple[str, str, str
 
 
 def _setting_rows(rules: Iterable[RuleFile]) -> Iterator[tuple[str, str]]:
-    """Each setting of CONFIG that a rule asks for, with those rules."""
+    """Yield each setting of CONFIG that a rule needs, with those rules."""
     asked: dict[str, list[str]] = {}
     for rule in rules:
         for name in {name for need in rule.needs for name in need.settings}:
@@ -77,7 +81,7 @@ def _setting_rows(rules: Iterable[RuleFile]) -> Iterator[tuple[str, str]]:
 
 
 def example_rows(system: str) -> str:
-    """The example of a rule as our fast cache tells it, else the reference: an object a line, without what is null."""
+    """Return the rows of a rule's example, one JSON object a line, without columns that are null."""
     rule = AUDITED[system].format.example
     case = read_case(locate_spec_folder() / "examples" / f"{rule}.json", SYSTEMS)
     with scratch_folder() as folder:

@@ -15,14 +15,14 @@ NAMES: Final = (*(kind.name for kind in (*KINDS, EVENT_LINES)), "trace")
 
 
 def tried_kind(name: str, seed: str, folder: Path) -> tuple[Path, Ended]:
-    """The broken file, or trace, of a seed, read by a command."""
+    """Let a command read the broken file or trace of a seed."""
     if name == "trace":
         return tried_trace(seed, folder)
     return tried(next(kind for kind in (*KINDS, EVENT_LINES) if kind.name == name), seed, folder)
 
 
 def faults(name: str, seeds: Iterable[str], folder: Path) -> list[str]:
-    """A line for each seed whose file did not end as documented, with the command that shows it again."""
+    """Return a line for each seed whose file did not end as documented, with the command that repeats it."""
     found = []
     for seed in seeds:
         path, end = tried_kind(name, seed, folder)

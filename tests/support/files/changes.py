@@ -1,4 +1,4 @@
-"""Changes of a text or of bytes that some program, disk or editor might make, and some that nobody would."""
+"""Changes of a text or of bytes that a program, a disk or an editor might make, and some that none would."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from random import Random
 from typing import Any, Final
 
 RAW: Final = "\N{LARGE CIRCLE}raw "
-"""Begins a string that stands for itself in the text, without quotes."""
+"""The start of a string that stands for itself in the text, without quotes."""
 
 AGAIN: Final = "\N{LARGE CIRCLE}again "
-"""Begins a key that is there once more."""
+"""The start of a key that occurs a second time."""
 
 ODD: Final = (
     *(None, True, False, 0, -1, 1, 2**31 - 1, 2**31, -(2**53), 2**53, 2**63 - 1, 2**63, -(2**63), 2**64, 10**30),
@@ -49,11 +49,11 @@ ODD: Final = (
     *(RAW + '{"a":' * 2_000 + "1" + "}" * 2_000, RAW + "nul", RAW + "'x'", RAW + "0x10", RAW + "01", RAW + "1_000"),
     *(RAW + '"\\ud800"', RAW + '"\\udc00\\ud800"', RAW + '"\\x41"', RAW + '"\t"', RAW + "", RAW + "1,", RAW + "//x"),
 )
-"""Values to put where another one stood."""
+"""Values that replace another one."""
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:
-    """Every object or array with a key or index of it."""
+    """Return every object or array with one of its keys or indices."""
     found: list[tuple[Any, Any]] = []
     for name in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
         found += [(value, name), *places(value[name])]
@@ -61,7 +61,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 
 def change_json(value: Any, chance: Random) -> Any:
-    """One to three changes of a JSON value."""
+    """Make one to three changes of a JSON value."""
     for _ in range(chance.choice((1, 1, 1, 2, 3))):
         found = places(value)
         if not found or chance.random() < 0.02:
@@ -121,7 +121,7 @@ HALVES: Final = ("\ud800", "x\udfffx", RAW + '"\\uD83D"', RAW + '"a\\udc00\\ud80
 
 
 def _halve(holder: Any, name: Any, chance: Random) -> None:
-    """Half a pair of surrogates, where a string stood if there is one."""
+    """Put half a surrogate pair in place of a string, if there is one."""
     texts = [(inside, key) for inside, key in [(holder, name), *places(holder)] if type(inside[key]) is str]
     inside, key = chance.choice(texts or [(holder, name)])
     inside[key] = chance.choice(HALVES)
@@ -133,7 +133,7 @@ CHANGES: Final[tuple[Callable[[Any, Any, Random], None], ...]] = (
 
 
 def text_of(value: Any, chance: Random) -> str:
-    """The text of a changed value, with what stands for itself."""
+    """Return the text of a changed value; raw strings stand for themselves."""
     text = json.dumps(value, ensure_ascii=chance.random() < 0.8, indent=chance.choice((None, None, 1)))
     mark = f"(?:{re.escape(RAW)}|{re.escape(json.dumps(RAW)[1:-1])})"
     text = re.sub(f'"{mark}((?:[^"\\\\]|\\\\.)*)"', lambda found: json.loads(f'"{found[1]}"'), text)
@@ -141,12 +141,12 @@ def text_of(value: Any, chance: Random) -> str:
 
 
 def encoded(text: str) -> bytes:
-    """The text in UTF-8, with halves of surrogates as somebody careless would write them."""
+    """Return the text in UTF-8, with half surrogates written as careless programs do."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def change_bytes(raw: bytes, chance: Random) -> bytes:
-    """What becomes of a file on its way."""
+    """Change bytes as a file may change in transit."""
     at, end = sorted(chance.randrange(len(raw) + 1) for _ in range(2))
     return chance.choice(
         (
@@ -171,7 +171,7 @@ def change_bytes(raw: bytes, chance: Random) -> bytes:
 
 
 def change_lines(text: str, chance: Random, values: tuple[str, ...]) -> str:
-    """Changes of a text whose lines set a name to a value."""
+    """Change a text whose lines set a name to a value."""
     lines = text.split("\n")
     for _ in range(chance.choice((1, 1, 2, 3))):
         at = chance.randrange(len(lines))

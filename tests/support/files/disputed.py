@@ -1,4 +1,4 @@
-"""Files that no reader may take, told by other readers than ours: what is not JSON or TOML, or not to everybody."""
+"""Files that no reader may accept, decided by other readers than ours: no JSON or TOML, or not for every reader."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def no_json(raw: bytes, may_have_halves: bool = False) -> bool:
-    """Whether a file is no JSON, or has a number that is none, a key twice, or half a pair of surrogates."""
+    """Return whether a file is not JSON, or has an invalid number, a repeated key, or half a surrogate pair."""
     try:
         value = json.loads(raw.decode("utf-8"), parse_constant=_refused, object_pairs_hook=_once)
         if not may_have_halves:
@@ -34,12 +34,12 @@ def no_json(raw: bytes, may_have_halves: bool = False) -> bool:
 
 
 def no_json_lines(raw: bytes) -> bool:
-    """The same of a line of a file."""
+    """Return whether a line of a file is not JSON in that sense."""
     return any(no_json(line) for line in raw.split(b"\n") if line.strip())
 
 
 def no_results(raw: bytes) -> bool:
-    """The same of lines however they end, but for halves of surrogates: what subjects said is kept, and only shown."""
+    """Return whether a line is not JSON, half surrogates aside: the text of subjects is kept and only shown."""
     lines = raw.replace(b"\r", b"\n").split(b"\n")
     return any(no_json(line, may_have_halves=True) for line in lines if line.strip())
 
@@ -51,7 +51,7 @@ def _values(value: Any) -> Iterable[Any]:
 
 
 def no_toml(raw: bytes) -> bool:
-    """Whether a file is no TOML, or holds values that JSON does not have."""
+    """Return whether a file is not TOML, or holds values that JSON does not have."""
     try:
         values = list(_values(tomllib.loads(raw.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n"))))
     except (ValueError, RecursionError):

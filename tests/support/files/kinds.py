@@ -1,4 +1,4 @@
-"""Every kind of file that a command reads: valid ones, how they are broken, and the commands that read them."""
+"""Every kind of file that a command reads: valid files, how they are broken, and the commands that read them."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from tests.support.files.disputed import no_json, no_results, no_toml
 from tests.support.files.runs import Ended, ended
 
 BYTES_OFTEN: Final = 0.2
-"""The share of files that are broken without a look at what they hold."""
+"""The share of files that are broken without regard to their content."""
 
 
 class Kind(NamedTuple):
-    """A kind of file: its name on disk, valid texts of it, how one is changed, and who reads it (any of `readers`)."""
+    """A kind of file: its name, valid texts, their changes, and its readers, of which any may be used."""
 
     name: str
     valid: Callable[[], tuple[str, ...]]
     change: Callable[[str, Random], str]
     readers: tuple[Callable[[Path], Ended], ...]
     refused: Callable[[bytes], bool] = lambda raw: False
-    """Whether every reader must refuse a file."""
+    """Return whether every reader must refuse a file."""
 
 
 def broken(kind: Kind, chance: Random) -> bytes:
-    """One broken file of a kind."""
+    """Return a broken file of a kind."""
     text = chance.choice(kind.valid())
     raw = encoded(text) if chance.random() < BYTES_OFTEN else encoded(kind.change(text, chance))
     return change_bytes(raw, chance) if chance.random() < BYTES_OFTEN else raw
@@ -55,12 +55,12 @@ def _files(*patterns: str) -> Callable[[], tuple[str, ...]]:
 
 
 def changed_json(text: str, chance: Random) -> str:
-    """A change of one JSON value."""
+    """Change one JSON value."""
     return text_of(change_json(json.loads(text), chance), chance)
 
 
 def changed_json_lines(text: str, chance: Random) -> str:
-    """A change of a file with a JSON value a line."""
+    """Change a file with a JSON value a line."""
     lines = text.splitlines()
     at = chance.randrange(len(lines))
     new = changed_json(lines[at], chance).replace("\n", " ")
@@ -69,7 +69,7 @@ def changed_json_lines(text: str, chance: Random) -> str:
 
 
 def _reads(*argv: str) -> Callable[[Path], Ended]:
-    """The command line in which FILE, FOLDER and NEW stand for the file, its folder, and a place beside it."""
+    """Return a command line in which FILE, FOLDER and NEW stand for the file, its folder, and a new path."""
 
     def run(path: Path) -> Ended:
         new = str(path.parent.parent / "new" / path.stem)
@@ -96,7 +96,7 @@ def known(path: Path) -> None:
 
 @functools.cache
 def known_failures() -> tuple[str, ...]:
-    """Files of known failures."""
+    """Generate a file of known failures."""
     case = (ROOT / "conformance/entrycache_faults/cases/evict-one-too-many.json").read_text("utf-8")
     entry = (
         '[[known]]\nrule = "R-EXPIRE-1"\nsystem = "pulsar-pip430"\nsubject = "fast"\nversions = ["*"]\n'
@@ -166,11 +166,11 @@ OUTCOMES: Final = (
     '\'{"entries": "\\ud800"}\'',
     '\'\'\'{"system": "pulsar-pip430", "note": "\\udc00", "steps": [{"op": "usage"}]}\'\'\'',
 )
-"""What may stand for an outcome or a case: values that JSON does not have, or writes otherwise."""
+"""Values in place of an outcome or a case: some are not JSON, or JSON writes them otherwise."""
 
 
 def changed_toml(text: str, chance: Random) -> str:
-    """A change of a file of known failures; often that of one value to one of another kind."""
+    """Change a file of known failures; often change one value to another kind."""
     if chance.random() < 0.3:
         name = chance.choice(("expected", "got", "case"))
         value = "'''.*?'''" if name == "case" else "[^\\n]*"
@@ -181,7 +181,7 @@ def changed_toml(text: str, chance: Random) -> str:
 
 @functools.cache
 def properties() -> tuple[str, ...]:
-    """Files of a broker."""
+    """Generate a broker.conf."""
     return (
         "# a broker\nmanagedLedgerCacheSizeMB=64\nmanagedLedgerCacheEvictionWatermark=0.9\n"
         "managedLedgerCacheEvictionTimeThresholdMillis : 1000\ncacheEvictionByExpectedReadCount true\n"
@@ -191,7 +191,7 @@ def properties() -> tuple[str, ...]:
 
 @functools.cache
 def client_properties() -> tuple[str, ...]:
-    """Files of a client of Kafka Streams."""
+    """Generate the properties of a Kafka Streams client."""
     return ("application.id=x\nstatestore.cache.max.bytes=1048576\nnum.stream.threads=3\n",)
 
 
@@ -220,7 +220,7 @@ PROPERTIES: Final = (
 
 @functools.cache
 def results() -> tuple[str, ...]:
-    """Results as `--json` prints them, one a line."""
+    """Generate results as `--json` prints them, one a line."""
     level = {
         "examples": 3,
         "steps": 9,
@@ -247,14 +247,14 @@ def results() -> tuple[str, ...]:
 
 @functools.cache
 def records() -> tuple[str, ...]:
-    """Records of campaigns and of a run."""
+    """Generate records of campaigns and of a run."""
     run = results()[1]
     return (*_files("docs/campaigns/*.json")()[:3], *_files("docs/campaigns/kafka-streams/*.json")()[:4], run)
 
 
 @functools.cache
 def settings_json() -> tuple[str, ...]:
-    """Settings that a simulation is asked about."""
+    """Generate settings for a simulation."""
     return ('{"max_size_bytes": 1000, "watermark": 0.5, "ttl_nanos": 5, "eviction": "inline", "grace_millis": null}',)
 
 
@@ -295,7 +295,7 @@ KINDS: Final = (
 
 
 def kind_named(name: str) -> Kind:
-    """The kind whose files have this name."""
+    """Return the kind whose files have this name."""
     return next(kind for kind in KINDS if kind.name == name)
 
 

@@ -1,4 +1,4 @@
-"""One broken file and one command that reads it: how it ended, and what is wrong with that."""
+"""One broken file and one command that reads it: its end, and what is wrong with that."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_cli.main import main
+from tests.support.command import main_of
 
 CPU_SECONDS_MOST: Final = 10.0
 LINE_MOST: Final = 2_100
 
 
 class Ended(NamedTuple):
-    """How a command ended."""
+    """The end of a command."""
 
     code: int
     out: str
     err: str
     cpu_seconds: float
     taken: bool = False
-    """Whether it read what no command may read."""
+    """Whether it read a file that no command may read."""
 
 
-def ended(argv: list[str], command: Any = main) -> Ended:
+def ended(argv: list[str], command: Any = None) -> Ended:
     """Run a command of `entrycache` in this process."""
     out, err = io.StringIO(), io.StringIO()
     start = time.process_time()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            command(argv)
+            (command or main_of(argv[0]))(argv)
             code = 0
         except SystemExit as end:
             code = int(end.code or 0) if not isinstance(end.code, str) else 99
@@ -41,7 +41,7 @@ def ended(argv: list[str], command: Any = main) -> Ended:
 
 
 def wrong(end: Ended, path: Path) -> str:
-    """What a command should not have done with a file; empty where all is as documented."""
+    """Return what is wrong with the end of a command; return "" if it is as documented."""
     lines = end.err.splitlines()
     said = [line for line in lines if line.startswith("entrycache: ")]
     if "Traceback" in end.out + end.err:
@@ -64,7 +64,7 @@ def wrong(end: Ended, path: Path) -> str:
 
 
 def names(line: str, path: Path) -> bool:
-    """Whether a line says where it is wrong: in the file, or in what was made of it."""
+    """Return whether a line names the place: in the file, or in what was made of it."""
     return path.stem in line or re.search(r"nothing was checked|entry \d+|no trace check of that id", line) is not None
 
 

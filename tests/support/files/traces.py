@@ -1,4 +1,4 @@
-"""Broken traces: Parquet with columns, kinds and values that none has, folders with other things in them."""
+"""Broken traces: Parquet with impossible columns, types and values, and folders with other things in them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CONFIGS: Final = ("", "{", "[]", "null", '{"max_size_bytes": null}', '{"a": 1, "
 
 @functools.cache
 def honest(preset: str) -> tuple[pa.Table, bytes]:
-    """The rows of a small trace, and its metadata."""
+    """Return the rows of a small conforming trace, and its metadata."""
     with tempfile.TemporaryDirectory() as name:
         generate(preset, EVENTS, 1, Path(name, "trace"))
         (part,) = Path(name, "trace").glob("*/*.parquet")
@@ -47,7 +47,7 @@ def _with(table: pa.Table, name: str, values: Any) -> pa.Table:
 
 
 def _odd_values(table: pa.Table, chance: Random) -> pa.Table:
-    """A value of the right kind that no recorder would write, in one row."""
+    """Put a value into one row that has the right type and that no recorder would write."""
     name = _named(table, chance)
     kind = table.schema.field(name).type
     values = table[name].to_pylist()
@@ -63,7 +63,7 @@ def _odd_values(table: pa.Table, chance: Random) -> pa.Table:
 
 
 def _odd_config(table: pa.Table, chance: Random) -> pa.Table:
-    """Something else where the settings, or counters, stand."""
+    """Put something else in place of settings or counters."""
     told = [at for at, value in enumerate(table["value"].to_pylist()) if value]
     values = table["value"].to_pylist()
     at = chance.choice(told)
@@ -73,7 +73,7 @@ def _odd_config(table: pa.Table, chance: Random) -> pa.Table:
 
 
 def _odd_kind(table: pa.Table, chance: Random) -> pa.Table:
-    """A column of another kind, as another writer may have it."""
+    """Change the type of a column, as another writer may."""
     name = _named(table, chance)
     rows = len(table)
     return _with(
@@ -97,13 +97,13 @@ def _odd_kind(table: pa.Table, chance: Random) -> pa.Table:
 
 
 def _halves(rows: int) -> pa.Array:
-    """Texts that are not UTF-8."""
+    """Put texts that are not UTF-8."""
     ends = pa.py_buffer(b"".join((2 * row).to_bytes(4, "little") for row in range(rows + 1)))
     return pa.Array.from_buffers(pa.string(), rows, [None, ends, pa.py_buffer(b"\xff\xfe" * rows)])
 
 
 def _columns(table: pa.Table, chance: Random) -> pa.Table:
-    """A column that is missing, twice there, or has another name or place."""
+    """Remove, repeat, rename or move a column."""
     name = _named(table, chance)
     at = table.column_names.index(name)
     return chance.choice(
@@ -121,7 +121,7 @@ def _columns(table: pa.Table, chance: Random) -> pa.Table:
 
 
 def _rows(table: pa.Table, chance: Random) -> pa.Table:
-    """Rows that are missing, there twice, or in another order."""
+    """Remove, repeat or reorder rows."""
     at, end = sorted(chance.randrange(len(table) + 1) for _ in range(2))
     return chance.choice(
         (
@@ -174,7 +174,7 @@ ELSEWHERE: Final = (
 """Folders for parts; Spark and DuckDB take those with an equals sign for columns."""
 
 TAKEN: Final = ("broker=%5F", "broker=%", "broker=é", "broker=b ", "broker=..")
-"""How those begin that are names like any others."""
+"""Beginnings of names that are names like any other."""
 
 
 def _elsewhere(folder: Path, part: Path, name: str) -> bool:
@@ -230,7 +230,7 @@ def tried_trace(seed: str, folder: Path) -> tuple[Path, Ended]:
 
 @functools.cache
 def events() -> tuple[str, ...]:
-    """The first lines of traces as JSON Lines."""
+    """Write the first lines of traces as JSON Lines."""
     found = []
     for preset in PRESETS:
         rows = honest(preset)[0].slice(0, 20).to_pylist()

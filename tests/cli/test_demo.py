@@ -1,4 +1,4 @@
-"""The tour enters what its parts say in the order of the table, whichever is over first."""
+"""The demo of `make conform` enters the results of its parts in the order of the table, whichever ends first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONFORMS = {"levels": {}, "verdict": "conforms"}
 
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch) -> dict[str, CommandResult]:
-    """What each command answers; the one that is called `late` waits for the one that is called `soon`."""
+    """Return the answer of each command; the command `late` waits for the command `soon`."""
     answers: dict[str, CommandResult] = {}
     soon = threading.Event()
 

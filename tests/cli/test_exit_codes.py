@@ -1,4 +1,4 @@
-"""However a command ends: its exit code, one line, what was finished, and no process left behind."""
+"""Every end of a command: its exit code, one line, its finished results, and no process left behind."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.support.traces import plant
 ENTRYCACHE = [sys.executable, "-m", "entrycache_cli"]
 START_CPU_SECONDS = 3
 BUSY_SECONDS = 8
-"""Two, on a machine that is not busy."""
+"""The time that a command may take to end; two seconds on a quiet machine."""
 
 
 def test_what_is_unforeseen_is_one_line_a_file_and_exit_70(
@@ -41,8 +41,8 @@ def test_what_is_unforeseen_is_one_line_a_file_and_exit_70(
         raise KeyError("a \x1b[31mname\nof two lines")
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("entrycache_cli.commands.museum.command.callback", broken)
-    code, out, err = run(capsys, "museum")
+    monkeypatch.setattr("entrycache_cli.commands.faults.command.callback", broken)
+    code, out, err = run(capsys, "faults")
     assert (code, out) == (70, "")
     assert len(err.splitlines()) == 1
     assert err.startswith("entrycache: an error of entrycache itself, not of the subject; report it: KeyError: ")
@@ -59,8 +59,8 @@ def test_a_full_disk_does_not_hide_what_is_unforeseen(
         raise ValueError("odd")
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
-    monkeypatch.setattr("entrycache_cli.commands.museum.command.callback", broken)
-    code, _, err = run(capsys, "museum")
+    monkeypatch.setattr("entrycache_cli.commands.faults.command.callback", broken)
+    code, _, err = run(capsys, "faults")
     assert code == 70
     assert "ValueError: odd (its traceback could not be written" in err
 
@@ -69,12 +69,12 @@ def test_a_full_disk_does_not_hide_what_is_unforeseen(
     ("closed", "code"), [("<&-", 0), ("2>&-", 0), (">&-", 2), ("1</dev/null", 2), ("<&- >&- 2>&-", 2)]
 )
 def test_a_standard_stream_may_be_closed(closed: str, code: int) -> None:
-    """Where stdout is, nobody can read what would be found."""
-    argv = ["/bin/sh", "-c", f'"$@" {closed}', "sh", *ENTRYCACHE, "museum"]
+    """Exit 2 without stdout, because nobody could read the result."""
+    argv = ["/bin/sh", "-c", f'"$@" {closed}', "sh", *ENTRYCACHE, "faults"]
     ended = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == code
     assert bool(ended.stdout) is (code == 0)
-    told = "entrycache: cannot write the output: stdout is closed, or open for reading alone\n"
+    told = "entrycache: cannot write the output: stdout is closed, or open only for reading\n"
     assert ended.stderr == (told if closed in {">&-", "1</dev/null"} else "")
 
 
@@ -85,7 +85,7 @@ def test_a_name_that_is_no_text_is_told(tmp_path: Path, capfd: pytest.CaptureFix
         main(["audit", trace, "--engine", "local", "--rules", "R-EVICT-8", "--out", str(tmp_path / "caf\udce9")])
     assert ended.value.code == 2
     (line,) = capfd.readouterr().err.splitlines()
-    assert line.endswith("caf\\udce9' is no UTF-8 text, and what reads or writes files here takes no other names")
+    assert line.endswith("caf\\udce9' is not UTF-8 text; expected file names in UTF-8")
 
 
 def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
 
 
 def test_where_stderr_takes_nothing_the_code_stays() -> None:
-    """Python would end with 120, as what was not written is written again at its end."""
+    """Keep the exit code, although Python would end with 120 when it writes the rest at its end."""
     argv = [*ENTRYCACHE, "rules", "R-NONE-1"]
     plain = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     with Path("/dev/full").open("w", encoding="utf-8") as full:
@@ -104,7 +104,7 @@ def test_where_stderr_takes_nothing_the_code_stays() -> None:
     assert ended.returncode == 2
 
 
-@pytest.mark.parametrize("arguments", [["museum"], ["rules"], ["rules", "R-EVICT-3"]])
+@pytest.mark.parametrize("arguments", [["faults"], ["rules"], ["rules", "R-EVICT-3"]])
 def test_a_reader_that_has_gone_is_exit_141(arguments: list[str]) -> None:
     read, write = os.pipe()
     os.close(read)
@@ -115,7 +115,7 @@ def test_a_reader_that_has_gone_is_exit_141(arguments: list[str]) -> None:
 
 
 def hears_ctrl_c() -> None:
-    """These tests may themselves run in the background, where it is ignored."""
+    """Let a child hear Ctrl-C, which is ignored if these tests run in the background."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
@@ -138,7 +138,7 @@ def started(*arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def at_work(process: subprocess.Popen[str], children: int) -> list[psutil.Process]:
-    """Its children, as soon as there are so many; where it has none, when it has computed longer than a start takes."""
+    """Return the children of a process as soon as there are enough; without children, wait for some computing."""
     own, end = psutil.Process(process.pid), time.monotonic() + 90
     while time.monotonic() < end:
         found = own.children(recursive=True)
@@ -216,14 +216,14 @@ def test_nor_does_what_it_has_begun_outside_of_its_session(numbers: tuple[signal
 
 
 def is_orphan(process: psutil.Process, folder: Path, own: list[psutil.Process]) -> bool:
-    """Whether it has the folder as its last argument, and neither it nor its parent is one of these."""
+    """Return whether a process has the folder as its last argument while none of its parents is one of these."""
     with contextlib.suppress(psutil.Error):
         return process.cmdline()[-1:] == [str(folder)] and not {process, process.parent()} & set(own)
     return False
 
 
 def test_what_was_finished_is_said(tmp_path: Path) -> None:
-    """The second of two levels is stopped: the first is told, and the whole does not conform."""
+    """Stop the second of two levels: the first is reported, and the run does not conform."""
 
     def notify(level: str, done: int, wanted: int) -> None:
         if level == "queue":
@@ -297,8 +297,8 @@ with ending.stopped_by_signals() as came:
 
 @pytest.mark.parametrize("moment", [COLLECTED, OVER], ids=["garbage-collector", "end-of-an-object"])
 def test_a_signal_is_not_lost_where_an_exception_would_be(moment: str) -> None:
-    """In a process of its own: where it is lost, the grace ends the process."""
-    program = "import gc, os, signal, time\nfrom entrycache_cli import ending\n" + moment + MEETS
+    """Use a process of its own; a lost signal would end it with the grace."""
+    program = "import gc, os, signal, time\nfrom entrycache_cli.commands import exit_codes as ending\n" + moment + MEETS
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
     assert (ended.returncode, ended.stdout) == (0, "heard 15\n"), ended.stderr
 

@@ -1,1 +1,0 @@
-"""The commands of `pulsar-legacy`, and its planted faults on their page."""

@@ -1,1 +1,0 @@
-"""What the command line knows of `pulsar-segmented`."""

@@ -1,0 +1,8 @@
+"""`python -m entrycache_dev COMMAND`: the commands of contributors, which are not in the wheel."""
+
+from __future__ import annotations
+
+from entrycache_cli.startup import begin
+
+if __name__ == "__main__":
+    begin("entrycache_dev.commands")
