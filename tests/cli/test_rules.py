@@ -8,7 +8,7 @@ import pytest
 
 from entrycache_cli.commands import rules
 from entrycache_cli.main import main
-from entrycache_evidence.rulebook import Problem
+from entrycache_evidence.core.rule_registry import Problem
 from entrycache_reference.rules import Rule
 
 

@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Final
 
-from entrycache_evidence.core.rule_registry import locate_checkout
+from entrycache_evidence.core.checkout import locate_checkout
 
 ROOT: Final = locate_checkout() or Path()
 WORD: Final = re.compile(r"- \*\*(?P<word>[^*]+)\*\*: (?P<meaning>.*[^. ])")

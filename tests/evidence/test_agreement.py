@@ -7,6 +7,7 @@ import pytest
 from entrycache_conformance.judge import LawBroken
 from entrycache_conformance.systems import system_named
 from entrycache_evidence.core import rule_registry
+from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_evidence.core.models import FAULT_OF, flips, record_runs, use_model
 from entrycache_evidence.core.rule_registry import Problem
 from entrycache_evidence.kafka_streams import runs as kafka
@@ -18,7 +19,7 @@ from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.pulsar_pip430.ops import Get, Insert
 from entrycache_reference.rules import Rule
 
-ROOT = rule_registry.locate_checkout()
+ROOT = locate_checkout()
 PACKAGE = "entrycache_reference.pulsar_pip430"
 
 

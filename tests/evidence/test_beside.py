@@ -11,10 +11,11 @@ from typing import NamedTuple
 import pytest
 
 from entrycache_evidence.core import rule_registry
+from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_reference.kafka_streams.step import FUNCTIONS as KAFKA
 from entrycache_reference.pulsar_pip430.step import FUNCTIONS as PULSAR
 
-ROOT = rule_registry.locate_checkout()
+ROOT = locate_checkout()
 LINE = re.compile(r"^Beside: (?P<names>.+) \((?P<artifact>[a-z-]+) (?P<version>[\d.]+)\)$", re.MULTILINE)
 VERSIONS = re.compile(r"(?P<artifact>managed-ledger|kafka-streams) (?P<versions>\d[\d., ]*\d)")
 

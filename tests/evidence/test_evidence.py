@@ -15,15 +15,16 @@ from typing import Any
 import pytest
 
 from entrycache_dev.pages import evidence as evidence_module
-from entrycache_evidence import Evidence, Proof, compare, prove, run, write_evidence
+from entrycache_evidence import run
 from entrycache_evidence.core import results
-from entrycache_evidence.core.results import GRADES, Result
+from entrycache_evidence.core.results import GRADES, Evidence, Proof, Result, compare, write_evidence
 from entrycache_evidence.core.scheduler import Batch, Work, run_alone
 from entrycache_evidence.kafka_streams.bounded_models import EVERY
 from entrycache_evidence.model_checker import evidence as explorer
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, Exploration
 from entrycache_evidence.model_checker.refinement import Refines
 from entrycache_evidence.model_checker.refinement import Shown as Walked
+from entrycache_evidence.run import prove
 from entrycache_evidence.systems import PROFILES, SHOWN, refinements
 from entrycache_evidence.tlc.evidence import SecondModel
 from entrycache_faults.model import Model

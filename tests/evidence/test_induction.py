@@ -15,7 +15,7 @@ from entrycache_evidence.induction.lemma import (  # noqa: E402
     Lemma,
     Obligation,
     Planted,
-    on_terms,  # noqa: E402
+    on_terms,
     problems,
     refuted,
     unsatisfiable,
@@ -113,7 +113,9 @@ def test_the_facts_come_from_the_functions_of_the_model() -> None:
         assert unsatisfiable(z3.And(take.for_reads, take.head.count == 0)) is is_refuted
 
 
-@pytest.mark.parametrize("place", ["change.bytes_of", "namespaces.book_bytes", "entries.book_bytes", "namespaces.book_change"])
+@pytest.mark.parametrize(
+    "place", ["change.bytes_of", "namespaces.book_bytes", "entries.book_bytes", "namespaces.book_change"]
+)
 def test_a_total_that_is_not_kept_has_a_counterexample(place: str) -> None:
     """Each place where the running total is changed matters to some operation."""
     wrong = {

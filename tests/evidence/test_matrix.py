@@ -11,8 +11,9 @@ pytest.importorskip("z3", reason="needs the Python package z3-solver")
 from entrycache_dev.matrix import detectors, run
 from entrycache_dev.matrix.generate import Change, changes
 from entrycache_dev.matrix.mutants import all_changes, arguments, modules, patches, sample, source_of
-from entrycache_dev.matrix.run import FORMAL, Known, Line, is_formal, known, look, look_at, page, read_json, to_json
-from entrycache_evidence.core.rule_registry import locate_checkout
+from entrycache_dev.matrix.run import Known, Line, known, look, look_at, page, read_json, to_json
+from entrycache_dev.pages.evidence import FORMAL, is_formal
+from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_protocol.errors import UsageError
 from tests.support import ROOT
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from entrycache_dev.pages import model_counts as command
-from entrycache_evidence.core import spec_files
+from entrycache_evidence.core import checkout
 from entrycache_evidence.model_checker import evidence
 from entrycache_evidence.model_checker.evidence import refute
 from entrycache_evidence.pulsar_pip430 import bounded_models as worlds
@@ -65,7 +65,7 @@ def test_the_command_writes_where_each_fault_shows(
 
 
 def test_outside_of_a_source_checkout_nothing_is_committed_nor_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spec_files, "locate_checkout", lambda: None)
+    monkeypatch.setattr(checkout, "locate_checkout", lambda: None)
     assert evidence.load_first_sightings() == {}
     with pytest.raises(FileNotFoundError, match=r"docs/soonest\.json is written in a source checkout only"):
         evidence.write_first_sightings({Rule.STATE_1: "one"})

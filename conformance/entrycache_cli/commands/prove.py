@@ -16,8 +16,7 @@ from entrycache_protocol.errors import Interrupted, Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from entrycache_evidence import Proof
-    from entrycache_evidence.core.results import Refinement
+    from entrycache_evidence.core.results import Proof, Refinement
 
 
 ENGINE: Final = "z3, CrossHair and our explorer; at profile long TLC"
@@ -40,7 +39,8 @@ def command(profile: str, as_json: bool) -> int:
     Exit 1 where a proof fails, where a planted fault is not refuted, or where less was obtained than before. A run that
     is stopped tells what the parts that were over have obtained.
     """
-    from entrycache_evidence import compare, prove  # noqa: PLC0415 - slow to import
+    from entrycache_evidence.core.results import compare  # noqa: PLC0415 - slow to import
+    from entrycache_evidence.run import prove  # noqa: PLC0415 - slow to import
 
     try:
         result = prove(profile)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from entrycache_conformance.java.releases import maven_project
 from entrycache_conformance.vectors.packs import MANIFEST_NAME, SMALL_PACK, SUFFIX
-from entrycache_evidence.core.rule_registry import locate_spec_folder
+from entrycache_evidence.core.checkout import locate_spec_folder
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.files import atomic_path
 

@@ -11,9 +11,10 @@ import click
 from entrycache_dev.matrix.detectors import QUICK
 from entrycache_dev.matrix.generate import Change
 from entrycache_dev.matrix.mutants import all_changes, arguments, modules, sample
-from entrycache_dev.matrix.run import Line, Seen, is_formal, look_at, page, read_json, share, to_json
+from entrycache_dev.matrix.run import Line, Seen, look_at, page, read_json, share, to_json
 from entrycache_dev.pages import evidence
-from entrycache_evidence.core.rule_registry import locate_checkout
+from entrycache_dev.pages.evidence import is_formal
+from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.files import write_text
 

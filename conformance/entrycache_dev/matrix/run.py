@@ -13,18 +13,13 @@ from entrycache_dev.matrix import detectors, process
 from entrycache_dev.matrix.generate import Change
 from entrycache_dev.matrix.mutants import TRIED, package_of
 from entrycache_dev.matrix.process import Died, TooLong, in_child, within
+from entrycache_dev.pages.evidence import FORMAL, is_formal
 from entrycache_evidence.core.scheduler import map_in_processes
 from entrycache_evidence.core.stress import STRETCHED
 from entrycache_protocol.system import AnySystem
 
 FIRST: Final = ("laws", "worlds")
 """What is asked of every change: the laws in seeded cases, and in small worlds within a few steps."""
-
-FORMAL: Final = (*FIRST, "contracts", "z3")
-"""Detectors that need no second implementation, and nothing written down of what the reference answers.
-
-`contracts`: those of CrossHair, on plain inputs; `z3`: lemmas.
-"""
 
 OTHERS: Final = ("counts", "twin", "examples")
 """The counts of the worlds, our fast caches beside the reference, the examples of the rules."""
@@ -52,11 +47,6 @@ class Known(NamedTuple):
     counts: Mapping[str, Mapping[str, detectors.Counts]]
     lemmas: Mapping[str, Mapping[int, frozenset[str]]] = {}
     contracts: Mapping[str, frozenset[str]] = {}
-
-
-def is_formal(seen: Seen) -> bool:
-    """Whether a formal detector is among those that see it."""
-    return any(name in seen for name in FORMAL)
 
 
 def known(effort: detectors.Effort) -> Known:

@@ -33,7 +33,7 @@ from entrycache_dev.matrix.seeded_search import (
     theme_cases,
     told_by_rows,
 )
-from entrycache_evidence.core.rule_registry import locate_checkout
+from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_protocol.case import case_to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError

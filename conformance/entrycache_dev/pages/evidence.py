@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import sys
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import jinja2
 
-from entrycache_dev.matrix.run import is_formal
-from entrycache_evidence import prove, write_evidence
-from entrycache_evidence.core.results import GRADES
-from entrycache_evidence.core.rule_registry import locate_checkout
+from entrycache_evidence.core.checkout import locate_checkout
+from entrycache_evidence.core.results import GRADES, write_evidence
+from entrycache_evidence.run import prove
 from entrycache_evidence.systems import PROFILES, QUICK_STEPS, SHOWN
 from entrycache_protocol.files import write_text
 from entrycache_reference.rules import Rule
@@ -26,6 +25,13 @@ REASONS: Final = Path(__file__).with_name("unproved.toml")
 """Why some rules are not proved."""
 
 STRONGEST_FIRST: Final = GRADES[::-1]
+
+FORMAL: Final = ("laws", "worlds", "contracts", "z3")
+"""The detectors of the mutation matrix that count as formal evidence.
+
+They know the rules, but neither a second implementation nor committed answers. `contracts` are those of CrossHair on
+plain inputs; `z3` are the lemmas.
+"""
 
 Lines = Sequence[dict[str, Any]]
 """Those of one of the `SOURCES`."""
@@ -68,6 +74,11 @@ def path_in(root: Path) -> Path:
 def write(root: Path) -> None:
     """Write the page of a checkout."""
     write_text(path_in(root), of_checkout(root))
+
+
+def is_formal(seen: Collection[str]) -> bool:
+    """Return whether one of these detectors is formal."""
+    return any(name in seen for name in FORMAL)
 
 
 def _families(have: dict[str, set[str]]) -> str:

@@ -21,7 +21,7 @@ from entrycache_dev.predecessors.caches import (
     Wait,
     Word,
 )
-from entrycache_evidence.core.rule_registry import locate_checkout
+from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_protocol.files import write_text
 
 

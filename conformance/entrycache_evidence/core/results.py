@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_evidence.core.spec_files import locate_docs_file, read_docs_json, write_docs_file
+from entrycache_evidence.core.checkout import locate_docs_file, read_docs_json, write_docs_file
 from entrycache_reference.rules import Rule
 
 GRADES: Final = ("modelled", "confirmed", "exhausted", "proved")

@@ -10,9 +10,9 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import entrycache_conformance
 import entrycache_reference
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_evidence.core.checkout import locate_checkout, locate_spec_folder
 from entrycache_evidence.core.models import OWN
 from entrycache_faults.seeded import CASES_FOLDER
 from entrycache_protocol.errors import UsageError
@@ -29,7 +29,6 @@ class Problem(NamedTuple):
 # --- registry
 # The rules' texts, and everything that names one of them by its id.
 
-PACKAGE: Final = Path(entrycache_conformance.__file__).parent
 HEADING: Final = re.compile(
     r"^## (?P<id>[A-Z]-[A-Z]+-\d+)\n\n\*\*(?P<level>MUST|SHOULD|MAY)\*\* (?P<text>.+?)\n\n"
     r"\*Intent\.\* (?P<intent>.+?)\n\n\*Source\.\* (?P<source>.+?)\n",
@@ -61,25 +60,6 @@ class Links(NamedTuple):
     mutants: list[str]
     evidence: list[str]
     trace_checks: list[str]
-
-
-def locate_checkout() -> Path | None:
-    """The source checkout that this package runs from, if it runs from one."""
-    root = PACKAGE.parent.parent
-    return root if (root / "spec" / "README.md").is_file() and (root / "tests").is_dir() else None
-
-
-def locate_spec_folder() -> Path:
-    """The folder of the rules' texts: in a checkout, else the copy in the package.
-
-    Raises:
-        UsageError: neither is there.
-    """
-    root = locate_checkout()
-    folder = PACKAGE / "spec" if root is None else root / "spec"
-    if not folder.is_dir():
-        raise UsageError("the texts of the rules are not there: no folder `spec` in a checkout or in the package")
-    return folder
 
 
 def load_texts() -> list[Text]:

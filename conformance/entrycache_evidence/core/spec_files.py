@@ -4,37 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
+from entrycache_evidence.core.checkout import locate_spec_folder
 from entrycache_evidence.core.definitions import find_may_change, find_may_change_beside
-from entrycache_evidence.core.rule_registry import locate_checkout, locate_spec_folder
 from entrycache_protocol.files import write_text
 from entrycache_protocol.schema import answer_schema, case_schema
 from entrycache_protocol.system import AnySystem
-
-
-def locate_docs_file(name: str) -> Path | None:
-    """Where a file of that name stands; None outside of a source checkout."""
-    root = locate_checkout()
-    return None if root is None else root / "docs" / name
-
-
-def read_docs_json(path: Path | None) -> Any:
-    """What a file of JSON holds; None where there is none."""
-    return None if path is None or not path.is_file() else json.loads(path.read_text(encoding="utf-8"))
-
-
-def write_docs_file(name: str, path: Path | None, text: str) -> None:
-    """Write this text.
-
-    Raises:
-        FileNotFoundError: there is no such path, since this is not a source checkout.
-    """
-    if path is None:
-        raise FileNotFoundError(f"docs/{name} is written in a source checkout only")
-    write_text(path, text)
-
 
 # --- vocabulary
 # What a case may say, and what is said of its operations, as the specification states it.

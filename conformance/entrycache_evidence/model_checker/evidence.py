@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from entrycache_evidence.core.checkout import locate_docs_file, read_docs_json, write_docs_file
 from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.core.results import Evidence, Result
 from entrycache_evidence.core.scheduler import Batch, Work
-from entrycache_evidence.core.spec_files import locate_docs_file, read_docs_json, write_docs_file
 from entrycache_evidence.model_checker.checker import (
     AnyBoundedModel,
     Counterexample,

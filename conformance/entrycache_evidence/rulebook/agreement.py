@@ -13,8 +13,9 @@ from typing import Final
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core import spec_files
+from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_evidence.core.models import OWN, flips, use_model
-from entrycache_evidence.core.rule_registry import Problem, load_links, load_texts, locate_checkout
+from entrycache_evidence.core.rule_registry import Problem, load_links, load_texts
 from entrycache_evidence.core.scheduler import map_in_processes
 from entrycache_evidence.rulebook.corpus import Corpus, Run, breaks, build_corpus, first_break, system_of
 from entrycache_evidence.rulebook.examples import check_example, check_strays, write_answers

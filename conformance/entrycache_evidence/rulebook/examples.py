@@ -15,8 +15,9 @@ from entrycache_conformance.history_search import require_histories
 from entrycache_conformance.judge import Coverage, LawBroken, run_reference
 from entrycache_conformance.systems import SYSTEMS, system_named
 from entrycache_conformance.systems.reference import reference_subject
+from entrycache_evidence.core.checkout import locate_spec_folder
 from entrycache_evidence.core.models import OTHERS, OWN
-from entrycache_evidence.core.rule_registry import Problem, locate_spec_folder
+from entrycache_evidence.core.rule_registry import Problem
 from entrycache_faults.seeded import Fault
 from entrycache_protocol import case as cases
 from entrycache_protocol import case as histories

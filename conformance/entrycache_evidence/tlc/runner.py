@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from entrycache_conformance.java.build import JDK_OLDEST, BuildPart, build_part, find_java
 from entrycache_conformance.java.driver import verify_jars
-from entrycache_evidence.core.rule_registry import locate_spec_folder
+from entrycache_evidence.core.checkout import locate_spec_folder
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, after
 from entrycache_faults.model import Model
 from entrycache_protocol.errors import InternalError

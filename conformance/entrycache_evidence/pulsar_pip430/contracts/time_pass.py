@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import CACHE, Held, broken_order, in_question, state_of
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import (
+    CACHE,
+    Held,
+    broken_order,
+    in_question,
+    sound,  # noqa: F401 - the precondition of the contract calls it
+    state_of,
+)
 from entrycache_reference.pulsar_pip430 import passes
 from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.vocabulary import Position
