@@ -1,4 +1,7 @@
-"""The evidence of z3: every lemma, with its fault refuted."""
+"""Obtain the grade *proved*: all lemmas of all systems, each with its seeded fault refuted.
+
+The module imports z3, so `prove` imports it only if z3 is installed.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ from entrycache_evidence.systems import SHOWN
 LEMMAS: Final[tuple[Lemma, ...]] = tuple(
     lemma for shown in SHOWN.values() for module in shown.lemmas for lemma in import_module(module).LEMMAS
 )
-"""All of them, system by system."""
+"""All lemmas, system by system."""
 
 
 def induct(lemmas: Sequence[Lemma] = LEMMAS) -> Work[Result]:
-    """Prove the lemmas; the evidence for each that was proved, and what failed."""
+    """Prove the lemmas; return the evidence of each proved one, and the failures."""
     evidence: list[Evidence] = []
     failures: list[str] = []
     answers = yield Batch("z3", asked, lemmas)

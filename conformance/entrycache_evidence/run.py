@@ -1,4 +1,9 @@
-"""All parts of the formal evidence in one run."""
+"""Obtain all evidence that a profile asks for, in one run.
+
+`prove` builds the parts of the run: contracts, lemmas, stress runs, bounded models, refinements and the second models.
+It runs them together by the scheduler and returns a `Proof`. A part whose tool is missing is skipped and reported. A
+run that is stopped returns what its finished parts obtained.
+"""
 
 from __future__ import annotations
 
@@ -31,21 +36,21 @@ PACKAGES: Final = {"z3": "z3-solver", "crosshair": "crosshair-tool"}
 TLC: Final = "tlc"
 """The part that needs Java, and Maven for its jar."""
 WITH_TLC: Final = ("long", "nightly")
-"""The profiles that ask for it: it takes minutes."""
+"""The profiles that run TLC, which takes minutes."""
 
 
 Part = tuple[Sequence[Evidence | Refinement], list[str]]
-"""What a part has shown, and what failed."""
+"""The results of a part, and its failures."""
 
 Z3: Final = "z3"
-"""The part of many small items: it is begun last, and fills what the large ones leave."""
+"""The part of many small items; it begins last and fills idle cores."""
 
 STOPPED: Final = "stopped before it was over"
 
 
 @contextmanager
 def _progress() -> Iterator[Progress]:
-    """On a terminal, one line on stderr that says what is going on."""
+    """Show one line of progress on a terminal."""
     if not sys.stderr.isatty():
         yield no_progress
         return
@@ -54,7 +59,7 @@ def _progress() -> Iterator[Progress]:
 
 
 def prove(profile: str) -> Proof:
-    """Prove, exhaust and confirm what one of the `PROFILES` asks for.
+    """Obtain the evidence that one of the `PROFILES` asks for.
 
     Raises:
         MissingPrerequisite: neither of the packages is there.
@@ -104,7 +109,7 @@ def _proof(over: Mapping[str, Part], skipped: list[tuple[str, str]], left_out: t
 
 
 def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part]]]:
-    """What is done, part by part."""
+    """Yield the parts of the run, each with its name and its work."""
     stretched = STRETCHED_FIRST if profile == PROFILES[0] else STRETCHED
     for name, shown in SHOWN.items():
         if shown.contracts is not None and "crosshair" not in absent:
@@ -128,13 +133,13 @@ def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part
 
 
 def _vocabulary(name: str) -> Part:
-    """What a case may say gives no evidence about a rule. Where it is not as specified is a failure."""
+    """Compare the vocabulary with the specification; a difference is a failure, and nothing here is evidence."""
     differs = spec_files.find_vocabulary_difference(SYSTEMS[name])
     return [], [f"{name}: {differs}"] if differs else []
 
 
 def _alone(name: str) -> Part:
-    """A model that is none of the reference gives no evidence about a rule; what is not as it has to be fails."""
+    """Check a model that is not of the reference; an unexpected result is a failure, and nothing here is evidence."""
     return [], [f"{name}: {line}" for line in SHOWN[name].alone()]
 
 
@@ -142,7 +147,7 @@ Runs = Callable[[AnySystem], Iterable[tuple[Any, Iterable[Any]]]]
 
 
 def _drawn(system: AnySystem) -> Iterator[tuple[Any, Iterable[Any]]]:
-    """Cases as they are drawn for a subject."""
+    """Generate cases as for a subject."""
     return ((made.case.config, made.case.steps) for _, made in drawn(system, DRAWN, None))
 
 
@@ -151,12 +156,12 @@ RUNS: Final[Mapping[str, Runs]] = {
     "crowds": lambda system: SHOWN[system.name].crowds(),
     "drawn cases": _drawn,
 }
-"""What laws, definitions and frames are asked of step by step, beside worlds."""
+"""The stress runs, in which laws, definitions and frames are checked at each step."""
 STRETCHED_CASES: Final = "stretched cases"
-"""These too; a profile says how many."""
+"""The name of the stretched cases, whose number depends on the profile."""
 
 
 def _held(name: str, what: str, runs: Runs) -> Part:
-    """Runs give no evidence: they are a few. What fails in them is a failure."""
+    """Check a kind of stress runs; a broken law is a failure, and a few runs are no evidence."""
     broken = broken_in(SYSTEMS[name], runs(SYSTEMS[name]))
     return [], [f"{name}, {what}: {broken}"] if broken else []

@@ -1,4 +1,8 @@
-"""The systems of which something is shown by proof, exhaustion or contract; a system need not be here."""
+"""List the evidence about each system: its bounded models, lemmas, contracts, stress runs and refinements.
+
+`SHOWN` maps the name of a system to its `Shown` record. Modules that need z3, CrossHair or Java are named by strings
+and imported only when `prove` needs them. A system without proofs need not be listed.
+"""
 
 from __future__ import annotations
 
@@ -33,23 +37,21 @@ from entrycache_reference.pulsar_segmented import NAME as PULSAR_SEGMENTED
 Runs = Callable[[], Iterable[tuple[Any, tuple[Any, ...]]]]
 
 PROFILES: Final = ("ci", "long", "nightly")
-"""How far to go: some two minutes, some ten, and the largest worlds too."""
+"""The profiles: some two minutes, some ten, and the largest models too."""
 
 
 QUICK_STEPS: Final = 5
-"""How far a fast cache is walked beside the reference in a pull request."""
+"""The number of steps that a fast cache is walked beside the reference in a pull request."""
 
 
 class Shown(NamedTuple):
-    """What is shown of one system.
+    """The evidence about one system.
 
-    `ci`, `long` and `nightly` are the worlds that are exhausted in a pull request, in a long run and in a night; `runs`
-    are those on which the rules' own checks are tried besides generated ones; `large` and `crowds` are judged because
-    no small world holds the like.
-
-    `lemmas`: modules with lemmas for z3; `contracts`: the module that asks CrossHair, and `second` the one with a model
-    for TLC, if there is one. `refined`: where a fast cache is held to the reference state by state. `alone`: a model
-    that is not of the reference; it says a line for each thing that is not as it has to be.
+    `ci`, `long` and `nightly` are the bounded models of a pull request, a long run and a night. `runs` are runs that
+    try the rules besides generated ones; `large` and `crowds` are stress runs. `lemmas` names modules with lemmas for
+    z3, `contracts` the module that asks CrossHair, and `second` the one with a model for TLC. `refined` are the
+    refinements of a fast cache. `alone` checks a model that is not of the reference, and returns a line for each
+    unexpected result.
     """
 
     ci: tuple[AnyBoundedModel, ...]
@@ -65,7 +67,7 @@ class Shown(NamedTuple):
     alone: Callable[[], list[str]] = list
 
     def of(self, profile: str) -> tuple[AnyBoundedModel, ...]:
-        """Those of a profile."""
+        """Return the bounded models of a profile."""
         return {"ci": self.ci, "long": self.long, "nightly": self.nightly}[profile]
 
 
@@ -126,7 +128,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
 
 
 def refinements(profile: str) -> tuple[Refines, ...]:
-    """Where the fast caches are held to the reference in a profile, in a pull request within `QUICK_STEPS`."""
+    """Return the refinements of a profile; those of a pull request are limited to `QUICK_STEPS`."""
     every = [asked for shown in SHOWN.values() for asked in shown.refined]
     if profile != PROFILES[0]:
         return tuple(every)

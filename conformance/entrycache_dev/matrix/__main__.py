@@ -1,4 +1,8 @@
-"""`python -m entrycache_dev.matrix`: which detector sees which change of the reference."""
+"""Run the mutation matrix: `python -m entrycache_dev.matrix`.
+
+The command asks the detectors about all changes of the reference, or about a part of them. It prints the changes that
+no formal detector detects, and with `--write` it writes docs/matrix.json, docs/matrix.md and the page of evidence.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +39,7 @@ from entrycache_protocol.files import write_text
 def main(
     number: int | None, seed: int, only: str, kind: str, ids: tuple[str, ...], rest: bool, thorough: bool, write: bool
 ) -> None:
-    """Tell the changes that no formal detector sees; 1 if the committed table says that one of them is seen."""
+    """Report the changes that no formal detector detects; exit with 1 if the committed table says otherwise."""
     every = all_changes()
     because = arguments({change.id for change in every})
     former = _committed()
@@ -56,7 +60,7 @@ def _line(change: Change, seen: Mapping[str, Seen], because: Mapping[str, str]) 
 
 
 def _report(lines: Sequence[Line], former: Mapping[str, Seen]) -> int:
-    """Tell the holes; whether one of them was none when the table was committed."""
+    """Print the undetected changes; return 1 if the committed table has one of them as detected."""
     holes = [line for line in lines if line.is_hole]
     for change, seen, _ in holes:
         by = ", ".join(seen) or "nothing"
@@ -80,7 +84,7 @@ def _told(number: int):  # type: ignore[no-untyped-def]
 
 
 def folder() -> Path:
-    """Where the table is committed.
+    """Return the folder of the committed table.
 
     Raises:
         UsageError: this is not a source checkout.

@@ -1,4 +1,8 @@
-"""A small change of one module of the reference, and its identity, which outlives moved lines."""
+"""Generate all one-token changes of a module: comparisons, constants, operators, conditions, arguments, statements.
+
+`changes` walks the syntax tree of a source and yields each replacement of a token. A `Change` holds the whole changed
+source, and an id that follows from its module, function, line and texts, so that it outlives moved lines.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from typing import Final, NamedTuple
 
 
 class Edit(NamedTuple):
-    """Replace the text between two offsets of a module's source."""
+    """A replacement of the text between two offsets of a source."""
 
     start: int
     end: int
@@ -20,11 +24,11 @@ class Edit(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One change.
+    """One change of the reference.
 
-    `module` is its dotted name, `function` the qualified name that it stands in, empty outside of functions; `kind`
-    says what was changed, `old` and `new` are the texts, `number` tells apart what is otherwise alike. `whole` is the
-    changed source. A patch has a sentence, its `note`.
+    `module` is its dotted name, and `function` the qualified name around it, empty outside of functions. `kind` says
+    what was changed, `old` and `new` are the texts, and `whole` is the changed source. A patch has a sentence, its
+    `note`.
     """
 
     id: str
@@ -43,25 +47,24 @@ class Change(NamedTuple):
         return "/".join(self.module.split(".")[1:]) + ".py"
 
     def diff(self, source: str) -> str:
-        """The change as the lines that differ."""
+        """Return the lines that differ."""
         lines = difflib.unified_diff(source.splitlines(), self.whole.splitlines(), lineterm="", n=0)
         return "\n".join(line for line in lines if not line.startswith(("---", "+++", "@@")))
 
 
 def identity(*parts: str) -> str:
-    """A short name for these texts."""
+    """Return a short id for these texts."""
     return hashlib.sha256("\0".join(" ".join(part.split()) for part in parts).encode()).hexdigest()[:10]
 
 
 def applied(source: str, edits: list[Edit]) -> str:
-    """The source with these edits, which do not overlap."""
+    """Return the source with these edits, which do not overlap."""
     for edit in sorted(edits, reverse=True):
         source = source[: edit.start] + edit.new + source[edit.end :]
     return source
 
 
-# --- tokens
-# What is exchanged for what.
+# --- Replacements
 
 COMPARED: Final[dict[type[ast.cmpop], tuple[str, tuple[str, ...]]]] = {
     ast.Lt: ("<", ("<=", ">=")),
@@ -75,7 +78,7 @@ COMPARED: Final[dict[type[ast.cmpop], tuple[str, tuple[str, ...]]]] = {
     ast.In: ("in", ("not in",)),
     ast.NotIn: ("not in", ("in",)),
 }
-"""A comparison: one off, and the contrary."""
+"""Comparisons, each with one off by one and the opposite."""
 
 COMPUTED: Final[dict[type[ast.operator], tuple[str, tuple[str, ...]]]] = {
     ast.Add: ("+", ("-",)),
@@ -90,7 +93,7 @@ COMPUTED: Final[dict[type[ast.operator], tuple[str, tuple[str, ...]]]] = {
     ast.LShift: ("<<", (">>",)),
     ast.RShift: (">>", ("<<",)),
 }
-"""An operator."""
+"""Arithmetic and bit operators, each with its replacements."""
 
 CALLED: Final = {
     "min": "max",
@@ -102,7 +105,7 @@ CALLED: Final = {
     "sum": "max",
     "frozenset": "tuple",
 }
-"""A function of Python."""
+"""Functions of Python, each with its replacement."""
 
 NAMED: Final = {
     "append": "appendleft",
@@ -119,30 +122,29 @@ NAMED: Final = {
     "ledger": "entry",
     "key": "value",
 }
-"""A name after a dot."""
+"""Names after a dot, each with its replacement."""
 
 
-# --- generate
-# All one-token changes of a module: comparisons, constants, operators, conditions, arguments, statements.
+# --- The changes of a module
 
 Enums = Mapping[str, Sequence[str]]
 """The enumerations that a module knows by name, and their members."""
 
 DROPPED: Final = (ast.Expr, ast.AugAssign, ast.Continue, ast.Break, ast.Delete, ast.For)
-"""Statements that are dropped; an `if` without `else` too, and what assigns a name anew."""
+"""Statements that are dropped, besides an `if` without `else` and a repeated assignment."""
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Found(NamedTuple):
-    """A place for a change: its kind, and the text there."""
+    """A place for a change: its kind, and the edit."""
 
     kind: str
     edit: Edit
 
 
 def changes(module: str, source: str, enums: Enums) -> list[Change]:
-    """The changes of one module, in the order of its text."""
+    """Return the changes of one module, in the order of its text."""
     return _Module(module, source, enums).changes()
 
 
@@ -171,7 +173,7 @@ class _Module:
         return made
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Where a node begins and ends in the source."""
+        """Return the offsets of a node in the source."""
         return (
             self._offset(node.lineno, node.col_offset),  # type: ignore[attr-defined]
             self._offset(node.end_lineno, node.end_col_offset),  # type: ignore[attr-defined]
@@ -182,11 +184,11 @@ class _Module:
         return self.source[start:end]
 
     def _offset(self, line: int, column: int) -> int:
-        """`column` counts bytes of UTF-8."""
+        """Return the offset of a position; `column` counts bytes of UTF-8."""
         return self._starts[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
 
     def between(self, left: ast.AST, right: ast.AST, token: str) -> tuple[int, int]:
-        """Where a token stands between two nodes."""
+        """Return the offsets of a token between two nodes."""
         start, end = self.span(left)[1], self.span(right)[0]
         word = r"\s+".join(re.escape(part) for part in token.split())
         found = re.search(word, self.source[start:end])
@@ -205,7 +207,7 @@ def _walk(node: ast.AST, function: str, of: _Module) -> Iterator[tuple[str, Foun
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """What a change may stand in: no decorators, types, imports, documentation, `__all__`."""
+    """Yield the nodes that may be changed: no decorators, types, imports, documentation or `__all__`."""
     for name, value in ast.iter_fields(node):
         if name in {"annotation", "returns", "decorator_list", "ctx", "op", "ops", "bases", "keywords_of_class"}:
             continue
@@ -228,7 +230,7 @@ def _is_left_alone(node: ast.AST) -> bool:
 
 
 def _is_type(value: ast.AST) -> bool:
-    """An alias of a type: `X = Annotated[...]`, `X = tuple[str, str | None]`, `T = TypeVar(..)`."""
+    """Return whether a value is an alias of a type, such as `tuple[str, str | None]` or `TypeVar(..)`."""
     nodes = list(ast.walk(value))
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     joined = any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr) for node in nodes)
@@ -389,7 +391,7 @@ def _statement(node: ast.stmt, parent: ast.AST, of: _Module) -> Iterator[Found]:
 
 
 def _is_dropped(node: ast.stmt, parent: ast.AST, of: _Module) -> bool:
-    """Whether the code goes on without this statement, so that leaving it out says something."""
+    """Return whether the code runs on without this statement, so that dropping it is meaningful."""
     if isinstance(node, ast.If):
         return not node.orelse
     if isinstance(node, ast.Assign):
@@ -398,7 +400,7 @@ def _is_dropped(node: ast.stmt, parent: ast.AST, of: _Module) -> bool:
 
 
 def _is_bound_before(target: ast.expr, node: ast.Assign, parent: ast.AST, of: _Module) -> bool:
-    """Whether the code goes on without this assignment: the name has a value, or none is bound."""
+    """Return whether the name has a value before this assignment."""
     if not isinstance(target, ast.Name):
         return not isinstance(target, ast.Tuple)
     if isinstance(parent, (ast.Module, ast.ClassDef)):

@@ -1,4 +1,9 @@
-"""Whether two values are the same: also in the order of their parts, and in the types of their numbers."""
+"""Find out which changes of a reference may show in a step, by probes in its functions.
+
+Where a change alters one expression, a probe in its place evaluates both and notes the change if the values differ.
+Where it alters something else, a probe before its statement notes whether the step reaches it. A step without a note is
+the same step under the change. The functions get their own code back afterwards.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +23,7 @@ from entrycache_dev.matrix.mutants import modules, source_of
 
 
 def are_alike(one: Any, other: Any) -> bool:
-    """Whether they are; what both hold is compared once, however often they hold it."""
+    """Return whether two values are equal, with order and types; shared parts are compared once."""
     told: dict[tuple[int, int], tuple[Any, Any]] = {}  # with the values, so that none of these ids is given anew
 
     def alike(one: Any, other: Any) -> bool:
@@ -40,7 +45,7 @@ def are_alike(one: Any, other: Any) -> bool:
 
 
 def _parts_of(value: Any) -> Callable[[Any], Iterable[Any]] | None:
-    """What gives the parts of such a value; None where it has none."""
+    """Return a function that yields the parts of such a value, or None if it has none."""
     if isinstance(value, tuple | list | set | frozenset):
         return iter
     if isinstance(value, Mapping):
@@ -57,21 +62,20 @@ def _of_record(value: Any) -> Iterable[Any]:
     return (getattr(value, field.name) for field in fields(value))
 
 
-# --- expressions
-# Which expression of a module a change makes another one: the smallest one that holds all of the change.
+# --- Changed expressions
 
 NodePath = tuple[tuple[str, int], ...]
-"""The way from a module to a node: names of fields, with the place in those that are lists, else 0."""
+"""The path from a module to a node: names of fields, with the index in a list or 0."""
 
 _PARTS: Final = (ast.FormattedValue, ast.Starred, ast.Slice)
-"""Expressions to Python's grammar that have no value of their own."""
+"""Nodes that are expressions in Python's grammar, but have no value."""
 
 _ONCE: Final = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
-"""Expressions that may not be asked twice."""
+"""Expressions that must not be evaluated twice."""
 
 
 class Other(NamedTuple):
-    """An expression of a module, by the way to it, and what a change makes of it."""
+    """An expression of a module, by its path, and the changed expression."""
 
     path: NodePath
     new: ast.expr
@@ -79,7 +83,7 @@ class Other(NamedTuple):
 
 @cache
 def other(change: Change) -> Other | None:
-    """The expression that a change changes; None where it is none that can be asked twice."""
+    """Return the expression that a change changes, or None if it cannot be evaluated twice."""
     path: list[tuple[str, int]] = []
     node: ast.AST = _tree(change.module)
     new: ast.AST = ast.parse(change.whole)
@@ -99,7 +103,7 @@ def other(change: Change) -> Other | None:
 
 
 def at(tree: ast.AST, path: NodePath) -> ast.AST:
-    """The node at the end of a way."""
+    """Return the node at the end of a path."""
     for name, place in path:
         part = getattr(tree, name)
         tree = part[place] if isinstance(part, list) else part
@@ -112,7 +116,7 @@ def _tree(module: str) -> ast.Module:
 
 
 def _only_difference(node: ast.AST, new: ast.AST) -> tuple[tuple[str, int], ast.AST, ast.AST] | None:
-    """The only part in which two nodes differ, if that is a node in both."""
+    """Return the only part in which two nodes differ, if it is a node in both."""
     if type(node) is not type(new):
         return None
     found = list(_differences(node, new))
@@ -142,19 +146,14 @@ def _text(part: object) -> str:
     return ast.dump(part) if isinstance(part, ast.AST) else repr(part)
 
 
-# --- probes
-# Which changes of a reference may show in a step: what each changes is asked beside what it makes of it.
-#
-# Where a change changes one expression, a probe in its place asks both, and notes the change where the values differ: a
-# step in which they never do is the same step. Where it changes something else, a probe in front of its statement notes
-# whether the step comes there. The functions have their own code back afterwards.
+# --- Probes
 
 VISIT: Final = "_a_statement_is_met_"
 ASK: Final = "_an_expression_is_asked_"
-"""The names under which a module with probes finds what they call."""
+"""The names under which a module with probes finds their functions."""
 
 EVERYWHERE: Final = 1
-"""The place of a change that no probe tells of: every step comes to it. Other places are higher powers of two."""
+"""The place of a change without a probe, which every step reaches; other places are higher powers of two."""
 
 Met = set[int]
 """The places of the changes that may show."""
@@ -174,12 +173,12 @@ class Probes:
                 self._put_in(sys.modules[name], path, own)
 
     def place(self, change: Change) -> int:
-        """Where it is told that the change may show."""
+        """Return the place that stands for a change."""
         return self._places.get(change.id, EVERYWHERE)
 
     @contextmanager
     def listening(self) -> Iterator[Met]:
-        """With the probes in; the places that they note are added to the set."""
+        """Install the probes and collect the places that they note."""
         met: Met = set()
         before = [function.__code__ for function, _ in self._code]
         for module in self._modules:
@@ -213,12 +212,12 @@ class Probes:
 
 
 def _asked(change: Change) -> Other | None:
-    """The expression that a change of living functions changes."""
+    """Return the expression that a change of a living function changes."""
     return None if process.changed_code(change) is None else other(change)
 
 
 def asking(met: Met) -> Callable[..., Any]:
-    """What a probe in the place of an expression calls."""
+    """Build the function that a probe calls in place of an expression."""
     is_asking = False
 
     def ask(own: Callable[[], Any], *others: tuple[int, Callable[[], Any]]) -> Any:
@@ -243,7 +242,7 @@ def asking(met: Met) -> Callable[..., Any]:
 
 
 def _answers(changed: Callable[[], Any], value: Any) -> bool:
-    """Whether it gives this value."""
+    """Return whether the changed expression has this value."""
     try:
         return are_alike(changed(), value)
     except Exception:
@@ -251,7 +250,7 @@ def _answers(changed: Callable[[], Any], value: Any) -> bool:
 
 
 class _Asking(ast.NodeTransformer):
-    """Puts a probe in the place of expressions, by the identity of the node, with what is asked beside it."""
+    """A transformer that puts a probe in the place of expressions, with the changed ones beside it."""
 
     def __init__(self, others: Mapping[int, Sequence[tuple[int, ast.expr]]]) -> None:
         self._others = others
@@ -271,9 +270,9 @@ class _Asking(ast.NodeTransformer):
 
 
 class _Visiting(ast.NodeTransformer):
-    """Puts a probe in front of the innermost statement of functions that a line stands in, for each of the places.
+    """A transformer that puts a probe before the innermost statement of each changed line.
 
-    `told` has the outermost function of each place that a probe tells of.
+    `told` maps each place to its outermost function.
     """
 
     def __init__(self, lines: Mapping[int, int]) -> None:
@@ -322,6 +321,6 @@ class _Visiting(ast.NodeTransformer):
 
 
 def _is_kept(node: ast.stmt) -> bool:
-    """Whether a part of a statement may be called when the statement has long ended."""
+    """Return whether a part of a statement may be called after the statement has ended."""
     parts = (part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.stmt))
     return any(isinstance(each, ast.Lambda) for part in parts for each in ast.walk(part))

@@ -1,4 +1,8 @@
-"""Every change in a process of its own, asked of every detector."""
+"""Ask the detectors about each change in a process of its own, and keep the results as a table.
+
+`look_at` asks the cheap detectors about every change, and the expensive ones only about changes that those miss. The
+second half renders the results: one line of JSON for each change, and a page with sums by function.
+"""
 
 from __future__ import annotations
 
@@ -19,27 +23,27 @@ from entrycache_evidence.core.stress import STRETCHED
 from entrycache_protocol.system import AnySystem
 
 FIRST: Final = ("laws", "worlds")
-"""What is asked of every change: the laws in seeded cases, and in small worlds within a few steps."""
+"""The detectors for every change: laws in seeded cases, and bounded models within a few steps."""
 
 OTHERS: Final = ("counts", "twin", "examples")
-"""The counts of the worlds, our fast caches beside the reference, the examples of the rules."""
+"""The counts of the models, our fast caches, and the examples of the rules."""
 
 ALL: Final = (*FORMAL, *OTHERS)
 
 SECONDS: Final = 20.0
-"""What a detector, each of its parts and each lemma, may take of a changed reference's own time: more of it *hangs*."""
+"""The time of a detector or a lemma on a changed reference; a longer one *hangs*."""
 
 Seen = dict[str, str]
-"""By detector, what of it sees a change; a detector that sees nothing is not named."""
+"""The detectors that detect a change, each with what it found."""
 
 Told = Callable[[int], None]
 
 
 class Known(NamedTuple):
-    """What is found out beforehand of the reference as it is.
+    """Facts about the unchanged reference.
 
-    `at_import`: functions that are called while modules are imported; `counts` of the small worlds, by system;
-    `lemmas` and `contracts`: which functions they call, by package, where that is asked for.
+    `at_import` are functions that modules call while they are imported, and `counts` those of the bounded models, by
+    system. `lemmas` and `contracts` are the functions that they call, by package, if requested.
     """
 
     effort: detectors.Effort
@@ -50,13 +54,13 @@ class Known(NamedTuple):
 
 
 def known(effort: detectors.Effort) -> Known:
-    """What the reference as it is does, as far as it takes to ask the first detectors."""
+    """Collect the facts that the first detectors need."""
     counts = {system.name: detectors.counted(system, effort) for system in TRIED}
     return Known(effort, in_child(called_at_import), counts)
 
 
 def with_reach(known: Known, changes: Sequence[Change]) -> Known:
-    """The same, with what lemmas and contracts call, of the systems that these changes are about."""
+    """Add the functions that lemmas and contracts call, of the systems of these changes."""
     asked = [system for system in TRIED if any(_is_about(change, system) for change in changes)]
     systems = {package_of(system): system for system in asked}
     lemmas = {package: detectors.reach_of_lemmas(package) for package in systems}
@@ -65,7 +69,7 @@ def with_reach(known: Known, changes: Sequence[Change]) -> Known:
 
 
 def called_at_import() -> frozenset[str]:
-    """Functions that are called while modules of ours are imported; it imports them anew."""
+    """Return the functions that our modules call while they are imported; this imports them again."""
     for name in [name for name in sys.modules if name.startswith(process.OURS)]:
         del sys.modules[name]
     return detectors.called(lambda: importlib.import_module("entrycache_dev.matrix.detectors"))
@@ -74,9 +78,9 @@ def called_at_import() -> frozenset[str]:
 def look_at(
     changes: Sequence[Change], effort: detectors.Effort, thorough: bool = False, told: Told = lambda _: None
 ) -> list[Seen]:
-    """What sees each change, by as many processes as there are cores.
+    """Ask the detectors about each change, in as many processes as there are cores.
 
-    The dearer detectors are asked of those only that the first ones do not see, unless the look is `thorough`.
+    The expensive detectors are asked only about changes that the first ones miss, unless `thorough`.
     """
     cheap = known(effort)
     seen = map_in_processes(lambda change: look(change, cheap, (*FIRST, "counts"), thorough), changes, told)
@@ -94,7 +98,7 @@ def look_at(
 
 
 def look(change: Change, known: Known, names: Collection[str], thorough: bool = False) -> Seen:
-    """What of these detectors sees one change; the others are not asked once a formal one has, unless `thorough`."""
+    """Ask these detectors about one change; the others are skipped after a formal one, unless `thorough`."""
     try:
         found = in_child(lambda: _looked(change, known, names, thorough))
     except Died:
@@ -104,7 +108,7 @@ def look(change: Change, known: Known, names: Collection[str], thorough: bool = 
 
 
 def _looked(change: Change, known: Known, names: Collection[str], thorough: bool) -> Seen:
-    """In a child of its own: what sees the change. Where all is imported anew, the detectors are too."""
+    """Apply the change in a child and ask the detectors; after a new import, those of the new modules."""
     try:
         fresh = within(SECONDS, lambda: process.put(change, known.at_import))
         there = importlib.import_module(__name__) if fresh else sys.modules[__name__]
@@ -116,7 +120,7 @@ def _looked(change: Change, known: Known, names: Collection[str], thorough: bool
 
 
 def asked(change: Change, known: Known, names: Collection[str], thorough: bool) -> Seen:
-    """What sees the change that is in this process."""
+    """Ask the detectors about the change in this process."""
     seen: Seen = {}
     for system in TRIED:
         if _is_about(change, system):
@@ -127,7 +131,7 @@ def asked(change: Change, known: Known, names: Collection[str], thorough: bool) 
 
 
 def _is_about(change: Change, system: AnySystem) -> bool:
-    """Whether the change stands in the reference of the system, or below all of them."""
+    """Return whether the change is in the reference of the system, or below all of them."""
     others = [package_of(each) for each in TRIED if each is not system]
     return not change.module.startswith(tuple(f"{package}." for package in others))
 
@@ -158,7 +162,7 @@ def _worlds(seen: Seen, system: AnySystem, known: Known) -> str:
 
 
 def _reaches(change: Change, reach: frozenset[str]) -> bool:
-    """Whether the change may show where these functions are called; outside of functions anywhere in the module."""
+    """Return whether the change may show where these functions are called."""
     name = change.function.rpartition(".")[2]
     if name and not name[0].isupper():
         return f"{change.module}:{change.function}" in reach
@@ -178,15 +182,14 @@ def _note(seen: Seen, detector: str, work: Callable[[], str]) -> None:
         seen[detector] = found
 
 
-# --- table
-# The matrix as it is committed: one line a change, and a page that is read.
+# --- The table
 
 AT_ONCE: Final = ("raises", "import", "hangs", "the process dies")
-"""What a change does that any detector notices which gets there at all."""
+"""The effects of a change that any detector notices."""
 
 
 class Line(NamedTuple):
-    """A change and what sees it; `because`: it changes nothing, and this is why."""
+    """A change and its detectors; `because` is the argument why it changes nothing."""
 
     change: Change
     seen: Seen
@@ -194,23 +197,23 @@ class Line(NamedTuple):
 
     @property
     def is_formal(self) -> bool:
-        """A formal detector sees it."""
+        """The condition that a formal detector detects it."""
         return is_formal(self.seen)
 
     @property
     def is_hole(self) -> bool:
-        """It changes something, and no formal detector sees it."""
+        """The condition that it changes something and no formal detector detects it."""
         return not self.is_formal and not self.because
 
     @property
     def ends(self) -> bool:
-        """The changed reference raises or hangs, which takes no law to see."""
+        """The condition that the changed reference raises or hangs, which takes no law to detect."""
         first = next((self.seen[name] for name in FORMAL if name in self.seen), "")
         return first.startswith(AT_ONCE)
 
 
 def to_json(lines: Sequence[Line]) -> str:
-    """The text of the committed file: one line a change, in the order of the sources."""
+    """Render the committed file, one line for each change in the order of the sources."""
     told = [json.dumps(_shown(line), ensure_ascii=False) for line in lines]
     return '{\n "schema": 1,\n "changes": [\n  ' + ",\n  ".join(told) + "\n ]\n}\n"
 
@@ -228,14 +231,14 @@ def _short(text: str) -> str:
 
 
 def read_json(text: str) -> dict[str, Seen]:
-    """What saw each change, by its id."""
+    """Return the detectors of each change, by its id."""
     return {each["id"]: each["seen"] for each in json.loads(text)["changes"]}
 
 
 def page(lines: Sequence[Line], sources: Mapping[str, str], unasked: int = 0) -> str:
-    """The page: how it was made, sums, a table by function, what no formal detector sees, what changes nothing.
+    """Render the page: sums, a table by function, undetected changes, and changes that change nothing.
 
-    `unasked`: how many changes there are beside these.
+    `unasked` is the number of changes without an answer.
     """
     holes = [line for line in lines if line.is_hole]
     equal = [line for line in lines if line.because]
@@ -266,7 +269,7 @@ asked in this order, the later ones of what the earlier ones do not see: a colum
 
 
 def share(lines: Iterable[Line]) -> tuple[int, int]:
-    """How many that change something a formal detector sees, and how many there are."""
+    """Count the changes that a formal detector detects, and all that change something."""
     real = [line for line in lines if not line.because]
     return sum(line.is_formal for line in real), len(real)
 
@@ -326,7 +329,7 @@ def _cells(lines: Sequence[Line]) -> list[str]:
 
 
 def _first(line: Line) -> str | None:
-    """The first detector that sees it; empty: none does. None: it ends, or changes nothing."""
+    """Return the first detector of a change, empty if none; None if it ends or changes nothing."""
     if line.because or line.ends:
         return None
     return next((name for name in ALL if name in line.seen), "")

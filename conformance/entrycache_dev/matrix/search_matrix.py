@@ -1,4 +1,9 @@
-"""What has been asked of the seeded runs about the changed guards of one system: begun, and gone on with later."""
+"""Measure how surely the search of a run detects a changed guard: `python -m entrycache_dev.matrix.search_matrix`.
+
+`asked` asks the seeded runs about the changed guards of one system, seed by seed, and explains the changes that no
+outcome shows. Its state is JSON that is kept after each part, so a stopped run continues later. The second half is the
+command and the page docs/search-matrix.md.
+"""
 
 from __future__ import annotations
 
@@ -40,37 +45,37 @@ from entrycache_protocol.errors import UsageError
 from entrycache_protocol.files import write_text
 
 PATIENCE: Final = 2
-"""A change that none of so many whole seeds shows is not asked about at the others, as the norm asks."""
+"""The number of whole seeds after which an unseen change is not asked about any more."""
 
 BLOCK: Final = 12
-"""Seeds that are asked together; what was asked is written after each block."""
+"""The number of seeds that are asked together; the result is written after each block."""
 
 FEW: Final = 25
-"""The quick cases of a seed under a variant, where few changes are asked about."""
+"""The number of quick cases of a seed under a variant."""
 
 ARGUED: Final = "argued"
 UNEXPLAINED: Final = "not explained"
 ROWS: Final = "only rows of a trace"
 
 State = dict[str, Any]
-"""What is known so far, as JSON: `of` says which changes and cases it is about, `seeds` how many were asked.
+"""The state of the search, as JSON: `of` identifies the changes and cases, and `seeds` counts seeds.
 
-`unseen`: by the id of a change, the seeds that do not show it; `silent`: why no outcome shows it at all; `under`: the
-variant under which it is asked about. `begun` is there as long as the first seeds are asked about: `never` are changes
-that none of them shows, `looks` the variants under which those were asked, and `rows` what rows alone have shown.
+`unseen` lists, by the id of a change, the seeds that do not show it; `silent` says why no outcome shows it; `under` is
+its variant. `begun` exists during the first seeds: `never` are changes that none of them shows, `looks` the variants
+asked, and `rows` the changes that only rows show.
 """
 
 Keep = Callable[[State], None]
 
 NORM: Final = ""
-"""The name of a variant that is none."""
+"""The name of the norm."""
 
 
 def asked(
     changes: Sequence[Change], look: Look, seeds: int, of_silent: Mapping[str, str], known: State, keep: Keep,
     told: Told = lambda _: None,
 ) -> State:  # fmt: skip
-    """What the runs of so many seeds, from 0 on, see of the changes; `known` is gone on with where it is about them."""
+    """Ask the seeded runs about the changes, seed by seed from 0 on; `known` is continued if it is about them."""
     about = fingerprint(changes, look)
     state = known if known.get("of") == about else nothing(changes, look) | {"of": about}
     if "begun" in state:
@@ -87,13 +92,13 @@ def asked(
 
 
 def nothing(changes: Sequence[Change], look: Look) -> State:
-    """What is known before anything was asked."""
+    """Return the state before the first question."""
     empty: State = {"silent": {}, "under": {}, "unseen": {}, "begun": {}}
     return {"examples": look.profile.examples, "changes": len(changes), "seeds": 0, **empty}
 
 
 def fingerprint(changes: Sequence[Change], look: Look) -> str:
-    """Which changes are asked which cases: where one of them is another one, what was asked says nothing of it."""
+    """Return an id of the changes and their cases; another id makes earlier results useless."""
     first = [
         made
         for cases in (cases_of, theme_cases)
@@ -108,7 +113,7 @@ def fingerprint(changes: Sequence[Change], look: Look) -> str:
 def begin(
     changes: Sequence[Change], look: Look, of_silent: Mapping[str, str], state: State, keep: Keep, told: Told
 ) -> State:  # fmt: skip
-    """The first seeds, and of what none of them shows, why; what is known is kept after each piece."""
+    """Ask the first seeds, and explain the changes that none of them shows; the state is kept after each part."""
     first = range(PATIENCE)
     if not state["begun"]:
         unseen = missed(changes, look, first, told)
@@ -131,7 +136,7 @@ def begin(
 def _looked(
     changes: Sequence[Change], look: Look, name: str, state: State, of_silent: Mapping[str, str]
 ) -> State:  # fmt: skip
-    """What is known after a look under one variant, or under none, for the rows."""
+    """Return the state after the cases of one variant, or of the norm, for the rows."""
     begun = state["begun"]
     left = [one for one in changes if one.id in begun["never"] and one.id not in state["under"]]
     if ", " in name:  # of pairs of readings those only are asked that nothing else explains
@@ -156,7 +161,7 @@ def _reason(by_rows: bool, has_argument: bool) -> str:
 def _at(
     changes: Sequence[Change], look: Look, seeds: range, state: State, told: Told
 ) -> dict[str, tuple[int, ...]]:  # fmt: skip
-    """The seeds out of these that do not show a change, each asked under its variant."""
+    """Return the seeds that do not show a change, each asked under its variant."""
     found: dict[str, tuple[int, ...]] = {}
     for name, declaration in variants_of(look.declaration, (0, 1, 2)).items():
         some = [one for one in changes if one.id not in state["silent"] and state["under"].get(one.id, NORM) == name]
@@ -173,7 +178,7 @@ def _joined(before: Mapping[str, Sequence[int]], more: Mapping[str, Sequence[int
 
 
 def variants_of(declaration: Declaration, at_once: Sequence[int]) -> dict[str, Declaration]:
-    """The declaration under so many readings `at_once` that are not the norm's, by their names."""
+    """Return the declaration under each combination of `at_once` variants, by their names."""
     norm = declaration.system.model.variants()
     readings = [
         (field.name, other)
@@ -191,8 +196,7 @@ def variants_of(declaration: Declaration, at_once: Sequence[int]) -> dict[str, D
     }
 
 
-# --- searches
-# `python -m entrycache_dev.matrix.search_matrix`: how surely the search of a run sees a changed guard.
+# --- The command and its page
 
 PAGE: Final = "search-matrix"
 HEAD: Final = f"""# What a run sees of a changed guard
@@ -217,10 +221,10 @@ ASKED: Final = {system.name: system for system in TRIED}
 """The systems that are asked about, by name."""
 
 UNSURE: Final = 1
-"""At so many seeds a change may go unseen."""
+"""The number of seeds at which a change may go unseen."""
 
 SILENT: Final = Path(__file__).parent / "silent.toml"
-"""Changes that no case within the contract can show by an outcome, each with the argument."""
+"""The file of changes that no case can show by an outcome, each with the argument."""
 
 
 @click.command()
@@ -230,7 +234,7 @@ SILENT: Final = Path(__file__).parent / "silent.toml"
 @click.option("--only", default="", help="Changes of modules whose name holds this, as kafka_streams.flush.")
 @click.option("--write", is_flag=True, help=f"Write docs/{PAGE}.json and docs/{PAGE}.md; systems not asked stay.")
 def main(seeds: int, profile: str, names: tuple[str, ...], only: str, write: bool) -> None:
-    """Tell the changed guards that seeded runs do not see at all seeds but one; 1 if there are any."""
+    """Report the changed guards that seeded runs miss at more than one seed; exit with 1 if there are any."""
     every = all_changes()
     because = arguments({change.id for change in every})
     of_silent = tomllib.loads(SILENT.read_text("utf-8"))
@@ -253,7 +257,7 @@ def main(seeds: int, profile: str, names: tuple[str, ...], only: str, write: boo
 
 
 def _with_places(state: State, changes: Sequence[Change], of_silent: Mapping[str, str]) -> State:
-    """With where the changes stand that the page names, and what is argued of them."""
+    """Add the places of the changes that the page names, and the arguments about them."""
     named = {change.id: change for change in changes if change.id in _named(state)}
     places = {
         name: {"file": one.file, "function": one.function, "kind": one.kind, "old": one.old, "new": one.new}
@@ -268,7 +272,7 @@ def _named(state: State) -> set[str]:
 
 
 def _weak(told: State) -> dict[str, list[int]]:
-    """What is missed at more seeds than one, and what no outcome shows for no known reason, at no seed."""
+    """Return the changes that more than one seed misses, and unexplained silent ones without seeds."""
     seldom = {name: seeds for name, seeds in told["unseen"].items() if len(seeds) > UNSURE}
     return seldom | {name: [] for name, why in told["silent"].items() if why == UNEXPLAINED}
 
@@ -329,7 +333,7 @@ def _write(systems: Mapping[str, Any]) -> None:
 
 
 def page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str, Any]]) -> str:
-    """The committed page; `earlier`: counts of systems that have not been asked the cases of now."""
+    """Render the committed page; `earlier` are counts of systems that were asked older cases."""
     lines = HEAD.splitlines()
     begun = [name for name, told in systems.items() if "begun" in told]
     systems = {name: told for name, told in systems.items() if name not in begun}

@@ -1,6 +1,8 @@
-"""What a changed reference makes of cases, beside the reference as it is: of the steps only that may be other ones.
+"""Play the seeded cases of a search on a changed reference, and compare the answers.
 
-A step that no probe of the change notes, from a state that is the same, is the same step; so it is not played again.
+The cases of a search follow from its seed, so they are made once with the reference's answers. Every changed reference
+answers them in a process of its own, as a subject would, until an answer differs. A step that no probe of the change
+notes, from an equal state, is the same step and is not played again. What Hypothesis would find besides is not counted.
 """
 
 from __future__ import annotations
@@ -28,14 +30,14 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import AnySystem
 
 SECONDS: Final = 0.5
-"""What a case may take of a changed reference's own time; the reference took 0.17 s at most at seed 0."""
+"""The time of a case on a changed reference; the reference took 0.17 s at most at seed 0."""
 
 SECONDS_AT_ONCE: Final = 60.0
-"""What all cases that are asked together may take; where they take more, the change counts as not seen in them."""
+"""The time of all cases that are asked together; a change that takes longer counts as not seen."""
 
 
 class Beside(NamedTuple):
-    """A case with the reference's own steps; `met`: the places noted of its first state, then those of each step."""
+    """A case with the reference's steps; `met` are the places of its first state, then of each step."""
 
     case: Case
     first: Any
@@ -44,7 +46,7 @@ class Beside(NamedTuple):
 
 
 def beside(made: Iterable[GeneratedCase], probes: Probes) -> list[Beside]:
-    """The cases with the places that are noted of their steps."""
+    """Play the cases on the reference and note the places of their steps."""
     cases = list(made)
     with probes.listening() as met:
         return [_beside(one, met) for one in cases]
@@ -72,15 +74,15 @@ def _sum(met: Met) -> int:
 
 
 def is_seen(cases: Iterable[Beside], place: int, again: bool) -> bool:
-    """Whether an outcome of the change that is in this process shows it, or an error, or a case that never ends.
+    """Return whether an outcome, an error or an endless case shows the change in this process.
 
-    `again`: the modules of the reference were imported anew for it.
+    `again` means that the modules of the reference were imported again.
     """
     return _is_so(_played_again(cases) if again else (partial(_outcomes_differ, one, place) for one in cases))
 
 
 def is_told(cases: Iterable[Beside], place: int) -> bool:
-    """Whether the rows of a step show the change that is in this process, or its parts."""
+    """Return whether the rows or the parts of a step show the change in this process."""
     return _is_so(partial(_rows_differ, one, place) for one in cases)
 
 
@@ -110,7 +112,7 @@ def _told(done: Any) -> Any:
 
 
 def _steps(one: Beside, place: int) -> Iterator[tuple[Any, Any]]:
-    """The steps that may be other ones, each beside the reference's."""
+    """Yield the steps that may differ, each with the reference's step."""
     model, config = one.case.system.model, one.case.config
     known_state = one.first
     state = model.initial(config) if one.met[0] & place else known_state
@@ -124,7 +126,7 @@ def _steps(one: Beside, place: int) -> Iterator[tuple[Any, Any]]:
 
 
 def _played_again(cases: Iterable[Beside]) -> Iterator[Callable[[], bool]]:
-    """The cases whole, for modules that were imported anew, as these read and write them."""
+    """Yield a comparison of each whole case, for modules that were imported again."""
     systems = importlib.import_module("entrycache_conformance.systems").SYSTEMS
     read = importlib.import_module("entrycache_protocol.case").from_json
     for one in cases:
@@ -143,12 +145,7 @@ def _answers_differ(case: Any, outcomes: Sequence[Any]) -> bool:
     return False
 
 
-# --- teeth
-# What the search of a run sees of the changed guards of a reference, seed by seed.
-#
-# The seeded cases of a search follow from its seed alone, so they are made once, with the answers of the reference, and
-# every changed reference answers them in a process of its own, as a subject would, until one answer differs. What
-# Hypothesis would find beside them is not counted.
+# --- The seeds of a search
 
 GUARDS: Final = frozenset(
     {
@@ -156,28 +153,28 @@ GUARDS: Final = frozenset(
         *("constant", "function", "always the first", "always the second"),
     }
 )
-"""Kinds of changes that make a guard, a comparison or what is compared another one."""
+"""Kinds of changes that alter a guard, a comparison or a compared value."""
 
 GROWTH: Final = 2
-"""Behind the first cases of a seed as many are asked together, then so many times as many, and again."""
+"""The growth of the blocks of cases behind the first ones of a seed."""
 
 ENOUGH: Final = 5
-"""So many times the quick cases of a seed are asked where only something else may show a change."""
+"""The number of cases, in units of the quick ones, if only something else may show a change."""
 
 SECONDS_MOST: Final = 1_200
-"""What a change may take of all cases of some seeds before it is killed, which counts as an error of a case."""
+"""The time of a change over all cases before it is killed, which counts as an error."""
 
 Told = Callable[[int], None]
 
 
 def guards(changes: Sequence[Change], system: AnySystem) -> list[Change]:
-    """The changes of the guards of a system's reference."""
+    """Return the changes of the guards of a system's reference."""
     package = package_of(system) + "."
     return [change for change in changes if change.kind in GUARDS and f"{change.module}.".startswith(package)]
 
 
 def cases_of(declaration: Declaration, profile: Profile, seed: int) -> Iterator[GeneratedCase]:
-    """The seeded cases of a run: of each level the first one, then of each the second; at last those of themes."""
+    """Yield the seeded cases of a run, level by level in turn, and those of workload profiles at last."""
     levels = _levels(declaration)
     return _turns(
         chain(_usual(declaration, at, profile, seed), _themes(declaration, at, profile, seed)) for at in levels
@@ -185,7 +182,7 @@ def cases_of(declaration: Declaration, profile: Profile, seed: int) -> Iterator[
 
 
 def theme_cases(declaration: Declaration, profile: Profile, seed: int) -> Iterator[GeneratedCase]:
-    """Those of themes alone: of each level the first one of each theme, then the second."""
+    """Yield the cases of workload profiles alone, level by level in turn."""
     return _turns(_themes(declaration, at, profile, seed) for at in _levels(declaration))
 
 
@@ -215,7 +212,7 @@ def _themes(declaration: Declaration, level: str, profile: Profile, seed: int) -
 
 
 class Look(NamedTuple):
-    """How changes are looked at: of each seed the `quick` first cases, and the others where these show nothing."""
+    """The settings of a search: the first `quick` cases of each seed, and the others if these show nothing."""
 
     declaration: Declaration
     profile: Profile
@@ -224,11 +221,11 @@ class Look(NamedTuple):
 
 
 Missed = dict[str, tuple[int, ...]]
-"""By the id of a change, the seeds at which it was asked about and not seen."""
+"""The seeds that did not show a change, by its id."""
 
 
 def missed(changes: Sequence[Change], look: Look, seeds: Sequence[int], told: Told = lambda _: None) -> Missed:
-    """The seeds at which no case shows a change: by an outcome, by an error, or since it never ends."""
+    """Return the seeds at which no case shows a change."""
     first = asked_beside(changes, look, {seed: islice(_cases(look, seed), look.quick) for seed in seeds})
     begun = unseen(changes, first, look, told)
     found: Missed = {change.id: () for change in changes}
@@ -249,7 +246,7 @@ def _cases(look: Look, seed: int) -> Iterator[GeneratedCase]:
 
 
 def _others(look: Look, seed: int) -> Iterator[list[GeneratedCase]]:
-    """The cases behind the first ones, ever more at a time: most of what is left is shown soon."""
+    """Yield the cases behind the first ones in growing blocks, since most changes show early."""
     rest = _rest(look, seed)
     size = look.quick
     while some := list(islice(rest, size)):
@@ -258,21 +255,21 @@ def _others(look: Look, seed: int) -> Iterator[list[GeneratedCase]]:
 
 
 def _rest(look: Look, seed: int) -> Iterator[GeneratedCase]:
-    """The cases behind the first ones, usual ones and those of themes in turn."""
+    """Yield the cases behind the first ones, usual ones and those of workload profiles in turn."""
     levels = _levels(look.declaration)
     usual = _turns(_usual(look.declaration, level, look.profile, seed) for level in levels)
     return _turns((islice(usual, look.quick, None), theme_cases(look.declaration, look.profile, seed)))
 
 
 class Asked(NamedTuple):
-    """The cases of some seeds, with what probes note of their steps about the changes that are asked about."""
+    """The cases of some seeds, with the places that probes noted about the changes."""
 
     probes: Probes
     cases: Mapping[int, Sequence[Beside]]
 
 
 def asked_beside(changes: Sequence[Change], look: Look, cases: Mapping[int, Iterable[GeneratedCase]]) -> Asked:
-    """These cases, to ask about these changes."""
+    """Prepare these cases for these changes."""
     probes = Probes(package_of(look.declaration.system), changes)
     return Asked(probes, {seed: beside(made, probes) for seed, made in cases.items()})
 
@@ -280,7 +277,7 @@ def asked_beside(changes: Sequence[Change], look: Look, cases: Mapping[int, Iter
 def unseen(
     changes: Sequence[Change], asked: Asked, look: Look, told: Told = lambda _: None
 ) -> list[frozenset[int]]:  # fmt: skip
-    """For each change the seeds of which no case shows it."""
+    """Return for each change the seeds whose cases do not show it."""
 
     def silent(place: int, again: bool) -> frozenset[int]:
         return frozenset(seed for seed, of_seed in asked.cases.items() if not is_seen(of_seed, place, again))
@@ -289,23 +286,24 @@ def unseen(
 
 
 def first_cases(look: Look) -> list[GeneratedCase]:
-    """Cases of one seed that are asked where only something else may show a change."""
+    """Return the cases of one seed that are asked if only something else may show a change."""
     first = islice(_cases(look, 0), look.quick)
     return list(islice(chain(first, _rest(look, 0)), ENOUGH * look.quick))
 
 
 def shown(changes: Sequence[Change], look: Look, cases: Sequence[GeneratedCase]) -> list[Change]:
-    """The changes that an outcome of these cases shows."""
+    """Return the changes that an outcome of these cases shows."""
     return _those(changes, look, cases, is_seen)
 
 
 def told_by_rows(changes: Sequence[Change], look: Look, cases: Sequence[GeneratedCase]) -> list[Change]:
-    """The changes that rows show; they are told of the reference that is only changed, not imported anew."""
+    """Return the changes that rows show, of those that need no new import."""
     return _those(changes, look, cases, lambda cases, place, again: not again and is_told(cases, place))
 
 
 def _those(
-    changes: Sequence[Change], look: Look, made: Sequence[GeneratedCase], is_so: Callable[[Sequence[Beside], int, bool], bool]
+    changes: Sequence[Change], look: Look, made: Sequence[GeneratedCase],
+    is_so: Callable[[Sequence[Beside], int, bool], bool],
 ) -> list[Change]:  # fmt: skip
     if not changes:
         return []
@@ -317,9 +315,9 @@ def _those(
 def _each(
     changes: Sequence[Change], probes: Probes, look: Look, asked: Callable[[int, bool], Any], told: Told
 ) -> list[Any]:
-    """What is found of each change in a process of its own; None where that, or the import of it, fails.
+    """Ask about each change in a process of its own; None if the process or the import fails.
 
-    It is asked with the place of the change, and whether the reference was imported anew for it.
+    `asked` receives the place of the change, and whether the reference was imported again.
     """
 
     def work(change: Change) -> Any:

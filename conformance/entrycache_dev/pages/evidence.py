@@ -1,4 +1,9 @@
-"""Write docs/explanation/evidence.md: what is verified, within which bounds, and what is not."""
+"""Write docs/explanation/evidence.md: what is verified, within which bounds, and what is not.
+
+The page is rendered from the committed docs/evidence.json, docs/matrix.json and docs/worlds.json. `python -m
+entrycache_dev.pages.evidence [PROFILE]` obtains all evidence first and writes docs/evidence.json, then the page.
+`FORMAL` names the detectors of the mutation matrix that count as formal evidence.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +24,10 @@ from entrycache_protocol.files import write_text
 from entrycache_reference.rules import Rule
 
 SOURCES: Final = ("evidence.json", "matrix.json", "worlds.json")
-"""What the page is made of, beside it in docs/."""
+"""The files of docs/ that the page is made of."""
 
 REASONS: Final = Path(__file__).with_name("unproved.toml")
-"""Why some rules are not proved."""
+"""The file of reasons why some rules are not proved."""
 
 STRONGEST_FIRST: Final = GRADES[::-1]
 
@@ -34,11 +39,11 @@ plain inputs; `z3` are the lemmas.
 """
 
 Lines = Sequence[dict[str, Any]]
-"""Those of one of the `SOURCES`."""
+"""The lines of one of the `SOURCES`."""
 
 
 def page(evidence: Lines, refinements: Lines, changes: Lines, counted: Lines) -> str:
-    """The page, of the lines of evidence.json, matrix.json and worlds.json."""
+    """Render the page from the lines of evidence.json, matrix.json and worlds.json."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("entrycache_dev.pages", "."),
         undefined=jinja2.StrictUndefined,
@@ -61,13 +66,13 @@ def page(evidence: Lines, refinements: Lines, changes: Lines, counted: Lines) ->
 
 
 def of_checkout(root: Path) -> str:
-    """The page as it follows from the files of a checkout."""
+    """Render the page from the files of a checkout."""
     evidence, changes, counted = (json.loads((root / "docs" / name).read_text("utf-8")) for name in SOURCES)
     return page(evidence["evidence"], evidence["refinements"], changes["changes"], counted["worlds"])
 
 
 def path_in(root: Path) -> Path:
-    """Where the page stands in a checkout."""
+    """Return the path of the page in a checkout."""
     return root / "docs" / "explanation/evidence.md"
 
 
@@ -82,7 +87,7 @@ def is_formal(seen: Collection[str]) -> bool:
 
 
 def _families(have: dict[str, set[str]]) -> str:
-    """How many rules of each family have which grade, and the rules that have none."""
+    """Render the number of rules with each grade, by family, and the rules without one."""
     families: dict[str, list[str]] = {}
     for rule in Rule:
         families.setdefault(rule.value.rpartition("-")[0], []).append(rule.value)
@@ -95,12 +100,12 @@ def _families(have: dict[str, set[str]]) -> str:
 
 
 def _bare(rules: Iterable[str], have: dict[str, set[str]]) -> str:
-    """Those of these rules that have no grade."""
+    """Return the rules without a grade."""
     return ", ".join(rule for rule in rules if not any(rule in found for found in have.values()))
 
 
 def reasons() -> dict[str, str]:
-    """Why a rule is not proved, by the rule."""
+    """Return the reason why a rule is not proved, by the rule."""
     because = tomllib.loads(REASONS.read_text("utf-8"))["because"]
     found = {rule: one["reason"] for one in because for rule in one.get("rules", ())}
     families = {family: one["reason"] for one in because for family in one.get("families", ())}
@@ -111,7 +116,7 @@ def reasons() -> dict[str, str]:
 
 
 def _unproved(have: dict[str, set[str]]) -> str:
-    """The rules that are not proved, the next grade that each has, and why."""
+    """Render the rules that are not proved, their next grade, and the reason."""
     rows: dict[tuple[str, str], list[str]] = {}
     why = reasons()
     for rule in (rule.value for rule in Rule if rule.value not in have["proved"]):
@@ -123,7 +128,7 @@ def _unproved(have: dict[str, set[str]]) -> str:
 
 
 def _counted(counted: Lines) -> str:
-    """How many worlds have committed counts, the largest of them, and which have none."""
+    """Describe the committed counts: their number, the largest model, and the models without counts."""
     largest = max(counted, key=lambda line: line["states"])
     held = {(line["world"], line["within"]) for line in counted}
     every = [world for shown in SHOWN.values() for profile in PROFILES for world in shown.of(profile)]
@@ -146,7 +151,7 @@ def _counted(counted: Lines) -> str:
 
 
 def _worlds(evidence: Lines) -> str:
-    """The largest world of each rule, once each, with how many rules have it."""
+    """Render the largest model of each rule once, with the number of rules."""
     rules: dict[str, int] = {}
     for line in evidence:
         if line["grade"] == "exhausted":
@@ -162,13 +167,13 @@ def _refinements(refinements: Lines) -> str:
 
 
 def _named(world: str) -> tuple[str, str]:
-    """The name of a world, and the rest of what is told of it."""
+    """Split a description into the name of a model and the rest."""
     name, _, rest = world.partition(": ")
     return name, rest
 
 
 def _lemmas(evidence: Lines) -> str:
-    """What was proved or confirmed, and the rules that it was shown for."""
+    """Render the proved and confirmed claims, with their rules."""
     found: dict[tuple[str, str], list[str]] = {}
     for line in evidence:
         if line["grade"] in ("proved", "confirmed"):
@@ -194,12 +199,11 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])
 
 
-# --- __main__
-# `python -m entrycache_evidence [PROFILE]`: prove everything and write docs/evidence.json and its page.
+# --- The command
 
 
 def main() -> int:
-    """Write the evidence; the exit code is 1 where something failed, and then nothing is written."""
+    """Write the evidence and the page; return 1, and write nothing, if something failed."""
     proof = prove(sys.argv[1] if len(sys.argv) > 1 else "long")
     for line in [*proof.failures, *(f"skipped: {part}: {reason}" for part, reason in proof.skipped)]:
         print(line, file=sys.stderr)

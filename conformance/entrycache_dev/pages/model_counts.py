@@ -1,7 +1,8 @@
-"""`python -m entrycache_evidence.model_checker [PROFILE] [--missing]`: count the worlds of a profile; write docs/worlds.json.
+"""Count the bounded models of a profile: `python -m entrycache_dev.pages.model_counts [PROFILE] [--missing]`.
 
-With `--missing` only those are counted that have no counts there. With `--soonest` planted faults are looked for in all
-of them instead; in which world each shows soonest goes into docs/soonest.json.
+The command writes the numbers of states and transitions into docs/worlds.json; with `--missing` it counts only models
+without numbers there. With `--soonest` it searches all models for each seeded fault instead, and writes the model in
+which it shows first into docs/soonest.json.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ SOONEST: Final = "--soonest"
 
 
 def main(arguments: list[str]) -> int:
-    """Write what is counted, world by world; the exit code is 1 where a law breaks, and then no more is counted."""
+    """Count the models and write their counts; return 1 at the first broken law."""
     profile = next((argument for argument in arguments if argument not in {MISSING, SOONEST}), PROFILES[0])
     if profile not in PROFILES:
         print(f"no profile {profile!r}; expected one of {', '.join(PROFILES)}", file=sys.stderr)
@@ -46,7 +47,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _look(profile: str) -> int:
-    """Write for each rule whose law is asked in a world of the profile where its planted fault shows soonest."""
+    """Write the model in which each seeded fault shows first."""
     held = evidence.load_first_sightings()
     for shown in SHOWN.values():
         seen = [(world, explore(world, whole=False)) for world in shown.of(profile)]
@@ -61,7 +62,7 @@ def _look(profile: str) -> int:
 
 
 def _explored(world: AnyBoundedModel) -> Exploration:
-    """The world to its end; on a terminal, with how many states there are so far."""
+    """Explore a model; on a terminal, show the number of states so far."""
     if not sys.stderr.isatty():
         return explore(world, whole=False)
     with Console(stderr=True).status(world.name) as status:

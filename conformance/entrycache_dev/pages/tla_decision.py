@@ -1,4 +1,7 @@
-"""The operator `Decide` of the TLA+ modules, generated from the decision table of the reference."""
+"""Generate the operator `Decide` of the TLA+ modules from the decision table of the reference.
+
+`python -m entrycache_dev.pages.tla_decision` writes spec/formal/pulsar-pip430/Decision.tla.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +28,13 @@ HEAD: Final = f"""\
 
 
 def condition(line: Line) -> str:
-    """When a line fits."""
+    """Render the condition of a line."""
     cells = zip(Facts._fields, line.cells, strict=True)
     return " /\\ ".join(name if cell else f"~{name}" for name, cell in cells if cell is not ANY) or "TRUE"
 
 
 def written(table: tuple[Line, ...]) -> str:
-    """The module for a table."""
+    """Render the module for a table."""
     lines = [f"Decide({', '.join(Facts._fields)}) =="]
     for at, line in enumerate(table):
         word = "  IF" if at == 0 else "  ELSE IF"

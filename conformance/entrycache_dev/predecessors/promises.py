@@ -1,4 +1,9 @@
-"""What PIP-430 promises, as sentences about one step; and the shortest little trace after which one is broken."""
+"""State the promises of PIP-430, and find the shortest trace that breaks each.
+
+A `Promise` is a predicate of one step (`Moment`). `shortest` tries all traces of its words, the shortest first. The
+docstring of each predicate is its text on the page docs/explanation/predecessors.md, which
+`python -m entrycache_dev.predecessors.promises` writes.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +31,7 @@ from entrycache_protocol.files import write_text
 
 
 class Added(NamedTuple):
-    """How a cached entry came in: with which word of the trace, at what time; and what became of its one read."""
+    """The origin of a cached entry: its word, its time, and the state of its one read."""
 
     at: int
     word: Add
@@ -36,7 +41,7 @@ class Added(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A step of a little trace: the word, the cache before and after, how each entry came in, and the time."""
+    """A step of a short trace: the word, the cache before and after, the origins of entries, and the time."""
 
     word: Word
     old: Answer
@@ -47,13 +52,13 @@ class Moment(NamedTuple):
 
     @property
     def gone(self) -> list[Kept]:
-        """What was cached before and is no more, the oldest first."""
+        """The entries that left, the oldest first."""
         gone = (one for one in self.old.kept if one not in self.new.kept)
         return sorted(gone, key=lambda one: self.added[one].at)
 
 
 class Promise(NamedTuple):
-    """`keeps`: whether a step keeps it. `words`: what the little traces are made of, to so many words in all."""
+    """A promise: `keeps` checks a step, `words` are the words of the traces, and `most` is their greatest length."""
 
     title: str
     source: str
@@ -64,7 +69,7 @@ class Promise(NamedTuple):
 
 
 def oldest_first(moment: Moment) -> bool:
-    """Nothing leaves for want of room while something older stays, in whatever ledger."""
+    """No entry leaves for want of room while an older one stays, in any ledger."""
     if not isinstance(moment.word, Add):
         return True
     added = moment.added
@@ -72,7 +77,7 @@ def oldest_first(moment: Moment) -> bool:
 
 
 def expected_stay(moment: Moment) -> bool:
-    """Nothing that is still to be read leaves for want of room while something that nobody waits for stays."""
+    """No entry with an expected read leaves for want of room while one without stays."""
     if not isinstance(moment.word, Add):
         return True
     stays = [one for one in moment.old.kept if one in moment.new.kept]
@@ -81,7 +86,7 @@ def expected_stay(moment: Moment) -> bool:
 
 
 def replays_stay(moment: Moment) -> bool:
-    """Nothing that is kept for a replay leaves for want of room while something that its reader has got stays."""
+    """No entry that is kept for a replay leaves for want of room while a delivered one stays."""
     if not isinstance(moment.word, Add):
         return True
     stays = [one for one in moment.old.kept if one in moment.new.kept]
@@ -90,12 +95,12 @@ def replays_stay(moment: Moment) -> bool:
 
 
 def work_is_bounded(moment: Moment) -> bool:
-    """The periodic task looks at the entries that leave, and at one more at most, however many ledgers there are."""
+    """The periodic task visits the entries that leave and at most one more, for any number of ledgers."""
     return not isinstance(moment.word, Task) or moment.new.looked <= len(moment.gone) + 1
 
 
 def nothing_old(moment: Moment) -> bool:
-    """After the periodic task nothing is older than the time to live."""
+    """After the periodic task no entry is older than the time to live."""
     if not isinstance(moment.word, Task):
         return True
     return not any(moment.nanos - moment.added[one].nanos > moment.limits.ttl_nanos for one in moment.new.kept)
@@ -107,7 +112,7 @@ def within_limit(moment: Moment) -> bool:
 
 
 def no_more_than_needed(moment: Moment) -> bool:
-    """Without the youngest of what a write removes the bytes would still be above the watermark."""
+    """Without the youngest entry that a write removes, the bytes would still be above the watermark."""
     if not moment.gone:
         return True
     target = int(moment.limits.max_size_bytes * moment.limits.watermark)
@@ -115,7 +120,7 @@ def no_more_than_needed(moment: Moment) -> bool:
 
 
 def parts_are_served(moment: Moment) -> bool:
-    """Of a range, what is cached is served from the cache."""
+    """A read serves the cached part of its range from the cache."""
     if not isinstance(moment.word, Range):
         return True
     asked = range(moment.word.first, moment.word.last + 1)
@@ -156,14 +161,14 @@ PROMISES: Final = (
 
 
 class Broken(NamedTuple):
-    """What became of a promise: the shortest trace that breaks it, None; and how many were tried."""
+    """The result of a promise: the shortest trace that breaks it or None, and the number of traces."""
 
     trace: tuple[Word, ...] | None
     tried: int
 
 
 class Begun(NamedTuple):
-    """A trace that may go on."""
+    """A trace that may be continued."""
 
     words: tuple[Word, ...]
     old: Answer
@@ -172,7 +177,7 @@ class Begun(NamedTuple):
 
 
 def shortest(cache: Cache, promise: Promise) -> Broken:
-    """All little traces, the shortest first, up to the first after whose last word the promise is broken."""
+    """Try all short traces, the shortest first, until one breaks the promise."""
     tried = 0
     begun = [Begun((), Answer(cache.start(promise.limits), {}), {}, 0)]
     for _ in range(promise.most):
@@ -190,7 +195,7 @@ def shortest(cache: Cache, promise: Promise) -> Broken:
 
 
 def _added(begun: Begun, word: Word, new: Answer) -> Mapping[Kept, Added]:
-    """How each entry came in that is cached now or was just before; what a read has fetched came by no word."""
+    """Return the origins of the entries after a word; a fetched entry has none."""
     if isinstance(word, Deliver | Postpone):
         return _read(begun.added, word)
     own = Kept(word.cache, word.entry) if isinstance(word, Add) else None
@@ -201,7 +206,7 @@ def _added(begun: Begun, word: Word, new: Answer) -> Mapping[Kept, Added]:
 
 
 def _read(added: Mapping[Kept, Added], word: Deliver | Postpone) -> Mapping[Kept, Added]:
-    """A reader has got an entry, or a dispatcher keeps it for later."""
+    """Return the origins after a delivery or a postponement."""
     one = Kept(word.cache, word.entry)
     if one not in added:
         return added
@@ -220,7 +225,7 @@ def _next(words: tuple[Word, ...], promise: Promise) -> Iterator[Word]:
 
 
 def played(cache: Cache, trace: Sequence[Word], limits: Limits) -> list[Answer]:
-    """What a cache answers to each word."""
+    """Play a trace on a cache and return its answers."""
     state: Any = cache.start(limits)
     found = []
     for word in trace:
@@ -229,8 +234,7 @@ def played(cache: Cache, trace: Sequence[Word], limits: Limits) -> list[Answer]:
     return found
 
 
-# --- __main__
-# `python -m entrycache_dev.predecessors`: write docs/explanation/predecessors.md.
+# --- The page
 
 HEAD = """# What each cache of Pulsar gives up
 
@@ -249,7 +253,7 @@ costs at scale: [the league](policy-comparison.md).
 
 
 def page() -> str:
-    """The text of the page."""
+    """Render the page."""
     found = {promise.title: [shortest(cache, promise) for cache in CACHES] for promise in PROMISES}
     lines = [HEAD, "| promise | " + " | ".join(cache.system for cache in CACHES) + " |", "|---|" + "---|" * len(CACHES)]
     for promise in PROMISES:

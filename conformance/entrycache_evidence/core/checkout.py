@@ -20,13 +20,13 @@ PACKAGE: Final = Path(entrycache_conformance.__file__).parent
 
 
 def locate_checkout() -> Path | None:
-    """The source checkout that this package runs from, if it runs from one."""
+    """Return the source checkout that this package runs from, or None in an installed wheel."""
     root = PACKAGE.parent.parent
     return root if (root / "spec" / "README.md").is_file() and (root / "tests").is_dir() else None
 
 
 def locate_spec_folder() -> Path:
-    """The folder of the rules' texts: in a checkout, else the copy in the package.
+    """Return the folder of the rules' texts: in a checkout, or the copy in the package.
 
     Raises:
         UsageError: neither is there.
@@ -39,18 +39,18 @@ def locate_spec_folder() -> Path:
 
 
 def locate_docs_file(name: str) -> Path | None:
-    """Where a file of that name stands; None outside of a source checkout."""
+    """Return the path of a file of docs/, or None outside of a source checkout."""
     root = locate_checkout()
     return None if root is None else root / "docs" / name
 
 
 def read_docs_json(path: Path | None) -> Any:
-    """What a file of JSON holds; None where there is none."""
+    """Return the JSON content of a file, or None if there is no such file."""
     return None if path is None or not path.is_file() else json.loads(path.read_text(encoding="utf-8"))
 
 
 def write_docs_file(name: str, path: Path | None, text: str) -> None:
-    """Write this text.
+    """Write a file of docs/.
 
     Raises:
         FileNotFoundError: there is no such path, since this is not a source checkout.

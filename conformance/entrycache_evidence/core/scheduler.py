@@ -1,4 +1,10 @@
-"""Work of many equal parts, by as many processes as there are cores."""
+"""Do independent pieces of work in several processes, so that no core waits for the last item of one of them.
+
+A piece of work is a generator, `Work`. It yields a `Batch` of equal items, receives their results, and returns its own
+result. `run_together` collects the waiting batches of all works, runs them in one set of forked processes by
+`map_in_processes`, and sends each work its results. Functions and items are inherited by the fork, so only results are
+pickled.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +23,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _held: dict[str, Any] = {}
-"""In a child: what to call, and on what. Children inherit it, so neither has to be pickled; results have."""
+"""The function and its items in a child process. A child inherits them, so only results are pickled."""
 
 
 def map_in_processes(
@@ -27,9 +33,10 @@ def map_in_processes(
     found: list[R] | None = None,
     apart: bool = False,
 ) -> list[R]:
-    """What a call gives for each item, in order; `told` hears how many are done, and `found` is added to before.
+    """Call a function on each item in several processes, and return the results in order.
 
-    One item, or one core, needs no other process, unless it has to be kept `apart` from this one.
+    `told` receives the number of finished items; each result is appended to `found` first. A single item or a single
+    core needs no other process, unless `apart` asks for one.
 
     Raises:
         concurrent.futures.process.BrokenProcessPool: one of the processes was ended from outside.
@@ -57,7 +64,7 @@ def map_in_processes(
 
 
 def _hold(call: Callable[[Any], Any], items: Sequence[Any]) -> None:
-    """Begin in a child. Signals are its parent's to hear; where that has died, so does the child."""
+    """Initialize a child: its parent handles the signals, and the child ends when its parent ends."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -76,12 +83,11 @@ def _one(at: int) -> Any:
     return _held["call"](_held["items"][at])
 
 
-# --- together
-# Several pieces of work at once, so that no core waits for the last item of one of them.
+# --- Several works at once
 
 
 class Batch(NamedTuple):
-    """Equal parts of a piece of work: what they are called, and what is to be called on each, dearest first."""
+    """Equal parts of a piece of work: a name, a function and its arguments, the most expensive first."""
 
     what: str
     call: Callable[[Any], Any]
@@ -89,11 +95,11 @@ class Batch(NamedTuple):
 
 
 Work = Generator[Batch, list[Any], R]
-"""A piece of work: it is sent what each of its batches has given, and returns what it was for."""
+"""A piece of work: a generator that yields batches, receives their results and returns its own result."""
 
 
 def raise_broken_pool(at: int, error: BrokenProcessPool) -> None:
-    """A process was ended from outside, and nobody wants to go on without."""
+    """Raise the error of a process that was ended from outside."""
     raise error
 
 
@@ -103,10 +109,10 @@ def run_together(
     told: Progress = no_progress,
     died: Callable[[int, BrokenProcessPool], None] = raise_broken_pool,
 ) -> None:
-    """Do all of these; `over` hears the number of each that is over, and what it returned.
+    """Do several pieces of work at once; `over` receives the number and the result of each that is finished.
 
-    All batches that wait are done by one set of processes, in the order of the works. Where one of the processes is
-    ended from outside, each work that is not over goes on by itself, and `died` hears of the one in which it happens.
+    One set of processes does all waiting batches, in the order of the works. If a process is ended from outside, each
+    unfinished work is run alone, and `died` receives the number of the one that fails.
     """
     waiting: dict[int, Batch] = {}
 
@@ -141,7 +147,7 @@ def run_together(
 
 
 def _one_round(now: dict[int, Batch], go_on: Callable[[int, list[Any]], None], told: Progress, apart: bool) -> None:
-    """Every item of these batches; whoever has all of its own goes on."""
+    """Run every item of these batches; each work goes on as soon as its own items are done."""
     tasks = [(at, item) for at, batch in now.items() for item in batch.items]
     given: dict[int, list[Any]] = {at: [] for at in now}
     found: list[Any] = []
@@ -157,13 +163,13 @@ def _one_round(now: dict[int, Batch], go_on: Callable[[int, list[Any]], None], t
 
 
 def run_alone(work: Work[R], told: Progress = no_progress) -> R:
-    """What a piece of work returns, done by itself."""
+    """Run one piece of work by itself and return its result."""
     returned: list[R] = []
     run_together([work], lambda _, result: returned.append(result), told)
     return returned[0]
 
 
 def single_call(what: str, call: Callable[[], R]) -> Work[R]:
-    """Work that is one call."""
+    """Wrap a single call as a piece of work."""
     (result,) = yield Batch(what, lambda _: call(), (None,))
     return result  # type: ignore[no-any-return]

@@ -1,6 +1,8 @@
-"""Terms of z3 that are made often: of integers and booleans without the questions that z3's Python layer asks of sorts.
+"""Run the reference's own small functions on z3 terms, and collect every path with its condition.
 
-The same terms as by its operators, which make all the others.
+A `Term` behaves like an integer or a boolean. When Python code branches on it, `paths` chooses a branch and records it,
+and runs the function again for the other one. `Assumed` and a solver skip branches that no numbers take. The first half
+builds frequent terms directly, because z3's Python layer checks the sorts of each operand.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ z3.z3.Z3_DEBUG = False  # what its Python layer asks of every argument the libra
 
 
 def _unasked(call: Any) -> Any:
-    """The library's own function, without the question after each call whether there was an error."""
+    """Return the raw function of the z3 library, which does not check for an error after each call."""
     return getattr((call.__defaults__ or (call,))[-1], "f", call)
 
 
@@ -32,12 +34,12 @@ Pair: Final[Any] = z3types.Ast * 2
 
 @cache
 def numeral(value: int) -> Any:
-    """An integer as a term."""
+    """Return an integer as a term."""
     return z3.IntVal(value)
 
 
 def _integer(value: Any) -> Any:
-    """The term of an integer; None: it is something else."""
+    """Return the term of an integer, or None for anything else."""
     if type(value) is int:
         return numeral(value).ast
     if isinstance(value, z3.ArithRef) and _sort_of(_REF, value.ast).value == _INTEGERS:
@@ -67,17 +69,17 @@ equal: Final = _of_integers(z3core.Z3_mk_eq, z3.BoolRef, operator.eq, is_many=Fa
 
 
 def negated(term: Any) -> Any:
-    """That a boolean term is false."""
+    """Build the negation of a boolean term."""
     return z3.BoolRef(z3core.Z3_mk_not(_REF, term.ast), _CONTEXT)
 
 
 def all_of(terms: Sequence[Any]) -> Any:
-    """That all of these boolean terms are true."""
+    """Build the conjunction of boolean terms."""
     return z3.BoolRef(z3core.Z3_mk_and(_REF, len(terms), _array(terms)), _CONTEXT)
 
 
 def any_of(terms: Sequence[Any]) -> Any:
-    """That one of these boolean terms is true."""
+    """Build the disjunction of boolean terms."""
     return z3.BoolRef(z3core.Z3_mk_or(_REF, len(terms), _array(terms)), _CONTEXT)
 
 
@@ -85,14 +87,13 @@ def _array(terms: Sequence[Any]) -> Any:
     return (z3types.Ast * len(terms))(*[term.ast for term in terms])
 
 
-# --- symbolic
-# The reference's own small functions, run on z3 terms: every branch that they take, with its condition.
+# --- Paths through functions
 
 _choices: list[bool] = []
 _taken: list[tuple[Any, bool]] = []
 _forced: set[int] = set()
 _within: list[_Followed] = []
-"""What is assumed, where only branches are followed that some numbers take."""
+"""The assumptions under which unreachable branches are skipped."""
 
 
 class Term:
@@ -149,7 +150,7 @@ class Term:
         return Term(raw(other) * self.term)
 
     def __floordiv__(self, other: object) -> Term:
-        """Only where the divisor is positive: z3 and Python round alike there."""
+        """Divide by a positive number only, where z3 and Python round alike."""
         return Term(self.term / raw(other))
 
     def __mod__(self, other: object) -> Term:
@@ -160,9 +161,9 @@ class Term:
 
 
 class Product:
-    """The IEEE product of a number that is not negative and a constant: its whole part may be any number.
+    """The IEEE product of a non-negative number and a constant.
 
-    It is the same one for equal numbers and the same constant.
+    Its integer part may be any number, the same one for equal operands.
     """
 
     def __init__(self, term: Any, factor: float) -> None:
@@ -176,14 +177,14 @@ class Product:
 
 
 def raw(value: object) -> Any:
-    """The z3 term of a value, or the value."""
+    """Return the z3 term of a value, or the value itself."""
     return value.term if isinstance(value, Term) else value
 
 
 class Assumed:
-    """What is assumed of the numbers: of all functions that are followed, and of each one something more.
+    """The assumptions about the numbers: one for all functions, and a further one for each.
 
-    They share one solver, so what is assumed of all is told to z3 once.
+    The functions share one solver, so z3 receives the common assumption once.
     """
 
     def __init__(self, given: Any) -> None:
@@ -191,7 +192,7 @@ class Assumed:
         self._solver: Any = None
 
     def solver(self, further: Any) -> Any:
-        """The solver, with what is assumed of all and of this one."""
+        """Return the solver with the common and the further assumption."""
         if self._solver is None:
             self._solver = z3.Solver()
             self._solver.set("ctrl_c", False)
@@ -205,38 +206,40 @@ class Assumed:
 
 
 def _named(asked: Any) -> Any:
-    """What a question is known by: z3 keeps equal terms once."""
+    """Return the key of a question; z3 keeps equal terms once."""
     if isinstance(asked, tuple):
         return asked[0].get_id(), asked[1]
     return asked.get_id() if isinstance(asked, z3.AstRef) else asked
 
 
 _told: dict[Any, tuple[Any, tuple[bool, bool]]] = {}
-"""What z3 has told of branches, by what was assumed and taken before; with the terms, whose names are theirs so long.
+"""A cache of z3's answers about branches, by their assumptions.
 
-Laws of one rule after another follow the same functions under the same assumptions."""
+It keeps the terms alive, since their ids are its keys. The laws of several rules follow the same functions under the
+same assumptions.
+"""
 
 
 class _Followed:
-    """Which branches some numbers take, so far as is assumed; z3 is asked only where there is a branch."""
+    """The branches that are reachable under the assumptions; z3 is asked only at a branch."""
 
     def __init__(self, assumed: Assumed, further: Any) -> None:
         self.assumed, self.further = assumed, further
         self.solver: Any = None
 
     def begin(self) -> None:
-        """Another way is gone."""
+        """Begin another path."""
         if self.solver is not None:
             self.solver.pop()
             self.solver.push()
 
     def took(self, term: Any) -> None:
-        """A branch was taken."""
+        """Record the branch that was taken."""
         if self.solver is not None:
             self.solver.add(term)
 
     def first(self, term: Any) -> tuple[bool, bool]:
-        """Which branch is taken first, and whether it is the only one; where z3 does not know, there are two."""
+        """Return the branch to follow first, and whether it is the only one; an unknown answer means both."""
         if z3.is_true(term) or z3.is_false(term):
             return z3.is_true(term), True
         asked = (self.assumed.given, self.further, *_taken, term)
@@ -264,9 +267,9 @@ def _first(term: Any, number: int) -> bool:
 
 
 def paths(function: Callable[[], Any], within: Any = None, assumed: Assumed | None = None) -> list[tuple[Any, Any]]:
-    """Every way through a function of terms: the condition of the way, and what it answers.
+    """Run a function once for each of its paths; return the condition and the answer of each.
 
-    `within`: ways that no numbers go for which this is true, and what is assumed besides, are left out.
+    With `within`, paths that no numbers take under that assumption are left out.
     """
     found: list[tuple[Any, Any]] = []
     todo: list[list[bool]] = [[]]
@@ -299,7 +302,7 @@ def _lifted(value: Any) -> Any:
 
 
 def merged(function: Callable[[], Any]) -> Any:
-    """The answer of a function of terms as one z3 term."""
+    """Return the answer of a function of terms as one z3 term."""
     ways = paths(function)
     term = _lifted(ways[-1][1])
     for condition, answer in reversed(ways[:-1]):

@@ -1,7 +1,9 @@
-"""Fold lemmas of `kafka-streams`: what a turn of the loop of `maybe_evict`, and a round of that of `resize`, does.
+"""Lemmas about the loops and the calls of `kafka-streams`.
 
-A turn is run on any state: the eldest entry, and `rest`, which stands for all others of the namespace. What the loop
-holds is noted where it asks for the total; the turn after next, which would be that of `rest`, is not run.
+A turn of the loop of `maybe_evict` or `resize` is run on any state: the oldest entry, and `rest`, which stands for all
+others. The state is recorded where the loop asks for the total; the turn that would take `rest` is not run. In the
+lemmas about calls, any step stands in place of the steps inside a call, so the claim is an induction over the depth of
+calls.
 """
 
 from __future__ import annotations
@@ -38,29 +40,29 @@ _EVICTS: Final = z3.Int("evicts")
 
 
 class Run(NamedTuple):
-    """What the loop held each time it asked for the total, and what it came to, None where it went on."""
+    """The states at which the loop asked for the total, and its result; None if it went on."""
 
     seen: tuple[State, ...]
     end: Change | None
 
 
 class _Enough(Exception):
-    """The turns that were asked for have been made."""
+    """A signal that the requested turns have been made."""
 
 
 class _Noting:
-    """The total, noted as often as it is asked for."""
+    """A recorder of the states at which the total is requested."""
 
     def __init__(self) -> None:
         self.seen: list[State] = []
         self.most = 0
 
     def limited(self, state: State, config: Config) -> int:
-        """The exact total, as `maybe_evict` asks for it."""
+        """Return the exact total, as `maybe_evict` requests it."""
         return self.total(state)
 
     def total(self, state: State) -> int:
-        """The exact total, as `resize` asks for it."""
+        """Return the exact total, as `resize` requests it."""
         self.seen.append(state)
         total = total_bytes(state)
         if len(self.seen) > self.most and total >= state.max_size_bytes:
@@ -68,7 +70,7 @@ class _Noting:
         return total
 
     def run(self, most: int, work: Callable[[], Change]) -> Run:
-        """The run of a loop that asks at most so often."""
+        """Run a loop that requests the total at most this often."""
         self.seen, self.most = [], most
         try:
             end = work()
@@ -92,7 +94,7 @@ Claim = Callable[[Run], Any]
 
 
 def of_turns(claim: Claim) -> Callable[[Any, Model], Iterator[Obligation]]:
-    """The claim on every way of a turn of `maybe_evict`."""
+    """Build the obligations of a claim about every path of a turn of `maybe_evict`."""
 
     def obligations(table: Any, model: Model) -> Iterator[Obligation]:
         for held in HELD:
@@ -110,7 +112,7 @@ def _total(state: State) -> Any:
 
 
 def pays(run: Run) -> Any:
-    """A turn takes from its own namespace; the loop ends within the limit, with nothing left, or failing."""
+    """Claim that a turn takes from its own namespace, and that the loop ends within the limit, empty, or failing."""
     said = []
     for before, after in zip(run.seen, run.seen[1:], strict=False):
         gone = before.spaces["a"].nodes.keys() - after.spaces["a"].nodes.keys()
@@ -125,13 +127,13 @@ def pays(run: Run) -> Any:
 
 
 def spares(run: Run) -> Any:
-    """A turn begins only above the limit."""
+    """Claim that a turn begins only above the limit."""
     begun = run.seen[:-1] if run.end is None or run.end.error is None else run.seen
     return z3.And([_total(state) > LIMIT for state in begun])
 
 
 def counts(run: Run) -> Any:
-    """Each turn that succeeds is counted, and nothing else."""
+    """Claim that each successful turn is counted, and nothing else."""
     said = [raw(state.evicts) == _EVICTS + at for at, state in enumerate(run.seen)]
     if run.end is not None:
         said.append(raw(run.end.state.evicts) == raw(run.seen[-1].evicts))
@@ -139,7 +141,7 @@ def counts(run: Run) -> Any:
 
 
 def empties(run: Run) -> Any:
-    """Each turn leaves fewer entries in the namespace; they are never fewer than none."""
+    """Claim that each turn leaves fewer entries in the namespace."""
     return all(
         len(after.spaces["a"].nodes) < len(before.spaces["a"].nodes)
         for before, after in zip(run.seen, run.seen[1:], strict=False)
@@ -150,7 +152,7 @@ SPACES: Final = {"both": (False, False), "nothing in the first": (True, False), 
 
 
 def _rounds(table: Any, model: Model) -> Iterator[Obligation]:
-    """A round of `resize` over two namespaces leaves fewer entries in all; it ends within the limit, or failing."""
+    """Prove that a round of `resize` over two namespaces leaves fewer entries, or ends within the limit or failing."""
     asked = on_terms(model, {"namespaces.total_bytes": _NOTING.total})
     lower: Any = Term(z3.Int("lower"))
     for held in HELD:
@@ -211,14 +213,10 @@ LOOP_LEMMAS: Final = (
         FOREVER,
     ),
 )
-"""What holds of the loops, over any number of entries."""
+"""The lemmas about the loops, over any number of entries."""
 
 
-# --- calls
-# Calls of listeners, which may do anything: the budget, how deep they go, and what a flush drops after one.
-#
-# In place of what is performed inside a call stands any step: it answers any state that keeps what is claimed, which is
-# what makes the claim an induction over the depth of calls. A call that is made inside it has a greater number.
+# --- Calls of listeners
 
 CALLED, BUDGET = z3.Ints("called budget")
 STEPS: Final = (ops.Get("a", "x"), ops.Flush("a"), ops.Usage())
@@ -226,7 +224,7 @@ _ANY: Final = Config(1000, reentry_budget=Term(BUDGET))  # type: ignore[arg-type
 
 
 class Inside(NamedTuple):
-    """One step that was performed inside a call: how many calls there had been, and how many more it made."""
+    """A step inside a call: the number of calls before it, and the number of calls that it made."""
 
     called: Any
     more: Any
@@ -237,12 +235,12 @@ def _called(state: State) -> Any:
 
 
 def _begun() -> State:
-    """A step under way in which any number of calls have begun."""
+    """Return a state in which any number of calls have begun."""
     return State(1000, in_progress=StepInProgress(called=Term(CALLED)))  # type: ignore[arg-type]
 
 
 class _Performing:
-    """Any step inside a call: it may make any number of calls more."""
+    """A stand-in for any step inside a call: it may make any number of further calls."""
 
     def __init__(self) -> None:
         self.met: list[Inside] = []
@@ -255,7 +253,7 @@ class _Performing:
 
 
 class Call(NamedTuple):
-    """One call of a listener: the steps that were performed inside it, and what it came to."""
+    """One call of a listener: its steps, the state after it, and its answers."""
 
     inside: tuple[Inside, ...]
     after: State
@@ -283,7 +281,7 @@ def _of_calls(claim: Callable[[Call], Any]) -> Callable[[Any, Model], Iterator[O
 
 
 def keeps_to_the_budget(call: Call) -> Any:
-    """A call has the next number. With one within the budget it performs all its steps, else none."""
+    """Claim that a call has the next number, and performs its steps only within the budget."""
     number = CALLED + 1
     made = z3.Sum(z3.IntVal(0), *(one.more for one in call.inside))
     performed = z3.If(number <= BUDGET, len(call.inside) == len(STEPS), len(call.inside) == 0)
@@ -292,12 +290,12 @@ def keeps_to_the_budget(call: Call) -> Any:
 
 
 def goes_deeper_within_it(call: Call) -> Any:
-    """Each step inside a call has a lower rank than the step that made it."""
+    """Claim that each step inside a call has a lower rank than the step that made the call."""
     return z3.And(z3.BoolVal(True), *(_rank(one.called) < _rank(CALLED) for one in call.inside))
 
 
 def _rank(called: Any) -> Any:
-    """How many calls may still perform steps; it is never below 0."""
+    """Return the number of calls that may still perform steps; it is never negative."""
     return z3.If(called < BUDGET, BUDGET - called, 0)
 
 
@@ -319,7 +317,7 @@ def _written_inside(value: str | None, dirty: bool) -> Node:
 
 
 def _left(state: State, which: int) -> State:
-    """What a call may leave of the keys of its namespace, which it does not close: none, other writes, the same."""
+    """Return a state that a call may leave: the two keys removed, written again, or unchanged."""
     space = state.spaces["a"]
     later = {key: _written_inside(*way) for key, way in zip(("x", "rest"), _WAYS[which], strict=True) if way}
     if which == len(_WAYS) - 1:
@@ -331,11 +329,11 @@ def _left(state: State, which: int) -> State:
 
 _EACH: Final = (None, *product(WRITTEN, (False, True)))
 _WAYS: Final = (*product(_EACH, _EACH), (None, None))
-"""What there may be of both keys after a call; the last stands for what there was."""
+"""The possible contents of both keys after a call; the last entry stands for unchanged ones."""
 
 
 def _drops(table: Any, model: Model) -> Iterator[Obligation]:
-    """K-FLUSH-9 after any call: no key of a tombstone that was handed over is there."""
+    """Prove K-FLUSH-9 after any call: no key of a flushed tombstone is left."""
     config = Config(1000, variants=RELEASED)
     for held in _heard():
         for which in range(len(_WAYS)):
@@ -381,7 +379,7 @@ CALL_LEMMAS: Final = (
         fault(Rule.K_FLUSH_9),
     ),
 )
-"""What holds of calls, however much is done in them."""
+"""The lemmas about calls, for any steps inside them."""
 
 LEMMAS: Final = (*LOOP_LEMMAS, *CALL_LEMMAS)
 """All lemmas about loops and calls."""

@@ -1,4 +1,9 @@
-"""The state of the reference that a fast cache of `kafka-streams` stands for."""
+"""The refinement of `kafka-streams`: the state of the reference that the fast cache and its stores stand for.
+
+`abstract_state` reads everything that a cache and its stores keep. `comparable_state` removes from a state of the
+reference what the fast cache does not keep. `REFINED` lists the bounded models that are walked, each with a seeded
+fault that the walk has to detect.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +22,14 @@ from entrycache_reference.kafka_streams.outcomes import Context
 from entrycache_reference.kafka_streams.state import Listener, Node, Space, State, Store
 
 SOMEBODY: Final = Listener()
-"""Who listens: what a listener does, and how often it throws, is told by the case and not kept by the cache."""
+"""Any listener: a case keeps its steps and its failures, the cache does not."""
 
 A_WRITE: Final = 0
-"""The number of any write: the fast cache tells writes apart by their objects, while a step is under way."""
+"""The number of any write: the fast cache tells writes apart by identity during a step."""
 
 
 def abstract_state(adapter: Adapter) -> State:
-    """The state, from all that cache and stores keep, and what is to be done downstream.
+    """Build the state of the reference from the cache, its stores and the steps downstream.
 
     Raises:
         AssertionError: what the cache keeps does not agree with itself.
@@ -49,7 +54,7 @@ def abstract_state(adapter: Adapter) -> State:
 
 
 def comparable_state(state: State) -> State:
-    """The state without the numbers of writes, and without what listeners are told to do."""
+    """Remove the numbers of writes and the steps of listeners from a state."""
     spaces = {name: _without_numbers(space) for name, space in state.spaces.items()}
     stores = {name: store._replace(forwarded_writes={}) for name, store in state.stores.items()}
     return state._replace(spaces=spaces, stores=stores, writes=0, running=0)
@@ -78,7 +83,7 @@ def _node(entry: Entry) -> Node:
 
 
 def fast_cache(cache_type: type[ThreadCache] = ThreadCache, store_type: type[CachingStore] = CachingStore) -> Fast:
-    """The fast cache with its stores, or one with a planted fault."""
+    """Describe the fast cache with its stores, or one with a seeded fault."""
     return Fast(
         lambda config: Adapter(cache_type(config.max_size_bytes), store_type, config.reentry_budget),
         lambda adapter, op: adapter.step(op),
@@ -87,8 +92,7 @@ def fast_cache(cache_type: type[ThreadCache] = ThreadCache, store_type: type[Cac
     )
 
 
-# --- refined
-# The worlds along which fast cache and stores of `kafka-streams` are held to the reference, and a fault for each.
+# --- Tasks
 
 WORLDS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
     (bounded_models.STORE, "streams-read-cached-dirty", True),
@@ -98,7 +102,7 @@ WORLDS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
     (bounded_models.FORWARDS, "streams-view-below-wins", False),
     (bounded_models.TWO, "streams-evict-elsewhere", False),
 )
-"""With the fault that is told apart in it, and whether it is walked in a pull request; the quick ones first."""
+"""The bounded models, each with the fault that must be detected in it, and whether a pull request walks it."""
 
 
 def _note(planted: Planted) -> str:

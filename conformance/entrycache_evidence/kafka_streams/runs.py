@@ -1,4 +1,8 @@
-"""Runs of `kafka-streams` on which its rules' own checks are tried."""
+"""Runs of `kafka-streams` that try its rules, and the cache that tests of single rules open.
+
+`runs` yields a few written runs, then random ones under the norm and under the variants of the releases, with a fixed
+seed.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,7 @@ OVERTAKEN: Final[Run] = (
         ops.StoreFlush("s"),
     ),
 )
-"""What is done downstream writes and flushes a key that has still to be passed on."""
+"""Steps downstream that write and flush a key before it is forwarded."""
 
 FAILING_INSIDE: Final[Run] = (
     Config(),
@@ -51,7 +55,7 @@ FAILING_INSIDE: Final[Run] = (
         ops.Flush("a"),
     ),
 )
-"""A step of a listener fails, and others come after it."""
+"""A step of a listener that fails, with further steps after it."""
 
 TWO_THAT_PAY: Final[Run] = (
     Config(),
@@ -64,7 +68,7 @@ WRITTEN_AGAIN: Final = (
     ops.Listen("a", (ops.Put("a", "x", "1"),)),
     ops.Flush("a"),
 )
-"""A listener writes the key of a tombstone that it is given."""
+"""A listener that writes the key of the tombstone that it receives."""
 
 RELEASED: Final = Variants(
     UndeliveredEviction.LOST,
@@ -74,11 +78,11 @@ RELEASED: Final = Variants(
     Delivery.ONE_BY_ONE,
     DeleteRead.CACHED,
 )
-"""The readings of kafka-streams 3.9.2 to 4.3.1."""
+"""The variants of kafka-streams 3.9.2 to 4.3.1."""
 
 
 def runs() -> Iterator[Run]:
-    """The same runs every time, under the norm, then under the readings of the releases."""
+    """Generate the same runs every time, under the norm and under the variants of the releases."""
     yield from (OVERTAKEN, FAILING_INSIDE, TWO_THAT_PAY)
     for steps in (OVERTAKEN[1], WRITTEN_AGAIN):
         yield Config(variants=RELEASED), steps
@@ -87,7 +91,7 @@ def runs() -> Iterator[Run]:
 
 
 def released_runs() -> Iterator[Run]:
-    """Cases as the releases are asked for."""
+    """Generate cases under the variants of the releases."""
     system = SYSTEMS["kafka-streams"]
     declaration = Declaration(system, frozenset(system.ops), variants=RELEASED)
     source = random.Random(SEED)
@@ -105,7 +109,7 @@ def released_runs() -> Iterator[Run]:
 
 
 def norm_runs() -> Iterator[Run]:
-    """Random runs; limits are lowered with several namespaces too, which a subject is not asked for."""
+    """Generate random runs; some lower the limit while several namespaces hold entries."""
     source = random.Random(SEED)
     for number in range(CASES):
         traits = TRAITS[list(Theme)[number % len(Theme)]]
@@ -124,11 +128,10 @@ def norm_runs() -> Iterator[Run]:
         yield config, tuple(events)
 
 
-# --- scenario
-# What tests of single rules open: the cache for several threads, of the reference or of a model.
+# --- The cache of tests
 
 
 def open_shared_cache(config: Any) -> Any:
-    """The cache of `kafka-streams` for several threads: the reference's, or that of the model."""
+    """Open the cache for several threads, of the reference or of the model under test."""
     model = current_model()
     return history.SharedReference(config) if model is None else model[SHARED](config)

@@ -1,7 +1,8 @@
-"""A cache of `kafka-streams` whose sizes are z3 terms, and what lemmas about it are made of.
+"""Lemmas about bytes of `kafka-streams`: sums, shares, and the size of texts of any length.
 
-A namespace is one entry, whose key an operation is about, and a second one; another namespace is one entry. A listener
-does nothing, throws, or is not there.
+The reference's own functions run on sizes that may be any number. A namespace is one entry, which the operation names,
+and a second one for all others; another namespace is one entry. A text is the number of its characters of each of the
+four kinds of UTF-8; `tests/evidence/test_ties.py` checks this summary on real texts.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from entrycache_reference.kafka_streams.state import Listener, Node, Space, Stat
 from entrycache_reference.rules import Rule
 
 OWN, REST, ELSEWHERE, NEW, TOTAL, LIMIT, LOWER = z3.Ints("own rest elsewhere new running limit lower")
-"""Sizes of the entry, of the rest, of the other namespace and of a new entry; totals and limits."""
+"""The sizes of the entry, of the rest, of the other namespace and of a new entry, the total and the limits."""
 
 SIZES: Final = z3.And(OWN >= 0, REST >= 0, ELSEWHERE >= 0, NEW >= 0, LIMIT >= 0, LOWER >= 0)
 
 
 class Held(NamedTuple):
-    """What is said of the two entries and of the listener."""
+    """The values of the two entries, and the listener."""
 
     value: str | None
     dirty: bool
@@ -39,16 +40,16 @@ class Held(NamedTuple):
 
 _LISTENERS: Final = (None, Listener(), Listener((), 1))
 HELD: Final = tuple(Held(*one) for one in product(("1", None), (False, True), (False, True), _LISTENERS))
-"""Everything that can be said of them."""
+"""All combinations of values and listeners."""
 
 
 def node_of(value: str | None, dirty: bool, size: Any, write: int) -> Node:
-    """An entry of any size."""
+    """Build an entry of any size."""
     return Node(value, dirty, Term(size), Context(), write)  # type: ignore[arg-type]
 
 
 def cache_of(held: Held) -> State:
-    """A cache of any limit and running total; `x` is the eldest of its namespace."""
+    """Build a cache with any limit and running total; `x` is the oldest entry of its namespace."""
     nodes = {"x": node_of(held.value, held.dirty, OWN, 1), "rest": node_of("1", held.rest_dirty, REST, 2)}
     dirty = tuple(key for key, node in nodes.items() if node.is_dirty)
     other = Space({"all": node_of("1", False, ELSEWHERE, 3)}, ("all",))
@@ -58,28 +59,24 @@ def cache_of(held: Held) -> State:
 
 
 def always(way: Callable[[], Any], goal: Callable[[Any], Any]) -> Any:
-    """The goal on every way through a function."""
+    """Build the claim that the goal holds on every path through a function."""
     return z3.And([z3.Implies(condition, goal(answer)) for condition, answer in paths(way)])
 
 
 def fault(rule: Rule) -> Planted:
-    """The planted fault of a rule."""
+    """Return the seeded fault of a rule."""
     found = FAULT_OF[rule]
     return Planted(found.note, found.model)
 
 
-# --- sums
-# Lemmas about the bytes of `kafka-streams`: the reference's own functions, run on sizes that may be any number.
-#
-# One entry is that of the operation; a second one stands for all others of its namespace, a third one for another
-# namespace.
+# --- Sums
 
 RUNNING: Final = Config(variants=Variants(total=Total.RUNNING))
 Way = Callable[[Model, State, Config], State]
 
 
 def _put(key: str, value: str | None, dirty: bool) -> Way:
-    """A write of an entry of any size, with the overflow that follows, as `put` makes it."""
+    """Build a write of an entry of any size, with the eviction that follows, as `put` makes it."""
 
     def way(model: Model, state: State, config: Config) -> State:
         node = node_of(value, dirty, NEW, state.writes)
@@ -98,7 +95,7 @@ def _by(op: ops.Op) -> Way:
 
 
 def _write(model: Model, state: State, config: Config) -> State:
-    """A write of an entry of any size, before its overflow."""
+    """Write an entry of any size, without the eviction that follows."""
     after: State = model["entries.write_node"](state, "a", "x", node_of("1", True, NEW, state.writes))
     return after
 
@@ -116,11 +113,11 @@ WAYS: Final[dict[str, Way]] = {
     "close": _by(ops.Close("a")),
     "resize": _by(ops.Resize(Term(LOWER))),  # type: ignore[arg-type]
 }
-"""Everything that changes sizes, or the limit."""
+"""Every operation that changes sizes or the limit."""
 
 
 def _drift(table: Any, model: Model) -> list[Obligation]:
-    """The running total and the sum of all sizes stay as far from each other as they are; both begin with 0."""
+    """Prove that the difference between the running total and the sum of sizes never changes; both begin with 0."""
     empty = initial(RUNNING)
     found = [Obligation("base", z3.BoolVal(True), z3.BoolVal(empty.running == total_bytes(empty) == 0))]
     for (name, way), held in product(WAYS.items(), HELD):
@@ -133,7 +130,7 @@ def _drift(table: Any, model: Model) -> list[Obligation]:
 
 
 def _replaced(table: Any, model: Model) -> list[Obligation]:
-    """A write over a key changes the sum by its own size less the former, and counts."""
+    """Prove that a write over a key changes the sum by the difference of the two sizes, and is counted."""
     found = []
     for held in HELD:
         state = cache_of(held)
@@ -146,7 +143,7 @@ def _replaced(table: Any, model: Model) -> list[Obligation]:
 
 
 def _deleted(table: Any, model: Model) -> list[Obligation]:
-    """A deletion takes the size of its key out of the sum, and answers the value."""
+    """Prove that a deletion subtracts the size of its key and answers its value."""
     found = []
     for held in HELD:
         after, answer = model["step.perform"](cache_of(held), ops.Delete("a", "x"), Config())
@@ -156,7 +153,7 @@ def _deleted(table: Any, model: Model) -> list[Obligation]:
 
 
 def _added_up(table: Any, model: Model) -> list[Obligation]:
-    """`usage` answers sums: of a namespace, and of all, which is the sum over the namespaces."""
+    """Prove that `usage` answers the sums of each namespace and of all."""
     found = []
     for held in HELD:
         asked = (ops.Usage(), ops.Usage("a"), ops.Usage("b"))
@@ -182,17 +179,16 @@ SUM_LEMMAS: Final = (
     Lemma(Rule.K_PUT_2, f"a write over a key, before its overflow; {BESIDE}", _replaced, fault(Rule.K_PUT_2)),
     Lemma(Rule.K_DELETE_1, f"a deletion of a key; {BESIDE}", _deleted, fault(Rule.K_DELETE_1)),
 )
-"""The lemmas of this module."""
+"""The lemmas about sums."""
 
 
-# --- shares
-# The lemma about shares of `kafka-streams`: any number of bytes and of threads.
+# --- Shares
 
 _BYTES, _THREADS = z3.Ints("bytes threads")
 
 
 def _shares(table: Any, model: Model) -> list[Obligation]:
-    """Equal shares, rounded down; the global thread takes one; without threads all of it."""
+    """Prove that shares are equal and rounded down; the global thread takes one, and without threads it takes all."""
     found = []
     for is_global in (False, True):
 
@@ -213,18 +209,14 @@ def _shares(table: Any, model: Model) -> list[Obligation]:
 
 
 SHARE_LEMMAS: Final = (Lemma(Rule.K_SHARE_1, "any number of bytes and of threads", _shares, fault(Rule.K_SHARE_1)),)
-"""The lemma of this module."""
+"""The lemma about shares."""
 
 
-# --- sizes
-# K-SIZE-1 for texts of any length: a text is how many letters it has of each of the four kinds that UTF-8 knows.
-#
-# A letter of one kind stands for a run of them, each any of its kind: so many bytes and units has each of a run. That a
-# text of Python is counted so is asked of real texts in `tests/evidence/test_ties.py`.
+# --- Sizes of texts
 
 
 class Kind(NamedTuple):
-    """Letters that UTF-8 writes alike: from which number on, up to which, and with how many bytes."""
+    """The characters that UTF-8 writes with the same number of bytes, by their first and last code point."""
 
     first: int
     last: int
@@ -232,7 +224,7 @@ class Kind(NamedTuple):
 
     @property
     def units(self) -> int:
-        """In UTF-16."""
+        """The number of UTF-16 units."""
         return 2 if self.first >= FIRST_OF_PAIRS else 1
 
 
@@ -250,14 +242,14 @@ class _Bytes(NamedTuple):
 
 
 class Letter(NamedTuple):
-    """Any letter of a kind, and how many such follow one another."""
+    """Any character of a kind, and the number of its repetitions."""
 
     code: Any
     times: Any
 
 
 _run: list[Any] = [1]
-"""How often the letter counts that is looked at now."""
+"""The number of repetitions of the current character."""
 
 
 class Text:
@@ -270,14 +262,14 @@ class Text:
 
     @property
     def sane(self) -> Any:
-        """What holds of every text."""
+        """The constraints of every text."""
         said = [letter.times >= 0 for letter in self.letters]
         for kind, letter in zip(KINDS, self.letters, strict=True):
             said += [letter.code >= kind.first, letter.code <= kind.last]
         return z3.And(said)
 
     def encode(self, encoding: str, errors: str) -> _Bytes:
-        """Its bytes, of which only the number is known."""
+        """Encode the text; only the number of bytes is known."""
         of_each = {"utf-8": [kind.bytes for kind in KINDS], "utf-16-le": [2 * kind.units for kind in KINDS]}[encoding]
         assert errors == "surrogatepass"
         return _Bytes(Term(sum(each * letter.times for each, letter in zip(of_each, self.letters, strict=True))))
@@ -297,7 +289,7 @@ def _length(value: Any) -> Any:
 
 
 def _sum(values: Iterable[Any]) -> Any:
-    """The sum; what is made of a letter counts as often as that stands there."""
+    """Sum values, each as often as its character is repeated."""
     total: Any = 0
     for value in values:
         total = _run[0] * value + total
@@ -315,7 +307,7 @@ _ALL: Final = (KEY, VALUE, TOPIC, *HEADERS)
 
 
 def _counted(table: Any, model: Model) -> Iterator[Obligation]:
-    """The law after a write, of a value or a tombstone, with two headers, one or none."""
+    """Check the law after a write of a value or a tombstone, with two headers, one or none."""
     asked = on_terms(model, COUNTED)
     of_norm = on_terms(Model(model.package), IN_LAWS)
     law = next(law for law in of_norm["laws.LAWS"] if law.rule is Rule.K_SIZE_1)
@@ -352,7 +344,7 @@ SIZE_LEMMAS: Final = (
         fault(Rule.K_SIZE_1),
     ),
 )
-"""The lemma of this module."""
+"""The lemma about sizes."""
 
 LEMMAS: Final = (*SUM_LEMMAS, *SHARE_LEMMAS, *SIZE_LEMMAS)
 """All lemmas about bytes."""

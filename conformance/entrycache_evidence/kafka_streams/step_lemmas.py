@@ -1,4 +1,8 @@
-"""Laws of `kafka-streams` as they stand in the reference, asked of steps on entries of any size, under any limit."""
+"""Lemmas about single steps of `kafka-streams`: its own laws after each operation, on any sizes and limits.
+
+A `Case` is an operation on a cache of two entries and another namespace. `about` builds the lemma of a rule from its
+law: the step of the model runs on terms, and the law has to hold on every path.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ from entrycache_reference.rules import Rule
 COUNTERS: Final = ("puts", "gets", "evicts", "flushes")
 OF_SPACE: Final = ("hits", "misses", "overwrites", "flushes")
 PERFORMING: Final = Listener((ops.Flush("b"), ops.Get("b", "all")))
-"""Its first step fails, as nobody listens in `b`."""
+"""A listener whose first step fails, because nobody listens in `b`."""
 SETTINGS: Final = (*HELD, *(one._replace(listener=PERFORMING) for one in HELD if one.listener == Listener()))
 
 _LIMIT: Any = Term(LOWER)
@@ -52,7 +56,7 @@ EVENTS: Final[tuple[ops.Op, ...]] = (
     ops.Resize(_LIMIT),
     *(make(*ns) for make in (ops.Usage, ops.Metrics) for ns in ((), ("a",))),
 )
-"""Every operation of level `cache`: on the entry, on a key that is not there, in a namespace that is there or not."""
+"""Every operation of level `cache`: on the entry, on an absent key, and in a present or absent namespace."""
 
 
 NORM: Final = Config()
@@ -60,7 +64,7 @@ NORM: Final = Config()
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One operation on a cache that holds these."""
+    """One operation on a cache with these entries."""
 
     held: Held
     op: ops.Op
@@ -68,12 +72,12 @@ class Case:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the case."""
         read = "" if self.config is NORM else ", all readings of the releases"
         return f"{self.op}, {self.held}{read}"
 
     def state(self) -> State:
-        """The cache, with counters of any value."""
+        """Return the cache, with counters of any value."""
         state = cache_of(self.held)
         own = {name: Term(z3.Int(f"a.{name}")) for name in OF_SPACE}
         space = state.spaces["a"]._replace(**own)  # type: ignore[arg-type]
@@ -97,13 +101,13 @@ def _asked(model: Model) -> Model:
 
 @cache
 def played(model: Model, case: Case) -> tuple[State, tuple[tuple[Any, Step], ...]]:
-    """The state before, and the steps that the model makes of it, each with its condition."""
+    """Return the state before, and the steps that the model makes of it, each with its condition."""
     pre = case.state()
     return pre, tuple(paths(lambda: _asked(model).step(pre, case.op, case.config), SIZES))
 
 
 def obligations_of(law: Law, model: Model) -> Iterator[Obligation]:
-    """The law, after each of its operations, wherever it is about that."""
+    """Yield the obligations of the law after each of its operations, if it applies."""
     for case in sorted(CASES, key=lambda case: type(case.op) not in model.replaced):
         if law.on and type(case.op) not in law.on:
             continue
@@ -126,11 +130,11 @@ OWN_FAULTS: Final = {
         Model(FAULT_OF[Rule.K_LIVENESS_2].package, {ops.Usage: _usage_done}),
     )
 }
-"""Of a rule whose planted fault stands in an operation of a higher level."""
+"""The faults of rules whose seeded fault is in an operation of a higher level."""
 
 
 def about(rule: Rule) -> Lemma:
-    """The lemma of a rule whose law is asked."""
+    """Build the lemma of a rule from its law."""
     law = next(law for law in LAWS if law.rule is rule)
     named = "every operation of level cache" if not law.on else ", ".join(op.name for op in law.on)
     fault = OWN_FAULTS.get(rule) or Planted(FAULT_OF[rule].note, FAULT_OF[rule].model)
@@ -153,6 +157,6 @@ RULES: Final = (
     *(Rule.K_LISTEN_5, Rule.K_CLOSE_1, Rule.K_CLOSE_2, Rule.K_RESIZE_1, Rule.K_RESIZE_2, Rule.K_RESIZE_3),
     *(Rule.K_METRICS_2, Rule.K_METRICS_3, Rule.K_LIVENESS_2),
 )
-"""The rules of level `cache`, but those about sums of `usage` and the running total, which stand in `sums`."""
+"""The rules of level `cache`, without those about sums, which `size_lemmas` proves."""
 
 LEMMAS: Final = tuple(about(rule) for rule in RULES)

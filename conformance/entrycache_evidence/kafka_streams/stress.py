@@ -1,4 +1,8 @@
-"""Large runs of `kafka-streams`: what no small world holds, as many keys, namespaces, turns, calls, and long values."""
+"""Stress runs of `kafka-streams`: more keys, namespaces, turns, calls and bytes than any bounded model has.
+
+`large` yields runs that were written by hand, each for an edge that a bounded model cannot reach. `crowds` yields runs
+with hundreds of each countable thing, and short random runs of stores whose forwards write, delete and flush.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ MIXED: Final = ("", "é", "z", "zz", "\uffff", "\U00010000", "\ud83d", "y\U0001f
 """Keys whose order differs by code points, by UTF-16 units and by bytes."""
 PLENTY_BYTES: Final = 1_000_000
 ENTRY_BYTES: Final = 47
-"""Of an entry with a key and a value of one letter."""
+"""The size of an entry with a key and a value of one letter."""
 CROWD: Final = 300
 READINGS: Final = (
     Variants(undelivered_eviction=UndeliveredEviction.LOST),
@@ -41,7 +45,7 @@ READINGS: Final = (
 
 
 def written(ns: str, number: int, every: int = 5) -> Iterator[ops.Op]:
-    """So many dirty entries, each with a context of its own, one in `every` a tombstone; their keys out of order."""
+    """Write this many dirty entries with different contexts, out of order; one in `every` is a tombstone."""
     for index in range(number):
         value = None if index % every == 2 else "v" * (index % 7)
         key = KEYS[index * 37 % len(KEYS)]
@@ -49,17 +53,17 @@ def written(ns: str, number: int, every: int = 5) -> Iterator[ops.Op]:
 
 
 def put(ns: str, keys: Iterable[str], dirty: Container[str] = ()) -> Iterator[ops.Op]:
-    """One small entry a key, some of them dirty."""
+    """Write one small entry for each key, some of them dirty."""
     return (ops.Put(ns, key, "1", key in dirty) for key in keys)
 
 
 def closed(names: Iterable[str]) -> Iterator[ops.Op]:
-    """So many namespaces are closed."""
+    """Close these namespaces."""
     return (ops.Close(ns) for ns in names)
 
 
 def looked_at(ns: str) -> tuple[ops.Op, ...]:
-    """Every listing of a namespace, over few keys, many and all, and what is told of it."""
+    """List a namespace in every way, over few keys, many and all, and query it."""
     first, last = KEYS[3], KEYS[-4]
     return (
         ops.Range(ns, first, last),
@@ -77,7 +81,7 @@ def looked_at(ns: str) -> tuple[ops.Op, ...]:
 
 
 def handed_over() -> Iterator[ops.Op]:
-    """Many dirty entries, clean ones among them, handed over by flushes and by evictions."""
+    """Flush and evict many dirty entries among clean ones."""
     listener = (*(ops.Put("b", key, "1", True) for key in KEYS[:6]), ops.Get("a", KEYS[9]), ops.Flush("b"))
     for number, heard in enumerate(((), listener)):
         yield from (ops.Listen("a", heard), ops.Listen("b"), *written("a", 60), *written("b", 30))
@@ -92,7 +96,7 @@ def handed_over() -> Iterator[ops.Op]:
 
 
 def texts() -> Iterator[ops.Op]:
-    """Long values and topics, headers of one name, letters outside of the basic plane, orders that differ."""
+    """Use long values and topics, repeated headers, characters outside of the basic plane, and differing orders."""
     for number, key in enumerate(MIXED):
         value = (None, "", "é" * 6_000, "\U0001f600" * 4_000, "\ud83d")[number % 5]
         yield ops.Put(
@@ -109,7 +113,7 @@ def texts() -> Iterator[ops.Op]:
 
 
 def crowded() -> Iterator[ops.Op]:
-    """More keys than an eviction might be bounded by, taken by one write; then by a lower limit."""
+    """Evict more keys than a bound might allow, by one write and by a lower limit."""
     keys = tuple(f"{number:03}" for number in range(CROWD))
     yield from (
         ops.PutAll("a", tuple(ops.Write(key, "1") for key in keys)),
@@ -120,7 +124,7 @@ def crowded() -> Iterator[ops.Op]:
 
 
 def limits() -> Iterator[ops.Op]:
-    """Overflows and lower limits that take many turns of one namespace, of three and of five."""
+    """Overflow and lower limits that take many turns of one namespace, of three and of five."""
     yield from (ops.Listen(ns) for ns in "abcde")
     yield from (*(event for ns in "abcde" for event in written(ns, 20)), ops.Usage(), ops.Metrics())
     yield from (ops.Resize(4_000), ops.Metrics(), ops.Resize(1_234_567), *written("a", 60))
@@ -133,7 +137,7 @@ def limits() -> Iterator[ops.Op]:
 
 
 def calls() -> Iterator[ops.Op]:
-    """Listeners that call one another many times, close and write again what is being handed over."""
+    """Let listeners call one another many times, and close and rewrite what is being flushed."""
     steps = (ops.Put("b", "x", "1", True), ops.Flush("b"), ops.Put("b", "y", None, True), ops.Flush("b"))
     yield ops.Listen("b", (ops.Put("a", "x", "2", True), ops.Flush("c"), ops.Get("a", "x")))
     yield ops.Listen("c", (ops.Put("b", "z", "1", True),))
@@ -145,7 +149,7 @@ def calls() -> Iterator[ops.Op]:
 
 
 def closings() -> Iterator[ops.Op]:
-    """A namespace that is closed, filled and handed over inside a call, and closed and filled again in that one."""
+    """Close, fill and flush a namespace inside a call, and close and fill it again in that flush."""
     inner = ops.Listen("a", (ops.Close("a"), ops.Put("a", "y", "1", True)))
     yield ops.Listen("a", (ops.Close("a"), inner, ops.Put("a", "x", "1", True), ops.Flush("a")))
     yield from (ops.Put("a", "w", "1", True), ops.Flush("a"), ops.Usage())
@@ -160,7 +164,7 @@ def closings() -> Iterator[ops.Op]:
 
 
 def lost() -> Iterator[ops.Op]:
-    """Entries that are evicted while nobody listens, or while the listener throws, and what is handed over then."""
+    """Evict entries without a listener or with a failing one, and flush afterwards."""
     for listener in (ops.Listen("a"), ops.Listen("a", fails=1)):
         yield from (ops.Close("a"), *written("a", 4), ops.Evict("a"), *written("a", 12), ops.Evict("a"), listener)
         yield from (ops.Evict("a"), ops.Evict("a"), ops.Usage(), ops.Flush("a"), ops.Evict("a"), *looked_at("a"))
@@ -184,13 +188,13 @@ def lost() -> Iterator[ops.Op]:
 
 
 def thrown() -> Iterator[ops.Op]:
-    """An eviction that is refused, of an entry that was not the first of the dirty ones; then one that is."""
+    """Refuse the eviction of an entry that is not the first dirty one, then of one that is."""
     yield from (ops.Listen("a", fails=2), *put("a", "xyz", "xyz"), ops.Get("a", "x"), ops.Evict("a"), ops.Metrics("a"))
     yield from (ops.Put("a", "w", "1", True), ops.Evict("a"), ops.Metrics("a"), ops.Flush("a"), ops.All("a"))
 
 
 def turns() -> Iterator[ops.Op]:
-    """Limits that are met in the middle of a round, that a running total has left behind, and what closes in a turn."""
+    """Meet limits in the middle of a round, with a stale running total, and close namespaces during a turn."""
     yield from (*put("b", "x"), *put("aa", "x"), *put("C", "x"), ops.Resize(ENTRY_BYTES), ops.Metrics("aa"))
     yield from (ops.Metrics("b"), ops.All("aa"), ops.All("b"), ops.Resize(PLENTY_BYTES), *closed(("aa", "b", "C")))
     yield from (ops.Put("a", "x", "1"), ops.Put("b", "x", "1"), ops.Put("b", "y", "1"), ops.Put("c", "x", "1"))
@@ -206,14 +210,14 @@ def turns() -> Iterator[ops.Op]:
 
 
 def reopened() -> Iterator[ops.Op]:
-    """A namespace that is closed and filled again before the turn that it was chosen for."""
+    """Close and refill a namespace before the turn that it was chosen for."""
     own = (ops.Close("b"), *(ops.Put(ns, key, "1") for ns, key in ("by", "ay", "az")))
     yield from (ops.Listen("a", own), ops.Put("a", "x", "1", True))
     yield from (*put("b", "01234"), ops.Resize(200), ops.Usage(), ops.Metrics())
 
 
 def endless() -> Iterator[ops.Op]:
-    """A running total above the sum, until nothing is left to evict; then again, and the last namespace is closed."""
+    """Keep the running total above the sum until nothing is left to evict; then close the last namespace."""
     yield from (ops.Listen("a", (ops.Put("a", "y", "1"),)), ops.Put("a", "x", "1", True), ops.Flush("a"))
     yield from (ops.Put("b", "x", "1"), ops.Resize(0), ops.Resize(PLENTY_BYTES), ops.Close("b"), ops.Close("a"))
     yield from (ops.Listen("a", (ops.Close("a"),)), ops.Put("a", "x", "1", True), ops.Resize(0), ops.Usage())
@@ -226,14 +230,14 @@ def endless() -> Iterator[ops.Op]:
 
 
 def counters() -> Iterator[ops.Op]:
-    """Writes and lookups until every counter is above 100."""
+    """Write and look up until every counter is above 100."""
     for _ in range(110):
         yield from (ops.Put("a", "x", "1"), ops.Get("a", "x"), ops.Get("a", "y"))
     yield from (ops.Metrics("a"), ops.Metrics())
 
 
 def stores() -> Iterator[ops.Op]:
-    """Two stores of many keys, some with steps downstream, over limits from none to plenty."""
+    """Use two stores with many keys and steps downstream, over limits from none to plenty."""
     for store in "st":
         yield from (ops.StorePut(store, key, "1") for key in KEYS[::2])
     yield ops.OnForward("s", KEYS[0], (ops.StorePut("t", KEYS[2], "2"), ops.StoreFlush("t"), ops.StoreAll("s")))
@@ -271,7 +275,7 @@ PLAYED: Final = (
 
 
 def large() -> Iterator[Run]:
-    """Every run under the norm, some with little room, and some under each reading of the releases."""
+    """Generate every run under the norm, some with little room, and some under each variant of the releases."""
     config = Config(PLENTY_BYTES)
     for played in PLAYED:
         yield config, tuple(played())
@@ -283,19 +287,18 @@ def large() -> Iterator[Run]:
             yield replace(config, variants=variants), tuple(played())
 
 
-# --- crowds
-# Runs with hundreds of whatever can be counted, and short ones of stores whose forwards write, delete and flush.
+# --- Crowded runs
 
 MANY: Final = 300
-"""Of what takes a step each."""
+"""The number of items that take a step each."""
 MORE: Final = 1_100
-"""Of what one step makes."""
+"""The number of items that one step makes."""
 STORMS: Final = 40
-"""Short runs of each reading."""
+"""The number of short runs of each variant."""
 
 
 def keys(number: int) -> Iterator[ops.Op]:
-    """Many keys in one namespace, all dirty: listed, handed over, evicted by one write and by a lower limit."""
+    """List, flush and evict many dirty keys of one namespace, by one write and by a lower limit."""
     names = [f"{at * 7 % number:04}" for at in range(number)]
     every = tuple(ops.Write(name, None if at % 50 == 3 else "1", True) for at, name in enumerate(names))
     yield from (
@@ -311,7 +314,7 @@ def keys(number: int) -> Iterator[ops.Op]:
 
 
 def spaces() -> Iterator[ops.Op]:
-    """Many namespaces, not opened in the order of their names, some of which nobody listens to."""
+    """Open many namespaces out of the order of their names, some without a listener."""
     names = [f"{number * 7 % MANY}" for number in range(MANY)]
     yield from (ops.Listen(ns) for ns in names[::2])
     yield from (ops.Put(ns, "x", "1", number % 3 == 0) for number, ns in enumerate(names))
@@ -319,14 +322,14 @@ def spaces() -> Iterator[ops.Op]:
 
 
 def headers() -> Iterator[ops.Op]:
-    """A record with many headers, once and after it was replaced, handed over."""
+    """Flush a record with many headers, once and after it was replaced."""
     many = tuple((f"h{number}", "é" * (number % 3)) for number in range(MANY))
     yield from (ops.Listen("a"), ops.Put("a", "x", "1", True, "t", many), ops.Put("a", "y", "1", True, "t", many[:-1]))
     yield from (ops.Usage("a"), ops.Put("a", "x", None, True, "t", many), ops.Flush("a"), ops.Usage("a"))
 
 
 def many_lost() -> Iterator[ops.Op]:
-    """Many keys that were evicted while nobody listened."""
+    """Evict many keys while nobody listens."""
     names = [f"{number:03}" for number in range(MANY)]
     yield ops.PutAll("a", tuple(ops.Write(name, "1", True) for name in names))
     yield from (ops.Evict("a") for _ in range(MANY - 20))
@@ -334,7 +337,7 @@ def many_lost() -> Iterator[ops.Op]:
 
 
 def storm(source: random.Random) -> Iterator[ops.Op]:
-    """One store, few keys: forwards that write, delete, look up and flush the same keys; flushes set them off."""
+    """Use one store with few keys, whose forwards write, delete, look up and flush the same keys."""
     for key in "abc":
         if source.random() < 0.7:
             yield ops.OnForward("s", key, tuple(_steps(source, source.randint(1, 3))))
@@ -360,7 +363,7 @@ def _steps(source: random.Random, number: int) -> Iterator[ops.Op]:
 
 
 def crowds() -> Iterator[Run]:
-    """All of them under the norm or as the releases do it; storms under every reading."""
+    """Generate all crowded runs under the norm or under all variants, and short random runs under each variant."""
     config, released = Config(PLENTY_BYTES), Config(PLENTY_BYTES, variants=RELEASED)
     for played in (keys(MORE), spaces(), headers()):
         yield config, tuple(played)

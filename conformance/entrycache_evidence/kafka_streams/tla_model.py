@@ -1,4 +1,8 @@
-"""The events of a world of `kafka-streams` as TLA+ records, and what its listeners do."""
+"""The second model of `kafka-streams`: bounded models paired with the TLA+ module ThreadCacheWorld.
+
+`record` renders events and listeners as TLA+ records, which become constants of the module. `SpacesLook` renders states
+and answers as the module prints them. `SECOND` lists the pairs.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ Scripts = tuple[tuple[ops.Op, ...], ...]
 
 
 def scripts_of(events: Iterable[ops.Op]) -> Scripts:
-    """What the listeners do that these events register, and those that they register in turn; each once."""
+    """Collect the step lists of the listeners that these events register, nested ones included; each once."""
     found: dict[tuple[ops.Op, ...], None] = {}
     for event in events:
         if isinstance(event, ops.Listen):
@@ -29,17 +33,17 @@ def scripts_of(events: Iterable[ops.Op]) -> Scripts:
 
 
 def steps_of(event: ops.Listen) -> tuple[ops.Op, ...]:
-    """What a listener does."""
+    """Return the steps of a listener."""
     return () if event.on_flush is ABSENT else event.on_flush
 
 
 def write(event: Any) -> dict[str, Any]:
-    """One write, which carries nothing but its key and its value."""
+    """Build the record of a write, which carries nothing but its key and its value."""
     return {"key": event.key, "value": maybe(event.value), "dirty": event.dirty}
 
 
 def record(event: ops.Op, scripts: Scripts) -> Mapping[str, Any]:
-    """One operation with its arguments; a listener is the number of what it does."""
+    """Build the record of an operation; a listener is the number of its step list."""
     if isinstance(event, ops.Resize):
         return {"op": event.name, "limit": event.max_size_bytes}
     if isinstance(event, ops.Usage | ops.Metrics):
@@ -76,12 +80,11 @@ def _arguments(event: ops.Op, scripts: Scripts) -> dict[str, Any]:
     raise TypeError(f"{event.name} stands in no TLA+ module")
 
 
-# --- look
-# How a state and a step of `kafka-streams` read in the words of its TLA+ module: the abstraction between the two.
+# --- States
 
 
 class SpacesLook:
-    """The limit, and each namespace: nodes in the order of use, dirty keys, listener. No numbers of writes."""
+    """The mapping of states: the limit, and for each namespace its entries by use, dirty keys and listener."""
 
     def __init__(self, world: BoundedModel) -> None:
         self.events: tuple[ops.Op, ...] = world.events
@@ -92,12 +95,12 @@ class SpacesLook:
         self.names: tuple[str, ...] = tuple(sorted({ns for ns in named if isinstance(ns, str)}))
 
     def fresh(self, state: State) -> State:
-        """A step begins with no counts: they only grow, and nothing looks at them."""
+        """Return the state without counters, which only grow."""
         spaces = {ns: space._replace(hits=0, misses=0, overwrites=0, flushes=0) for ns, space in state.spaces.items()}
         return state._replace(spaces=spaces, puts=0, gets=0, evicts=0, flushes=0)
 
     def state(self, state: State) -> str:
-        """The limit and the namespaces in the order of their names."""
+        """Render the limit and the namespaces in the order of their names."""
         spaces = [self._space(state.spaces[ns]) if ns in state.spaces else "<<>>" for ns in self.names]
         return f"<<{state.max_size_bytes}, <<{', '.join(spaces)}>>>>"
 
@@ -111,7 +114,7 @@ class SpacesLook:
         return () if listener is None else (self.scripts.index(listener.steps) + 1, listener.fails)
 
     def label(self, number: int, step: Step) -> str:
-        """The number of the event, its answer, the calls during it, and what it counted."""
+        """Render the number of the event, its answer, the calls during it, and its counters."""
         state = step.state
         calls = tuple(
             (call.ns, tuple((one.key, maybe(one.value)) for one in call.entries), tuple(map(answer, call.inner)))
@@ -124,17 +127,17 @@ class SpacesLook:
 
 @lru_cache(maxsize=4096)
 def node_text(key: str, node: Node) -> str:
-    """One entry."""
+    """Render one entry."""
     return tla((key, maybe(node.value), node.is_dirty, node.size_bytes))
 
 
 def counts(space: Space) -> tuple[int, ...]:
-    """The counters of a namespace."""
+    """Return the counters of a namespace."""
     return (space.hits, space.misses, space.overwrites, space.flushes)
 
 
 def answer(told: outcomes.Answer) -> object:
-    """An answer as the module gives it."""
+    """Return an answer in the form of the TLA+ module."""
     match told:
         case outcomes.Failed():
             return told.error.value
@@ -156,8 +159,7 @@ def answer(told: outcomes.Answer) -> object:
             return ()
 
 
-# --- worlds
-# The worlds of `kafka-streams` in which TLC's states and edges are held beside the explorer's.
+# --- Bounded models
 
 SMALL: Final = replace(
     LISTENERS,
@@ -174,7 +176,7 @@ SMALL: Final = replace(
     ),
     told_of="a value or a tombstone; a listener that throws once, or writes and reads",
 )
-"""A few states."""
+"""A model with few states."""
 
 LOOKS: Final = replace(
     LISTENERS,
@@ -200,7 +202,7 @@ LOOKS: Final = replace(
     ),
     told_of="two keys; every lookup, limits of 47 and 94 bytes, a listener that looks",
 )
-"""Every lookup, and what it does to the order of use."""
+"""Every lookup, and its effect on the order of use."""
 
 ORDERED: Final = replace(
     TWO,
@@ -212,11 +214,11 @@ ORDERED: Final = replace(
     ),
     told_of=TWO.told_of.replace(", limits of 0, 47 and 1000 bytes", ""),
 )
-"""Namespaces that act on each other; the texts do not say in which order several pay for a lower limit."""
+"""Namespaces that act on each other; the texts leave open which one pays first for a lower limit."""
 
 
 def beside(world: BoundedModel) -> Beside:
-    """A world of the explorer, and the module that is run with the same constants."""
+    """Pair a bounded model with the TLA+ module that has the same constants."""
     look = SpacesLook(world)
     constants = {
         "Limit": world.config.max_size_bytes,
@@ -233,13 +235,12 @@ def beside(world: BoundedModel) -> Beside:
 
 
 QUICK: Final = beside(SMALL)
-"""A few states."""
+"""The quickest model."""
 
 CLOSED: Final = (beside(LOOKS), beside(LISTENERS), beside(ORDERED))
-"""Each to its end."""
+"""The models that are explored completely."""
 
 
-# --- second
-# The second model of `kafka-streams`.
+# --- The second model
 
 SECOND: Final = SecondModel((QUICK, *CLOSED), ())

@@ -1,4 +1,9 @@
-"""Every step of a small world, taken by a fast cache too: the same answer, and what it holds is the same state."""
+"""Show that a fast cache refines the reference along the graph of a bounded model.
+
+An abstraction function maps an instance of the fast cache to a state of the reference. `walk` takes every step of the
+model with both: the answers must be equal, and so must the states. Each task (`Refines`) has a fast cache with a seeded
+fault too, and counts only if the walk detects that fault.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +17,11 @@ from entrycache_protocol.case import Case
 
 
 class Fast(NamedTuple):
-    """A fast cache, and how it is read.
+    """A fast cache, and how its state is read.
 
-    `open`: an empty instance for a configuration. `play`: the outcome of one operation. `abstraction`: the state of
-    the reference that an instance stands for; it asserts the instance's own invariants on the way. `known` takes out of
-    a state of the reference what the fast cache does not keep, because no step depends on it.
+    `open` returns an empty instance for a configuration, and `play` the outcome of one operation. `abstraction` returns
+    the state of the reference that an instance stands for, and asserts its own invariants. `known` removes from a state
+    of the reference what the fast cache does not keep.
     """
 
     open: Callable[[Any], Any]
@@ -26,7 +31,7 @@ class Fast(NamedTuple):
 
 
 class Refined(NamedTuple):
-    """How far a walk came: all states of a world and all steps from them, or up to the first that is not the same."""
+    """The result of a walk: all states and steps of a model, or those up to the first difference."""
 
     states: int
     steps: int
@@ -35,16 +40,16 @@ class Refined(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A shortest case after whose last step the fast cache is not where the reference is."""
+    """A shortest case after whose last step the fast cache differs from the reference."""
 
     case: Case
     what: str
 
 
 def walk(world: AnyBoundedModel, fast: Fast, depth: int | None = None) -> Refined:
-    """Walk the graph of a world, its states by the shortest way to each, at most so many steps deep.
+    """Walk the graph of a bounded model, each state by its shortest path, at most this many steps deep.
 
-    A fast cache cannot be put into a state, so it takes that way again for each step that is tried.
+    A fast cache cannot be put into a state, so it takes the path again for each step.
     """
     system, events_of, canon, start = world.parts()
     config, model = world.config, system.model
@@ -75,7 +80,7 @@ def walk(world: AnyBoundedModel, fast: Fast, depth: int | None = None) -> Refine
 
 
 def differs(fast: Fast, config: Any, way: Iterable[Any], event: Any, done: Any) -> str:
-    """What is not the same after a step: the answer, or a part of the state; empty: nothing."""
+    """Describe the difference after a step: the answer, or a part of the state; empty if there is none."""
     instance = fast.open(config)
     for op in way:
         fast.play(instance, op)
@@ -93,17 +98,16 @@ def differs(fast: Fast, config: Any, way: Iterable[Any], event: Any, done: Any) 
     return f"{name}: {getattr(holds, name)}, expected {getattr(expected, name)}"
 
 
-# --- evidence
-# What is shown of the fast caches: the worlds along which they refine the reference, each with a fault told apart.
+# --- Evidence
 
 DEEPEST: Final = 4
-"""Within so many steps a planted fault has to be told apart."""
+"""The greatest number of steps after which a seeded fault must be detected."""
 
 
 class Refines(NamedTuple):
-    """What is to be shown: a world, the fast cache, and one with a planted fault that the walk has to tell apart.
+    """A task of refinement: a bounded model, the fast cache, and one with a seeded fault that must be detected.
 
-    `is_quick`: it is part of a pull request.
+    `is_quick` marks a task of a pull request.
     """
 
     world: AnyBoundedModel
@@ -114,17 +118,17 @@ class Refines(NamedTuple):
 
 
 Shown = tuple[list[Refinement], list[str]]
-"""What was shown, and what failed."""
+"""The refinements that were shown, and the failures."""
 
 
 def refined(asked: Sequence[Refines]) -> Work[Shown]:
-    """Walk all of these worlds."""
+    """Walk all of these models."""
     found = (yield Batch("refinement", _one, asked[::-1]))[::-1]
     return [shown for shown, failure in found if not failure], [failure for _, failure in found if failure]
 
 
 def _one(asked: Refines) -> tuple[Refinement, str]:
-    """One world; the failure is empty where both walks end as they should."""
+    """Walk one model with the fast cache and with the faulty one; the failure is empty if both end as expected."""
     world, name = asked.world, asked.world.parts().system.name
     with unhindered():
         right, wrong = walk(world, asked.fast), walk(world, asked.planted, DEEPEST)

@@ -1,4 +1,8 @@
-"""The worlds of `pulsar-legacy` that are exhausted; together they fire every law of its steps."""
+"""The bounded models of `pulsar-legacy` that are exhausted; together they fire every law of its steps.
+
+A `BoundedModel` lists its events; `Aged` makes states equal that differ in the time only. `CI`, `LONG` and `NIGHTLY`
+are the models of the profiles.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +21,9 @@ from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, Position
 
 @dataclass(frozen=True, slots=True)
 class BoundedModel:
-    """The bounds of an exploration; `told_of` says in words what `events` hold. Every event may happen everywhere.
+    """The scope of an exploration; `told_of` describes the events, and every event may happen in every state.
 
-    `oldest`: the age in nanoseconds from which on no event of the world tells two ages apart.
+    From the age `oldest`, in nanoseconds, no event tells two ages apart.
     """
 
     name: str
@@ -30,22 +34,22 @@ class BoundedModel:
     depth: int | None = None
 
     def parts(self) -> Parts:
-        """The same events in every state, and ages instead of stamps."""
+        """Return the events, which are the same in every state, with ages instead of stamps."""
         return Parts(SYSTEM, lambda _: self.events, Aged(self.oldest))
 
     def told(self) -> str:
-        """Its bounds in words."""
+        """Describe the bounds."""
         return f"{self.name}: {len(self.events)} events ({self.told_of})"
 
 
 class Aged:
-    """Two states are the same if they differ in the time only, and in ages that nothing tells apart."""
+    """Equality of states that ignores the time, and ages that nothing tells apart."""
 
     def __init__(self, oldest: int) -> None:
         self._oldest = oldest
 
     def key(self, state: State) -> Hashable:
-        """Equal for states that no further event of the world, and no law, tells apart."""
+        """Return a key that is equal for states that no further event and no law tells apart."""
         caches = [(name, self._cache(state.caches[name], state.now_nanos)) for name in sorted(state.caches)]
         return tuple(caches), state.size_bytes, state.scheduled_bytes
 
@@ -58,7 +62,7 @@ class Aged:
         return tuple(held), cache.size_bytes
 
     def settled(self, state: State) -> State:
-        """The representative of its kind: it is `oldest`, and nothing is older than that."""
+        """Return the representative of a state: the time is `oldest`, and nothing is older."""
         back = state.now_nanos - self._oldest
         caches = {
             name: cache._replace(
@@ -72,21 +76,21 @@ class Aged:
         return state._replace(now_nanos=self._oldest, caches=caches)
 
     def follows(self, step: Step) -> bool:
-        """Every step is gone on from."""
+        """Return True: every step is followed."""
         return True
 
 
 def inserts(
     places: Iterable[tuple[CacheName, Position]], sizes: Iterable[int], token: int | Absent = ABSENT
 ) -> tuple[ops.Op, ...]:
-    """Each of these sizes at each of these places."""
+    """Build an insert of each of these sizes at each of these places."""
     sized = tuple(sizes)
     return tuple(ops.Insert(name, pos, size, token) for name, pos in places for size in sized)
 
 
 C: Final = CacheName("c")
 LOW, NEXT, LATER = at(0), at(1), at(0, 2)
-"""Two positions of a ledger, and one of the ledger behind it."""
+"""Two positions of a ledger, and one of the next ledger."""
 
 THREE: Final = ((A, LOW), (A, LATER), (B, LOW))
 WRONG: Final[tuple[ops.Op, ...]] = (
@@ -108,7 +112,7 @@ LOOKS: Final[tuple[ops.Op, ...]] = (
     *(ops.Usage(), ops.Usage(A), ops.Usage(B)),
     ops.Observe(),
 )
-"""What changes nothing."""
+"""Events that change nothing."""
 
 REMOVALS: Final[tuple[ops.Op, ...]] = (
     *(ops.RemoveRange(A, LOW, LATER, inclusive) for inclusive in (False, True)),

@@ -1,6 +1,8 @@
-"""Laws of `pulsar-legacy` as they stand in the reference, asked of steps whose numbers are z3 terms.
+"""Lemmas of `pulsar-legacy`: its own laws on any numbers, and the shares of a size pass.
 
-A cache is an entry, what lies below it as one, and what lies above it as one; another cache is one entry.
+A cache is an entry, one entry for all below it, and one for all above it; another cache is one entry. The shares are
+computed in doubles: a double is the real number that it is, and a quotient or product is any number within half a unit
+of its last place. IEEE 754 promises this of rounding to nearest. Bytes are below 2^53, so a double holds them exactly.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 BELOW, OWN, NEXT, ABOVE = at(2), at(5), at(6), at(0, 2)
-"""What lies below, the entry, a position that is not cached, and what lies above in the ledger behind."""
+"""The positions below the entry, of the entry, of an absent entry, and above it in the next ledger."""
 
 Places = tuple[tuple[CacheName, Position], ...]
 SHAPES: Final[dict[str, Places]] = {
@@ -38,16 +40,16 @@ SHAPES: Final[dict[str, Places]] = {
 }
 ONE_BY_ONE: Final = ("nothing", "the entry among others", "not the entry", "the entry alone")
 ALL_CACHES: Final = ("nothing", "the entry alone", "the entry and those above")
-"""The shapes for operations on one cache, and for those that may run a size pass over all."""
+"""The shapes for operations that may run a size pass over all caches; `ONE_BY_ONE` are those for one cache."""
 
 
 def number(name: str) -> Any:
-    """Any integer."""
+    """Return any integer."""
     return Term(z3.Int(name))
 
 
 def state_of(places: Places, is_waiting: bool, token: int | None) -> State:
-    """A state that holds entries at these places: any numbers."""
+    """Build a state with entries of any numbers at these places."""
     caches: dict[CacheName, Cache] = {}
     for name in dict.fromkeys(name for name, _ in places):
         entries = {
@@ -60,7 +62,7 @@ def state_of(places: Places, is_waiting: bool, token: int | None) -> State:
 
 
 def sound(state: State) -> Any:
-    """What the rules promise of a state: sums, and what cannot be negative."""
+    """Build the constraints that the rules promise of a state: sums, and what cannot be negative."""
     entries = [entry for cache in state.caches.values() for entry in cache.entries.values()]
     said = [raw(entry.size_bytes) >= 0 for entry in entries]
     said += [raw(cache.size_bytes) == _sum(cache.entries.values()) for cache in state.caches.values()]
@@ -75,7 +77,7 @@ CONFIG: Final = Config(number("limit"), ttl_nanos=number("ttl"))
 MANUAL: Final = Config(number("limit"), ttl_nanos=number("ttl"), eviction=Eviction.MANUAL)
 OBJECT: Final = Config(number("limit"), variants=Variants(SingleLookup.OBJECT))
 BOUNDS: Final = ((OWN, OWN), (at(0), ABOVE), (BELOW, OWN), (NEXT, at(9)), (ABOVE, OWN))
-"""Ranges that hold the entry, all, the entry and what is below, nothing, and a reversed one."""
+"""Ranges: the entry, all, the entry and those below, nothing, and a reversed one."""
 
 INSERTS: Final[tuple[ops.Op, ...]] = (
     ops.Insert(A, OWN, number("size")),
@@ -104,20 +106,20 @@ PASSES: Final[tuple[ops.Op, ...]] = (ops.Evict(number("need")), ops.RunScheduled
 
 
 def _fit(model: Model) -> Model:
-    """The model, where the share of a cache is any number that goes with these three."""
+    """Return the model with any number as the share of a cache, the same one for equal arguments."""
     share = z3.Function("share", *[z3.IntSort()] * 4)
     return on_terms(model, {"passes.compute_share": lambda *of: Term(share(*map(raw, of)))})
 
 
 def _states(shapes: Iterable[str], waiting: Iterable[str]) -> Iterator[tuple[str, State]]:
-    """A state of each of these shapes; of those in `waiting`, with a pass that waits."""
+    """Yield a state of each of these shapes; those in `waiting` have a pass that waits."""
     for names, is_waiting, named in ((shapes, False, ""), (waiting, True, ", a pass waits")):
         for name in names:
             yield name + named, state_of(SHAPES[name], is_waiting, 7 if name == "the entry alone" else None)
 
 
 def _cases() -> Iterator[Case]:
-    """Each on each; what runs a size pass on fewer entries, and a read triggers none."""
+    """Yield each operation on each shape; passes meet fewer entries, and reads trigger none."""
     trigger = raw(trunc(number("limit") * 0.98))
     for name, state in _states(ONE_BY_ONE, ONE_BY_ONE[1:2]):
         given = sound(state)
@@ -138,11 +140,11 @@ ASKED: Final = Asked(
 )
 
 UNASKED: Final = frozenset({Rule.L_EVICT_5})
-"""Its law computes in doubles: see `shares`."""
+"""Rules whose law computes in doubles; `SHARE_LEMMAS` proves them."""
 
 
 def _with_base(lemma: Lemma) -> Lemma:
-    """What the steps keep holds of the first state too."""
+    """Add the first state to a lemma about a property that each step keeps."""
 
     def obligations(table: Any, model: Model) -> Iterator[Obligation]:
         yield Obligation("base: the first state", z3.BoolVal(True), sound(model.initial(CONFIG)))
@@ -155,22 +157,17 @@ _STEPS: Final = tuple(ASKED.lemma(law) for law in LAWS if law.rule not in UNASKE
 STEP_LEMMAS: Final = tuple(_with_base(lemma) if lemma.rule is Rule.L_STATE_1 else lemma for lemma in _STEPS)
 
 
-# --- shares
-# The lemma about the shares of a size pass of `pulsar-legacy`, computed in doubles.
-#
-# A double stands as the real number that it is. What a division or a product gives is any number within half a unit of
-# its last place of the exact one: that is what IEEE 754 promises of rounding to nearest, and no more of it is used. Bytes
-# are numbers that a double holds exactly, so below 2^53.
+# --- Shares of a size pass
 
 HALF_A_PLACE: Final = z3.Q(1, 2**53)
-"""The most that rounding to nearest adds or takes, relative to the exact number."""
+"""The greatest relative error of rounding to nearest."""
 
 MOST: Final = 2**48
 """The greatest amount: 256 TiB."""
 
 
 class Double:
-    """A double that is not negative; what is known of it and of those it was made of is kept in `said`."""
+    """A non-negative double; `said` collects the constraints of it and of its operands."""
 
     def __init__(self, term: Any, said: list[Any]) -> None:
         self.term, self.said = term, said
@@ -181,7 +178,7 @@ class Double:
         return Double(made, self.said)
 
     def __truediv__(self, other: Double) -> Double:
-        """The quotient: what times the divisor is this number, rounded."""
+        """Divide: the exact quotient times the divisor is this number; the result is rounded."""
         exact = z3.FreshReal("quotient")
         self.said.append(exact * other.term == self.term)
         return self._rounded(exact)
@@ -190,14 +187,14 @@ class Double:
         return self._rounded(self.term * other.term)
 
     def whole(self) -> Any:
-        """The number, truncated."""
+        """Return the number, truncated."""
         whole = z3.FreshReal("whole")
         self.said += [whole >= 0, whole <= self.term, whole > self.term - 1]
         return whole
 
 
 def _share_of(model: Model, said: list[Any]) -> Callable[[Any, Any, Any], Any]:
-    """The model's own function, where `float` makes such a double, and `int` truncates it."""
+    """Return the model's own function, with such doubles for `float` and truncation for `int`."""
     made = model["passes.compute_share"]
     names = {**made.__globals__, "float": lambda number: Double(number, said), "int": Double.whole}
     share = FunctionType(made.__code__, names)
@@ -205,7 +202,7 @@ def _share_of(model: Model, said: list[Any]) -> Callable[[Any, Any, Any], Any]:
 
 
 def _shares(table: Any, model: Model) -> list[Obligation]:
-    """Of two caches that give, whatever their bytes are."""
+    """Build the obligations about two caches of any bytes."""
     amount, *held = z3.Reals("amount first second")
     said: list[Any] = []
     share, total = _share_of(model, said), z3.Sum(held)

@@ -1,4 +1,8 @@
-"""Large runs of `pulsar-legacy`: what no small world holds, as hundreds of entries, many caches, great ages."""
+"""Stress runs of `pulsar-legacy`: more entries, caches, bytes and time than any bounded model has.
+
+`large` yields runs that were written by hand, each for an edge that a bounded model cannot reach. `crowds` yields runs
+with hundreds of caches, and with hundreds of positions in one step.
+"""
 
 from __future__ import annotations
 
@@ -16,31 +20,31 @@ Run = tuple[Config, tuple[ops.Op, ...]]
 C: Final = CacheName("c")
 CACHES: Final = (A, B, C)
 MANY: Final = tuple(CacheName(f"{number:02}") for number in range(40))
-"""More caches than a pass over all of them might be bounded by."""
+"""More caches than a bound of a pass might allow."""
 CROWD: Final = 240
-"""More entries than a pass, a call or an answer might be bounded by."""
+"""More entries than a bound of a pass, a call or an answer might allow."""
 PLENTY_BYTES: Final = 10**13
 ROUNDED_UP_BYTES: Final = 5_557_860_836_705_101
-"""A limit of which 98 % as the IEEE product is a byte more than the exact one, truncated."""
+"""A limit whose 98 %, as an IEEE product, is one byte more than the exact value."""
 HOUR_NANOS: Final = 3_600 * 10**9
 
 
 def filled(number: int, size: int = 100, caches: tuple[CacheName, ...] = CACHES) -> Iterator[ops.Op]:
-    """So many entries, cache after cache in turn; every fifth carries no payload."""
+    """Insert this many entries, in one cache after another; every fifth carries no payload."""
     for index in range(number):
         token = ABSENT if index % 5 == 4 else index
         yield ops.Insert(caches[index % len(caches)], at(index // len(caches)), size, token)
 
 
 def looked_at() -> Iterator[ops.Op]:
-    """Everything that only looks, at all of it."""
+    """Query everything, without a change."""
     yield from (ops.GetRange(name, at(-1), at(500)) for name in CACHES)
     yield from (ops.Usage(name) for name in (ABSENT, *CACHES))
     yield from (ops.Observe(), ops.Get(A, at(70)), ops.ReadOne(A, at(60)), ops.Exists(B, at(64)))
 
 
 def crowd() -> Iterator[ops.Op]:
-    """Passes and calls over hundreds of entries, with and without payloads, in several ledgers."""
+    """Run passes and calls over hundreds of entries, with and without payloads, in several ledgers."""
     yield from (*filled(CROWD), ops.Advance(1_500), *looked_at())
     yield from (ops.GetRange(A, at(0), at(2)), ops.Read(A, at(0), at(79)), ops.Read(A, at(0), at(2)))
     yield from (ops.Get(A, at(4)), ops.Get(A, at(3)), ops.ReadOne(A, at(4)), ops.ReadOne(A, at(500)))
@@ -53,7 +57,7 @@ def crowd() -> Iterator[ops.Op]:
 
 
 def many() -> Iterator[ops.Op]:
-    """Passes in which a dozen caches give, those of one size by name, and amounts whose parts are truncated."""
+    """Run passes in which a dozen caches give, with equal sizes and truncated amounts."""
     for index in range(3 * len(MANY)):
         yield ops.Insert(MANY[index * 7 % len(MANY)], at(index // len(MANY)), 100 + index * 13 % 7, index)
     for need in (1, 997, 12_345, 3_001):
@@ -62,7 +66,7 @@ def many() -> Iterator[ops.Op]:
 
 
 def amounts() -> Iterator[ops.Op]:
-    """Sizes and needs beyond what 16, 20, 31 and 32 bits hold."""
+    """Use sizes and needs beyond 16, 20, 31 and 32 bits."""
     for number, size in enumerate((0, 70_000, 3 << 20, 2 << 30, 3 << 30, 5 << 30, 12_000, 9)):
         yield from (ops.Insert(A, at(number), size, number), ops.Insert(B, at(number), size + number % 3))
     yield from (ops.Usage(), ops.Observe(), ops.EvictCache(A, (2 << 20) + 1), ops.Evict(5 << 30))
@@ -70,7 +74,7 @@ def amounts() -> Iterator[ops.Op]:
 
 
 def ages() -> Iterator[ops.Op]:
-    """Stamps and ages of hours and weeks, to the nanosecond, in one cache and behind younger entries."""
+    """Use ages of hours and weeks, to the nanosecond, in one cache and behind younger entries."""
     yield from (ops.Insert(A, at(0), 100), ops.Advance(2 * HOUR_NANOS), ops.Insert(A, at(1), 100), ops.Expire(A))
     for number, age in enumerate((1_000 * 10**9, 2_000 * 10**9 + 1_500, 10**15, 1_999_999, 999_999_999, 1, 10**15)):
         yield from (ops.Insert(A, at(number), 100), ops.Insert(B, at(9 - number), 100, number), ops.Advance(age))
@@ -80,7 +84,7 @@ def ages() -> Iterator[ops.Op]:
 
 
 def reads() -> Iterator[ops.Op]:
-    """Reads of many positions, of which none, some or all are cached, some of them without a payload."""
+    """Read many positions: none, some or all of them cached, some without a payload."""
     yield from (ops.Insert(A, at(number), 100, 7_000 + number) for number in range(12))
     yield from (ops.Read(A, at(0), at(11)), ops.Read(A, at(0), at(44)), ops.Read(A, at(0), at(44)))
     yield from (
@@ -94,7 +98,7 @@ def reads() -> Iterator[ops.Op]:
 
 
 def triggers() -> Iterator[ops.Op]:
-    """Inserts and fills that overflow a large limit by little and by much, and all that may be scheduled."""
+    """Overflow a large limit by little and by much, and run everything that is scheduled."""
     yield from (*filled(60, 2_000), ops.Insert(A, at(500), 60_000, 1), ops.Insert(A, at(501), 500_000))
     yield from (ops.Insert(A, at(502), 1), ops.RunScheduled(), ops.Observe(), ops.Insert(B, at(502), 1))
     yield from (*filled(30, 3_000), ops.Read(B, at(600), at(655)), ops.RunScheduled(), ops.RunScheduled())
@@ -103,14 +107,14 @@ def triggers() -> Iterator[ops.Op]:
 
 
 def rounded() -> Iterator[ops.Op]:
-    """As many bytes as the exact trigger allows, and one more, which the IEEE product allows too; then another."""
+    """Insert as many bytes as the exact trigger allows, one more that the IEEE product allows, and another."""
     exact = ROUNDED_UP_BYTES * 98 // 100
     yield from (ops.Insert(A, at(0), exact), ops.Insert(A, at(1), 1), ops.Observe(), ops.Insert(A, at(2), 1))
     yield from (ops.Insert(A, at(3), 1), ops.Observe())
 
 
 def large() -> Iterator[Run]:
-    """Every run under the norm, some under the variant; the last are of a pass that waits, and of an odd watermark."""
+    """Generate every run under the norm and some under the variant; the last ones wait or have unusual watermarks."""
     config = Config(max_size_bytes=PLENTY_BYTES, ttl_nanos=1_000_000_001)
     tight = replace(config, max_size_bytes=100_003)
     by_object = replace(config, variants=Variants(SingleLookup.OBJECT))
@@ -124,17 +128,16 @@ def large() -> Iterator[Run]:
     yield replace(tight, eviction=Eviction.MANUAL), tuple(triggers())
 
 
-# --- crowds
-# Runs with hundreds of caches, and with hundreds of positions in one step.
+# --- Crowded runs
 
 CACHE_COUNT: Final = 200
-"""Of what takes a step each."""
+"""The number of caches, each of which takes a step."""
 POSITION_COUNT: Final = 350
-"""Of what one step makes."""
+"""The number of positions that one step fills."""
 
 
 def caches() -> Iterator[ops.Op]:
-    """An entry of like size in each of many caches, of which most give in one pass."""
+    """Insert an entry of similar size into each of many caches, and let most of them give in one pass."""
     names = [CacheName(f"{number * 7 % CACHE_COUNT}") for number in range(CACHE_COUNT)]
     yield from (ops.Insert(name, at(number % 5), 100, number) for number, name in enumerate(names))
     yield from (ops.Usage(), ops.Observe(), ops.Evict(19_000), ops.Observe(), ops.Advance(2 * 10**9))
@@ -143,7 +146,7 @@ def caches() -> Iterator[ops.Op]:
 
 
 def positions() -> Iterator[ops.Op]:
-    """One read, and what takes, drops or lists all that it has filled."""
+    """Fill many positions by one read, and take, drop or list all of them."""
     last = at(POSITION_COUNT - 1)
     yield from (ops.Read(A, at(0), last), ops.GetRange(A, at(0), last), ops.Read(A, at(0), last), ops.Evict(20_000))
     for drop in (ops.RemoveRange(A, at(1), last, False), ops.InvalidateBefore(A, last), ops.InvalidateLedger(A, 1)):
@@ -152,7 +155,7 @@ def positions() -> Iterator[ops.Op]:
 
 
 def crowds() -> Iterator[Run]:
-    """Both, the second under the variant too."""
+    """Generate both crowded runs, the second one under the variant too."""
     yield Config(10**12), tuple(caches())
     yield Config(10**12), tuple(positions())
     yield Config(10**12, variants=Variants(SingleLookup.OBJECT)), tuple(positions())

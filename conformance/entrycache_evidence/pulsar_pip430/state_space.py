@@ -1,4 +1,8 @@
-"""A small world: a configuration, the events that may happen in it, and when two states are the same."""
+"""The scope of a bounded model of `pulsar-pip430`, its events, and the equality of its states.
+
+`BoundedModel` builds its events from positions, sizes and counts, and merges states by ages and saturated counts
+(`Canon`). `EventModel` lists its events and keeps whole states.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +24,11 @@ DEAD: Final = 255
 
 @dataclass(frozen=True, slots=True)
 class BoundedModel:
-    """The bounds of an exploration. What is listed here can happen, in any order; nothing else can.
+    """The scope of an exploration: only the listed events happen, in any order.
 
-    `slots` bounds the queue, dead slots counted: while it is that long nothing new is inserted. `counts` are the
-    least and the greatest expected reads: an event that would leave them does not happen. `looks` adds `exists`
-    and `usage`, `ranges` and `wrong` list further events.
+    `slots` bounds the queue with its dead slots: a full queue accepts no insert. `counts` are the least and the
+    greatest expected reads; an event that would leave them does not happen. `looks` adds `exists` and `usage`; `ranges`
+    and `wrong` list further events.
     """
 
     name: str
@@ -43,15 +47,15 @@ class BoundedModel:
 
     @property
     def oldest(self) -> int:
-        """The age from which on no event of this world tells two ages apart."""
+        """The age from which no event of this model tells two ages apart."""
         return 1 + max(self.config.ttl_nanos if age is ABSENT else age for age in self.older)
 
     def parts(self) -> Parts:
-        """Its events, and the states that its events do not tell apart."""
+        """Return the events, and the equality of states."""
         return Parts(SYSTEM, Events(self).of, Canon(self))
 
     def told(self) -> str:
-        """Its bounds in words."""
+        """Describe the bounds."""
         caches = len({key.cache for key in self.keys})
         ages = ", ".join("ttl" if age is ABSENT else str(age) for age in self.older)
         return (
@@ -65,12 +69,12 @@ class BoundedModel:
 
 
 def shown_count(count: int | Absent | None) -> str:
-    """A number of expected reads in words."""
+    """Describe a number of expected reads."""
     return "none" if count is ABSENT or count is None else str(count)
 
 
 class Events:
-    """The events of a world, made once."""
+    """The events of a bounded model."""
 
     def __init__(self, world: BoundedModel) -> None:
         self.world = world
@@ -99,7 +103,7 @@ class Events:
         )
 
     def of(self, state: State) -> Iterator[ops.Op]:
-        """The events that can happen in a state."""
+        """Yield the events that can happen in a state."""
         yield from self.always
         world = self.world
         least, greatest = world.counts
@@ -130,7 +134,7 @@ class Events:
 
 
 class Canon:
-    """The same state, as the world sees it: a time shift, saturated ages and requeue counts make no difference."""
+    """Equality of states that ignores a time shift, and saturates ages and requeue counts."""
 
     def __init__(self, world: BoundedModel) -> None:
         self.index = {key: number for number, key in enumerate(world.keys)}
@@ -139,7 +143,7 @@ class Canon:
         self.most = world.config.max_requeues
 
     def key(self, state: State) -> bytes:
-        """Equal for states that no further event of the world, and no law, tells apart."""
+        """Return a key that is equal for states that no further event and no law tells apart."""
         now, oldest, most = state.now_nanos, self.oldest, self.most
         parts = [sum([self.cache_bit[name] for name in state.caches])]
         for slot in state.queue:
@@ -158,11 +162,11 @@ class Canon:
         return bytes(parts)
 
     def follows(self, step: Step) -> bool:
-        """Whether the state keeps within the bounds: no event of the world leads out of them."""
+        """Return True: no event of the model leaves the bounds."""
         return True
 
     def settled(self, state: State) -> State:
-        """The representative of its kind: the present is `oldest`, ages and requeue counts are saturated."""
+        """Return the representative of a state: the present is `oldest`, and ages and requeue counts are saturated."""
         oldest, most = self.oldest, self.most
         shift = oldest - state.now_nanos
         caches = state.caches
@@ -183,20 +187,19 @@ class Canon:
 
 
 def slot(cache: str, ledger: int, entry: int) -> Slot:
-    """A position of a cache, in short."""
+    """Build a position of a cache."""
     return Slot(CacheName(cache), Position(ledger, entry))
 
 
-# --- bounded
-# A world given by its events: every one of them may happen in every state that keeps within the bounds.
+# --- Models with listed events
 
 
 @dataclass(frozen=True, slots=True)
 class EventModel:
-    """The bounds of an exploration; `told_of` says in words what `events` holds.
+    """The scope of an exploration; `told_of` describes the events.
 
-    A step that leaves the bounds is judged, and not gone on from: time after `latest_nanos`, a queue of more than
-    `slots`, dead ones counted, or a count below `least`.
+    A step that leaves the bounds is judged but not followed: time after `latest_nanos`, more than `slots` slots, or a
+    count below `least`.
     """
 
     name: str
@@ -209,11 +212,11 @@ class EventModel:
     depth: int | None = None
 
     def parts(self) -> Parts:
-        """The same events in every state, and whole states."""
+        """Return the events, which are the same in every state, with whole states."""
         return Parts(SYSTEM, EveryEvent(self).of, WholeState(self))
 
     def told(self) -> str:
-        """Its bounds in words."""
+        """Describe the bounds."""
         return (
             f"{self.name}: {len(self.events)} events ({self.told_of}), time up to {self.latest_nanos}, "
             f"at most {self.slots} slots, counts from {self.least} on"
@@ -227,18 +230,18 @@ class EveryEvent:
         self._events = world.events
 
     def of(self, state: State) -> tuple[ops.Op, ...]:
-        """The events that can happen in a state."""
+        """Return the events that can happen in a state."""
         return self._events
 
 
 class WholeState:
-    """Two states are the same if nothing but their counters differs: no law compares those with anything earlier."""
+    """Equality of states that ignores counters only, since no law compares them with anything earlier."""
 
     def __init__(self, world: EventModel) -> None:
         self._world = world
 
     def key(self, state: State) -> Hashable:
-        """Equal for the same state."""
+        """Return a key that is equal for equal states."""
         caches = tuple(
             (
                 name,
@@ -253,11 +256,11 @@ class WholeState:
         return state.now_nanos, state.settings, caches, state.queue, state.is_scheduled, holds
 
     def settled(self, state: State) -> State:
-        """The representative of its kind: as it was reached first."""
+        """Return the representative of a state: the one that was reached first."""
         return state
 
     def follows(self, step: Step) -> bool:
-        """Whether the state keeps within the bounds."""
+        """Return whether the state is within the bounds."""
         world, state = self._world, step.state
         if state.now_nanos > world.latest_nanos or len(state.queue) > world.slots:
             return False

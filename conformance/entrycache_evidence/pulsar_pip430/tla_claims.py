@@ -1,4 +1,9 @@
-"""What ends, and what need not: passes, lives, ages; each claim beside an error that refutes it."""
+"""Claims of the second model of `pulsar-pip430`: termination, ages, and the wrapper's protocol with threads.
+
+Each claim is a module in which TLC finds no error, and the same module with a seeded error that it finds. The claims
+about termination say which passes and lives end. Those about the wrapper take out one guard each, and TLC finds the
+race.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +27,14 @@ COMMON: Final[dict[str, Any]] = {
 """Two entries, the first of which expects a read that never comes."""
 
 TIME: Final = frozenset({"time"})
-"""The kinds of pass where there are time passes only."""
+"""The kinds of pass, if only time passes run."""
 
 NO_BUDGET: Final = ("Requeued(t, entry)", "[entry EXCEPT !.stamp = t.now, !.accessed = FALSE]")
 """A requeue that does not count."""
 
 
 def liveness(holds: str, *changed: tuple[str, str], **given: Any) -> Module:
-    """The module of what must happen, asked one property."""
+    """Build the module of liveness for one property."""
     own = {"Kinds": frozenset({"time", "size"}), "Reads": frozenset(KEYS), "ReadsInPass": False}
     own |= {"Oldest": TTL + 1, "Most": BUDGET}
     return Module(
@@ -38,7 +43,7 @@ def liveness(holds: str, *changed: tuple[str, str], **given: Any) -> Module:
 
 
 def ages(**given: Any) -> Module:
-    """The module of ages."""
+    """Build the module of ages."""
     own = {"Interval": 2, "Reads": frozenset(), "Slack": 0}
     config = ("INIT Init", "NEXT Next", "INVARIANT AgesAreBounded")
     return Module(NAME, "AgeBound", texts({**COMMON, **own, **given}), config)
@@ -92,11 +97,10 @@ TERMINATION_CLAIMS: Final = (
         ages(Reads=frozenset(KEYS)),
     ),
 )
-"""Under the fairness that the module states."""
+"""The claims about termination, under the fairness that the module states."""
 
 
-# --- wrapper
-# The wrapper's protocol with threads: with every guard no invariant breaks, without one of them TLC finds the race.
+# --- The protocol of the wrapper
 
 INVARIANTS: Final = ("NothingWrong", "Balanced", "ReadsRight", "SaysTrue", "PoolIsFree", "OneSlot", "Settled")
 
@@ -110,7 +114,7 @@ SIZES: Final[Mapping[str, frozenset[str]]] = {
     "Writers": frozenset({"writer1", "writer2"}),
     "Evictors": frozenset({"evictor"}),
 }
-"""Two positions, two inserts, a read, a removal, passes."""
+"""Two positions, two inserts, a read, a removal, and passes."""
 
 PASSES: Final[Mapping[str, frozenset[str]]] = {
     **SIZES,
@@ -118,11 +122,11 @@ PASSES: Final[Mapping[str, frozenset[str]]] = {
     "Removers": frozenset(),
     "Evictors": frozenset({"evictor1", "evictor2"}),
 }
-"""Two that run passes, and inserts."""
+"""Two evictors that run passes, and inserts."""
 
 
 class Guard(NamedTuple):
-    """A guard by the name of its constant, the rule that it keeps, and the race without it, with its public source."""
+    """A guard by the name of its constant, the rule that it protects, and the race without it with its source."""
 
     name: str
     rule: Rule
@@ -147,14 +151,14 @@ GUARDS: Final = (
 
 
 def module(without: str = "", sizes: Mapping[str, frozenset[str]] = SIZES) -> Module:
-    """The module with every guard, or with every one but this."""
+    """Build the module with every guard, or with every one but this."""
     guards = {guard.name: guard.name != without for guard in GUARDS}
     config = ("INIT Init", "NEXT Next", *(f"INVARIANT {name}" for name in INVARIANTS))
     return Module(NAME, "Wrapper", texts({**sizes, **guards}), config)
 
 
 def claim(guard: Guard) -> Claim:
-    """What holds with every guard, and the race without this one."""
+    """Build the claim that every guard is needed: the invariants hold with all, and a race appears without this one."""
     threads = sum(len(guard.sizes[kind]) for kind in ("Readers", "Removers", "Writers", "Evictors"))
     what = f"the wrapper's protocol with {threads} threads breaks no invariant"
     missing = f"{guard.name} is taken out: {guard.race}"
@@ -162,4 +166,4 @@ def claim(guard: Guard) -> Claim:
 
 
 WRAPPER_CLAIMS: Final = tuple(claim(guard) for guard in GUARDS)
-"""A guard each."""
+"""The claims, one for each guard."""

@@ -1,4 +1,8 @@
-"""The events of a world of `pulsar-pip430` as TLA+ records."""
+"""The second model of `pulsar-pip430`: bounded models paired with the TLA+ module RemovalQueueWorld.
+
+`record` renders events as TLA+ records, which become constants of the module. `QueueLook` renders states and answers as
+the module prints them. `SECOND` lists the pairs and the claims.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 
 def every(world: BoundedModel) -> tuple[ops.Op, ...]:
-    """Each event of a world once: those that always happen, then those that depend on the state."""
+    """Return each event of a bounded model once: those that always happen, then those that depend on the state."""
     events = Events(world)
     kinds = (events.gets, events.reads, events.expects, events.removes)
     inserts = (event for some in events.inserts.values() for event in some)
@@ -29,29 +33,29 @@ def every(world: BoundedModel) -> tuple[ops.Op, ...]:
 
 
 def records(world: BoundedModel) -> tuple[Mapping[str, Any], ...]:
-    """The record of each event, in the same order."""
+    """Return the record of each event, in the same order."""
     always = len(Events(world).always)
     return tuple({"always": at < always, **record(event)} for at, event in enumerate(every(world)))
 
 
 def key_of(event: Any) -> tuple[str, int, int]:
-    """The place that an operation names."""
+    """Return the place that an operation names."""
     return (event.cache, *event.pos)
 
 
 def given(value: Any) -> tuple[Any, ...]:
-    """An argument that may be absent or null."""
+    """Return an argument that may be absent or null as a sequence."""
     return maybe(None if value is ABSENT else value)
 
 
 def fraction(value: float) -> tuple[int, int]:
-    """A watermark as a fraction of whole numbers."""
+    """Return a watermark as a fraction of integers."""
     exact = Fraction(str(value))
     return exact.numerator, exact.denominator
 
 
 def record(event: ops.Op) -> dict[str, Any]:
-    """One operation: its name, the caches that it names, and its arguments; `one` is the entry that it is about."""
+    """Build the record of an operation: its name, its caches and its arguments; `one` is the entry that it names."""
     cache = getattr(event, "cache", ABSENT)
     return {"op": event.name, "names": frozenset(given(cache)), **_arguments(event)}
 
@@ -100,20 +104,19 @@ def _settings(event: ops.Configure) -> dict[str, Any]:
     }
 
 
-# --- look
-# How a state and a step of `pulsar-pip430` read in the words of its TLA+ module: the abstraction between the two.
+# --- States
 
 
 @lru_cache(maxsize=4096)
 def slot_text(slot: Slot, size: int, age: int, requeues: int, accessed: bool, count: int | None) -> str:
-    """A live slot with its entry."""
+    """Render a live slot with its entry."""
     return tla(((slot.cache, *slot.pos), size, age, requeues, accessed, maybe(count)))
 
 
 class QueueLook:
-    """Ages saturate, and requeue counts; entries are shown where they stand in the queue, each once.
+    """The mapping of states: ages and requeue counts saturate, and entries appear where they stand in the queue.
 
-    That each entry has one live slot is not assumed: an entry without one is shown beside the queue.
+    An entry without a slot is rendered beside the queue, so one live slot for each entry is not assumed.
     """
 
     def __init__(self, world: BoundedModel) -> None:
@@ -122,11 +125,11 @@ class QueueLook:
         self.caches = tuple(sorted({key.cache for key in world.keys}))
 
     def fresh(self, state: State) -> State:
-        """A step begins with no counts: they only grow, and nothing looks at them."""
+        """Return the state without counters, which only grow."""
         return state._replace(counts=Counts())
 
     def state(self, state: State) -> str:
-        """Open caches, settings, the flag, the manager's bytes, and the queue from head to tail."""
+        """Render the open caches, the settings, the flag, the manager's bytes, and the queue from head to tail."""
         now = state.settings
         queue = f"<<{', '.join([self._slot(state, slot) for slot in state.queue])}>>"
         opened = tuple(name in state.caches for name in self.caches)
@@ -150,14 +153,14 @@ class QueueLook:
         return () if live == cached and sums == state.size_bytes else (tuple(sorted(cached - live)), sums)
 
     def label(self, number: int, step: Step) -> str:
-        """The number of the event, its answer, and what was inserted, evicted, and counted as a cycle."""
+        """Render the number of the event, its answer, and the inserted, evicted and cycle counts."""
         counts = step.state.counts
         cycles = counts.eviction_cycles
         return tla((number, answer(step.outcome), counts.inserted_entries, counts.evicted_entries, cycles))
 
 
 def answer(outcome: object) -> object:
-    """An outcome as the module answers it."""
+    """Return an outcome in the form of the TLA+ module."""
     match outcome:
         case outcomes.Refused():
             return outcome.error.value
@@ -177,8 +180,7 @@ def answer(outcome: object) -> object:
             return ()
 
 
-# --- worlds
-# The worlds of `pulsar-pip430` in which TLC's states and edges are held beside the explorer's.
+# --- Bounded models
 
 _A: Final = CacheName("a")
 
@@ -211,11 +213,11 @@ MANUAL: Final = replace(
     name="trigger, settings and invalidation, eviction manual",
     config=replace(TRIGGER.config, eviction=Eviction.MANUAL),
 )
-"""The flag instead of the pass."""
+"""The same with the flag instead of the pass."""
 
 
 def beside(world: BoundedModel) -> Beside:
-    """A world of the explorer, and the module that is run with the same constants."""
+    """Pair a bounded model with the TLA+ module that has the same constants."""
     look = QueueLook(world)
     settings = world.config
     constants = {
@@ -244,16 +246,15 @@ def beside(world: BoundedModel) -> Beside:
 SMALL: Final = replace(
     PAIR, name="two entries of one cache, one slot", expected=(ABSENT, 0, 2), counts=(-1, 2), slots=1
 )
-"""A few states, with every operation of the level."""
+"""A model with few states, and every operation of the level."""
 
 QUICK: Final = beside(SMALL)
-"""The smallest."""
+"""The quickest model."""
 
 CLOSED: Final = (beside(PAIR), beside(UNAWAITED), beside(TRIGGER), beside(MANUAL))
-"""Each to its end."""
+"""The models that are explored completely."""
 
 
-# --- second
-# The second model of `pulsar-pip430`.
+# --- The second model
 
 SECOND: Final = SecondModel((QUICK, *CLOSED), (*tla_claims.TERMINATION_CLAIMS, *tla_claims.WRAPPER_CLAIMS))

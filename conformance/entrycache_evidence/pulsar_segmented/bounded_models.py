@@ -1,4 +1,8 @@
-"""The worlds of `pulsar-segmented` that are exhausted; together they fire every law of its steps."""
+"""The bounded models of `pulsar-segmented` that are exhausted; together they fire every law of its steps.
+
+A `BoundedModel` lists its events, and states are compared as a whole. `CI`, `LONG` and `NIGHTLY` are the models of the
+profiles.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +29,14 @@ LOOKS: Final[tuple[ops.Op, ...]] = (ops.Usage(), ops.Observe())
 
 
 def at(entry: int, ledger: int = 1) -> Position:
-    """A position, mostly of ledger 1."""
+    """Return a position, mostly of ledger 1."""
     return Position(ledger, entry)
 
 
 def inserts(
     places: Iterable[tuple[CacheName, Position]], sizes: Iterable[int], first_token: int | Absent = ABSENT
 ) -> tuple[ops.Op, ...]:
-    """Each of these sizes at each of these places; with a token, each place has its own."""
+    """Build an insert of each of these sizes at each of these places; with a token, each place has its own."""
     numbered = list(enumerate(places))
     return tuple(
         ops.Insert(cache, pos, size, ABSENT if first_token is ABSENT else first_token + number)
@@ -49,13 +53,13 @@ RANGES: Final = tuple(
 
 
 def lookups(places: Iterable[tuple[CacheName, Position]]) -> tuple[ops.Op, ...]:
-    """Each of them alone, the ranges, and what only looks."""
+    """Build a lookup of each place, the ranges, and the queries."""
     return (*(ops.Get(*place) for place in places), *RANGES, *LOOKS)
 
 
 @dataclass(frozen=True, slots=True)
 class BoundedModel:
-    """The bounds of an exploration; `told_of` says in words what `events` hold. Every event may happen everywhere."""
+    """The scope of an exploration; `told_of` describes the events, and every event may happen in every state."""
 
     name: str
     config: Config
@@ -64,27 +68,27 @@ class BoundedModel:
     depth: int | None = None
 
     def parts(self) -> Parts:
-        """The same events in every state."""
+        """Return the events, which are the same in every state."""
         return Parts(SYSTEM, lambda _: self.events, Plain())
 
     def told(self) -> str:
-        """Its bounds in words."""
+        """Describe the bounds."""
         return f"{self.name}: {len(self.events)} events ({self.told_of})"
 
 
 class Plain:
-    """Every state is one of its own."""
+    """Equality of whole states."""
 
     def key(self, state: State) -> Hashable:
-        """The whole state."""
+        """Return the whole state."""
         return tuple(state.segments.values()), state.current
 
     def settled(self, state: State) -> State:
-        """The state."""
+        """Return the state."""
         return state
 
     def follows(self, step: Step) -> bool:
-        """Every step is gone on from."""
+        """Return True: every step is followed."""
         return True
 
 

@@ -1,11 +1,11 @@
-"""A read under way while the ring turns, of mode "copy": every interleaving of a small ring is tried.
+"""Explore every interleaving of a read with the turns of a small ring, in mode "copy".
 
-Segments are bytes in one buffer, with an index from an entry to the place of its bytes. One writer at a time inserts,
-a byte a step; readers look an entry up, take its bytes one by one, and may ask whether the segment is still in the turn
-in which they found the entry. What a reader answers has to be the bytes that were inserted, or a miss. A view is a read
-whose bytes are taken later by whoever was handed the view: the same steps, so the same states.
+Segments are bytes in one buffer, with an index from an entry to the place of its bytes. One writer inserts, one byte in
+each step. Readers look an entry up, take its bytes one by one, and may compare the turn of the segment with the one at
+the lookup. The answer of a reader has to be the inserted bytes or a miss. A view is a read whose bytes are taken later,
+with the same steps and states.
 
-`python -m entrycache_evidence.pulsar_segmented.interleavings` prints what was tried, guard by guard.
+`python -m entrycache_evidence.pulsar_segmented.interleavings` prints the result for each guard.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 BYTES: Final = 2
-"""The bytes of an entry: the fewest that can be of two entries."""
+"""The number of bytes of an entry: the fewest that can belong to two entries."""
 
 
 class Asks(Enum):
-    """When a reader asks for the turn of the segment that it reads from."""
+    """The moment at which a reader compares the turn of the segment that it reads."""
 
     BEHIND = "behind its bytes"
     BEFORE = "before its bytes"
@@ -28,10 +28,11 @@ class Asks(Enum):
 
 
 class Ring(NamedTuple):
-    """The bounds: so many segments with room for so many entries, inserted in order 0, 1, ..; readers read `asked`.
+    """The scope and the guards of a ring.
 
-    The guards of a design: `asks`; `turns_first`: a segment is in its next turn before its bytes change;
-    `indexes_last`: an entry is found only when all its bytes are written.
+    It has this many segments and room for this many entries; readers read the entries `asked`. `asks` is when a reader
+    compares turns. `turns_first`: a segment begins its next turn before its bytes change. `indexes_last`: an entry is
+    found only when all its bytes are written.
     """
 
     segments: int = 2
@@ -43,7 +44,7 @@ class Ring(NamedTuple):
     indexes_last: bool = True
 
     def told(self) -> str:
-        """The bounds in words."""
+        """Describe the bounds."""
         entries = "entry" if self.room == 1 else "entries"
         return (
             f"{self.segments} segments of {self.room} {entries}, {BYTES} bytes an entry, {self.inserts} inserts, "
@@ -52,7 +53,7 @@ class Ring(NamedTuple):
 
 
 class Where(NamedTuple):
-    """Where an entry was found: its segment, its first byte there, and the turn of the segment."""
+    """The place of an entry: its segment, its first byte, and the turn of the segment."""
 
     segment: int
     start: int
@@ -60,11 +61,11 @@ class Where(NamedTuple):
 
 
 Byte = tuple[int, int] | None
-"""Which byte of which entry stands there."""
+"""The entry and the index of a byte, or None."""
 
 
 class Reader(NamedTuple):
-    """A reader under way: what it asks for, where that is, what it has taken; `over`: it has answered."""
+    """A reader: its entry, the place of the entry, the bytes read so far, and its answer (`over`)."""
 
     entry: int
     where: Where | None = None
@@ -73,7 +74,7 @@ class Reader(NamedTuple):
 
 
 class Now(NamedTuple):
-    """The whole state. `todo`: what the writer still does for the present insert, `number` of them begun."""
+    """The whole state; `todo` are the remaining steps of the current insert, and `number` counts inserts."""
 
     turns: tuple[int, ...]
     bytes: tuple[tuple[Byte, ...], ...]
@@ -89,7 +90,7 @@ EXACT, MISS, WRONG = "exact", "miss", "wrong"
 
 
 class Tried(NamedTuple):
-    """What was tried: all states and steps; which answers there were; a shortest way to a wrong one, if any."""
+    """The result of an exploration: states, steps, the answers, and a shortest path to a wrong answer."""
 
     states: int
     steps: int
@@ -98,13 +99,13 @@ class Tried(NamedTuple):
 
 
 def begun(ring: Ring) -> Now:
-    """The empty ring, with nobody under way."""
+    """Return the empty ring, before any read or write."""
     empty = tuple((None,) * ring.room * BYTES for _ in range(ring.segments))
     return Now((0,) * ring.segments, empty, (), 0, 0, 0, (), tuple(Reader(entry) for entry in ring.asked))
 
 
 def next_of(ring: Ring, now: Now) -> Iterator[tuple[str, Now]]:
-    """Every step that anybody can take."""
+    """Yield every step that a writer or reader can take."""
     if now.todo:
         yield f"writer: {now.todo[0]}", written(ring, now._replace(todo=now.todo[1:]), now.todo[0])
     elif now.number < ring.inserts:
@@ -116,7 +117,7 @@ def next_of(ring: Ring, now: Now) -> Iterator[tuple[str, Now]]:
 
 
 def tasks(ring: Ring, now: Now) -> tuple[str, ...]:
-    """The steps of the insert that comes now."""
+    """Return the steps of the next insert."""
     turn = ("next", "turn", "clear") if ring.turns_first else ("next", "clear")
     bytes_of_it = tuple(f"byte {at}" for at in range(BYTES))
     write = (*bytes_of_it, "index") if ring.indexes_last else ("index", *bytes_of_it)
@@ -126,7 +127,7 @@ def tasks(ring: Ring, now: Now) -> tuple[str, ...]:
 
 
 def written(ring: Ring, now: Now, task: str) -> Now:
-    """One step of the writer."""
+    """Make one step of the writer."""
     here, entry = now.current, now.number - 1
     if task == "next":
         return now._replace(current=(here + 1) % ring.segments, offset=0)
@@ -147,7 +148,7 @@ def _with(items: tuple, at: int, item: object) -> tuple:  # type: ignore[type-ar
 
 
 def read(ring: Ring, now: Now, reader: Reader) -> tuple[str, Reader]:
-    """One step of a reader: it looks up, takes a byte, or answers."""
+    """Make one step of a reader: a lookup, a byte, or an answer."""
     if reader.where is None:
         where = dict(now.found_at).get(reader.entry)
         return "looks up", reader._replace(where=where, over="" if where else MISS)
@@ -164,7 +165,7 @@ def read(ring: Ring, now: Now, reader: Reader) -> tuple[str, Reader]:
 
 
 def tried(ring: Ring) -> Tried:
-    """Every interleaving, breadth first, so that the first wrong answer is a nearest one."""
+    """Explore every interleaving breadth first, so that the first wrong answer is a nearest one."""
     first = begun(ring)
     came_from: dict[Now, tuple[Now, str] | None] = {first: None}
     frontier, steps, answers = [first], 0, set[str]()
@@ -193,7 +194,7 @@ def _way(came_from: dict[Now, tuple[Now, str] | None], now: Now) -> tuple[str, .
 
 
 GUARDED: Final = (Ring(), Ring(room=2, inserts=6), Ring(segments=3, inserts=5, asked=(0, 1, 0)))
-"""With every guard, in several bounds: each answer is exact, or a miss."""
+"""Rings with every guard: each answer is exact, or a miss."""
 
 UNGUARDED: Final = {
     "a copy, or a view, that never asks for the turn": Ring(asks=Asks.NEVER),
@@ -201,17 +202,17 @@ UNGUARDED: Final = {
     "a turn that is counted when the new bytes are written": Ring(turns_first=False),
     "an entry that is found before its bytes are written": Ring(indexes_last=False),
 }
-"""Without one of the guards: some answer is wrong. The first is what pull request 15955 does."""
+"""Rings without one of the guards: some answer is wrong. The first is what pull request 15955 does."""
 
 
 def said(name: str, ring: Ring, found: Tried) -> str:
-    """What was tried, in a line."""
+    """Describe an exploration in one line."""
     outcome = f"wrong in {len(found.wrong)} steps" if found.wrong else "exact or a miss"
     return f"{name}: {ring.told()}; {found.states} states, {found.steps} steps: {outcome}"
 
 
 def report() -> tuple[list[str], list[str]]:
-    """What was tried, a line each, and those lines of it that are not as they have to be."""
+    """Return a line for each exploration, and the lines of unexpected results."""
     lines, failures = [], []
     for name, ring in (*(("every guard", ring) for ring in GUARDED), *UNGUARDED.items()):
         found = tried(ring)
@@ -222,7 +223,7 @@ def report() -> tuple[list[str], list[str]]:
 
 
 def failures() -> list[str]:
-    """A line for each that is not as it has to be."""
+    """Return a line for each unexpected result."""
     return report()[1]
 
 

@@ -1,7 +1,7 @@
-"""Laws of `pulsar-segmented` as they stand in the reference, asked of steps whose numbers are z3 terms.
+"""Lemmas of `pulsar-segmented`: its own laws on any numbers, and the number and share of segments.
 
-A ring has three segments of any equal share of any limit, the current one between the others, or the last of two. Each
-is written up to any byte within it.
+A ring has three segments of any equal share of any limit, with the current one between the others, or two segments with
+the last one current. Each segment is written up to any byte within it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from entrycache_reference.pulsar_segmented.state import Entry, Place, Segment, S
 from entrycache_reference.rules import Rule
 
 OWN, NEXT, OTHER = Place(A, at(5)), Place(A, at(6)), Place(B, at(5))
-"""The entry that is asked about, one of its cache, and one of another cache."""
+"""The entry of the operation, another one of its cache, and one of another cache."""
 
 SHAPES: Final[dict[str, tuple[tuple[tuple[Place, ...], ...], int]]] = {
     "nothing": (((), ()), 0),
@@ -32,16 +32,16 @@ SHAPES: Final[dict[str, tuple[tuple[tuple[Place, ...], ...], int]]] = {
     "the entry in the oldest segment": (((OTHER,), (NEXT,), (OWN,)), 1),
     "the entry in the segment before, the last one current": (((OWN,), (NEXT, OTHER)), 1),
 }
-"""What the segments hold, and which one is current."""
+"""The entries of the segments, and the current segment."""
 
 
 def number(name: str) -> Any:
-    """Any integer."""
+    """Return any integer."""
     return Term(z3.Int(name))
 
 
 def state_of(held: tuple[tuple[Place, ...], ...], current: int, has_payload: bool) -> State:
-    """A ring that holds these: any numbers."""
+    """Build a ring with these entries, of any numbers."""
     segments = {
         index: Segment(
             tuple(
@@ -61,7 +61,7 @@ def state_of(held: tuple[tuple[Place, ...], ...], current: int, has_payload: boo
 
 
 def sound(state: State, config: Config) -> Any:
-    """What the rules promise of a ring: equal shares, and what cannot be negative."""
+    """Build the constraints that the rules promise of a ring: equal shares, and signs."""
     sizes = [raw(entry.size_bytes) for segment in state.segments.values() for entry in segment.entries]
     offsets = [raw(segment.offset) for segment in state.segments.values()]
     whole, limit = raw(state.segment_bytes) * len(state.segments), raw(config.max_size_bytes)
@@ -85,11 +85,11 @@ LOOKS: Final[tuple[ops.Op, ...]] = (
 )
 
 VARYING: Final = (ops.Insert, ops.GetRange, ops.Usage)
-"""The operations that a variant is about."""
+"""The operations that a variant changes."""
 
 
 def _cases() -> Iterator[Case]:
-    """The norm on each shape, the variants of the branch where the entry is in the current segment and in the other."""
+    """Yield the norm on each shape, and the variants of the branch where the entry is in either segment."""
     named = list(SHAPES)
     for shapes, configs in ((named, NORM), ((named[1], named[3]), BRANCH)):
         for (shape, (how, config)), op in product(product(shapes, configs.items()), (*INSERTS, *LOOKS)):
@@ -100,7 +100,7 @@ def _cases() -> Iterator[Case]:
 
 
 def _fit(model: Model) -> Model:
-    """The model: its functions take terms as they are."""
+    """Return the model; its functions take terms as they are."""
     return on_terms(model, {})
 
 
@@ -111,13 +111,12 @@ ASKED: Final = Asked(
 )
 
 UNASKED: Final = frozenset({Rule.S_CONFIG_1, Rule.S_CONFIG_2, Rule.S_STATE_1})
-"""They are about the first state: see `shares`."""
+"""The rules about the first state; `SHARE_LEMMAS` proves two of them."""
 
 STEP_LEMMAS: Final = tuple(ASKED.lemma(law) for law in LAWS if law.rule not in UNASKED)
 
 
-# --- shares
-# Lemmas about the number of segments and their share of the limit, of any limit.
+# --- Number and share of segments
 
 _LIMIT, _SEGMENTS = z3.Ints("limit segments")
 _CONFIG: Final = Config(Term(_LIMIT))  # type: ignore[arg-type]
@@ -125,14 +124,14 @@ GIB: Final = 2**30
 
 
 def _number(table: Any, model: Model) -> list[Obligation]:
-    """As many as there are whole GiB, and two at least."""
+    """Prove that there are as many segments as whole GiB, and two at least."""
     found = merged(lambda: on_terms(model, {})["config.segments_of"](_CONFIG))
     most = z3.Or(found == 2, z3.And(found > 2, found * GIB <= _LIMIT))
     return [Obligation("nobody says how many", _LIMIT >= 0, z3.And(most, (found + 1) * GIB > _LIMIT))]
 
 
 def _share(table: Any, model: Model) -> list[Obligation]:
-    """Equal ones, which together leave less than a byte a segment of the limit."""
+    """Prove that shares are equal and leave less than a byte for each segment."""
     found = merged(lambda: on_terms(model, {})["config.segment_bytes"](_CONFIG, Term(_SEGMENTS)))
     whole = found * _SEGMENTS
     given = z3.And(_LIMIT >= 0, _SEGMENTS >= 2)

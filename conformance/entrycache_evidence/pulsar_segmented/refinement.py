@@ -1,4 +1,9 @@
-"""The worlds along which the fast cache of `pulsar-segmented` is held to the reference, and a fault for each."""
+"""The refinement of `pulsar-segmented`: the state of the reference that the fast cache stands for.
+
+`abstract_state` reads everything that the cache keeps. `comparable_state` removes from a state of the reference what
+the fast cache does not keep. `REFINED` lists the bounded models that are walked, each with a seeded fault that the walk
+has to detect.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,7 @@ from entrycache_reference.vocabulary import CacheName, Position
 
 
 def abstract_state(adapter: Adapter) -> State:
-    """The state that the fast cache stands for.
+    """Build the state of the reference that the fast cache stands for.
 
     Raises:
         AssertionError: what the cache keeps does not agree with itself.
@@ -37,7 +42,7 @@ def _segment(one: FastSegment) -> Segment:
 
 
 def comparable_state(state: State) -> State:
-    """The state without the byte at which each entry starts."""
+    """Remove the byte at which each entry starts."""
     return state._replace(
         segments={
             at: one._replace(entries=tuple(entry._replace(start=0) for entry in one.entries))
@@ -47,7 +52,7 @@ def comparable_state(state: State) -> State:
 
 
 def fast_cache(kind: type[SegmentedCache] = SegmentedCache) -> Fast:
-    """The fast cache, or one with a planted fault."""
+    """Describe the fast cache, or one with a seeded fault."""
     return Fast(
         lambda config: open_cache(config, kind), lambda adapter, op: adapter(op), abstract_state, comparable_state
     )
@@ -61,4 +66,4 @@ REFINED: Final = tuple(
         (LEDGERS, "segmented-turns-backwards", False),
     )
 )
-"""The quick ones are walked in a pull request."""
+"""The refinements; a pull request walks the quick ones."""

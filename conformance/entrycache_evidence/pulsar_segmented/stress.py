@@ -1,4 +1,8 @@
-"""Runs of `pulsar-segmented` on which its rules' own checks are tried: random ones, by the norm and by each variant."""
+"""Stress runs of `pulsar-segmented`: more segments, entries and bytes than any bounded model has.
+
+`runs` yields random runs that try the rules. `large` yields runs that were written by hand, each for an edge that a
+bounded model cannot reach. `crowds` yields runs with hundreds of segments or positions, and short random runs.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ THEMES: Final = (Theme.DEFAULT, Theme.SMALL_KEYS, Theme.TURNS, Theme.RANGES)
 
 
 def runs() -> Iterator[tuple[Config, tuple[Any, ...]]]:
-    """The same runs every time."""
+    """Generate the same runs every time."""
     source = random.Random(SEED)
     for variants, cases in (
         (Variants(), CASES),
@@ -39,26 +43,25 @@ def runs() -> Iterator[tuple[Config, tuple[Any, ...]]]:
             yield case.config, case.steps
 
 
-# --- large
-# Large runs of `pulsar-segmented`: what no small world holds, as many segments, hundreds of entries, great sizes.
+# --- Large runs
 
 Run = tuple[Config, tuple[ops.Op, ...]]
 
 C: Final = CacheName("c")
 CACHES: Final = (A, B, C)
 CROWD: Final = 240
-"""More entries than a segment, a turn or an answer might be bounded by."""
+"""More entries than a bound of a segment, a turn or an answer might allow."""
 
 
 def filled(number: int, sizes: tuple[int, ...] = (100,), first: int = 0) -> Iterator[ops.Op]:
-    """So many entries, cache after cache in turn; every fifth carries no payload."""
+    """Insert this many entries, in one cache after another; every fifth carries no payload."""
     for index in range(number):
         token = ABSENT if index % 5 == 4 else index
         yield ops.Insert(CACHES[index % 3], at(first + index // 3), sizes[index % len(sizes)], token)
 
 
 def looked_at(first: int = 0) -> Iterator[ops.Op]:
-    """Everything that only looks: long ranges, short ones, over two ledgers, reversed; single positions."""
+    """Query long and short ranges, over two ledgers, reversed, and single positions."""
     for cache in CACHES:
         for begin, length in ((0, 80), (0, 3), (10, 25), (41, 12), (0, 81), (5, 2)):
             yield ops.GetRange(cache, at(first + begin), at(first + begin + length - 1))
@@ -68,7 +71,7 @@ def looked_at(first: int = 0) -> Iterator[ops.Op]:
 
 
 def crowd() -> Iterator[ops.Op]:
-    """Hundreds of entries in one segment, then over several, then turn after turn."""
+    """Insert hundreds of entries into one segment, then over several, then turn after turn."""
     yield from (*filled(CROWD), *looked_at(), *filled(30), *looked_at())
     yield from (*filled(CROWD, (1, 99, 64, 65, 200, 0), 80), *looked_at(80), *looked_at())
     yield from (*filled(CROWD, (4_000, 1), 160), *looked_at(160), *looked_at(80))
@@ -78,7 +81,7 @@ def crowd() -> Iterator[ops.Op]:
 
 
 def again() -> Iterator[ops.Op]:
-    """Places that come again and again with other sizes and payloads, among others, so that some stand twice."""
+    """Insert the same places again and again with other sizes and payloads."""
     chance = random.Random(16)
     for number in range(150):
         entry, size = chance.randrange(14), chance.choice((0, 1, 63, 64, 65, 128, 300, 511, 700))
@@ -89,13 +92,13 @@ def again() -> Iterator[ops.Op]:
 
 
 def twice() -> Iterator[ops.Op]:
-    """A position that stands in two segments with two payloads, in a range and alone."""
+    """Read a position that two segments hold with different payloads, in a range and alone."""
     yield from (ops.Insert(A, at(0), 10, 1), ops.Insert(A, at(1), 10, 2), ops.Insert(A, at(1), 10, 3), *LOOKS)
     yield from (ops.GetRange(A, at(0), at(1)), ops.GetRange(A, at(1), at(1)), ops.Get(A, at(1)))
 
 
 def gaps() -> Iterator[ops.Op]:
-    """Ranges of hundreds of positions, of which none, the last, one in the middle or the first is missing."""
+    """Read ranges of hundreds of positions with none, the last, a middle or the first one missing."""
     places = [*range(1, 150), *range(151, 300)]
     yield from (ops.Insert(A, at(entry), 10, entry) for entry in places)
     for first, last in ((1, 149), (1, 150), (1, 299), (0, 149), (151, 299), (150, 299), (151, 300)):
@@ -103,7 +106,7 @@ def gaps() -> Iterator[ops.Op]:
 
 
 def ring() -> Iterator[ops.Op]:
-    """Ranges over more segments than a walk might be bounded by; the last two positions stand in one."""
+    """Read ranges over more segments than a bound of a walk might allow."""
     yield from (ops.Insert(A, at(entry), 700, entry) for entry in range(6))
     yield from (ops.GetRange(A, at(first), at(last)) for first in range(6) for last in range(first, 6))
     yield from (ops.Insert(B, at(entry), 700 if entry < 4 else 300, entry) for entry in (4, 5, 3, 2, 1, 0))
@@ -111,14 +114,14 @@ def ring() -> Iterator[ops.Op]:
 
 
 def amounts() -> Iterator[ops.Op]:
-    """Sizes beyond what 16, 20, 31 and 32 bits hold, at both ends of a segment of 2^30 bytes and of larger ones."""
+    """Use sizes beyond 16, 20, 31 and 32 bits, at both ends of a segment of 2^30 bytes and of larger ones."""
     for number, size in enumerate((70_000, 3 << 20, (1 << 30) - 1, 1 << 30, (1 << 30) + 1, 2 << 30, 5 << 30, 9, 63)):
         yield from (ops.Insert(A, at(number), size, number), ops.Insert(B, at(number), size - 1), *LOOKS)
     yield from looked_at()
 
 
 def large() -> Iterator[Run]:
-    """Every run in both modes, in few segments and in many; then each reading of the branch, and all of them."""
+    """Generate every run in both modes, in few segments and in many, then under each variant and under all."""
     yield Config(10**9, 3), (*gaps(), *crowd())
     for number, mode in ((2, Mode.COPY), (40, Mode.REFERENCE)):
         yield Config(number * 8_200, number, mode), tuple(crowd())
@@ -133,7 +136,7 @@ def large() -> Iterator[Run]:
 
 
 def readings() -> Iterator[Variants]:
-    """Each reading of the branch alone, and all of them together."""
+    """Yield each variant of the branch alone, and all of them together."""
     norm = Variants()
     for field in fields(norm):
         held = getattr(norm, field.name)
@@ -141,17 +144,16 @@ def readings() -> Iterator[Variants]:
     yield AS_THE_BRANCH
 
 
-# --- crowds
-# Runs with hundreds of segments, each of which is turned to, and with hundreds of positions in a range.
+# --- Crowded runs
 
 SEGMENTS: Final = 300
 STORMS: Final = 200
 MORE: Final = 600
-"""Entries of one segment."""
+"""The number of entries of one segment."""
 
 
 def turns() -> Iterator[ops.Op]:
-    """An entry a segment, once around and on; those of the oldest, the middle and the newest are looked up."""
+    """Insert one entry for each segment, once around and further, and look up old and new ones."""
     for entry in range(SEGMENTS + 40):
         yield ops.Insert((A, B)[entry % 7 == 0], at(entry), 700, entry)
         if entry in {64, 130, 257, SEGMENTS - 1, SEGMENTS + 39}:
@@ -161,7 +163,7 @@ def turns() -> Iterator[ops.Op]:
 
 
 def full() -> Iterator[ops.Op]:
-    """One segment of many entries, listed by one range; then it is left behind."""
+    """Fill one segment with many entries, list them by one range, and leave it behind."""
     yield from (ops.Insert(A, at(entry), 60, entry) for entry in range(MORE))
     yield from (
         ops.GetRange(A, at(0), at(MORE - 1)),
@@ -174,7 +176,7 @@ def full() -> Iterator[ops.Op]:
 
 
 def storms() -> Iterator[Run]:
-    """Short runs of few places and sizes at the edges, most of them under several readings together."""
+    """Generate short random runs of few places and edge sizes, most under several variants together."""
     for number in range(STORMS):
         source = random.Random(f"storm {number}")
         made: list[ops.Op] = []
@@ -191,7 +193,7 @@ def storms() -> Iterator[Run]:
 
 
 def crowds() -> Iterator[Run]:
-    """Both in both modes, the turns as the branch does them too; storms under every reading."""
+    """Generate the crowded runs in both modes, and the short random runs."""
     for mode in Mode:
         yield Config(SEGMENTS * 1_000, SEGMENTS, mode), tuple(turns())
         yield Config(3 * 80_000, 3, mode), tuple(full())

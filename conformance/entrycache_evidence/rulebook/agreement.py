@@ -1,4 +1,9 @@
-"""Whether text, code, tests, mutants and the generated page agree."""
+"""Check that text, code, tests, examples, seeded faults and the generated page of the rules agree.
+
+`check_rules` runs all checks in several processes and returns a list of `Problem`s: missing links, rules that never
+fire, examples that show nothing, seeded faults that no law or test detects, and a page that is not current.
+`check_rule` does this for one rule. `write_rules` writes the generated files.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +39,13 @@ EXCEPTION: Final = re.compile(
 EXCEPTIONS_MAX: Final = 10
 STEPS_SHOWN_CHARACTERS: Final = 300
 BREAKS: Final = "the reference breaks its law"
-"""How the line of a broken law begins. Planted faults of such a reference say nothing, and may not end."""
+"""The beginning of the line of a broken law. Seeded faults of such a reference say nothing, and may not end."""
 
 
 def check_rules(told: Callable[[int, int], None] = lambda _done, _parts: None) -> list[Problem]:
-    """Everything that does not agree; nothing is written. `told` hears how many of how many parts are done.
+    """Return everything that disagrees, without a change of any file.
+
+    `told` receives the numbers of finished and of all parts.
 
     Raises:
         MissingPrerequisite: this is not a source checkout.
@@ -72,7 +79,7 @@ def _all(parts: list[Callable[[], list[Problem]]], told: Callable[[int], None]) 
 
 
 def _broken(found: list[Problem]) -> set[str]:
-    """The systems whose reference breaks a law."""
+    """Return the systems whose reference breaks a law."""
     return {system_of(Rule(problem.rule)).name for problem in found if problem.what.startswith(BREAKS)}
 
 
@@ -81,9 +88,9 @@ def _not_tried(system: str) -> Problem:
 
 
 def check_rule(rule: Rule) -> list[Problem]:
-    """What does not agree about one rule: its links, its example, its planted faults, and whether it fires.
+    """Return the disagreements about one rule: its links, its example, its seeded faults, and whether it fires.
 
-    The page and the planted faults of other rules are not looked at, so that it is quick.
+    The page and the faults of other rules are left out, so that the check is quick.
 
     Raises:
         MissingPrerequisite: this is not a source checkout.
@@ -100,7 +107,7 @@ def check_rule(rule: Rule) -> list[Problem]:
 
 
 def write_rules() -> None:
-    """Write the answers of the examples, `docs/reference/rules.md` and the schemas of `spec` anew.
+    """Write the answers of the examples, `docs/reference/rules.md` and the schemas of `spec`.
 
     Raises:
         MissingPrerequisite: this is not a source checkout.
@@ -176,7 +183,7 @@ def _fires(runs: Corpus, system: AnySystem | None = None) -> list[Problem]:
 
 
 def _breaks_in(runs: list[Run]) -> str:
-    """That the reference breaks a law, in one line: in how many runs, and the shortest."""
+    """Describe a broken law in one line: the number of runs, and the shortest one."""
     least = min(runs, key=lambda run: len(run.events))
     steps = shorten(json.dumps([encode_op(event) for event in least.events]), STEPS_SHOWN_CHARACTERS, placeholder=" ..")
     return f"{BREAKS} in {len(runs)} runs; the shortest has {len(least.events)} steps: {steps}"
@@ -190,7 +197,7 @@ def _exceptions(root: Path) -> dict[str, set[str]]:
 def _mutants(
     runs: Corpus, exceptions: dict[str, set[str]], rules: Sequence[Rule] = tuple(Rule)
 ) -> Iterator[Callable[[], list[Problem]]]:
-    """What asks about each planted fault of these rules."""
+    """Yield a check for each seeded fault of these rules."""
     if len(exceptions) > EXCEPTIONS_MAX:
         many = Problem("spec/coverage.md", f"lists {len(exceptions)} exceptions, at most {EXCEPTIONS_MAX}")
         yield lambda: [many]

@@ -1,4 +1,9 @@
-"""The examples of the rules: one case, or one history of several threads, a rule, written so that one learns it."""
+"""Load the examples of the rules, play them on seeded faults, and check them.
+
+Each rule has one example, a case or a history of several threads in `spec/examples`, which holds the reference's
+answers. `first_seen` finds a seeded fault that changes an answer. `check_example` checks that an example fits its
+schema, is short, fires its rule, depends on it, and holds the current answers.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Example(NamedTuple):
-    """The example of a rule: its file's JSON object, and the case or the history that it holds."""
+    """The example of a rule: the JSON object of its file, and the case or the history that it holds."""
 
     rule: Rule
     value: dict[str, Any]
@@ -43,17 +48,17 @@ class Example(NamedTuple):
 
 
 def locate_examples() -> Path:
-    """Where the examples stand, one file a rule."""
+    """Return the folder of the examples, which has one file for each rule."""
     return locate_spec_folder() / "examples"
 
 
 def locate_example(rule: Rule) -> Path:
-    """The file of a rule's example."""
+    """Return the file of a rule's example."""
     return locate_examples() / f"{rule.value}.json"
 
 
 def load_example(rule: Rule) -> Example:
-    """The example of a rule.
+    """Load the example of a rule.
 
     Raises:
         UsageError: there is no such file, or it holds neither a case nor a history.
@@ -64,7 +69,7 @@ def load_example(rule: Rule) -> Example:
 
 
 def load_examples() -> list[Example]:
-    """The examples that can be read, in the order of the rules."""
+    """Load every readable example, in the order of the rules."""
     found = []
     for rule in Rule:
         try:
@@ -75,7 +80,7 @@ def load_examples() -> list[Example]:
 
 
 def play_in_turns(history: History) -> tuple[HistoryEvent, ...]:
-    """What the reference answers where the clients take turns: one of the answers that are allowed."""
+    """Play a history with clients that take turns: its answers are among the allowed ones."""
     instance = require_histories(history.system).open_shared(history.config)
     ticks = itertools.count(1)
     return tuple(
@@ -86,7 +91,7 @@ def play_in_turns(history: History) -> tuple[HistoryEvent, ...]:
 
 
 def compute_answers(asked: Case | History) -> tuple[str, list[dict[str, Any]]]:
-    """What the reference answers, and the key under which it stands in the file.
+    """Return the key of the answers in the file, and the reference's answers.
 
     Raises:
         LawBroken: the reference breaks a law.
@@ -99,7 +104,7 @@ def compute_answers(asked: Case | History) -> tuple[str, list[dict[str, Any]]]:
 
 
 def render_example_file(example: Example) -> str:
-    """The text that the example's file should have: with the reference's answers, a step a line."""
+    """Render the file of an example with the reference's answers, one step in a line."""
     name, told = compute_answers(example.asked)
     value = {key: part for key, part in example.value.items() if key != name} | {name: told}
     return histories.lay_out_history(value) if isinstance(example.asked, History) else cases.lay_out_case(value)
@@ -111,28 +116,27 @@ def write_answers() -> None:
         write_text(locate_example(example.rule), render_example_file(example))
 
 
-# --- example_faults
-# What the planted faults of a rule make of its example.
+# --- Examples on seeded faults
 
 FAULTS: Final = (*OWN, *OTHERS)
-"""The planted faults of the reference, first the one that each rule has."""
+"""The seeded faults of the reference, first the one of each rule."""
 
 TRIES: Final = 50
-"""How often a history is played on a faulty reference: the threads of a fault that give way meet in the first few."""
+"""The number of times that a history is played on a faulty reference; threads meet in the first few."""
 
 PATIENCE_SECONDS: Final = 2.0
-"""What a history without end is waited for; one that ends takes a few milliseconds."""
+"""The time that a history may take before it counts as endless; others take a few milliseconds."""
 
 
 class Told(NamedTuple):
-    """One step as it was answered: the JSON of its outcome (of a step that throws, what it threw), and its rows."""
+    """One step with its outcome as JSON, or the error that it throws, and its rows."""
 
     outcome: dict[str, Any]
     rows: Any
 
 
 class Seen(NamedTuple):
-    """Where a fault shows: the step, its right and its wrong answer; two equal ones differ in their rows."""
+    """The step at which a fault shows, with the right and the wrong answer; equal answers differ in their rows."""
 
     fault: Fault
     at: int
@@ -141,17 +145,17 @@ class Seen(NamedTuple):
 
     @property
     def in_rows(self) -> bool:
-        """Whether only the rows of the step differ."""
+        """The condition that only the rows of the step differ."""
         return self.right == self.wrong
 
 
 def faults_of(rule: Rule) -> tuple[Fault, ...]:
-    """The planted faults of a rule."""
+    """Return the seeded faults of a rule."""
     return tuple(fault for fault in FAULTS if fault.rule is rule)
 
 
 def told(case: Case, model: AnyModel) -> list[Told]:
-    """The steps of a model through a case, up to the first that throws."""
+    """Play a case on a model, up to the first step that throws."""
     state = model.initial(case.config)
     steps = []
     for op in case.steps:
@@ -166,19 +170,19 @@ def told(case: Case, model: AnyModel) -> list[Told]:
 
 
 def told_by(fault: Fault, case: Case) -> list[Told]:
-    """The same where the reference has this fault."""
+    """Play a case on the reference with this fault."""
     return told(case, fault.model)
 
 
 def opened_by(fault: Fault, history: History) -> Any:
-    """The reference for several threads where it has this fault."""
+    """Open the reference for several threads with this fault."""
     opened: Any = require_histories(history.system).open_shared
     place = f"{opened.__module__.removeprefix(fault.package + '.')}.{opened.__name__}"
     return fault.model[place](history.config)
 
 
 def events_by(fault: Fault, history: History) -> tuple[HistoryEvent, ...] | None:
-    """The events of a history where the reference has this fault; None: it does not end."""
+    """Play a history on the reference with this fault; return its events, or None if it does not end."""
     events: list[HistoryEvent] = []
     instance = opened_by(fault, history)
     playing = Thread(target=lambda: events.extend(subject.play_history(instance, tuple(history.parts()))), daemon=True)
@@ -188,7 +192,7 @@ def events_by(fault: Fault, history: History) -> tuple[HistoryEvent, ...] | None
 
 
 def first_seen(example: Example) -> Seen | None:
-    """The first fault of the rule that answers a step of its example's case otherwise, if none then one in rows."""
+    """Find the first fault of the rule that changes an answer of the example, or else one that changes rows."""
     if isinstance(example.asked, History):
         return None
     right = told(example.asked, example.asked.system.model)
@@ -205,7 +209,7 @@ def first_seen(example: Example) -> Seen | None:
 
 
 def is_refused(fault: Fault, history: History) -> bool:
-    """Whether a history breaks the rule of this fault when the faulty reference plays it."""
+    """Return whether the history breaks the rule of this fault on the faulty reference."""
     ends = require_histories(history.system).ends
     for _ in range(TRIES):
         events = events_by(fault, history)
@@ -215,12 +219,12 @@ def is_refused(fault: Fault, history: History) -> bool:
 
 
 def broken(history: History, events: tuple[HistoryEvent, ...]) -> set[Rule]:
-    """The promises that these events break."""
+    """Return the promises that these events break."""
     return {rule for rule, _ in _judged(history, events).broken}
 
 
 def asked_for(history: History, events: tuple[HistoryEvent, ...]) -> frozenset[Rule]:
-    """The promises that these events were held to."""
+    """Return the promises that these events were held to."""
     return _judged(history, events).fired
 
 
@@ -231,28 +235,27 @@ def _judged(history: History, events: tuple[HistoryEvent, ...]) -> Judgement:
     return judged
 
 
-# --- example_check
-# Whether every rule has an example that shows it.
+# --- The check of examples
 
 STEPS_MAX: Final = 10
-"""What is longer is no lesson."""
+"""The greatest number of steps of an example."""
 
 SHOWN_CHARACTERS: Final = 300
-"""Of what the reference breaks in one."""
+"""The greatest length of a quoted broken law."""
 
 ROWS: Final = "in the rows only"
-"""What the note says of an example whose answers are the same with every planted fault of the rule."""
+"""The words in the note of an example that only rows tell from the seeded faults of its rule."""
 
 
 def check_strays() -> list[Problem]:
-    """The examples of no rule."""
+    """Return a problem for each example without a rule."""
     known = {locate_example(rule) for rule in Rule}
     strays = sorted(path.name for path in locate_examples().iterdir() if path not in known)
     return [Problem(f"spec/examples/{name}", "is the example of no rule") for name in strays]
 
 
 def check_example(rule: Rule) -> list[Problem]:
-    """What is wrong with the example of one rule."""
+    """Return the problems of the example of one rule."""
     if not locate_example(rule).is_file():
         return [Problem(rule.value, f"has no example: spec/examples/{rule.value}.json")]
     try:
@@ -308,7 +311,7 @@ def _is_current(example: Example) -> list[str]:
 
 
 def _fires(example: Example) -> list[str]:
-    """The law of the rule is asked, and the reference keeps it."""
+    """Check that the law of the rule fires and holds."""
     if isinstance(example.asked, History):
         events = play_in_turns(example.asked)
         if broken(example.asked, events):
@@ -322,7 +325,7 @@ def _fires(example: Example) -> list[str]:
 
 
 def _depends(example: Example) -> list[str]:
-    """A planted fault of the rule shows, if there is one."""
+    """Check that a seeded fault of the rule changes the example, if there is one."""
     faults = faults_of(example.rule)
     if isinstance(example.asked, History):
         shown = any(is_refused(fault, example.asked) for fault in faults)

@@ -1,4 +1,9 @@
-"""A world of the explorer with the TLA+ module that is run beside it."""
+"""Obtain the grade *modelled*: compare a second model in TLA+ with our model checker, and check its claims.
+
+A `Beside` pairs a bounded model with a TLA+ module; TLC and our model checker must find the same states and edges, and
+a seeded fault of the reference must change the graph. A `Claim` is a property that TLC confirms of a module and refutes
+after a seeded error. `modelled` carries out both and returns the evidence.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +22,14 @@ from entrycache_reference.rules import Rule
 
 
 class Beside(NamedTuple):
-    """A world, how its states read, and the module with the same constants."""
+    """A bounded model, the rendering of its states, and the TLA+ module with the same constants."""
 
     world: AnyBoundedModel
     look: Look
     module: Module
 
     def found(self, changed: Mapping[str, str] | None = None) -> Graph:
-        """What TLC finds, with other texts of modules where some are given.
+        """Return the graph that TLC finds, with other texts of modules if some are given.
 
         Raises:
             MissingPrerequisite: Java, Maven or the jar are not there.
@@ -36,18 +41,17 @@ class Beside(NamedTuple):
         return graph(said.edges)
 
     def differs(self, found: Graph, model: Model | None = None) -> str:
-        """The first difference from what the explorer finds by the reference, or by a model; empty: none."""
+        """Describe the first difference from our own graph, of the reference or of a model; empty if there is none."""
         return difference(found, explored(self.world, self.look, model), self.look.events)
 
 
-# --- second
-# What a second model of a system consists of.
+# --- Second models
 
 
 class Claim(NamedTuple):
-    """A module that TLC goes through without finding anything, and the same with an error, of which it finds one.
+    """A module in which TLC finds no error, and the same with a seeded one that it finds.
 
-    `what` says what holds, `error` what was planted. `goes_on`: the error shows as a behaviour that never ends.
+    `what` says what holds, and `error` what was seeded. With `goes_on` the error shows as a behaviour that never ends.
     """
 
     rule: Rule
@@ -59,23 +63,22 @@ class Claim(NamedTuple):
 
 
 class SecondModel(NamedTuple):
-    """The worlds that are held beside the explorer's, the smallest first, and the claims about further modules."""
+    """The bounded models that are compared with our model checker, the smallest first, and the claims."""
 
     worlds: tuple[Beside, ...]
     claims: tuple[Claim, ...]
 
 
-# --- evidence
-# The evidence of the second model: worlds in which it agrees with the explorer, claims, and what each refutes.
+# --- Evidence
 
 FARTHEST: Final = 8000
-"""How many edges of a world are looked at for a planted fault: a world is walked breadth first."""
+"""The number of edges in which a seeded fault is searched for, breadth first."""
 
 Agreed = list[tuple[Beside, Graph]]
 
 
 def modelled(second: SecondModel) -> Work[Result]:
-    """Hold each world's two graphs beside each other, and go through the claims; the evidence, and what failed.
+    """Compare both graphs of each bounded model and check the claims; return the evidence and the failures.
 
     Raises:
         MissingPrerequisite: Java, Maven or the jar of TLC are not there.
@@ -97,7 +100,7 @@ def _agreed(worlds: Sequence[Beside]) -> Work[tuple[Agreed, list[str]]]:
 
 
 def _told_apart(agreed: Agreed) -> Work[list[Evidence]]:
-    """For each rule whose planted fault makes another graph, one line."""
+    """Return a line of evidence for each rule whose seeded fault changes a graph."""
     planted = agreed[0][0].world.parts().system.seeded_faults.own
     faults = [fault for fault in planted if isinstance(fault, Fault)]
     seen = yield Batch("TLC, faults", lambda fault: first(fault, agreed), faults)
@@ -110,12 +113,12 @@ def _told_apart(agreed: Agreed) -> Work[list[Evidence]]:
 
 
 def shown(beside: Beside, found: Graph) -> str:
-    """A world in words."""
+    """Describe a compared model."""
     return f"{beside.world.name}, {len(found.states)} states, {len(found.edges)} edges"
 
 
 def first(fault: Fault, agreed: Agreed) -> str:
-    """Where the reference with this fault leaves the graph first; empty: in no world."""
+    """Describe the first difference that this fault makes in any model; empty if there is none."""
     for beside, found in agreed:
         what = apart(beside, found, fault)
         if what:
@@ -124,7 +127,7 @@ def first(fault: Fault, agreed: Agreed) -> str:
 
 
 def apart(beside: Beside, found: Graph, fault: Fault) -> str:
-    """The first difference that a planted fault makes in a world; empty: none within reach."""
+    """Describe the first difference that a seeded fault makes in a model; empty if none is within reach."""
     edges = islice(explored(beside.world, beside.look, fault.model), FARTHEST)
     try:
         return difference(found, edges, beside.look.events, whole=False)
@@ -149,6 +152,6 @@ def _claimed(claims: Sequence[Claim]) -> Work[Result]:
 
 
 def refutation(claim: Claim, refuted: Said) -> str:
-    """What was planted, what it broke, and how long the behaviour is."""
+    """Describe the seeded error, the property that it broke, and the length of the behaviour."""
     loop = ", which goes on for ever" if refuted.goes_on else ""
     return f"Where {claim.error}: {refuted.broken}, {refuted.steps} steps{loop}."

@@ -1,4 +1,9 @@
-"""Values as TLA+ writes them, and as TLC prints them."""
+"""Run TLC on a module, and compare its graph with that of our model checker.
+
+`check` writes a module with its constants into a scratch folder, runs TLC, and returns what it printed (`Said`).
+Modules of bounded models print one line for each edge. A `Look` renders our own states and steps in the same words, so
+that `difference` can compare both graphs edge by edge. The jar of TLC comes from Maven and is pinned by a checksum.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +26,9 @@ from entrycache_protocol.errors import InternalError
 
 
 def tla(value: Any) -> str:
-    """The text of a value. A sequence may hold anything, a mapping is a record; None is the empty sequence.
+    """Render a value in TLA+.
+
+    A sequence may hold anything, a mapping is a record, and None is the empty sequence.
 
     Raises:
         TypeError: TLA+ has no such value here.
@@ -44,23 +51,22 @@ def tla(value: Any) -> str:
 
 
 def maybe(value: Any) -> tuple[Any, ...]:
-    """What may be missing: nothing, or one thing."""
+    """Return an optional value as a sequence of at most one item."""
     return () if value is None else (value,)
 
 
 def texts(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Constants by name, as texts."""
+    """Render constants by name."""
     return tuple((name, tla(value)) for name, value in values.items())
 
 
-# --- graph
-# Two graphs of one small world, TLC's and the explorer's: the same states and edges, or the first difference.
+# --- Graphs
 
 NUMBER: Final = re.compile(r"<<(\d+)")
 
 
 class Edge(NamedTuple):
-    """One step: the text of the state before, of what was done and answered, and of the state after."""
+    """One step: the rendered state before, event with answer, and state after."""
 
     before: str
     label: str
@@ -75,24 +81,24 @@ class Edge(NamedTuple):
 
 
 class Look(Protocol):
-    """How the explorer's states and steps read in the words of a TLA+ module: the abstraction, written down."""
+    """The rendering of our states and steps in the words of a TLA+ module."""
 
     @property
     def events(self) -> tuple[Any, ...]:
-        """Every event of the world; their numbers begin with 1."""
+        """Every event of the model; their numbers begin with 1."""
 
     def fresh(self, state: Any) -> Any:
-        """The state as a step begins with it: what only grows is taken away."""
+        """Return the state as a step begins with it, without what only grows."""
 
     def state(self, state: Any) -> str:
-        """A state as the module shows it."""
+        """Render a state as the module prints it."""
 
     def label(self, number: int, step: Any) -> str:
-        """What a step answered and counted, as the module shows it."""
+        """Render the answer and the counters of a step as the module prints them."""
 
 
 class Graph(NamedTuple):
-    """The edges of a world in the order in which they were found."""
+    """The edges of a model in the order in which they were found."""
 
     edges: dict[Edge, None]
 
@@ -103,12 +109,12 @@ class Graph(NamedTuple):
 
 
 def graph(edges: Iterable[Edge]) -> Graph:
-    """The graph of these edges; one that is found twice is one edge."""
+    """Build the graph of these edges; equal edges are one."""
     return Graph(dict.fromkeys(edges))
 
 
 def explored(world: AnyBoundedModel, look: Look, model: Model | None = None) -> Iterator[Edge]:
-    """The edges of a world, breadth first, by the step of the reference or of a model."""
+    """Yield the edges of a model breadth first, by the step of the reference or of a model."""
     config = world.config
     system, events_of, canon, start = world.parts()
     played = model or system.model
@@ -130,9 +136,9 @@ def explored(world: AnyBoundedModel, look: Look, model: Model | None = None) -> 
 
 
 def difference(ours: Graph, other: Iterable[Edge], events: tuple[Any, ...], whole: bool = True) -> str:
-    """The first edge of the explorer that TLC does not have, or else of TLC that the explorer lacks; empty: none.
+    """Describe the first edge that only one of both graphs has; empty if there is none.
 
-    Only where the explorer's edges are all there (`whole`) are TLC's looked for among them.
+    Edges of TLC are looked up only if our edges are complete (`whole`).
     """
     met: dict[Edge, None] = {}
     for edge in other:
@@ -149,15 +155,14 @@ def difference(ours: Graph, other: Iterable[Edge], events: tuple[Any, ...], whol
     return ""
 
 
-# --- tools
-# TLC on this machine: its jar by Maven, pinned by checksum, and a Java that runs it.
+# --- Tools
 
 MODULE: Final = "tlc"
 """The part of the Maven project that names the jar."""
 
 
 class Tools(NamedTuple):
-    """A Java and the jar of TLC."""
+    """A Java runtime and the jar of TLC."""
 
     java: str
     jar: Path
@@ -170,7 +175,7 @@ def _keep(work: Path, result: Path) -> None:
 
 @cache
 def tools() -> Tools:
-    """What runs TLC; its jar is resolved once.
+    """Return the runtime and the jar of TLC, which is resolved once.
 
     Raises:
         MissingPrerequisite: Java, Maven or the jar are not there.
@@ -180,14 +185,13 @@ def tools() -> Tools:
     return Tools(find_java(JDK_OLDEST).program, jar)
 
 
-# --- module
-# One run of TLC: a module with its constants, and what TLC says of it.
+# --- Runs of TLC
 
 QUICK: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss16m")
-"""A run is over before the compiler would have made itself fast; a pass is a deep recursion."""
+"""Options for short runs that end before the compiler pays off, with room for deep recursion."""
 
 CHECKED: Final = (0, 11, 12, 13)
-"""Exit codes of a run that came to an end: nothing found, a deadlock, a broken invariant, a broken property."""
+"""Exit codes of a finished run: no error, a deadlock, a broken invariant, a broken property."""
 
 _COUNTS: Final = re.compile(r"(\d+) states generated, (\d+) distinct states found, 0 states left")
 _BROKEN: Final = re.compile(r"Invariant \w+|Action property \w+|Temporal properties|Deadlock")
@@ -196,10 +200,10 @@ _STEP: Final = re.compile(r"State \d+: <(?!Initial)")
 
 
 class Module(NamedTuple):
-    """A module of `spec/formal`, and what it is run with.
+    """A module of `spec/formal`, and its constants and configuration.
 
-    `constants` are names with TLA+ texts; one with arguments stands in place of an operator of the module.
-    `config` are further lines of TLC's configuration, as `INVARIANT Sound`.
+    `constants` are names with TLA+ texts; one with arguments replaces an operator. `config` are further lines, such as
+    `INVARIANT Sound`.
     """
 
     system: str
@@ -209,7 +213,7 @@ class Module(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What TLC said: how many states it found, the edges it printed, and what was broken, with the behaviour."""
+    """The output of TLC: the number of states, the printed edges, and a broken property with its behaviour."""
 
     states: int
     edges: tuple[Edge, ...]
@@ -218,26 +222,26 @@ class Said(NamedTuple):
 
     @property
     def goes_on(self) -> bool:
-        """Whether the behaviour never ends: it comes back to a state, or stays in its last one."""
+        """The condition that the behaviour never ends: it returns to a state, or stays in its last one."""
         return any("Back to state" in line or "Stuttering" in line for line in self.behaviour)
 
     @property
     def steps(self) -> int:
-        """The steps of the behaviour."""
+        """The number of steps of the behaviour."""
         return sum(_STEP.match(line) is not None for line in self.behaviour)
 
 
 MOST_EDGES: Final = 250_000
-"""About twice those of the largest world: a module that prints more is without the bounds of its world."""
+"""About twice the edges of the largest model; a module that prints more has lost its bounds."""
 
 
 def folder_of(system: str) -> Path:
-    """Where the modules of a system stand."""
+    """Return the folder of the modules of a system."""
     return locate_spec_folder() / "formal" / system
 
 
 def check(module: Module, changed: Mapping[str, str] | None = None) -> Said:
-    """Run TLC on a module to its end; `changed` are texts of modules that stand in place of those of `spec`.
+    """Run TLC on a module to its end; `changed` are texts that replace modules of `spec`.
 
     Raises:
         MissingPrerequisite: Java, Maven or the jar are not there.
@@ -258,7 +262,7 @@ def check(module: Module, changed: Mapping[str, str] | None = None) -> Said:
 
 
 def _run(folder: Path) -> tuple[int, list[Edge], list[str]]:
-    """The exit code, the edges and the other lines. All that TLC writes goes into the folder."""
+    """Run TLC in a folder that takes all its output; return the exit code, the edges and the other lines."""
     own = tools()
     options = ("-deadlock", "-workers", "1", "-fp", "0", "-metadir", str(folder / "states"))
     argv = [own.java, *QUICK, f"-Djava.io.tmpdir={folder}", "-cp", str(own.jar), "tlc2.TLC", *options, "Run.tla"]

@@ -1,4 +1,4 @@
-"""The decision about one head: any entry, any settings."""
+"""The contract of one decision about a head: any entry, any settings."""
 
 from __future__ import annotations
 

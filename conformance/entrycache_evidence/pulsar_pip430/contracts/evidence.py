@@ -1,4 +1,9 @@
-"""Plain inputs of the contracts: a grid on which each planted error has to show."""
+"""Obtain the grade *confirmed*: ask CrossHair about contracts, and show that each detects seeded faults.
+
+A `Contract` names a module, plain inputs and a number of paths. `plan` chooses for each rule a seeded fault that the
+contract detects on a plain input. `confirm` runs CrossHair in child processes: it has to confirm the contract on the
+reference, and to refute it with a seeded fault.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +26,13 @@ from entrycache_reference.rules import Rule
 
 
 def decisions() -> Iterator[tuple[Any, ...]]:
-    """Arguments of the contract about one decision."""
+    """Yield arguments of the contract about one decision."""
     flags = (False, True)
     yield from product(flags, flags, flags, flags, (None, -1, 0, 1), (0, 1, 2), (0, 1))
 
 
 def pairs(sizes: tuple[int, ...], stamps: tuple[int, ...], dead: bool) -> Iterator[tuple[Held, Held]]:
-    """Two slots; dead ones only where asked for."""
+    """Yield pairs of slots; with `dead`, dead ones too."""
     one = [
         Held(gone, size, stamp, requeues, accessed, count)
         for gone, size, stamp, requeues, accessed, count in product(
@@ -38,53 +43,52 @@ def pairs(sizes: tuple[int, ...], stamps: tuple[int, ...], dead: bool) -> Iterat
 
 
 def time_pairs() -> Iterator[tuple[Any, ...]]:
-    """Arguments of a time pass over two live entries."""
+    """Yield arguments of a time pass over two live entries."""
     for pair in pairs((1,), (0, 1, 2), dead=False):
         if sound(pair, 2):
             yield from ((*pair, 2, cutoff) for cutoff in (1, 2))
 
 
 def size_pairs() -> Iterator[tuple[Any, ...]]:
-    """Arguments of a size pass over two live entries."""
+    """Yield arguments of a size pass over two live entries."""
     yield from ((*pair, need) for pair in pairs((0, 2), (0,), dead=False) for need in (1, 2))
 
 
 def time_threes() -> Iterator[tuple[Any, ...]]:
-    """Arguments of a time pass over three live entries: those of two, and a young one behind."""
+    """Yield arguments of a time pass over three live entries: two of `time_pairs` and a young one."""
     for first, second, now, cutoff in time_pairs():
         yield first, second, Held(False, 1, now, 0, False, None), now, cutoff
 
 
 def size_threes() -> Iterator[tuple[Any, ...]]:
-    """Arguments of a size pass over three live entries: those of two, and one behind."""
+    """Yield arguments of a size pass over three live entries: two of `size_pairs` and another one."""
     for first, second, need in size_pairs():
         yield first, second, Held(False, 1, 0, 0, False, 1), need
 
 
 def time_slots() -> Iterator[tuple[Any, ...]]:
-    """Arguments of a time pass over at most two slots."""
+    """Yield arguments of a time pass over at most two slots."""
     for pair in pairs((1,), (0, 2), dead=True):
         if sound(pair, 2):
             yield from ((*pair, 2, 2, 2, extend, most) for extend in (True, False) for most in (0, 1))
 
 
 def size_slots() -> Iterator[tuple[Any, ...]]:
-    """Arguments of a size pass over at most two slots."""
+    """Yield arguments of a size pass over at most two slots."""
     yield from ((*pair, 2, need, True, 1) for pair in pairs((0, 2), (0,), dead=True) for need in (1, 2))
 
 
-# --- evidence
-# The evidence of CrossHair: contracts confirmed over all paths, and planted errors that they see.
+# --- Evidence
 
 HERE: Final = __name__.rpartition(".")[0]
 HANGS_SECONDS: Final = 7200.0
-"""After these a child hangs; what limits CrossHair is a number of paths, which is the same on any machine."""
+"""The time after which a child counts as hanging; the number of paths is the real limit, equal on any machine."""
 UNFINISHED: Final = "NOT FINISHED"
-"""Said of a contract that holds as far as it was followed: more paths are left than it may take."""
+"""The verdict on a contract that holds on the paths so far, while more paths are left than it may take."""
 
 
 class Contract(NamedTuple):
-    """A module with a contract, plain inputs for it, and the paths that CrossHair may follow, of either kind."""
+    """A module with a contract, plain inputs for it, and the greatest number of paths of CrossHair."""
 
     name: str
     grid: Callable[[], Iterator[tuple[Any, ...]]]
@@ -92,12 +96,12 @@ class Contract(NamedTuple):
 
     @property
     def module(self) -> ModuleType:
-        """The module, imported."""
+        """The imported module."""
         return importlib.import_module(f"{HERE}.{self.name}")
 
 
 class Planned(NamedTuple):
-    """A contract, and for each of its rules the number of a planted error that it sees, None where there is none."""
+    """A contract, and for each of its rules the number of a seeded fault that it detects, or None."""
 
     contract: Contract
     numbers: dict[str, int | None]
@@ -119,11 +123,14 @@ NIGHTLY: Final = (
     Contract("size_pass", size_slots, 500_000),
     *LONG[1:],
 )
-"""The first contract that confirms a rule gives its evidence."""
+"""The contracts of a nightly run; the first contract that confirms a rule gives its evidence."""
 
 
 def ask(contract: Contract, planted: int | None = None) -> tuple[str, str]:
-    """What CrossHair says about a contract, in a child process: a state and a text; UNFINISHED where paths are left."""
+    """Ask CrossHair about a contract in a child process; return a state and a text.
+
+    The state is `UNFINISHED` if paths are left.
+    """
     command = [sys.executable, "-m", f"{HERE}.child", contract.module.__name__, str(contract.paths)]
     if planted is not None:
         command.append(str(planted))
@@ -143,7 +150,7 @@ def ask(contract: Contract, planted: int | None = None) -> tuple[str, str]:
 
 
 def seen(contract: Contract, rule: str) -> int | None:
-    """The number of the first planted error of a rule that the contract names on a plain input."""
+    """Return the number of the first seeded fault of a rule that the contract detects on a plain input, or None."""
     check = contract.module.contract
     own = [at for at, mutant in enumerate(PLANTED) if mutant.rule.value == rule]
     others = [at for at, mutant in enumerate(PLANTED) if mutant.note.startswith("The table flipped")]
@@ -165,12 +172,12 @@ def _named(check: Callable[..., tuple[str, ...]], grid: Iterator[tuple[Any, ...]
 
 
 def plan(contracts: Sequence[Contract]) -> list[Planned]:
-    """For each rule of each contract a planted error that it sees; runs in this process, error after error."""
+    """Choose for each rule of each contract a seeded fault that it detects; this runs in the current process."""
     return [Planned(contract, {rule: seen(contract, rule) for rule in contract.module.RULES}) for contract in contracts]
 
 
 def confirm(planned: Sequence[Planned]) -> Work[Result]:
-    """Ask CrossHair about these contracts; the evidence for each rule that one confirms, and what failed."""
+    """Ask CrossHair about these contracts; return the evidence of each confirmed rule, and the failures."""
     evidence: dict[Rule, Evidence] = {}
     failures: list[str] = []
     # The large ones stand last, and go first; which contract gives the evidence of a rule is as planned.

@@ -1,4 +1,10 @@
-"""Small states for contracts, and what the rules ask of a pass over one, written without the reference's functions."""
+"""What contracts share: small states, the rules' demands on a pass, seeded faults, and the decision fact by fact.
+
+`state_of` builds a state from a few slots. `broken_sums` and `broken_order` say, without the reference's functions,
+which rules a pass over it breaks. `PLANTED` lists the seeded faults that contracts have to detect: one for each rule,
+the flipped decision tables, and some inside passes. `FactByFact` replaces the decision table so that a path splits only
+at facts that decide.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +29,12 @@ NORM = Model("entrycache_reference.pulsar_pip430")
 
 
 def in_question(place: str) -> Any:
-    """The function that a contract is about: the reference's, or that of the model with a planted error."""
+    """Return the function under contract, of the reference or of the model under test."""
     return (current_model() or NORM)[place]
 
 
 class Held(NamedTuple):
-    """One slot of the queue; `gone`: it is dead, and the rest means nothing."""
+    """A slot of the queue; a dead one (`gone`) has no meaningful other field."""
 
     gone: bool
     size: int
@@ -39,7 +45,7 @@ class Held(NamedTuple):
 
 
 def sound(queue: tuple[Held, ...], now: int) -> bool:
-    """Whether this is a queue that the rules allow: sizes and requeues not below 0, stamps in order."""
+    """Return whether the rules allow this queue: sizes and requeues are not negative, and stamps ascend."""
     latest = 0
     for held in queue:
         if not held.gone:
@@ -50,7 +56,7 @@ def sound(queue: tuple[Held, ...], now: int) -> bool:
 
 
 def state_of(queue: tuple[Held, ...], now: int, settings: Settings) -> State:
-    """The state with this queue; the slots are numbered from the head."""
+    """Build the state with this queue; its slots are numbered from the head."""
     entries: dict[Position, Entry] = {}
     slots: list[Slot | None] = []
     total = 0
@@ -66,7 +72,7 @@ def state_of(queue: tuple[Held, ...], now: int, settings: Settings) -> State:
 
 
 def broken_sums(queue: tuple[Held, ...], pre: State, step: Step) -> tuple[str, ...]:
-    """The rules about bytes that a pass breaks."""
+    """Return the rules about bytes that a pass breaks."""
     after = step.state
     cache = after.caches[CACHE]
     entries = cache.entries
@@ -81,7 +87,7 @@ def broken_sums(queue: tuple[Held, ...], pre: State, step: Step) -> tuple[str, .
 
 
 def broken_order(queue: tuple[Held, ...], pre: State, step: Step) -> tuple[str, ...]:
-    """The rules about slots, stamps and requeues that a pass breaks."""
+    """Return the rules about slots, stamps and requeues that a pass breaks."""
     after = step.state
     entries = after.caches[CACHE].entries
     wrong: list[str] = []
@@ -119,11 +125,10 @@ def broken_order(queue: tuple[Held, ...], pre: State, step: Step) -> tuple[str, 
     return tuple(wrong)
 
 
-# --- planted
-# The errors that contracts have to see: one planted fault a rule, the flips of the table, and some inside passes.
+# --- Seeded faults
 
 INSIDE: Final = FaultRegistry(OWN.package)
-"""Errors inside passes, which only contracts are to see."""
+"""Seeded faults inside passes, which only contracts detect."""
 
 planted = INSIDE.register
 
@@ -164,15 +169,14 @@ PLANTED: Final[tuple[Fault, ...]] = (
     *INSIDE,
     *(dataclasses.replace(flip, note=f"The table flipped, {flip.note}.") for flip in decision_flips()),
 )
-"""In a fixed order: a number names one for a child process."""
+"""The seeded faults in a fixed order, so that a number names one for a child process."""
 
 
-# --- fact_by_fact
-# The decision table asked one fact after another: whoever follows branches meets only those that decide.
+# --- The decision table fact by fact
 
 
 class Question(NamedTuple):
-    """The column of a fact, and what is next where it is false and where it is true."""
+    """A fact that is asked for, by its column, and what follows if it is false or true."""
 
     column: int
     no: Question | Line
@@ -180,17 +184,17 @@ class Question(NamedTuple):
 
 
 class FactByFact:
-    """A table from facts to lines, for facts that may stand for booleans: each is turned into one once it is asked.
+    """A decision table that asks one fact after another and turns each into a boolean only then.
 
-    It answers as the table does. The table itself would turn all facts into booleans for its hash, and so tell apart
-    ways that end on one line.
+    It answers as the table does. A plain table would turn all facts into booleans for its hash, and so split paths that
+    end in one line.
     """
 
     def __init__(self, table: Mapping[Facts, Line]) -> None:
         self.first = _first(list(table.items()), 0)
 
     def __getitem__(self, facts: Facts) -> Line:
-        """The line for these facts."""
+        """Return the line for these facts."""
         at = self.first
         while isinstance(at, Question):
             at = at.yes if facts[at.column] else at.no
@@ -198,7 +202,7 @@ class FactByFact:
 
 
 def _first(left: Sequence[tuple[Facts, Line]], column: int) -> Question | Line:
-    """What is asked first about these lines, whose facts agree before the column; a line, if it is the only one."""
+    """Build the first question about these lines, whose facts agree before the column, or the only line left."""
     found = left[0][1]
     if all(line is found for _, line in left):
         return found
@@ -207,6 +211,6 @@ def _first(left: Sequence[tuple[Facts, Line]], column: int) -> Question | Line:
 
 
 def fact_by_fact(model: Model) -> Model:
-    """The model, whose decisions ask one fact after another."""
+    """Return the model with decisions that ask one fact after another."""
     place = "decision.LOOKUP"
     return Model(model.package, {**model.replaced, place: FactByFact(model[place])})

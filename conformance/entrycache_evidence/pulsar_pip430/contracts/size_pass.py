@@ -1,4 +1,4 @@
-"""A whole size pass over a small queue."""
+"""The contract of a whole size pass over at most two slots."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BOUNDS = (
 
 
 def broken(queue: tuple[Held, ...], now: int, need: int, extend: bool, most: int) -> tuple[str, ...]:
-    """The rules that this size pass breaks."""
+    """Return the rules that this size pass breaks."""
     pre = state_of(queue, now, Settings(1000, 0.9, 1, most, extend))
     step = in_question("passes.run_pass")(pre, passes.PassKind.SIZE, need, Config())
     wrong = list(broken_sums(queue, pre, step))

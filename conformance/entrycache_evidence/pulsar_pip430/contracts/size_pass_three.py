@@ -1,4 +1,4 @@
-"""A whole size pass over three live entries."""
+"""The contract of a whole size pass over three live entries."""
 
 from __future__ import annotations
 

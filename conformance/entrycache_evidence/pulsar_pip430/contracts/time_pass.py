@@ -1,4 +1,4 @@
-"""A whole time pass over a small queue."""
+"""The contract of a whole time pass over at most two slots."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BOUNDS = (
 
 
 def broken(queue: tuple[Held, ...], now: int, cutoff: int, extend: bool, most: int) -> tuple[str, ...]:
-    """The rules that this time pass breaks."""
+    """Return the rules that this time pass breaks."""
     pre = state_of(queue, now, Settings(1000, 0.9, 1, most, extend))
     step = in_question("passes.run_pass")(pre, passes.PassKind.TIME, cutoff, Config())
     wrong = list(broken_order(queue, pre, step))

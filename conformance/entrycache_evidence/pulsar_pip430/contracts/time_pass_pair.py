@@ -1,4 +1,4 @@
-"""A whole time pass over two live entries."""
+"""The contract of a whole time pass over two live entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""One take of a pass as a relation: the facts, the line of the table, the entry after a requeue."""
+"""Lemmas about one decision: what the table decides about any head, and what a requeue makes of an entry.
+
+A `Head` is any slot at the head of the queue, with free constants of z3 for all its numbers and flags. A `Take` builds
+from it the facts, the line of the table that decides, and the entry after a requeue, by the functions of a model. Each
+lemma is a claim about one `Take`.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +28,7 @@ Table = tuple[Line, ...]
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Any slot at the head of the queue, any settings, any bound; all are free constants of z3."""
+    """Any slot at the head of the queue, with any settings and bound; all are free constants of z3."""
 
     gone: Any
     size: Any
@@ -40,22 +45,22 @@ class Head:
 
     @property
     def awaited(self) -> Any:
-        """Somebody is still expected to read the entry."""
+        """The condition that a read of the entry is still expected."""
         return z3.And(self.counted, self.count > 0)
 
     @property
     def kept_by_access(self) -> Any:
-        """The entry was accessed, and the setting makes that count."""
+        """The condition that the entry was accessed, and that the setting makes this count."""
         return z3.And(self.extend, self.accessed)
 
     @property
     def sane(self) -> Any:
-        """What holds for every entry and every setting by their types."""
+        """The constraints of every entry and every setting by their types."""
         return z3.And(self.size >= 0, self.requeues >= 0, self.most >= 0, self.stamp <= self.now)
 
 
 def any_head() -> Head:
-    """Free constants."""
+    """Build free constants."""
     integers = {name: z3.Int(name) for name in ("size", "stamp", "requeues", "count", "most", "now", "bound")}
     flags = {name: z3.Bool(name) for name in ("gone", "accessed", "counted", "extend", "time")}
     return Head(**integers, **flags)
@@ -106,7 +111,7 @@ def _facts(model: Model, head: Head) -> tuple[Any, ...]:
 
 
 class Take:
-    """One take, built from the lines of a table and the functions of a model."""
+    """One decision about a head, built from the lines of a table and the functions of a model."""
 
     def __init__(self, table: Table, model: Model, budget: RequeueBudget = RequeueBudget.SHARED) -> None:
         self.head = any_head()
@@ -135,48 +140,47 @@ class Take:
         return z3.If(self.does(Action.REQUEUE_ACCESSED), access, reads)
 
     def does(self, *actions: Action) -> Any:
-        """A line with one of these actions decides."""
+        """Build the condition that a line with one of these actions decides."""
         return z3.Or([fires for line, fires in zip(self.table, self.fires, strict=True) if line.action in actions])
 
     @property
     def requeues_it(self) -> Any:
-        """The entry is put at the tail again."""
+        """The condition that the entry is put at the tail again."""
         return self.does(Action.REQUEUE_ACCESSED, Action.REQUEUE_EXPECTED)
 
     @property
     def for_access(self) -> Any:
-        """The entry is requeued because it was accessed."""
+        """The condition that the entry is requeued because it was accessed."""
         return self.does(Action.REQUEUE_ACCESSED)
 
     @property
     def for_reads(self) -> Any:
-        """The entry is requeued because reads are expected."""
+        """The condition that the entry is requeued because reads are expected."""
         return self.does(Action.REQUEUE_EXPECTED)
 
     @property
     def removes_it(self) -> Any:
-        """The entry is removed."""
+        """The condition that the entry is removed."""
         return self.does(Action.REMOVE)
 
     @property
     def drops_it(self) -> Any:
-        """The dead slot is dropped."""
+        """The condition that the dead slot is dropped."""
         return self.does(Action.MISSING)
 
     @property
     def ends(self) -> Any:
-        """The pass ends at this head."""
+        """The condition that the pass ends at this head."""
         return self.does(Action.STOP)
 
 
-# --- table
-# Lemmas about one take: what the table decides about any head, and what a requeue makes of an entry.
+# --- Lemmas
 
 PULSAR: Final = norm("entrycache_reference.pulsar_pip430")
 
 
 def changed(line: Rule, column: str, value: bool | None) -> Planted:
-    """The table with one cell of the line of that rule changed."""
+    """Return the table with one cell of the rule's line changed, as a seeded fault."""
     at = Facts._fields.index(column)
     table = tuple(
         item._replace(cells=(*item.cells[:at], value, *item.cells[at + 1 :])) if item.rule is line else item  # type: ignore[arg-type]
@@ -187,13 +191,13 @@ def changed(line: Rule, column: str, value: bool | None) -> Planted:
 
 
 def mutant(rule: Rule) -> Planted:
-    """The planted fault of a rule."""
+    """Return the seeded fault of a rule."""
     found = FAULT_OF[rule]
     return Planted(found.note, found.model)
 
 
 def one_take(claim: Callable[[Take], tuple[Any, Any]]) -> Callable[[Table, Model], list[Obligation]]:
-    """The obligation that a claim, (given, goal), about one take makes."""
+    """Build the obligation of a claim (given, goal) about one decision."""
 
     def obligations(table: Table, model: Model) -> list[Obligation]:
         take = Take(table, model)
@@ -204,7 +208,7 @@ def one_take(claim: Callable[[Take], tuple[Any, Any]]) -> Callable[[Table, Model
 
 
 def _live(take: Take) -> Any:
-    """A live head at which the pass does not halt, by the words of the rules and not by the reference's `halts`."""
+    """Build the condition of a live head at which the pass goes on, by the words of the rules and not by `halts`."""
     head = take.head
     goes_on = z3.If(head.time, head.stamp < head.bound, head.bound > 0)
     return z3.And(z3.Not(head.gone), goes_on)

@@ -1,4 +1,9 @@
-"""The fold lemmas: what a turn of the loop of `run_pass` keeps holds after any number of them; and its end."""
+"""Lemmas about the loop of `run_pass`: a property that any turn keeps holds after any number of turns.
+
+The claims are in `pass_loop`; each becomes an obligation on all paths of two turns, the second of which stands for any
+turn. The last lemma, R-REQUEUE-9, is about variant `size_pass_rounds` "one": it asks the question whether a turn is
+late as if any number of turns had been made before.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +39,7 @@ from entrycache_reference.rules import Rule
 
 
 def of_runs(claim: Claim) -> Callable[[Any, Model], Iterator[Obligation]]:
-    """The claim on every way of two turns, the second of which is any."""
+    """Build the obligations of a claim on every path of two turns, the second of which is any turn."""
 
     def obligations(table: Any, model: Model) -> Iterator[Obligation]:
         for setting in SETTINGS:
@@ -146,11 +151,10 @@ FOLD_LEMMAS: Final = (
         _own(Rule.LIVENESS_1),
     ),
 )
-"""What holds of a pass over a queue of any length."""
+"""The lemmas about a pass over a queue of any length."""
 
 
-# --- one_round
-# R-REQUEUE-9: the loop of `run_pass` where a size pass has one round, after any number of turns, over any queue.
+# --- Size passes of one round
 
 _BEFORE, _SLOTS = z3.Ints("turns_before slots_at_the_beginning")
 ONE_ROUND: Final = Config(variants=Variants(size_pass_rounds=SizePassRounds.ONE))
@@ -159,14 +163,14 @@ ASKED: Final = tuple(setting for setting in SETTINGS if setting.heads and settin
 
 @dataclass(frozen=True)
 class Counted:
-    """The run of a pass, and with what its turns asked whether they are late: slots looked at, slots there were."""
+    """The run of a pass, and the arguments of each question whether a turn is late."""
 
     run: Run
     asked: tuple[tuple[int, int], ...]
 
 
 class _Counting:
-    """Whether a turn is late, asked as if any number of turns had been made before it, over any queue."""
+    """A recorder of the question whether a turn is late, as if any number of turns had been made before."""
 
     def __init__(self, model: Model) -> None:
         self.asked: list[tuple[int, int]] = []
@@ -179,7 +183,7 @@ class _Counting:
         self.model = Model(model.package, {**model.replaced, "passes.is_late": any_round})
 
     def run(self, setting: Setting) -> Counted:
-        """One way of two turns."""
+        """Run one path of two turns."""
         self.asked.clear()
         run = played(self.model, setting.state(), setting.kind, ONE_ROUND)
         return Counted(run, tuple(self.asked))
@@ -191,7 +195,7 @@ def _counting(model: Model) -> _Counting:
 
 
 def spares_one_round(counted: Counted) -> Any:
-    """Each turn counts itself and those before it; one after as many as there were slots puts nothing back."""
+    """Claim that each turn counts itself and those before it, and that a late one puts nothing back."""
     run, said = counted.run, []
     for at, ((before, after), asked) in enumerate(zip(run.turns, counted.asked, strict=False)):
         event, slots = after.events[-1], len(run.pre.queue)
@@ -233,7 +237,7 @@ ONE_ROUND_LEMMAS: Final = (
         Planted(FAULT_OF[Rule.REQUEUE_9].note, FAULT_OF[Rule.REQUEUE_9].model),
     ),
 )
-"""The lemma of this module."""
+"""The lemma about size passes of one round."""
 
 LEMMAS: Final = (*FOLD_LEMMAS, *ONE_ROUND_LEMMAS)
 """All lemmas about the loop of a pass."""

@@ -1,7 +1,9 @@
-"""The loop of `run_pass`, run on z3 terms and looked at each time it decides whether to go on.
+"""Run the loop of `run_pass` on z3 terms, observe each turn, and state claims about it.
 
-An arbitrary turn is the second one: the first has brought the loop to any number of bytes freed and to any last event.
-`REST` stands for any number of slots behind: a turn that looked into one would fail, as nothing is known of them.
+The queue of the pass is replaced by one that records the variables of the loop whenever the loop asks whether it is
+empty. The first turn brings the loop to any number of freed bytes, so the second one is any turn. `REST` stands for any
+number of slots behind; a turn that looked into one would fail, since nothing is known of them. The claims below use the
+words of the rules.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ BOUND: Final = number("bound")
 
 
 class Seen(NamedTuple):
-    """The loop where it decides whether to go on: what its names stand for."""
+    """The variables of the loop at the point where it decides whether to go on."""
 
     caches: dict[CacheName, Cache]
     queue: tuple[Slot | None, ...]
@@ -45,12 +47,12 @@ class Seen(NamedTuple):
     events: tuple[PassEvent, ...]
 
     def entry(self, slot: Slot) -> Entry:
-        """The entry of a live slot."""
+        """Return the entry of a live slot."""
         return self.caches[slot.cache].entries[slot.pos]
 
 
 class Run(NamedTuple):
-    """The state that the pass met, the loop whenever it was looked at, and the step, where there was an end."""
+    """The state before the pass, the observations of its loop, and its step if it ended."""
 
     pre: State
     kind: PassKind
@@ -59,16 +61,16 @@ class Run(NamedTuple):
 
     @property
     def turns(self) -> tuple[tuple[Seen, Seen], ...]:
-        """The loop before and after each turn."""
+        """The observations before and after each turn."""
         return tuple(pairwise(self.seen))
 
 
 class _Enough(Exception):
-    """The turns that were asked for have been made."""
+    """A signal that the requested turns have been made."""
 
 
 class _Watched(deque[Slot | None]):
-    """The queue of a pass. Asked whether it is empty, at the head of the loop, it notes what the loop holds."""
+    """A queue that records the variables of the loop whenever the loop asks whether it is empty."""
 
     noted: ClassVar[list[Seen]] = []
 
@@ -87,7 +89,7 @@ def _watching(model: Model) -> Model:
 
 
 def played(model: Model, pre: State, kind: PassKind, config: Config) -> Run:
-    """The run of a pass, as far as it is looked at."""
+    """Run a pass for as many turns as are observed."""
     _Watched.noted.clear()
     try:
         step = _watching(model)["passes.run_pass"](pre, kind, BOUND, config)
@@ -97,7 +99,7 @@ def played(model: Model, pre: State, kind: PassKind, config: Config) -> Run:
 
 
 class Setting(NamedTuple):
-    """The two heads, whether they carry counts, what stands behind them, and what pass runs."""
+    """The two heads, whether they carry counts, the slots behind them, and the kind of pass."""
 
     kind: PassKind
     heads: tuple[Slot | None, ...]
@@ -107,14 +109,14 @@ class Setting(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the setting."""
         heads = ["dead" if slot is None else "live" for slot in self.heads]
         count = "counted" if self.is_counted else "uncounted"
         behind = "more behind" if self.rest else "nothing behind"
         return f"{self.kind.value} pass, {' then '.join(heads)}, {count}, {behind}, budget {self.budget.value}"
 
     def state(self) -> State:
-        """Any such state."""
+        """Build any such state."""
         own = {slot.pos: entry_of(NAMED[slot], self.is_counted) for slot in self.heads if slot is not None}
         own |= {slot.pos: entry_of(NAMED[slot], True) for slot in self.rest if slot.cache == A}
         other = {slot.pos: entry_of(NAMED[slot], True) for slot in self.rest if slot.cache == B}
@@ -142,7 +144,7 @@ SETTINGS: Final = tuple(_settings())
 
 @cache
 def runs(model: Model, setting: Setting) -> tuple[Any, tuple[tuple[Any, Run], ...]]:
-    """What is assumed of the state, and every way that two turns go, with its condition."""
+    """Return the assumptions about the state, and every path of two turns with its condition."""
     pre = setting.state()
     given = z3.And(sound(pre), RANK_OF_REST >= 0)
     if setting.kind is PassKind.SIZE:
@@ -151,30 +153,29 @@ def runs(model: Model, setting: Setting) -> tuple[Any, tuple[tuple[Any, Run], ..
     return given, tuple(paths(lambda: played(model, pre, setting.kind, config), given))
 
 
-# --- claims
-# What is claimed of a pass: of any turn of the loop of `run_pass`, and of its end.
+# --- Claims
 
 Claim = Callable[[Run], Any]
-"""What is claimed of a run, by the words of the rules; asked on each way."""
+"""A claim about a run in the words of the rules, checked on each path."""
 
 
 def entries(loop: Seen) -> dict[Slot, Entry]:
-    """All entries, by their slots."""
+    """Return all entries by their slots."""
     return {Slot(name, pos): entry for name, cache in loop.caches.items() for pos, entry in cache.entries.items()}
 
 
 def removed(before: Seen, after: Seen) -> list[Entry]:
-    """The entries that a turn removed."""
+    """Return the entries that a turn removed."""
     kept = entries(after)
     return [entry for slot, entry in entries(before).items() if slot not in kept]
 
 
 def sums(run: Run) -> Any:
-    """The bytes of each cache are the sum of its sizes, and all of them what the manager has less what is freed."""
+    """Claim that the bytes of caches are the sums of sizes, and those of the manager less the freed their total."""
     said = []
     for loop in run.seen:
-        for cache in loop.caches.values():
-            said.append(raw(cache.size_bytes) == _sum(cache.entries.values()))
+        for one in loop.caches.values():
+            said.append(raw(one.size_bytes) == _sum(one.entries.values()))
         said.append(raw(run.pre.size_bytes) - raw(loop.freed) == _sum(entries(loop).values()))
     if run.step is not None:
         said.append(raw(run.step.state.size_bytes) == raw(run.pre.size_bytes) - raw(run.seen[-1].freed))
@@ -187,7 +188,7 @@ def _sum(held: Any) -> Any:
 
 
 def one_slot_each(run: Run) -> Any:
-    """Each entry has one live slot, and each live slot an entry."""
+    """Claim that each entry has one live slot, and each live slot an entry."""
     loops = [(loop.queue, entries(loop)) for loop in run.seen]
     if run.step is not None:
         loops.append((run.step.state.queue, entries(run.seen[-1])))
@@ -199,7 +200,7 @@ def _live(queue: tuple[Slot | None, ...]) -> list[str]:
 
 
 def by_age(run: Run) -> Any:
-    """Of any two entries the one that stands before is not younger, and none is from the future."""
+    """Claim that stamps ascend from head to tail, and that none is later than the present."""
     now = raw(run.pre.now_nanos)
     said = []
     for loop in run.seen:
@@ -210,7 +211,7 @@ def by_age(run: Run) -> Any:
 
 
 def from_head_to_tail(run: Run) -> Any:
-    """A turn takes the head and nothing else; what it puts back stands at the tail. The end leaves the queue."""
+    """Claim that a turn takes only the head and puts it back at the tail, and that the end leaves the queue."""
     for before, after in run.turns:
         head, rest = before.queue[0], before.queue[1:]
         wanted = before.queue if after.events[-1].halted else rest
@@ -222,7 +223,7 @@ def from_head_to_tail(run: Run) -> Any:
 
 
 def the_rest_stays(run: Run) -> Any:
-    """A turn touches the head alone; one that halts, and the end, touch nothing."""
+    """Claim that a turn changes only the entry at the head, and that a halting turn and the end change nothing."""
     for before, after in run.turns:
         head = None if after.events[-1].halted else before.queue[0]
         was, now = entries(before), entries(after)
@@ -239,7 +240,7 @@ def the_rest_stays(run: Run) -> Any:
 
 
 def answers_what_left(run: Run) -> Any:
-    """Each turn adds what it removed, and one event; the answer is what the events add up to."""
+    """Claim that each turn adds the bytes that it removed and one event, and that the answer is their total."""
     said = []
     for before, after in run.turns:
         gone = removed(before, after)
@@ -254,7 +255,7 @@ def answers_what_left(run: Run) -> Any:
 
 
 def one_row_each(run: Run) -> Any:
-    """The rows tell each entry that was removed, once, and no other."""
+    """Claim that the rows name each removed entry once, and no other."""
     if run.step is None:
         return True
     told = [(row.cache, row.ledger_id, row.entry_id) for row in run.step.rows if row.op == "EVICT"]
@@ -263,7 +264,7 @@ def one_row_each(run: Run) -> Any:
 
 
 def claims_follow(run: Run) -> Any:
-    """What is held of an entry is a claim on it as long as it is cached."""
+    """Claim that a held entry is a claim on it as long as it is cached."""
     if run.step is None:
         return True
     kept = entries(run.seen[-1])
@@ -278,19 +279,19 @@ def claims_follow(run: Run) -> Any:
 
 
 def no_dead_head(run: Run) -> Any:
-    """A pass ends where nothing is queued, or at a live head."""
+    """Claim that a pass ends with an empty queue or a live head."""
     return run.step is None or run.step.state.queue[:1] != (None,)
 
 
 def enough_or_empty(run: Run) -> Any:
-    """A size pass ends where it has freed what it needs, or where nothing is queued."""
+    """Claim that a size pass ends with enough bytes freed or an empty queue."""
     if run.step is None or run.kind is PassKind.TIME or not run.step.state.queue:
         return True
     return raw(run.seen[-1].freed) >= raw(BOUND)
 
 
 def overshoots_less_than_the_last(run: Run) -> Any:
-    """A size pass removes only while it has not freed what it needs: so it frees less than that and the last size."""
+    """Claim that a size pass removes only while it needs more bytes: it frees less than need and last size."""
     if run.kind is PassKind.TIME:
         return True
     said = []
@@ -301,7 +302,7 @@ def overshoots_less_than_the_last(run: Run) -> Any:
 
 
 def takes_only_expired(run: Run) -> Any:
-    """A turn of a time pass that takes an entry takes one whose stamp is below the cutoff."""
+    """Claim that a time pass takes only entries whose stamp is below the cutoff."""
     if run.kind is PassKind.SIZE:
         return True
     taken = [before for before, after in run.turns if before.queue[0] is not None and not after.events[-1].halted]
@@ -309,14 +310,14 @@ def takes_only_expired(run: Run) -> Any:
 
 
 def the_rest_is_young(run: Run) -> Any:
-    """After a time pass no entry has a stamp below the cutoff: not the head, nor any behind it."""
+    """Claim that no entry has a stamp below the cutoff after a time pass."""
     if run.step is None or run.kind is PassKind.SIZE:
         return True
     return z3.And([raw(entry.stamp_nanos) >= raw(BOUND) for entry in entries(run.seen[-1]).values()])
 
 
 def rank(run: Run, loop: Seen) -> Any:
-    """1 for each slot, and for an entry its mark and what is left of its budget; that of the rest is any number."""
+    """Return the rank: 1 for each slot, and the mark and the remaining budget of each entry; the rest has any rank."""
     return sum((_rank(run.pre, loop, slot) for slot in loop.queue if slot not in (REST, OTHERS)), RANK_OF_REST)
 
 
@@ -330,7 +331,7 @@ def _rank(pre: State, loop: Seen, slot: Slot | None) -> Any:
 
 
 def ends(run: Run) -> Any:
-    """Each turn that does not halt lowers the rank, which is never negative; one that halts is the last."""
+    """Claim that each turn lowers the rank, which is never negative, and that a halting turn is the last."""
     said = []
     for before, after in run.turns:
         if not after.events[-1].halted:

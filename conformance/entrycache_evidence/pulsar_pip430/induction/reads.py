@@ -1,8 +1,7 @@
-"""Reads of any number of positions: the loops of `lookups`, `fill` and `deliver` as folds of one operation each.
+"""Lemmas about reads of any number of positions: the loops of `lookups`, `fill` and `deliver` are folds.
 
-The operation of a turn is any: what it answers is made up, and looked for afterwards. So a turn is one of any number of
-them, whose position is any and which meets whatever the turn before it has left. What the operation itself does is
-shown in `steps`.
+A stand-in replaces the operation of a turn; it answers anything and records what it met. So each turn stands for any
+turn, with any position and any state that the turn before left. `steps` proves what the operation itself does.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ START: Final = SHAPES[1].state()
 
 
 class Met(NamedTuple):
-    """What one turn asked its operation, and what that answered."""
+    """The operation of one turn, the state that it met, and its answer."""
 
     state: State
     event: ops.Op
@@ -38,7 +37,7 @@ class Met(NamedTuple):
 
 
 class _Any:
-    """Stands for the operation of a turn: it answers any state, any row, and parts or none."""
+    """A stand-in for the operation of a turn: it answers any state and any row, with parts or without."""
 
     def __init__(self, has_parts: bool) -> None:
         self.met: list[Met] = []
@@ -55,7 +54,7 @@ class _Any:
 
 
 class Loop(NamedTuple):
-    """A loop, what its turn does, and what it asks for a position."""
+    """A loop, the operation of its turn, and the event for a position."""
 
     place: str
     run: Callable[[Model, Config], Step | tuple[Part, ...]]
@@ -84,7 +83,7 @@ DELIVER: Final = Loop(
 
 
 def _is_fold(loop: Loop, met: list[Met], done: Step | tuple[Part, ...]) -> bool:
-    """Each turn asks for its own position what the one before it has left; nothing but their parts is answered."""
+    """Return whether each turn asks for its own position in the state of the turn before, and adds its parts only."""
     if [one.event for one in met] != [loop.event(pos) for pos in WANTED]:
         return False
     before = [START, *(one.step.state for one in met)]
@@ -160,4 +159,4 @@ LEMMAS: Final = (
         _planted("The last entry of a read is not delivered.", "deliver", _all_but_the_last),
     ),
 )
-"""The lemmas of this module."""
+"""The lemmas about reads."""

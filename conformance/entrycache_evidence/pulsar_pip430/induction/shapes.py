@@ -1,7 +1,8 @@
-"""States and operations whose numbers are z3 terms: an entry, the rest of its cache as one, all other caches as one.
+"""States and operations whose numbers are z3 terms, and a stand-in for any pass.
 
-Where the bytes are added up, an entry that stands for others has the bytes of them all; where entries are compared, it
-is any one of them. `tests/evidence/test_ties.py` plays steps on large states and on such summaries of them.
+A state has an entry, one entry for the rest of its cache, and one for all other caches. An entry that stands for others
+has the bytes of all, and is any one of them in comparisons. `tests/evidence/test_ties.py` plays steps on large states
+and on such summaries. `any_pass` replaces the loop of `run_pass` by what `pass_lemmas` proves about it.
 """
 
 from __future__ import annotations
@@ -55,18 +56,18 @@ TARGET: Final = z3.Int("target")
 
 
 class Unwritten:
-    """Stands where numbers are written as text."""
+    """A stand-in for the module that writes numbers as text."""
 
     @staticmethod
     def dumps(*shown: object, **how: object) -> str:
-        """Any text, whatever is shown."""
+        """Return any text."""
         return f"{len(shown)} and {len(how)}"
 
 
 def asking(model: Model, more: Mapping[Place, object] | None = None) -> Model:
-    """The model, so that it can be run on terms: any trigger, any target, no text of numbers, and what is in `more`.
+    """Prepare the model for terms: any trigger, any target, no numbers as text, and the replacements in `more`.
 
-    What a planted fault calls of the reference is made so too.
+    The seeded fault of the model calls the replacements too.
     """
     replaced: dict[Place, object] = {
         "decision.LOOKUP": FactByFact(model["decision.LOOKUP"]),
@@ -80,17 +81,17 @@ def asking(model: Model, more: Mapping[Place, object] | None = None) -> Model:
 
 
 def number(name: str) -> Any:
-    """Any integer."""
+    """Return any integer."""
     return Term(z3.Int(name))
 
 
 def flag(name: str) -> Any:
-    """Any boolean."""
+    """Return any boolean."""
     return Term(z3.Bool(name))
 
 
 def entry_of(name: str, is_counted: bool, token: int | None = None) -> Entry:
-    """Any entry, with a count or without."""
+    """Build any entry, with a count or without."""
     return Entry(
         number(f"{name}.size"),
         number(f"{name}.stamp"),
@@ -102,7 +103,7 @@ def entry_of(name: str, is_counted: bool, token: int | None = None) -> Entry:
 
 
 class Shape(NamedTuple):
-    """The order of the queue, which caches there are, whether the entry carries a count, what is held."""
+    """The order of the queue, the caches, whether the entry carries a count, and what is held."""
 
     name: str
     queue: tuple[Slot | None, ...]
@@ -113,7 +114,7 @@ class Shape(NamedTuple):
     has_cursor: bool = True
 
     def state(self) -> State:
-        """The state of this shape: any numbers."""
+        """Build the state of this shape, with any numbers."""
         entries = {
             slot: entry_of(NAMES[slot], self.is_counted or slot == Z, 7 if self.is_held else None)
             for slot in self.queue
@@ -156,7 +157,7 @@ LEFT: Final = Shape("its last cursor has left", (Z,), (A, B), has_cursor=False)
 
 
 def sound(state: State) -> Any:
-    """What the rules promise of a state, and steps keep: sums, the order of stamps, what cannot be negative."""
+    """Build the constraints that the rules promise of a state: sums, the order of stamps, and signs."""
     entries = {Slot(name, pos): entry for name, cache in state.caches.items() for pos, entry in cache.entries.items()}
     stamps = [raw(entries[slot].stamp_nanos) for slot in state.queue if slot is not None]
     said = [earlier <= later for earlier, later in pairwise(stamps)]
@@ -171,7 +172,7 @@ def sound(state: State) -> Any:
 
 
 def added(cache: Cache) -> Any:
-    """The sum of the sizes in a cache."""
+    """Return the sum of the sizes in a cache."""
     return sum((raw(entry.size_bytes) for entry in cache.entries.values()), z3.IntVal(0))
 
 
@@ -187,7 +188,7 @@ GRACES: Final = (
     Config(ttl_nanos=number("first_ttl"), storage_entry_size=number("fill")),
     Config(ttl_nanos=number("first_ttl"), grace_millis=number("grace"), storage_entry_size=number("fill")),
 )
-"""The default of the grace period, and one that is given."""
+"""The default grace period, and a given one."""
 GRACE: Final = ops.ShouldCache(A)
 OFF: Final = Config(max_size_bytes=0, storage_entry_size=number("fill"))
 
@@ -199,7 +200,7 @@ BOUNDS: Final = (
     (NEXT, Position(1, 9)),
     (REST, OWN),
 )
-"""Ranges that hold the entry, the rest, both or nothing, with their ends on an entry or not, and a reversed one."""
+"""Ranges that hold the entry, the rest, both or nothing, with ends on an entry or not, and a reversed one."""
 
 _READS: Final[tuple[Any, ...]] = (ABSENT, None, number("reads"))
 _HELD: Final = (ABSENT, HoldName("new"), KEPT)
@@ -237,29 +238,28 @@ READS: Final[tuple[ops.Op, ...]] = (
     ops.Release(HoldName("new")),
 )
 STEPS: Final[tuple[ops.Op, ...]] = (*RANGE, *QUEUE, *MANAGER, *READS)
-"""Every operation up to level `reads` that runs no pass, the numbers in it any; an insert that triggers none."""
+"""The operations up to level `reads` that run no pass, with any numbers."""
 
 PASSES: Final[tuple[ops.Op, ...]] = (ops.Expire(), ops.Expire(number("older")), ops.Evict(number("need")))
-"""The passes, where the queue is empty or they are refused; their loop stands in `fold`."""
+"""The passes that meet an empty queue or are refused; `pass_lemmas` proves their loop."""
 
 
-# --- passing
-# Any pass that keeps what `fold` shows of the loop of `run_pass`, in place of the loop; and laws to ask of terms.
+# --- Any pass
 
 SHOWN_BY_FOLD: Final = (ops.Expire, ops.Evict)
-"""The parts of a step that are passes: laws about those are shown of the loop."""
+"""The parts of a step that are passes, whose laws are proved of the loop."""
 
 _made: list[None] = []
-"""As many as passes were made on the present way."""
+"""A list with one item for each pass on the current path."""
 
 
 def begin() -> None:
-    """Another way is gone: its first pass is the first again."""
+    """Begin another path; its first pass is the first again."""
     _made.clear()
 
 
 def _taken(queue: tuple[Slot | None, ...], name: str) -> tuple[Slot | None, ...]:
-    """What a pass takes: any number of heads."""
+    """Return the slots that a pass takes: any number of heads."""
     for number_of, _ in enumerate(queue):
         if flag(f"{name} takes {number_of} slots"):
             return queue[:number_of]
@@ -267,7 +267,7 @@ def _taken(queue: tuple[Slot | None, ...], name: str) -> tuple[Slot | None, ...]
 
 
 def any_pass(rows_of: Callable[[Pass], tuple[Row, ...]]) -> Callable[..., Step]:
-    """Any pass: of the heads that it takes, any leave; the others stand at the tail, in their order, as if requeued."""
+    """Build any pass: it takes heads, removes any of them, and puts the others at the tail in their order."""
 
     def passed(state: State, kind: PassKind, bound: Any, config: Config, origin: Origin = Origin.CALL) -> Step:
         _made.append(None)
@@ -305,12 +305,12 @@ def any_pass(rows_of: Callable[[Pass], tuple[Row, ...]]) -> Callable[..., Step]:
 
 @cache
 def relieving(model: Model) -> Model:
-    """The model, so that it can be run on terms, with any pass for each that it runs."""
+    """Prepare the model for terms, with any pass in place of those that it runs."""
     return asking(model, {"passes.run_pass": any_pass(asking(model)["passes.rows_of_pass"])})
 
 
 class _Forgetful(list[Any]):
-    """What a law remembers of the step before: nothing, as each way through a step has another answer."""
+    """A memo that is always empty, since each path through a step has another answer."""
 
     def __bool__(self) -> bool:
         return False
@@ -322,7 +322,7 @@ def _is_number(value: object, kind: Any) -> bool:
 
 @cache
 def laws() -> Mapping[Rule, Law]:
-    """The first law of each rule, so that it can be asked of terms: any trigger, any target."""
+    """Return the first law of each rule, prepared for terms with any trigger and any target."""
     asked = on_terms(
         PULSAR,
         {
@@ -337,4 +337,4 @@ def laws() -> Mapping[Rule, Law]:
 
 
 RELIEVED: Final[tuple[ops.Op, ...]] = (ops.Cycle(), ops.RunScheduled())
-"""The operations that run passes of their own accord."""
+"""The operations that run passes by themselves."""

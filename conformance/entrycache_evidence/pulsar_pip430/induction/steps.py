@@ -1,4 +1,8 @@
-"""Laws of `pulsar-pip430` as they stand in the reference, asked of steps whose numbers are z3 terms."""
+"""Lemmas about single steps of `pulsar-pip430`: its own laws after each operation, on any numbers.
+
+A `Case` is an operation on a state of one shape. `about` builds the lemma of a rule from its law: the step of the model
+runs on terms, and the law has to hold on every path.
+"""
 
 from __future__ import annotations
 
@@ -53,18 +57,18 @@ CONFIGS: Final = {
     id(RELEASED): ", all variants",
     **{id(config): ", a grace period" for config in GRACES},
 }
-"""How a configuration is called in the name of a case."""
+"""The suffix of each configuration in the name of a case."""
 
 ADDING: Final = (ops.Insert(A, OWN, number("size")), ops.Read(A, OWN, NEXT, number("reads")))
-"""What schedules a pass where eviction is manual."""
+"""The operations that schedule a pass if eviction is manual."""
 
 VARYING: Final = (ops.Insert, ops.MarkRead, ops.Read, ops.Release)
-"""The operations that a variant is about, besides passes."""
+"""The operations that a variant changes, besides passes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One operation on a state of one shape; `passes`: with any pass in place of those that it runs, if it runs any."""
+    """One operation on a state of one shape; with `passes`, any pass replaces those that it runs."""
 
     shape: Shape
     op: ops.Op
@@ -73,13 +77,13 @@ class Case:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the case."""
         return f"{self.op.name}, {self.shape.name}{CONFIGS[id(self.config)]}"
 
     def given(self, state: State) -> Any:
-        """The state is sound. Where two fills are made the first of them triggers nothing: `fill` is folded.
+        """Build the assumptions about the state: it is sound, and the first of two fills triggers nothing.
 
-        Under the variants nothing is triggered: none of them is about what triggers.
+        Under the variants nothing is triggered, because no variant changes the trigger.
         """
         inserted, filled, held = raw(number("size")), raw(number("fill")), raw(state.size_bytes)
         said = [sound(state), filled >= 1]
@@ -106,19 +110,19 @@ CASES: Final = (
     *(Case(shape, op, MANUAL) for op in ADDING for shape in SHAPES),
     *(Case(LEFT, GRACE, config) for config in GRACES),
 )
-"""Each on each; passes only where nothing is queued or they are refused, inserts where caching is switched off too."""
+"""Every operation on every shape; passes only meet an empty queue or are refused."""
 
 
 @cache
 def before(case: Case) -> tuple[State, Any]:
-    """The state of a case, and what is assumed of it."""
+    """Return the state of a case, and its assumptions."""
     state = case.shape.state()
     return state, case.given(state)
 
 
 @cache
 def played(model: Model, case: Case) -> tuple[tuple[Any, Step], ...]:
-    """The steps that the model makes of a case, each with its condition."""
+    """Return the steps that the model makes of a case, each with its condition."""
     state, given = before(case)
     on_terms = relieving(model) if case.passes else asked(model)
 
@@ -132,12 +136,12 @@ def played(model: Model, case: Case) -> tuple[tuple[Any, Step], ...]:
 
 @cache
 def asked(model: Model) -> Model:
-    """The model, so that it can be run on terms."""
+    """Prepare the model for terms."""
     return asking(model)
 
 
 def _judged(law: Law, case: Case, pre: State, step: Step) -> tuple[bool, bool]:
-    """Whether the law is about this step, and whether it holds; of a step with parts, of each of them."""
+    """Return whether the law applies to this step, and whether it holds; for a step with parts, to each of them."""
     links = [(part.pre, part.event, part.step) for part in step.parts] if step.parts and not law.whole else []
     about = [
         (before, event, done)
@@ -150,13 +154,13 @@ def _judged(law: Law, case: Case, pre: State, step: Step) -> tuple[bool, bool]:
 
 
 def _may_concern(law: Law, case: Case) -> bool:
-    """Whether the law is about the operation, or about one that is a part of it."""
+    """Return whether the law may apply to the operation or to one of its parts."""
     parts = PARTS.get(type(case.op), ()) if not law.whole else ()
     return not law.on or any(op in law.on for op in (type(case.op), *parts))
 
 
 def obligations_of(law: Law, model: Model) -> Iterator[Obligation]:
-    """The law, after each of its operations on each shape, wherever it is about that."""
+    """Yield the obligations of the law after each of its operations on each shape, if it applies."""
     for case in sorted(CASES, key=lambda case: type(case.op) not in model.replaced):
         if not _may_concern(law, case):
             continue
@@ -169,7 +173,7 @@ PARTS: Final[dict[type[ops.Op], tuple[type[ops.Op], ...]]] = {
     ops.ReadOne: (ops.Get, ops.MarkRead),
     ops.Release: (ops.MarkRead,),
 }
-"""What an operation is made of, besides passes."""
+"""The parts of an operation, besides passes."""
 
 ANY: Final = (
     "an entry, the rest of its cache as one, other caches as one; any numbers; in place of the passes that it triggers "
@@ -178,7 +182,7 @@ ANY: Final = (
 
 
 def _unlinking(state: State, name: CacheName, positions: tuple[Position, ...]) -> State:
-    """A call takes the slots of what it removes out of the queue."""
+    """Remove the slots of removed entries from the queue."""
     after = change.drop_entries(state, name, positions)
     return after._replace(queue=tuple(slot for slot in after.queue if slot is not None))
 
@@ -189,11 +193,11 @@ OWN_FAULTS: Final = {
         Model(PULSAR.package, {"change.drop_entries": _unlinking}),
     ),
 }
-"""Of rules that no subject can break, so that none is planted for all."""
+"""The faults of rules that no subject can break."""
 
 
 def about(rule: Rule) -> Lemma:
-    """The lemma of a rule whose law is asked."""
+    """Build the lemma of a rule from its law."""
     law = laws()[rule]
     return Lemma(
         rule,
@@ -204,7 +208,7 @@ def about(rule: Rule) -> Lemma:
 
 
 def _named(law: Law) -> str:
-    """After which operations the law is asked."""
+    """Return the names of the operations after which the law is checked."""
     without = {type(op) for op in (*STEPS, *RELIEVED, GRACE)}
     if not law.on:
         return "every operation up to level reads"
@@ -232,6 +236,6 @@ RULES: Final = (
     *(Rule.METRICS_1, Rule.METRICS_2, Rule.METRICS_3, Rule.METRICS_4, Rule.METRICS_5, Rule.METRICS_6, Rule.METRICS_7),
     Rule.LIVENESS_2,
 )
-"""Rules about one step; what a pass does in its loop stands in `fold`."""
+"""The rules about one step; `pass_lemmas` proves those about the loop of a pass."""
 
 LEMMAS: Final = tuple(about(rule) for rule in RULES)

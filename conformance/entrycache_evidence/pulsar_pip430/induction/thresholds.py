@@ -1,4 +1,8 @@
-"""R-TRIGGER-1 in IEEE doubles: the thresholds of any limit below 2^53 under any watermark from 0 to 1."""
+"""Lemmas about thresholds and bounds: the trigger in doubles, the end of a size pass, and the age of an entry.
+
+R-TRIGGER-1 is proved in IEEE doubles for any limit below 2^53 bytes and any watermark from 0 to 1. The bounds are
+theorems about many passes, and use the lemmas about the loop of a pass.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,7 @@ class Double:
 
 
 class Whole:
-    """An integer of 64 bits that can be multiplied with a double, as Python does it, and compared."""
+    """An integer of 64 bits that can be compared, and multiplied with a double as in Python."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -53,12 +57,12 @@ class Whole:
 
 
 def as_double(number: Whole) -> Double:
-    """`float` of an integer below 2^53: the same number."""
+    """Convert an integer below 2^53 to a double, as `float` does."""
     return Double(z3.fpSignedToFP(_NEAREST, number.term, _DOUBLE))
 
 
 def truncated(number: Double) -> Whole:
-    """`int` of a double that is not too large."""
+    """Truncate a double that is not too large, as `int` does."""
     return Whole(z3.fpToSBV(z3.RTZ(), number.term, z3.BitVecSort(BITS)))
 
 
@@ -73,7 +77,10 @@ _ANY: Final = z3.And(
 
 
 def _shown(table: Any, model: Model) -> Iterator[Obligation]:
-    """The law after a size pass. One case stands first, as z3 takes long to find errors in doubles among all."""
+    """Check the law after a size pass.
+
+    A concrete case comes first, because z3 finds an error in doubles slowly in the general one.
+    """
     law = next(law for law in _laws()["laws.manager.TRIGGER_LAWS"] if law.rule is Rule.TRIGGER_1)
     asked = _on_doubles(model)
     for name, watermark, given in (
@@ -122,25 +129,24 @@ TRIGGER_LEMMAS: Final = (
         OF_THE_TRIGGER,
     ),
 )
-"""The lemma of this module."""
+"""The lemma about the trigger."""
 
 
-# --- bounds
-# Theorems about many passes, by the fold lemmas: how far a size pass goes, how old an entry gets.
+# --- Bounds in bytes and in time
 
 _FREED, _LAST = z3.Ints("freed last")
 _EMPTY = z3.Bool("nothing queued")
 
 
 def _any_pass(state: State, kind: PassKind, bound: Any, config: Config, origin: Origin = Origin.CALL) -> Step:
-    """A pass of which only that is known which the fold lemmas say: see `_promised`."""
+    """Make any pass that satisfies the lemmas about the loop, which `_promised` states."""
     freed: Any = Term(_FREED)
     left = state._replace(size_bytes=state.size_bytes - freed)
     return Step(left, Removed(Term(0), Term(_FREED)), (bound,))  # type: ignore[arg-type]
 
 
 def _promised(before: Any, need: Any) -> Any:
-    """R-EVICT-4 and R-EVICT-5 by `fold`: enough or all, and less than enough and the last; R-STATE-1: all is all."""
+    """Build what the lemmas about the loop state of a pass: R-EVICT-4, R-EVICT-5 and R-STATE-1."""
     removed = z3.Implies(_FREED > 0, z3.And(need + _LAST > _FREED, _LAST <= _FREED))
     return z3.And(_LAST >= 0, _FREED >= 0, before >= _FREED, removed, z3.If(_EMPTY, before == _FREED, need <= _FREED))
 
@@ -151,7 +157,7 @@ def _relieving(model: Model) -> Model:
 
 
 def _relieved(table: Table, model: Model) -> Iterator[Obligation]:
-    """After the pass of a trigger the bytes are at most the target, and above it less the last entry, or nothing."""
+    """Prove that the pass of a trigger leaves at most the target, and above it less the last entry, or nothing."""
     state = State(number("now"), Config().settings, {}, (), number("bytes"))
     sane = z3.And(raw(state.size_bytes) >= 0, TARGET >= 0, TRIGGER >= 0)
     relieve = _relieving(model)["manager.evict_to_watermark"]
@@ -168,14 +174,14 @@ def _relieved(table: Table, model: Model) -> Iterator[Obligation]:
 
 _TTL, _INTERVAL, _BEGUN, _BEFORE = z3.Ints("ttl interval inserted pass_before")
 _DUE = z3.Function("due", z3.IntSort(), z3.IntSort())
-"""The age by which an entry was requeued for the n-th time: a time to live and an interval each."""
+"""The greatest age at the n-th requeue: a time to live and an interval each."""
 
 
 def _aged(table: Table, model: Model) -> list[Obligation]:
-    """An entry that nobody accesses leaves within (max_requeues + 1) * (ttl + interval) of its insertion.
+    """Prove that an unread entry leaves within (max_requeues + 1) * (ttl + interval) of its insertion.
 
-    Time passes run at most an interval apart. One that finds the entry expired takes it: after a time pass nothing is
-    expired (R-EXPIRE-2, by `fold`). So the pass before it, if the entry was there, met a stamp not below its cutoff.
+    Time passes run at most an interval apart. After a time pass nothing is expired (R-EXPIRE-2), so the pass before met
+    a stamp that was not below its cutoff.
     """
     take = Take(table, model)
     head, cutoff = take.head, take.head.now - _TTL
@@ -204,7 +210,7 @@ def _aged(table: Table, model: Model) -> list[Obligation]:
 
 
 def bytes_over_less_one(state: State) -> int:
-    """The pass of a trigger is asked for one byte less."""
+    """Return the bytes over the target, less one."""
     return max(0, decision.bytes_over(state) - 1)
 
 
@@ -231,7 +237,7 @@ BOUND_LEMMAS: Final = (
         DECISION,
     ),
 )
-"""Bounds in bytes and in time."""
+"""The lemmas about bounds in bytes and in time."""
 
 LEMMAS: Final = (*TRIGGER_LEMMAS, *BOUND_LEMMAS)
 """All lemmas about thresholds and bounds."""
