@@ -11,20 +11,20 @@ from typing import Final
 
 from entrycache_evidence.core.results import Evidence, Result
 from entrycache_evidence.core.scheduler import Batch, Work
-from entrycache_evidence.induction.lemma import Lemma, asked
-from entrycache_evidence.systems import SHOWN
+from entrycache_evidence.induction.lemma import Lemma, prove_lemma
+from entrycache_evidence.systems import SYSTEM_EVIDENCE
 
 LEMMAS: Final[tuple[Lemma, ...]] = tuple(
-    lemma for shown in SHOWN.values() for module in shown.lemmas for lemma in import_module(module).LEMMAS
+    lemma for shown in SYSTEM_EVIDENCE.values() for module in shown.lemmas for lemma in import_module(module).LEMMAS
 )
 """All lemmas, system by system."""
 
 
-def induct(lemmas: Sequence[Lemma] = LEMMAS) -> Work[Result]:
+def prove_lemmas(lemmas: Sequence[Lemma] = LEMMAS) -> Work[Result]:
     """Prove the lemmas; return the evidence of each proved one, and the failures."""
     evidence: list[Evidence] = []
     failures: list[str] = []
-    answers = yield Batch("z3", asked, lemmas)
+    answers = yield Batch("z3", prove_lemma, lemmas)
     for lemma, (count, found) in zip(lemmas, answers, strict=True):
         failures += found
         if not found:

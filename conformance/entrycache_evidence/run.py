@@ -21,12 +21,19 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core import spec_files
 from entrycache_evidence.core.results import Evidence, Progress, Proof, Refinement, no_progress
 from entrycache_evidence.core.scheduler import Work, run_together, single_call
-from entrycache_evidence.core.stress import DRAWN, STRETCHED, STRETCHED_FIRST, broken_in, drawn, far
+from entrycache_evidence.core.stress import (
+    PLAIN_CASES,
+    STRETCHED_CASES_IN_CI,
+    find_broken_law,
+    generate_cases,
+    generate_stretched_cases,
+)
+from entrycache_evidence.core.stress import STRETCHED_CASES as STRETCHED
 from entrycache_evidence.model_checker import evidence as explorer
-from entrycache_evidence.model_checker.refinement import refined
-from entrycache_evidence.systems import PROFILES, SHOWN, refinements
-from entrycache_evidence.tlc.evidence import modelled
-from entrycache_evidence.tlc.runner import tools
+from entrycache_evidence.model_checker.refinement import refine_all
+from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE, list_refinements
+from entrycache_evidence.tlc.evidence import obtain_models
+from entrycache_evidence.tlc.runner import find_tools
 from entrycache_protocol.errors import MissingPrerequisite, UsageError, keep_partial_result, missing_extra
 from entrycache_protocol.system import AnySystem
 
@@ -75,7 +82,7 @@ def prove(profile: str) -> Proof:
     left_out = () if profile in WITH_TLC else (TLC,)
     if not left_out:
         try:
-            tools()
+            find_tools()
         except MissingPrerequisite as error:
             absent.append(TLC)
             skipped.append((TLC, str(error)))
@@ -110,58 +117,58 @@ def _proof(over: Mapping[str, Part], skipped: list[tuple[str, str]], left_out: t
 
 def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part]]]:
     """Yield the parts of the run, each with its name and its work."""
-    stretched = STRETCHED_FIRST if profile == PROFILES[0] else STRETCHED
-    for name, shown in SHOWN.items():
+    stretched = STRETCHED_CASES_IN_CI if profile == PROFILES[0] else STRETCHED
+    for name, shown in SYSTEM_EVIDENCE.items():
         if shown.contracts is not None and "crosshair" not in absent:
             contracts = importlib.import_module(shown.contracts)
             asked = {"ci": contracts.CI, "long": contracts.LONG, "nightly": contracts.NIGHTLY}[profile]
             yield f"the contracts of {name}", contracts.confirm(contracts.plan(asked))
     if Z3 not in absent:
         yield Z3, importlib.import_module("entrycache_evidence.lemmas").induct()
-    for name, shown in SHOWN.items():
-        yield f"the vocabulary of {name}", single_call("vocabulary", partial(_vocabulary, name))
-        beside: dict[str, Runs] = {**RUNS, STRETCHED_CASES: partial(far, number=stretched)}
+    for name, shown in SYSTEM_EVIDENCE.items():
+        yield f"the vocabulary of {name}", single_call("vocabulary", partial(_check_vocabulary, name))
+        beside: dict[str, Runs] = {**RUNS, STRETCHED_CASES: partial(generate_stretched_cases, number=stretched)}
         for what, runs in beside.items():
-            yield f"the {what} of {name}", single_call(what, partial(_held, name, what, runs))
-        yield f"the model beside {name}", single_call("models", partial(_alone, name))
+            yield f"the {what} of {name}", single_call(what, partial(_check_runs, name, what, runs))
+        yield f"the model beside {name}", single_call("models", partial(_check_other_models, name))
         yield f"the worlds of {name}", explorer.exhaust(shown.of(profile), whole=profile != PROFILES[0])
-    yield "refinement", refined(refinements(profile))
-    for name, shown in SHOWN.items():
+    yield "refinement", refine_all(list_refinements(profile))
+    for name, shown in SYSTEM_EVIDENCE.items():
         if shown.second is not None and TLC not in absent:
             second = importlib.import_module(shown.second).SECOND
-            yield f"the second model of {name}", modelled(second)
+            yield f"the second model of {name}", obtain_models(second)
 
 
-def _vocabulary(name: str) -> Part:
+def _check_vocabulary(name: str) -> Part:
     """Compare the vocabulary with the specification; a difference is a failure, and nothing here is evidence."""
     differs = spec_files.find_vocabulary_difference(SYSTEMS[name])
     return [], [f"{name}: {differs}"] if differs else []
 
 
-def _alone(name: str) -> Part:
+def _check_other_models(name: str) -> Part:
     """Check a model that is not of the reference; an unexpected result is a failure, and nothing here is evidence."""
-    return [], [f"{name}: {line}" for line in SHOWN[name].alone()]
+    return [], [f"{name}: {line}" for line in SYSTEM_EVIDENCE[name].alone()]
 
 
 Runs = Callable[[AnySystem], Iterable[tuple[Any, Iterable[Any]]]]
 
 
-def _drawn(system: AnySystem) -> Iterator[tuple[Any, Iterable[Any]]]:
+def _generate_plain_cases(system: AnySystem) -> Iterator[tuple[Any, Iterable[Any]]]:
     """Generate cases as for a subject."""
-    return ((made.case.config, made.case.steps) for _, made in drawn(system, DRAWN, None))
+    return ((made.case.config, made.case.steps) for _, made in generate_cases(system, PLAIN_CASES, None))
 
 
 RUNS: Final[Mapping[str, Runs]] = {
-    "large runs": lambda system: SHOWN[system.name].large(),
-    "crowds": lambda system: SHOWN[system.name].crowds(),
-    "drawn cases": _drawn,
+    "large runs": lambda system: SYSTEM_EVIDENCE[system.name].large(),
+    "crowds": lambda system: SYSTEM_EVIDENCE[system.name].crowds(),
+    "drawn cases": _generate_plain_cases,
 }
 """The stress runs, in which laws, definitions and frames are checked at each step."""
 STRETCHED_CASES: Final = "stretched cases"
 """The name of the stretched cases, whose number depends on the profile."""
 
 
-def _held(name: str, what: str, runs: Runs) -> Part:
+def _check_runs(name: str, what: str, runs: Runs) -> Part:
     """Check a kind of stress runs; a broken law is a failure, and a few runs are no evidence."""
-    broken = broken_in(SYSTEMS[name], runs(SYSTEMS[name]))
+    broken = find_broken_law(SYSTEMS[name], runs(SYSTEMS[name]))
     return [], [f"{name}, {what}: {broken}"] if broken else []

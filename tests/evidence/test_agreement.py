@@ -8,7 +8,7 @@ from entrycache_conformance.judge import LawBroken
 from entrycache_conformance.systems import system_named
 from entrycache_evidence.core import rule_registry
 from entrycache_evidence.core.checkout import locate_checkout
-from entrycache_evidence.core.models import FAULT_OF, flips, record_runs, use_model
+from entrycache_evidence.core.models import FAULT_OF, derive_flips, record_runs, use_model
 from entrycache_evidence.core.rule_registry import Problem
 from entrycache_evidence.kafka_streams import runs as kafka
 from entrycache_evidence.pulsar_pip430.runs import A, at, play
@@ -39,13 +39,13 @@ def asked(runs, exceptions):
 
 def test_a_mutant_that_nothing_sees_is_a_problem(monkeypatch, runs):
     harmless = Fault(Rule.READ_1, "nothing is wrong", PACKAGE, {})
-    monkeypatch.setattr(agreement, "OWN", (harmless,))
+    monkeypatch.setattr(agreement, "RULE_FAULTS", (harmless,))
     assert "neither its law nor a test" in asked(runs, {})[0].what
 
 
 def test_a_mutant_that_another_rule_sees_is_a_problem_unless_listed(monkeypatch, runs):
     marks_nothing = dataclasses.replace(FAULT_OF[Rule.READ_2], rule=Rule.READ_1)
-    monkeypatch.setattr(agreement, "OWN", (marks_nothing,))
+    monkeypatch.setattr(agreement, "RULE_FAULTS", (marks_nothing,))
     found = asked(runs, {})
     assert any("the law of R-READ-2 sees its mutant too" in problem.what for problem in found)
     listed = asked(runs, {"R-READ-1": {"R-READ-2"}})
@@ -53,20 +53,20 @@ def test_a_mutant_that_another_rule_sees_is_a_problem_unless_listed(monkeypatch,
 
 
 def test_more_than_ten_exceptions_are_a_problem(monkeypatch, runs):
-    monkeypatch.setattr(agreement, "OWN", ())
+    monkeypatch.setattr(agreement, "RULE_FAULTS", ())
     eleven = {f"R-STATE-{number}": {"R-READ-1"} for number in range(11)}
     assert "at most 10" in asked(runs, eleven)[0].what
 
 
 def test_a_flip_that_nothing_sees_is_a_problem(monkeypatch, runs):
-    monkeypatch.setattr(agreement, "flips", lambda: (Fault(Rule.EVICT_1, "a harmless flip", PACKAGE, {}),))
+    monkeypatch.setattr(agreement, "derive_flips", lambda: (Fault(Rule.EVICT_1, "a harmless flip", PACKAGE, {}),))
     assert agreement._flips(runs) == [agreement.Problem("R-EVICT-1", "no law sees the table with a harmless flip")]
 
 
 def test_every_line_of_the_table_has_flips():
     lines = {Rule.EVICT_1, Rule.EVICT_2, Rule.EVICT_3, Rule.REQUEUE_1, Rule.REQUEUE_2, Rule.REQUEUE_3}
-    assert {fault.rule for fault in flips()} == lines
-    assert len(tuple(flips())) >= 25
+    assert {fault.rule for fault in derive_flips()} == lines
+    assert len(tuple(derive_flips())) >= 25
 
 
 def test_a_reference_that_breaks_a_law_is_a_problem(monkeypatch, runs):
@@ -145,7 +145,7 @@ def test_a_test_that_fails_is_one_line(tmp_path):
 def test_what_is_heard_of_a_fault_is_what_playing_all_of_it_finds(runs):
     faults = [*FAULT_OF.values()][::20]
     told = [(run, fault) for run in runs.heard[::3] for fault in faults if fault.rule in run.run.system.laws.rules]
-    found = [corpus.breaks(*pair) for pair in told]
+    found = [corpus.broken_by_fault(*pair) for pair in told]
     assert found == [corpus.first_break(run.run, {}, fault.model, of_rules=True) for run, fault in told]
     assert sum(map(bool, found)) > 20
 
@@ -156,7 +156,7 @@ def test_all_that_is_heard_is_what_playing_all_finds():
         for fault in FAULT_OF.values():
             if fault.rule in run.run.system.laws.rules:
                 full = corpus.first_break(run.run, {}, fault.model, of_rules=True)
-                assert corpus.breaks(run, fault) == full, (fault.note, run.run.events)
+                assert corpus.broken_by_fault(run, fault) == full, (fault.note, run.run.events)
 
 
 def test_a_rule_that_never_fires_is_a_problem():
@@ -176,7 +176,7 @@ def test_the_check_of_one_rule_finds_its_own_problems_and_no_others(monkeypatch,
     systems = []
     monkeypatch.setattr(agreement, "build_corpus", lambda folder, system: systems.append(system.name) or runs)
     harmless = [Fault(rule, "nothing is wrong", PACKAGE, {}) for rule in (Rule.READ_1, Rule.READ_2)]
-    monkeypatch.setattr(agreement, "OWN", tuple(harmless))
+    monkeypatch.setattr(agreement, "RULE_FAULTS", tuple(harmless))
     told = [Problem("R-READ-1", "has no function"), Problem("R-READ-2", "has no function")]
     monkeypatch.setattr(agreement, "_links", lambda: told)
     unseen = Problem("R-READ-1", "neither its law nor a test of it sees its mutant: nothing is wrong")

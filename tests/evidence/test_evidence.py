@@ -22,10 +22,10 @@ from entrycache_evidence.core.scheduler import Batch, Work, run_alone
 from entrycache_evidence.kafka_streams.bounded_models import EVERY
 from entrycache_evidence.model_checker import evidence as explorer
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, Exploration
-from entrycache_evidence.model_checker.refinement import Refines
-from entrycache_evidence.model_checker.refinement import Shown as Walked
+from entrycache_evidence.model_checker.refinement import Refinements as Walked
+from entrycache_evidence.model_checker.refinement import RefinementTask
 from entrycache_evidence.run import prove
-from entrycache_evidence.systems import PROFILES, SHOWN, refinements
+from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE, list_refinements
 from entrycache_evidence.tlc.evidence import SecondModel
 from entrycache_faults.model import Model
 from entrycache_faults.reference import kafka_streams, pulsar_legacy, pulsar_pip430, pulsar_segmented
@@ -143,15 +143,15 @@ def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> 
 def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Sequence[AnyBoundedModel]] = []
 
-    def exhaust(worlds: Sequence[AnyBoundedModel], whole: bool) -> Work[Result]:
+    def exhaust(scopes: Sequence[AnyBoundedModel], whole: bool) -> Work[Result]:
         assert whole
-        asked.append(worlds)
+        asked.append(scopes)
         return nothing()
 
-    walked: list[Sequence[Refines]] = []
+    walked: list[Sequence[RefinementTask]] = []
 
-    def refined(worlds: Sequence[Refines]) -> Work[Walked]:
-        walked.append(worlds)
+    def refined(scopes: Sequence[RefinementTask]) -> Work[Walked]:
+        walked.append(scopes)
         return nothing()
 
     second: list[SecondModel] = []
@@ -163,19 +163,21 @@ def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkey
     hide(monkeypatch, "crosshair")
     prove_few(monkeypatch)
     monkeypatch.setattr(explorer, "exhaust", exhaust)
-    monkeypatch.setattr(run, "tools", lambda: None)
-    monkeypatch.setattr(run, "modelled", modelled)
-    monkeypatch.setattr(run, "refined", refined)
+    monkeypatch.setattr(run, "find_tools", lambda: None)
+    monkeypatch.setattr(run, "obtain_models", modelled)
+    monkeypatch.setattr(run, "refine_all", refined)
     found = prove("long")
     assert found.skipped == [("crosshair", str(missing_extra("crosshair", "crosshair-tool", "prove")))]
     assert {item.grade for item in found.evidence} == {"proved"}
-    assert asked == [shown.long for shown in SHOWN.values()]
-    assert walked == [refinements("long")]
-    assert second == [importlib.import_module(shown.second).SECOND for shown in SHOWN.values() if shown.second]
+    assert asked == [shown.long for shown in SYSTEM_EVIDENCE.values()]
+    assert walked == [list_refinements("long")]
+    assert second == [
+        importlib.import_module(shown.second).SECOND for shown in SYSTEM_EVIDENCE.values() if shown.second
+    ]
 
 
 def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    def dies(world: AnyBoundedModel, model: Model | None, whole: bool) -> Exploration:
+    def dies(scope: AnyBoundedModel, model: Model | None, whole: bool) -> Exploration:
         assert not whole
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
@@ -183,27 +185,27 @@ def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: p
     hide(monkeypatch, "crosshair")
     prove_few(monkeypatch)
     monkeypatch.setattr(explorer, "explore", dies)
-    monkeypatch.setattr(run, "refined", lambda worlds: nothing())
+    monkeypatch.setattr(run, "refine_all", lambda scopes: nothing())
     found = prove("ci")
-    assert [line.partition(":")[0] for line in found.failures] == [f"the worlds of {name}" for name in SHOWN]
+    assert [line.partition(":")[0] for line in found.failures] == [f"the worlds of {name}" for name in SYSTEM_EVIDENCE]
     assert all("a process ended early" in line for line in found.failures)
     assert {item.grade for item in found.evidence} == {"proved"}
 
 
 def test_what_is_under_way_is_told() -> None:
     heard: list[tuple[str, int, int]] = []
-    world = replace(EVERY, depth=1)
-    run_alone(explorer.exhaust((world, world)), lambda *told: heard.append(told))
+    scope = replace(EVERY, depth=1)
+    run_alone(explorer.exhaust((scope, scope)), lambda *told: heard.append(told))
     assert heard[:2] == [("worlds", 1, 2), ("worlds", 2, 2)]
     assert heard[-1][0] == "planted faults"
     assert heard[-1][1] == heard[-1][2] > 0
 
 
 def test_each_profile_has_worlds_of_its_own() -> None:
-    for shown in SHOWN.values():
+    for shown in SYSTEM_EVIDENCE.values():
         assert [shown.of(profile) for profile in PROFILES] == [shown.ci, shown.long, shown.nightly]
-        assert {world.name for world in shown.ci} < {world.name for world in shown.long}
-        assert len({world.name for world in shown.nightly}) == len(shown.nightly) > len(shown.long)
+        assert {scope.name for scope in shown.ci} < {scope.name for scope in shown.long}
+        assert len({scope.name for scope in shown.nightly}) == len(shown.nightly) > len(shown.long)
 
 
 def test_an_unknown_profile_is_refused() -> None:
@@ -226,7 +228,7 @@ def test_the_committed_evidence_is_complete() -> None:
 
 
 def test_the_page_for_who_doubts_is_made_of_what_is_committed() -> None:
-    assert evidence_module.path_in(ROOT).read_text("utf-8") == evidence_module.of_checkout(ROOT)
+    assert evidence_module.locate_page(ROOT).read_text("utf-8") == evidence_module.render_checkout(ROOT)
 
 
 def test_the_page_counts_and_names_what_is_only_tested() -> None:
@@ -238,7 +240,7 @@ def test_the_page_counts_and_names_what_is_only_tested() -> None:
     changes = [{"seen": {"laws": "R-STATE-1"}}, {"seen": {"twin": "x"}}, {"seen": {}}, {"seen": {}, "equivalent": True}]
     walked = [{"system": "pulsar-pip430", "bounds": "two: small", "refuted_mutant": "An error."}]
     counted = [{"world": EVERY.name, "within": None, "states": 3, "transitions": 4}]
-    text = evidence_module.page(lines, walked, changes, counted)
+    text = evidence_module.render_page(lines, walked, changes, counted)
     bare = ", ".join(f"R-STATE-{number}" for number in range(3, 10))
     assert f"| R-STATE | 9 | 1 | 2 |  |  | {bare} |" in text
     assert f"Of {len(Rule)} rules 2 have formal evidence." in text
@@ -259,5 +261,5 @@ def test_a_rule_is_proved_or_it_is_said_why_not() -> None:
     assert path is not None
     found = json.loads(path.read_text(encoding="utf-8"))["evidence"]
     proved = {item["rule"] for item in found if item["grade"] == "proved"}
-    assert not proved & evidence_module.reasons().keys()
-    assert proved | evidence_module.reasons().keys() == {rule.value for rule in Rule}
+    assert not proved & evidence_module.load_reasons().keys()
+    assert proved | evidence_module.load_reasons().keys() == {rule.value for rule in Rule}

@@ -107,7 +107,7 @@ def test_a_note_says_where_only_rows_show_the_rule(folder: Path, rule: Rule) -> 
 
 
 def test_a_fault_shows_at_the_first_step_that_is_answered_otherwise() -> None:
-    seen = examples.first_seen(examples.load_example(Rule.EVICT_5))
+    seen = examples.find_first_effect(examples.load_example(Rule.EVICT_5))
     assert seen is not None
     assert (seen.at, seen.right, seen.wrong) == (2, {"entries": 1, "bytes": 10}, {"entries": 2, "bytes": 20})
 

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import FactByFact, fact_by_fact
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import FactByFact, ask_fact_by_fact
 from entrycache_faults.model import Model
 from entrycache_faults.reference.pulsar_pip430.registry import decision_flips
 from entrycache_reference.pulsar_pip430.decision import LOOKUP, Action, Facts, Line
@@ -63,7 +63,7 @@ def test_only_what_decides_is_asked(facts: Facts, names: list[str]) -> None:
 
 def test_a_model_with_a_fault_keeps_it() -> None:
     fault = decision_flips()[0]
-    model = fact_by_fact(fault.model)
+    model = ask_fact_by_fact(fault.model)
     assert all(model[PLACE][facts] == fault.model[PLACE][facts] for facts in each())
     assert set(fault.model.replaced) <= set(model.replaced)
-    assert fact_by_fact(Model(fault.model.package)).replaced.keys() == {PLACE}
+    assert ask_fact_by_fact(Model(fault.model.package)).replaced.keys() == {PLACE}

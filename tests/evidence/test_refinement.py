@@ -10,10 +10,10 @@ from entrycache_evidence.core.scheduler import run_alone
 from entrycache_evidence.kafka_streams import bounded_models as kafka_models
 from entrycache_evidence.kafka_streams import refinement as kafka_streams
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, explore
-from entrycache_evidence.model_checker.refinement import Fast, Refines, refined, walk
+from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask, refine_all, walk
 from entrycache_evidence.pulsar_pip430 import bounded_models
 from entrycache_evidence.pulsar_pip430 import refinement as pulsar_pip430
-from entrycache_evidence.systems import PROFILES, SHOWN, refinements
+from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE, list_refinements
 from entrycache_fast import BrokerCache
 from entrycache_fast.pulsar.store import Entry
 from entrycache_faults.fast.kafka_streams import FAULTS
@@ -34,15 +34,15 @@ KAFKA = kafka_streams.fast_cache()
     ],
     ids=["off", "no budget", "heap", "reads", "store", "two namespaces"],
 )
-def test_the_walk_meets_the_states_and_steps_of_the_explorer(world: Any, fast: Fast, depth: int | None) -> None:
-    found = walk(world, fast, depth)
-    bounded = world if depth is None else type(world)(**{**_fields(world), "depth": depth})
+def test_the_walk_meets_the_states_and_steps_of_the_explorer(scope: Any, fast: FastCache, depth: int | None) -> None:
+    found = walk(scope, fast, depth)
+    bounded = scope if depth is None else type(scope)(**{**_fields(scope), "depth": depth})
     explored = explore(bounded, whole=False)
     assert (found.states, found.steps, found.difference) == (explored.states, explored.transitions, None)
 
 
-def _fields(world: Any) -> dict[str, Any]:
-    return {name: getattr(world, name) for name in world.__dataclass_fields__}
+def _fields(scope: Any) -> dict[str, Any]:
+    return {name: getattr(scope, name) for name in scope.__dataclass_fields__}
 
 
 class CountsTwice(BrokerCache):
@@ -85,14 +85,14 @@ def test_an_invariant_of_its_own_is_asked() -> None:
 
 def test_a_cache_that_leaves_the_reference_is_a_failure_with_its_steps() -> None:
     wrong = kafka_streams.fast_cache(*FAULTS["streams-read-cached-dirty"])
-    shown, failures = run_alone(refined([Refines(kafka_models.STORE, wrong, wrong, "It is not told.")]))
+    shown, failures = run_alone(refine_all([RefinementTask(kafka_models.STORE, wrong, wrong, "It is not told.")]))
     assert not shown
     assert failures[0].startswith("kafka-streams: the fast cache leaves the reference in 3 steps of 'a store, nothing")
     assert "StorePut" in failures[0]
 
 
 def test_a_planted_fault_that_is_not_told_apart_is_a_failure() -> None:
-    assert run_alone(refined([Refines(bounded_models.CACHING_OFF, PULSAR, PULSAR, "None at all.")])) == (
+    assert run_alone(refine_all([RefinementTask(bounded_models.CACHING_OFF, PULSAR, PULSAR, "None at all.")])) == (
         [],
         ["pulsar-pip430: the planted fault is not told apart in 'caching switched off': None at all."],
     )
@@ -103,16 +103,16 @@ WITHOUT_FAST_CACHE = {"pulsar-legacy"}
 
 def test_each_system_is_held_so_in_each_profile() -> None:
     for profile in PROFILES:
-        asked = refinements(profile)
-        assert {one.world.parts().system.name for one in asked} == set(SHOWN) - WITHOUT_FAST_CACHE
-        assert len({one.world.name for one in asked}) == len(asked)
-    assert len(refinements("ci")) < len(refinements("long"))
+        asked = list_refinements(profile)
+        assert {one.scope.parts().system.name for one in asked} == set(SYSTEM_EVIDENCE) - WITHOUT_FAST_CACHE
+        assert len({one.scope.name for one in asked}) == len(asked)
+    assert len(list_refinements("ci")) < len(list_refinements("long"))
 
 
-def names(worlds: tuple[AnyBoundedModel, ...]) -> set[str]:
-    return {world.name for world in worlds}
+def names(scopes: tuple[AnyBoundedModel, ...]) -> set[str]:
+    return {scope.name for scope in scopes}
 
 
 def test_the_worlds_are_those_that_are_exhausted() -> None:
-    for shown in SHOWN.values():
-        assert names(tuple(one.world for one in shown.refined)) <= names(shown.nightly)
+    for shown in SYSTEM_EVIDENCE.values():
+        assert names(tuple(one.scope for one in shown.refined)) <= names(shown.nightly)

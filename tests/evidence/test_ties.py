@@ -15,14 +15,14 @@ from entrycache_evidence.kafka_streams import size_lemmas  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction import pass_loop  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.shapes import NEXT, OWN, REST, A, B, X, Y, Z  # noqa: E402
-from entrycache_reference.pulsar_pip430 import ops, passes, step
+from entrycache_reference.pulsar_pip430 import ops, passes, step  # noqa: E402
 from entrycache_reference.pulsar_pip430.config import Config, Settings  # noqa: E402
 from entrycache_reference.pulsar_pip430.passes import PassKind  # noqa: E402
 from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State  # noqa: E402
 from entrycache_reference.vocabulary import CacheName, Position  # noqa: E402
 
 CLAIMS = (
-    pass_loop.sums,
+    pass_loop.claim_sums,
     pass_loop.one_slot_each,
     pass_loop.by_age,
     pass_loop.from_head_to_tail,
@@ -33,7 +33,7 @@ CLAIMS = (
     pass_loop.overshoots_less_than_the_last,
     pass_loop.takes_only_expired,
     pass_loop.the_rest_is_young,
-    pass_loop.ends,
+    pass_loop.claim_termination,
     pass_loop.one_row_each,
     pass_loop.claims_follow,
 )
@@ -71,14 +71,14 @@ def test_every_turn_of_a_long_pass_keeps_what_the_fold_lemmas_say(
     slots = [Slot(CacheName(source.choice("abc")), Position(9, number)) for number in range(12)]
     monkeypatch.setattr(pass_loop, "TURNS", 10**9)
     monkeypatch.setattr(pass_loop, "RANK_OF_REST", z3.IntVal(0))
-    monkeypatch.setattr(pass_loop, "NAMED", {slot: str(slot) for slot in slots})
+    monkeypatch.setattr(pass_loop, "SLOT_NAMES", {slot: str(slot) for slot in slots})
     turns = 0
     for _ in range(3):
         pre = large_state(source, slots)
         bound = pre.now_nanos - source.randint(0, 30) if kind is PassKind.TIME else source.randint(1, pre.size_bytes)
         for module in (pass_loop, pass_loop):
             monkeypatch.setattr(module, "BOUND", bound)
-        run = pass_loop.played(PULSAR, pre, kind, Config())
+        run = pass_loop.run_turns(PULSAR, pre, kind, Config())
         assert run.step is not None
         assert run.step.state == passes.run_pass(pre, kind, bound, Config()).state
         turns += len(run.turns)
@@ -92,7 +92,7 @@ def test_two_turns_on_terms_remove_requeue_drop_and_halt() -> None:
     """Else a claim about turns would be about nothing."""
     seen, ended = set(), 0
     for setting in pass_loop.SETTINGS:
-        for _, run in pass_loop.runs(PULSAR, setting)[1]:
+        for _, run in pass_loop.paths_of_two_turns(PULSAR, setting)[1]:
             seen |= {(setting.kind, at, after.events[-1].line.action) for at, (_, after) in enumerate(run.turns)}
             ended += run.step is not None
     # All five actions in both turns of both passes; a size pass that has freed nothing does not halt.

@@ -14,8 +14,8 @@ import click
 
 from entrycache_dev.matrix.detectors import QUICK
 from entrycache_dev.matrix.generate import Change
-from entrycache_dev.matrix.mutants import all_changes, arguments, modules, sample
-from entrycache_dev.matrix.run import Line, Seen, look_at, page, read_json, share, to_json
+from entrycache_dev.matrix.mutants import generate_all_changes, list_modules, load_arguments, sample_changes
+from entrycache_dev.matrix.run import Detections, Line, ask_detectors, count_detected, read_json, render_page, to_json
 from entrycache_dev.pages import evidence
 from entrycache_dev.pages.evidence import is_formal
 from entrycache_evidence.core.checkout import locate_checkout
@@ -40,14 +40,20 @@ def main(
     number: int | None, seed: int, only: str, kind: str, ids: tuple[str, ...], rest: bool, thorough: bool, write: bool
 ) -> None:
     """Report the changes that no formal detector detects; exit with 1 if the committed table says otherwise."""
-    every = all_changes()
-    because = arguments({change.id for change in every})
+    every = generate_all_changes()
+    because = load_arguments({change.id for change in every})
     former = _committed()
     asked = [change for change in every if only in change.module and kind in change.kind]
     asked = [change for change in asked if not ids or change.id in ids]
     asked = [change for change in asked if not rest or not is_formal(former.get(change.id, {}))]
-    asked = asked if number is None else sample(asked, number, seed)
-    seen = dict(zip([change.id for change in asked], look_at(asked, QUICK, thorough, _told(len(asked))), strict=True))
+    asked = asked if number is None else sample_changes(asked, number, seed)
+    seen = dict(
+        zip(
+            [change.id for change in asked],
+            ask_detectors(asked, QUICK, thorough, _show_progress(len(asked))),
+            strict=True,
+        )
+    )
     if write:
         known = {**former, **seen}
         lines = [_line(change, known, because) for change in every if change.id in known]
@@ -55,17 +61,17 @@ def main(
     sys.exit(_report([_line(change, seen, because) for change in asked], former))
 
 
-def _line(change: Change, seen: Mapping[str, Seen], because: Mapping[str, str]) -> Line:
+def _line(change: Change, seen: Mapping[str, Detections], because: Mapping[str, str]) -> Line:
     return Line(change, seen[change.id], because.get(change.id, ""))
 
 
-def _report(lines: Sequence[Line], former: Mapping[str, Seen]) -> int:
+def _report(lines: Sequence[Line], former: Mapping[str, Detections]) -> int:
     """Print the undetected changes; return 1 if the committed table has one of them as detected."""
     holes = [line for line in lines if line.is_hole]
     for change, seen, _ in holes:
         by = ", ".join(seen) or "nothing"
         print(f"{change.id} {change.file}:{change.line} {change.function} ({change.kind}): seen by {by}")
-    formal, real = share(lines)
+    formal, real = count_detected(lines)
     print(
         f"{len(lines)} changes, {len(lines) - real} of them change nothing; a formal detector sees {formal} of {real}"
     )
@@ -75,7 +81,7 @@ def _report(lines: Sequence[Line], former: Mapping[str, Seen]) -> int:
     return int(bool(lost))
 
 
-def _told(number: int):  # type: ignore[no-untyped-def]
+def _show_progress(number: int):  # type: ignore[no-untyped-def]
     def told(done: int) -> None:
         if sys.stderr.isatty():
             print(f"\r{done} of {number}", end="\n" if done == number else "", file=sys.stderr, flush=True)
@@ -83,7 +89,7 @@ def _told(number: int):  # type: ignore[no-untyped-def]
     return told
 
 
-def folder() -> Path:
+def locate_table() -> Path:
     """Return the folder of the committed table.
 
     Raises:
@@ -95,16 +101,16 @@ def folder() -> Path:
     return root / "docs"
 
 
-def _committed() -> dict[str, Seen]:
-    path = folder() / "matrix.json"
+def _committed() -> dict[str, Detections]:
+    path = locate_table() / "matrix.json"
     return read_json(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 def _write(lines: Sequence[Line], unasked: int) -> None:
-    sources = {name: path.read_text(encoding="utf-8") for name, path in modules()}
-    write_text(folder() / "matrix.json", to_json(lines))
-    write_text(folder() / "reference/mutation-matrix.md", page(lines, sources, unasked))
-    evidence.write(folder().parent)
+    sources = {name: path.read_text(encoding="utf-8") for name, path in list_modules()}
+    write_text(locate_table() / "matrix.json", to_json(lines))
+    write_text(locate_table() / "reference/mutation-matrix.md", render_page(lines, sources, unasked))
+    evidence.write_page(locate_table().parent)
 
 
 if __name__ == "__main__":

@@ -18,12 +18,12 @@ from typing import Any, Final
 
 import entrycache_reference
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_dev.matrix.generate import Change, changes
-from entrycache_evidence.systems import SHOWN
+from entrycache_dev.matrix.generate import Change, generate_changes
+from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.system import AnySystem
 
-TRIED: Final = tuple(system for system in SYSTEMS.values() if system.name in SHOWN)
+TESTED_SYSTEMS: Final = tuple(system for system in SYSTEMS.values() if system.name in SYSTEM_EVIDENCE)
 
 
 def package_of(system: AnySystem) -> str:
@@ -31,7 +31,7 @@ def package_of(system: AnySystem) -> str:
     return str(system.model.step.__module__).rpartition(".")[0]
 
 
-UNTRIED: Final = tuple(f"{package_of(system)}." for system in SYSTEMS.values() if system not in TRIED)
+OTHER_PACKAGES: Final = tuple(f"{package_of(system)}." for system in SYSTEMS.values() if system not in TESTED_SYSTEMS)
 """The prefixes of the modules of all other systems."""
 
 
@@ -43,7 +43,7 @@ FOLDER: Final = Path(__file__).parent / "patches"
 KEYS: Final = {"name", "module", "note", "old", "new"}
 
 
-def patches(sources: Mapping[str, str], folder: Path = FOLDER) -> list[Change]:
+def load_patches(sources: Mapping[str, str], folder: Path = FOLDER) -> list[Change]:
     """Load the patches of a folder and apply them to these sources.
 
     Raises:
@@ -56,11 +56,11 @@ def patches(sources: Mapping[str, str], folder: Path = FOLDER) -> list[Change]:
                 raise UsageError(f"{path.name}: patch {number} has keys {sorted(patch)}, expected {sorted(KEYS)}")
             if any(other.id == patch["name"] for other in made):
                 raise UsageError(f"{path.name}: two patches are called {patch['name']!r}; expected names of their own")
-            made.append(_applied(path.name, patch, sources))
+            made.append(_apply_patch(path.name, patch, sources))
     return made
 
 
-def _applied(file: str, patch: Mapping[str, Any], sources: Mapping[str, str]) -> Change:
+def _apply_patch(file: str, patch: Mapping[str, Any], sources: Mapping[str, str]) -> Change:
     old, new = patch["old"].strip("\n"), patch["new"].strip("\n")
     source = sources.get(f"entrycache_reference.{patch['module']}")
     times = 0 if source is None else source.count(old)
@@ -86,7 +86,7 @@ def _applied(file: str, patch: Mapping[str, Any], sources: Mapping[str, str]) ->
 FILE: Final = Path(__file__).parent / "equivalent.toml"
 
 
-def arguments(ids: Collection[str], file: Path = FILE) -> dict[str, str]:
+def load_arguments(ids: Collection[str], file: Path = FILE) -> dict[str, str]:
     """Return the argument why a change changes nothing, by its id.
 
     Raises:
@@ -113,7 +113,7 @@ NAMES: Final = frozenset({"rules.py", "judged.py", "frame.py"})
 """Files of a reference that judge as well."""
 
 
-def modules() -> Iterator[tuple[str, Path]]:
+def list_modules() -> Iterator[tuple[str, Path]]:
     """Yield the modules that are changed, by their dotted names."""
     for path in sorted(REFERENCE.rglob("*.py")):
         parts = path.relative_to(REFERENCE).with_suffix("").parts
@@ -121,26 +121,26 @@ def modules() -> Iterator[tuple[str, Path]]:
             parts = parts[:-1]
         is_door = len(parts) < 2 and path.name == "__init__.py"  # names only what stands elsewhere
         name = ".".join((REFERENCE.name, *parts))
-        if f"{name}.".startswith(UNTRIED):
+        if f"{name}.".startswith(OTHER_PACKAGES):
             continue
         if not is_door and path.name not in NAMES and not DETECTORS & set(parts):
             yield name, path
 
 
-def source_of(module: str) -> str:
+def read_source(module: str) -> str:
     """Return the source of a module."""
-    return dict(modules())[module].read_text(encoding="utf-8")
+    return dict(list_modules())[module].read_text(encoding="utf-8")
 
 
-def all_changes() -> list[Change]:
+def generate_all_changes() -> list[Change]:
     """Return every one-token change, then every patch."""
     made: list[Change] = []
-    for name, path in modules():
-        made += changes(name, path.read_text(encoding="utf-8"), _enums(importlib.import_module(name)))
-    return made + patches({name: path.read_text(encoding="utf-8") for name, path in modules()})
+    for name, path in list_modules():
+        made += generate_changes(name, path.read_text(encoding="utf-8"), _enums(importlib.import_module(name)))
+    return made + load_patches({name: path.read_text(encoding="utf-8") for name, path in list_modules()})
 
 
-def sample(made: Sequence[Change], number: int, seed: int) -> list[Change]:
+def sample_changes(made: Sequence[Change], number: int, seed: int) -> list[Change]:
     """Choose this many changes at random, in their order."""
     chosen = frozenset(random.Random(seed).sample(range(len(made)), min(number, len(made))))
     return [change for at, change in enumerate(made) if at in chosen]

@@ -19,10 +19,10 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_dev.matrix import process
 from entrycache_dev.matrix.generate import Change
-from entrycache_dev.matrix.mutants import modules, source_of
+from entrycache_dev.matrix.mutants import list_modules, read_source
 
 
-def are_alike(one: Any, other: Any) -> bool:
+def are_identical(one: Any, other: Any) -> bool:
     """Return whether two values are equal, with order and types; shared parts are compared once."""
     told: dict[tuple[int, int], tuple[Any, Any]] = {}  # with the values, so that none of these ids is given anew
 
@@ -74,7 +74,7 @@ _ONCE: Final = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
 """Expressions that must not be evaluated twice."""
 
 
-class Other(NamedTuple):
+class ChangedExpression(NamedTuple):
     """An expression of a module, by its path, and the changed expression."""
 
     path: NodePath
@@ -82,19 +82,19 @@ class Other(NamedTuple):
 
 
 @cache
-def other(change: Change) -> Other | None:
+def changed_expression(change: Change) -> ChangedExpression | None:
     """Return the expression that a change changes, or None if it cannot be evaluated twice."""
     path: list[tuple[str, int]] = []
     node: ast.AST = _tree(change.module)
     new: ast.AST = ast.parse(change.whole)
-    found: tuple[ast.expr, Other] | None = None
+    found: tuple[ast.expr, ChangedExpression] | None = None
     while (step := _only_difference(node, new)) is not None:
         way, node, new = step
         if isinstance(node, ast.pattern):
             break
         path.append(way)
         if isinstance(node, ast.expr) and isinstance(new, ast.expr) and not isinstance(node, _PARTS):
-            found = node, Other(tuple(path), new)
+            found = node, ChangedExpression(tuple(path), new)
         if isinstance(node, ast.Call) and isinstance(new, ast.Call) and _text(node.func) != _text(new.func):
             break  # what is called has no value that says whether it answers alike
     if found is None or any(isinstance(each, _ONCE) for one in (found[0], found[1].new) for each in ast.walk(one)):
@@ -102,7 +102,7 @@ def other(change: Change) -> Other | None:
     return found[1]
 
 
-def at(tree: ast.AST, path: NodePath) -> ast.AST:
+def node_at(tree: ast.AST, path: NodePath) -> ast.AST:
     """Return the node at the end of a path."""
     for name, place in path:
         part = getattr(tree, name)
@@ -112,7 +112,7 @@ def at(tree: ast.AST, path: NodePath) -> ast.AST:
 
 @cache
 def _tree(module: str) -> ast.Module:
-    return ast.parse(source_of(module))
+    return ast.parse(read_source(module))
 
 
 def _only_difference(node: ast.AST, new: ast.AST) -> tuple[tuple[str, int], ast.AST, ast.AST] | None:
@@ -155,7 +155,7 @@ ASK: Final = "_an_expression_is_asked_"
 EVERYWHERE: Final = 1
 """The place of a change without a probe, which every step reaches; other places are higher powers of two."""
 
-Met = set[int]
+Places = set[int]
 """The places of the changes that may show."""
 
 
@@ -167,7 +167,7 @@ class Probes:
         self._modules: list[ModuleType] = []
         self._places: dict[str, int] = {}
         numbers = {change.id: 2 << number for number, change in enumerate(changes)}
-        for name, path in modules():
+        for name, path in list_modules():
             own = {numbers[change.id]: change for change in changes if change.module == name}
             if own and f"{name}.".startswith(f"{package}."):
                 self._put_in(sys.modules[name], path, own)
@@ -177,12 +177,12 @@ class Probes:
         return self._places.get(change.id, EVERYWHERE)
 
     @contextmanager
-    def listening(self) -> Iterator[Met]:
+    def listening(self) -> Iterator[Places]:
         """Install the probes and collect the places that they note."""
-        met: Met = set()
+        met: Places = set()
         before = [function.__code__ for function, _ in self._code]
         for module in self._modules:
-            vars(module).update({VISIT: met.add, ASK: asking(met)})
+            vars(module).update({VISIT: met.add, ASK: build_probe(met)})
         try:
             for function, code in self._code:
                 function.__code__ = code
@@ -193,14 +193,14 @@ class Probes:
 
     def _put_in(self, module: ModuleType, path: Path, changes: Mapping[int, Change]) -> None:
         tree = ast.parse(path.read_text("utf-8"))
-        asked = {place: found for place, change in changes.items() if (found := _asked(change)) is not None}
+        asked = {place: found for place, change in changes.items() if (found := _probed_expression(change)) is not None}
         others: dict[int, list[tuple[int, ast.expr]]] = {}
         for place, found in asked.items():
-            others.setdefault(id(at(tree, found.path)), []).append((place, found.new))
-        visiting = _Visiting({place: change.line for place, change in changes.items() if place not in asked})
+            others.setdefault(id(node_at(tree, found.path)), []).append((place, found.new))
+        visiting = _StatementProbes({place: change.line for place, change in changes.items() if place not in asked})
         visiting.visit(tree)
-        _Asking(others).visit(tree)
-        pairs = process.differing(
+        _ExpressionProbes(others).visit(tree)
+        pairs = process.differing_functions(
             module, compile(ast.fix_missing_locations(tree), str(path), "exec", dont_inherit=True)
         )
         assert pairs is not None  # nothing outside of functions is touched
@@ -211,12 +211,12 @@ class Probes:
         self._places |= {change.id: place for place, change in changes.items() if place in told}
 
 
-def _asked(change: Change) -> Other | None:
+def _probed_expression(change: Change) -> ChangedExpression | None:
     """Return the expression that a change of a living function changes."""
-    return None if process.changed_code(change) is None else other(change)
+    return None if process.changed_code(change) is None else changed_expression(change)
 
 
-def asking(met: Met) -> Callable[..., Any]:
+def build_probe(met: Places) -> Callable[..., Any]:
     """Build the function that a probe calls in place of an expression."""
     is_asking = False
 
@@ -232,7 +232,7 @@ def asking(met: Met) -> Callable[..., Any]:
         is_asking = True
         try:
             for place, changed in others:
-                if place not in met and not _answers(changed, value):
+                if place not in met and not _has_value(changed, value):
                     met.add(place)
         finally:
             is_asking = False
@@ -241,15 +241,15 @@ def asking(met: Met) -> Callable[..., Any]:
     return ask
 
 
-def _answers(changed: Callable[[], Any], value: Any) -> bool:
+def _has_value(changed: Callable[[], Any], value: Any) -> bool:
     """Return whether the changed expression has this value."""
     try:
-        return are_alike(changed(), value)
+        return are_identical(changed(), value)
     except Exception:
         return False
 
 
-class _Asking(ast.NodeTransformer):
+class _ExpressionProbes(ast.NodeTransformer):
     """A transformer that puts a probe in the place of expressions, with the changed ones beside it."""
 
     def __init__(self, others: Mapping[int, Sequence[tuple[int, ast.expr]]]) -> None:
@@ -269,7 +269,7 @@ class _Asking(ast.NodeTransformer):
         return probe
 
 
-class _Visiting(ast.NodeTransformer):
+class _StatementProbes(ast.NodeTransformer):
     """A transformer that puts a probe before the innermost statement of each changed line.
 
     `told` maps each place to its outermost function.
@@ -314,13 +314,13 @@ class _Visiting(ast.NodeTransformer):
         around = {place for place, line in self._lines.items() if node.lineno <= line <= node.end_lineno}
         own = sorted(around - self._settled)
         self._settled |= around
-        if _is_kept(node):
+        if _may_be_called_later(node):
             return [node]
         self.told |= dict.fromkeys(own, ".".join(self._outer))
         return [*(ast.parse(f"{VISIT}({place})").body[0] for place in own), node]
 
 
-def _is_kept(node: ast.stmt) -> bool:
+def _may_be_called_later(node: ast.stmt) -> bool:
     """Return whether a part of a statement may be called after the statement has ended."""
     parts = (part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.stmt))
     return any(isinstance(each, ast.Lambda) for part in parts for each in ast.walk(part))

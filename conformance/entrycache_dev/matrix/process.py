@@ -1,8 +1,8 @@
 """Apply a change in a forked process, within a limit of time and memory.
 
-`in_child` runs work in a fork and returns its result. `put` applies a change there: if only the code of functions
-differs, it exchanges that code in the living functions, which takes no time. For anything else, such as a constant or a
-class, it imports all our modules again from the changed source.
+`run_in_child` runs work in a fork and returns its result. `apply_change` applies a change there: if only the code of
+functions differs, it exchanges that code in the living functions, which takes no time. For anything else, such as a
+constant or a class, it imports all our modules again from the changed source.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ MEMORY_BYTES: Final = 3 << 30
 """The memory that a changed reference may take before it fails."""
 
 
-class TooLong(BaseException):
+class TimeOver(BaseException):
     """A signal that the time is over; no code under test catches it."""
 
 
-class Died(Exception):
+class ProcessDied(Exception):
     """An error: the process ended without an answer."""
 
 
-def _over(number: int, frame: Any) -> None:
-    raise TooLong
+def _raise_time_over(number: int, frame: Any) -> None:
+    raise TimeOver
 
 
-def within(seconds: float, work: Callable[[], Any]) -> Any:
+def run_within(seconds: float, work: Callable[[], Any]) -> Any:
     """Run the work within a time limit and return its result.
 
     Raises:
         TooLong: it took more than these seconds of the process's own time.
     """
-    signal.signal(signal.SIGVTALRM, _over)
+    signal.signal(signal.SIGVTALRM, _raise_time_over)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         return work()
@@ -53,7 +53,7 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
-def in_child(work: Callable[[], Any], seconds_most: int | None = None) -> Any:
+def run_in_child(work: Callable[[], Any], seconds_most: int | None = None) -> Any:
     """Run the work in a fork of this process and return its result.
 
     Args:
@@ -83,7 +83,7 @@ def in_child(work: Callable[[], Any], seconds_most: int | None = None) -> Any:
         told = pipe.read()
     _, ended = os.waitpid(pid, 0)
     if ended or not told:
-        raise Died
+        raise ProcessDied
     return pickle.loads(told)
 
 
@@ -92,7 +92,7 @@ def in_child(work: Callable[[], Any], seconds_most: int | None = None) -> Any:
 OURS: Final = "entrycache_"
 
 
-def put(change: Change, at_import: Iterable[str] = ()) -> bool:
+def apply_change(change: Change, at_import: Iterable[str] = ()) -> bool:
     """Apply the change to the reference of this process; return whether its modules were imported again.
 
     `at_import` names functions, as `module:name`, that modules call while they are imported.
@@ -112,14 +112,14 @@ def changed_code(change: Change) -> list[tuple[str, FunctionType, CodeType]] | N
     module = sys.modules[change.module]
     assert module.__file__ is not None
     after = compile(change.whole, module.__file__, "exec", dont_inherit=True)
-    pairs = differing(module, after)
+    pairs = differing_functions(module, after)
     if pairs is None:
         return None
     found = [(name, function, code) for name, function, code in pairs if function is not None]
     return found if len(found) == len(pairs) else None
 
 
-def differing(module: ModuleType, after: CodeType) -> list[tuple[str, FunctionType | None, CodeType]] | None:
+def differing_functions(module: ModuleType, after: CodeType) -> list[tuple[str, FunctionType | None, CodeType]] | None:
     """Return the outermost functions that differ in other code of a module, or None if more differs.
 
     A function without a name of its own is None.

@@ -1,6 +1,6 @@
 """Measure how surely the search of a run detects a changed guard: `python -m entrycache_dev.matrix.search_matrix`.
 
-`asked` asks the seeded runs about the changed guards of one system, seed by seed, and explains the changes that no
+`ask_seeds` asks the seeded runs about the changed guards of one system, seed by seed, and explains the changes that no
 outcome shows. Its state is JSON that is kept after each part, so a stopped run continues later. The second half is the
 command and the page docs/search-matrix.md.
 """
@@ -23,20 +23,20 @@ import click
 from entrycache_conformance.levels import PROFILES
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_dev.matrix.generate import Change
-from entrycache_dev.matrix.mutants import TRIED, all_changes, arguments
-from entrycache_dev.matrix.process import in_child
-from entrycache_dev.matrix.run import called_at_import
+from entrycache_dev.matrix.mutants import TESTED_SYSTEMS, generate_all_changes, load_arguments
+from entrycache_dev.matrix.process import run_in_child
+from entrycache_dev.matrix.run import functions_called_at_import
 from entrycache_dev.matrix.seeded_search import (
     SECONDS,
-    Look,
-    Told,
+    Progress,
+    SearchSettings,
     cases_of,
+    find_missed_seeds,
     first_cases,
-    guards,
-    missed,
-    shown,
-    theme_cases,
-    told_by_rows,
+    profile_cases,
+    select_guards,
+    shown_by_outcomes,
+    shown_by_rows,
 )
 from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_protocol.case import case_to_json
@@ -71,37 +71,37 @@ NORM: Final = ""
 """The name of the norm."""
 
 
-def asked(
-    changes: Sequence[Change], look: Look, seeds: int, of_silent: Mapping[str, str], known: State, keep: Keep,
-    told: Told = lambda _: None,
+def ask_seeds(
+    changes: Sequence[Change], look: SearchSettings, seeds: int, of_silent: Mapping[str, str], known: State, keep: Keep,
+    told: Progress = lambda _: None,
 ) -> State:  # fmt: skip
     """Ask the seeded runs about the changes, seed by seed from 0 on; `known` is continued if it is about them."""
     about = fingerprint(changes, look)
-    state = known if known.get("of") == about else nothing(changes, look) | {"of": about}
+    state = known if known.get("of") == about else empty_state(changes, look) | {"of": about}
     if "begun" in state:
-        state = begin(changes, look, of_silent, state, keep, told)
+        state = ask_first_seeds(changes, look, of_silent, state, keep, told)
     since = {name: ARGUED for name, why in state["silent"].items() if why == UNEXPLAINED and name in of_silent}
     state = {**state, "silent": {**state["silent"], **since}}
     keep(state)
     while state["seeds"] < seeds:
         block = range(state["seeds"], min(seeds, state["seeds"] + BLOCK))
-        unseen = _at(changes, look, block, state, told)
-        state = {**state, "seeds": block.stop, "unseen": _joined(state["unseen"], unseen)}
+        unseen = _ask_block(changes, look, block, state, told)
+        state = {**state, "seeds": block.stop, "unseen": _join_seeds(state["unseen"], unseen)}
         keep(state)
     return state
 
 
-def nothing(changes: Sequence[Change], look: Look) -> State:
+def empty_state(changes: Sequence[Change], look: SearchSettings) -> State:
     """Return the state before the first question."""
     empty: State = {"silent": {}, "under": {}, "unseen": {}, "begun": {}}
     return {"examples": look.profile.examples, "changes": len(changes), "seeds": 0, **empty}
 
 
-def fingerprint(changes: Sequence[Change], look: Look) -> str:
+def fingerprint(changes: Sequence[Change], look: SearchSettings) -> str:
     """Return an id of the changes and their cases; another id makes earlier results useless."""
     first = [
         made
-        for cases in (cases_of, theme_cases)
+        for cases in (cases_of, profile_cases)
         for made in islice(cases(look.declaration, look.profile, 0), look.quick)
     ]
     themes = [[str(theme), one_to] for theme, one_to in look.declaration.system.cases.extra_themes.items()]
@@ -110,13 +110,14 @@ def fingerprint(changes: Sequence[Change], look: Look) -> str:
     return hashlib.sha256(json.dumps(text).encode()).hexdigest()[:16]
 
 
-def begin(
-    changes: Sequence[Change], look: Look, of_silent: Mapping[str, str], state: State, keep: Keep, told: Told
+def ask_first_seeds(
+    changes: Sequence[Change], look: SearchSettings, of_silent: Mapping[str, str], state: State, keep: Keep,
+    told: Progress,
 ) -> State:  # fmt: skip
     """Ask the first seeds, and explain the changes that none of them shows; the state is kept after each part."""
     first = range(PATIENCE)
     if not state["begun"]:
-        unseen = missed(changes, look, first, told)
+        unseen = find_missed_seeds(changes, look, first, told)
         never = [name for name, seeds in unseen.items() if seeds == tuple(first)]
         seldom = {name: list(seeds) for name, seeds in unseen.items() if seeds and name not in never}
         state = {**state, "unseen": seldom, "begun": {"never": never, "looks": [], "rows": []}}
@@ -124,17 +125,19 @@ def begin(
     for number in (0, 1, 2):
         for name, declaration in variants_of(look.declaration, (number,)).items():
             if name not in state["begun"]["looks"]:
-                state = _looked(changes, look._replace(declaration=declaration), name, state, of_silent)
+                state = _ask_under_variant(changes, look._replace(declaration=declaration), name, state, of_silent)
                 keep(state)
     rows, never = state["begun"]["rows"], state["begun"]["never"]
     silent = {name: _reason(name in rows, name in of_silent) for name in never if name not in state["under"]}
     known = {key: value for key, value in state.items() if key != "begun"} | {"seeds": PATIENCE, "silent": silent}
-    under = {name: seeds for name, seeds in _at(changes, look, first, known, told).items() if name in known["under"]}
-    return {**known, "unseen": _joined(known["unseen"], under)}
+    under = {
+        name: seeds for name, seeds in _ask_block(changes, look, first, known, told).items() if name in known["under"]
+    }
+    return {**known, "unseen": _join_seeds(known["unseen"], under)}
 
 
-def _looked(
-    changes: Sequence[Change], look: Look, name: str, state: State, of_silent: Mapping[str, str]
+def _ask_under_variant(
+    changes: Sequence[Change], look: SearchSettings, name: str, state: State, of_silent: Mapping[str, str]
 ) -> State:  # fmt: skip
     """Return the state after the cases of one variant, or of the norm, for the rows."""
     begun = state["begun"]
@@ -142,9 +145,9 @@ def _looked(
     if ", " in name:  # of pairs of readings those only are asked that nothing else explains
         left = [one for one in left if one.id not in begun["rows"] and one.id not in of_silent]
     cases = first_cases(look) if left else []
-    seen = shown(left, look, cases) if name != NORM else []  # whole seeds of the norm have not shown them
+    seen = shown_by_outcomes(left, look, cases) if name != NORM else []  # whole seeds of the norm have not shown them
     rest = [one for one in left if one not in seen and one.id not in begun["rows"]]
-    rows = {one.id for one in told_by_rows(rest, look, cases)}
+    rows = {one.id for one in shown_by_rows(rest, look, cases)}
     return {
         **state,
         "under": {**state["under"], **{one.id: name for one in seen}},
@@ -158,8 +161,8 @@ def _reason(by_rows: bool, has_argument: bool) -> str:
     return ARGUED if has_argument else UNEXPLAINED
 
 
-def _at(
-    changes: Sequence[Change], look: Look, seeds: range, state: State, told: Told
+def _ask_block(
+    changes: Sequence[Change], look: SearchSettings, seeds: range, state: State, told: Progress
 ) -> dict[str, tuple[int, ...]]:  # fmt: skip
     """Return the seeds that do not show a change, each asked under its variant."""
     found: dict[str, tuple[int, ...]] = {}
@@ -167,11 +170,11 @@ def _at(
         some = [one for one in changes if one.id not in state["silent"] and state["under"].get(one.id, NORM) == name]
         if some:
             quick = look.quick if name == NORM else min(FEW, look.quick)
-            found |= missed(some, look._replace(declaration=declaration, quick=quick), seeds, told)
+            found |= find_missed_seeds(some, look._replace(declaration=declaration, quick=quick), seeds, told)
     return found
 
 
-def _joined(before: Mapping[str, Sequence[int]], more: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
+def _join_seeds(before: Mapping[str, Sequence[int]], more: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
     names = [*before, *(name for name in more if name not in before)]
     both = {name: [*before.get(name, ()), *more.get(name, ())] for name in names}
     return {name: seeds for name, seeds in both.items() if seeds}
@@ -217,7 +220,7 @@ does not. A system without a line has not been asked yet.
 
 EARLIER: Final = """These systems were asked before runs had odd cases, and have not been asked again."""
 
-ASKED: Final = {system.name: system for system in TRIED}
+SYSTEMS_BY_NAME: Final = {system.name: system for system in TESTED_SYSTEMS}
 """The systems that are asked about, by name."""
 
 UNSURE: Final = 1
@@ -230,28 +233,30 @@ SILENT: Final = Path(__file__).parent / "silent.toml"
 @click.command()
 @click.option("--seeds", type=click.IntRange(2), default=50, show_default=True, help="How many seeds, from 0 on.")
 @click.option("--profile", type=click.Choice(list(PROFILES)), default="ci", show_default=True, help="Of which runs.")
-@click.option("--system", "names", multiple=True, type=click.Choice(list(ASKED)), help="Of these systems; all.")
+@click.option(
+    "--system", "names", multiple=True, type=click.Choice(list(SYSTEMS_BY_NAME)), help="Of these systems; all."
+)
 @click.option("--only", default="", help="Changes of modules whose name holds this, as kafka_streams.flush.")
 @click.option("--write", is_flag=True, help=f"Write docs/{PAGE}.json and docs/{PAGE}.md; systems not asked stay.")
 def main(seeds: int, profile: str, names: tuple[str, ...], only: str, write: bool) -> None:
     """Report the changed guards that seeded runs miss at more than one seed; exit with 1 if there are any."""
-    every = all_changes()
-    because = arguments({change.id for change in every})
+    every = generate_all_changes()
+    because = load_arguments({change.id for change in every})
     of_silent = tomllib.loads(SILENT.read_text("utf-8"))
-    at_import = in_child(called_at_import)
+    at_import = run_in_child(functions_called_at_import)
     weak = 0
-    for system in (ASKED[name] for name in names or ASKED):
-        changes = [one for one in guards(every, system) if one.id not in because and only in one.module]
-        look = Look(reference_subject(system).declaration, PROFILES[profile], at_import)
+    for system in (SYSTEMS_BY_NAME[name] for name in names or SYSTEMS_BY_NAME):
+        changes = [one for one in select_guards(every, system) if one.id not in because and only in one.module]
+        look = SearchSettings(reference_subject(system).declaration, PROFILES[profile], at_import)
 
         def keep(state: State, changes: Sequence[Change] = changes, name: str = system.name) -> None:
             if write:
                 _write({**_committed()["systems"], name: _with_places(state, changes, of_silent)})
 
         known = _committed()["systems"].get(system.name, {}) if write else {}
-        state = asked(changes, look, seeds, of_silent, known, keep, _progress(len(changes)))
+        state = ask_seeds(changes, look, seeds, of_silent, known, keep, _progress(len(changes)))
         told = _with_places(state, changes, of_silent)
-        print("\n".join(_said(system.name, told)), flush=True)
+        print("\n".join(_describe_result(system.name, told)), flush=True)
         weak += len(_weak(told))
     sys.exit(int(weak > 0))
 
@@ -292,7 +297,7 @@ def _counts(told: State) -> dict[str, int]:
     }
 
 
-def _said(name: str, told: State) -> Iterator[str]:
+def _describe_result(name: str, told: State) -> Iterator[str]:
     yield f"{name}: " + ", ".join(f"{number} {what}" for what, number in _counts(told).items())
     for one, seeds in _weak(told).items():
         yield f"  {one} {_code(told['places'][one])}: {_missed_at(seeds, told)}"
@@ -324,15 +329,15 @@ def _committed() -> dict[str, Any]:
 
 
 def _write(systems: Mapping[str, Any]) -> None:
-    in_order = {name: systems[name] for name in ASKED if name in systems}
+    in_order = {name: systems[name] for name in SYSTEMS_BY_NAME if name in systems}
     asked = {name for name, told in systems.items() if "begun" not in told}
     earlier = {name: told for name, told in _committed()["earlier"].items() if name not in asked}
     table = {"schema": 2, "systems": in_order, "earlier": earlier}
     write_text(_docs() / f"{PAGE}.json", json.dumps(table, indent=1) + "\n")
-    write_text(_docs() / "reference" / f"{PAGE}.md", page(in_order, earlier))
+    write_text(_docs() / "reference" / f"{PAGE}.md", render_page(in_order, earlier))
 
 
-def page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str, Any]]) -> str:
+def render_page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str, Any]]) -> str:
     """Render the committed page; `earlier` are counts of systems that were asked older cases."""
     lines = HEAD.splitlines()
     begun = [name for name, told in systems.items() if "begun" in told]

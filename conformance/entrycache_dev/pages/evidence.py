@@ -19,7 +19,7 @@ import jinja2
 from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_evidence.core.results import GRADES, write_evidence
 from entrycache_evidence.run import prove
-from entrycache_evidence.systems import PROFILES, QUICK_STEPS, SHOWN
+from entrycache_evidence.systems import PROFILES, QUICK_STEPS, SYSTEM_EVIDENCE
 from entrycache_protocol.files import write_text
 from entrycache_reference.rules import Rule
 
@@ -42,7 +42,7 @@ Lines = Sequence[dict[str, Any]]
 """The lines of one of the `SOURCES`."""
 
 
-def page(evidence: Lines, refinements: Lines, changes: Lines, counted: Lines) -> str:
+def render_page(evidence: Lines, refinements: Lines, changes: Lines, counted: Lines) -> str:
     """Render the page from the lines of evidence.json, matrix.json and worlds.json."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("entrycache_dev.pages", "."),
@@ -55,30 +55,30 @@ def page(evidence: Lines, refinements: Lines, changes: Lines, counted: Lines) ->
         rules=len(Rule),
         shown=len(set().union(*have.values())),
         families=_families(have),
-        worlds=_worlds(evidence),
+        scopes=_models_table(evidence),
         refinements=_refinements(refinements),
         proved=len(have["proved"]),
         unproved=_unproved(have),
         lemmas=_lemmas(evidence),
-        counted=_counted(counted),
+        counted=_describe_counts(counted),
         matrix=_matrix(changes),
     )
 
 
-def of_checkout(root: Path) -> str:
+def render_checkout(root: Path) -> str:
     """Render the page from the files of a checkout."""
     evidence, changes, counted = (json.loads((root / "docs" / name).read_text("utf-8")) for name in SOURCES)
-    return page(evidence["evidence"], evidence["refinements"], changes["changes"], counted["worlds"])
+    return render_page(evidence["evidence"], evidence["refinements"], changes["changes"], counted["worlds"])
 
 
-def path_in(root: Path) -> Path:
+def locate_page(root: Path) -> Path:
     """Return the path of the page in a checkout."""
     return root / "docs" / "explanation/evidence.md"
 
 
-def write(root: Path) -> None:
+def write_page(root: Path) -> None:
     """Write the page of a checkout."""
-    write_text(path_in(root), of_checkout(root))
+    write_text(locate_page(root), render_checkout(root))
 
 
 def is_formal(seen: Collection[str]) -> bool:
@@ -92,19 +92,24 @@ def _families(have: dict[str, set[str]]) -> str:
     for rule in Rule:
         families.setdefault(rule.value.rpartition("-")[0], []).append(rule.value)
     rows = [
-        [name, len(rules), *(len(have[grade] & set(rules)) or "" for grade in STRONGEST_FIRST), _bare(rules, have)]
+        [
+            name,
+            len(rules),
+            *(len(have[grade] & set(rules)) or "" for grade in STRONGEST_FIRST),
+            _rules_without_grade(rules, have),
+        ]
         for name, rules in families.items()
     ]
     total = ["all", len(Rule), *(len(have[grade]) for grade in STRONGEST_FIRST), ""]
     return _table(["family", "rules", *STRONGEST_FIRST, "only tested"], [*rows, total])
 
 
-def _bare(rules: Iterable[str], have: dict[str, set[str]]) -> str:
+def _rules_without_grade(rules: Iterable[str], have: dict[str, set[str]]) -> str:
     """Return the rules without a grade."""
     return ", ".join(rule for rule in rules if not any(rule in found for found in have.values()))
 
 
-def reasons() -> dict[str, str]:
+def load_reasons() -> dict[str, str]:
     """Return the reason why a rule is not proved, by the rule."""
     because = tomllib.loads(REASONS.read_text("utf-8"))["because"]
     found = {rule: one["reason"] for one in because for rule in one.get("rules", ())}
@@ -118,7 +123,7 @@ def reasons() -> dict[str, str]:
 def _unproved(have: dict[str, set[str]]) -> str:
     """Render the rules that are not proved, their next grade, and the reason."""
     rows: dict[tuple[str, str], list[str]] = {}
-    why = reasons()
+    why = load_reasons()
     for rule in (rule.value for rule in Rule if rule.value not in have["proved"]):
         grade = next((grade for grade in STRONGEST_FIRST if rule in have[grade]), "tested")
         rows.setdefault((grade, why.get(rule, "not asked")), []).append(rule)
@@ -127,20 +132,20 @@ def _unproved(have: dict[str, set[str]]) -> str:
     )
 
 
-def _counted(counted: Lines) -> str:
+def _describe_counts(counted: Lines) -> str:
     """Describe the committed counts: their number, the largest model, and the models without counts."""
     largest = max(counted, key=lambda line: line["states"])
     held = {(line["world"], line["within"]) for line in counted}
-    every = [world for shown in SHOWN.values() for profile in PROFILES for world in shown.of(profile)]
+    every = [scope for shown in SYSTEM_EVIDENCE.values() for profile in PROFILES for scope in shown.of(profile)]
     bare = {
-        world.name: "its end" if world.depth is None else f"{world.depth} steps"
-        for world in every
-        if (world.name, world.depth) not in held
+        scope.name: "its end" if scope.depth is None else f"{scope.depth} steps"
+        for scope in every
+        if (scope.name, scope.depth) not in held
     }
     left = "; ".join(f"{name} (to {reach})" for name, reach in bare.items())
-    long = {(world.name, world.depth) for shown in SHOWN.values() for world in shown.of(PROFILES[1])}
-    quick = [world for shown in SHOWN.values() for world in shown.of(PROFILES[0])]
-    nearer = sum((world.name, world.depth) not in long for world in quick)
+    long = {(scope.name, scope.depth) for shown in SYSTEM_EVIDENCE.values() for scope in shown.of(PROFILES[1])}
+    quick = [scope for shown in SYSTEM_EVIDENCE.values() for scope in shown.of(PROFILES[0])]
+    nearer = sum((scope.name, scope.depth) not in long for scope in quick)
     return (
         f"The counts of {len(counted)} worlds are committed; `prove` compares, and other counts are a failure. The "
         f"largest is {largest['world']} ({largest['states']} states, {largest['transitions']} transitions). Not run to "
@@ -150,25 +155,25 @@ def _counted(counted: Lines) -> str:
     )
 
 
-def _worlds(evidence: Lines) -> str:
+def _models_table(evidence: Lines) -> str:
     """Render the largest model of each rule once, with the number of rules."""
     rules: dict[str, int] = {}
     for line in evidence:
         if line["grade"] == "exhausted":
-            world = line["bounds"].partition("; asked ")[0].partition("; also: ")[0]
-            rules[world] = rules.get(world, 0) + 1
-    rows = [[*_named(world), count] for world, count in rules.items()]
+            scope = line["bounds"].partition("; asked ")[0].partition("; also: ")[0]
+            rules[scope] = rules.get(scope, 0) + 1
+    rows = [[*_split_name(scope), count] for scope, count in rules.items()]
     return _table(["world", "what it has, how far, how many", "rules"], rows)
 
 
 def _refinements(refinements: Lines) -> str:
-    rows = [[line["system"], *_named(line["bounds"]), line["refuted_mutant"]] for line in refinements]
+    rows = [[line["system"], *_split_name(line["bounds"]), line["refuted_mutant"]] for line in refinements]
     return _table(["system", "world", "what it has, how far, how many", "the fault that is told apart"], rows)
 
 
-def _named(world: str) -> tuple[str, str]:
+def _split_name(scope: str) -> tuple[str, str]:
     """Split a description into the name of a model and the rest."""
-    name, _, rest = world.partition(": ")
+    name, _, rest = scope.partition(": ")
     return name, rest
 
 
@@ -212,7 +217,7 @@ def main() -> int:
     write_evidence(proof)
     root = locate_checkout()
     assert root is not None, "the line before has written into it"
-    write(root)
+    write_page(root)
     return 0
 
 

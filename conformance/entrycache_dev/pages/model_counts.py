@@ -16,7 +16,7 @@ from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.model_checker import evidence
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, Exploration, explore
 from entrycache_evidence.model_checker.evidence import refute
-from entrycache_evidence.systems import PROFILES, SHOWN
+from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE
 
 MISSING: Final = "--missing"
 SOONEST: Final = "--soonest"
@@ -29,44 +29,44 @@ def main(arguments: list[str]) -> int:
         print(f"no profile {profile!r}; expected one of {', '.join(PROFILES)}", file=sys.stderr)
         return 2
     if SOONEST in arguments:
-        return _look(profile)
+        return _find_first_sightings(profile)
     held = evidence.load_counts()
-    for shown in SHOWN.values():
-        for world in shown.of(profile):
-            if MISSING in arguments and evidence.counts_key(world) in held:
+    for shown in SYSTEM_EVIDENCE.values():
+        for scope in shown.of(profile):
+            if MISSING in arguments and evidence.counts_key(scope) in held:
                 continue
-            seen = _explored(world)
+            seen = _explore_with_progress(scope)
             if seen.counterexample is not None:
-                print(f"{world.name}: a law is broken; nothing is accepted: entrycache prove", file=sys.stderr)
+                print(f"{scope.name}: a law is broken; nothing is accepted: entrycache prove", file=sys.stderr)
                 return 1
-            key, now = evidence.count_states(world, seen)
+            key, now = evidence.count_states(scope, seen)
             held[key] = now
             evidence.write_counts(held)
-            print(f"{world.name}: {evidence.describe_counts(now)}", flush=True)
+            print(f"{scope.name}: {evidence.describe_counts(now)}", flush=True)
     return 0
 
 
-def _look(profile: str) -> int:
+def _find_first_sightings(profile: str) -> int:
     """Write the model in which each seeded fault shows first."""
     held = evidence.load_first_sightings()
-    for shown in SHOWN.values():
-        seen = [(world, explore(world, whole=False)) for world in shown.of(profile)]
+    for shown in SYSTEM_EVIDENCE.values():
+        seen = [(scope, explore(scope, whole=False)) for scope in shown.of(profile)]
         for rule in FAULT_OF:
-            inside = [world for world, found in seen if found.fired.get(rule)]
+            inside = [scope for scope, found in seen if found.fired.get(rule)]
             refutation = refute(rule, inside)
             if refutation is not None:
-                held[rule] = refutation.world.name
-                print(f"{rule.value}: {refutation.world.name}", flush=True)
+                held[rule] = refutation.scope.name
+                print(f"{rule.value}: {refutation.scope.name}", flush=True)
     evidence.write_first_sightings(held)
     return 0
 
 
-def _explored(world: AnyBoundedModel) -> Exploration:
+def _explore_with_progress(scope: AnyBoundedModel) -> Exploration:
     """Explore a model; on a terminal, show the number of states so far."""
     if not sys.stderr.isatty():
-        return explore(world, whole=False)
-    with Console(stderr=True).status(world.name) as status:
-        return explore(world, lambda states, _: status.update(f"{world.name}: {states} states"), whole=False)
+        return explore(scope, whole=False)
+    with Console(stderr=True).status(scope.name) as status:
+        return explore(scope, lambda states, _: status.update(f"{scope.name}: {states} states"), whole=False)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-from entrycache_evidence.tlc.runner import folder_of
+from entrycache_evidence.tlc.runner import locate_modules
 from entrycache_protocol.files import write_text
 from entrycache_reference.pulsar_pip430 import NAME
 from entrycache_reference.pulsar_pip430.decision import ANY, DECISION, Facts, Line
@@ -33,7 +33,7 @@ def condition(line: Line) -> str:
     return " /\\ ".join(name if cell else f"~{name}" for name, cell in cells if cell is not ANY) or "TRUE"
 
 
-def written(table: tuple[Line, ...]) -> str:
+def render_module(table: tuple[Line, ...]) -> str:
     """Render the module for a table."""
     lines = [f"Decide({', '.join(Facts._fields)}) =="]
     for at, line in enumerate(table):
@@ -44,5 +44,5 @@ def written(table: tuple[Line, ...]) -> str:
 
 
 if __name__ == "__main__":
-    write_text(folder_of(NAME) / f"{MODULE}.tla", written(DECISION))
+    write_text(locate_modules(NAME) / f"{MODULE}.tla", render_module(DECISION))
     sys.exit(0)

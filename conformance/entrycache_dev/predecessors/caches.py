@@ -70,7 +70,7 @@ Word = Add | Wait | Task | Range | Deliver | Postpone
 """A word that every cache understands."""
 
 
-class Kept(NamedTuple):
+class CachedEntry(NamedTuple):
     """A cached entry."""
 
     cache: str
@@ -89,7 +89,7 @@ class Answer(NamedTuple):
     """The cache after a word: its state, its entries, the served part of a range, and the visits of passes."""
 
     state: Any
-    kept: Mapping[Kept, int]
+    kept: Mapping[CachedEntry, int]
     served: tuple[int, ...] = ()
     looked: int = 0
 
@@ -108,7 +108,7 @@ def _pip430(limits: Limits) -> pulsar_pip430.Config:
     )
 
 
-TAKEN: Final = frozenset({"EVICT", "REQUEUE"})
+VISIT_ROWS: Final = frozenset({"EVICT", "REQUEUE"})
 """The rows of entries that a pass of pulsar-pip430 visited and passed; it visited one more where it ended."""
 
 
@@ -119,8 +119,8 @@ def _say_pip430(state: Any, word: Word, limits: Limits) -> Answer:
         done = pulsar_pip430.step(state, op, _pip430(limits))
         state = done.state
         served += tuple(pos.entry for pos in getattr(done.outcome, "hits", ()))
-        looked += sum(row.op in TAKEN for row in done.rows) + bool(state.queue)
-    return Answer(state, _kept(state.caches), served, looked)
+        looked += sum(row.op in VISIT_ROWS for row in done.rows) + bool(state.queue)
+    return Answer(state, _cached_entries(state.caches), served, looked)
 
 
 def _ops_of_pip430(word: Word) -> Sequence[ops.Op]:
@@ -160,7 +160,7 @@ def _say_legacy(state: pulsar_legacy.State, word: Word, limits: Limits) -> Answe
         served += tuple(pos.entry for pos in getattr(done.outcome, "hits", ()))
         if isinstance(op, legacy_ops.Expire):
             looked += sum(row.op == "EVICT" for row in done.rows) + (op.cache in state.caches)
-    return Answer(state, _kept(state.caches), served, looked)
+    return Answer(state, _cached_entries(state.caches), served, looked)
 
 
 def _ops_of_legacy(state: pulsar_legacy.State, word: Word) -> Sequence[Any]:
@@ -177,9 +177,9 @@ def _ops_of_legacy(state: pulsar_legacy.State, word: Word) -> Sequence[Any]:
             return [legacy_ops.Get(CacheName(cache), Position(LEDGER, entry))]
 
 
-def _kept(caches: Mapping[Any, Any]) -> dict[Kept, int]:
+def _cached_entries(caches: Mapping[Any, Any]) -> dict[CachedEntry, int]:
     return {
-        Kept(str(name), pos.entry): entry.size_bytes
+        CachedEntry(str(name), pos.entry): entry.size_bytes
         for name, cache in caches.items()
         for pos, entry in cache.entries.items()
     }
@@ -198,7 +198,7 @@ def _say_segmented(state: pulsar_segmented.State, word: Word, limits: Limits) ->
         done = pulsar_segmented.step(state, op, _segmented(limits))
         state, served = done.state, tuple(pos.entry for pos in getattr(done.outcome, "hits", ()))
     found = [entry for segment in state.segments.values() for entry in segment.entries]
-    kept = {Kept(str(one.place.cache), one.place.pos.entry): one.size_bytes for one in found}
+    kept = {CachedEntry(str(one.place.cache), one.place.pos.entry): one.size_bytes for one in found}
     return Answer(state, kept, served)
 
 

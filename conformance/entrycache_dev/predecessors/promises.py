@@ -1,8 +1,8 @@
 """State the promises of PIP-430, and find the shortest trace that breaks each.
 
-A `Promise` is a predicate of one step (`Moment`). `shortest` tries all traces of its words, the shortest first. The
-docstring of each predicate is its text on the page docs/explanation/predecessors.md, which
-`python -m entrycache_dev.predecessors.promises` writes.
+A `Promise` is a predicate of one step (`CacheStep`). `find_shortest_trace` tries all traces of its words, the shortest
+first. The docstring of each predicate is its text on the page docs/explanation/predecessors.md, which `python -m
+entrycache_dev.predecessors.promises` writes.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from entrycache_dev.predecessors.caches import (
     Add,
     Answer,
     Cache,
+    CachedEntry,
     Deliver,
-    Kept,
     Limits,
     Postpone,
     Range,
@@ -30,7 +30,7 @@ from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_protocol.files import write_text
 
 
-class Added(NamedTuple):
+class Origin(NamedTuple):
     """The origin of a cached entry: its word, its time, and the state of its one read."""
 
     at: int
@@ -40,18 +40,18 @@ class Added(NamedTuple):
     is_postponed: bool = False
 
 
-class Moment(NamedTuple):
+class CacheStep(NamedTuple):
     """A step of a short trace: the word, the cache before and after, the origins of entries, and the time."""
 
     word: Word
     old: Answer
     new: Answer
-    added: Mapping[Kept, Added]
+    added: Mapping[CachedEntry, Origin]
     nanos: int
     limits: Limits
 
     @property
-    def gone(self) -> list[Kept]:
+    def gone(self) -> list[CachedEntry]:
         """The entries that left, the oldest first."""
         gone = (one for one in self.old.kept if one not in self.new.kept)
         return sorted(gone, key=lambda one: self.added[one].at)
@@ -62,13 +62,13 @@ class Promise(NamedTuple):
 
     title: str
     source: str
-    keeps: Callable[[Moment], bool]
+    keeps: Callable[[CacheStep], bool]
     words: tuple[Callable[[int], Word], ...]
     most: int
     limits: Limits = Limits()
 
 
-def oldest_first(moment: Moment) -> bool:
+def oldest_first(moment: CacheStep) -> bool:
     """No entry leaves for want of room while an older one stays, in any ledger."""
     if not isinstance(moment.word, Add):
         return True
@@ -76,7 +76,7 @@ def oldest_first(moment: Moment) -> bool:
     return not any(added[stays].at < added[one].at for one in moment.gone for stays in moment.new.kept)
 
 
-def expected_stay(moment: Moment) -> bool:
+def expected_stay(moment: CacheStep) -> bool:
     """No entry with an expected read leaves for want of room while one without stays."""
     if not isinstance(moment.word, Add):
         return True
@@ -85,7 +85,7 @@ def expected_stay(moment: Moment) -> bool:
     return not any(waits[one] and not waits[other] for one in moment.gone for other in stays)
 
 
-def replays_stay(moment: Moment) -> bool:
+def replays_stay(moment: CacheStep) -> bool:
     """No entry that is kept for a replay leaves for want of room while a delivered one stays."""
     if not isinstance(moment.word, Add):
         return True
@@ -94,24 +94,24 @@ def replays_stay(moment: Moment) -> bool:
     return not (waits and any(moment.added[one].is_delivered for one in stays))
 
 
-def work_is_bounded(moment: Moment) -> bool:
+def work_is_bounded(moment: CacheStep) -> bool:
     """The periodic task visits the entries that leave and at most one more, for any number of ledgers."""
     return not isinstance(moment.word, Task) or moment.new.looked <= len(moment.gone) + 1
 
 
-def nothing_old(moment: Moment) -> bool:
+def nothing_old(moment: CacheStep) -> bool:
     """After the periodic task no entry is older than the time to live."""
     if not isinstance(moment.word, Task):
         return True
     return not any(moment.nanos - moment.added[one].nanos > moment.limits.ttl_nanos for one in moment.new.kept)
 
 
-def within_limit(moment: Moment) -> bool:
+def within_limit(moment: CacheStep) -> bool:
     """After a write the bytes are within the limit."""
     return sum(moment.new.kept.values()) <= moment.limits.max_size_bytes
 
 
-def no_more_than_needed(moment: Moment) -> bool:
+def no_more_than_needed(moment: CacheStep) -> bool:
     """Without the youngest entry that a write removes, the bytes would still be above the watermark."""
     if not moment.gone:
         return True
@@ -119,15 +119,17 @@ def no_more_than_needed(moment: Moment) -> bool:
     return sum(moment.new.kept.values()) + moment.old.kept[moment.gone[-1]] > target
 
 
-def parts_are_served(moment: Moment) -> bool:
+def parts_are_served(moment: CacheStep) -> bool:
     """A read serves the cached part of its range from the cache."""
     if not isinstance(moment.word, Range):
         return True
     asked = range(moment.word.first, moment.word.last + 1)
-    return all(entry in moment.new.served for entry in asked if Kept(moment.word.cache, entry) in moment.old.kept)
+    return all(
+        entry in moment.new.served for entry in asked if CachedEntry(moment.word.cache, entry) in moment.old.kept
+    )
 
 
-def _adds(*sizes: int, expected: Sequence[int | None] = (None,)) -> tuple[Callable[[int], Word], ...]:
+def _build_adds(*sizes: int, expected: Sequence[int | None] = (None,)) -> tuple[Callable[[int], Word], ...]:
     return tuple(
         (lambda at, cache=cache, size=size, count=count: Add(cache, at, size, count))
         for cache in ("a", "b")
@@ -139,10 +141,10 @@ def _adds(*sizes: int, expected: Sequence[int | None] = (None,)) -> tuple[Callab
 PIP: Final = "PIP-430"
 
 PROMISES: Final = (
-    Promise("oldest first, over all ledgers", f"{PIP}, goals", oldest_first, _adds(1, 4), 6),
+    Promise("oldest first, over all ledgers", f"{PIP}, goals", oldest_first, _build_adds(1, 4), 6),
     Promise(
         "what readers still expect stays longer", f"{PIP}, expected read count", expected_stay,
-        _adds(4, expected=(None, 1)), 6,
+        _build_adds(4, expected=(None, 1)), 6,
     ),
     Promise(
         "what is kept for a replay stays longer", f"{PIP}, replay queue of Key_Shared", replays_stay,
@@ -150,64 +152,66 @@ PROMISES: Final = (
          lambda at: Postpone("a", 0), lambda at: Deliver("a", 1)), 6,
     ),
     Promise("a pass does not grow with the number of ledgers", f"{PIP}, goals", work_is_bounded,
-            (*_adds(1), lambda at: Wait(), lambda at: Task()), 6),
+            (*_build_adds(1), lambda at: Wait(), lambda at: Task()), 6),
     Promise("nothing outlives its time by long", f"{PIP}, eviction by time", nothing_old,
             (lambda at: Add("a", 0), lambda at: Add("a", 1), lambda at: Wait(), lambda at: Task()), 6),
-    Promise("a write leaves the bytes within the limit", f"{PIP}, eviction by size", within_limit, _adds(1, 4), 6),
-    Promise("no more leaves than has to", f"{PIP}, watermark", no_more_than_needed, _adds(1, 4), 6),
+    Promise(
+        "a write leaves the bytes within the limit", f"{PIP}, eviction by size", within_limit, _build_adds(1, 4), 6,
+    ),
+    Promise("no more leaves than has to", f"{PIP}, watermark", no_more_than_needed, _build_adds(1, 4), 6),
     Promise("a range that is cached in part is served in part", "storage reads of 4.2", parts_are_served,
-            (*_adds(1), lambda at: Range("a", 0, 1)), 4, Limits(1_000)),
+            (*_build_adds(1), lambda at: Range("a", 0, 1)), 4, Limits(1_000)),
 )  # fmt: skip
 
 
-class Broken(NamedTuple):
+class PromiseResult(NamedTuple):
     """The result of a promise: the shortest trace that breaks it or None, and the number of traces."""
 
     trace: tuple[Word, ...] | None
     tried: int
 
 
-class Begun(NamedTuple):
+class OpenTrace(NamedTuple):
     """A trace that may be continued."""
 
     words: tuple[Word, ...]
     old: Answer
-    added: Mapping[Kept, Added]
+    added: Mapping[CachedEntry, Origin]
     nanos: int
 
 
-def shortest(cache: Cache, promise: Promise) -> Broken:
+def find_shortest_trace(cache: Cache, promise: Promise) -> PromiseResult:
     """Try all short traces, the shortest first, until one breaks the promise."""
     tried = 0
-    begun = [Begun((), Answer(cache.start(promise.limits), {}), {}, 0)]
+    begun = [OpenTrace((), Answer(cache.start(promise.limits), {}), {}, 0)]
     for _ in range(promise.most):
         longer = []
         for one in begun:
-            for word in _next(one.words, promise):
+            for word in _next_words(one.words, promise):
                 tried += 1
                 new = cache.say(one.old.state, word, promise.limits)
-                added, nanos = _added(one, word, new), one.nanos + (word.nanos if isinstance(word, Wait) else 0)
-                if not promise.keeps(Moment(word, one.old, new, added, nanos, promise.limits)):
-                    return Broken((*one.words, word), tried)
-                longer.append(Begun((*one.words, word), new, added, nanos))
+                added, nanos = _origins_after(one, word, new), one.nanos + (word.nanos if isinstance(word, Wait) else 0)
+                if not promise.keeps(CacheStep(word, one.old, new, added, nanos, promise.limits)):
+                    return PromiseResult((*one.words, word), tried)
+                longer.append(OpenTrace((*one.words, word), new, added, nanos))
         begun = longer
-    return Broken(None, tried)
+    return PromiseResult(None, tried)
 
 
-def _added(begun: Begun, word: Word, new: Answer) -> Mapping[Kept, Added]:
+def _origins_after(begun: OpenTrace, word: Word, new: Answer) -> Mapping[CachedEntry, Origin]:
     """Return the origins of the entries after a word; a fetched entry has none."""
     if isinstance(word, Deliver | Postpone):
-        return _read(begun.added, word)
-    own = Kept(word.cache, word.entry) if isinstance(word, Add) else None
+        return _origins_after_read(begun.added, word)
+    own = CachedEntry(word.cache, word.entry) if isinstance(word, Add) else None
     if own is None or own in begun.old.kept or own not in new.kept:
         return begun.added
     assert isinstance(word, Add)
-    return {**begun.added, own: Added(len(begun.words), word, begun.nanos)}
+    return {**begun.added, own: Origin(len(begun.words), word, begun.nanos)}
 
 
-def _read(added: Mapping[Kept, Added], word: Deliver | Postpone) -> Mapping[Kept, Added]:
+def _origins_after_read(added: Mapping[CachedEntry, Origin], word: Deliver | Postpone) -> Mapping[CachedEntry, Origin]:
     """Return the origins after a delivery or a postponement."""
-    one = Kept(word.cache, word.entry)
+    one = CachedEntry(word.cache, word.entry)
     if one not in added:
         return added
     read = added[one]
@@ -215,7 +219,7 @@ def _read(added: Mapping[Kept, Added], word: Deliver | Postpone) -> Mapping[Kept
     return {**added, one: read._replace(is_delivered=True) if is_over else read._replace(is_postponed=True)}
 
 
-def _next(words: tuple[Word, ...], promise: Promise) -> Iterator[Word]:
+def _next_words(words: tuple[Word, ...], promise: Promise) -> Iterator[Word]:
     for make in promise.words:
         first = make(0)
         if isinstance(first, Add):
@@ -224,7 +228,7 @@ def _next(words: tuple[Word, ...], promise: Promise) -> Iterator[Word]:
             yield first
 
 
-def played(cache: Cache, trace: Sequence[Word], limits: Limits) -> list[Answer]:
+def play_trace(cache: Cache, trace: Sequence[Word], limits: Limits) -> list[Answer]:
     """Play a trace on a cache and return its answers."""
     state: Any = cache.start(limits)
     found = []
@@ -252,9 +256,9 @@ costs at scale: [the league](policy-comparison.md).
 """
 
 
-def page() -> str:
+def render_page() -> str:
     """Render the page."""
-    found = {promise.title: [shortest(cache, promise) for cache in CACHES] for promise in PROMISES}
+    found = {promise.title: [find_shortest_trace(cache, promise) for cache in CACHES] for promise in PROMISES}
     lines = [HEAD, "| promise | " + " | ".join(cache.system for cache in CACHES) + " |", "|---|" + "---|" * len(CACHES)]
     for promise in PROMISES:
         lines.append(f"| {promise.title} | " + " | ".join(map(_verdict, found[promise.title])) + " |")
@@ -263,13 +267,13 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _verdict(broken: Broken) -> str:
+def _verdict(broken: PromiseResult) -> str:
     if broken.trace is None:
         return f"keeps ({broken.tried:,} traces)"
     return f"breaks, {len(broken.trace)} words"
 
 
-def _section(promise: Promise, found: list[Broken]) -> Iterator[str]:
+def _section(promise: Promise, found: list[PromiseResult]) -> Iterator[str]:
     limits = promise.limits
     yield f"## {promise.title[0].upper()}{promise.title[1:]}"
     yield ""
@@ -287,7 +291,7 @@ def _section(promise: Promise, found: list[Broken]) -> Iterator[str]:
 
 
 def _table(promise: Promise, trace: tuple[Word, ...]) -> Iterator[str]:
-    columns = [played(cache, trace, promise.limits) for cache in CACHES]
+    columns = [play_trace(cache, trace, promise.limits) for cache in CACHES]
     for at, word in enumerate(trace):
         cells = []
         for column in columns:
@@ -298,14 +302,14 @@ def _table(promise: Promise, trace: tuple[Word, ...]) -> Iterator[str]:
             cell += f"; looks at {column[at].looked}" if isinstance(word, Task) else ""
             served = f"; served: {' '.join(map(str, column[at].served)) or 'nothing'}"
             cells.append(cell + (served if isinstance(word, Range) else ""))
-        yield f"| {_said(word)} | {' | '.join(cells)} |"
+        yield f"| {_describe_word(word)} | {' | '.join(cells)} |"
 
 
-def _name(one: Kept) -> str:
+def _name(one: CachedEntry) -> str:
     return f"{one.cache}{one.entry}"
 
 
-def _said(word: Word) -> str:
+def _describe_word(word: Word) -> str:
     match word:
         case Add(cache, entry, size_bytes, expected_reads):
             count = f", {expected_reads} read expected" if expected_reads else ""
@@ -328,7 +332,7 @@ def main() -> None:
     root = locate_checkout()
     if root is None:
         raise click.UsageError("the page belongs to a source checkout; expected to run in one")
-    write_text(root / "docs" / "explanation/predecessors.md", page())
+    write_text(root / "docs" / "explanation/predecessors.md", render_page())
 
 
 if __name__ == "__main__":

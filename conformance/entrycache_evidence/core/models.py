@@ -16,17 +16,21 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults.model import Model
 from entrycache_faults.seeded import Fault
 
-OWN: Final[tuple[Fault, ...]] = tuple(fault for system in SYSTEMS.values() for fault in system.seeded_faults.own)
+RULE_FAULTS: Final[tuple[Fault, ...]] = tuple(
+    fault for system in SYSTEMS.values() for fault in system.seeded_faults.own
+)
 """The seeded fault of each rule."""
 
-OTHERS: Final[tuple[Fault, ...]] = tuple(fault for system in SYSTEMS.values() for fault in system.seeded_faults.others)
+OTHER_FAULTS: Final[tuple[Fault, ...]] = tuple(
+    fault for system in SYSTEMS.values() for fault in system.seeded_faults.others
+)
 """Further seeded faults, which break a rule in another way."""
 
-FAULT_OF: Final = {fault.rule: fault for fault in OWN}
+FAULT_OF: Final = {fault.rule: fault for fault in RULE_FAULTS}
 """The seeded fault of each rule, by the rule."""
 
 
-def flips() -> tuple[Fault, ...]:
+def derive_flips() -> tuple[Fault, ...]:
     """Return the seeded faults that are derived from decision tables."""
     return tuple(fault for system in SYSTEMS.values() for fault in system.seeded_faults.flips())
 

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 import entrycache_reference
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core.checkout import locate_checkout, locate_spec_folder
-from entrycache_evidence.core.models import OWN
+from entrycache_evidence.core.models import RULE_FAULTS
 from entrycache_faults.seeded import CASES_FOLDER
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.rules import Rule
@@ -93,7 +93,7 @@ def load_links() -> dict[str, Links]:
         link(rule, "functions", name)
     for broken, holds in ((law.rule, law.holds) for system in SYSTEMS.values() for law in system.laws.table):
         link(broken.value, "laws", holds.__name__)
-    for fault in OWN:
+    for fault in RULE_FAULTS:
         link(fault.rule.value, "mutants", fault.note)
     for path in sorted(CASES_FOLDER.glob("*.json")):
         for rule in json.loads(path.read_text(encoding="utf-8")).get("rules", []):

@@ -22,7 +22,7 @@ from entrycache_evidence.core.results import Progress, no_progress
 T = TypeVar("T")
 R = TypeVar("R")
 
-_held: dict[str, Any] = {}
+_task: dict[str, Any] = {}
 """The function and its items in a child process. A child inherits them, so only results are pickled."""
 
 
@@ -49,10 +49,10 @@ def map_in_processes(
             told(len(found))
         return found
     others = set(active_children())
-    with ProcessPoolExecutor(workers, get_context("fork"), _hold, (call, items)) as pool:
+    with ProcessPoolExecutor(workers, get_context("fork"), _initialize_child, (call, items)) as pool:
         try:
             # Not `map`, which cancels what is left: a pool whose processes are gone cannot end what is cancelled.
-            for begun in [pool.submit(_one, at) for at in range(len(items))]:
+            for begun in [pool.submit(_run_item, at) for at in range(len(items))]:
                 found.append(begun.result())
                 told(len(found))
         except BaseException:
@@ -63,13 +63,13 @@ def map_in_processes(
     return found
 
 
-def _hold(call: Callable[[Any], Any], items: Sequence[Any]) -> None:
+def _initialize_child(call: Callable[[Any], Any], items: Sequence[Any]) -> None:
     """Initialize a child: its parent handles the signals, and the child ends when its parent ends."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
-    _held.update(call=call, items=items)
+    _task.update(call=call, items=items)
 
 
 def _end_with_the_parent() -> None:
@@ -79,8 +79,8 @@ def _end_with_the_parent() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _one(at: int) -> Any:
-    return _held["call"](_held["items"][at])
+def _run_item(at: int) -> Any:
+    return _task["call"](_task["items"][at])
 
 
 # --- Several works at once
@@ -98,7 +98,7 @@ Work = Generator[Batch, list[Any], R]
 """A piece of work: a generator that yields batches, receives their results and returns its own result."""
 
 
-def raise_broken_pool(at: int, error: BrokenProcessPool) -> None:
+def raise_pool_error(at: int, error: BrokenProcessPool) -> None:
     """Raise the error of a process that was ended from outside."""
     raise error
 
@@ -107,7 +107,7 @@ def run_together(
     works: Sequence[Work[R]],
     over: Callable[[int, R], None],
     told: Progress = no_progress,
-    died: Callable[[int, BrokenProcessPool], None] = raise_broken_pool,
+    died: Callable[[int, BrokenProcessPool], None] = raise_pool_error,
 ) -> None:
     """Do several pieces of work at once; `over` receives the number and the result of each that is finished.
 
@@ -137,16 +137,16 @@ def run_together(
             go_on(at, given)
 
         try:
-            _one_round(now, ahead, told, apart=False)
+            _run_round(now, ahead, told, apart=False)
         except BrokenProcessPool:
             for at in [at for at in now if at not in done]:
                 try:
-                    _one_round({at: now[at]}, ahead, told, apart=True)
+                    _run_round({at: now[at]}, ahead, told, apart=True)
                 except BrokenProcessPool as error:
                     died(at, error)
 
 
-def _one_round(now: dict[int, Batch], go_on: Callable[[int, list[Any]], None], told: Progress, apart: bool) -> None:
+def _run_round(now: dict[int, Batch], go_on: Callable[[int, list[Any]], None], told: Progress, apart: bool) -> None:
     """Run every item of these batches; each work goes on as soon as its own items are done."""
     tasks = [(at, item) for at, batch in now.items() for item in batch.items]
     given: dict[int, list[Any]] = {at: [] for at in now}

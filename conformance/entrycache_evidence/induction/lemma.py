@@ -1,8 +1,9 @@
 """Prove laws of a reference with z3: lemmas, their obligations, and a model that runs on z3 terms.
 
 A `Lemma` claims a rule by a list of `Obligation`s, each an implication that z3 has to prove. Every lemma names a seeded
-fault (`Planted`), and counts only if z3 finds a counterexample with that fault. `on_terms` replaces the functions of a
-model that cannot take terms; `held_to` and `Asked` build the obligations of a law from all paths of a step.
+fault (`LemmaFault`), and counts only if z3 finds a counterexample with that fault. `build_term_model` replaces the
+functions of a model that cannot take terms; `law_obligations` and `LawCases` build the obligations of a law from all
+paths of a step.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from typing import Any, Final, NamedTuple
 import z3
 
 from entrycache_evidence.core.models import FAULT_OF
-from entrycache_evidence.induction.symbolic import Assumed, all_of, any_of, negated, paths
-from entrycache_evidence.model_checker.checker import unhindered
+from entrycache_evidence.induction.symbolic import Assumptions, all_of, any_of, negated, paths
+from entrycache_evidence.model_checker.checker import without_cycle_search
 from entrycache_faults.model import Model, Place
 from entrycache_reference.rules import Rule
 
@@ -33,7 +34,7 @@ class Obligation(NamedTuple):
     goal: Any
 
 
-class Planted(NamedTuple):
+class LemmaFault(NamedTuple):
     """A seeded fault of a lemma: a model with an error in one function, or a changed decision table.
 
     `table` is None if the system has none, or if the fault leaves it as it is.
@@ -53,56 +54,56 @@ class Lemma(NamedTuple):
     rule: Rule
     claim: str
     obligations: Callable[[Any, Model], Iterable[Obligation]]
-    fault: Planted
+    fault: LemmaFault
     table: Any = None
 
     def of_norm(self) -> list[Obligation]:
         """Return the obligations about the reference itself."""
-        return list(self.obligations(self.table, norm(self.fault.model.package)))
+        return list(self.obligations(self.table, reference_model(self.fault.model.package)))
 
 
 @cache
-def norm(package: str) -> Model:
+def reference_model(package: str) -> Model:
     """Return the reference of a system as a model without an error."""
     return Model(package)
 
 
-EFFORT: Final = 10**9
+COST_BOUND: Final = 10**9
 """The cost bound of one question to z3, in units of its own work; a time limit would depend on the machine."""
 
 
-def unsatisfiable(term: Any) -> bool | None:
+def is_unsatisfiable(term: Any) -> bool | None:
     """Return whether z3 refutes the term, or None if it does not know."""
     solver = z3.SimpleSolver()  # z3.Solver first looks for a tactic, which costs more than most questions
-    solver.set("rlimit", EFFORT)
+    solver.set("rlimit", COST_BOUND)
     solver.set("ctrl_c", False)  # z3 would take the signal for itself, and go on with "unknown"
     solver.add(term)
     answer = solver.check()
     return None if answer == z3.unknown else bool(answer == z3.unsat)
 
 
-def problems(lemma: Lemma) -> list[str]:
+def list_problems(lemma: Lemma) -> list[str]:
     """Return the reasons why the lemma is not proved."""
-    return asked(lemma)[1]
+    return prove_lemma(lemma)[1]
 
 
-def asked(lemma: Lemma) -> tuple[int, list[str]]:
+def prove_lemma(lemma: Lemma) -> tuple[int, list[str]]:
     """Prove the lemma; return the number of obligations, and the first reason why it is not proved."""
-    with unhindered():
-        return _asked(lemma)
+    with without_cycle_search():
+        return _prove_lemma(lemma)
 
 
-def _asked(lemma: Lemma) -> tuple[int, list[str]]:
+def _prove_lemma(lemma: Lemma) -> tuple[int, list[str]]:
     count, found = 0, []
     # Many obligations have one assumption. Terms are kept with what is told of them: else their ids are given again.
     told: dict[int, tuple[Any, bool | None]] = {}
-    for name, given, goal in lemma.obligations(lemma.table, norm(lemma.fault.model.package)):
+    for name, given, goal in lemma.obligations(lemma.table, reference_model(lemma.fault.model.package)):
         count += 1
         if given.get_id() not in told:
-            told[given.get_id()] = given, unsatisfiable(given)
-        is_void, is_refuted = told[given.get_id()][1], unsatisfiable(all_of((given, negated(goal))))
+            told[given.get_id()] = given, is_unsatisfiable(given)
+        is_void, is_refuted = told[given.get_id()][1], is_unsatisfiable(all_of((given, negated(goal))))
         if None in {is_void, is_refuted}:
-            found.append(f"{lemma.rule.value}: {name}: not finished: z3 has given up after {EFFORT} units of work")
+            found.append(f"{lemma.rule.value}: {name}: not finished: z3 has given up after {COST_BOUND} units of work")
         elif is_void:
             found.append(f"{lemma.rule.value}: {name}: its assumptions cannot be met")
         elif not is_refuted:
@@ -111,60 +112,62 @@ def _asked(lemma: Lemma) -> tuple[int, list[str]]:
             break
     if not count:
         found.append(f"{lemma.rule.value}: no obligation, so nothing is proved")
-    if not refuted(lemma):
+    if not is_fault_refuted(lemma):
         found.append(f"{lemma.rule.value}: the planted error is not refuted: {lemma.fault.note}")
     return count, found
 
 
-def refuted(lemma: Lemma) -> bool:
+def is_fault_refuted(lemma: Lemma) -> bool:
     """Return whether z3 finds a counterexample to some obligation once the seeded fault is there."""
     table = lemma.table if lemma.fault.table is None else lemma.fault.table
     obligations = lemma.obligations(table, lemma.fault.model)
-    return any(unsatisfiable(all_of((given, negated(goal)))) is False for _, given, goal in obligations)
+    return any(is_unsatisfiable(all_of((given, negated(goal)))) is False for _, given, goal in obligations)
 
 
 # --- A model that runs on terms
 
-Ways = Iterable[tuple[Any, Any]]
+Paths = Iterable[tuple[Any, Any]]
 """All paths through a function, each with its condition."""
 
 
-def on_terms(model: Model, replaced: Mapping[Place, object]) -> Model:
+def build_term_model(model: Model, replaced: Mapping[Place, object]) -> Model:
     """Return the model with these places replaced, also inside its seeded fault."""
     norm = Model(model.package, replaced)
-    own = {place: _moved(made, norm) for place, made in model.replaced.items()}
+    own = {place: _rebind_function(made, norm) for place, made in model.replaced.items()}
     return Model(model.package, {**replaced, **own})
 
 
-def _moved(made: object, norm: Model) -> object:
+def _rebind_function(made: object, norm: Model) -> object:
     """Rebind a function of a seeded fault so that it calls this model instead of the reference."""
     if not isinstance(made, FunctionType):
         return made
     names: dict[str, Any] = {}
-    names.update({name: _own(value, made, names, norm) for name, value in made.__globals__.items()})
-    return _with(made, names)
+    names.update({name: _rebind_value(value, made, names, norm) for name, value in made.__globals__.items()})
+    return _with_globals(made, names)
 
 
-def _own(value: Any, made: FunctionType, names: dict[str, Any], norm: Model) -> Any:
+def _rebind_value(value: Any, made: FunctionType, names: dict[str, Any], norm: Model) -> Any:
     """Rebind a value that a seeded fault uses: a function of the reference, or a helper of the fault."""
     is_helper = isinstance(value, FunctionType) and value.__module__ == made.__module__
-    return _with(value, names) if is_helper else norm.own(value)
+    return _with_globals(value, names) if is_helper else norm.own(value)
 
 
-def _with(made: FunctionType, names: dict[str, Any]) -> FunctionType:
+def _with_globals(made: FunctionType, names: dict[str, Any]) -> FunctionType:
     """Copy a function with other globals."""
     moved = FunctionType(made.__code__, names, made.__name__, made.__defaults__, made.__closure__)
     moved.__kwdefaults__ = made.__kwdefaults__
     return moved
 
 
-def held_to(name: str, given: Any, ways: Ways, asked: Callable[[Any], tuple[bool, bool]]) -> Iterator[Obligation]:
+def law_obligations(
+    name: str, given: Any, ways: Paths, asked: Callable[[Any], tuple[bool, bool]]
+) -> Iterator[Obligation]:
     """Yield the obligation that a law holds on every path, if it applies to any.
 
-    `asked` returns whether the law applies to a path, and whether it holds there.
+    `prove_lemma` returns whether the law applies to a path, and whether it holds there.
     """
     about, wrong = [], []
-    assumed = Assumed(given)
+    assumed = Assumptions(given)
     for condition, way in ways:
         for further, (is_about, holds) in paths(lambda: asked(way), condition, assumed):  # noqa: B023
             met = all_of((condition, further))
@@ -189,7 +192,7 @@ class Case:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class LawCases:
     """The cases of a system, the function that prepares its model for terms, and a description of the states."""
 
     cases: Sequence[Case]
@@ -204,7 +207,7 @@ class Asked:
             law.rule,
             f"the law itself, after {named}; {self.said}",
             lambda table, model: self.obligations(law, model),
-            Planted(fault.note, fault.model),
+            LemmaFault(fault.note, fault.model),
         )
 
     def obligations(self, law: Any, model: Model) -> Iterator[Obligation]:
@@ -218,16 +221,16 @@ class Asked:
                 is_about = bool(law.guard(*asked))
                 return is_about, not is_about or bool(law.holds(*asked))
 
-            yield from held_to(case.name, case.given, _played(self, model, case), judged)
+            yield from law_obligations(case.name, case.given, _steps_of_case(self, model, case), judged)
 
 
 @cache
-def _fit(asked: Asked, model: Model) -> Model:
+def _prepared_model(asked: LawCases, model: Model) -> Model:
     return asked.fit(model)
 
 
 @cache
-def _played(asked: Asked, model: Model, case: Case) -> tuple[tuple[Any, Any], ...]:
+def _steps_of_case(asked: LawCases, model: Model, case: Case) -> tuple[tuple[Any, Any], ...]:
     """Return the steps that the model makes of a case, each with its condition."""
-    step = _fit(asked, model).step
+    step = _prepared_model(asked, model).step
     return tuple(paths(lambda: step(case.state, case.op, case.config), case.given))

@@ -1,8 +1,8 @@
 """Run the reference's own small functions on z3 terms, and collect every path with its condition.
 
 A `Term` behaves like an integer or a boolean. When Python code branches on it, `paths` chooses a branch and records it,
-and runs the function again for the other one. `Assumed` and a solver skip branches that no numbers take. The first half
-builds frequent terms directly, because z3's Python layer checks the sorts of each operand.
+and runs the function again for the other one. `Assumptions` and a solver skip branches that no numbers take. The first
+half builds frequent terms directly, because z3's Python layer checks the sorts of each operand.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from z3 import z3core, z3types
 z3.z3.Z3_DEBUG = False  # what its Python layer asks of every argument the library asks again
 
 
-def _unasked(call: Any) -> Any:
+def _unchecked(call: Any) -> Any:
     """Return the raw function of the z3 library, which does not check for an error after each call."""
     return getattr((call.__defaults__ or (call,))[-1], "f", call)
 
 
-z3.z3.Z3_inc_ref, z3.z3.Z3_dec_ref = _unasked(z3core.Z3_inc_ref), _unasked(z3core.Z3_dec_ref)
-_sort_of: Final = _unasked(z3core.Z3_get_sort)
+z3.z3.Z3_inc_ref, z3.z3.Z3_dec_ref = _unchecked(z3core.Z3_inc_ref), _unchecked(z3core.Z3_dec_ref)
+_sort_of: Final = _unchecked(z3core.Z3_get_sort)
 _CONTEXT: Final[Any] = z3.main_ctx()
 _REF: Final[Any] = _CONTEXT.ref()
 _INTEGERS: Final[int] = z3.IntSort().ast.value
@@ -90,9 +90,9 @@ def _array(terms: Sequence[Any]) -> Any:
 # --- Paths through functions
 
 _choices: list[bool] = []
-_taken: list[tuple[Any, bool]] = []
+_branches_taken: list[tuple[Any, bool]] = []
 _forced: set[int] = set()
-_within: list[_Followed] = []
+_assumptions: list[_ReachableBranches] = []
 """The assumptions under which unreachable branches are skipped."""
 
 
@@ -105,12 +105,12 @@ class Term:
         self.term = term
 
     def __bool__(self) -> bool:
-        number = len(_taken)
+        number = len(_branches_taken)
         term = self.term if z3.is_bool(self.term) else self.term != 0
-        chosen = _choices[number] if number < len(_choices) else _first(term, number)
-        _taken.append((term, chosen))
-        if _within:
-            _within[-1].took(term if chosen else negated(term))
+        chosen = _choices[number] if number < len(_choices) else _choose_branch(term, number)
+        _branches_taken.append((term, chosen))
+        if _assumptions:
+            _assumptions[-1].took(term if chosen else negated(term))
         return chosen
 
     def __lt__(self, other: object) -> Term:
@@ -181,7 +181,7 @@ def raw(value: object) -> Any:
     return value.term if isinstance(value, Term) else value
 
 
-class Assumed:
+class Assumptions:
     """The assumptions about the numbers: one for all functions, and a further one for each.
 
     The functions share one solver, so z3 receives the common assumption once.
@@ -205,14 +205,14 @@ class Assumed:
         return self._solver
 
 
-def _named(asked: Any) -> Any:
+def _question_key(asked: Any) -> Any:
     """Return the key of a question; z3 keeps equal terms once."""
     if isinstance(asked, tuple):
         return asked[0].get_id(), asked[1]
     return asked.get_id() if isinstance(asked, z3.AstRef) else asked
 
 
-_told: dict[Any, tuple[Any, tuple[bool, bool]]] = {}
+_branch_answers: dict[Any, tuple[Any, tuple[bool, bool]]] = {}
 """A cache of z3's answers about branches, by their assumptions.
 
 It keeps the terms alive, since their ids are its keys. The laws of several rules follow the same functions under the
@@ -220,10 +220,10 @@ same assumptions.
 """
 
 
-class _Followed:
+class _ReachableBranches:
     """The branches that are reachable under the assumptions; z3 is asked only at a branch."""
 
-    def __init__(self, assumed: Assumed, further: Any) -> None:
+    def __init__(self, assumed: Assumptions, further: Any) -> None:
         self.assumed, self.further = assumed, further
         self.solver: Any = None
 
@@ -242,69 +242,69 @@ class _Followed:
         """Return the branch to follow first, and whether it is the only one; an unknown answer means both."""
         if z3.is_true(term) or z3.is_false(term):
             return z3.is_true(term), True
-        asked = (self.assumed.given, self.further, *_taken, term)
-        key = tuple(_named(part) for part in asked)
-        if key not in _told:
-            _told[key] = asked, self._first(term)
-        return _told[key][1]
+        asked = (self.assumed.given, self.further, *_branches_taken, term)
+        key = tuple(_question_key(part) for part in asked)
+        if key not in _branch_answers:
+            _branch_answers[key] = asked, self._ask_solver(term)
+        return _branch_answers[key][1]
 
-    def _first(self, term: Any) -> tuple[bool, bool]:
+    def _ask_solver(self, term: Any) -> tuple[bool, bool]:
         if self.solver is None:
             self.solver = self.assumed.solver(self.further)
-            self.solver.add([taken if chosen else negated(taken) for taken, chosen in _taken])
+            self.solver.add([taken if chosen else negated(taken) for taken, chosen in _branches_taken])
         if self.solver.check(term) == z3.unsat:
             return False, True
         return True, bool(self.solver.check(negated(term)) == z3.unsat)
 
 
-def _first(term: Any, number: int) -> bool:
-    if not _within:
+def _choose_branch(term: Any, number: int) -> bool:
+    if not _assumptions:
         return True
-    chosen, is_only = _within[-1].first(term)
+    chosen, is_only = _assumptions[-1].first(term)
     if is_only:
         _forced.add(number)
     return chosen
 
 
-def paths(function: Callable[[], Any], within: Any = None, assumed: Assumed | None = None) -> list[tuple[Any, Any]]:
+def paths(function: Callable[[], Any], within: Any = None, assumed: Assumptions | None = None) -> list[tuple[Any, Any]]:
     """Run a function once for each of its paths; return the condition and the answer of each.
 
     With `within`, paths that no numbers take under that assumption are left out.
     """
     found: list[tuple[Any, Any]] = []
     todo: list[list[bool]] = [[]]
-    followed = None if within is None else _Followed(assumed or Assumed(True), within)
-    _within.extend([] if followed is None else [followed])
+    followed = None if within is None else _ReachableBranches(assumed or Assumptions(True), within)
+    _assumptions.extend([] if followed is None else [followed])
     try:
         while todo:
             _choices[:] = todo.pop()
             given = len(_choices)
-            _taken.clear()
+            _branches_taken.clear()
             _forced.clear()
             if followed is not None:
                 followed.begin()
             answer = function()
-            taken = list(_taken)
+            taken = list(_branches_taken)
             chosen = [choice for _, choice in taken]
             todo += [[*chosen[:at], False] for at in range(given, len(taken)) if at not in _forced]
             found.append((all_of([term if choice else negated(term) for term, choice in taken]), answer))
     finally:
         if followed is not None:
-            _within.pop()
+            _assumptions.pop()
     return found
 
 
-def _lifted(value: Any) -> Any:
+def _to_term(value: Any) -> Any:
     value = raw(value)
     if isinstance(value, bool):
         return z3.BoolVal(value)
     return z3.IntVal(value) if isinstance(value, int) else value
 
 
-def merged(function: Callable[[], Any]) -> Any:
+def merge_paths(function: Callable[[], Any]) -> Any:
     """Return the answer of a function of terms as one z3 term."""
     ways = paths(function)
-    term = _lifted(ways[-1][1])
+    term = _to_term(ways[-1][1])
     for condition, answer in reversed(ways[:-1]):
-        term = z3.If(condition, _lifted(answer), term)
+        term = z3.If(condition, _to_term(answer), term)
     return term

@@ -12,7 +12,7 @@ from typing import Final
 from entrycache_conformance.systems.kafka_streams.fast_cache import Adapter, to_text, to_text_or_none
 from entrycache_evidence.kafka_streams import bounded_models
 from entrycache_evidence.model_checker.checker import AnyBoundedModel
-from entrycache_evidence.model_checker.refinement import Fast, Refines
+from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask
 from entrycache_fast.kafka import CachingStore, ThreadCache
 from entrycache_fast.kafka.state import Entry, Namespace
 from entrycache_faults.fast.kafka_streams import FAULTS
@@ -21,10 +21,10 @@ from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.outcomes import Context
 from entrycache_reference.kafka_streams.state import Listener, Node, Space, State, Store
 
-SOMEBODY: Final = Listener()
+ANY_LISTENER: Final = Listener()
 """Any listener: a case keeps its steps and its failures, the cache does not."""
 
-A_WRITE: Final = 0
+ANY_WRITE: Final = 0
 """The number of any write: the fast cache tells writes apart by identity during a step."""
 
 
@@ -55,14 +55,14 @@ def abstract_state(adapter: Adapter) -> State:
 
 def comparable_state(state: State) -> State:
     """Remove the numbers of writes and the steps of listeners from a state."""
-    spaces = {name: _without_numbers(space) for name, space in state.spaces.items()}
+    spaces = {name: _without_write_numbers(space) for name, space in state.spaces.items()}
     stores = {name: store._replace(forwarded_writes={}) for name, store in state.stores.items()}
     return state._replace(spaces=spaces, stores=stores, writes=0, running=0)
 
 
-def _without_numbers(space: Space) -> Space:
-    nodes = {key: node._replace(write=A_WRITE) for key, node in space.nodes.items()}
-    return space._replace(nodes=nodes, listener=None if space.listener is None else SOMEBODY)
+def _without_write_numbers(space: Space) -> Space:
+    nodes = {key: node._replace(write=ANY_WRITE) for key, node in space.nodes.items()}
+    return space._replace(nodes=nodes, listener=None if space.listener is None else ANY_LISTENER)
 
 
 def _space(space: Namespace) -> Space:
@@ -70,7 +70,7 @@ def _space(space: Namespace) -> Space:
         {to_text(key): _node(entry) for key, entry in space.nodes.items()},
         tuple(to_text(key) for key in reversed(space.nodes)),
         tuple(to_text(key) for key in space.dirty),
-        None if space.listener is None else SOMEBODY,
+        None if space.listener is None else ANY_LISTENER,
         space.hits,
         space.misses,
         space.overwrites,
@@ -79,12 +79,12 @@ def _space(space: Namespace) -> Space:
 
 
 def _node(entry: Entry) -> Node:
-    return Node(to_text_or_none(entry.value), entry.dirty, entry.size_bytes, Context(*entry.context), A_WRITE)
+    return Node(to_text_or_none(entry.value), entry.dirty, entry.size_bytes, Context(*entry.context), ANY_WRITE)
 
 
-def fast_cache(cache_type: type[ThreadCache] = ThreadCache, store_type: type[CachingStore] = CachingStore) -> Fast:
+def fast_cache(cache_type: type[ThreadCache] = ThreadCache, store_type: type[CachingStore] = CachingStore) -> FastCache:
     """Describe the fast cache with its stores, or one with a seeded fault."""
-    return Fast(
+    return FastCache(
         lambda config: Adapter(cache_type(config.max_size_bytes), store_type, config.reentry_budget),
         lambda adapter, op: adapter.step(op),
         abstract_state,
@@ -111,6 +111,6 @@ def _note(planted: Planted) -> str:
 
 
 REFINED: Final = tuple(
-    Refines(world, fast_cache(), fast_cache(*FAULTS[name]), _note(FAULTS[name]), is_quick)
-    for world, name, is_quick in WORLDS
+    RefinementTask(scope, fast_cache(), fast_cache(*FAULTS[name]), _note(FAULTS[name]), is_quick)
+    for scope, name, is_quick in WORLDS
 )

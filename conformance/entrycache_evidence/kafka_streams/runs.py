@@ -1,7 +1,7 @@
 """Runs of `kafka-streams` that try its rules, and the cache that tests of single rules open.
 
-`runs` yields a few written runs, then random ones under the norm and under the variants of the releases, with a fixed
-seed.
+`generate_runs` yields a few written runs, then random ones under the norm and under the variants of the releases, with
+a fixed seed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LIMITS: Final = (0, 50, 100, 150, 20_000_000)
 
 Run = tuple[Config, tuple[Any, ...]]
 
-OVERTAKEN: Final[Run] = (
+FORWARD_OVERTAKES: Final[Run] = (
     Config(),
     (
         ops.OnForward("s", "x", (ops.StorePut("s", "y", "2"), ops.StoreFlush("s"))),
@@ -57,13 +57,13 @@ FAILING_INSIDE: Final[Run] = (
 )
 """A step of a listener that fails, with further steps after it."""
 
-TWO_THAT_PAY: Final[Run] = (
+TWO_PAYERS: Final[Run] = (
     Config(),
     (*(ops.Put(ns, key, "1") for ns in "ab" for key in "xyz"), ops.Resize(4 * 47)),
 )
 """A limit that is lowered while several namespaces hold entries."""
 
-WRITTEN_AGAIN: Final = (
+TOMBSTONE_REWRITTEN: Final = (
     ops.Put("a", "x", None, True),
     ops.Listen("a", (ops.Put("a", "x", "1"),)),
     ops.Flush("a"),
@@ -81,16 +81,16 @@ RELEASED: Final = Variants(
 """The variants of kafka-streams 3.9.2 to 4.3.1."""
 
 
-def runs() -> Iterator[Run]:
+def generate_runs() -> Iterator[Run]:
     """Generate the same runs every time, under the norm and under the variants of the releases."""
-    yield from (OVERTAKEN, FAILING_INSIDE, TWO_THAT_PAY)
-    for steps in (OVERTAKEN[1], WRITTEN_AGAIN):
+    yield from (FORWARD_OVERTAKES, FAILING_INSIDE, TWO_PAYERS)
+    for steps in (FORWARD_OVERTAKES[1], TOMBSTONE_REWRITTEN):
         yield Config(variants=RELEASED), steps
-    yield from norm_runs()
-    yield from released_runs()
+    yield from generate_norm_runs()
+    yield from generate_released_runs()
 
 
-def released_runs() -> Iterator[Run]:
+def generate_released_runs() -> Iterator[Run]:
     """Generate cases under the variants of the releases."""
     system = SYSTEMS["kafka-streams"]
     declaration = Declaration(system, frozenset(system.ops), variants=RELEASED)
@@ -108,7 +108,7 @@ def released_runs() -> Iterator[Run]:
         yield case.config, case.steps
 
 
-def norm_runs() -> Iterator[Run]:
+def generate_norm_runs() -> Iterator[Run]:
     """Generate random runs; some lower the limit while several namespaces hold entries."""
     source = random.Random(SEED)
     for number in range(CASES):

@@ -26,23 +26,23 @@ class BoundedModel:
     name: str
     config: Config
     events: tuple[ops.Op, ...]
-    told_of: str
+    description: str
     start: tuple[ops.Op, ...] = ()
     drift_bytes: int = 0
     depth: int | None = None
 
     def parts(self) -> Parts:
         """Return the events, which are the same in every state, and the equality of states."""
-        return Parts(SYSTEM, lambda _: self.events, Relative(self), self.start)
+        return Parts(SYSTEM, lambda _: self.events, RelativeStates(self), self.start)
 
     def told(self) -> str:
         """Describe the bounds."""
         drift = f", the running total within {self.drift_bytes} bytes of the sum"
         drifts = drift if self.config.variants.total is Total.RUNNING else ""
-        return f"{self.name}: {len(self.events)} events ({self.told_of}){drifts}"
+        return f"{self.name}: {len(self.events)} events ({self.description}){drifts}"
 
 
-class Relative:
+class RelativeStates:
     """Equality of states without counters, and with only the order of the numbers of writes.
 
     Functions and laws only add to a counter and compare it with its former value. Numbers of writes are compared within
@@ -50,9 +50,9 @@ class Relative:
     the greatest number of all.
     """
 
-    def __init__(self, world: BoundedModel) -> None:
-        self._drift = world.drift_bytes
-        self._running = world.config.variants.total is Total.RUNNING
+    def __init__(self, scope: BoundedModel) -> None:
+        self._drift = scope.drift_bytes
+        self._running = scope.config.variants.total is Total.RUNNING
         self._seen: dict[int, tuple[Any, int]] = {}
         self._numbers: dict[Any, int] = {}
 
@@ -99,7 +99,7 @@ class Relative:
             known = self._seen[id(steps)] = (steps, self._numbers.setdefault(steps, len(self._numbers)))
         return known[1]
 
-    def settled(self, state: State) -> State:
+    def representative(self, state: State) -> State:
         """Return the representative of a state: the one that was reached first."""
         return state
 

@@ -1,7 +1,7 @@
 """Lemmas about single steps of `kafka-streams`: its own laws after each operation, on any sizes and limits.
 
-A `Case` is an operation on a cache of two entries and another namespace. `about` builds the lemma of a rule from its
-law: the step of the model runs on terms, and the law has to hold on every path.
+A `Case` is an operation on a cache of two entries and another namespace. `build_lemma` builds the lemma of a rule from
+its law: the step of the model runs on terms, and the law has to hold on every path.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any, Final
 import z3
 
 from entrycache_evidence.core.models import FAULT_OF
-from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, held_to, on_terms
+from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation, build_term_model, law_obligations
 from entrycache_evidence.induction.symbolic import Term, paths
 from entrycache_evidence.kafka_streams.runs import RELEASED
-from entrycache_evidence.kafka_streams.size_lemmas import HELD, LOWER, NEW, SIZES, Held, cache_of
+from entrycache_evidence.kafka_streams.size_lemmas import ALL_CONTENTS, LOWER, NEW, SIZES, CacheContents, build_cache
 from entrycache_faults.model import Model
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.config import Config
@@ -33,7 +33,10 @@ COUNTERS: Final = ("puts", "gets", "evicts", "flushes")
 OF_SPACE: Final = ("hits", "misses", "overwrites", "flushes")
 PERFORMING: Final = Listener((ops.Flush("b"), ops.Get("b", "all")))
 """A listener whose first step fails, because nobody listens in `b`."""
-SETTINGS: Final = (*HELD, *(one._replace(listener=PERFORMING) for one in HELD if one.listener == Listener()))
+SETTINGS: Final = (
+    *ALL_CONTENTS,
+    *(one._replace(listener=PERFORMING) for one in ALL_CONTENTS if one.listener == Listener()),
+)
 
 _LIMIT: Any = Term(LOWER)
 EVENTS: Final[tuple[ops.Op, ...]] = (
@@ -66,7 +69,7 @@ NORM: Final = Config()
 class Case:
     """One operation on a cache with these entries."""
 
-    held: Held
+    held: CacheContents
     op: ops.Op
     config: Config = NORM
 
@@ -78,7 +81,7 @@ class Case:
 
     def state(self) -> State:
         """Return the cache, with counters of any value."""
-        state = cache_of(self.held)
+        state = build_cache(self.held)
         own = {name: Term(z3.Int(f"a.{name}")) for name in OF_SPACE}
         space = state.spaces["a"]._replace(**own)  # type: ignore[arg-type]
         nodes = {key: node._replace(context=Context(1, 2, 3)) for key, node in space.nodes.items()}
@@ -87,23 +90,23 @@ class Case:
         return state._replace(spaces=spaces, **counters)  # type: ignore[arg-type]
 
 
-READ: Final = Config(variants=RELEASED)
+RELEASED_CONFIG: Final = Config(variants=RELEASED)
 CASES: Final = (
     *(Case(held, op) for op in EVENTS for held in SETTINGS),
-    *(Case(held, op, READ) for op in EVENTS if isinstance(op, ops.Flush | ops.Evict) for held in SETTINGS),
+    *(Case(held, op, RELEASED_CONFIG) for op in EVENTS if isinstance(op, ops.Flush | ops.Evict) for held in SETTINGS),
 )
 
 
 @cache
-def _asked(model: Model) -> Model:
-    return on_terms(model, {"change.size_bytes": lambda *_: Term(NEW)})
+def _term_model(model: Model) -> Model:
+    return build_term_model(model, {"change.size_bytes": lambda *_: Term(NEW)})
 
 
 @cache
-def played(model: Model, case: Case) -> tuple[State, tuple[tuple[Any, Step], ...]]:
+def paths_of_case(model: Model, case: Case) -> tuple[State, tuple[tuple[Any, Step], ...]]:
     """Return the state before, and the steps that the model makes of it, each with its condition."""
     pre = case.state()
-    return pre, tuple(paths(lambda: _asked(model).step(pre, case.op, case.config), SIZES))
+    return pre, tuple(paths(lambda: _term_model(model).step(pre, case.op, case.config), SIZES))
 
 
 def obligations_of(law: Law, model: Model) -> Iterator[Obligation]:
@@ -111,13 +114,13 @@ def obligations_of(law: Law, model: Model) -> Iterator[Obligation]:
     for case in sorted(CASES, key=lambda case: type(case.op) not in model.replaced):
         if law.on and type(case.op) not in law.on:
             continue
-        pre, steps = played(model, case)
+        pre, steps = paths_of_case(model, case)
 
         def judged(step: Step, case: Case = case, pre: State = pre) -> tuple[bool, bool]:
             is_about = bool(law.guard(case.config, pre, case.op, step))
             return is_about, not is_about or bool(law.holds(case.config, pre, case.op, step))
 
-        yield from held_to(case.name, SIZES, steps, judged)
+        yield from law_obligations(case.name, SIZES, steps, judged)
 
 
 def _usage_done(state: State, event: ops.Usage, config: Config, env: Environment) -> tuple[State, Answer]:
@@ -125,7 +128,7 @@ def _usage_done(state: State, event: ops.Usage, config: Config, env: Environment
 
 
 OWN_FAULTS: Final = {
-    Rule.K_LIVENESS_2: Planted(
+    Rule.K_LIVENESS_2: LemmaFault(
         "usage answers that it is done.",
         Model(FAULT_OF[Rule.K_LIVENESS_2].package, {ops.Usage: _usage_done}),
     )
@@ -133,11 +136,11 @@ OWN_FAULTS: Final = {
 """The faults of rules whose seeded fault is in an operation of a higher level."""
 
 
-def about(rule: Rule) -> Lemma:
+def build_lemma(rule: Rule) -> Lemma:
     """Build the lemma of a rule from its law."""
     law = next(law for law in LAWS if law.rule is rule)
     named = "every operation of level cache" if not law.on else ", ".join(op.name for op in law.on)
-    fault = OWN_FAULTS.get(rule) or Planted(FAULT_OF[rule].note, FAULT_OF[rule].model)
+    fault = OWN_FAULTS.get(rule) or LemmaFault(FAULT_OF[rule].note, FAULT_OF[rule].model)
     return Lemma(
         rule,
         f"the law itself, after {named}; an entry, the rest of its namespace as one, another namespace as one; any "
@@ -159,4 +162,4 @@ RULES: Final = (
 )
 """The rules of level `cache`, without those about sums, which `size_lemmas` proves."""
 
-LEMMAS: Final = tuple(about(rule) for rule in RULES)
+LEMMAS: Final = tuple(build_lemma(rule) for rule in RULES)

@@ -1,7 +1,8 @@
 """Stress runs of `kafka-streams`: more keys, namespaces, turns, calls and bytes than any bounded model has.
 
-`large` yields runs that were written by hand, each for an edge that a bounded model cannot reach. `crowds` yields runs
-with hundreds of each countable thing, and short random runs of stores whose forwards write, delete and flush.
+`generate_large_runs` yields runs that were written by hand, each for an edge that a bounded model cannot reach.
+`generate_crowded_runs` yields runs with hundreds of each countable thing, and short random runs of stores whose
+forwards write, delete and flush.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ PLENTY_BYTES: Final = 1_000_000
 ENTRY_BYTES: Final = 47
 """The size of an entry with a key and a value of one letter."""
 CROWD: Final = 300
-READINGS: Final = (
+SINGLE_VARIANTS: Final = (
     Variants(undelivered_eviction=UndeliveredEviction.LOST),
     Variants(failed_flush=FailedFlush.CLEAN),
     Variants(total=Total.RUNNING),
@@ -44,7 +45,7 @@ READINGS: Final = (
 )
 
 
-def written(ns: str, number: int, every: int = 5) -> Iterator[ops.Op]:
+def write_dirty(ns: str, number: int, every: int = 5) -> Iterator[ops.Op]:
     """Write this many dirty entries with different contexts, out of order; one in `every` is a tombstone."""
     for index in range(number):
         value = None if index % every == 2 else "v" * (index % 7)
@@ -52,17 +53,17 @@ def written(ns: str, number: int, every: int = 5) -> Iterator[ops.Op]:
         yield ops.Put(ns, key, value, True, "t" * (index % 3), (("h", "x"), ("h", "y")), index, index, index % 4)
 
 
-def put(ns: str, keys: Iterable[str], dirty: Container[str] = ()) -> Iterator[ops.Op]:
+def write_small(ns: str, keys: Iterable[str], dirty: Container[str] = ()) -> Iterator[ops.Op]:
     """Write one small entry for each key, some of them dirty."""
     return (ops.Put(ns, key, "1", key in dirty) for key in keys)
 
 
-def closed(names: Iterable[str]) -> Iterator[ops.Op]:
+def close_all(names: Iterable[str]) -> Iterator[ops.Op]:
     """Close these namespaces."""
     return (ops.Close(ns) for ns in names)
 
 
-def looked_at(ns: str) -> tuple[ops.Op, ...]:
+def query_all(ns: str) -> tuple[ops.Op, ...]:
     """List a namespace in every way, over few keys, many and all, and query it."""
     first, last = KEYS[3], KEYS[-4]
     return (
@@ -80,22 +81,22 @@ def looked_at(ns: str) -> tuple[ops.Op, ...]:
     )
 
 
-def handed_over() -> Iterator[ops.Op]:
+def flush_and_evict() -> Iterator[ops.Op]:
     """Flush and evict many dirty entries among clean ones."""
     listener = (*(ops.Put("b", key, "1", True) for key in KEYS[:6]), ops.Get("a", KEYS[9]), ops.Flush("b"))
     for number, heard in enumerate(((), listener)):
-        yield from (ops.Listen("a", heard), ops.Listen("b"), *written("a", 60), *written("b", 30))
-        yield from (*(ops.Get("a", key) for key in KEYS[:60]), *looked_at("a"))
-        yield from (ops.Evict("a"), *written("a", 25), *(ops.Evict("a") for _ in range(8)))
+        yield from (ops.Listen("a", heard), ops.Listen("b"), *write_dirty("a", 60), *write_dirty("b", 30))
+        yield from (*(ops.Get("a", key) for key in KEYS[:60]), *query_all("a"))
+        yield from (ops.Evict("a"), *write_dirty("a", 25), *(ops.Evict("a") for _ in range(8)))
         yield from (ops.Put("a", KEYS[5], "w"), ops.Flush("a"))
         yield from (ops.Put("a", key, "c") for key in KEYS[40:60])
-        yield from (ops.Evict("a"), *written("a", 20), *(ops.Delete("a", key) for key in KEYS[2:30:3]))
-        yield from (*looked_at("a"), ops.Flush("a"), *looked_at("b"), ops.Clear("a"), *looked_at("a"))
+        yield from (ops.Evict("a"), *write_dirty("a", 20), *(ops.Delete("a", key) for key in KEYS[2:30:3]))
+        yield from (*query_all("a"), ops.Flush("a"), *query_all("b"), ops.Clear("a"), *query_all("a"))
         if number:
-            yield from (ops.Close("a"), ops.Close("b"), ops.Put("a", "x", "1"), *looked_at("a"))
+            yield from (ops.Close("a"), ops.Close("b"), ops.Put("a", "x", "1"), *query_all("a"))
 
 
-def texts() -> Iterator[ops.Op]:
+def long_texts() -> Iterator[ops.Op]:
     """Use long values and topics, repeated headers, characters outside of the basic plane, and differing orders."""
     for number, key in enumerate(MIXED):
         value = (None, "", "é" * 6_000, "\U0001f600" * 4_000, "\ud83d")[number % 5]
@@ -109,10 +110,14 @@ def texts() -> Iterator[ops.Op]:
     yield from (ops.Range("a", one, other) for one in MIXED for other in MIXED[::2])
     yield from (ops.Listen("a"), ops.Flush("a"), ops.All("a"))
     long = "k" * 70_000
-    yield from (*put("b", (long, long + "y", long + "z")), ops.Range("b", long, long + "y"), ops.Range("b", long, long))
+    yield from (
+        *write_small("b", (long, long + "y", long + "z")),
+        ops.Range("b", long, long + "y"),
+        ops.Range("b", long, long),
+    )
 
 
-def crowded() -> Iterator[ops.Op]:
+def overflow_by_one_write() -> Iterator[ops.Op]:
     """Evict more keys than a bound might allow, by one write and by a lower limit."""
     keys = tuple(f"{number:03}" for number in range(CROWD))
     yield from (
@@ -126,14 +131,14 @@ def crowded() -> Iterator[ops.Op]:
 def limits() -> Iterator[ops.Op]:
     """Overflow and lower limits that take many turns of one namespace, of three and of five."""
     yield from (ops.Listen(ns) for ns in "abcde")
-    yield from (*(event for ns in "abcde" for event in written(ns, 20)), ops.Usage(), ops.Metrics())
-    yield from (ops.Resize(4_000), ops.Metrics(), ops.Resize(1_234_567), *written("a", 60))
+    yield from (*(event for ns in "abcde" for event in write_dirty(ns, 20)), ops.Usage(), ops.Metrics())
+    yield from (ops.Resize(4_000), ops.Metrics(), ops.Resize(1_234_567), *write_dirty("a", 60))
     yield from (ops.Resize(3_000), ops.Put("c", "x", "v" * 2_900), ops.Usage(), ops.Resize(PLENTY_BYTES))
     many = tuple(ops.Write(key, "1", number % 3 == 0) for number, key in enumerate((*KEYS[:20], *KEYS[30:40])))
     yield from (ops.PutAll("d", many), ops.PutAll("d", (*many, ops.Write(KEYS[0], "2"))), ops.Usage("d"))
     yield from (ops.PutIfAbsent("e", KEYS[2], None) for _ in range(3))
     yield from (ops.Delete("e", "-"), ops.Metrics("e"))
-    yield from (ops.Listen("c", fails=2), *written("c", 20), ops.Flush("c"), ops.Flush("c"), ops.Flush("c"))
+    yield from (ops.Listen("c", fails=2), *write_dirty("c", 20), ops.Flush("c"), ops.Flush("c"), ops.Flush("c"))
 
 
 def calls() -> Iterator[ops.Op]:
@@ -143,9 +148,9 @@ def calls() -> Iterator[ops.Op]:
     yield ops.Listen("c", (ops.Put("b", "z", "1", True),))
     for _ in range(3):
         yield ops.Listen("a", (*steps, *steps, ops.Get("a", "x"), ops.Usage()))
-        yield from (*written("c", 5), *written("a", 5), ops.Flush("a"), *looked_at("a"))
-        yield ops.Listen("a", (ops.Close("a"), *written("a", 3), ops.Close("a"), *written("a", 2)))
-        yield from (*written("a", 4), ops.Flush("a"), *looked_at("a"))
+        yield from (*write_dirty("c", 5), *write_dirty("a", 5), ops.Flush("a"), *query_all("a"))
+        yield ops.Listen("a", (ops.Close("a"), *write_dirty("a", 3), ops.Close("a"), *write_dirty("a", 2)))
+        yield from (*write_dirty("a", 4), ops.Flush("a"), *query_all("a"))
 
 
 def closings() -> Iterator[ops.Op]:
@@ -160,18 +165,25 @@ def closings() -> Iterator[ops.Op]:
     yield from (ops.Close("a"), ops.Listen("a", (ops.Put("a", "w", "2"),)), ops.Put("a", "w", None, True))
     yield from (ops.Evict("a"), ops.All("a"), ops.Usage(), ops.Resize(2 * ENTRY_BYTES), ops.Close("a"))
     steps = (ops.Close("a"), ops.Put("a", "y", "1"), ops.Put("b", "q", "v" * 100, True))
-    yield from (ops.Listen("a", steps), *put("a", "xwv", "x"), ops.Usage())
+    yield from (ops.Listen("a", steps), *write_small("a", "xwv", "x"), ops.Usage())
 
 
-def lost() -> Iterator[ops.Op]:
+def evict_unheard() -> Iterator[ops.Op]:
     """Evict entries without a listener or with a failing one, and flush afterwards."""
-    for listener in (ops.Listen("a"), ops.Listen("a", fails=1)):
-        yield from (ops.Close("a"), *written("a", 4), ops.Evict("a"), *written("a", 12), ops.Evict("a"), listener)
-        yield from (ops.Evict("a"), ops.Evict("a"), ops.Usage(), ops.Flush("a"), ops.Evict("a"), *looked_at("a"))
     for listener in (ops.Listen("a"), ops.Listen("a", fails=1)):
         yield from (
             ops.Close("a"),
-            *put("a", "exyz", "exyz"),
+            *write_dirty("a", 4),
+            ops.Evict("a"),
+            *write_dirty("a", 12),
+            ops.Evict("a"),
+            listener,
+        )
+        yield from (ops.Evict("a"), ops.Evict("a"), ops.Usage(), ops.Flush("a"), ops.Evict("a"), *query_all("a"))
+    for listener in (ops.Listen("a"), ops.Listen("a", fails=1)):
+        yield from (
+            ops.Close("a"),
+            *write_small("a", "exyz", "exyz"),
             *(ops.Get("a", key) for key in "zxe"),
         )
         yield from (ops.Evict("a"), ops.Get("a", "x"), ops.Put("a", "y", "1"), ops.PutIfAbsent("a", "y", "q"))
@@ -179,44 +191,56 @@ def lost() -> Iterator[ops.Op]:
             ops.PutIfAbsent("a", "x", "y"),
             listener,
             ops.Flush("a"),
-            *looked_at("a"),
+            *query_all("a"),
             ops.Evict("a"),
             ops.Evict("a"),
         )
-        yield from (*looked_at("a"), ops.Put("a", "c", "1"), ops.Get("a", "x"), ops.Get("a", "e"), ops.Evict("a"))
-        yield from (ops.PutIfAbsent("a", "y", "2", True), ops.Usage(), ops.Flush("a"), *looked_at("a"))
+        yield from (*query_all("a"), ops.Put("a", "c", "1"), ops.Get("a", "x"), ops.Get("a", "e"), ops.Evict("a"))
+        yield from (ops.PutIfAbsent("a", "y", "2", True), ops.Usage(), ops.Flush("a"), *query_all("a"))
 
 
-def thrown() -> Iterator[ops.Op]:
+def evict_refused() -> Iterator[ops.Op]:
     """Refuse the eviction of an entry that is not the first dirty one, then of one that is."""
-    yield from (ops.Listen("a", fails=2), *put("a", "xyz", "xyz"), ops.Get("a", "x"), ops.Evict("a"), ops.Metrics("a"))
+    yield from (
+        ops.Listen("a", fails=2),
+        *write_small("a", "xyz", "xyz"),
+        ops.Get("a", "x"),
+        ops.Evict("a"),
+        ops.Metrics("a"),
+    )
     yield from (ops.Put("a", "w", "1", True), ops.Evict("a"), ops.Metrics("a"), ops.Flush("a"), ops.All("a"))
 
 
-def turns() -> Iterator[ops.Op]:
+def limits_within_rounds() -> Iterator[ops.Op]:
     """Meet limits in the middle of a round, with a stale running total, and close namespaces during a turn."""
-    yield from (*put("b", "x"), *put("aa", "x"), *put("C", "x"), ops.Resize(ENTRY_BYTES), ops.Metrics("aa"))
-    yield from (ops.Metrics("b"), ops.All("aa"), ops.All("b"), ops.Resize(PLENTY_BYTES), *closed(("aa", "b", "C")))
+    yield from (
+        *write_small("b", "x"),
+        *write_small("aa", "x"),
+        *write_small("C", "x"),
+        ops.Resize(ENTRY_BYTES),
+        ops.Metrics("aa"),
+    )
+    yield from (ops.Metrics("b"), ops.All("aa"), ops.All("b"), ops.Resize(PLENTY_BYTES), *close_all(("aa", "b", "C")))
     yield from (ops.Put("a", "x", "1"), ops.Put("b", "x", "1"), ops.Put("b", "y", "1"), ops.Put("c", "x", "1"))
     for left in (3, 2, 1, 0):
         yield from (ops.Resize(left * ENTRY_BYTES), ops.Usage(), ops.Metrics())
-    yield from (ops.Resize(PLENTY_BYTES), *closed("abc"))
+    yield from (ops.Resize(PLENTY_BYTES), *close_all("abc"))
     yield from (ops.Listen("a", (ops.Put("a", "y", "1"),)), ops.Put("a", "x", "1", True), ops.Resize(2 * ENTRY_BYTES))
     yield from (ops.Flush("a"), ops.Resize(2 * ENTRY_BYTES), ops.Usage(), ops.Metrics(), ops.Resize(PLENTY_BYTES))
-    yield from (ops.Put("a", "z", "1"), *put("b", KEYS[:6]), ops.Resize(2 * ENTRY_BYTES))
-    yield from (ops.Metrics(), ops.Resize(PLENTY_BYTES), *closed("abc"))
+    yield from (ops.Put("a", "z", "1"), *write_small("b", KEYS[:6]), ops.Resize(2 * ENTRY_BYTES))
+    yield from (ops.Metrics(), ops.Resize(PLENTY_BYTES), *close_all("abc"))
     yield from (ops.Listen("a", (ops.Close("b"), ops.Put("b", "y", "1"))), ops.Put("a", "x", "1", True))
     yield from (ops.Put("b", "x", "1"), ops.Resize(ENTRY_BYTES - 1), ops.Metrics(), ops.Resize(PLENTY_BYTES))
 
 
-def reopened() -> Iterator[ops.Op]:
+def reopen_during_turn() -> Iterator[ops.Op]:
     """Close and refill a namespace before the turn that it was chosen for."""
     own = (ops.Close("b"), *(ops.Put(ns, key, "1") for ns, key in ("by", "ay", "az")))
     yield from (ops.Listen("a", own), ops.Put("a", "x", "1", True))
-    yield from (*put("b", "01234"), ops.Resize(200), ops.Usage(), ops.Metrics())
+    yield from (*write_small("b", "01234"), ops.Resize(200), ops.Usage(), ops.Metrics())
 
 
-def endless() -> Iterator[ops.Op]:
+def run_endless_loop() -> Iterator[ops.Op]:
     """Keep the running total above the sum until nothing is left to evict; then close the last namespace."""
     yield from (ops.Listen("a", (ops.Put("a", "y", "1"),)), ops.Put("a", "x", "1", True), ops.Flush("a"))
     yield from (ops.Put("b", "x", "1"), ops.Resize(0), ops.Resize(PLENTY_BYTES), ops.Close("b"), ops.Close("a"))
@@ -257,33 +281,41 @@ def stores() -> Iterator[ops.Op]:
     yield from (ops.Share(10**12 + number, number * 37, number % 2 == 0) for number in range(5))
 
 
-PLAYED: Final = (
-    handed_over,
-    texts,
-    crowded,
+LARGE_RUNS: Final = (
+    flush_and_evict,
+    long_texts,
+    overflow_by_one_write,
     limits,
     calls,
     closings,
-    lost,
-    thrown,
-    turns,
-    reopened,
-    endless,
+    evict_unheard,
+    evict_refused,
+    limits_within_rounds,
+    reopen_during_turn,
+    run_endless_loop,
     counters,
     stores,
 )
 
 
-def large() -> Iterator[Run]:
+def generate_large_runs() -> Iterator[Run]:
     """Generate every run under the norm, some with little room, and some under each variant of the releases."""
     config = Config(PLENTY_BYTES)
-    for played in PLAYED:
+    for played in LARGE_RUNS:
         yield config, tuple(played())
-    yield Config(900), tuple(handed_over())
+    yield Config(900), tuple(flush_and_evict())
     yield Config(PLENTY_BYTES, 5), tuple(calls())
-    for variants in READINGS:
-        yield replace(config, variants=variants), (*handed_over(), *calls(), *stores())
-        for played in (limits, closings, lost, thrown, turns, reopened, endless):
+    for variants in SINGLE_VARIANTS:
+        yield replace(config, variants=variants), (*flush_and_evict(), *calls(), *stores())
+        for played in (
+            limits,
+            closings,
+            evict_unheard,
+            evict_refused,
+            limits_within_rounds,
+            reopen_during_turn,
+            run_endless_loop,
+        ):
             yield replace(config, variants=variants), tuple(played())
 
 
@@ -293,7 +325,7 @@ MANY: Final = 300
 """The number of items that take a step each."""
 MORE: Final = 1_100
 """The number of items that one step makes."""
-STORMS: Final = 40
+RANDOM_RUNS: Final = 40
 """The number of short runs of each variant."""
 
 
@@ -328,7 +360,7 @@ def headers() -> Iterator[ops.Op]:
     yield from (ops.Usage("a"), ops.Put("a", "x", None, True, "t", many), ops.Flush("a"), ops.Usage("a"))
 
 
-def many_lost() -> Iterator[ops.Op]:
+def evict_many_unheard() -> Iterator[ops.Op]:
     """Evict many keys while nobody listens."""
     names = [f"{number:03}" for number in range(MANY)]
     yield ops.PutAll("a", tuple(ops.Write(name, "1", True) for name in names))
@@ -336,7 +368,7 @@ def many_lost() -> Iterator[ops.Op]:
     yield from (ops.Listen("a"), ops.Usage("a"), ops.Flush("a"), ops.Metrics("a"), ops.Evict("a"))
 
 
-def storm(source: random.Random) -> Iterator[ops.Op]:
+def mix_store_operations(source: random.Random) -> Iterator[ops.Op]:
     """Use one store with few keys, whose forwards write, delete, look up and flush the same keys."""
     for key in "abc":
         if source.random() < 0.7:
@@ -362,14 +394,14 @@ def _steps(source: random.Random, number: int) -> Iterator[ops.Op]:
         yield source.choice(made)
 
 
-def crowds() -> Iterator[Run]:
+def generate_crowded_runs() -> Iterator[Run]:
     """Generate all crowded runs under the norm or under all variants, and short random runs under each variant."""
     config, released = Config(PLENTY_BYTES), Config(PLENTY_BYTES, variants=RELEASED)
     for played in (keys(MORE), spaces(), headers()):
         yield config, tuple(played)
-    yield released, (*keys(MANY + 11), *many_lost())
-    for at, variants in enumerate((Variants(), *READINGS)):
-        for number in range(STORMS):
+    yield released, (*keys(MANY + 11), *evict_many_unheard())
+    for at, variants in enumerate((Variants(), *SINGLE_VARIANTS)):
+        for number in range(RANDOM_RUNS):
             source = random.Random(f"{at} {number}")
             limit = source.choice((PLENTY_BYTES, PLENTY_BYTES, 3 * ENTRY_BYTES, ENTRY_BYTES))
-            yield Config(limit, source.choice((2, 8)), variants), tuple(storm(source))
+            yield Config(limit, source.choice((2, 8)), variants), tuple(mix_store_operations(source))

@@ -2,7 +2,7 @@
 
 A bounded model (`AnyBoundedModel`) names its scope: a configuration, the events of each state, and the equality of
 states (`Canon`). `explore` runs every event in every state, of the reference or of a model with a seeded fault, and
-checks every law after each step. It returns an `Exploration` with counts, or with a `Counterexample`. `shallowest`
+checks every law after each step. It returns an `Exploration` with counts, or with a `Counterexample`. `find_shortest`
 searches several models for a seeded fault, one step deeper at a time.
 """
 
@@ -30,7 +30,7 @@ class Canon(Protocol):
     def key(self, state: Any) -> Hashable:
         """Return a key that is equal for equal states."""
 
-    def settled(self, state: Any) -> Any:
+    def representative(self, state: Any) -> Any:
         """Return the representative of a state."""
 
     def follows(self, step: Any) -> bool:
@@ -73,16 +73,16 @@ class AnyBoundedModel(Protocol):
 World = TypeVar("World", bound=AnyBoundedModel)
 
 
-def limit(world: World, steps: int | None) -> World:
+def limit_depth(scope: World, steps: int | None) -> World:
     """Limit the model to this many steps; None leaves it as it is."""
     if steps is None:
-        return world
-    return replace(world, depth=steps if world.depth is None else min(world.depth, steps))
+        return scope
+    return replace(scope, depth=steps if scope.depth is None else min(scope.depth, steps))
 
 
-def limit_all(worlds: Iterable[AnyBoundedModel], most: Mapping[str, int]) -> tuple[AnyBoundedModel, ...]:
+def limit_depths(scopes: Iterable[AnyBoundedModel], most: Mapping[str, int]) -> tuple[AnyBoundedModel, ...]:
     """Limit the models that are named in `most` to their number of steps."""
-    return tuple(limit(world, most.get(world.name)) for world in worlds)
+    return tuple(limit_depth(scope, most.get(scope.name)) for scope in scopes)
 
 
 # --- The search
@@ -110,7 +110,7 @@ class Exploration(NamedTuple):
 
 
 @contextmanager
-def unhindered() -> Iterator[None]:
+def without_cycle_search() -> Iterator[None]:
     """Disable the search for reference cycles: states have none, and the search takes a quarter of the time."""
     was = gc.isenabled()
     gc.disable()
@@ -122,7 +122,7 @@ def unhindered() -> Iterator[None]:
 
 
 def explore(
-    world: AnyBoundedModel,
+    scope: AnyBoundedModel,
     progress: Progress | None = None,
     only: Rule | None = None,
     model: Model | None = None,
@@ -134,13 +134,13 @@ def explore(
     leaves its frame. With `only`, the first step that breaks the law of that rule ends it; steps that break other laws
     are not followed.
     """
-    with unhindered():
-        *_, last = deeper(world, progress, only, model, whole)
+    with without_cycle_search():
+        *_, last = explore_by_depth(scope, progress, only, model, whole)
     return last
 
 
-def deeper(
-    world: AnyBoundedModel,
+def explore_by_depth(
+    scope: AnyBoundedModel,
     progress: Progress | None = None,
     only: Rule | None = None,
     model: Model | None = None,
@@ -148,22 +148,22 @@ def deeper(
 ) -> Iterator[Exploration]:
     """Explore and yield the result after each depth, so that a caller can ask for one more step.
 
-    Call it inside `unhindered`.
+    Call it inside `without_cycle_search`.
     """
-    config = world.config
-    system, events_of, canon, start = world.parts()
+    config = scope.config
+    system, events_of, canon, start = scope.parts()
     played = model or system.model
     step, check = played.step, build_check(system) if whole and only is None else system.laws.broken
-    follows, key_of, settled = canon.follows, canon.key, canon.settled
-    first: Any = settled(after(played, config, start))
+    follows, key_of, representative = canon.follows, canon.key, canon.representative
+    first: Any = representative(state_after(played, config, start))
     seen: set[Hashable] = {key_of(first)}
     fired: dict[Rule, int] = Counter()
     parents, via = array("L", [0]), array("H", [0])
     made: dict[Any, int] = {}
     frontier, number, transitions, depth = [first], 0, 0, 0
-    if world.depth == 0:
+    if scope.depth == 0:
         yield Exploration(len(seen), transitions, depth, False, fired, None)
-    while frontier and depth != world.depth:
+    while frontier and depth != scope.depth:
         depth += 1
         following: list[Any] = []
         for state in frontier:
@@ -183,7 +183,7 @@ def deeper(
                 key = key_of(done.state)
                 if key not in seen:
                     seen.add(key)
-                    following.append(settled(done.state))
+                    following.append(representative(done.state))
                     parents.append(number)
                     via.append(made.setdefault(event, len(made)))
             number += 1
@@ -201,7 +201,7 @@ def _path(number: int, parents: array[int], via: array[int], made: list[Any]) ->
     return path[::-1]
 
 
-def after(played: AnyModel, config: Any, steps: Iterable[Any]) -> Any:
+def state_after(played: AnyModel, config: Any, steps: Iterable[Any]) -> Any:
     """Return the state that these steps reach from the empty one."""
     state = played.initial(config)
     for event in steps:
@@ -209,16 +209,16 @@ def after(played: AnyModel, config: Any, steps: Iterable[Any]) -> Any:
     return state
 
 
-def breaks(case: Case, model: Model | None = None) -> tuple[Rule, ...]:
+def broken_rules(case: Case, model: Model | None = None) -> tuple[Rule, ...]:
     """Return the rules that the last step of a case breaks, from the empty state, by the reference or by a model."""
     config, last, played = case.config, case.steps[-1], model or case.system.model
-    state = after(played, config, case.steps[:-1])
+    state = state_after(played, config, case.steps[:-1])
     return case.system.laws.broken(config, state, last, played.step(state, last, config))
 
 
 # --- Counterexamples of seeded faults
 
-DEEPEST: Final = 6
+DEPTH_OF_FAULTS: Final = 6
 """The depth of the search for a fault, since it is too expensive to exhaust each model with each fault."""
 
 
@@ -226,21 +226,24 @@ class Refutation(NamedTuple):
     """A seeded fault, the bounded model that detects it, and the shortest sequence that breaks its law."""
 
     mutant: Fault
-    world: AnyBoundedModel
+    scope: AnyBoundedModel
     counterexample: Counterexample
 
 
-def shallowest(mutant: Fault, worlds: Sequence[AnyBoundedModel]) -> Refutation | None:
+def find_shortest(mutant: Fault, scopes: Sequence[AnyBoundedModel]) -> Refutation | None:
     """Find the shortest counterexample in any of these models, one step deeper at a time in all of them.
 
     It counts only if it breaks the law from the empty state too.
     """
-    with unhindered():
-        going = [(world, deeper(limit(world, DEEPEST), only=mutant.rule, model=mutant.model)) for world in worlds]
-        for _ in range(DEEPEST):
-            for world, exploration in going:
+    with without_cycle_search():
+        going = [
+            (scope, explore_by_depth(limit_depth(scope, DEPTH_OF_FAULTS), only=mutant.rule, model=mutant.model))
+            for scope in scopes
+        ]
+        for _ in range(DEPTH_OF_FAULTS):
+            for scope, exploration in going:
                 seen = next(exploration, None)
                 found = None if seen is None else seen.counterexample
-                if found is not None and mutant.rule in breaks(found.case, mutant.model):
-                    return Refutation(mutant, world, found)
+                if found is not None and mutant.rule in broken_rules(found.case, mutant.model):
+                    return Refutation(mutant, scope, found)
     return None

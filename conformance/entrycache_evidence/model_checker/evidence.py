@@ -22,7 +22,7 @@ from entrycache_evidence.model_checker.checker import (
     Exploration,
     Refutation,
     explore,
-    shallowest,
+    find_shortest,
 )
 from entrycache_faults.model import Model
 from entrycache_protocol.case import case_to_json
@@ -37,7 +37,7 @@ class Key(NamedTuple):
     """The identity of a bounded model; `within` is None for a complete exploration."""
 
     system: str
-    world: str
+    scope: str
     within: int | None
 
 
@@ -50,14 +50,14 @@ class Counts(NamedTuple):
     closed: bool
 
 
-def counts_key(world: AnyBoundedModel) -> Key:
+def counts_key(scope: AnyBoundedModel) -> Key:
     """Return the identity of a model."""
-    return Key(world.parts().system.name, world.name, world.depth)
+    return Key(scope.parts().system.name, scope.name, scope.depth)
 
 
-def count_states(world: AnyBoundedModel, seen: Exploration) -> tuple[Key, Counts]:
+def count_states(scope: AnyBoundedModel, seen: Exploration) -> tuple[Key, Counts]:
     """Return the identity and the counts of an exploration."""
-    return counts_key(world), Counts(seen.states, seen.transitions, seen.depth, seen.closed)
+    return counts_key(scope), Counts(seen.states, seen.transitions, seen.depth, seen.closed)
 
 
 def locate_counts() -> Path | None:
@@ -77,7 +77,7 @@ def load_counts() -> dict[Key, Counts]:
 def compare_counts(looked: Iterable[tuple[AnyBoundedModel, Exploration]], held: Mapping[Key, Counts]) -> list[str]:
     """Return a line for each model whose counts differ from the committed ones, with the command that accepts them."""
     return [
-        f"the bounded model {key.world!r} of {key.system}: {describe_counts(now)} now, {describe_counts(held[key])}, "
+        f"the bounded model {key.scope!r} of {key.system}: {describe_counts(now)} now, {describe_counts(held[key])}, "
         "in worlds.json; "
         f"if the change is intended: {ACCEPT}"
         for key, now in (count_states(*one) for one in looked)
@@ -119,7 +119,7 @@ def locate_first_sightings() -> Path | None:
 def load_first_sightings() -> dict[Rule, str]:
     """Load the name of a model for each rule whose fault was searched for; empty outside of a checkout."""
     held = read_docs_json(locate_first_sightings())
-    return {} if held is None else {Rule(rule): world for rule, world in held["worlds"].items()}
+    return {} if held is None else {Rule(rule): scope for rule, scope in held["worlds"].items()}
 
 
 def write_first_sightings(held: Mapping[Rule, str]) -> None:
@@ -137,39 +137,39 @@ def write_first_sightings(held: Mapping[Rule, str]) -> None:
 # --- Evidence
 
 
-def shown(world: AnyBoundedModel, seen: Exploration) -> str:
+def describe_exploration(scope: AnyBoundedModel, seen: Exploration) -> str:
     """Describe what was exhausted."""
     reach = "closed" if seen.closed else f"up to {seen.depth} steps"
-    return f"{world.told()}; {reach}, {seen.states} states, {seen.transitions} transitions"
+    return f"{scope.told()}; {reach}, {seen.states} states, {seen.transitions} transitions"
 
 
-def exhaust(worlds: Sequence[AnyBoundedModel], model: Model | None = None, whole: bool = True) -> Work[Result]:
+def exhaust(scopes: Sequence[AnyBoundedModel], model: Model | None = None, whole: bool = True) -> Work[Result]:
     """Exhaust these models; return the evidence for each law that fired in them, and the failures.
 
     The steps are those of the reference, or of `model`; with `whole` they are held to definitions and frames too. A law
     without a seeded fault gives no evidence, because nothing shows that it can fail.
     """
 
-    def look(world: AnyBoundedModel) -> tuple[Exploration, str]:
-        found = explore(world, model=model, whole=whole)
+    def look(scope: AnyBoundedModel) -> tuple[Exploration, str]:
+        found = explore(scope, model=model, whole=whole)
         broken = found.counterexample
-        return found._replace(counterexample=None), "" if broken is None else _failure(world, broken)
+        return found._replace(counterexample=None), "" if broken is None else _describe_failure(scope, broken)
 
     # The large ones stand last, and go first: none of them is left for one core at the end.
-    looked = (yield Batch("worlds", look, worlds[::-1]))[::-1]
+    looked = (yield Batch("worlds", look, scopes[::-1]))[::-1]
     failures = [failure for _, failure in looked if failure]
     if failures:
         return [], failures
-    seen = [(world, found) for world, (found, _) in zip(worlds, looked, strict=True)]
+    seen = [(scope, found) for scope, (found, _) in zip(scopes, looked, strict=True)]
     failures = compare_counts(seen, load_counts())
-    fired = {rule: [(world, found) for world, found in seen if found.fired.get(rule)] for rule in Rule}
+    fired = {rule: [(scope, found) for scope, found in seen if found.fired.get(rule)] for rule in Rule}
     rules = [rule for rule, inside in fired.items() if inside and rule in FAULT_OF]
 
     first = load_first_sightings()
 
     def refutation(rule: Rule) -> str:
-        found = refute(rule, [world for world, _ in fired[rule]], first.get(rule))
-        return "" if found is None else _refuted(found)
+        found = refute(rule, [scope for scope, _ in fired[rule]], first.get(rule))
+        return "" if found is None else _describe_refutation(found)
 
     told = yield Batch("planted faults", refutation, rules)
     evidence = []
@@ -184,33 +184,33 @@ def exhaust(worlds: Sequence[AnyBoundedModel], model: Model | None = None, whole
 def refute(rule: Rule, inside: Sequence[AnyBoundedModel], first: str | None = None) -> Refutation | None:
     """Find the shortest case that shows the fault of a rule, first in the model named `first`, then in all of them."""
     fault = FAULT_OF[rule]
-    return shallowest(fault, [world for world in inside if world.name == first]) or shallowest(fault, inside)
+    return find_shortest(fault, [scope for scope in inside if scope.name == first]) or find_shortest(fault, inside)
 
 
 def _bounds(rule: Rule, inside: Sequence[tuple[AnyBoundedModel, Exploration]]) -> str:
-    world, found = max(inside, key=lambda pair: (_is_norm(pair[0]), pair[1].states))
+    scope, found = max(inside, key=lambda pair: (_is_norm(pair[0]), pair[1].states))
     asked = sum(found.fired[rule] for _, found in inside)
-    others = [f"{other.name} ({_size(seen)})" for other, seen in inside if other is not world]
+    others = [f"{other.name} ({_size(seen)})" for other, seen in inside if other is not scope]
     more = f"; also: {', '.join(others)}" if others else ""
-    return f"{shown(world, found)}{more}; asked {asked} times"
+    return f"{describe_exploration(scope, found)}{more}; asked {asked} times"
 
 
-def _is_norm(world: AnyBoundedModel) -> bool:
+def _is_norm(scope: AnyBoundedModel) -> bool:
     """Return whether the model has no variant but the norm."""
-    return bool(world.config.variants == type(world.config)().variants)
+    return bool(scope.config.variants == type(scope.config)().variants)
 
 
 def _size(seen: Exploration) -> str:
     return f"{seen.states} states" if seen.closed else f"{seen.states} states within {seen.depth} steps"
 
 
-def _refuted(found: Refutation) -> str:
+def _describe_refutation(found: Refutation) -> str:
     steps = len(found.counterexample.case.steps)
     unit = "step" if steps == 1 else "steps"
-    return f"{found.mutant.note} Shortest: {steps} {unit} ({found.world.name})."
+    return f"{found.mutant.note} Shortest: {steps} {unit} ({found.scope.name})."
 
 
-def _failure(world: AnyBoundedModel, found: Counterexample) -> str:
+def _describe_failure(scope: AnyBoundedModel, found: Counterexample) -> str:
     rules = ", ".join(rule.value for rule in found.rules)
     case = json.dumps(case_to_json(found.case))
-    return f"{rules}: broken in {len(found.case.steps)} steps of the world {world.name!r}; the case: {case}"
+    return f"{rules}: broken in {len(found.case.steps)} steps of the world {scope.name!r}; the case: {case}"

@@ -1,7 +1,7 @@
 """The bounded models of `pulsar-legacy` that are exhausted; together they fire every law of its steps.
 
-A `BoundedModel` lists its events; `Aged` makes states equal that differ in the time only. `CI`, `LONG` and `NIGHTLY`
-are the models of the profiles.
+A `BoundedModel` lists its events; `AgedStates` makes states equal that differ in the time only. `CI`, `LONG` and
+`NIGHTLY` are the models of the profiles.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ class BoundedModel:
     name: str
     config: Config
     events: tuple[ops.Op, ...]
-    told_of: str
+    description: str
     oldest: int = 2
     depth: int | None = None
 
     def parts(self) -> Parts:
         """Return the events, which are the same in every state, with ages instead of stamps."""
-        return Parts(SYSTEM, lambda _: self.events, Aged(self.oldest))
+        return Parts(SYSTEM, lambda _: self.events, AgedStates(self.oldest))
 
     def told(self) -> str:
         """Describe the bounds."""
-        return f"{self.name}: {len(self.events)} events ({self.told_of})"
+        return f"{self.name}: {len(self.events)} events ({self.description})"
 
 
-class Aged:
+class AgedStates:
     """Equality of states that ignores the time, and ages that nothing tells apart."""
 
     def __init__(self, oldest: int) -> None:
@@ -61,7 +61,7 @@ class Aged:
         ]
         return tuple(held), cache.size_bytes
 
-    def settled(self, state: State) -> State:
+    def representative(self, state: State) -> State:
         """Return the representative of a state: the time is `oldest`, and nothing is older."""
         back = state.now_nanos - self._oldest
         caches = {
@@ -80,7 +80,7 @@ class Aged:
         return True
 
 
-def inserts(
+def build_inserts(
     places: Iterable[tuple[CacheName, Position]], sizes: Iterable[int], token: int | Absent = ABSENT
 ) -> tuple[ops.Op, ...]:
     """Build an insert of each of these sizes at each of these places."""
@@ -93,7 +93,7 @@ LOW, NEXT, LATER = at(0), at(1), at(0, 2)
 """Two positions of a ledger, and one of the next ledger."""
 
 THREE: Final = ((A, LOW), (A, LATER), (B, LOW))
-WRONG: Final[tuple[ops.Op, ...]] = (
+REFUSED_EVENTS: Final[tuple[ops.Op, ...]] = (
     ops.Insert(A, LOW, -1),
     ops.Advance(-1),
     ops.Expire(A, -1),
@@ -104,7 +104,7 @@ WRONG: Final[tuple[ops.Op, ...]] = (
 )
 """Events that the protocol refuses."""
 
-LOOKS: Final[tuple[ops.Op, ...]] = (
+QUERIES: Final[tuple[ops.Op, ...]] = (
     *(ops.Get(*place) for place in THREE),
     *(ops.GetRange(A, *bounds) for bounds in ((LOW, LATER), (LATER, LOW))),
     ops.Exists(A, LOW),
@@ -132,19 +132,19 @@ SMALL: Final = Config(max_size_bytes=4, watermark=0.5, ttl_nanos=1)
 EVERY: Final = BoundedModel(
     "every operation on three entries",
     SMALL,
-    (*inserts(THREE, (0, 1, 2)), *LOOKS, *REMOVALS, *TIME, *PASSES, ops.RunScheduled(), *WRONG),
+    (*build_inserts(THREE, (0, 1, 2)), *QUERIES, *REMOVALS, *TIME, *PASSES, ops.RunScheduled(), *REFUSED_EVENTS),
     "three entries of two ledgers in two caches, sizes 0, 1 and 2 under a limit of 4, the watermark at the half",
 )
 MANUAL: Final = BoundedModel(
     "passes that wait",
     replace(SMALL, eviction=Eviction.MANUAL),
-    (*inserts(THREE, (1, 2)), *TIME[:2], ops.Evict(1), ops.EvictCache(A, 1), ops.Clear(A), ops.RunScheduled()),
+    (*build_inserts(THREE, (1, 2)), *TIME[:2], ops.Evict(1), ops.EvictCache(A, 1), ops.Clear(A), ops.RunScheduled()),
     "three entries of two sizes under a limit of 4, a pass of which waits until it is run",
 )
 HIGH: Final = BoundedModel(
     "a watermark above the trigger",
     replace(SMALL, watermark=1.0),
-    (*inserts(THREE, (1, 3)), ops.Evict(1), ops.Clear(A), ops.RunScheduled(), *LOOKS[-4:]),
+    (*build_inserts(THREE, (1, 3)), ops.Evict(1), ops.Clear(A), ops.RunScheduled(), *QUERIES[-4:]),
     "three entries of two sizes under a limit of 4, nothing to free above the trigger",
 )
 HIGH_MANUAL: Final = replace(
@@ -156,13 +156,13 @@ READS: Final = BoundedModel(
     "reads of whole ranges",
     Config(max_size_bytes=210, watermark=0.5, ttl_nanos=1),
     (
-        *inserts(((A, LOW), (A, NEXT), (B, LOW)), (7,), 5),
+        *build_inserts(((A, LOW), (A, NEXT), (B, LOW)), (7,), 5),
         *(ops.Read(A, *bounds) for bounds in ((LOW, LOW), (LOW, NEXT), (NEXT, at(2)))),
         *(ops.ReadOne(A, pos) for pos in (LOW, NEXT)),
         ops.Get(A, LOW),
         ops.GetRange(A, LOW, NEXT),
         ops.RemoveRange(A, LOW, LOW, True),
-        *WRONG[-2:],
+        *REFUSED_EVENTS[-2:],
     ),
     "three positions of a cache and one of another, entries of 7 bytes with a payload and of 100 from storage",
 )
@@ -179,14 +179,14 @@ SHARES: Final = BoundedModel(
 OFF: Final = BoundedModel(
     "no insert is taken",
     Config(max_size_bytes=0, ttl_nanos=1),
-    (*inserts(THREE, (0, 1)), *LOOKS, *TIME, *PASSES, ops.Read(A, LOW, NEXT)),
+    (*build_inserts(THREE, (0, 1)), *QUERIES, *TIME, *PASSES, ops.Read(A, LOW, NEXT)),
     "a limit of 0",
 )
 OBJECT: Final = BoundedModel(
     "every operation on three entries, single lookups by object",
     replace(SMALL, variants=Variants(SingleLookup.OBJECT)),
     EVERY.events,
-    EVERY.told_of,
+    EVERY.description,
     depth=4,
 )
 
@@ -194,7 +194,7 @@ THREE_CACHES: Final = BoundedModel(
     "four entries of three caches",
     Config(max_size_bytes=6, watermark=0.5, ttl_nanos=1),
     (
-        *inserts(((A, LOW), (A, NEXT), (B, LOW), (C, LOW)), (1, 2)),
+        *build_inserts(((A, LOW), (A, NEXT), (B, LOW), (C, LOW)), (1, 2)),
         *TIME,
         *PASSES,
         *(ops.Clear(name) for name in (A, B, C)),
@@ -206,7 +206,7 @@ FIVE: Final = BoundedModel(
     "five entries of three caches, passes that wait",
     Config(max_size_bytes=8, watermark=0.5, ttl_nanos=2, eviction=Eviction.MANUAL),
     (
-        *inserts(((A, LOW), (A, NEXT), (A, LATER), (B, LOW), (C, LOW)), (1, 3)),
+        *build_inserts(((A, LOW), (A, NEXT), (A, LATER), (B, LOW), (C, LOW)), (1, 3)),
         *TIME,
         *PASSES,
         *(ops.Clear(name) for name in (A, B, C)),

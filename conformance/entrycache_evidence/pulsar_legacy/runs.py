@@ -1,7 +1,7 @@
 """Play short runs of `pulsar-legacy` in the tests of single rules.
 
-`play` runs events on the reference, or on the model under test, reports the run to the rulebook, and returns a `Played`
-record with the states and steps.
+`play` runs events on the reference, or on the model under test, reports the run to the rulebook, and returns a
+`PlayedRun` record with the states and steps.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def at(entry: int, ledger: int = 1) -> Position:
     return Position(ledger, entry)
 
 
-def sized(cache: CacheName, *sizes: int) -> list[Insert]:
+def build_inserts(cache: CacheName, *sizes: int) -> list[Insert]:
     """Build inserts of entries of these sizes, from 1:0 on."""
     return [Insert(cache, at(entry), size) for entry, size in enumerate(sizes)]
 
 
-class Played(NamedTuple):
+class PlayedRun(NamedTuple):
     """A run: its states, the initial one first, and the steps between them."""
 
     states: tuple[State, ...]
@@ -57,7 +57,7 @@ class Played(NamedTuple):
         return [] if found is None else [pos.entry for pos in sorted(found.entries)]
 
 
-def play(*events: Op, **config: Any) -> Played:
+def play(*events: Op, **config: Any) -> PlayedRun:
     """Play these events on the reference or the model under test; keywords change the configuration."""
     settings = Config(**config)
     report_run(NAME, settings, events)
@@ -67,4 +67,4 @@ def play(*events: Op, **config: Any) -> Played:
     for event in events:
         steps.append(played.step(states[-1], event, settings))
         states.append(steps[-1].state)
-    return Played(tuple(states), tuple(steps))
+    return PlayedRun(tuple(states), tuple(steps))

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit_all
-from entrycache_evidence.pulsar_pip430.state_space import BoundedModel, EventModel, slot
+from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit_depths
+from entrycache_evidence.pulsar_pip430.state_space import BoundedModel, ListedModel, slot
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import (
     Config,
@@ -33,7 +33,7 @@ _LOW: Final = Position(0, 0)
 _NEXT: Final = Position(0, 1)
 _OTHER: Final = Position(1, 0)
 
-MANAGER: Final = EventModel(
+MANAGER: Final = ListedModel(
     "trigger and settings",
     Config(max_size_bytes=4, watermark=0.5, ttl_nanos=1, max_requeues=1),
     (
@@ -73,7 +73,7 @@ MANUAL: Final = replace(
 )
 """The same with the flag instead of the pass."""
 
-READS: Final = EventModel(
+READS: Final = ListedModel(
     "reads",
     Config(max_size_bytes=4, watermark=0.5, storage_entry_size=1, max_requeues=1),
     (
@@ -100,7 +100,7 @@ READS: Final = EventModel(
 )
 """Fills that trigger, and holds whose entries leave and come back."""
 
-VARIANT: Final = replace(
+ALL_VARIANTS: Final = replace(
     READS,
     name="readings of 5.0.1",
     config=replace(
@@ -124,11 +124,11 @@ VARIANT: Final = replace(
         ops.Evict(1),
         ops.Evict(2),
     ),
-    told_of="inserts with counts of none, 0 and 2, reads with 0 and 1, mark_read, release, evict",
+    description="inserts with counts of none, 0 and 2, reads with 0 and 1, mark_read, release, evict",
 )
 """All variants of the later releases at once."""
 
-CURSORS: Final = EventModel(
+CURSORS: Final = ListedModel(
     "cursors",
     Config(ttl_nanos=500_000),
     (
@@ -156,19 +156,19 @@ HEAP: Final = replace(
     name="cursors, heap container",
     config=Config(ttl_nanos=500_000, evict_by_expected_reads=False),
     events=tuple(event for event in CURSORS.events if type(event) not in {ops.Insert, ops.Configure, ops.RemoveCache}),
-    told_of="two cursors on two positions or none, every operation on them, half milliseconds",
+    description="two cursors on two positions or none, every operation on them, half milliseconds",
     slots=0,
 )
 """The heap container."""
 
-LATER: Final = (MANAGER, MANUAL, READS, VARIANT, CURSORS, HEAP)
+LATER_LEVELS: Final = (MANAGER, MANUAL, READS, ALL_VARIANTS, CURSORS, HEAP)
 
 
 # --- Levels `range` and `queue`
 
 _HIGH: Final = Position(1, 0)
 
-WRONG: Final[tuple[ops.Op, ...]] = (
+REFUSED_EVENTS: Final[tuple[ops.Op, ...]] = (
     ops.Insert(_A, _LOW, -1),
     ops.Advance(-1),
     ops.Expire(-1),
@@ -198,7 +198,7 @@ ALL: Final = BoundedModel(
     (ABSENT, 0),
     (1, 2),
     RANGES,
-    WRONG,
+    REFUSED_EVENTS,
     looks=True,
     depth=4,
 )
@@ -215,7 +215,7 @@ PAIR: Final = BoundedModel(
     (ABSENT,),
     (1,),
     (*RANGES[:5], ops.Observe()),
-    WRONG,
+    REFUSED_EVENTS,
     looks=True,
 )
 """Every operation on two entries, explored completely."""
@@ -249,10 +249,10 @@ WIDE: Final = BoundedModel(
 TWO_CACHES: Final = replace(WIDE, name="two entries of two caches", keys=(slot("a", 0, 0), slot("b", 0, 0)))
 """Every step of two entries in different caches."""
 
-UNAWAITED: Final = replace(WIDE, name="three entries of two caches, no reads expected", expected=(ABSENT,))
+WITHOUT_EXPECTED_READS: Final = replace(WIDE, name="three entries of two caches, no reads expected", expected=(ABSENT,))
 """Every order of three entries that only an access keeps."""
 
-UNBUDGETED: Final = replace(
+WITHOUT_BUDGET: Final = replace(
     WIDE, name="three entries of two caches, no budget", config=replace(WIDE.config, max_requeues=0)
 )
 """Every order of three entries with expected reads and no budget."""
@@ -281,14 +281,14 @@ NO_BUDGET: Final = replace(
 
 WHOLE: Final[tuple[AnyBoundedModel, ...]] = (
     *(CACHING_OFF, ALL, NO_BUDGET, ACCESS_OFF, PAIR),
-    *LATER,
-    *(TWO_CACHES, UNAWAITED, UNBUDGETED),
+    *LATER_LEVELS,
+    *(TWO_CACHES, WITHOUT_EXPECTED_READS, WITHOUT_BUDGET),
 )
 """The models of a long run."""
 
-BOUNDED: Final[Mapping[str, int]] = {READS.name: 7, UNAWAITED.name: 8, UNBUDGETED.name: 5}
+BOUNDED: Final[Mapping[str, int]] = {READS.name: 7, WITHOUT_EXPECTED_READS.name: 8, WITHOUT_BUDGET.name: 5}
 """The greatest number of steps of the largest models in a pull request."""
 
-CI: Final = limit_all(WHOLE, BOUNDED)
+CI: Final = limit_depths(WHOLE, BOUNDED)
 LONG: Final[tuple[AnyBoundedModel, ...]] = (*WHOLE, WIDE)
 NIGHTLY: Final[tuple[AnyBoundedModel, ...]] = (*LONG, VAST)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_pip430.fast_cache import Adapter, BrokerCache, open_cache
 from entrycache_evidence.model_checker.checker import AnyBoundedModel
-from entrycache_evidence.model_checker.refinement import Fast, Refines
+from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask
 from entrycache_evidence.pulsar_pip430 import bounded_models
 from entrycache_fast.pulsar.store import Entry as FastEntry
 from entrycache_fast.pulsar.store import RangeCache
@@ -20,7 +20,7 @@ from entrycache_reference.pulsar_pip430.config import Settings
 from entrycache_reference.pulsar_pip430.state import DEAD, Cache, Counts, Entry, HeldPosition, Slot, State
 from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position
 
-LEFT: Final = HeldPosition(Slot(CacheName(""), Position(0, 0)), False)
+LOST_CLAIM: Final = HeldPosition(Slot(CacheName(""), Position(0, 0)), False)
 """The mark of a held entry that is not cached; no step depends on its former place."""
 
 
@@ -65,7 +65,7 @@ def abstract_state(adapter: Adapter) -> State:
 
 def comparable_state(state: State) -> State:
     """Remove the places of held entries that are not cached."""
-    holds = {name: tuple(held if held.is_cached else LEFT for held in kept) for name, kept in state.holds.items()}
+    holds = {name: tuple(held if held.is_cached else LOST_CLAIM for held in kept) for name, kept in state.holds.items()}
     return state._replace(holds=holds)
 
 
@@ -101,12 +101,16 @@ def _slots(entry: FastEntry) -> list[Slot | None]:
 
 
 def _held(entry: FastEntry | None) -> HeldPosition:
-    return HeldPosition(_slot(entry), True) if entry is not None and entry.ledger.get(entry.number) is entry else LEFT
+    return (
+        HeldPosition(_slot(entry), True)
+        if entry is not None and entry.ledger.get(entry.number) is entry
+        else LOST_CLAIM
+    )
 
 
-def fast_cache(cache_type: type[BrokerCache] = BrokerCache) -> Fast:
+def fast_cache(cache_type: type[BrokerCache] = BrokerCache) -> FastCache:
     """Describe the fast cache, or one with a seeded fault."""
-    return Fast(
+    return FastCache(
         lambda config: open_cache(config, cache_type),
         lambda instance, op: instance(op),
         lambda instance: abstract_state(instance.adapter),
@@ -133,6 +137,6 @@ The models of variants are left out, because the fast cache follows the norm.
 """
 
 REFINED: Final = tuple(
-    Refines(world, fast_cache(), fast_cache(FAULTS[name]), (FAULTS[name].__doc__ or name).strip(), is_quick)
-    for world, name, is_quick in WORLDS
+    RefinementTask(scope, fast_cache(), fast_cache(FAULTS[name]), (FAULTS[name].__doc__ or name).strip(), is_quick)
+    for scope, name, is_quick in WORLDS
 )

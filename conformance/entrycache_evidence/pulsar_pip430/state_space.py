@@ -1,7 +1,7 @@
 """The scope of a bounded model of `pulsar-pip430`, its events, and the equality of its states.
 
 `BoundedModel` builds its events from positions, sizes and counts, and merges states by ages and saturated counts
-(`Canon`). `EventModel` lists its events and keeps whole states.
+(`SaturatedStates`). `ListedModel` lists its events and keeps whole states.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class BoundedModel:
 
     def parts(self) -> Parts:
         """Return the events, and the equality of states."""
-        return Parts(SYSTEM, Events(self).of, Canon(self))
+        return Parts(SYSTEM, Events(self).of, SaturatedStates(self))
 
     def told(self) -> str:
         """Describe the bounds."""
@@ -61,14 +61,15 @@ class BoundedModel:
         return (
             f"{self.name}: {len(self.keys)} positions in {caches} cache{'s' if caches > 1 else ''}, "
             f"sizes {', '.join(map(str, self.sizes))}, "
-            f"inserted counts {', '.join(map(shown_count, self.expected))} within {self.counts[0]}..{self.counts[1]}, "
+            f"inserted counts {', '.join(map(describe_count, self.expected))} "
+            f"within {self.counts[0]}..{self.counts[1]}, "
             f"at most {self.slots} slots, max_requeues {self.config.max_requeues}, ttl {self.config.ttl_nanos}, "
             f"extend_recently_accessed {str(self.config.extend_recently_accessed).lower()}, "
             f"expire {ages}, evict {', '.join(map(str, self.needs))}"
         )
 
 
-def shown_count(count: int | Absent | None) -> str:
+def describe_count(count: int | Absent | None) -> str:
     """Describe a number of expected reads."""
     return "none" if count is ABSENT or count is None else str(count)
 
@@ -76,54 +77,54 @@ def shown_count(count: int | Absent | None) -> str:
 class Events:
     """The events of a bounded model."""
 
-    def __init__(self, world: BoundedModel) -> None:
-        self.world = world
+    def __init__(self, scope: BoundedModel) -> None:
+        self.scope = scope
         self.inserts = {
             key: tuple(
                 ops.Insert(key.cache, key.pos, size, count, index + 1)
-                for size, count in product(world.sizes, world.expected)
+                for size, count in product(scope.sizes, scope.expected)
             )
-            for index, key in enumerate(world.keys)
+            for index, key in enumerate(scope.keys)
         }
-        self.gets = {key: ops.Get(key.cache, key.pos) for key in world.keys}
-        self.reads = {key: ops.MarkRead(key.cache, key.pos) for key in world.keys}
-        self.expects = {key: ops.ExpectRead(key.cache, key.pos) for key in world.keys}
-        self.removes = {key: ops.RemoveRange(key.cache, key.pos, key.pos, True) for key in world.keys}
+        self.gets = {key: ops.Get(key.cache, key.pos) for key in scope.keys}
+        self.reads = {key: ops.MarkRead(key.cache, key.pos) for key in scope.keys}
+        self.expects = {key: ops.ExpectRead(key.cache, key.pos) for key in scope.keys}
+        self.removes = {key: ops.RemoveRange(key.cache, key.pos, key.pos, True) for key in scope.keys}
         looks: list[ops.Op] = []
-        if world.looks:
-            looks = [ops.Exists(key.cache, key.pos) for key in world.keys]
-            looks += [ops.Usage(), *(ops.Usage(name) for name in sorted({key.cache for key in world.keys}))]
+        if scope.looks:
+            looks = [ops.Exists(key.cache, key.pos) for key in scope.keys]
+            looks += [ops.Usage(), *(ops.Usage(name) for name in sorted({key.cache for key in scope.keys}))]
         self.always: tuple[ops.Op, ...] = (
             ops.Advance(1),
-            *(ops.Expire(age) for age in world.older),
-            *(ops.Evict(need) for need in world.needs),
+            *(ops.Expire(age) for age in scope.older),
+            *(ops.Evict(need) for need in scope.needs),
             *looks,
-            *world.ranges,
-            *world.wrong,
+            *scope.ranges,
+            *scope.wrong,
         )
 
     def of(self, state: State) -> Iterator[ops.Op]:
         """Yield the events that can happen in a state."""
         yield from self.always
-        world = self.world
-        least, greatest = world.counts
-        room = len(state.queue) < world.slots
-        for key in world.keys:
+        scope = self.scope
+        least, greatest = scope.counts
+        room = len(state.queue) < scope.slots
+        for key in scope.keys:
             cache = state.caches.get(key.cache)
             entry = None if cache is None else cache.entries.get(key.pos)
             if entry is None:
                 if room:
                     yield from self.inserts[key]
-                if world.looks:
+                if scope.looks:
                     yield from (self.gets[key], self.reads[key], self.expects[key], self.removes[key])
                 continue
-            if world.looks:
+            if scope.looks:
                 yield from self.inserts[key]
             yield self.gets[key]
             yield self.removes[key]
             count = entry.expected_reads
             if count is None:
-                if world.looks:
+                if scope.looks:
                     yield self.reads[key]
                     yield self.expects[key]
                 continue
@@ -133,14 +134,14 @@ class Events:
                 yield self.expects[key]
 
 
-class Canon:
+class SaturatedStates:
     """Equality of states that ignores a time shift, and saturates ages and requeue counts."""
 
-    def __init__(self, world: BoundedModel) -> None:
-        self.index = {key: number for number, key in enumerate(world.keys)}
-        self.cache_bit = {name: 1 << at for at, name in enumerate(sorted({key.cache for key in world.keys}))}
-        self.oldest = world.oldest
-        self.most = world.config.max_requeues
+    def __init__(self, scope: BoundedModel) -> None:
+        self.index = {key: number for number, key in enumerate(scope.keys)}
+        self.cache_bit = {name: 1 << at for at, name in enumerate(sorted({key.cache for key in scope.keys}))}
+        self.oldest = scope.oldest
+        self.most = scope.config.max_requeues
 
     def key(self, state: State) -> bytes:
         """Return a key that is equal for states that no further event and no law tells apart."""
@@ -165,7 +166,7 @@ class Canon:
         """Return True: no event of the model leaves the bounds."""
         return True
 
-    def settled(self, state: State) -> State:
+    def representative(self, state: State) -> State:
         """Return the representative of a state: the present is `oldest`, and ages and requeue counts are saturated."""
         oldest, most = self.oldest, self.most
         shift = oldest - state.now_nanos
@@ -195,7 +196,7 @@ def slot(cache: str, ledger: int, entry: int) -> Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class EventModel:
+class ListedModel:
     """The scope of an exploration; `told_of` describes the events.
 
     A step that leaves the bounds is judged but not followed: time after `latest_nanos`, more than `slots` slots, or a
@@ -205,7 +206,7 @@ class EventModel:
     name: str
     config: Config
     events: tuple[ops.Op, ...]
-    told_of: str
+    description: str
     latest_nanos: int = 0
     slots: int = 3
     least: int = 0
@@ -213,12 +214,12 @@ class EventModel:
 
     def parts(self) -> Parts:
         """Return the events, which are the same in every state, with whole states."""
-        return Parts(SYSTEM, EveryEvent(self).of, WholeState(self))
+        return Parts(SYSTEM, EveryEvent(self).of, WholeStates(self))
 
     def told(self) -> str:
         """Describe the bounds."""
         return (
-            f"{self.name}: {len(self.events)} events ({self.told_of}), time up to {self.latest_nanos}, "
+            f"{self.name}: {len(self.events)} events ({self.description}), time up to {self.latest_nanos}, "
             f"at most {self.slots} slots, counts from {self.least} on"
         )
 
@@ -226,19 +227,19 @@ class EventModel:
 class EveryEvent:
     """The same events in every state."""
 
-    def __init__(self, world: EventModel) -> None:
-        self._events = world.events
+    def __init__(self, scope: ListedModel) -> None:
+        self._events = scope.events
 
     def of(self, state: State) -> tuple[ops.Op, ...]:
         """Return the events that can happen in a state."""
         return self._events
 
 
-class WholeState:
+class WholeStates:
     """Equality of states that ignores counters only, since no law compares them with anything earlier."""
 
-    def __init__(self, world: EventModel) -> None:
-        self._world = world
+    def __init__(self, scope: ListedModel) -> None:
+        self._world = scope
 
     def key(self, state: State) -> Hashable:
         """Return a key that is equal for equal states."""
@@ -255,17 +256,17 @@ class WholeState:
         holds = tuple(sorted(state.holds.items()))
         return state.now_nanos, state.settings, caches, state.queue, state.is_scheduled, holds
 
-    def settled(self, state: State) -> State:
+    def representative(self, state: State) -> State:
         """Return the representative of a state: the one that was reached first."""
         return state
 
     def follows(self, step: Step) -> bool:
         """Return whether the state is within the bounds."""
-        world, state = self._world, step.state
-        if state.now_nanos > world.latest_nanos or len(state.queue) > world.slots:
+        scope, state = self._world, step.state
+        if state.now_nanos > scope.latest_nanos or len(state.queue) > scope.slots:
             return False
         return all(
-            entry.expected_reads is None or entry.expected_reads >= world.least
+            entry.expected_reads is None or entry.expected_reads >= scope.least
             for cache in state.caches.values()
             for entry in cache.entries.values()
         )

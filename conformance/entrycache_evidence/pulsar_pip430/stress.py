@@ -1,8 +1,8 @@
 """Stress runs of `pulsar-pip430`: longer queues, wider reads, greater counts and ages than any bounded model has.
 
-`large` yields runs that were written by hand, each for an edge that a bounded model cannot reach. `storms` yields short
-random runs over four places in which every operation meets every other. `crowds` yields runs with hundreds of caches,
-cursors, holds, requeues and positions.
+`generate_large_runs` yields runs that were written by hand, each for an edge that a bounded model cannot reach.
+`generate_random_runs` yields short random runs over four places in which every operation meets every other.
+`generate_crowded_runs` yields runs with hundreds of caches, cursors, holds, requeues and positions.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from entrycache_evidence.core.stress import each_by_chance
+from entrycache_evidence.core.stress import choose_each_variant
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import (
     Config,
@@ -36,7 +36,7 @@ PLENTY_BYTES: Final = 10**13
 ROUNDED_UP_BYTES: Final = 5_557_860_836_705_101
 """A limit whose 98 %, as an IEEE product, is one byte more than the exact value."""
 HOUR_NANOS: Final = 3_600 * 10**9
-READINGS: Final = (
+SINGLE_VARIANTS: Final = (
     Variants(),
     Variants(requeue_budget=RequeueBudget.SPLIT),
     Variants(size_pass_rounds=SizePassRounds.ONE),
@@ -52,16 +52,16 @@ def at(entry: int, ledger: int = 1) -> Position:
     return Position(ledger, entry)
 
 
-def filled(number: int, size: int = 100, caches: tuple[CacheName, ...] = CACHES) -> Iterator[ops.Op]:
+def fill_caches(number: int, size: int = 100, caches: tuple[CacheName, ...] = CACHES) -> Iterator[ops.Op]:
     """Insert this many entries, in one cache after another, with counts from none to 2."""
     for index in range(number):
         count = (None, 0, 1, 2)[index // len(caches) % 4]
         yield ops.Insert(caches[index % len(caches)], at(index // len(caches)), size, count, index)
 
 
-def crowd() -> Iterator[ops.Op]:
+def mix_long_queue() -> Iterator[ops.Op]:
     """Run passes, calls and listings over a long queue with dead, marked and held slots."""
-    yield from filled(CROWD)
+    yield from fill_caches(CROWD)
     yield ops.GetRange(A, at(0), at(70))
     yield from (ops.Get(cache, at(entry)) for cache in (B, C) for entry in (1, 2, 3, 5, 8, 70))
     yield ops.Read(A, at(10), at(39), 2, HoldName("h"))
@@ -79,8 +79,8 @@ def crowd() -> Iterator[ops.Op]:
     yield from (ops.Insert(B, at(90 - 3 * ledger, ledger), 100, 1) for ledger in range(12))
     yield from (ops.GetRange(B, at(70, 3), at(60, 8)), ops.RemoveRange(B, at(80, 2), at(70, 5), True), ops.Observe())
     yield ops.Evict(10**9)
-    yield from (*filled(CROWD, caches=(A,)), ops.RemoveRange(A, at(3), at(200), True), ops.Clear(A), ops.Expire(0))
-    yield from (*filled(CROWD), ops.Evict(10**9), ops.Metrics())
+    yield from (*fill_caches(CROWD, caches=(A,)), ops.RemoveRange(A, at(3), at(200), True), ops.Clear(A), ops.Expire(0))
+    yield from (*fill_caches(CROWD), ops.Evict(10**9), ops.Metrics())
 
 
 def reads() -> Iterator[ops.Op]:
@@ -153,7 +153,7 @@ def cursors() -> Iterator[ops.Op]:
     yield from (ops.Advance(2 * 10**9 - 500_000), *told, ops.Advance(10**6), *told)
 
 
-def graces() -> Iterator[ops.Op]:
+def query_grace_period() -> Iterator[ops.Op]:
     """Query the default grace period of a long time to live in its last millisecond, and days and weeks later."""
     yield from (ops.CursorAdd(A, CursorName("c"), at(1)), ops.CursorRemove(A, CursorName("c")))
     yield ops.Advance(4 * HOUR_NANOS - 1)
@@ -162,12 +162,12 @@ def graces() -> Iterator[ops.Op]:
     yield ops.ShouldCache(A)
 
 
-def triggers() -> Iterator[ops.Op]:
+def overflow_limit() -> Iterator[ops.Op]:
     """Overflow a large limit by much, and run everything that is scheduled."""
     yield from (ops.Insert(A, at(number, 3), 100) for number in range(6))
-    yield from (ops.Advance(2 * 10**9), *filled(60, 2_000), ops.Cycle())
+    yield from (ops.Advance(2 * 10**9), *fill_caches(60, 2_000), ops.Cycle())
     yield from (ops.Insert(A, at(500), 60_000, 1), ops.Insert(A, at(501), 500_000), ops.RunScheduled(), ops.Observe())
-    yield from (*filled(30, 3_000), ops.Read(B, at(600), at(625), 1), ops.Cycle(), ops.RunScheduled())
+    yield from (*fill_caches(30, 3_000), ops.Read(B, at(600), at(625), 1), ops.Cycle(), ops.RunScheduled())
     yield from (
         ops.Configure(max_size_bytes=20_000),
         ops.RunScheduled(),
@@ -197,49 +197,49 @@ def ledgers() -> Iterator[ops.Op]:
         )
 
 
-def exact() -> Iterator[ops.Op]:
+def free_exactly() -> Iterator[ops.Op]:
     """Insert entries whose pass frees exactly what it needs."""
     yield from (ops.Insert(A, at(number), 100) for number in range(15))
     yield from (ops.Metrics(), ops.Observe())
 
 
-def rounded() -> Iterator[ops.Op]:
+def overflow_by_rounding() -> Iterator[ops.Op]:
     """Insert as many bytes as the exact trigger allows, and one more that the IEEE product allows."""
     exact = ROUNDED_UP_BYTES * 98 // 100
     yield from (ops.Insert(A, at(0), exact), ops.Insert(A, at(1), 1), ops.Observe(), ops.Insert(A, at(2), 1))
 
 
-PLAYED: Final = (crowd, reads, counts, budgets, amounts, ages, cursors, triggers, ledgers)
+LARGE_RUNS: Final = (mix_long_queue, reads, counts, budgets, amounts, ages, cursors, overflow_limit, ledgers)
 
 
-def large() -> Iterator[Run]:
+def generate_large_runs() -> Iterator[Run]:
     """Generate every run under the norm and some under each variant; the last ones use the heap container or wait."""
     config = Config(max_size_bytes=PLENTY_BYTES, max_requeues=40, ttl_nanos=1_000_000_001, storage_entry_size=1_500)
     tight = replace(config, max_size_bytes=100_003, max_requeues=2)
-    for played in PLAYED:
-        yield (tight if played is triggers else config), tuple(played())
-    yield replace(config, max_size_bytes=ROUNDED_UP_BYTES), tuple(rounded())
-    yield replace(config, max_size_bytes=1_000), tuple(exact())
-    yield replace(config, ttl_nanos=2 * HOUR_NANOS), tuple(graces())
-    for variants in READINGS[1:]:
-        yield replace(config, variants=variants), (*crowd(), *reads(), *budgets(), *counts(), *amounts())
-    for variants in READINGS[1:]:
+    for played in LARGE_RUNS:
+        yield (tight if played is overflow_limit else config), tuple(played())
+    yield replace(config, max_size_bytes=ROUNDED_UP_BYTES), tuple(overflow_by_rounding())
+    yield replace(config, max_size_bytes=1_000), tuple(free_exactly())
+    yield replace(config, ttl_nanos=2 * HOUR_NANOS), tuple(query_grace_period())
+    for variants in SINGLE_VARIANTS[1:]:
+        yield replace(config, variants=variants), (*mix_long_queue(), *reads(), *budgets(), *counts(), *amounts())
+    for variants in SINGLE_VARIANTS[1:]:
         yield replace(config, evict_by_expected_reads=False, variants=variants), tuple(reads())
     yield (
         replace(config, evict_by_expected_reads=False),
         tuple(event for event in cursors() if type(event) is not ops.CursorRank),
     )
-    yield replace(tight, eviction=Eviction.MANUAL), tuple(triggers())
+    yield replace(tight, eviction=Eviction.MANUAL), tuple(overflow_limit())
 
 
 # --- Short random runs
 
-STORMS: Final = 260
+RANDOM_RUNS: Final = 260
 STEPS: Final = 26
 TTL_NANOS: Final = 10
 
 
-def steps(source: random.Random) -> Iterator[ops.Op]:
+def mix_operations(source: random.Random) -> Iterator[ops.Op]:
     """Mix all operations on few places, with small counts, overlapping holds and small passes."""
     for number in range(STEPS):
         cache, pos, hold = source.choice((A, A, B)), at(source.randrange(2)), HoldName(source.choice("hi"))
@@ -268,9 +268,9 @@ def steps(source: random.Random) -> Iterator[ops.Op]:
     yield from (ops.Observe(), ops.Metrics(), ops.Evict(3), ops.Advance(TTL_NANOS + 1), ops.Expire(), ops.Observe())
 
 
-def storms() -> Iterator[Run]:
+def generate_random_runs() -> Iterator[Run]:
     """Generate short random runs, most of them under several variants, some with a tight limit."""
-    for number in range(STORMS):
+    for number in range(RANDOM_RUNS):
         source = random.Random(f"storm {number}")
         yield (
             Config(
@@ -281,9 +281,9 @@ def storms() -> Iterator[Run]:
                 extend_recently_accessed=source.random() < 0.8,
                 evict_by_expected_reads=source.random() < 0.9,
                 eviction=source.choice((Eviction.INLINE, Eviction.INLINE, Eviction.MANUAL)),
-                variants=each_by_chance(Variants(), source),
+                variants=choose_each_variant(Variants(), source),
             ),
-            tuple(steps(source)),
+            tuple(mix_operations(source)),
         )
 
 
@@ -346,7 +346,7 @@ def claims() -> Iterator[ops.Op]:
     yield from (ops.Observe(), ops.Advance(2 * 10**9), ops.Expire(), ops.Metrics())
 
 
-def turns() -> Iterator[ops.Op]:
+def requeue_many_times() -> Iterator[ops.Op]:
     """Requeue one entry pass after pass, beside one that leaves at once."""
     yield from (ops.Insert(A, at(0), 100, MANY), ops.Insert(A, at(1), 100))
     for _ in range(MANY + 20):
@@ -354,11 +354,11 @@ def turns() -> Iterator[ops.Op]:
     yield from (ops.Observe(), ops.Metrics())
 
 
-def crowds() -> Iterator[Run]:
+def generate_crowded_runs() -> Iterator[Run]:
     """Generate all crowded runs under the norm, requeues under variants too, and the short random runs."""
     config = Config(max_size_bytes=10**12, max_requeues=MANY, ttl_nanos=10**9, storage_entry_size=100)
-    for played in (many_cursors, caches, claims, turns, positions):
+    for played in (many_cursors, caches, claims, requeue_many_times, positions):
         yield config, tuple(played())
-    for variants in READINGS[1:]:
-        yield replace(config, variants=variants), tuple(turns())
-    yield from storms()
+    for variants in SINGLE_VARIANTS[1:]:
+        yield replace(config, variants=variants), tuple(requeue_many_times())
+    yield from generate_random_runs()

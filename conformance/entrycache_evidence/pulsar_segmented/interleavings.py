@@ -19,7 +19,7 @@ BYTES: Final = 2
 """The number of bytes of an entry: the fewest that can belong to two entries."""
 
 
-class Asks(Enum):
+class TurnCheck(Enum):
     """The moment at which a reader compares the turn of the segment that it reads."""
 
     BEHIND = "behind its bytes"
@@ -39,7 +39,7 @@ class Ring(NamedTuple):
     room: int = 1
     inserts: int = 4
     asked: tuple[int, ...] = (0, 1)
-    asks: Asks = Asks.BEHIND
+    asks: TurnCheck = TurnCheck.BEHIND
     turns_first: bool = True
     indexes_last: bool = True
 
@@ -52,7 +52,7 @@ class Ring(NamedTuple):
         )
 
 
-class Where(NamedTuple):
+class EntryPlace(NamedTuple):
     """The place of an entry: its segment, its first byte, and the turn of the segment."""
 
     segment: int
@@ -68,17 +68,17 @@ class Reader(NamedTuple):
     """A reader: its entry, the place of the entry, the bytes read so far, and its answer (`over`)."""
 
     entry: int
-    where: Where | None = None
+    where: EntryPlace | None = None
     taken: tuple[Byte, ...] = ()
     over: str = ""
 
 
-class Now(NamedTuple):
+class RingState(NamedTuple):
     """The whole state; `todo` are the remaining steps of the current insert, and `number` counts inserts."""
 
     turns: tuple[int, ...]
     bytes: tuple[tuple[Byte, ...], ...]
-    found_at: tuple[tuple[int, Where], ...]
+    found_at: tuple[tuple[int, EntryPlace], ...]
     current: int
     offset: int
     number: int
@@ -89,7 +89,7 @@ class Now(NamedTuple):
 EXACT, MISS, WRONG = "exact", "miss", "wrong"
 
 
-class Tried(NamedTuple):
+class Exploration(NamedTuple):
     """The result of an exploration: states, steps, the answers, and a shortest path to a wrong answer."""
 
     states: int
@@ -98,25 +98,25 @@ class Tried(NamedTuple):
     wrong: tuple[str, ...]
 
 
-def begun(ring: Ring) -> Now:
+def empty_ring(ring: Ring) -> RingState:
     """Return the empty ring, before any read or write."""
     empty = tuple((None,) * ring.room * BYTES for _ in range(ring.segments))
-    return Now((0,) * ring.segments, empty, (), 0, 0, 0, (), tuple(Reader(entry) for entry in ring.asked))
+    return RingState((0,) * ring.segments, empty, (), 0, 0, 0, (), tuple(Reader(entry) for entry in ring.asked))
 
 
-def next_of(ring: Ring, now: Now) -> Iterator[tuple[str, Now]]:
+def list_steps(ring: Ring, now: RingState) -> Iterator[tuple[str, RingState]]:
     """Yield every step that a writer or reader can take."""
     if now.todo:
-        yield f"writer: {now.todo[0]}", written(ring, now._replace(todo=now.todo[1:]), now.todo[0])
+        yield f"writer: {now.todo[0]}", write_step(ring, now._replace(todo=now.todo[1:]), now.todo[0])
     elif now.number < ring.inserts:
-        yield f"writer: begins {now.number}", now._replace(number=now.number + 1, todo=tasks(ring, now))
+        yield f"writer: begins {now.number}", now._replace(number=now.number + 1, todo=insert_steps(ring, now))
     for at, reader in enumerate(now.readers):
         if not reader.over:
-            what, after = read(ring, now, reader)
+            what, after = read_step(ring, now, reader)
             yield f"reader {at}: {what}", now._replace(readers=(*now.readers[:at], after, *now.readers[at + 1 :]))
 
 
-def tasks(ring: Ring, now: Now) -> tuple[str, ...]:
+def insert_steps(ring: Ring, now: RingState) -> tuple[str, ...]:
     """Return the steps of the next insert."""
     turn = ("next", "turn", "clear") if ring.turns_first else ("next", "clear")
     bytes_of_it = tuple(f"byte {at}" for at in range(BYTES))
@@ -126,7 +126,7 @@ def tasks(ring: Ring, now: Now) -> tuple[str, ...]:
     return (*turn, *write, *(() if ring.turns_first else ("turn",)), "offset")
 
 
-def written(ring: Ring, now: Now, task: str) -> Now:
+def write_step(ring: Ring, now: RingState, task: str) -> RingState:
     """Make one step of the writer."""
     here, entry = now.current, now.number - 1
     if task == "next":
@@ -136,7 +136,7 @@ def written(ring: Ring, now: Now, task: str) -> Now:
     if task == "clear":
         return now._replace(found_at=tuple(pair for pair in now.found_at if pair[1].segment != here))
     if task == "index":
-        return now._replace(found_at=(*now.found_at, (entry, Where(here, now.offset, now.turns[here]))))
+        return now._replace(found_at=(*now.found_at, (entry, EntryPlace(here, now.offset, now.turns[here]))))
     if task == "offset":
         return now._replace(offset=now.offset + BYTES)
     at = int(task.removeprefix("byte "))
@@ -147,45 +147,45 @@ def _with(items: tuple, at: int, item: object) -> tuple:  # type: ignore[type-ar
     return (*items[:at], item, *items[at + 1 :])
 
 
-def read(ring: Ring, now: Now, reader: Reader) -> tuple[str, Reader]:
+def read_step(ring: Ring, now: RingState, reader: Reader) -> tuple[str, Reader]:
     """Make one step of a reader: a lookup, a byte, or an answer."""
     if reader.where is None:
         where = dict(now.found_at).get(reader.entry)
         return "looks up", reader._replace(where=where, over="" if where else MISS)
     in_turn = now.turns[reader.where.segment] == reader.where.turn
-    if ring.asks is Asks.BEFORE and not reader.taken and not in_turn:
+    if ring.asks is TurnCheck.BEFORE and not reader.taken and not in_turn:
         return "asks for the turn", reader._replace(over=MISS)
     if len(reader.taken) < BYTES:
         byte = now.bytes[reader.where.segment][reader.where.start + len(reader.taken)]
         return f"takes byte {len(reader.taken)}", reader._replace(taken=(*reader.taken, byte))
-    if ring.asks is Asks.BEHIND and not in_turn:
+    if ring.asks is TurnCheck.BEHIND and not in_turn:
         return "asks for the turn", reader._replace(over=MISS)
     is_exact = reader.taken == tuple((reader.entry, at) for at in range(BYTES))
     return "answers", reader._replace(over=EXACT if is_exact else WRONG)
 
 
-def tried(ring: Ring) -> Tried:
+def explore_ring(ring: Ring) -> Exploration:
     """Explore every interleaving breadth first, so that the first wrong answer is a nearest one."""
-    first = begun(ring)
-    came_from: dict[Now, tuple[Now, str] | None] = {first: None}
+    first = empty_ring(ring)
+    came_from: dict[RingState, tuple[RingState, str] | None] = {first: None}
     frontier, steps, answers = [first], 0, set[str]()
     wrong: tuple[str, ...] = ()
     while frontier:
         following = []
         for now in frontier:
-            for what, after in next_of(ring, now):
+            for what, after in list_steps(ring, now):
                 steps += 1
                 if after not in came_from:
                     came_from[after] = now, what
                     following.append(after)
                     answers |= {reader.over for reader in after.readers} - {""}
                     if not wrong and any(reader.over == WRONG for reader in after.readers):
-                        wrong = _way(came_from, after)
+                        wrong = _path_to(came_from, after)
         frontier = following
-    return Tried(len(came_from), steps, frozenset(answers), wrong)
+    return Exploration(len(came_from), steps, frozenset(answers), wrong)
 
 
-def _way(came_from: dict[Now, tuple[Now, str] | None], now: Now) -> tuple[str, ...]:
+def _path_to(came_from: dict[RingState, tuple[RingState, str] | None], now: RingState) -> tuple[str, ...]:
     way: list[str] = []
     while (before := came_from[now]) is not None:
         now, what = before
@@ -197,37 +197,37 @@ GUARDED: Final = (Ring(), Ring(room=2, inserts=6), Ring(segments=3, inserts=5, a
 """Rings with every guard: each answer is exact, or a miss."""
 
 UNGUARDED: Final = {
-    "a copy, or a view, that never asks for the turn": Ring(asks=Asks.NEVER),
-    "a view that asks for the turn when it is handed out, and not behind its bytes": Ring(asks=Asks.BEFORE),
+    "a copy, or a view, that never asks for the turn": Ring(asks=TurnCheck.NEVER),
+    "a view that asks for the turn when it is handed out, and not behind its bytes": Ring(asks=TurnCheck.BEFORE),
     "a turn that is counted when the new bytes are written": Ring(turns_first=False),
     "an entry that is found before its bytes are written": Ring(indexes_last=False),
 }
 """Rings without one of the guards: some answer is wrong. The first is what pull request 15955 does."""
 
 
-def said(name: str, ring: Ring, found: Tried) -> str:
+def describe_exploration(name: str, ring: Ring, found: Exploration) -> str:
     """Describe an exploration in one line."""
     outcome = f"wrong in {len(found.wrong)} steps" if found.wrong else "exact or a miss"
     return f"{name}: {ring.told()}; {found.states} states, {found.steps} steps: {outcome}"
 
 
-def report() -> tuple[list[str], list[str]]:
+def build_report() -> tuple[list[str], list[str]]:
     """Return a line for each exploration, and the lines of unexpected results."""
     lines, failures = [], []
     for name, ring in (*(("every guard", ring) for ring in GUARDED), *UNGUARDED.items()):
-        found = tried(ring)
-        lines.append(said(name, ring, found))
+        found = explore_ring(ring)
+        lines.append(describe_exploration(name, ring, found))
         is_right = found.answers == {EXACT, MISS} if name == "every guard" else WRONG in found.answers
         failures += [] if is_right else lines[-1:]
     return lines, failures
 
 
-def failures() -> list[str]:
+def list_failures() -> list[str]:
     """Return a line for each unexpected result."""
-    return report()[1]
+    return build_report()[1]
 
 
 if __name__ == "__main__":
-    told, wrong_ones = report()
+    told, wrong_ones = build_report()
     print("\n".join(told))
     sys.exit(1 if wrong_ones else 0)

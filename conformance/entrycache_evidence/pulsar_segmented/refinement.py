@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_conformance.systems.pulsar_segmented.fast_cache import Adapter, open_cache
-from entrycache_evidence.model_checker.refinement import Fast, Refines
+from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask
 from entrycache_evidence.pulsar_segmented.bounded_models import COPIES, EVERY, LEDGERS
 from entrycache_fast.segmented import Segment as FastSegment
 from entrycache_fast.segmented import SegmentedCache
@@ -51,16 +51,16 @@ def comparable_state(state: State) -> State:
     )
 
 
-def fast_cache(kind: type[SegmentedCache] = SegmentedCache) -> Fast:
+def fast_cache(kind: type[SegmentedCache] = SegmentedCache) -> FastCache:
     """Describe the fast cache, or one with a seeded fault."""
-    return Fast(
+    return FastCache(
         lambda config: open_cache(config, kind), lambda adapter, op: adapter(op), abstract_state, comparable_state
     )
 
 
 REFINED: Final = tuple(
-    Refines(world, fast_cache(), fast_cache(FAULTS[name]), str(FAULTS[name].__doc__), is_quick)
-    for world, name, is_quick in (
+    RefinementTask(scope, fast_cache(), fast_cache(FAULTS[name]), str(FAULTS[name].__doc__), is_quick)
+    for scope, name, is_quick in (
         (EVERY, "segmented-full-advances", True),
         (COPIES, "segmented-rounded-before-the-test", True),
         (LEDGERS, "segmented-turns-backwards", False),

@@ -19,13 +19,13 @@ from typing import Final
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core import spec_files
 from entrycache_evidence.core.checkout import locate_checkout
-from entrycache_evidence.core.models import OWN, flips, use_model
+from entrycache_evidence.core.models import RULE_FAULTS, derive_flips, use_model
 from entrycache_evidence.core.rule_registry import Problem, load_links, load_texts
 from entrycache_evidence.core.scheduler import map_in_processes
-from entrycache_evidence.rulebook.corpus import Corpus, Run, breaks, build_corpus, first_break, system_of
+from entrycache_evidence.rulebook.corpus import Corpus, Run, broken_by_fault, build_corpus, first_break, system_of
 from entrycache_evidence.rulebook.examples import check_example, check_strays, write_answers
 from entrycache_evidence.rulebook.render import locate_rules_page, render_rules_md
-from entrycache_evidence.systems import SHOWN
+from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_faults.seeded import Fault
 from entrycache_protocol.codec import encode_op
 from entrycache_protocol.errors import MissingPrerequisite
@@ -60,9 +60,9 @@ def check_rules(told: Callable[[int, int], None] = lambda _done, _parts: None) -
         partial(_tests, runs),
         *(partial(_fires, runs, system) for system in SYSTEMS.values()),
     ]
-    count = len(first) + len(Rule) + len(OWN) + 2
+    count = len(first) + len(Rule) + len(RULE_FAULTS) + 2
     found = [problem for each_of in _all(first, lambda done: told(done, count)) for problem in each_of]
-    broken = _broken(found)
+    broken = _broken_systems(found)
     whole = [rule for rule in Rule if system_of(rule).name not in broken]
     rest: list[Callable[[], list[Problem]]] = [
         *(partial(check_example, rule) for rule in whole),
@@ -71,19 +71,19 @@ def check_rules(told: Callable[[int, int], None] = lambda _done, _parts: None) -
         *([] if broken else [partial(_page, root)]),
     ]
     more = _all(rest, lambda done: told(len(first) + done, count))
-    return [*found, *map(_not_tried, sorted(broken)), *(problem for problems in more for problem in problems)]
+    return [*found, *map(_untested_problem, sorted(broken)), *(problem for problems in more for problem in problems)]
 
 
 def _all(parts: list[Callable[[], list[Problem]]], told: Callable[[int], None]) -> list[list[Problem]]:
     return map_in_processes(lambda part: part(), parts, told)
 
 
-def _broken(found: list[Problem]) -> set[str]:
+def _broken_systems(found: list[Problem]) -> set[str]:
     """Return the systems whose reference breaks a law."""
     return {system_of(Rule(problem.rule)).name for problem in found if problem.what.startswith(BREAKS)}
 
 
-def _not_tried(system: str) -> Problem:
+def _untested_problem(system: str) -> Problem:
     return Problem(system, "its examples and planted faults were not tried, since its reference breaks a law")
 
 
@@ -100,9 +100,9 @@ def check_rule(rule: Rule) -> list[Problem]:
     exceptions = _exceptions(root)
     found = [*_links(), *_tests(runs), *_fires(runs, system_of(rule))]
     about = [problem for problem in found if problem.rule == rule.value]
-    if broken := _broken(found):
-        return [*about, *map(_not_tried, sorted(broken))]
-    tried = [problem for fault in OWN if fault.rule is rule for problem in _fault(fault, runs, exceptions)]
+    if broken := _broken_systems(found):
+        return [*about, *map(_untested_problem, sorted(broken))]
+    tried = [problem for fault in RULE_FAULTS if fault.rule is rule for problem in _fault(fault, runs, exceptions)]
     return [*about, *check_example(rule), *tried, *_flips(runs, [rule])]
 
 
@@ -115,7 +115,7 @@ def write_rules() -> None:
     root = _checkout("--write")
     write_answers()
     write_text(locate_rules_page(root), render_rules_md())
-    for name in SHOWN:
+    for name in SYSTEM_EVIDENCE:
         spec_files.write_spec_files(SYSTEMS[name])
 
 
@@ -156,7 +156,7 @@ def _page(root: Path) -> list[Problem]:
 
 
 def _vocabulary() -> list[Problem]:
-    found = {name: spec_files.find_vocabulary_difference(SYSTEMS[name]) for name in SHOWN}
+    found = {name: spec_files.find_vocabulary_difference(SYSTEMS[name]) for name in SYSTEM_EVIDENCE}
     return [Problem(f"spec/{name}", differs) for name, differs in found.items() if differs]
 
 
@@ -201,12 +201,12 @@ def _mutants(
     if len(exceptions) > EXCEPTIONS_MAX:
         many = Problem("spec/coverage.md", f"lists {len(exceptions)} exceptions, at most {EXCEPTIONS_MAX}")
         yield lambda: [many]
-    yield from (partial(_fault, fault, runs, exceptions) for fault in OWN if fault.rule in rules)
+    yield from (partial(_fault, fault, runs, exceptions) for fault in RULE_FAULTS if fault.rule in rules)
 
 
 def _fault(fault: Fault, runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
     own = fault.rule.value
-    breaks = _breaks(fault, runs)
+    breaks = _rules_broken_by(fault, runs)
     also = {rule for rules in breaks for rule in rules} - {own} - exceptions.get(own, set())
     problems = [Problem(own, f"the law of {other} sees its mutant too: {fault.note}") for other in sorted(also)]
     if not any(own in rules for rules in breaks) and not _fails_a_test(fault, runs):
@@ -217,15 +217,15 @@ def _fault(fault: Fault, runs: Corpus, exceptions: dict[str, set[str]]) -> list[
 def _flips(runs: Corpus, rules: Sequence[Rule] = tuple(Rule)) -> list[Problem]:
     return [
         Problem(fault.rule.value, f"no law sees the table with {fault.note}")
-        for fault in flips()
-        if fault.rule in rules and not _breaks(fault, runs, stop=True)
+        for fault in derive_flips()
+        if fault.rule in rules and not _rules_broken_by(fault, runs, stop=True)
     ]
 
 
-def _breaks(fault: Fault, runs: Corpus, stop: bool = False) -> set[tuple[str, ...]]:
+def _rules_broken_by(fault: Fault, runs: Corpus, stop: bool = False) -> set[tuple[str, ...]]:
     found: set[tuple[str, ...]] = set()
     for told in runs.heard:
-        broken = breaks(told, fault) if fault.rule in told.run.system.laws.rules else ()
+        broken = broken_by_fault(told, fault) if fault.rule in told.run.system.laws.rules else ()
         if broken:
             found.add(tuple(rule.value for rule in broken))
             if stop:

@@ -1,9 +1,9 @@
 """Build the runs on which the checks of the rules are tried, and play seeded faults on them.
 
 A `Corpus` holds random runs, the cases of seeded faults, and the runs of the tests of single rules. `play_reference`
-records a run with the steps that call each function. `breaks` then replays only the steps that a fault can change: laws
-are functions of values, so an equal step needs no second check. `first_break` plays every step, takes ten times as long
-and gives the same result.
+records a run with the steps that call each function. `broken_by_fault` then replays only the steps that a fault can
+change: laws are functions of values, so an equal step needs no second check. `first_break` plays every step, takes ten
+times as long and gives the same result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from entrycache_conformance.systems import SYSTEMS, system_named
 from entrycache_conformance.systems.reference import has_payload
 from entrycache_evidence.core.definitions import build_check
 from entrycache_evidence.core.models import record_runs
-from entrycache_evidence.systems import SHOWN
+from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_faults.model import STEP_TABLE, Model, Place
 from entrycache_faults.seeded import Fault, load_catalogue
 from entrycache_protocol.declaration import Declaration
@@ -85,7 +85,7 @@ def build_corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
             try:
                 call()
             except Exception as error:  # any error of a test is its answer
-                failed.append((rule, f"its test {_name(call)} fails: {_said(error)}"))
+                failed.append((rule, f"its test {_name_of_call(call)} fails: {_describe_error(error)}"))
     told = (Run(system_named(name), config, events) for name, config, events in played)
     planted = (Run(case.system, case.config, case.steps) for case in load_catalogue(SYSTEMS).values())
     of_cases = tuple(run for run in (*told, *planted) if run.system in asked)
@@ -132,7 +132,7 @@ def system_of(rule: Rule) -> AnySystem:
 
 def list_runs(system: AnySystem) -> Iterator[Run]:
     """Yield the runs that the system lists itself, or random ones of a fixed seed."""
-    shown = SHOWN.get(system.name)
+    shown = SYSTEM_EVIDENCE.get(system.name)
     own = () if shown is None else tuple(shown.runs())
     for config, events in own:
         yield Run(system, config, events)
@@ -180,14 +180,14 @@ def _calls(function: Callable[..., None], marks: list[Any]) -> list[Callable[[],
     return [partial(function, **arguments) for arguments in merged]
 
 
-def _name(call: Callable[[], None]) -> str:
+def _name_of_call(call: Callable[[], None]) -> str:
     """Return the name of a test, with its arguments."""
     assert isinstance(call, partial)
     arguments = ", ".join(f"{name}={value}" for name, value in call.keywords.items())
     return f"{call.func.__name__}{f'[{arguments}]' if arguments else ''}"
 
 
-def _said(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """Render an error in one line."""
     return shorten(f"{type(error).__name__}: {error}".rstrip(": "), 160, placeholder=" ..")
 
@@ -221,10 +221,10 @@ def first_break(
 # --- Seeded faults on recorded runs
 
 
-def breaks(told: ReferenceRun, fault: Fault) -> tuple[Rule, ...]:
+def broken_by_fault(told: ReferenceRun, fault: Fault) -> tuple[Rule, ...]:
     """Return the rules that the first bad step breaks under this fault, or the liveness rule if a step throws."""
     system, config, events = told.run
-    reached = _steps(told, fault)
+    reached = _steps_reached(told, fault)
     if not reached or not told.states:
         return ()
     state, step = fault.model.initial(config), fault.model.step
@@ -250,11 +250,11 @@ def _is_equal(done: Any, right: Any) -> bool:
     return not getattr(done, "parts", ()) and bool(done == right)
 
 
-def _steps(told: ReferenceRun, fault: Fault) -> frozenset[int]:
+def _steps_reached(told: ReferenceRun, fault: Fault) -> frozenset[int]:
     """Return the steps that call what the fault replaces; all of them if it replaces a value."""
     found: frozenset[int] = frozenset()
     for place in fault.replaced:
-        there = _there(fault.package, place)
+        there = _value_at(fault.package, place)
         while isinstance(there, partial):
             there = there.func
         if not isinstance(there, FunctionType):
@@ -263,7 +263,7 @@ def _steps(told: ReferenceRun, fault: Fault) -> frozenset[int]:
     return found
 
 
-def _there(package: str, place: Place) -> Any:
+def _value_at(package: str, place: Place) -> Any:
     """Return what the reference has at a place of a fault."""
     module, _, name = (place if isinstance(place, str) else STEP_TABLE).rpartition(".")
     full = f"{package}.{module}"

@@ -1,8 +1,8 @@
 """Load the examples of the rules, play them on seeded faults, and check them.
 
 Each rule has one example, a case or a history of several threads in `spec/examples`, which holds the reference's
-answers. `first_seen` finds a seeded fault that changes an answer. `check_example` checks that an example fits its
-schema, is short, fires its rule, depends on it, and holds the current answers.
+answers. `find_first_effect` finds a seeded fault that changes an answer. `check_example` checks that an example fits
+its schema, is short, fires its rule, depends on it, and holds the current answers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from entrycache_conformance.judge import Coverage, LawBroken, run_reference
 from entrycache_conformance.systems import SYSTEMS, system_named
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_evidence.core.checkout import locate_spec_folder
-from entrycache_evidence.core.models import OTHERS, OWN
+from entrycache_evidence.core.models import OTHER_FAULTS, RULE_FAULTS
 from entrycache_evidence.core.rule_registry import Problem
 from entrycache_faults.seeded import Fault
 from entrycache_protocol import case as cases
@@ -118,24 +118,24 @@ def write_answers() -> None:
 
 # --- Examples on seeded faults
 
-FAULTS: Final = (*OWN, *OTHERS)
+FAULTS: Final = (*RULE_FAULTS, *OTHER_FAULTS)
 """The seeded faults of the reference, first the one of each rule."""
 
 TRIES: Final = 50
 """The number of times that a history is played on a faulty reference; threads meet in the first few."""
 
-PATIENCE_SECONDS: Final = 2.0
+ENDLESS_SECONDS: Final = 2.0
 """The time that a history may take before it counts as endless; others take a few milliseconds."""
 
 
-class Told(NamedTuple):
+class AnsweredStep(NamedTuple):
     """One step with its outcome as JSON, or the error that it throws, and its rows."""
 
     outcome: dict[str, Any]
     rows: Any
 
 
-class Seen(NamedTuple):
+class FaultEffect(NamedTuple):
     """The step at which a fault shows, with the right and the wrong answer; equal answers differ in their rows."""
 
     fault: Fault
@@ -149,12 +149,12 @@ class Seen(NamedTuple):
         return self.right == self.wrong
 
 
-def faults_of(rule: Rule) -> tuple[Fault, ...]:
+def list_faults(rule: Rule) -> tuple[Fault, ...]:
     """Return the seeded faults of a rule."""
     return tuple(fault for fault in FAULTS if fault.rule is rule)
 
 
-def told(case: Case, model: AnyModel) -> list[Told]:
+def play_case(case: Case, model: AnyModel) -> list[AnsweredStep]:
     """Play a case on a model, up to the first step that throws."""
     state = model.initial(case.config)
     steps = []
@@ -162,49 +162,49 @@ def told(case: Case, model: AnyModel) -> list[Told]:
         try:
             done = model.step(state, op, case.config)
         except Exception as error:  # any error of a faulty reference is its answer
-            steps.append(Told({"throws": type(error).__name__}, ()))
+            steps.append(AnsweredStep({"throws": type(error).__name__}, ()))
             break
-        steps.append(Told(case.system.wire.write_outcome(done.outcome), done.rows))
+        steps.append(AnsweredStep(case.system.wire.write_outcome(done.outcome), done.rows))
         state = done.state
     return steps
 
 
-def told_by(fault: Fault, case: Case) -> list[Told]:
+def play_case_with_fault(fault: Fault, case: Case) -> list[AnsweredStep]:
     """Play a case on the reference with this fault."""
-    return told(case, fault.model)
+    return play_case(case, fault.model)
 
 
-def opened_by(fault: Fault, history: History) -> Any:
+def open_with_fault(fault: Fault, history: History) -> Any:
     """Open the reference for several threads with this fault."""
     opened: Any = require_histories(history.system).open_shared
     place = f"{opened.__module__.removeprefix(fault.package + '.')}.{opened.__name__}"
     return fault.model[place](history.config)
 
 
-def events_by(fault: Fault, history: History) -> tuple[HistoryEvent, ...] | None:
+def play_history_with_fault(fault: Fault, history: History) -> tuple[HistoryEvent, ...] | None:
     """Play a history on the reference with this fault; return its events, or None if it does not end."""
     events: list[HistoryEvent] = []
-    instance = opened_by(fault, history)
+    instance = open_with_fault(fault, history)
     playing = Thread(target=lambda: events.extend(subject.play_history(instance, tuple(history.parts()))), daemon=True)
     playing.start()
-    playing.join(PATIENCE_SECONDS)
+    playing.join(ENDLESS_SECONDS)
     return None if playing.is_alive() else tuple(events)
 
 
-def first_seen(example: Example) -> Seen | None:
+def find_first_effect(example: Example) -> FaultEffect | None:
     """Find the first fault of the rule that changes an answer of the example, or else one that changes rows."""
     if isinstance(example.asked, History):
         return None
-    right = told(example.asked, example.asked.system.model)
+    right = play_case(example.asked, example.asked.system.model)
     in_rows = None
-    for fault in faults_of(example.rule):
-        pairs = list(enumerate(zip(right, told_by(fault, example.asked), strict=False)))
+    for fault in list_faults(example.rule):
+        pairs = list(enumerate(zip(right, play_case_with_fault(fault, example.asked), strict=False)))
         for at, (expected, got) in pairs:
             if expected.outcome != got.outcome:
-                return Seen(fault, at, expected.outcome, got.outcome)
+                return FaultEffect(fault, at, expected.outcome, got.outcome)
         for at, (expected, got) in pairs:
             if expected.rows != got.rows and in_rows is None:
-                in_rows = Seen(fault, at, expected.outcome, got.outcome)
+                in_rows = FaultEffect(fault, at, expected.outcome, got.outcome)
     return in_rows
 
 
@@ -212,23 +212,23 @@ def is_refused(fault: Fault, history: History) -> bool:
     """Return whether the history breaks the rule of this fault on the faulty reference."""
     ends = require_histories(history.system).ends
     for _ in range(TRIES):
-        events = events_by(fault, history)
-        if fault.rule in ({ends} if events is None else broken(history, events)):
+        events = play_history_with_fault(fault, history)
+        if fault.rule in ({ends} if events is None else broken_promises(history, events)):
             return True
     return False
 
 
-def broken(history: History, events: tuple[HistoryEvent, ...]) -> set[Rule]:
+def broken_promises(history: History, events: tuple[HistoryEvent, ...]) -> set[Rule]:
     """Return the promises that these events break."""
-    return {rule for rule, _ in _judged(history, events).broken}
+    return {rule for rule, _ in _judge_history(history, events).broken}
 
 
-def asked_for(history: History, events: tuple[HistoryEvent, ...]) -> frozenset[Rule]:
+def fired_promises(history: History, events: tuple[HistoryEvent, ...]) -> frozenset[Rule]:
     """Return the promises that these events were held to."""
-    return _judged(history, events).fired
+    return _judge_history(history, events).fired
 
 
-def _judged(history: History, events: tuple[HistoryEvent, ...]) -> Judgement:
+def _judge_history(history: History, events: tuple[HistoryEvent, ...]) -> Judgement:
     judged: Judgement = require_histories(history.system).judge(
         history, HistoryResult(events), reference_subject(history.system).declaration
     )
@@ -314,9 +314,9 @@ def _fires(example: Example) -> list[str]:
     """Check that the law of the rule fires and holds."""
     if isinstance(example.asked, History):
         events = play_in_turns(example.asked)
-        if broken(example.asked, events):
+        if broken_promises(example.asked, events):
             return ["is refused though the reference played it"]
-        fires = example.rule in asked_for(example.asked, events)
+        fires = example.rule in fired_promises(example.asked, events)
     else:
         coverage = Coverage()
         run_reference(example.asked, coverage)
@@ -326,13 +326,13 @@ def _fires(example: Example) -> list[str]:
 
 def _depends(example: Example) -> list[str]:
     """Check that a seeded fault of the rule changes the example, if there is one."""
-    faults = faults_of(example.rule)
+    faults = list_faults(example.rule)
     if isinstance(example.asked, History):
         shown = any(is_refused(fault, example.asked) for fault in faults)
         return [] if shown else ["does not depend on the rule: no faulty reference breaks it"]
     if not faults:
         return []
-    seen = first_seen(example)
+    seen = find_first_effect(example)
     if seen is None:
         return ["does not depend on the rule: with every planted fault of it the answers are the same"]
     if seen.in_rows is not (ROWS in example.asked.note):

@@ -16,7 +16,14 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core.definitions import find_may_change, find_may_change_beside
 from entrycache_evidence.core.rule_registry import Links, Text, load_links, load_texts
-from entrycache_evidence.rulebook.examples import Example, Seen, compute_answers, faults_of, first_seen, load_examples
+from entrycache_evidence.rulebook.examples import (
+    Example,
+    FaultEffect,
+    compute_answers,
+    find_first_effect,
+    list_faults,
+    load_examples,
+)
 from entrycache_protocol.case import History
 from entrycache_protocol.system import AnySystem
 
@@ -101,12 +108,12 @@ def _line_of_history(example: Example, event: dict[str, Any]) -> Line:
 def describe_fault(example: Example) -> str:
     """Describe a seeded fault of the rule and its effect; empty if the rule has none."""
     if isinstance(example.asked, History):
-        return f"{faults_of(example.rule)[0].note} The threads do not keep the promise then."
-    seen = first_seen(example)
-    return "" if seen is None else f"{seen.fault.note} {_shown(seen)}"
+        return f"{list_faults(example.rule)[0].note} The threads do not keep the promise then."
+    seen = find_first_effect(example)
+    return "" if seen is None else f"{seen.fault.note} {_describe_effect(seen)}"
 
 
-def _shown(seen: Seen) -> str:
+def _describe_effect(seen: FaultEffect) -> str:
     if seen.in_rows:
         return f"Step {seen.at} is answered the same; its rows differ."
     if seen.wrong.keys() != seen.right.keys():
@@ -163,11 +170,11 @@ def render_rules_md() -> str:
 def _frames(system: AnySystem) -> str:
     """Render the frame conditions of a system, a line for each operation; empty if it declares none."""
     declared = find_may_change(system)
-    rows = [f"| `{name}` | {_declared(system, op)} |\n" for name, op in system.ops.items() if op in declared]
+    rows = [f"| `{name}` | {_describe_frame(system, op)} |\n" for name, op in system.ops.items() if op in declared]
     return f"\n### {system.name}\n\n| operation | may change |\n|---|---|\n{''.join(rows)}" if rows else ""
 
 
-def _declared(system: AnySystem, op: type[Any]) -> str:
+def _describe_frame(system: AnySystem, op: type[Any]) -> str:
     """Describe the aspects of the state that an operation may change."""
     told = [_aspects(find_may_change(system)[op])]
     if op in find_may_change_beside(system):

@@ -1,8 +1,8 @@
 """Obtain the grade *modelled*: compare a second model in TLA+ with our model checker, and check its claims.
 
-A `Beside` pairs a bounded model with a TLA+ module; TLC and our model checker must find the same states and edges, and
-a seeded fault of the reference must change the graph. A `Claim` is a property that TLC confirms of a module and refutes
-after a seeded error. `modelled` carries out both and returns the evidence.
+A `ComparedModel` pairs a bounded model with a TLA+ module; TLC and our model checker must find the same states and
+edges, and a seeded fault of the reference must change the graph. A `Claim` is a property that TLC confirms of a module
+and refutes after a seeded error. `obtain_models` carries out both and returns the evidence.
 """
 
 from __future__ import annotations
@@ -14,18 +14,27 @@ from typing import Final, NamedTuple
 from entrycache_evidence.core.results import Evidence, Result
 from entrycache_evidence.core.scheduler import Batch, Work
 from entrycache_evidence.model_checker.checker import AnyBoundedModel
-from entrycache_evidence.tlc.runner import Graph, Look, Module, Said, check, difference, explored, graph
+from entrycache_evidence.tlc.runner import (
+    Graph,
+    Module,
+    StateRendering,
+    TlcResult,
+    build_graph,
+    describe_graph_difference,
+    explore_edges,
+    run_tlc,
+)
 from entrycache_faults.model import Model
 from entrycache_faults.seeded import Fault
 from entrycache_protocol.errors import InternalError
 from entrycache_reference.rules import Rule
 
 
-class Beside(NamedTuple):
+class ComparedModel(NamedTuple):
     """A bounded model, the rendering of its states, and the TLA+ module with the same constants."""
 
-    world: AnyBoundedModel
-    look: Look
+    scope: AnyBoundedModel
+    look: StateRendering
     module: Module
 
     def found(self, changed: Mapping[str, str] | None = None) -> Graph:
@@ -35,14 +44,14 @@ class Beside(NamedTuple):
             MissingPrerequisite: Java, Maven or the jar are not there.
             OurError: the module cannot be evaluated, or breaks an invariant of its own.
         """
-        said = check(self.module, changed)
+        said = run_tlc(self.module, changed)
         if said.broken:
-            raise InternalError(f"{self.module.name} in {self.world.name!r}: {said.broken} is broken")
-        return graph(said.edges)
+            raise InternalError(f"{self.module.name} in {self.scope.name!r}: {said.broken} is broken")
+        return build_graph(said.edges)
 
     def differs(self, found: Graph, model: Model | None = None) -> str:
         """Describe the first difference from our own graph, of the reference or of a model; empty if there is none."""
-        return difference(found, explored(self.world, self.look, model), self.look.events)
+        return describe_graph_difference(found, explore_edges(self.scope, self.look, model), self.look.events)
 
 
 # --- Second models
@@ -65,46 +74,46 @@ class Claim(NamedTuple):
 class SecondModel(NamedTuple):
     """The bounded models that are compared with our model checker, the smallest first, and the claims."""
 
-    worlds: tuple[Beside, ...]
+    scopes: tuple[ComparedModel, ...]
     claims: tuple[Claim, ...]
 
 
 # --- Evidence
 
-FARTHEST: Final = 8000
+EDGES_SEARCHED: Final = 8000
 """The number of edges in which a seeded fault is searched for, breadth first."""
 
-Agreed = list[tuple[Beside, Graph]]
+EqualGraphs = list[tuple[ComparedModel, Graph]]
 
 
-def modelled(second: SecondModel) -> Work[Result]:
+def obtain_models(second: SecondModel) -> Work[Result]:
     """Compare both graphs of each bounded model and check the claims; return the evidence and the failures.
 
     Raises:
         MissingPrerequisite: Java, Maven or the jar of TLC are not there.
     """
-    agreed, failures = yield from _agreed(second.worlds)
+    agreed, failures = yield from _compare_graphs(second.scopes)
     if failures:
         return [], failures
-    evidence = yield from _told_apart(agreed)
-    claimed, failures = yield from _claimed(second.claims)
+    evidence = yield from _detect_faults(agreed)
+    claimed, failures = yield from _check_claims(second.claims)
     return [*evidence, *claimed], failures
 
 
-def _agreed(worlds: Sequence[Beside]) -> Work[tuple[Agreed, list[str]]]:
-    found = [beside.found() for beside in worlds]
-    pairs = list(zip(worlds, found, strict=True))
+def _compare_graphs(scopes: Sequence[ComparedModel]) -> Work[tuple[EqualGraphs, list[str]]]:
+    found = [beside.found() for beside in scopes]
+    pairs = list(zip(scopes, found, strict=True))
     differ = yield Batch("TLC", lambda pair: pair[0].differs(pair[1]), pairs)
-    named = zip(worlds, differ, strict=True)
-    return pairs, [f"TLC and the explorer differ in {beside.world.name!r} {what}" for beside, what in named if what]
+    named = zip(scopes, differ, strict=True)
+    return pairs, [f"TLC and the explorer differ in {beside.scope.name!r} {what}" for beside, what in named if what]
 
 
-def _told_apart(agreed: Agreed) -> Work[list[Evidence]]:
+def _detect_faults(agreed: EqualGraphs) -> Work[list[Evidence]]:
     """Return a line of evidence for each rule whose seeded fault changes a graph."""
-    planted = agreed[0][0].world.parts().system.seeded_faults.own
+    planted = agreed[0][0].scope.parts().system.seeded_faults.own
     faults = [fault for fault in planted if isinstance(fault, Fault)]
-    seen = yield Batch("TLC, faults", lambda fault: first(fault, agreed), faults)
-    bounds = "; ".join(shown(beside, graph) for beside, graph in agreed)
+    seen = yield Batch("TLC, faults", lambda fault: describe_first_effect(fault, agreed), faults)
+    bounds = "; ".join(describe_model(beside, graph) for beside, graph in agreed)
     return [
         Evidence(fault.rule, "modelled", f"TLC and the explorer have the same states and edges: {bounds}", what)
         for fault, what in zip(faults, seen, strict=True)
@@ -112,32 +121,32 @@ def _told_apart(agreed: Agreed) -> Work[list[Evidence]]:
     ]
 
 
-def shown(beside: Beside, found: Graph) -> str:
+def describe_model(beside: ComparedModel, found: Graph) -> str:
     """Describe a compared model."""
-    return f"{beside.world.name}, {len(found.states)} states, {len(found.edges)} edges"
+    return f"{beside.scope.name}, {len(found.states)} states, {len(found.edges)} edges"
 
 
-def first(fault: Fault, agreed: Agreed) -> str:
+def describe_first_effect(fault: Fault, agreed: EqualGraphs) -> str:
     """Describe the first difference that this fault makes in any model; empty if there is none."""
     for beside, found in agreed:
-        what = apart(beside, found, fault)
+        what = describe_effect(beside, found, fault)
         if what:
-            return f"{fault.note} Told apart in {beside.world.name!r}, {what}"
+            return f"{fault.note} Told apart in {beside.scope.name!r}, {what}"
     return ""
 
 
-def apart(beside: Beside, found: Graph, fault: Fault) -> str:
+def describe_effect(beside: ComparedModel, found: Graph, fault: Fault) -> str:
     """Describe the first difference that a seeded fault makes in a model; empty if none is within reach."""
-    edges = islice(explored(beside.world, beside.look, fault.model), FARTHEST)
+    edges = islice(explore_edges(beside.scope, beside.look, fault.model), EDGES_SEARCHED)
     try:
-        return difference(found, edges, beside.look.events, whole=False)
+        return describe_graph_difference(found, edges, beside.look.events, whole=False)
     except Exception as error:
         return f"it throws {type(error).__name__}"
 
 
-def _claimed(claims: Sequence[Claim]) -> Work[Result]:
+def _check_claims(claims: Sequence[Claim]) -> Work[Result]:
     modules = list(dict.fromkeys(module for claim in claims for module in (claim.holds, claim.refuted)))
-    said: dict[Module, Said] = dict(zip(modules, (yield Batch("TLC, claims", check, modules)), strict=True))
+    said: dict[Module, TlcResult] = dict(zip(modules, (yield Batch("TLC, claims", run_tlc, modules)), strict=True))
     evidence, failures = [], []
     for claim in claims:
         holds, refuted = said[claim.holds], said[claim.refuted]
@@ -147,11 +156,11 @@ def _claimed(claims: Sequence[Claim]) -> Work[Result]:
             failures.append(f"{claim.what}: TLC does not refute it where {claim.error}")
         else:
             bounds = f"TLC: {claim.what}; {holds.states} states"
-            evidence.append(Evidence(claim.rule, "modelled", bounds, refutation(claim, refuted)))
+            evidence.append(Evidence(claim.rule, "modelled", bounds, describe_refutation(claim, refuted)))
     return evidence, failures
 
 
-def refutation(claim: Claim, refuted: Said) -> str:
+def describe_refutation(claim: Claim, refuted: TlcResult) -> str:
     """Describe the seeded error, the property that it broke, and the length of the behaviour."""
     loop = ", which goes on for ever" if refuted.goes_on else ""
     return f"Where {claim.error}: {refuted.broken}, {refuted.steps} steps{loop}."

@@ -1,8 +1,9 @@
 """Run TLC on a module, and compare its graph with that of our model checker.
 
-`check` writes a module with its constants into a scratch folder, runs TLC, and returns what it printed (`Said`).
-Modules of bounded models print one line for each edge. A `Look` renders our own states and steps in the same words, so
-that `difference` can compare both graphs edge by edge. The jar of TLC comes from Maven and is pinned by a checksum.
+`run_tlc` writes a module with its constants into a scratch folder, runs TLC, and returns what it printed (`TlcResult`).
+Modules of bounded models print one line for each edge. A `StateRendering` renders our own states and steps in the same
+words, so that `describe_graph_difference` can compare both graphs edge by edge. The jar of TLC comes from Maven and is
+pinned by a checksum.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from typing import Any, Final, NamedTuple, Protocol
 from entrycache_conformance.java.build import JDK_OLDEST, BuildPart, build_part, find_java
 from entrycache_conformance.java.driver import verify_jars
 from entrycache_evidence.core.checkout import locate_spec_folder
-from entrycache_evidence.model_checker.checker import AnyBoundedModel, after
+from entrycache_evidence.model_checker.checker import AnyBoundedModel, state_after
 from entrycache_faults.model import Model
 from entrycache_protocol.errors import InternalError
 
 
-def tla(value: Any) -> str:
+def render_tla(value: Any) -> str:
     """Render a value in TLA+.
 
     A sequence may hold anything, a mapping is a record, and None is the empty sequence.
@@ -42,22 +43,22 @@ def tla(value: Any) -> str:
     if value is None:
         return "<<>>"
     if isinstance(value, tuple | list):
-        return f"<<{', '.join(map(tla, value))}>>"
+        return f"<<{', '.join(map(render_tla, value))}>>"
     if isinstance(value, frozenset):
-        return f"{{{', '.join(sorted(map(tla, value)))}}}"
+        return f"{{{', '.join(sorted(map(render_tla, value)))}}}"
     if isinstance(value, Mapping):
-        return f"[{', '.join(f'{name} |-> {tla(part)}' for name, part in value.items())}]"
+        return f"[{', '.join(f'{name} |-> {render_tla(part)}' for name, part in value.items())}]"
     raise TypeError(f"{value!r} has no text in TLA+")
 
 
-def maybe(value: Any) -> tuple[Any, ...]:
+def optional(value: Any) -> tuple[Any, ...]:
     """Return an optional value as a sequence of at most one item."""
     return () if value is None else (value,)
 
 
-def texts(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def render_constants(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Render constants by name."""
-    return tuple((name, tla(value)) for name, value in values.items())
+    return tuple((name, render_tla(value)) for name, value in values.items())
 
 
 # --- Graphs
@@ -80,7 +81,7 @@ class Edge(NamedTuple):
         return int(found[1])
 
 
-class Look(Protocol):
+class StateRendering(Protocol):
     """The rendering of our states and steps in the words of a TLA+ module."""
 
     @property
@@ -108,18 +109,18 @@ class Graph(NamedTuple):
         return frozenset(text for edge in self.edges for text in (edge.before, edge.after))
 
 
-def graph(edges: Iterable[Edge]) -> Graph:
+def build_graph(edges: Iterable[Edge]) -> Graph:
     """Build the graph of these edges; equal edges are one."""
     return Graph(dict.fromkeys(edges))
 
 
-def explored(world: AnyBoundedModel, look: Look, model: Model | None = None) -> Iterator[Edge]:
+def explore_edges(scope: AnyBoundedModel, look: StateRendering, model: Model | None = None) -> Iterator[Edge]:
     """Yield the edges of a model breadth first, by the step of the reference or of a model."""
-    config = world.config
-    system, events_of, canon, start = world.parts()
+    config = scope.config
+    system, events_of, canon, start = scope.parts()
     played = model or system.model
     number_of = {event: number for number, event in enumerate(look.events, 1)}
-    first = look.fresh(canon.settled(after(played, config, start)))
+    first = look.fresh(canon.representative(state_after(played, config, start)))
     seen, waiting = {look.state(first)}, deque([first])
     while waiting:
         state = waiting.popleft()
@@ -132,10 +133,10 @@ def explored(world: AnyBoundedModel, look: Look, model: Model | None = None) -> 
             yield edge
             if edge.after not in seen:
                 seen.add(edge.after)
-                waiting.append(look.fresh(canon.settled(done.state)))
+                waiting.append(look.fresh(canon.representative(done.state)))
 
 
-def difference(ours: Graph, other: Iterable[Edge], events: tuple[Any, ...], whole: bool = True) -> str:
+def describe_graph_difference(ours: Graph, other: Iterable[Edge], events: tuple[Any, ...], whole: bool = True) -> str:
     """Describe the first edge that only one of both graphs has; empty if there is none.
 
     Edges of TLC are looked up only if our edges are complete (`whole`).
@@ -168,19 +169,19 @@ class Tools(NamedTuple):
     jar: Path
 
 
-def _keep(work: Path, result: Path) -> None:
+def _keep_jar(work: Path, result: Path) -> None:
     (work / MODULE / "target" / "lib").rename(result / "lib")
     (work / MODULE / "jars.lock").rename(result / "jars.lock")
 
 
 @cache
-def tools() -> Tools:
+def find_tools() -> Tools:
     """Return the runtime and the jar of TLC, which is resolved once.
 
     Raises:
         MissingPrerequisite: Java, Maven or the jar are not there.
     """
-    part = BuildPart(name=MODULE, what="jar of TLC", modules=(MODULE,), depends_on=("pom.xml", MODULE), keep=_keep)
+    part = BuildPart(name=MODULE, what="jar of TLC", modules=(MODULE,), depends_on=("pom.xml", MODULE), keep=_keep_jar)
     (jar,) = verify_jars(build_part(part))
     return Tools(find_java(JDK_OLDEST).program, jar)
 
@@ -212,7 +213,7 @@ class Module(NamedTuple):
     config: tuple[str, ...]
 
 
-class Said(NamedTuple):
+class TlcResult(NamedTuple):
     """The output of TLC: the number of states, the printed edges, and a broken property with its behaviour."""
 
     states: int
@@ -235,12 +236,12 @@ MOST_EDGES: Final = 250_000
 """About twice the edges of the largest model; a module that prints more has lost its bounds."""
 
 
-def folder_of(system: str) -> Path:
+def locate_modules(system: str) -> Path:
     """Return the folder of the modules of a system."""
     return locate_spec_folder() / "formal" / system
 
 
-def check(module: Module, changed: Mapping[str, str] | None = None) -> Said:
+def run_tlc(module: Module, changed: Mapping[str, str] | None = None) -> TlcResult:
     """Run TLC on a module to its end; `changed` are texts that replace modules of `spec`.
 
     Raises:
@@ -249,7 +250,7 @@ def check(module: Module, changed: Mapping[str, str] | None = None) -> Said:
     """
     with tempfile.TemporaryDirectory(prefix="entrycache-tlc-") as scratch:
         folder = Path(scratch)
-        for path in folder_of(module.system).glob("*.tla"):
+        for path in locate_modules(module.system).glob("*.tla"):
             text = (changed or {}).get(path.stem, path.read_text(encoding="utf-8"))
             (folder / path.name).write_text(text, encoding="utf-8")
         given = [f"Given{name} == {text}" for name, text in module.constants]
@@ -258,12 +259,12 @@ def check(module: Module, changed: Mapping[str, str] | None = None) -> Said:
         names = [name.partition("(")[0] for name, _ in module.constants]
         lines = [*(f"CONSTANT {name} <- Given{name}" for name in names), *module.config]
         (folder / "Run.cfg").write_text("\n".join(lines), encoding="utf-8")
-        return _said(module, *_run(folder))
+        return _parse_output(module, *_run(folder))
 
 
 def _run(folder: Path) -> tuple[int, list[Edge], list[str]]:
     """Run TLC in a folder that takes all its output; return the exit code, the edges and the other lines."""
-    own = tools()
+    own = find_tools()
     options = ("-deadlock", "-workers", "1", "-fp", "0", "-metadir", str(folder / "states"))
     argv = [own.java, *QUICK, f"-Djava.io.tmpdir={folder}", "-cp", str(own.jar), "tlc2.TLC", *options, "Run.tla"]
     edges: list[Edge] = []
@@ -281,14 +282,14 @@ def _run(folder: Path) -> tuple[int, list[Edge], list[str]]:
     return process.returncode, edges, others
 
 
-def _said(module: Module, code: int, edges: list[Edge], lines: list[str]) -> Said:
+def _parse_output(module: Module, code: int, edges: list[Edge], lines: list[str]) -> TlcResult:
     counts = next((found for line in lines if (found := _COUNTS.search(line))), None)
     if code not in CHECKED or (code == 0 and counts is None):
         first = next((at for at, line in enumerate(lines) if "rror" in line), 0)
         raise InternalError(f"TLC could not check {module.name} (exit {code}): {' '.join(lines[first:][:12])}")
     if code == 0:
         assert counts is not None
-        return Said(int(counts[2]), tuple(edges), "", ())
+        return TlcResult(int(counts[2]), tuple(edges), "", ())
     start = next(at for at, line in enumerate(lines) if line.startswith("Error:"))
     broken = next((found for line in lines[start:] if (found := _BROKEN.search(line))), None)
-    return Said(0, tuple(edges), lines[start] if broken is None else broken[0], tuple(lines[start:]))
+    return TlcResult(0, tuple(edges), lines[start] if broken is None else broken[0], tuple(lines[start:]))

@@ -2,20 +2,7 @@ import pytest
 
 from entrycache_evidence.pulsar_pip430.runs import REFUSED, A, H, at, play
 from entrycache_reference.pulsar_pip430.config import CountFloor, Variants
-from entrycache_reference.pulsar_pip430.ops import (
-    Advance,
-    Clear,
-    Evict,
-    ExpectRead,
-    Get,
-    Insert,
-    InvalidateLedger,
-    MarkRead,
-    Read,
-    ReadOne,
-    Release,
-    RemoveCache,
-)
+from entrycache_reference.pulsar_pip430.ops import Advance, Clear, Evict, ExpectRead, Get, Insert, InvalidateLedger, MarkRead, Read, ReadOne, Release, RemoveCache
 from entrycache_reference.pulsar_pip430.outcomes import Counted, Released, Served
 from entrycache_reference.vocabulary import HoldName
 

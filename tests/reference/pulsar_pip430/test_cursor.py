@@ -1,19 +1,7 @@
 import pytest
 
 from entrycache_evidence.pulsar_pip430.runs import REFUSED, A, B, C, D, at, play
-from entrycache_reference.pulsar_pip430.ops import (
-    Advance,
-    CursorAdd,
-    CursorMove,
-    CursorRank,
-    CursorRemove,
-    Cursors,
-    Exists,
-    Insert,
-    RemoveCache,
-    ShouldCache,
-    Slowest,
-)
+from entrycache_reference.pulsar_pip430.ops import Advance, CursorAdd, CursorMove, CursorRank, CursorRemove, Cursors, Exists, Insert, RemoveCache, ShouldCache, Slowest
 from entrycache_reference.pulsar_pip430.outcomes import CursorRemoved, Done, Members, Ranked, SlowestAt, Wanted
 from entrycache_reference.vocabulary import CursorName, Position
 

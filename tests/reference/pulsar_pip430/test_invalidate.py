@@ -1,20 +1,7 @@
 import pytest
 
 from entrycache_evidence.pulsar_pip430.runs import A, B, C, H, at, play
-from entrycache_reference.pulsar_pip430.ops import (
-    Advance,
-    Clear,
-    CursorAdd,
-    Cursors,
-    Evict,
-    Insert,
-    InvalidateBefore,
-    InvalidateLedger,
-    ReadOne,
-    Release,
-    RemoveCache,
-    RemoveRange,
-)
+from entrycache_reference.pulsar_pip430.ops import Advance, Clear, CursorAdd, Cursors, Evict, Insert, InvalidateBefore, InvalidateLedger, ReadOne, Release, RemoveCache, RemoveRange
 from entrycache_reference.pulsar_pip430.outcomes import Done, Members, Released, Removed
 
 FIVE = tuple(Insert(A, at(n), 10 + n) for n in range(5))

@@ -2,25 +2,7 @@ import pytest
 
 from entrycache_evidence.pulsar_pip430.runs import A, B, at, play
 from entrycache_reference.pulsar_pip430.config import Eviction
-from entrycache_reference.pulsar_pip430.ops import (
-    Advance,
-    Clear,
-    Configure,
-    Cycle,
-    Evict,
-    Exists,
-    Expire,
-    Get,
-    Insert,
-    InvalidateBefore,
-    Metrics,
-    Read,
-    ReadOne,
-    RemoveCache,
-    RemoveRange,
-    RunScheduled,
-    Usage,
-)
+from entrycache_reference.pulsar_pip430.ops import Advance, Clear, Configure, Cycle, Evict, Exists, Expire, Get, Insert, InvalidateBefore, Metrics, Read, ReadOne, RemoveCache, RemoveRange, RunScheduled, Usage
 from entrycache_reference.pulsar_pip430.outcomes import Counters, Used
 
 TWO = (Insert(A, at(0), 3), Insert(A, at(1), 0), Insert(B, at(0), 5))

@@ -1,20 +1,7 @@
 import pytest
 
 from entrycache_evidence.pulsar_pip430.runs import REFUSED, A, B, at, play
-from entrycache_reference.pulsar_pip430.ops import (
-    Advance,
-    Clear,
-    Evict,
-    Exists,
-    Expire,
-    Get,
-    GetRange,
-    Insert,
-    MarkRead,
-    Observe,
-    RemoveRange,
-    Usage,
-)
+from entrycache_reference.pulsar_pip430.ops import Advance, Clear, Evict, Exists, Expire, Get, GetRange, Insert, MarkRead, Observe, RemoveRange, Usage
 from entrycache_reference.pulsar_pip430.outcomes import Done
 from entrycache_reference.pulsar_pip430.state import Slot
 

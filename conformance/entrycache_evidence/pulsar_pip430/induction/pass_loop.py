@@ -18,7 +18,13 @@ from typing import Any, ClassVar, Final, NamedTuple
 import z3
 
 from entrycache_evidence.induction.symbolic import Term, paths, raw
-from entrycache_evidence.pulsar_pip430.induction.shapes import asking, entry_of, flag, number, sound
+from entrycache_evidence.pulsar_pip430.induction.shapes import (
+    any_boolean,
+    any_integer,
+    build_constraints,
+    build_entry,
+    prepare_model,
+)
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, Settings, Variants
 from entrycache_reference.pulsar_pip430.outcomes import Removed
@@ -32,13 +38,13 @@ FIRST: Final = Slot(A, Position(0, 0))
 SECOND: Final = Slot(A, Position(0, 1))
 REST: Final = Slot(A, Position(0, 2))
 OTHERS: Final = Slot(B, Position(0, 0))
-NAMED: Final = {FIRST: "first", SECOND: "second", REST: "rest", OTHERS: "others"}
+SLOT_NAMES: Final = {FIRST: "first", SECOND: "second", REST: "rest", OTHERS: "others"}
 TURNS: Final = 2
 RANK_OF_REST: Final = z3.Int("rank of the rest")
-BOUND: Final = number("bound")
+BOUND: Final = any_integer("bound")
 
 
-class Seen(NamedTuple):
+class LoopState(NamedTuple):
     """The variables of the loop at the point where it decides whether to go on."""
 
     caches: dict[CacheName, Cache]
@@ -56,11 +62,11 @@ class Run(NamedTuple):
 
     pre: State
     kind: PassKind
-    seen: tuple[Seen, ...]
+    seen: tuple[LoopState, ...]
     step: Step | None
 
     @property
-    def turns(self) -> tuple[tuple[Seen, Seen], ...]:
+    def turns(self) -> tuple[tuple[LoopState, LoopState], ...]:
         """The observations before and after each turn."""
         return tuple(pairwise(self.seen))
 
@@ -69,33 +75,33 @@ class _Enough(Exception):
     """A signal that the requested turns have been made."""
 
 
-class _Watched(deque[Slot | None]):
+class _WatchedQueue(deque[Slot | None]):
     """A queue that records the variables of the loop whenever the loop asks whether it is empty."""
 
-    noted: ClassVar[list[Seen]] = []
+    noted: ClassVar[list[LoopState]] = []
 
     def __bool__(self) -> bool:
         names = sys._getframe(1).f_locals
         own, events = names["own"], tuple(names["events"])
-        self.noted.append(Seen(dict(own.caches), tuple(own.queue), names["freed_bytes"], events))
+        self.noted.append(LoopState(dict(own.caches), tuple(own.queue), names["freed_bytes"], events))
         if len(self.noted) > TURNS and len(self) and not events[-1].halted:
             raise _Enough
         return len(self) > 0
 
 
 @cache
-def _watching(model: Model) -> Model:
-    return asking(model, {"passes.deque": _Watched})
+def _watched_model(model: Model) -> Model:
+    return prepare_model(model, {"passes.deque": _WatchedQueue})
 
 
-def played(model: Model, pre: State, kind: PassKind, config: Config) -> Run:
+def run_turns(model: Model, pre: State, kind: PassKind, config: Config) -> Run:
     """Run a pass for as many turns as are observed."""
-    _Watched.noted.clear()
+    _WatchedQueue.noted.clear()
     try:
-        step = _watching(model)["passes.run_pass"](pre, kind, BOUND, config)
+        step = _watched_model(model)["passes.run_pass"](pre, kind, BOUND, config)
     except _Enough:
         step = None
-    return Run(pre, kind, tuple(_Watched.noted), step)
+    return Run(pre, kind, tuple(_WatchedQueue.noted), step)
 
 
 class Setting(NamedTuple):
@@ -117,15 +123,15 @@ class Setting(NamedTuple):
 
     def state(self) -> State:
         """Build any such state."""
-        own = {slot.pos: entry_of(NAMED[slot], self.is_counted) for slot in self.heads if slot is not None}
-        own |= {slot.pos: entry_of(NAMED[slot], True) for slot in self.rest if slot.cache == A}
-        other = {slot.pos: entry_of(NAMED[slot], True) for slot in self.rest if slot.cache == B}
-        caches = {A: Cache(own, number("a.bytes")), B: Cache(other, number("b.bytes"))}
-        most: Any = number("most")
-        settings = Settings(number("limit"), 0.9, number("ttl"), most, flag("extend"))
+        own = {slot.pos: build_entry(SLOT_NAMES[slot], self.is_counted) for slot in self.heads if slot is not None}
+        own |= {slot.pos: build_entry(SLOT_NAMES[slot], True) for slot in self.rest if slot.cache == A}
+        other = {slot.pos: build_entry(SLOT_NAMES[slot], True) for slot in self.rest if slot.cache == B}
+        caches = {A: Cache(own, any_integer("a.bytes")), B: Cache(other, any_integer("b.bytes"))}
+        most: Any = any_integer("most")
+        settings = Settings(any_integer("limit"), 0.9, any_integer("ttl"), most, any_boolean("extend"))
         held = tuple(HeldPosition(slot, slot in {*self.heads, *self.rest}) for slot in (FIRST, SECOND, REST))
-        state = State(number("now"), settings, caches, (*self.heads, *self.rest), number("bytes"))
-        return state._replace(counts=Counts(evicted_entries=number("evicted")), holds={HoldName("kept"): held})
+        state = State(any_integer("now"), settings, caches, (*self.heads, *self.rest), any_integer("bytes"))
+        return state._replace(counts=Counts(evicted_entries=any_integer("evicted")), holds={HoldName("kept"): held})
 
 
 def _settings() -> Iterator[Setting]:
@@ -143,14 +149,14 @@ SETTINGS: Final = tuple(_settings())
 
 
 @cache
-def runs(model: Model, setting: Setting) -> tuple[Any, tuple[tuple[Any, Run], ...]]:
+def paths_of_two_turns(model: Model, setting: Setting) -> tuple[Any, tuple[tuple[Any, Run], ...]]:
     """Return the assumptions about the state, and every path of two turns with its condition."""
     pre = setting.state()
-    given = z3.And(sound(pre), RANK_OF_REST >= 0)
+    given = z3.And(build_constraints(pre), RANK_OF_REST >= 0)
     if setting.kind is PassKind.SIZE:
         given = z3.And(given, raw(BOUND) > 0)
     config = Config(variants=Variants(requeue_budget=setting.budget))
-    return given, tuple(paths(lambda: played(model, pre, setting.kind, config), given))
+    return given, tuple(paths(lambda: run_turns(model, pre, setting.kind, config), given))
 
 
 # --- Claims
@@ -159,18 +165,18 @@ Claim = Callable[[Run], Any]
 """A claim about a run in the words of the rules, checked on each path."""
 
 
-def entries(loop: Seen) -> dict[Slot, Entry]:
+def entries(loop: LoopState) -> dict[Slot, Entry]:
     """Return all entries by their slots."""
     return {Slot(name, pos): entry for name, cache in loop.caches.items() for pos, entry in cache.entries.items()}
 
 
-def removed(before: Seen, after: Seen) -> list[Entry]:
+def removed_entries(before: LoopState, after: LoopState) -> list[Entry]:
     """Return the entries that a turn removed."""
     kept = entries(after)
     return [entry for slot, entry in entries(before).items() if slot not in kept]
 
 
-def sums(run: Run) -> Any:
+def claim_sums(run: Run) -> Any:
     """Claim that the bytes of caches are the sums of sizes, and those of the manager less the freed their total."""
     said = []
     for loop in run.seen:
@@ -192,11 +198,11 @@ def one_slot_each(run: Run) -> Any:
     loops = [(loop.queue, entries(loop)) for loop in run.seen]
     if run.step is not None:
         loops.append((run.step.state.queue, entries(run.seen[-1])))
-    return all(_live(queue) == sorted(NAMED[slot] for slot in held) for queue, held in loops)
+    return all(_live_slots(queue) == sorted(SLOT_NAMES[slot] for slot in held) for queue, held in loops)
 
 
-def _live(queue: tuple[Slot | None, ...]) -> list[str]:
-    return sorted(NAMED[slot] for slot in queue if slot is not None)
+def _live_slots(queue: tuple[Slot | None, ...]) -> list[str]:
+    return sorted(SLOT_NAMES[slot] for slot in queue if slot is not None)
 
 
 def by_age(run: Run) -> Any:
@@ -243,7 +249,7 @@ def answers_what_left(run: Run) -> Any:
     """Claim that each turn adds the bytes that it removed and one event, and that the answer is their total."""
     said = []
     for before, after in run.turns:
-        gone = removed(before, after)
+        gone = removed_entries(before, after)
         said.append(raw(after.freed) == raw(before.freed) + _sum(gone))
         said.append(z3.BoolVal(after.events[:-1] == before.events and after.events[-1].removed is bool(gone)))
     if run.step is not None:
@@ -296,7 +302,7 @@ def overshoots_less_than_the_last(run: Run) -> Any:
         return True
     said = []
     for before, after in run.turns:
-        for entry in removed(before, after):
+        for entry in removed_entries(before, after):
             said += [raw(before.freed) < raw(BOUND), raw(after.freed) < raw(BOUND) + raw(entry.size_bytes)]
     return z3.And(said)
 
@@ -316,12 +322,12 @@ def the_rest_is_young(run: Run) -> Any:
     return z3.And([raw(entry.stamp_nanos) >= raw(BOUND) for entry in entries(run.seen[-1]).values()])
 
 
-def rank(run: Run, loop: Seen) -> Any:
+def rank(run: Run, loop: LoopState) -> Any:
     """Return the rank: 1 for each slot, and the mark and the remaining budget of each entry; the rest has any rank."""
     return sum((_rank(run.pre, loop, slot) for slot in loop.queue if slot not in (REST, OTHERS)), RANK_OF_REST)
 
 
-def _rank(pre: State, loop: Seen, slot: Slot | None) -> Any:
+def _rank(pre: State, loop: LoopState, slot: Slot | None) -> Any:
     if slot is None:
         return z3.IntVal(1)
     entry, most = loop.entry(slot), raw(pre.settings.max_requeues)
@@ -330,7 +336,7 @@ def _rank(pre: State, loop: Seen, slot: Slot | None) -> Any:
     return 1 + marked + z3.If(most > raw(entry.requeues), most - raw(entry.requeues), 0)
 
 
-def ends(run: Run) -> Any:
+def claim_termination(run: Run) -> Any:
     """Claim that each turn lowers the rank, which is never negative, and that a halting turn is the last."""
     said = []
     for before, after in run.turns:

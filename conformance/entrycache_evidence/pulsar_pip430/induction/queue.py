@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import z3
 
-from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted
+from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation
 from entrycache_evidence.induction.symbolic import Term, raw
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import STALE
-from entrycache_evidence.pulsar_pip430.induction.decision import Table, Take, mutant
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import STALE_STAMP_FAULT
+from entrycache_evidence.pulsar_pip430.induction.decision import Decision, Table, lemma_fault
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
@@ -81,7 +81,7 @@ def _accounting(table: Table, model: Model) -> list[Obligation]:
     ):
         found.append(Obligation(f"removal by a call, {what}", inside, kept(*gone, _HEAD, _TAIL, after)))
 
-    take = Take(table, model)
+    take = Decision(table, model)
     head = take.head
     taken = z3.And(invariant, head.sane, _HEAD < _TAIL, head.gone == z3.Not(_LIVE[_HEAD]), head.size == _SIZES[_HEAD])
     caches = {_NAME: Cache({_POS: Entry(Term(head.size), 0, 0, False, None, None)}, free)}  # type: ignore[arg-type]
@@ -113,7 +113,7 @@ def _sorted(places: tuple[Any, ...], now: Any) -> Any:
 
 def _order(table: Table, model: Model) -> list[Obligation]:
     """Prove that stamps ascend and that none is later than the present; a dead slot keeps its stamp."""
-    take = Take(table, model)
+    take = Decision(table, model)
     now, passed = take.head.now, z3.Int("passed")
     invariant = _sorted((_HEAD, _TAIL - 1, _ANY, _OTHER), now)
     shown = _ordered(_STAMPS, _ANY, _OTHER, _HEAD, _TAIL, now)
@@ -140,13 +140,13 @@ LEMMAS: Final = tuple(
             Rule.STATE_1,
             "queue of any length; insert, removal by a call, every line of the table; a cache and the manager",
             _accounting,
-            mutant(Rule.STATE_1),
+            lemma_fault(Rule.STATE_1),
         ),
         Lemma(
             Rule.STATE_3,
             "queue of any length; advance, insert, every line of the table",
             _order,
-            Planted(STALE.note, STALE.model),
+            LemmaFault(STALE_STAMP_FAULT.note, STALE_STAMP_FAULT.model),
         ),
     )
 )

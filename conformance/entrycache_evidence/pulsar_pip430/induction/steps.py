@@ -1,20 +1,20 @@
 """Lemmas about single steps of `pulsar-pip430`: its own laws after each operation, on any numbers.
 
-A `Case` is an operation on a state of one shape. `about` builds the lemma of a rule from its law: the step of the model
-runs on terms, and the law has to hold on every path.
+A `Case` is an operation on a state of one shape. `build_lemma` builds the lemma of a rule from its law: the step of the
+model runs on terms, and the law has to hold on every path.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 import z3
 
 from entrycache_evidence.core.models import FAULT_OF
-from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, held_to
+from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation, law_obligations
 from entrycache_evidence.induction.symbolic import paths, raw
 from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR
 from entrycache_evidence.pulsar_pip430.induction.shapes import (
@@ -26,21 +26,21 @@ from entrycache_evidence.pulsar_pip430.induction.shapes import (
     NEXT,
     OFF,
     OWN,
+    PASS_OPERATIONS,
     PASSES,
+    PROVED_OF_LOOP,
     RELEASED,
-    RELIEVED,
     SHAPES,
-    SHOWN_BY_FOLD,
     STEPS,
     TRIGGER,
     A,
     Shape,
-    asking,
-    begin,
+    any_integer,
+    begin_path,
+    build_constraints,
     laws,
-    number,
-    relieving,
-    sound,
+    prepare_model,
+    prepare_model_with_any_pass,
 )
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430 import change, ops
@@ -59,10 +59,10 @@ CONFIGS: Final = {
 }
 """The suffix of each configuration in the name of a case."""
 
-ADDING: Final = (ops.Insert(A, OWN, number("size")), ops.Read(A, OWN, NEXT, number("reads")))
+SCHEDULING_OPERATIONS: Final = (ops.Insert(A, OWN, any_integer("size")), ops.Read(A, OWN, NEXT, any_integer("reads")))
 """The operations that schedule a pass if eviction is manual."""
 
-VARYING: Final = (ops.Insert, ops.MarkRead, ops.Read, ops.Release)
+VARIED_OPERATIONS: Final = (ops.Insert, ops.MarkRead, ops.Read, ops.Release)
 """The operations that a variant changes, besides passes."""
 
 
@@ -85,8 +85,8 @@ class Case:
 
         Under the variants nothing is triggered, because no variant changes the trigger.
         """
-        inserted, filled, held = raw(number("size")), raw(number("fill")), raw(state.size_bytes)
-        said = [sound(state), filled >= 1]
+        inserted, filled, held = raw(any_integer("size")), raw(any_integer("fill")), raw(state.size_bytes)
+        said = [build_constraints(state), filled >= 1]
         if self.config is RELEASED:
             said += [held + inserted <= TRIGGER, held + 2 * filled <= TRIGGER]
         if self.config is not MANUAL and type(self.op) is ops.Read and self.op.last != self.op.first:
@@ -102,32 +102,32 @@ CASES: Final = (
     *(Case(shape, op) for op in STEPS for shape in SHAPES),
     *(Case(SHAPES[0], op, OFF) for op in STEPS if type(op) is ops.Insert),
     *(Case(shape, op, MANUAL) for op in STEPS if type(op) is ops.Configure for shape in SHAPES),
-    *(Case(shape, op, RELEASED) for op in STEPS if type(op) in VARYING for shape in SHAPES),
+    *(Case(shape, op, RELEASED) for op in STEPS if type(op) in VARIED_OPERATIONS for shape in SHAPES),
     *(Case(shape, op, passes=False) for op in PASSES for shape in (SHAPES if op is not PASSES[0] else SHAPES[:1])),
-    *(Case(shape, op) for op in RELIEVED for shape in SHAPES),
-    *(Case(shape, op, MANUAL) for op in RELIEVED for shape in (SHAPES[0], SHAPES[-1])),
-    *(Case(shape, ops.Read(A, NEXT, NEXT, number("reads"))) for shape in SHAPES),
-    *(Case(shape, op, MANUAL) for op in ADDING for shape in SHAPES),
+    *(Case(shape, op) for op in PASS_OPERATIONS for shape in SHAPES),
+    *(Case(shape, op, MANUAL) for op in PASS_OPERATIONS for shape in (SHAPES[0], SHAPES[-1])),
+    *(Case(shape, ops.Read(A, NEXT, NEXT, any_integer("reads"))) for shape in SHAPES),
+    *(Case(shape, op, MANUAL) for op in SCHEDULING_OPERATIONS for shape in SHAPES),
     *(Case(LEFT, GRACE, config) for config in GRACES),
 )
 """Every operation on every shape; passes only meet an empty queue or are refused."""
 
 
 @cache
-def before(case: Case) -> tuple[State, Any]:
+def state_of_case(case: Case) -> tuple[State, Any]:
     """Return the state of a case, and its assumptions."""
     state = case.shape.state()
     return state, case.given(state)
 
 
 @cache
-def played(model: Model, case: Case) -> tuple[tuple[Any, Step], ...]:
+def paths_of_case(model: Model, case: Case) -> tuple[tuple[Any, Step], ...]:
     """Return the steps that the model makes of a case, each with its condition."""
-    state, given = before(case)
-    on_terms = relieving(model) if case.passes else asked(model)
+    state, given = state_of_case(case)
+    on_terms = prepare_model_with_any_pass(model) if case.passes else term_model(model)
 
     def played_once() -> Step:
-        begin()
+        begin_path()
         done: Step = on_terms.step(state, case.op, case.config)
         return done
 
@@ -135,18 +135,18 @@ def played(model: Model, case: Case) -> tuple[tuple[Any, Step], ...]:
 
 
 @cache
-def asked(model: Model) -> Model:
+def term_model(model: Model) -> Model:
     """Prepare the model for terms."""
-    return asking(model)
+    return prepare_model(model)
 
 
-def _judged(law: Law, case: Case, pre: State, step: Step) -> tuple[bool, bool]:
+def _judge_step(law: Law, case: Case, pre: State, step: Step) -> tuple[bool, bool]:
     """Return whether the law applies to this step, and whether it holds; for a step with parts, to each of them."""
     links = [(part.pre, part.event, part.step) for part in step.parts] if step.parts and not law.whole else []
     about = [
         (before, event, done)
         for before, event, done in links or [(pre, case.op, step)]
-        if not (links and type(event) in SHOWN_BY_FOLD)
+        if not (links and type(event) in PROVED_OF_LOOP)
         and (not law.on or type(event) in law.on)
         and law.guard(case.config, before, event, done)
     ]
@@ -164,8 +164,9 @@ def obligations_of(law: Law, model: Model) -> Iterator[Obligation]:
     for case in sorted(CASES, key=lambda case: type(case.op) not in model.replaced):
         if not _may_concern(law, case):
             continue
-        pre, given = before(case)
-        yield from held_to(case.name, given, played(model, case), lambda step: _judged(law, case, pre, step))  # noqa: B023
+        pre, given = state_of_case(case)
+        judge = partial(_judge_step, law, case, pre)
+        yield from law_obligations(case.name, given, paths_of_case(model, case), judge)
 
 
 PARTS: Final[dict[type[ops.Op], tuple[type[ops.Op], ...]]] = {
@@ -181,35 +182,35 @@ ANY: Final = (
 )
 
 
-def _unlinking(state: State, name: CacheName, positions: tuple[Position, ...]) -> State:
+def _unlink_slots(state: State, name: CacheName, positions: tuple[Position, ...]) -> State:
     """Remove the slots of removed entries from the queue."""
     after = change.drop_entries(state, name, positions)
     return after._replace(queue=tuple(slot for slot in after.queue if slot is not None))
 
 
 OWN_FAULTS: Final = {
-    Rule.INVALIDATE_6: Planted(
+    Rule.INVALIDATE_6: LemmaFault(
         "A call takes the slots of what it removes out of the queue.",
-        Model(PULSAR.package, {"change.drop_entries": _unlinking}),
+        Model(PULSAR.package, {"change.drop_entries": _unlink_slots}),
     ),
 }
 """The faults of rules that no subject can break."""
 
 
-def about(rule: Rule) -> Lemma:
+def build_lemma(rule: Rule) -> Lemma:
     """Build the lemma of a rule from its law."""
     law = laws()[rule]
     return Lemma(
         rule,
-        f"the law itself, after {_named(law)}; {ANY}",
+        f"the law itself, after {_operation_names(law)}; {ANY}",
         lambda table, model: obligations_of(law, model),
-        OWN_FAULTS.get(rule) or Planted(FAULT_OF[rule].note, FAULT_OF[rule].model),
+        OWN_FAULTS.get(rule) or LemmaFault(FAULT_OF[rule].note, FAULT_OF[rule].model),
     )
 
 
-def _named(law: Law) -> str:
+def _operation_names(law: Law) -> str:
     """Return the names of the operations after which the law is checked."""
-    without = {type(op) for op in (*STEPS, *RELIEVED, GRACE)}
+    without = {type(op) for op in (*STEPS, *PASS_OPERATIONS, GRACE)}
     if not law.on:
         return "every operation up to level reads"
     named = [op.name for op in law.on if op in without]
@@ -238,4 +239,4 @@ RULES: Final = (
 )
 """The rules about one step; `pass_lemmas` proves those about the loop of a pass."""
 
-LEMMAS: Final = tuple(about(rule) for rule in RULES)
+LEMMAS: Final = tuple(build_lemma(rule) for rule in RULES)

@@ -12,10 +12,17 @@ from typing import Any, Final
 
 import z3
 
-from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, held_to, on_terms
+from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation, build_term_model, law_obligations
 from entrycache_evidence.induction.symbolic import Term, paths, raw
-from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR, Table, Take, changed
-from entrycache_evidence.pulsar_pip430.induction.shapes import TARGET, TRIGGER, any_pass, asking, begin, number
+from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR, Decision, Table, change_cell
+from entrycache_evidence.pulsar_pip430.induction.shapes import (
+    TARGET,
+    TRIGGER,
+    any_integer,
+    any_pass,
+    begin_path,
+    prepare_model,
+)
 from entrycache_faults.model import Model, Place
 from entrycache_reference.pulsar_pip430 import decision, ops
 from entrycache_reference.pulsar_pip430.config import Config, Settings
@@ -76,7 +83,7 @@ _ANY: Final = z3.And(
 )
 
 
-def _shown(table: Any, model: Model) -> Iterator[Obligation]:
+def _trigger_obligations(table: Any, model: Model) -> Iterator[Obligation]:
     """Check the law after a size pass.
 
     A concrete case comes first, because z3 finds an error in doubles slowly in the general one.
@@ -91,7 +98,7 @@ def _shown(table: Any, model: Model) -> Iterator[Obligation]:
         pre, event = State(0, settings, {}, (), 0), ops.Evict(1)
 
         def passed(pre: State = pre, event: ops.Op = event) -> Step:
-            begin()
+            begin_path()
             done: Step = asked.step(pre, event, Config())
             return done
 
@@ -99,34 +106,34 @@ def _shown(table: Any, model: Model) -> Iterator[Obligation]:
             is_about = bool(law.guard(Config(), pre, event, step))
             return is_about, not is_about or bool(law.holds(Config(), pre, event, step))
 
-        yield from held_to(name, given, paths(passed, given), judged)
+        yield from law_obligations(name, given, paths(passed, given), judged)
 
 
 def _laws() -> Model:
-    return on_terms(PULSAR, {"laws.steps.int": truncated, "laws.steps.float": as_double})
+    return build_term_model(PULSAR, {"laws.steps.int": truncated, "laws.steps.float": as_double})
 
 
 def _on_doubles(model: Model) -> Model:
     of_limits: dict[Place, object] = {"decision.int": truncated}
-    rows_of = on_terms(model, of_limits)["passes.rows_of_pass"]
-    return on_terms(model, {**of_limits, "passes.run_pass": any_pass(rows_of)})
+    rows_of = build_term_model(model, of_limits)["passes.rows_of_pass"]
+    return build_term_model(model, {**of_limits, "passes.run_pass": any_pass(rows_of)})
 
 
-def _of_the_trigger(state: State) -> Any:
+def _target_of_trigger(state: State) -> Any:
     return truncated(decision.trigger_bytes(state) * state.settings.watermark)  # type: ignore[arg-type]
 
 
-OF_THE_TRIGGER: Final = Planted(
+TARGET_OF_TRIGGER: Final = LemmaFault(
     "The target is the watermark's share of the trigger, not of the limit.",
-    Model(PULSAR.package, {"decision.target_bytes": _of_the_trigger}),
+    Model(PULSAR.package, {"decision.target_bytes": _target_of_trigger}),
 )
 
 TRIGGER_LEMMAS: Final = (
     Lemma(
         Rule.TRIGGER_1,
         "the law itself, in IEEE doubles, after a size pass; any limit below 2^53 bytes, any watermark from 0 to 1",
-        _shown,
-        OF_THE_TRIGGER,
+        _trigger_obligations,
+        TARGET_OF_TRIGGER,
     ),
 )
 """The lemma about the trigger."""
@@ -139,35 +146,35 @@ _EMPTY = z3.Bool("nothing queued")
 
 
 def _any_pass(state: State, kind: PassKind, bound: Any, config: Config, origin: Origin = Origin.CALL) -> Step:
-    """Make any pass that satisfies the lemmas about the loop, which `_promised` states."""
+    """Make any pass that satisfies the lemmas about the loop, which `_loop_lemmas` states."""
     freed: Any = Term(_FREED)
     left = state._replace(size_bytes=state.size_bytes - freed)
     return Step(left, Removed(Term(0), Term(_FREED)), (bound,))  # type: ignore[arg-type]
 
 
-def _promised(before: Any, need: Any) -> Any:
+def _loop_lemmas(before: Any, need: Any) -> Any:
     """Build what the lemmas about the loop state of a pass: R-EVICT-4, R-EVICT-5 and R-STATE-1."""
     removed = z3.Implies(_FREED > 0, z3.And(need + _LAST > _FREED, _LAST <= _FREED))
     return z3.And(_LAST >= 0, _FREED >= 0, before >= _FREED, removed, z3.If(_EMPTY, before == _FREED, need <= _FREED))
 
 
 @cache
-def _relieving(model: Model) -> Model:
-    return asking(model, {"passes.run_pass": _any_pass})
+def _relief_model(model: Model) -> Model:
+    return prepare_model(model, {"passes.run_pass": _any_pass})
 
 
-def _relieved(table: Table, model: Model) -> Iterator[Obligation]:
+def _relief_obligations(table: Table, model: Model) -> Iterator[Obligation]:
     """Prove that the pass of a trigger leaves at most the target, and above it less the last entry, or nothing."""
-    state = State(number("now"), Config().settings, {}, (), number("bytes"))
+    state = State(any_integer("now"), Config().settings, {}, (), any_integer("bytes"))
     sane = z3.And(raw(state.size_bytes) >= 0, TARGET >= 0, TRIGGER >= 0)
-    relieve = _relieving(model)["manager.evict_to_watermark"]
+    relieve = _relief_model(model)["manager.evict_to_watermark"]
     for condition, done in paths(lambda: relieve(state, Config(), Origin.TRIGGER), sane):
         before, after = raw(state.size_bytes), raw(done.state.size_bytes)
         if not done.rows:
             quiet = z3.And(sane, condition)
             yield Obligation("no pass", quiet, z3.And(after == before, z3.Or(before <= TRIGGER, before <= TARGET)))
             continue
-        ran = z3.And(sane, condition, _promised(before, raw(done.rows[0])))
+        ran = z3.And(sane, condition, _loop_lemmas(before, raw(done.rows[0])))
         yield Obligation("at most the target, or nothing", ran, z3.Or(after <= TARGET, z3.And(_EMPTY, after == 0)))
         yield Obligation("not far below it", ran, after > TARGET - _LAST)
 
@@ -177,13 +184,13 @@ _DUE = z3.Function("due", z3.IntSort(), z3.IntSort())
 """The greatest age at the n-th requeue: a time to live and an interval each."""
 
 
-def _aged(table: Table, model: Model) -> list[Obligation]:
+def _age_obligations(table: Table, model: Model) -> list[Obligation]:
     """Prove that an unread entry leaves within (max_requeues + 1) * (ttl + interval) of its insertion.
 
     Time passes run at most an interval apart. After a time pass nothing is expired (R-EXPIRE-2), so the pass before met
     a stamp that was not below its cutoff.
     """
-    take = Take(table, model)
+    take = Decision(table, model)
     head, cutoff = take.head, take.head.now - _TTL
     ladder = z3.And(_DUE(0) == 0, _DUE(head.requeues + 1) == _DUE(head.requeues) + _TTL + _INTERVAL)
     kept = z3.And(head.stamp <= _BEGUN + _DUE(head.requeues), head.requeues <= head.most)
@@ -214,7 +221,7 @@ def bytes_over_less_one(state: State) -> int:
     return max(0, decision.bytes_over(state) - 1)
 
 
-ONE_LESS: Final = Planted(
+ONE_LESS: Final = LemmaFault(
     "The pass of a trigger is asked for one byte less.",
     Model(PULSAR.package, {"decision.bytes_over": bytes_over_less_one}),
 )
@@ -225,15 +232,15 @@ BOUND_LEMMAS: Final = (
         "after the size pass of a trigger the bytes are at most the target, or 0, and above the target less the size "
         "of the last entry removed; any trigger and target, any pass that keeps R-EVICT-4 and R-EVICT-5 as proved of "
         "its loop",
-        _relieved,
+        _relief_obligations,
         ONE_LESS,
     ),
     Lemma(
         Rule.REQUEUE_6,
         "an entry that nobody accesses leaves within (max_requeues + 1) * (ttl + interval) of its insertion, time "
         "passes at most an interval apart; any number of passes",
-        _aged,
-        changed(Rule.REQUEUE_2, "spare", None),
+        _age_obligations,
+        change_cell(Rule.REQUEUE_2, "spare", None),
         DECISION,
     ),
 )
