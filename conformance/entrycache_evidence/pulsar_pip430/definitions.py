@@ -399,8 +399,8 @@ def has_its_parts(config: Config, pre: State, event: ops.Op, step: Step) -> bool
     """Whether a step consists of these operations, in this order."""
     if not step.parts and type(event) not in COMPOSED_OPS:
         return True
-    description = [part.event for part in step.parts if type(part.event) is not ops.Evict]
-    return description == parts_of(config, pre, event, step)
+    told_of = [part.event for part in step.parts if type(part.event) is not ops.Evict]
+    return told_of == parts_of(config, pre, event, step)
 
 
 COMPOSED_OPS: Final = frozenset({*READ_OPS, ops.Release, ops.RemoveCache, ops.Cycle})

@@ -129,20 +129,20 @@ def _fold_obligations(loop: Loop) -> Callable[[Any, Model], Iterator[Obligation]
     return obligations
 
 
-def _looking_back(state: State, name: CacheName, cached: tuple[Position, ...], config: Config) -> tuple[Part, ...]:
+def _look_up_first_state(state: State, name: CacheName, cached: tuple[Position, ...], config: Config) -> tuple[Part, ...]:
     return tuple(part for pos in cached for part in storage_reads.look_up_each(state, name, (pos,), config))
 
 
-def _in_reverse(state: State, event: ops.Read, fills: tuple[Position, ...], config: Config) -> Step:
+def _fill_in_reverse(state: State, event: ops.Read, fills: tuple[Position, ...], config: Config) -> Step:
     return storage_reads.fill(state, event, fills[::-1], config)
 
 
-def _all_but_the_last(state: State, kept: tuple[HeldPosition, ...], config: Config) -> Step:
+def _deliver_all_but_the_last(state: State, kept: tuple[HeldPosition, ...], config: Config) -> Step:
     return storage_reads.deliver(state, kept[:-1], config)
 
 
-def _planted(note: str, place: str, made: object) -> LemmaFault:
-    return LemmaFault(note, Model(PULSAR.package, {f"storage_reads.{place}": made}))
+def _fault(note: str, place: str, replacement: object) -> LemmaFault:
+    return LemmaFault(note, Model(PULSAR.package, {place: replacement}))
 
 
 EACH: Final = "any number of positions; each turn asks it of its own position, in what the turn before has left"
@@ -152,19 +152,19 @@ LEMMAS: Final = (
         Rule.READ_7,
         f"the lookups of a read are a fold of get: {EACH}",
         _fold_obligations(LOOKUPS),
-        _planted("Each lookup of a read asks the state before the first.", "lookups", _looking_back),
+        _fault("Each lookup of a read asks the state before the first.", "storage_reads.look_up_each", _look_up_first_state),
     ),
     Lemma(
         Rule.READ_9,
         f"the fills of a read are a fold of insert with its trigger: {EACH}",
         _fold_obligations(FILL),
-        _planted("Fills are cached from the last to the first.", "fill", _in_reverse),
+        _fault("Fills are cached from the last to the first.", "storage_reads.fill", _fill_in_reverse),
     ),
     Lemma(
         Rule.COUNT_5,
         f"the deliveries of a read are a fold of mark_read: {EACH}; what has left the cache is passed over",
         _fold_obligations(DELIVER),
-        _planted("The last entry of a read is not delivered.", "deliver", _all_but_the_last),
+        _fault("The last entry of a read is not delivered.", "storage_reads.deliver", _deliver_all_but_the_last),
     ),
 )
 """The lemmas about reads."""
