@@ -124,14 +124,14 @@ def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part
             asked = {"ci": contracts.CI, "long": contracts.LONG, "nightly": contracts.NIGHTLY}[profile]
             yield f"the contracts of {name}", contracts.confirm(contracts.plan(asked))
     if Z3 not in absent:
-        yield Z3, importlib.import_module("entrycache_evidence.lemmas").induct()
+        yield Z3, importlib.import_module("entrycache_evidence.lemmas").prove_lemmas()
     for name, shown in SYSTEM_EVIDENCE.items():
         yield f"the vocabulary of {name}", single_call("vocabulary", partial(_check_vocabulary, name))
-        beside: dict[str, Runs] = {**RUNS, STRETCHED_CASES: partial(generate_stretched_cases, number=stretched)}
-        for what, runs in beside.items():
+        stress: dict[str, Runs] = {**RUNS, STRETCHED_CASES: partial(generate_stretched_cases, number=stretched)}
+        for what, runs in stress.items():
             yield f"the {what} of {name}", single_call(what, partial(_check_runs, name, what, runs))
-        yield f"the model beside {name}", single_call("models", partial(_check_other_models, name))
-        yield f"the worlds of {name}", explorer.exhaust(shown.of(profile), whole=profile != PROFILES[0])
+        yield f"the other models of {name}", single_call("other models", partial(_check_other_models, name))
+        yield f"the bounded models of {name}", explorer.exhaust(shown.of(profile), whole=profile != PROFILES[0])
     yield "refinement", refine_all(list_refinements(profile))
     for name, shown in SYSTEM_EVIDENCE.items():
         if shown.second is not None and TLC not in absent:
@@ -160,8 +160,8 @@ def _generate_plain_cases(system: AnySystem) -> Iterator[tuple[Any, Iterable[Any
 
 RUNS: Final[Mapping[str, Runs]] = {
     "large runs": lambda system: SYSTEM_EVIDENCE[system.name].large(),
-    "crowds": lambda system: SYSTEM_EVIDENCE[system.name].crowds(),
-    "drawn cases": _generate_plain_cases,
+    "crowded runs": lambda system: SYSTEM_EVIDENCE[system.name].crowds(),
+    "generated cases": _generate_plain_cases,
 }
 """The stress runs, in which laws, definitions and frames are checked at each step."""
 STRETCHED_CASES: Final = "stretched cases"

@@ -130,8 +130,8 @@ def nothing() -> Work[Any]:
 def prove_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three lemmas stand for all: what becomes of them is asked here."""
     module = importlib.import_module("entrycache_evidence.lemmas")
-    induct, few = module.induct, module.LEMMAS[:3]
-    monkeypatch.setattr(module, "induct", lambda: induct(few))
+    prove, few = module.prove_lemmas, module.LEMMAS[:3]
+    monkeypatch.setattr(module, "prove_lemmas", lambda: prove(few))
 
 
 def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +187,9 @@ def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: p
     monkeypatch.setattr(explorer, "explore", dies)
     monkeypatch.setattr(run, "refine_all", lambda scopes: nothing())
     found = prove("ci")
-    assert [line.partition(":")[0] for line in found.failures] == [f"the worlds of {name}" for name in SYSTEM_EVIDENCE]
+    assert [line.partition(":")[0] for line in found.failures] == [
+        f"the bounded models of {name}" for name in SYSTEM_EVIDENCE
+    ]
     assert all("a process ended early" in line for line in found.failures)
     assert {item.grade for item in found.evidence} == {"proved"}
 
@@ -196,7 +198,7 @@ def test_what_is_under_way_is_told() -> None:
     heard: list[tuple[str, int, int]] = []
     scope = replace(EVERY, depth=1)
     run_alone(explorer.exhaust((scope, scope)), lambda *told: heard.append(told))
-    assert heard[:2] == [("worlds", 1, 2), ("worlds", 2, 2)]
+    assert heard[:2] == [("bounded models", 1, 2), ("bounded models", 2, 2)]
     assert heard[-1][0] == "planted faults"
     assert heard[-1][1] == heard[-1][2] > 0
 
@@ -221,7 +223,7 @@ def test_the_committed_evidence_is_complete() -> None:
     assert {item["rule"] for item in found} == {Rule.INVALIDATE_6.value} | {
         fault.rule.value
         for planted in (pulsar_pip430, kafka_streams, pulsar_legacy, pulsar_segmented)
-        for fault in planted.PLANTED.own
+        for fault in planted.SEEDED_FAULTS.own
     }
     assert all(item["bounds"] and item["refuted_mutant"] for item in found)
     assert {item["grade"] for item in found} <= set(GRADES)
@@ -234,8 +236,8 @@ def test_the_page_for_who_doubts_is_made_of_what_is_committed() -> None:
 def test_the_page_counts_and_names_what_is_only_tested() -> None:
     lines = [
         {"rule": "R-STATE-1", "grade": "proved", "bounds": "any queue; 9 obligations", "refuted_mutant": ""},
-        {"rule": "R-STATE-1", "grade": "exhausted", "bounds": "two: small; also: one (1 states); asked 3 times"},
-        {"rule": "R-STATE-2", "grade": "exhausted", "bounds": "two: small; asked 7 times", "refuted_mutant": ""},
+        {"rule": "R-STATE-1", "grade": "exhausted", "bounds": "two: small; also: one (1 states); checked 3 times"},
+        {"rule": "R-STATE-2", "grade": "exhausted", "bounds": "two: small; checked 7 times", "refuted_mutant": ""},
     ]
     changes = [{"seen": {"laws": "R-STATE-1"}}, {"seen": {"twin": "x"}}, {"seen": {}}, {"seen": {}, "equivalent": True}]
     walked = [{"system": "pulsar-pip430", "bounds": "two: small", "refuted_mutant": "An error."}]
@@ -246,13 +248,13 @@ def test_the_page_counts_and_names_what_is_only_tested() -> None:
     assert f"Of {len(Rule)} rules 2 have formal evidence." in text
     assert "| two | small | 2 |" in text
     assert "1 rules are proved." in text
-    assert "The counts of 1 worlds are committed" in text
+    assert "The counts of 1 models are committed" in text
     assert f"The largest is {EVERY.name} (3 states, 4 transitions)" in text
     assert "caching switched off (to its end); every operation (to 4 steps);" in text
     assert f"{EVERY.name} (to" not in text
     assert "| pulsar-pip430 | two | small | An error. |" in text
     assert "| proved | any queue; 9 obligations | R-STATE-1 |" in text
-    assert "4 were asked about, 1 of them change nothing. Of the other 3 a formal detector sees 1 (33.3 %)" in text
+    assert "Of 4 changes 1 change nothing. Formal detectors detect 1 of the other 3 (33.3 %)" in text
     assert "written answers 1 more. 1 pass everything." in text
 
 

@@ -62,7 +62,7 @@ CROWDED = {
 @pytest.mark.parametrize(("name", "rule"), CROWDED.items())
 def test_a_planted_fault_is_told_in_a_crowd(name: str, rule: Rule) -> None:
     faulty = SYSTEMS[name]._replace(model=FAULT_OF[rule].model)
-    assert rule.value in find_broken_law(faulty, run.RUNS["crowds"](faulty))
+    assert rule.value in find_broken_law(faulty, run.RUNS["crowded runs"](faulty))
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

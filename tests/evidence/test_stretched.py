@@ -87,7 +87,7 @@ AS_IT_WAS: dict[str, Any] = {
     "COUNT_SHIFTS": 0,
     "LENGTHS": 1,
     "COPIES": 1,
-    "RENAMED": alike,
+    "NAME_CHANGES": alike,
 }
 """What each of the ways to stretch a case is where it does nothing."""
 

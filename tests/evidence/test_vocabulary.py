@@ -57,7 +57,9 @@ def test_every_profile_of_prove_asks_vocabulary_and_large_runs_of_every_system()
     for profile in PROFILES:
         parts = {what for what, _ in run._parts(profile, ("z3", "crosshair", "tlc"))}
         assert parts >= {
-            f"the {what} of {name}" for what in ("vocabulary", "large runs", "worlds") for name in SYSTEM_EVIDENCE
+            f"the {what} of {name}"
+            for what in ("vocabulary", "large runs", "bounded models")
+            for name in SYSTEM_EVIDENCE
         }
 
 

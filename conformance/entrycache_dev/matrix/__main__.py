@@ -24,17 +24,19 @@ from entrycache_protocol.files import write_text
 
 
 @click.command()
-@click.option("--sample", "number", type=click.IntRange(1), help="So many changes instead of all.")
-@click.option("--seed", default=16, show_default=True, help="Which ones.")
-@click.option("--only", default="", help="Changes of modules whose name holds this, as kafka_streams.flush.")
-@click.option("--kind", default="", help="Changes of this kind, as patch or comparison.")
-@click.option("--id", "ids", multiple=True, help="This change; may be given several times.")
-@click.option("--rest", is_flag=True, help="Believe the committed table what it says is seen by a formal detector.")
-@click.option("--thorough", is_flag=True, help="Ask every detector, also when a formal one has seen a change.")
+@click.option("--sample", "number", type=click.IntRange(1), help="Ask about this number of random changes.")
+@click.option("--seed", default=16, show_default=True, help="The seed of the random choice.")
+@click.option(
+    "--only", default="", help="Ask about modules whose name contains this text, such as kafka_streams.flush."
+)
+@click.option("--kind", default="", help="Ask about changes of this kind, such as patch or comparison.")
+@click.option("--id", "ids", multiple=True, help="Ask about this change; may be repeated.")
+@click.option("--rest", is_flag=True, help="Skip changes that the committed table says a formal detector detects.")
+@click.option("--thorough", is_flag=True, help="Ask every detector, even after a formal one detected the change.")
 @click.option(
     "--write",
     is_flag=True,
-    help="Write docs/matrix.json and docs/reference/mutation-matrix.md; what was not asked stays.",
+    help="Write docs/matrix.json and docs/reference/mutation-matrix.md; other changes keep their lines.",
 )
 def main(
     number: int | None, seed: int, only: str, kind: str, ids: tuple[str, ...], rest: bool, thorough: bool, write: bool
@@ -70,10 +72,10 @@ def _report(lines: Sequence[Line], former: Mapping[str, Detections]) -> int:
     holes = [line for line in lines if line.is_hole]
     for change, seen, _ in holes:
         by = ", ".join(seen) or "nothing"
-        print(f"{change.id} {change.file}:{change.line} {change.function} ({change.kind}): seen by {by}")
+        print(f"{change.id} {change.file}:{change.line} {change.function} ({change.kind}): detected by {by}")
     formal, real = count_detected(lines)
     print(
-        f"{len(lines)} changes, {len(lines) - real} of them change nothing; a formal detector sees {formal} of {real}"
+        f"{len(lines)} changes, {len(lines) - real} of them change nothing; formal detectors detect {formal} of {real}"
     )
     lost = [line.change.id for line in holes if is_formal(former.get(line.change.id, {}))]
     if lost:

@@ -204,21 +204,21 @@ def variants_of(declaration: Declaration, at_once: Sequence[int]) -> dict[str, D
 PAGE: Final = "search-matrix"
 HEAD: Final = f"""# What a run sees of a changed guard
 
-Written by `python -m entrycache_dev.matrix.search_matrix --write`; do not edit. A run that was stopped is gone on with.
+This page is written by `python -m entrycache_dev.matrix.search_matrix --write`; a stopped run continues where it was.
 
-Every one-token change of a comparison, a condition, an operand or a constant of a reference is asked the seeded cases
-of `conform` at profile ci, seed by seed from 0 on, and answers as a subject would, in the process that asks. Changes
-that are argued to change nothing (`equivalent.toml`) are left out. What two whole seeds do not show is asked under the
-readings of releases (variants), one at a time and, where nothing else explains it, two at once; and then at every seed
-under the first of them that shows it. Where none does, the page says why no outcome shows it. What Hypothesis adds to a
-run is not counted. A change counts as seen where a case ends in an error or takes more than {SECONDS:g} s of its own
-time, of which the reference took 0.17 s at most at seed 0; one that makes all cases slow, but none of them so slow,
-does not. A system without a line has not been asked yet.
+A changed guard is a one-token change of a comparison, a condition, an operand or a constant of a reference. It plays
+the seeded cases of `conform` at profile ci, seed by seed from 0 on, as a subject would. Changes that are argued to
+change nothing (`equivalent.toml`) are left out. A change that two whole seeds miss is tried under the variants of
+releases, one at a time and, if nothing else explains it, two at once; then at every seed under the first variant that
+shows it. If no variant shows it, the page says why no outcome does. The search of Hypothesis is not counted. A change
+counts as detected if a case raises or takes more than {SECONDS:g} s of processor time; the reference took at most
+0.17 s at seed 0. A change that makes all cases slower, but none of them this slow, does not count. A system without a
+line has not been tried yet.
 
 | system | changed guards | by a variant | seeds | seen at all | all but one | fewer | by no outcome | not explained |
 |---|---|---|---|---|---|---|---|---|"""
 
-EARLIER: Final = """These systems were asked before runs had odd cases, and have not been asked again."""
+EARLIER: Final = """These systems were tried before runs had edge cases, and have not been tried again."""
 
 SYSTEMS_BY_NAME: Final = {system.name: system for system in TESTED_SYSTEMS}
 """The systems that are asked about, by name."""
@@ -231,13 +231,17 @@ SILENT: Final = Path(__file__).parent / "silent.toml"
 
 
 @click.command()
-@click.option("--seeds", type=click.IntRange(2), default=50, show_default=True, help="How many seeds, from 0 on.")
-@click.option("--profile", type=click.Choice(list(PROFILES)), default="ci", show_default=True, help="Of which runs.")
 @click.option(
-    "--system", "names", multiple=True, type=click.Choice(list(SYSTEMS_BY_NAME)), help="Of these systems; all."
+    "--seeds", type=click.IntRange(2), default=50, show_default=True, help="Try this number of seeds, from 0 on."
 )
-@click.option("--only", default="", help="Changes of modules whose name holds this, as kafka_streams.flush.")
-@click.option("--write", is_flag=True, help=f"Write docs/{PAGE}.json and docs/{PAGE}.md; systems not asked stay.")
+@click.option(
+    "--profile", type=click.Choice(list(PROFILES)), default="ci", show_default=True, help="The profile of the runs."
+)
+@click.option(
+    "--system", "names", multiple=True, type=click.Choice(list(SYSTEMS_BY_NAME)), help="Try this system; default: all."
+)
+@click.option("--only", default="", help="Try modules whose name contains this text, such as kafka_streams.flush.")
+@click.option("--write", is_flag=True, help=f"Write docs/{PAGE}.json and docs/{PAGE}.md; other systems stay.")
 def main(seeds: int, profile: str, names: tuple[str, ...], only: str, write: bool) -> None:
     """Report the changed guards that seeded runs miss at more than one seed; exit with 1 if there are any."""
     every = generate_all_changes()
@@ -346,7 +350,7 @@ def render_page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str,
     for name, told in systems.items():
         lines += ["", f"## {name}", ""]
         lines += [f"- shown by no outcome, {why}: {number}" for why, number in _reasons(told).items()]
-        lines += [f"- asked under `{variant}`: {number}" for variant, number in Counter(told["under"].values()).items()]
+        lines += [f"- tried under `{variant}`: {number}" for variant, number in Counter(told["under"].values()).items()]
         lines += [f"- {_code(told['places'][one])}: {because}" for one, because in told["argued"].items()]
         lines += [
             f"- missed at seed {seeds[0]} alone: {_code(told['places'][one])}"
@@ -357,7 +361,7 @@ def render_page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str,
             f"- **{_missed_at(seeds, told)}**: {_code(told['places'][one])}" for one, seeds in _weak(told).items()
         ]
     if begun:
-        lines += ["", f"Begun, with nothing to tell yet: {', '.join(begun)}."]
+        lines += ["", f"In progress, without a result yet: {', '.join(begun)}."]
     if earlier:
         lines += ["", "## With the cases of an earlier version", "", EARLIER, ""]
     for name, before in earlier.items():

@@ -130,7 +130,7 @@ def _steps(one: RecordedCase, place: int) -> Iterator[tuple[Any, Any]]:
 def _compare_reimported(cases: Iterable[RecordedCase]) -> Iterator[Callable[[], bool]]:
     """Yield a comparison of each whole case, for modules that were imported again."""
     systems = importlib.import_module("entrycache_conformance.systems").SYSTEMS
-    read = importlib.import_module("entrycache_protocol.case").from_json
+    read = importlib.import_module("entrycache_protocol.case").case_from_json
     for one in cases:
         outcomes = [one.case.system.wire.write_outcome(done.outcome) for done in one.steps]
         yield partial(_answers_differ, read(case_to_json(one.case), systems), outcomes)

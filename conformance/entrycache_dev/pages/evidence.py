@@ -51,11 +51,11 @@ def render_page(evidence: Lines, refinements: Lines, changes: Lines, counted: Li
         autoescape=False,
     )
     have = {grade: {line["rule"] for line in evidence if line["grade"] == grade} for grade in STRONGEST_FIRST}
-    return environment.get_template("sceptic.md.j2").render(
+    return environment.get_template("evidence.md.j2").render(
         rules=len(Rule),
         shown=len(set().union(*have.values())),
         families=_families(have),
-        scopes=_models_table(evidence),
+        models=_models_table(evidence),
         refinements=_refinements(refinements),
         proved=len(have["proved"]),
         unproved=_unproved(have),
@@ -126,9 +126,10 @@ def _unproved(have: dict[str, set[str]]) -> str:
     why = load_reasons()
     for rule in (rule.value for rule in Rule if rule.value not in have["proved"]):
         grade = next((grade for grade in STRONGEST_FIRST if rule in have[grade]), "tested")
-        rows.setdefault((grade, why.get(rule, "not asked")), []).append(rule)
+        rows.setdefault((grade, why.get(rule, "no lemma")), []).append(rule)
     return _table(
-        ["rules not proved", "but", "why"], [[", ".join(held), grade, told] for (grade, told), held in rows.items()]
+        ["rules not proved", "best grade", "reason"],
+        [[", ".join(held), grade, told] for (grade, told), held in rows.items()],
     )
 
 
@@ -147,11 +148,11 @@ def _describe_counts(counted: Lines) -> str:
     quick = [scope for shown in SYSTEM_EVIDENCE.values() for scope in shown.of(PROFILES[0])]
     nearer = sum((scope.name, scope.depth) not in long for scope in quick)
     return (
-        f"The counts of {len(counted)} worlds are committed; `prove` compares, and other counts are a failure. The "
-        f"largest is {largest['world']} ({largest['states']} states, {largest['transitions']} transitions). Not run to "
-        f"their bounds, so without counts, are these of a night: {left or 'none'}. In a pull request {nearer} of its "
-        f"{len(quick)} worlds end some steps before those of the long run, which this page tells of, and fast caches "
-        f"are walked beside the reference within {QUICK_STEPS} steps alone."
+        f"The counts of {len(counted)} models are committed, and `prove` fails if a count differs. The largest is "
+        f"{largest['world']} ({largest['states']} states, {largest['transitions']} transitions). These models of a "
+        f"nightly run were not explored to their bounds and have no counts: {left or 'none'}. This page describes the "
+        f"long run. A pull request explores {nearer} of its {len(quick)} models with fewer steps, and walks fast "
+        f"caches within {QUICK_STEPS} steps only."
     )
 
 
@@ -160,15 +161,15 @@ def _models_table(evidence: Lines) -> str:
     rules: dict[str, int] = {}
     for line in evidence:
         if line["grade"] == "exhausted":
-            scope = line["bounds"].partition("; asked ")[0].partition("; also: ")[0]
+            scope = line["bounds"].partition("; checked ")[0].partition("; also: ")[0]
             rules[scope] = rules.get(scope, 0) + 1
     rows = [[*_split_name(scope), count] for scope, count in rules.items()]
-    return _table(["world", "what it has, how far, how many", "rules"], rows)
+    return _table(["bounded model", "its scope, steps and states", "rules"], rows)
 
 
 def _refinements(refinements: Lines) -> str:
     rows = [[line["system"], *_split_name(line["bounds"]), line["refuted_mutant"]] for line in refinements]
-    return _table(["system", "world", "what it has, how far, how many", "the fault that is told apart"], rows)
+    return _table(["system", "bounded model", "its scope, steps and states", "the seeded fault"], rows)
 
 
 def _split_name(scope: str) -> tuple[str, str]:
@@ -184,7 +185,7 @@ def _lemmas(evidence: Lines) -> str:
         if line["grade"] in ("proved", "confirmed"):
             found.setdefault((line["grade"], line["bounds"]), []).append(line["rule"])
     rows = [[grade, bounds, ", ".join(rules)] for (grade, bounds), rules in sorted(found.items(), reverse=True)]
-    return _table(["grade", "for what", "rules shown so"], rows)
+    return _table(["grade", "claim", "shown for"], rows)
 
 
 def _matrix(changes: Lines) -> str:
@@ -192,9 +193,9 @@ def _matrix(changes: Lines) -> str:
     formal = sum(is_formal(change["seen"]) for change in real)
     unseen = sum(not change["seen"] for change in real)
     return (
-        f"{len(changes)} were asked about, {len(changes) - len(real)} of them change nothing. Of the other {len(real)} "
-        f"a formal detector sees {formal} ({100 * formal / len(real):.1f} %), a second implementation or written "
-        f"answers {len(real) - formal - unseen} more. {unseen} pass everything."
+        f"Of {len(changes)} changes {len(changes) - len(real)} change nothing. Formal detectors detect {formal} of the "
+        f"other {len(real)} ({100 * formal / len(real):.1f} %); a second implementation or committed answers detect "
+        f"{len(real) - formal - unseen} more. {unseen} changes pass everything."
     )
 
 

@@ -242,17 +242,16 @@ def play_trace(cache: Cache, trace: Sequence[Word], limits: Limits) -> list[Answ
 
 HEAD = """# What each cache of Pulsar gives up
 
-Written by `python -m entrycache_dev.predecessors`; do not edit.
+This page is written by `python -m entrycache_dev.predecessors.promises`.
 
-Three references are asked the same little traces: [pulsar-pip430](../../spec/pulsar-pip430),
+Three references play the same short traces: [pulsar-pip430](../../spec/pulsar-pip430),
 [pulsar-legacy](../../spec/pulsar-legacy) (4.0 and before) and [pulsar-segmented](../../spec/pulsar-segmented)
-(PIP-174, never merged), each with its defaults but for the limit, the watermark and the time to live that
-are named. Every trace of the
-words of a promise is tried, the shortest first. *Keeps* means: no trace of up to so many words breaks it, which is no
-proof beyond them. They are models; that the released classes answer as these do is what conformance runs tell
-([PIP-430](../reference/versions.md), [before](../reference/versions-pulsar-legacy.md)). What a pass looks at is what
-its rows name, and one entry more in each queue or cache in which it ends before the end; a ring has no passes. What it
-costs at scale: [the league](policy-comparison.md).
+(PIP-174, never merged). Each has its defaults, except for the named limit, watermark and time to live. All traces of
+the words of a promise are tried, the shortest first. *Keeps* means that no trace of up to that many words breaks the
+promise; longer traces are left open. The references are models. Conformance runs show that the released classes
+answer like them ([PIP-430](../reference/versions.md), [before](../reference/versions-pulsar-legacy.md)). The visits
+of a pass are the entries that its rows name, and one more in each queue or cache where it ends early; a ring has no
+passes. The [policy comparison](policy-comparison.md) shows the costs at scale.
 """
 
 
@@ -285,7 +284,7 @@ def _section(promise: Promise, found: list[PromiseResult]) -> Iterator[str]:
             yield ""
             yield f"Broken by {cache.system}:"
             yield ""
-            yield "| said | " + " | ".join(one.system for one in CACHES) + " |"
+            yield "| word | " + " | ".join(one.system for one in CACHES) + " |"
             yield "|---|" + "---|" * len(CACHES)
             yield from _table(promise, broken.trace)
 
@@ -299,7 +298,7 @@ def _table(promise: Promise, trace: tuple[Word, ...]) -> Iterator[str]:
             gone = [one for one in before if one not in column[at].kept]
             cell = " ".join(map(_name, column[at].kept)) or "empty"
             cell += f"; leaves: {' '.join(map(_name, gone))}" if gone else ""
-            cell += f"; looks at {column[at].looked}" if isinstance(word, Task) else ""
+            cell += f"; visits {column[at].looked}" if isinstance(word, Task) else ""
             served = f"; served: {' '.join(map(str, column[at].served)) or 'nothing'}"
             cells.append(cell + (served if isinstance(word, Range) else ""))
         yield f"| {_describe_word(word)} | {' | '.join(cells)} |"

@@ -103,9 +103,9 @@ def _prove_lemma(lemma: Lemma) -> tuple[int, list[str]]:
             told[given.get_id()] = given, is_unsatisfiable(given)
         is_void, is_refuted = told[given.get_id()][1], is_unsatisfiable(all_of((given, negated(goal))))
         if None in {is_void, is_refuted}:
-            found.append(f"{lemma.rule.value}: {name}: not finished: z3 has given up after {COST_BOUND} units of work")
+            found.append(f"{lemma.rule.value}: {name}: not finished: z3 gave up after {COST_BOUND} units of work")
         elif is_void:
-            found.append(f"{lemma.rule.value}: {name}: its assumptions cannot be met")
+            found.append(f"{lemma.rule.value}: {name}: its assumptions cannot be satisfied")
         elif not is_refuted:
             found.append(f"{lemma.rule.value}: {name}: not proved")
         if found:
@@ -113,7 +113,7 @@ def _prove_lemma(lemma: Lemma) -> tuple[int, list[str]]:
     if not count:
         found.append(f"{lemma.rule.value}: no obligation, so nothing is proved")
     if not is_fault_refuted(lemma):
-        found.append(f"{lemma.rule.value}: the planted error is not refuted: {lemma.fault.note}")
+        found.append(f"{lemma.rule.value}: the seeded fault is not refuted: {lemma.fault.note}")
     return count, found
 
 

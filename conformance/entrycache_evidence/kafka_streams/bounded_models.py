@@ -325,10 +325,10 @@ RUNNING: Final = with_variants(LISTENERS, "total running", Variants(total=Total.
 """The running total, within a bounded number of steps, since it may drift from the sum in many ways."""
 
 ALL_VARIANTS: Final = (
-    with_variants(LISTENERS, "all readings of the releases", RELEASED, depth=5),
-    with_variants(TWO, "all readings of the releases", RELEASED, depth=5),
-    with_variants(FORWARDS, "all readings of the releases", RELEASED, depth=6),
-    with_variants(STORES, "all readings of the releases", RELEASED, depth=7),
+    with_variants(LISTENERS, "all variants of the releases", RELEASED, depth=5),
+    with_variants(TWO, "all variants of the releases", RELEASED, depth=5),
+    with_variants(FORWARDS, "all variants of the releases", RELEASED, depth=6),
+    with_variants(STORES, "all variants of the releases", RELEASED, depth=7),
 )
 """All variants of the releases at once."""
 

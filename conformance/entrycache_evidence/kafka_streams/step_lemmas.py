@@ -76,7 +76,7 @@ class Case:
     @property
     def name(self) -> str:
         """The name of the case."""
-        read = "" if self.config is NORM else ", all readings of the releases"
+        read = "" if self.config is NORM else ", all variants of the releases"
         return f"{self.op}, {self.held}{read}"
 
     def state(self) -> State:

@@ -37,7 +37,7 @@ class Key(NamedTuple):
     """The identity of a bounded model; `within` is None for a complete exploration."""
 
     system: str
-    scope: str
+    world: str
     within: int | None
 
 
@@ -77,7 +77,7 @@ def load_counts() -> dict[Key, Counts]:
 def compare_counts(looked: Iterable[tuple[AnyBoundedModel, Exploration]], held: Mapping[Key, Counts]) -> list[str]:
     """Return a line for each model whose counts differ from the committed ones, with the command that accepts them."""
     return [
-        f"the bounded model {key.scope!r} of {key.system}: {describe_counts(now)} now, {describe_counts(held[key])}, "
+        f"the bounded model {key.world!r} of {key.system}: {describe_counts(now)} now, {describe_counts(held[key])}, "
         "in worlds.json; "
         f"if the change is intended: {ACCEPT}"
         for key, now in (count_states(*one) for one in looked)
@@ -156,7 +156,7 @@ def exhaust(scopes: Sequence[AnyBoundedModel], model: Model | None = None, whole
         return found._replace(counterexample=None), "" if broken is None else _describe_failure(scope, broken)
 
     # The large ones stand last, and go first: none of them is left for one core at the end.
-    looked = (yield Batch("worlds", look, scopes[::-1]))[::-1]
+    looked = (yield Batch("bounded models", look, scopes[::-1]))[::-1]
     failures = [failure for _, failure in looked if failure]
     if failures:
         return [], failures
@@ -171,13 +171,13 @@ def exhaust(scopes: Sequence[AnyBoundedModel], model: Model | None = None, whole
         found = refute(rule, [scope for scope, _ in fired[rule]], first.get(rule))
         return "" if found is None else _describe_refutation(found)
 
-    told = yield Batch("planted faults", refutation, rules)
+    told = yield Batch("seeded faults", refutation, rules)
     evidence = []
     for rule, shorter in zip(rules, told, strict=True):
         if shorter:
             evidence.append(Evidence(rule, "exhausted", _bounds(rule, fired[rule]), shorter))
         else:
-            failures.append(f"{rule.value}: no world refutes its mutant, so nothing is shown about it")
+            failures.append(f"{rule.value}: no bounded model detects its seeded fault, so nothing is shown about it")
     return evidence, failures
 
 
@@ -192,7 +192,7 @@ def _bounds(rule: Rule, inside: Sequence[tuple[AnyBoundedModel, Exploration]]) -
     asked = sum(found.fired[rule] for _, found in inside)
     others = [f"{other.name} ({_size(seen)})" for other, seen in inside if other is not scope]
     more = f"; also: {', '.join(others)}" if others else ""
-    return f"{describe_exploration(scope, found)}{more}; asked {asked} times"
+    return f"{describe_exploration(scope, found)}{more}; checked {asked} times"
 
 
 def _is_norm(scope: AnyBoundedModel) -> bool:
@@ -213,4 +213,4 @@ def _describe_refutation(found: Refutation) -> str:
 def _describe_failure(scope: AnyBoundedModel, found: Counterexample) -> str:
     rules = ", ".join(rule.value for rule in found.rules)
     case = json.dumps(case_to_json(found.case))
-    return f"{rules}: broken in {len(found.case.steps)} steps of the world {scope.name!r}; the case: {case}"
+    return f"{rules}: broken in {len(found.case.steps)} steps of the bounded model {scope.name!r}; the case: {case}"

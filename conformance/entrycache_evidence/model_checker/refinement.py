@@ -135,14 +135,12 @@ def _walk_task(asked: RefinementTask) -> tuple[Refinement, str]:
     shown = Refinement(name, f"{scope.told()}; {_describe_reach(right, scope)}", asked.note)
     if right.difference is not None:
         steps = len(right.difference.case.steps)
-        return (
-            shown,
-            f"{name}: the fast cache leaves the reference in {steps} steps of {scope.name!r}: {_describe_walk(right)}",
-        )
+        what = _describe_walk(right)
+        return shown, f"{name}: the fast cache differs from the reference after {steps} steps of {scope.name!r}: {what}"
     if wrong.difference is None:
-        return shown, f"{name}: the planted fault is not told apart in {scope.name!r}: {asked.note}"
+        return shown, f"{name}: the seeded fault is not detected in {scope.name!r}: {asked.note}"
     steps = len(wrong.difference.case.steps)
-    return shown._replace(refuted_mutant=f"{asked.note} Told apart in {steps} {'step' if steps == 1 else 'steps'}."), ""
+    return shown._replace(refuted_mutant=f"{asked.note} Detected in {steps} {'step' if steps == 1 else 'steps'}."), ""
 
 
 def _describe_reach(found: Walk, scope: AnyBoundedModel) -> str:

@@ -102,7 +102,7 @@ READS: Final = ListedModel(
 
 ALL_VARIANTS: Final = replace(
     READS,
-    name="readings of 5.0.1",
+    name="variants of 5.0.1",
     config=replace(
         READS.config,
         max_requeues=2,

@@ -84,7 +84,7 @@ def _broken_systems(found: list[Problem]) -> set[str]:
 
 
 def _untested_problem(system: str) -> Problem:
-    return Problem(system, "its examples and planted faults were not tried, since its reference breaks a law")
+    return Problem(system, "its examples and seeded faults were not tried, because its reference breaks a law")
 
 
 def check_rule(rule: Rule) -> list[Problem]:
@@ -138,7 +138,7 @@ def _links() -> list[Problem]:
             wanted = [
                 ("function", found.functions),
                 ("law or test", found.laws + found.tests),
-                ("mutant", found.mutants),
+                ("seeded fault", found.mutants),
             ]
             problems += [Problem(text.id, f"has no {what}") for what, names in wanted if not names]
     problems += [Problem(rule, "no file of `spec` has it") for rule in sorted(known - book.keys())]
@@ -208,15 +208,17 @@ def _fault(fault: Fault, runs: Corpus, exceptions: dict[str, set[str]]) -> list[
     own = fault.rule.value
     breaks = _rules_broken_by(fault, runs)
     also = {rule for rules in breaks for rule in rules} - {own} - exceptions.get(own, set())
-    problems = [Problem(own, f"the law of {other} sees its mutant too: {fault.note}") for other in sorted(also)]
+    problems = [
+        Problem(own, f"the law of {other} detects its seeded fault too: {fault.note}") for other in sorted(also)
+    ]
     if not any(own in rules for rules in breaks) and not _fails_a_test(fault, runs):
-        problems.insert(0, Problem(own, f"neither its law nor a test of it sees its mutant: {fault.note}"))
+        problems.insert(0, Problem(own, f"neither its law nor a test of it detects its seeded fault: {fault.note}"))
     return problems
 
 
 def _flips(runs: Corpus, rules: Sequence[Rule] = tuple(Rule)) -> list[Problem]:
     return [
-        Problem(fault.rule.value, f"no law sees the table with {fault.note}")
+        Problem(fault.rule.value, f"no law detects the table with {fault.note}")
         for fault in derive_flips()
         if fault.rule in rules and not _rules_broken_by(fault, runs, stop=True)
     ]

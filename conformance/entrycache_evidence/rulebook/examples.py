@@ -265,7 +265,9 @@ def check_example(rule: Rule) -> list[Problem]:
     try:
         return [Problem(rule.value, f"its example {what}") for check in CHECKS for what in check(example)]
     except LawBroken as error:
-        return [Problem(rule.value, f"its example is none: {shorten(str(error), SHOWN_CHARACTERS, placeholder=' ..')}")]
+        return [
+            Problem(rule.value, f"its example breaks a law: {shorten(str(error), SHOWN_CHARACTERS, placeholder=' ..')}")
+        ]
 
 
 def _fits(example: Example) -> list[str]:
@@ -286,7 +288,7 @@ def _validator(name: str, is_history: bool) -> Draft202012Validator:
 
 def _is_short(example: Example) -> list[str]:
     steps = len(example.asked.steps)
-    return [f"has {steps} steps, at most {STEPS_MAX} are a lesson"] if steps > STEPS_MAX else []
+    return [f"has {steps} steps, expected at most {STEPS_MAX}"] if steps > STEPS_MAX else []
 
 
 def _tells(example: Example) -> list[str]:
@@ -315,13 +317,13 @@ def _fires(example: Example) -> list[str]:
     if isinstance(example.asked, History):
         events = play_in_turns(example.asked)
         if broken_promises(example.asked, events):
-            return ["is refused though the reference played it"]
+            return ["is refused although the reference played it"]
         fires = example.rule in fired_promises(example.asked, events)
     else:
         coverage = Coverage()
         run_reference(example.asked, coverage)
         fires = bool(coverage.fired.get(example.rule))
-    return [] if fires else ["never asks for the rule"]
+    return [] if fires else ["never fires the rule"]
 
 
 def _depends(example: Example) -> list[str]:
@@ -334,9 +336,9 @@ def _depends(example: Example) -> list[str]:
         return []
     seen = find_first_effect(example)
     if seen is None:
-        return ["does not depend on the rule: with every planted fault of it the answers are the same"]
+        return ["does not depend on the rule: with every seeded fault of it the answers are the same"]
     if seen.in_rows is not (ROWS in example.asked.note):
-        return [f"shows a planted fault {'' if seen.in_rows else 'not '}{ROWS}, its note says otherwise"]
+        return [f"shows a seeded fault {'' if seen.in_rows else 'not '}{ROWS}, its note says otherwise"]
     return []
 
 

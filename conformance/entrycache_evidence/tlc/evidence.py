@@ -105,7 +105,9 @@ def _compare_graphs(scopes: Sequence[ComparedModel]) -> Work[tuple[EqualGraphs, 
     pairs = list(zip(scopes, found, strict=True))
     differ = yield Batch("TLC", lambda pair: pair[0].differs(pair[1]), pairs)
     named = zip(scopes, differ, strict=True)
-    return pairs, [f"TLC and the explorer differ in {beside.scope.name!r} {what}" for beside, what in named if what]
+    return pairs, [
+        f"TLC and our model checker differ in {beside.scope.name!r} {what}" for beside, what in named if what
+    ]
 
 
 def _detect_faults(agreed: EqualGraphs) -> Work[list[Evidence]]:
@@ -115,7 +117,7 @@ def _detect_faults(agreed: EqualGraphs) -> Work[list[Evidence]]:
     seen = yield Batch("TLC, faults", lambda fault: describe_first_effect(fault, agreed), faults)
     bounds = "; ".join(describe_model(beside, graph) for beside, graph in agreed)
     return [
-        Evidence(fault.rule, "modelled", f"TLC and the explorer have the same states and edges: {bounds}", what)
+        Evidence(fault.rule, "modelled", f"TLC and our model checker find the same states and edges: {bounds}", what)
         for fault, what in zip(faults, seen, strict=True)
         if what
     ]
@@ -131,7 +133,7 @@ def describe_first_effect(fault: Fault, agreed: EqualGraphs) -> str:
     for beside, found in agreed:
         what = describe_effect(beside, found, fault)
         if what:
-            return f"{fault.note} Told apart in {beside.scope.name!r}, {what}"
+            return f"{fault.note} Detected in {beside.scope.name!r}, {what}"
     return ""
 
 

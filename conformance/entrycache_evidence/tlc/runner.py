@@ -148,11 +148,11 @@ def describe_graph_difference(ours: Graph, other: Iterable[Edge], events: tuple[
             instead = next((one for one in ours.edges if one[0] == edge.before and one.event == edge.event), None)
             theirs = "no such step" if instead is None else f"{instead.label} to {instead.after}"
             what = f"from {edge.before} by {events[edge.event - 1]}"
-            return f"{what}: the explorer has {edge.label} to {edge.after}, TLC {theirs}"
+            return f"{what}: our model checker has {edge.label} to {edge.after}, TLC {theirs}"
     for edge in ours.edges if whole else ():
         if edge not in met:
             what = f"from {edge.before} by {events[edge.event - 1]}"
-            return f"{what}: TLC has {edge.label} to {edge.after}, the explorer no such step"
+            return f"{what}: TLC has {edge.label} to {edge.after}, our model checker no such step"
     return ""
 
 
@@ -276,7 +276,7 @@ def _run(folder: Path) -> tuple[int, list[Edge], list[str]]:
                 edges.append(Edge(*json.loads(line).replace("<< >>", "<<>>").split(" | ")))
                 if len(edges) > MOST_EDGES:
                     process.kill()
-                    raise InternalError(f"TLC does not end: more than {MOST_EDGES} edges, expected a closed world")
+                    raise InternalError(f"TLC does not end: more than {MOST_EDGES} edges, expected a closed model")
             else:
                 others.append(line.rstrip("\n"))
     return process.returncode, edges, others

@@ -197,7 +197,9 @@ def _confirm_contract(planned: ContractPlan) -> Result:
     state, text = ask_crosshair(contract)
     if state != "CONFIRMED":
         return [], [f"contract {contract.name}: {state}: {text}"]
-    failures = [f"{rule}: contract {contract.name} sees no error" for rule, at in numbers.items() if at is None]
+    failures = [
+        f"{rule}: contract {contract.name} detects no seeded fault" for rule, at in numbers.items() if at is None
+    ]
     first = next((number for number in numbers.values() if number is not None), None)
     if first is None:
         return [], failures
@@ -208,7 +210,7 @@ def _confirm_contract(planned: ContractPlan) -> Result:
     evidence = []
     for rule, number in numbers.items():
         if number is not None:
-            how = "found by CrossHair" if number == first else "seen by the contract on a plain input"
+            how = "found by CrossHair" if number == first else "detected by the contract on a plain input"
             refuted = f"{CONTRACT_FAULTS[number].note} ({how})"
             evidence.append(Evidence(Rule(rule), "confirmed", contract.module.BOUNDS, refuted))
     return evidence, failures

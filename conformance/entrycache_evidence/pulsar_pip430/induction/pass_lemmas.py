@@ -87,7 +87,7 @@ def _claims_stay(holds: Any, gone: Any) -> Any:
 
 
 ROWS_TWICE: Final = LemmaFault(
-    "The rows of a pass are told twice.", Model(AT_THE_HEAD.model.package, {"passes.rows_of_pass": _rows_twice})
+    "A pass reports its rows twice.", Model(AT_THE_HEAD.model.package, {"passes.rows_of_pass": _rows_twice})
 )
 COUNTS_TOO_FAR: Final = LemmaFault(
     "A pass counts what it halts at.", Model(AT_THE_HEAD.model.package, {"passes.run_pass": _counting_on})

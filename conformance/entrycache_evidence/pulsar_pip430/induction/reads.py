@@ -129,7 +129,9 @@ def _fold_obligations(loop: Loop) -> Callable[[Any, Model], Iterator[Obligation]
     return obligations
 
 
-def _look_up_first_state(state: State, name: CacheName, cached: tuple[Position, ...], config: Config) -> tuple[Part, ...]:
+def _look_up_first_state(
+    state: State, name: CacheName, cached: tuple[Position, ...], config: Config
+) -> tuple[Part, ...]:
     return tuple(part for pos in cached for part in storage_reads.look_up_each(state, name, (pos,), config))
 
 
@@ -152,7 +154,9 @@ LEMMAS: Final = (
         Rule.READ_7,
         f"the lookups of a read are a fold of get: {EACH}",
         _fold_obligations(LOOKUPS),
-        _fault("Each lookup of a read asks the state before the first.", "storage_reads.look_up_each", _look_up_first_state),
+        _fault(
+            "Each lookup of a read asks the state before the first.", "storage_reads.look_up_each", _look_up_first_state
+        ),
     ),
     Lemma(
         Rule.READ_9,

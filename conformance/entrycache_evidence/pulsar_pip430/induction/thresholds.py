@@ -222,7 +222,7 @@ def bytes_over_less_one(state: State) -> int:
 
 
 ONE_LESS: Final = LemmaFault(
-    "The pass of a trigger is asked for one byte less.",
+    "The pass of a trigger needs one byte less.",
     Model(PULSAR.package, {"decision.bytes_over": bytes_over_less_one}),
 )
 
