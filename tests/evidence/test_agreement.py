@@ -47,7 +47,7 @@ def test_a_mutant_that_another_rule_sees_is_a_problem_unless_listed(monkeypatch,
     marks_nothing = dataclasses.replace(FAULT_OF[Rule.READ_2], rule=Rule.READ_1)
     monkeypatch.setattr(agreement, "RULE_FAULTS", (marks_nothing,))
     found = asked(runs, {})
-    assert any("the law of R-READ-2 sees its mutant too" in problem.what for problem in found)
+    assert any("the law of R-READ-2 detects its seeded fault too" in problem.what for problem in found)
     listed = asked(runs, {"R-READ-1": {"R-READ-2"}})
     assert not any("R-READ-2" in problem.what for problem in listed)
 
@@ -60,7 +60,7 @@ def test_more_than_ten_exceptions_are_a_problem(monkeypatch, runs):
 
 def test_a_flip_that_nothing_sees_is_a_problem(monkeypatch, runs):
     monkeypatch.setattr(agreement, "derive_flips", lambda: (Fault(Rule.EVICT_1, "a harmless flip", PACKAGE, {}),))
-    assert agreement._flips(runs) == [agreement.Problem("R-EVICT-1", "no law sees the table with a harmless flip")]
+    assert agreement._flips(runs) == [agreement.Problem("R-EVICT-1", "no law detects the table with a harmless flip")]
 
 
 def test_every_line_of_the_table_has_flips():
@@ -98,7 +98,7 @@ def test_planted_faults_of_a_reference_that_breaks_a_law_are_not_tried(monkeypat
     found = [problem for problem in agreement.check_rules() if "never fires" not in problem.what]
     assert [(problem.rule, problem.what.partition(" in ")[0]) for problem in found] == [
         ("R-INSERT-1", agreement.BREAKS),
-        ("pulsar-pip430", "its examples and planted faults were not tried, since its reference breaks a law"),
+        ("pulsar-pip430", "its examples and seeded faults were not tried, because its reference breaks a law"),
     ]
     assert {Rule.K_PUT_1} < set(tried) and not set(tried) & set(system.laws.rules)
     assert [problem.what for problem in agreement.check_rule(Rule.READ_1)][-1] == found[1].what
@@ -112,7 +112,7 @@ def test_an_example_in_which_the_reference_breaks_a_law_is_a_problem(monkeypatch
     monkeypatch.setattr(examples, "_is_current", lambda example: [])
     monkeypatch.setattr(examples, "CHECKS", (examples._fires,))
     (problem,) = agreement.check_example(Rule.READ_1)
-    assert problem.what.startswith("its example is none: the reference breaks R-READ-1 at Get() in State()")
+    assert problem.what.startswith("its example breaks a law: the reference breaks R-READ-1 at Get() in State()")
     assert len(problem.what) < 400
 
 
@@ -169,7 +169,7 @@ def test_a_heading_without_an_id_in_the_enum_and_a_must_without_links_are_proble
     monkeypatch.setattr(agreement, "load_texts", lambda: [odd])
     monkeypatch.setattr(agreement, "load_links", lambda: {odd.id: rule_registry.Links([], [], [], [], [], [], [])})
     found = [problem.what for problem in agreement._links() if problem.rule == odd.id]
-    assert found == ["the enum Rule does not have it", "has no function", "has no law or test", "has no mutant"]
+    assert found == ["the enum Rule does not have it", "has no function", "has no law or test", "has no seeded fault"]
 
 
 def test_the_check_of_one_rule_finds_its_own_problems_and_no_others(monkeypatch, runs):
@@ -179,7 +179,7 @@ def test_the_check_of_one_rule_finds_its_own_problems_and_no_others(monkeypatch,
     monkeypatch.setattr(agreement, "RULE_FAULTS", tuple(harmless))
     told = [Problem("R-READ-1", "has no function"), Problem("R-READ-2", "has no function")]
     monkeypatch.setattr(agreement, "_links", lambda: told)
-    unseen = Problem("R-READ-1", "neither its law nor a test of it sees its mutant: nothing is wrong")
+    unseen = Problem("R-READ-1", "neither its law nor a test of it detects its seeded fault: nothing is wrong")
     assert agreement.check_rule(Rule.READ_1) == [told[0], unseen]
     assert systems == ["pulsar-pip430"]
 

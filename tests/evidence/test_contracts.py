@@ -54,7 +54,7 @@ def test_a_contract_that_sees_nothing_is_a_failure(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(evidence, "ask_crosshair", lambda *_: ("CONFIRMED", ""))
     found, failures = run_alone(confirm(planned))
     assert found == []
-    assert f"{decide.RULES[0]}: contract decide sees no error" in failures
+    assert f"{decide.RULES[0]}: contract decide detects no seeded fault" in failures
 
 
 def test_paths_that_are_left_are_reported_as_that() -> None:

@@ -25,7 +25,7 @@ LONG = pytest.mark.long
 
 
 @pytest.mark.parametrize(
-    ("world", "states", "transitions", "depth"),
+    ("scope", "states", "transitions", "depth"),
     [
         (bounded_models.CACHING_OFF, 2, 58, 2),
         (bounded_models.ACCESS_OFF, 1304, 10804, 13),
@@ -42,7 +42,7 @@ def test_a_small_world_closes_with_exactly_these_counts(
 
 
 @pytest.mark.parametrize(
-    ("world", "states", "transitions", "depth"),
+    ("scope", "states", "transitions", "depth"),
     [(bounded_models.CURSORS, 3690, 84870, 11), (bounded_models.HEAP, 245, 4900, 7)],
     ids=lambda value: value.name if isinstance(value, ListedModel) else "",
 )
@@ -73,7 +73,7 @@ def test_the_worlds_fire_every_law() -> None:
 
 
 @pytest.mark.parametrize(
-    "world",
+    "scope",
     [bounded_models.PAIR, bounded_models.WIDE, bounded_models.NO_BUDGET, bounded_models.VAST],
     ids=lambda scope: scope.name,
 )
@@ -130,4 +130,4 @@ def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
     evidence, failures = run_alone(exhaust((bounded_models.ACCESS_OFF,), FAULT_OF[Rule.EVICT_8].model))
     assert evidence == []
     assert len(failures) == 1
-    assert failures[0].startswith("R-EVICT-8: broken in 5 steps of the world 'access extends nothing'")
+    assert failures[0].startswith("R-EVICT-8: broken in 5 steps of the bounded model 'access extends nothing'")

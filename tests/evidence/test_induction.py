@@ -75,7 +75,7 @@ def test_a_fault_that_changes_nothing_is_not_refuted() -> None:
     within = next(lemma for lemma in LEMMAS if lemma.rule is Rule.REQUEUE_6)
     harmless = within._replace(fault=LemmaFault("nothing", decision.PULSAR))
     assert not is_fault_refuted(harmless)
-    assert list_problems(harmless) == ["R-REQUEUE-6: the planted error is not refuted: nothing"]
+    assert list_problems(harmless) == ["R-REQUEUE-6: the seeded fault is not refuted: nothing"]
 
 
 def test_assumptions_that_cannot_be_met_prove_nothing() -> None:
@@ -85,7 +85,7 @@ def test_assumptions_that_cannot_be_met_prove_nothing() -> None:
         lambda lines, model: [Obligation("void", z3.BoolVal(False), z3.BoolVal(False))],
         decision.change_cell(Rule.REQUEUE_2, "spare", None),
     )
-    assert "R-REQUEUE-6: void: its assumptions cannot be met" in list_problems(void)
+    assert "R-REQUEUE-6: void: its assumptions cannot be satisfied" in list_problems(void)
     assert run_alone(prove_lemmas([void]))[0] == []
 
 
@@ -93,7 +93,7 @@ def test_what_z3_gives_up_is_said_to_be_unfinished(monkeypatch: pytest.MonkeyPat
     """Its limit is one of work: however slow the machine is, the same lemma is finished or not."""
     monkeypatch.setattr(lemmas, "COST_BOUND", 1)
     (line, *_) = list_problems(LEMMAS[0])
-    assert line.endswith("not finished: z3 has given up after 1 units of work")
+    assert line.endswith("not finished: z3 gave up after 1 units of work")
 
 
 def test_every_branch_of_a_function_is_followed() -> None:

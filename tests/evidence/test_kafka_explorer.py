@@ -35,7 +35,7 @@ check = build_check(SYSTEM)
 
 
 @pytest.mark.parametrize(
-    ("world", "states", "transitions", "depth"),
+    ("scope", "states", "transitions", "depth"),
     [
         pytest.param(cache_worlds.EVERY, 796, 32636, 10, marks=pytest.mark.long),
         (store_worlds.STORE, 686, 14406, 7),
@@ -104,7 +104,7 @@ def overtaking(store: Store, space: Space, more: int) -> dict[str, int]:
 
 
 WORLDS = pytest.mark.parametrize(
-    "world", [*kafka_worlds.CI, cache_worlds.VAST], ids=lambda scope: scope.name.replace(" ", "-")
+    "scope", [*kafka_worlds.CI, cache_worlds.VAST], ids=lambda scope: scope.name.replace(" ", "-")
 )
 
 
@@ -198,7 +198,7 @@ def test_nothing_follows_a_step_without_an_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "world", "steps"),
+    ("rule", "scope", "steps"),
     [
         (Rule.K_SIZE_1, cache_worlds.EVERY, 1),
         (Rule.K_PUT_3, cache_worlds.EVERY, 3),
@@ -233,7 +233,9 @@ def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
     evidence, failures = run_alone(exhaust((store_worlds.STORE,), FAULT_OF[Rule.K_STORE_8].model))
     assert evidence == []
     assert len(failures) == 1
-    assert failures[0].startswith("K-STORE-8: broken in 4 steps of the world 'a store, nothing done downstream'")
+    assert failures[0].startswith(
+        "K-STORE-8: broken in 4 steps of the bounded model 'a store, nothing done downstream'"
+    )
 
 
 def test_a_law_whose_mutant_is_not_refuted_gives_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,4 +246,4 @@ def test_a_law_whose_mutant_is_not_refuted_gives_no_evidence(monkeypatch: pytest
     monkeypatch.setattr(refuting, "DEPTH_OF_FAULTS", 1)
     evidence, failures = run_alone(exhaust((scope,)))
     assert [item.rule for item in evidence] == [Rule.K_GET_3]
-    assert failures == ["K-SHARE-1: no world refutes its mutant, so nothing is shown about it"]
+    assert failures == ["K-SHARE-1: no bounded model detects its seeded fault, so nothing is shown about it"]

@@ -33,7 +33,7 @@ def test_the_worlds_fire_every_law() -> None:
     assert {law.rule for law in LAWS} <= fired
 
 
-@pytest.mark.parametrize("world", bounded_models.NIGHTLY, ids=lambda scope: scope.name.replace(" ", "-"))
+@pytest.mark.parametrize("scope", bounded_models.NIGHTLY, ids=lambda scope: scope.name.replace(" ", "-"))
 def test_states_held_for_the_same_behave_the_same(scope: BoundedModel) -> None:
     """A run, and the same one after as long a pause as one likes with all that is old older still."""
     canon, chance, config = AgedStates(scope.oldest), random.Random(7), scope.config
@@ -69,7 +69,7 @@ def later(state: State, oldest: int, nanos: int) -> State:
 
 
 @pytest.mark.parametrize(
-    ("rule", "world", "steps"),
+    ("rule", "scope", "steps"),
     [
         (Rule.L_EVICT_5, bounded_models.SHARES, 5),
         (Rule.L_TRIGGER_5, bounded_models.MANUAL, 5),
@@ -90,4 +90,4 @@ def test_a_planted_error_is_refuted_by_a_shortest_case(rule: Rule, scope: Bounde
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
     evidence, failures = run_alone(exhaust((bounded_models.MANUAL,), FAULT_OF[Rule.L_TRIGGER_4].model))
     assert evidence == []
-    assert failures[0].startswith("L-TRIGGER-4: broken in 5 steps of the world 'passes that wait'")
+    assert failures[0].startswith("L-TRIGGER-4: broken in 5 steps of the bounded model 'passes that wait'")

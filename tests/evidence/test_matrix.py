@@ -246,9 +246,9 @@ def test_the_page_tells_holes_apart_from_what_changes_nothing() -> None:
     made = toy()
     lines = [Line(made[0], {"laws": "R-1"}), Line(made[1], {"twin": "rows"}), Line(made[2], {}, "because of that")]
     text = render_page([*lines, Line(made[3], {})], {"toy": TOY}, 25)
-    assert "**25 changes have not been asked about yet.**" in text
-    assert "4 changes, of which 1 change nothing. Of the other 3 a formal detector sees 1 (33.3 %)" in text
-    assert "## Not seen by any formal detector: 2" in text
+    assert "**25 changes have not been tried yet.**" in text
+    assert "4 changes, of which 1 change nothing. Of the other 3 formal detectors detect 1 (33.3 %)" in text
+    assert "## Not detected by any formal detector: 2" in text
     assert "-LEAST = 3\n+LEAST = 2" in text
     assert read_json(to_json(lines)) == {made[0].id: {"laws": "R-1"}, made[1].id: {"twin": "rows"}, made[2].id: {}}
 
@@ -278,6 +278,6 @@ def test_the_committed_table_has_no_other_change_and_the_page_says_how_many_are_
     left = {change.id for change in every} - committed().keys()
     page = (ROOT / "docs" / "reference/mutation-matrix.md").read_text(encoding="utf-8")
     assert committed().keys() <= {change.id for change in every}, "python -m entrycache_dev.matrix --rest --write"
-    assert (f"**{len(left)} changes have not been asked about yet.**" in page) == bool(left)
+    assert (f"**{len(left)} changes have not been tried yet.**" in page) == bool(left)
     load_arguments({change.id for change in every})
     assert list_modules()

@@ -23,7 +23,7 @@ KAFKA = kafka_streams.fast_cache()
 
 
 @pytest.mark.parametrize(
-    ("world", "fast", "depth"),
+    ("scope", "fast", "depth"),
     [
         (bounded_models.CACHING_OFF, PULSAR, None),
         (bounded_models.NO_BUDGET, PULSAR, None),
@@ -87,14 +87,16 @@ def test_a_cache_that_leaves_the_reference_is_a_failure_with_its_steps() -> None
     wrong = kafka_streams.fast_cache(*FAULTS["streams-read-cached-dirty"])
     shown, failures = run_alone(refine_all([RefinementTask(kafka_models.STORE, wrong, wrong, "It is not told.")]))
     assert not shown
-    assert failures[0].startswith("kafka-streams: the fast cache leaves the reference in 3 steps of 'a store, nothing")
+    assert failures[0].startswith(
+        "kafka-streams: the fast cache differs from the reference after 3 steps of 'a store, nothing"
+    )
     assert "StorePut" in failures[0]
 
 
 def test_a_planted_fault_that_is_not_told_apart_is_a_failure() -> None:
     assert run_alone(refine_all([RefinementTask(bounded_models.CACHING_OFF, PULSAR, PULSAR, "None at all.")])) == (
         [],
-        ["pulsar-pip430: the planted fault is not told apart in 'caching switched off': None at all."],
+        ["pulsar-pip430: the seeded fault is not detected in 'caching switched off': None at all."],
     )
 
 

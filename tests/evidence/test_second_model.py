@@ -1,4 +1,4 @@
-"""The second model: TLC and the explorer agree, and what is planted in either of them makes a difference."""
+"""The second model: TLC and our model checker agree, and what is planted in either of them makes a difference."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ def test_another_answer_another_state_and_a_missing_edge_are_told() -> None:
     ours = build_graph([ONE, TWO])
     answered = ONE._replace(label="<<1, FALSE>>")
     assert describe_graph_difference(ours, [answered, TWO], EVENTS) == (
-        "from <<0>> by up: the explorer has <<1, FALSE>> to <<1>>, TLC <<1, TRUE>> to <<1>>"
+        "from <<0>> by up: our model checker has <<1, FALSE>> to <<1>>, TLC <<1, TRUE>> to <<1>>"
     )
     assert "to <<7>>, TLC <<2, FALSE>> to <<0>>" in describe_graph_difference(
         ours, [ONE, TWO._replace(after="<<7>>")], EVENTS
     )
     assert describe_graph_difference(build_graph([ONE]), [ONE, TWO], EVENTS).endswith("TLC no such step")
     assert describe_graph_difference(ours, [ONE], EVENTS) == (
-        "from <<1>> by down: TLC has <<2, FALSE>> to <<0>>, the explorer no such step"
+        "from <<1>> by down: TLC has <<2, FALSE>> to <<0>>, our model checker no such step"
     )
     assert describe_graph_difference(ours, [ONE], EVENTS, whole=False) == ""
 
@@ -154,7 +154,7 @@ def test_a_changed_module_differs(beside: ComparedModel, name: str, old: str, ne
     try:
         changed = run_or_skip(beside, {name: text.replace(old, new)})
     except InternalError as error:
-        assert str(error).endswith(("Invariant AlwaysSound is broken", "expected a closed world")), (
+        assert str(error).endswith(("Invariant AlwaysSound is broken", "expected a closed model")), (
             "or else it is no module any more"
         )
         return
@@ -233,7 +233,7 @@ def test_a_world_that_differs_is_a_failure_and_gives_no_evidence(monkeypatch: py
     shown, failures = run_alone(tlc.obtain_models(SecondModel((beside,), ())))
     assert shown == []
     assert len(failures) == 1
-    assert failures[0].startswith("TLC and the explorer differ in 'a listener that writes, one key' from ")
+    assert failures[0].startswith("TLC and our model checker differ in 'a listener that writes, one key' from ")
     monkeypatch.setattr(ComparedModel, "found", lambda self: build_graph(edges))
     shown, failures = run_alone(tlc.obtain_models(SecondModel((beside,), ())))
     assert failures == []
