@@ -1,4 +1,4 @@
-"""The check of the rules finds what it is there to find."""
+"""Test the check of the rules: each kind of disagreement is reported."""
 
 import dataclasses
 
@@ -25,7 +25,7 @@ PACKAGE = "entrycache_reference.pulsar_pip430"
 
 @pytest.fixture(scope="module")
 def runs():
-    """A small share of the runs that `entrycache rules --check` tries."""
+    """A small part of the runs that `entrycache rules --check` tries."""
     with pytest.MonkeyPatch.context() as fewer:
         fewer.setattr(corpus, "CASES", 5)
         fewer.setattr(kafka, "CASES", 5)
@@ -84,7 +84,7 @@ def test_a_reference_that_breaks_a_law_is_a_problem(monkeypatch, runs):
 
 
 def test_planted_faults_of_a_reference_that_breaks_a_law_are_not_tried(monkeypatch):
-    """They say nothing then, and some never end."""
+    """Such faults say nothing, and some never end."""
     system = system_named("pulsar-pip430")
     one = corpus.Corpus((corpus.Run(system, system.model.config(), (Get(A, at(0)),)),), {})
     tried = []
@@ -117,7 +117,7 @@ def test_an_example_in_which_the_reference_breaks_a_law_is_a_problem(monkeypatch
 
 
 def test_runs_are_made_of_a_reference_that_breaks_a_law(monkeypatch):
-    """A law that is broken is told where they are played."""
+    """A broken law is reported where the runs are played."""
     right = system_named("pulsar-segmented")
     wrong = right._replace(model=right.model._replace(step=FAULT_OF[Rule.S_INSERT_1].model.step))
     monkeypatch.setattr(corpus, "CASES", 3)

@@ -1,4 +1,4 @@
-"""The contracts: CrossHair confirms them, and reports a wrong one and a planted error."""
+"""Test the contracts: CrossHair confirms them, and reports a wrong one and a seeded fault."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_grid_of_decisions_is_complete_in_flags() -> None:
 
 
 def called() -> Iterator[tuple[str, str]]:
-    """The docstrings of all functions and classes that stand where contracts call some, but for those of contracts."""
+    """Return the docstrings of the functions and classes in modules that contracts call."""
     for package in (reference, evidence, faults):
         for path in Path(str(package.__file__)).parent.rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -83,7 +83,7 @@ def called() -> Iterator[tuple[str, str]]:
 
 
 def test_nothing_that_a_contract_calls_has_one_of_its_own() -> None:
-    """So CrossHair need not look for any: it is told not to."""
+    """CrossHair is therefore told not to look for nested contracts."""
     condition = re.compile(r"^\s*(pre|post|inv)\b.*:", re.MULTILINE)
     assert len(dict(called())) > 100
     assert [name for name, text in called() if condition.search(text)] == []

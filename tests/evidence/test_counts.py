@@ -1,4 +1,4 @@
-"""The counts of worlds that are committed, and what is said where others are found."""
+"""Test the committed counts of bounded models, and the message about different ones."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ def test_other_counts_are_a_failure_that_says_how_to_accept_them(monkeypatch: py
     monkeypatch.setattr(explorer, "load_counts", lambda: {OFF: Counts(2, 57, 2, True)})
     failures = run_alone(explorer.exhaust((bounded_models.CACHING_OFF,)))[1]
     assert [line for line in failures if "worlds.json" in line] == [
-        "the bounded model 'caching switched off' of pulsar-pip430: 2 states and 58 transitions, closed now, 2 states and 57 "
-        "transitions, closed, in worlds.json; if the change is intended: python -m entrycache_dev.pages.model_counts PROFILE"
+        "the bounded model 'caching switched off' of pulsar-pip430: 2 states and 58 transitions, closed now, 2 states "
+        "and 57 transitions, closed, in worlds.json; if the change is intended: "
+        "python -m entrycache_dev.pages.model_counts PROFILE"
     ]
 
 

@@ -1,4 +1,4 @@
-"""What was obtained before is not lost in silence."""
+"""Test the runs of `prove`: evidence that was obtained before cannot be lost unnoticed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_same_again_is_no_problem(committed: Path) -> None:
 
 
 def test_a_base_or_a_step_that_is_left_out_of_a_lemma_is_a_problem(committed: Path) -> None:
-    """The grade stays, the number of obligations does not; that of a rule is the sum over its lemmas."""
+    """The grade stays, but the number of obligations of the rule, the sum over its lemmas, falls."""
 
     def proved(*numbers: int) -> Proof:
         lines = [
@@ -122,13 +122,13 @@ def hide(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
 
 
 def nothing() -> Work[Any]:
-    """Work that shows nothing."""
+    """Return work that shows nothing."""
     yield Batch("nothing", repr, ())
     return [], []
 
 
 def prove_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three lemmas stand for all: what becomes of them is asked here."""
+    """Prove three lemmas in place of all."""
     module = importlib.import_module("entrycache_evidence.lemmas")
     prove, few = module.prove_lemmas, module.LEMMAS[:3]
     monkeypatch.setattr(module, "prove_lemmas", lambda: prove(few))

@@ -1,4 +1,4 @@
-"""The examples of the rules show them, and an example that does not is found."""
+"""Test the check of examples: each kind of bad example is reported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Value = dict[str, Any]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of examples of its own."""
+    """A folder with a copy of the examples."""
     copy = tmp_path / "examples"
     shutil.copytree(examples.locate_examples(), copy)
     monkeypatch.setattr(examples, "locate_examples", lambda: copy)
@@ -31,7 +31,7 @@ def found(rule: Rule) -> str:
 
 
 def change(rule: Rule, edit: Callable[[Value], object]) -> str:
-    """What is wrong with the example of a rule after an edit, its answers filled in anew."""
+    """Return the problems of an example after an edit, with new answers."""
     value = json.loads(examples.locate_example(rule).read_text(encoding="utf-8"))
     edit(value)
     path = examples.locate_example(rule)

@@ -1,4 +1,4 @@
-"""The expression that a change makes another one, and what tells whether it has another value."""
+"""Test which expression a change changes, and how its values are compared."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def pick(items, limit):
 
 
 def changed(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str] | None:
-    """The expression as it is and as it becomes, where one text of the source becomes another."""
+    """Return an expression before and after one text of the source is replaced."""
     assert SOURCE.count(old) == 1
     monkeypatch.setattr(probes, "_tree", lambda module: ast.parse(SOURCE))
     change = Change(f"{old} {new}", "any", "pick", "", 1, old, new, SOURCE.replace(old, new))
@@ -79,7 +79,7 @@ def test_values_are_alike_in_order_and_in_types(one: Any, two: Any, same: bool) 
 
 
 def test_what_is_held_often_is_compared_once() -> None:
-    """Where each level holds the one below twice, there are more ways to the bottom than can be gone."""
+    """Each level holds the one below twice, so comparing every path would take too long."""
 
     def deep(levels: int) -> Any:
         value: Any = (1,)

@@ -1,4 +1,4 @@
-"""The decision table asked fact by fact: it answers as the table does, and asks no more than it has to."""
+"""Test the decision table that asks fact by fact: it answers as the table, with no needless question."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_table_that_differs_in_one_cell_answers_otherwise() -> None:
 
 
 class Fact:
-    """A fact that writes down that it was asked for."""
+    """A fact that records that it was asked for."""
 
     def __init__(self, name: str, fact: bool, asked: list[str]) -> None:
         self.name, self.fact, self.asked = name, fact, asked

@@ -1,4 +1,4 @@
-"""The lemmas of z3: they follow the table and the functions of the model, and say so when they do not hold."""
+"""Test the lemmas of z3: they follow the table and the model, and fail if they do not hold."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_assumptions_that_cannot_be_met_prove_nothing() -> None:
 
 
 def test_what_z3_gives_up_is_said_to_be_unfinished(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its limit is one of work: however slow the machine is, the same lemma is finished or not."""
+    """The limit is a cost bound, so a slow machine finishes the same lemmas."""
     monkeypatch.setattr(lemmas, "COST_BOUND", 1)
     (line, *_) = list_problems(LEMMAS[0])
     assert line.endswith("not finished: z3 gave up after 1 units of work")
@@ -119,11 +119,11 @@ def test_the_facts_come_from_the_functions_of_the_model() -> None:
     "place", ["change.bytes_of", "namespaces.book_bytes", "entries.book_bytes", "namespaces.book_change"]
 )
 def test_a_total_that_is_not_kept_has_a_counterexample(place: str) -> None:
-    """Each place where the running total is changed matters to some operation."""
+    """Each place that changes the running total matters to some operation."""
     wrong = {
         "bytes_of": lambda state, own: 0,
-        "booked": lambda before, after, *_: after,
-        "accounted": lambda before, done, *_: done,
+        "book_bytes": lambda before, after, *_: after,
+        "book_change": lambda before, done, *_: done,
     }
     model = Model("entrycache_reference.kafka_streams", {place: wrong[place.rpartition(".")[2]]})
     total = next(lemma for lemma in size_lemmas.SUM_LEMMAS if lemma.rule is Rule.K_METRICS_4)
@@ -137,7 +137,7 @@ def test_a_built_in_function_is_replaced_in_one_module_only() -> None:
     assert model["decision.trigger_bytes"](model.initial(Config())) == 7
     assert model["laws.steps.trigger_of"](model.initial(Config())) == int(Config().max_size_bytes * 0.98)
     with pytest.raises(KeyError):
-        Model(decision.PULSAR.package, {"limits.nothing": 7})
+        Model(decision.PULSAR.package, {"decision.nothing": 7})
 
 
 def test_the_helpers_of_a_planted_fault_call_the_model_too() -> None:
@@ -151,7 +151,7 @@ def test_the_helpers_of_a_planted_fault_call_the_model_too() -> None:
 
 
 def test_any_pass_is_as_many_passes_as_there_may_be() -> None:
-    """Else what is shown of the operations that run one would be shown of few."""
+    """Otherwise the proofs of operations that run a pass would cover only a few passes."""
     cycle = next(case for case in steps.CASES if case.op.name == "cycle" and case.shape.name == "the entry first")
     done = [step for _, step in steps.paths_of_case(decision.PULSAR, cycle)]
     left = {frozenset(slot for slot in step.state.queue if slot is not None) for step in done}

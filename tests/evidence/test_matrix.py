@@ -1,4 +1,4 @@
-"""The mutation matrix: what is made of a toy module, what is seen of a change, and the table that is committed."""
+"""Test the mutation matrix: the changes of a toy module, their detection, and the committed table."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_change_of_a_function_is_seen_by_the_law_that_it_breaks(small: Referen
 
 @pytest.mark.parametrize("name", ["p-release-backwards", "l-rows-bytes-at-begin", "s-rows-hide-empty"])
 def test_a_change_that_only_a_definition_sees_is_seen(small: ReferenceFacts, name: str) -> None:
-    """In which order holds are given back, or what a pass tells, stands in rows: the law of no rule speaks of them."""
+    """The order of returned holds, and the report of a pass, are in rows, which no law of a rule covers."""
     change = next(change for change in generate_all_changes() if change.id == name)
     assert ask_about(change, small, ("laws",))["laws"]
 
@@ -181,7 +181,7 @@ SHORT = ("l-givers-at-most-8", "s-segment-at-most-60")
 def test_bounds_that_no_small_world_reaches_are_seen_in_large_runs(
     small: ReferenceFacts, names: tuple[str, ...]
 ) -> None:
-    """Asked of these runs alone; each stands in `prove` too."""
+    """Only the stress runs are asked; each is part of `prove` too."""
     alone = small._replace(effort=SMALL._replace(cases=0, runs=0))
     asked = [change for change in generate_all_changes() if change.id in names]
     assert len(asked) == len(names)
@@ -260,7 +260,7 @@ def committed() -> dict[str, dict[str, str]]:
 
 
 def test_what_the_committed_table_says_a_formal_detector_sees_is_seen() -> None:
-    """Of a sample, by the first or by an earlier one; what none saw is asked about when the table is made again."""
+    """A sample is detected by the same detector or an earlier one."""
     table = committed()
     asked = sample_changes([change for change in generate_all_changes() if is_formal(table.get(change.id, {}))], 12, 16)
     now = ask_detectors(asked, detectors.QUICK)

@@ -1,4 +1,4 @@
-"""The page of predecessors is what the references answer; a promise is broken where it is, and nowhere else."""
+"""Test the page of predecessors, and where promises are broken."""
 
 from __future__ import annotations
 

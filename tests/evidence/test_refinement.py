@@ -1,4 +1,4 @@
-"""The fast caches refine the reference along worlds; a fault in one is told apart, and what is not told apart fails."""
+"""Test the refinement of fast caches: a fault is detected, and an undetected fault is a failure."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _fields(scope: Any) -> dict[str, Any]:
 
 
 class CountsTwice(BrokerCache):
-    """A requeue counts twice, which no answer of the step shows."""
+    """A fast cache that counts a requeue twice, which no answer shows."""
 
     def _put_back(self, entry: Entry, now_nanos: int, uses: int) -> None:
         super()._put_back(entry, now_nanos, uses)
@@ -69,7 +69,7 @@ def test_an_answer_that_changes_nothing_is_compared_too() -> None:
 
 
 class Forgets(BrokerCache):
-    """A counter of its own that does not agree with what it counts."""
+    """A fast cache with a wrong counter."""
 
     def exists(self, cache: str, ledger: int, entry: int) -> bool:
         """Count a dead slot."""

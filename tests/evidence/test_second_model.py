@@ -1,4 +1,4 @@
-"""The second model: TLC and our model checker agree, and what is planted in either of them makes a difference."""
+"""Test the second model: TLC and our model checker agree, and a seeded error in either changes the result."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ EVENTS = ("up", "down")
 
 @pytest.fixture(scope="module")
 def found() -> Graph:
-    """What TLC finds in the smallest world of the removal queue: the one JVM of `make test` for these tests."""
+    """The graph of the smallest model of the removal queue, the only run of TLC here."""
     return run_or_skip(pulsar_worlds.QUICK)
 
 

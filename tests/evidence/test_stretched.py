@@ -1,4 +1,4 @@
-"""Stretched cases: every field has a kind, they reach what drawn cases do not, and tell of a bound that hides there."""
+"""Test stretched cases: every field has a kind, and they detect a bound that plain cases do not reach."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_same_cases_are_made_each_time(name: str) -> None:
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_they_reach_what_drawn_cases_do_not(name: str) -> None:
-    """Sizes, times, ids and crowds, each by some; and each operation."""
+    """Some reach large sizes, times and ids, and many entries; together they use each operation."""
     steps = [step for _, made in cases(name) for step in made]
     assert {type(step) for step in steps} == set(SYSTEMS[name].ops.values())
     assert max(len(made) for _, made in cases(name)) >= 700
@@ -96,7 +96,7 @@ OF_VALUES = ("LENGTHS",)
 
 @pytest.mark.parametrize("way", AS_IT_WAS)
 def test_each_way_to_stretch_a_case_makes_another_one(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same is drawn, and does nothing."""
+    """The same cases are generated without this way of stretching."""
     name = "kafka-streams" if way in OF_VALUES else PULSAR.name
     kept: tuple[Any, ...] = getattr(stress, way)
     monkeypatch.setattr(stress, way, (AS_IT_WAS[way],) * len(kept))
@@ -104,7 +104,7 @@ def test_each_way_to_stretch_a_case_makes_another_one(way: str, monkeypatch: pyt
 
 
 def test_a_bound_that_no_drawn_case_meets_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A ligature in the name of a cache is taken for its letters."""
+    """A faulty model confuses a ligature in the name of a cache with its letters."""
 
     class Mistaken:
         initial = staticmethod(PULSAR.model.initial)

@@ -1,4 +1,4 @@
-"""What ties the proofs to the code: what they run on terms is played on large random states, and summaries of them."""
+"""Tie the proofs to the code: play on large random states what the proofs run on terms."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def any_entry(source: random.Random, stamp: int) -> Entry:
 
 
 def large_state(source: random.Random, slots: list[Slot]) -> State:
-    """A state that holds these, with dead slots between them."""
+    """Build a state with these entries, with dead slots between them."""
     queue: list[Slot | None] = []
     entries: dict[Slot, Entry] = {}
     stamp = 0
@@ -89,7 +89,7 @@ def test_every_turn_of_a_long_pass_keeps_what_the_fold_lemmas_say(
 
 @pytest.mark.long
 def test_two_turns_on_terms_remove_requeue_drop_and_halt() -> None:
-    """Else a claim about turns would be about nothing."""
+    """Otherwise a claim about turns would say nothing."""
     seen, ended = set(), 0
     for setting in pass_loop.SETTINGS:
         for _, run in pass_loop.paths_of_two_turns(PULSAR, setting)[1]:
@@ -101,7 +101,7 @@ def test_two_turns_on_terms_remove_requeue_drop_and_halt() -> None:
 
 
 def summary(state: State) -> State:
-    """The entry, one other of its cache with the bytes of them all, one of another cache with the bytes of the rest."""
+    """Summarize a state: the entry, one other of its cache, and one of another cache, with all bytes."""
     entries = {slot: state.caches[slot.cache].entries.get(slot.pos) for slot in (X, Y, Z)}
     own = sum(entry.size_bytes for pos, entry in state.caches[A].entries.items() if pos != OWN)
     other = sum(cache.size_bytes for name, cache in state.caches.items() if name != A)
@@ -141,7 +141,7 @@ STEPS: tuple[Any, ...] = (
 @pytest.mark.parametrize("is_cached", [True, False])
 @pytest.mark.parametrize("event", STEPS, ids=lambda event: event.name)
 def test_a_step_and_its_summary_commute(event: Any, is_cached: bool) -> None:
-    """However many others there are: they are one to a step that names none of them, or all."""
+    """A step names none of the other entries, or treats all alike, so their number does not matter."""
     source = random.Random(3)
     for _ in range(5):
         others = [Slot(A, Position(2, number)) for number in range(30)]
@@ -156,7 +156,7 @@ def test_a_step_and_its_summary_commute(event: Any, is_cached: bool) -> None:
 
 @pytest.mark.parametrize("kind", PassKind)
 def test_what_stands_for_passes_leaves_what_passes_leave(kind: PassKind) -> None:
-    """A pass takes heads: what it takes leaves, or stands at the tail, stamped anew and unmarked. All else stays."""
+    """A pass takes heads, which leave or stand at the tail with a new stamp and no mark."""
     source = random.Random(11)
     slots = [Slot(CacheName(source.choice("abc")), Position(9, number)) for number in range(8)]
     kept_again, gone_ever = 0, 0

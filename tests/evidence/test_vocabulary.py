@@ -1,4 +1,4 @@
-"""What a case may say is as `spec` states it; another default, bound or value is told with its place."""
+"""Test that operations are as `spec` states them; a difference is reported with its place."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_every_profile_of_prove_asks_vocabulary_and_large_runs_of_every_system()
 
 
 def test_the_check_of_the_rules_asks_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others are silenced: they take long, and have tests of their own."""
+    """The other checks are replaced, because they take long and have tests of their own."""
     for other_check in ("check_example", "check_strays", "_links", "_page", "_tests", "_fires", "_mutants", "_flips"):
         monkeypatch.setattr(agreement, other_check, lambda *_: [])
     monkeypatch.setattr(agreement, "build_corpus", lambda *_: SimpleNamespace(heard=True))

@@ -1,4 +1,4 @@
-"""Where planted faults are looked for first: a name that saves time, and that nothing depends on."""
+"""Test the names of models that detect a fault first: they save time, and results do not depend on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps that are left out when a changed reference is played are those that the change cannot show in."""
+"""Test that only steps without an effect of the change are skipped."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def some_cases() -> list[RecordedCase]:
 
 
 def looks(change: Change, places: Sequence[int], cases: Sequence[RecordedCase]) -> list[tuple[bool, bool]]:
-    """Whether outcomes, and whether rows show a change, if it is taken to stand at each of these places."""
+    """Return whether outcomes, and whether rows, show a change at each of these places."""
 
     def asked() -> list[tuple[bool, bool]]:
         process.apply_change(change)
@@ -60,7 +60,7 @@ def test_a_change_is_seen_in_the_steps_that_come_to_it_as_in_all() -> None:
 
 
 def test_a_change_is_not_seen_at_a_place_that_no_step_comes_to() -> None:
-    """The check above has teeth: with a wrong place it fails."""
+    """The check above detects a wrong place."""
     change = next(one for one in GUARDS if one.function == "flush_dirty")
     assert looks(change, (1 << 5000, EVERYWHERE), some_cases()) == [(False, False), (True, True)]
 
@@ -81,7 +81,7 @@ def test_what_is_no_statement_of_a_function_is_met_everywhere() -> None:
 
 
 def slow(seconds: float, outcome: int) -> RecordedCase:
-    """A case of one step whose model takes its time."""
+    """Return a case of one step whose model is slow."""
 
     def step(state: Any, op: Any, config: Any) -> Any:
         end = time.process_time() + seconds

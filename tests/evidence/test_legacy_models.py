@@ -1,4 +1,4 @@
-"""The worlds of `pulsar-legacy`: exact counts, every law, states told apart where it matters, planted errors found."""
+"""Test the bounded models of `pulsar-legacy`: exact counts, every law, equality of states, and seeded faults."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_worlds_fire_every_law() -> None:
 
 @pytest.mark.parametrize("scope", bounded_models.NIGHTLY, ids=lambda scope: scope.name.replace(" ", "-"))
 def test_states_held_for_the_same_behave_the_same(scope: BoundedModel) -> None:
-    """A run, and the same one after as long a pause as one likes with all that is old older still."""
+    """A run and its copy after a long pause keep equal keys."""
     canon, chance, config = AgedStates(scope.oldest), random.Random(7), scope.config
     for _ in range(20):
         real = other = state_after(SYSTEM.model, config, ())
@@ -53,7 +53,7 @@ def test_states_held_for_the_same_behave_the_same(scope: BoundedModel) -> None:
 
 
 def later(state: State, oldest: int, nanos: int) -> State:
-    """The same ages at a later time; what is `oldest` is older now."""
+    """Return the same ages at a later time, with old entries older still."""
     caches = {
         name: cache._replace(
             entries={

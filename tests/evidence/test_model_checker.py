@@ -1,4 +1,4 @@
-"""The explorer: exact counts of small worlds, states told apart only where it matters, and planted errors found."""
+"""Test the model checker: exact counts, equality of states, and the detection of seeded faults."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_worlds_fire_every_law() -> None:
     ids=lambda scope: scope.name,
 )
 def test_states_held_for_the_same_behave_the_same(scope: BoundedModel) -> None:
-    """A run from the empty state and one that is brought to its representative after each step keep equal keys."""
+    """A run and its copy through representatives keep equal keys."""
     events, canon, chance = Events(scope), SaturatedStates(scope), random.Random(7)
     for _ in range(60):
         real = pulsar_pip430.initial(scope.config)

@@ -1,4 +1,4 @@
-"""The explorer of `kafka-streams`: exact counts, states told apart only where it matters, and planted errors found."""
+"""Test the bounded models of `kafka-streams`: exact counts, equality of states, and seeded faults."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_case_of_a_world_begins_with_its_first_steps() -> None:
 
 
 def renewed(state: State, chance: random.Random) -> State:
-    """Other counters, other numbers of writes in the same order, and nothing of what was passed on but its order."""
+    """Return the state with other counters and renumbered writes."""
     more = chance.randint(1, 9)
     spaces = {
         ns: space._replace(
@@ -95,7 +95,7 @@ def renewed(state: State, chance: random.Random) -> State:
 
 
 def overtaking(store: Store, space: Space, more: int) -> dict[str, int]:
-    """Of the writes passed on only those that an entry is not later than."""
+    """Return the forwarded writes that the entry is not later than."""
     return {
         key: more * write + 3
         for key, write in store.forwarded_writes.items()
@@ -110,7 +110,7 @@ WORLDS = pytest.mark.parametrize(
 
 @WORLDS
 def test_states_held_for_the_same_behave_the_same(scope: BoundedModel) -> None:
-    """A run from the first state and one that is renewed after each step keep equal keys, answers and verdicts."""
+    """A run and its copy with renewed states keep equal keys, answers and verdicts."""
     config, canon, chance = scope.config, RelativeStates(scope), random.Random(7)
     for _ in range(25):
         real = state_after(SYSTEM.model, config, scope.start)
@@ -129,7 +129,7 @@ def test_states_held_for_the_same_behave_the_same(scope: BoundedModel) -> None:
 
 
 class Tally:
-    """A counter of which nothing can be asked but how much it has grown."""
+    """A counter that only reveals its growth."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -155,7 +155,7 @@ class Tally:
 
 
 def tallied(state: State) -> State:
-    """The state with its counters sealed."""
+    """Return the state with sealed counters."""
     counters = ("hits", "misses", "overwrites", "flushes")
     sealed: Callable[..., Any] = Space._replace
     spaces = {ns: sealed(space, **{name: Tally(name) for name in counters}) for ns, space in state.spaces.items()}
@@ -167,7 +167,7 @@ def tallied(state: State) -> State:
 
 @WORLDS
 def test_nobody_asks_for_the_value_of_a_counter(scope: BoundedModel) -> None:
-    """So what was shown for one state holds for all that differ from it in their counters only."""
+    """A result for one state therefore holds for all that differ in counters only."""
     config, canon, chance = scope.config, RelativeStates(scope), random.Random(8)
     for _ in range(25):
         state = tallied(state_after(SYSTEM.model, config, scope.start))

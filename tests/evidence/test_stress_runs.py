@@ -1,4 +1,4 @@
-"""Large runs: what breaks in one is a failure of `prove`, and told with the place."""
+"""Test stress runs: a broken law in one is a failure of `prove`, with its place."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_planted_fault_is_told_in_a_crowd(name: str, rule: Rule) -> None:
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_crowds_are_crowds(name: str) -> None:
-    """Hundreds of steps, or of entries in one."""
+    """Each has hundreds of steps, or of entries in one step."""
     lengths = [
         max(len(steps), *(len(getattr(step, "entries", ())) for step in steps))
         for _, steps in SYSTEM_EVIDENCE[name].crowds()
@@ -76,7 +76,7 @@ def test_crowds_are_crowds(name: str) -> None:
 
 
 def unaccessed_as_a_number(state: Any) -> Any:
-    """The same state; its entries say 0 where they mean no."""
+    """Return the same state with 0 in place of False."""
     caches = {
         name: cache._replace(entries={pos: entry._replace(accessed=0) for pos, entry in cache.entries.items()})
         for name, cache in state.caches.items()

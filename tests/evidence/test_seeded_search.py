@@ -1,4 +1,4 @@
-"""The matrix of searches sees what a run sees: a guard that is off by one, and nothing where nothing changes."""
+"""Test the search matrix: a guard that is off by one is detected, and an unchanged reference is not."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def change(function: str, old: str, new: str) -> Change:
 
 
 def look_at(change: Change, of_silent: dict[str, str], known: State | None = None) -> list[State]:
-    """Every state that was kept, from the first seeds on; the last one of all seeds."""
+    """Return every kept state, from the first seeds to the last."""
     return [state for state in all_kept(change, of_silent, known) if "begun" not in state]
 
 
@@ -103,7 +103,7 @@ def test_a_system_that_is_begun_is_named_without_numbers() -> None:
 
 
 def test_cases_that_are_only_played_are_those_of_a_search() -> None:
-    """The first of each level, which follow from the seed alone."""
+    """The first cases of each level follow from the seed alone."""
     system, profile = LOOK.declaration.system, LOOK.profile
     of_search = []
     for level in system.levels:

@@ -1,4 +1,4 @@
-"""A read while the ring turns: with every guard exact or a miss, without one of them wrong; and what the page says."""
+"""Test reads while the ring turns: with every guard exact or a miss, without one of them wrong."""
 
 from __future__ import annotations
 
