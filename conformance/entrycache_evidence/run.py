@@ -131,7 +131,7 @@ def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part
         for what, runs in stress.items():
             yield f"the {what} of {name}", single_call(what, partial(_check_runs, name, what, runs))
         yield f"the other models of {name}", single_call("other models", partial(_check_other_models, name))
-        yield f"the bounded models of {name}", explorer.exhaust(shown.of(profile), whole=profile != PROFILES[0])
+        yield f"the bounded models of {name}", explorer.exhaust(shown.models_of(profile), whole=profile != PROFILES[0])
     yield "refinement", refine_all(list_refinements(profile))
     for name, shown in SYSTEM_EVIDENCE.items():
         if shown.second is not None and TLC not in absent:

@@ -66,7 +66,7 @@ class SystemEvidence(NamedTuple):
     refined: tuple[RefinementTask, ...] = ()
     alone: Callable[[], list[str]] = list
 
-    def of(self, profile: str) -> tuple[AnyBoundedModel, ...]:
+    def models_of(self, profile: str) -> tuple[AnyBoundedModel, ...]:
         """Return the bounded models of a profile."""
         return {"ci": self.ci, "long": self.long, "nightly": self.nightly}[profile]
 

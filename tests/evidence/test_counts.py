@@ -22,7 +22,7 @@ def test_the_counts_of_all_worlds_are_committed_and_no_others() -> None:
         evidence.counts_key(scope)
         for shown in SYSTEM_EVIDENCE.values()
         for profile in PROFILES
-        for scope in shown.of(profile)
+        for scope in shown.models_of(profile)
     }
     assert every == evidence.load_counts().keys()
 

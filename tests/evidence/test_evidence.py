@@ -205,7 +205,7 @@ def test_what_is_under_way_is_told() -> None:
 
 def test_each_profile_has_worlds_of_its_own() -> None:
     for shown in SYSTEM_EVIDENCE.values():
-        assert [shown.of(profile) for profile in PROFILES] == [shown.ci, shown.long, shown.nightly]
+        assert [shown.models_of(profile) for profile in PROFILES] == [shown.ci, shown.long, shown.nightly]
         assert {scope.name for scope in shown.ci} < {scope.name for scope in shown.long}
         assert len({scope.name for scope in shown.nightly}) == len(shown.nightly) > len(shown.long)
 

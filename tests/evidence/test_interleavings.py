@@ -18,7 +18,7 @@ from entrycache_evidence.pulsar_segmented.interleavings import (
 from tests.support import ROOT
 
 
-@pytest.mark.parametrize("ring", GUARDED, ids=Ring.told)
+@pytest.mark.parametrize("ring", GUARDED, ids=Ring.describe)
 def test_with_every_guard_an_answer_is_exact_or_a_miss(ring: Ring) -> None:
     assert explore_ring(ring).answers == {EXACT, MISS}
 
@@ -31,13 +31,13 @@ def test_without_a_guard_some_answer_is_wrong(name: str) -> None:
 
 
 def test_a_reader_that_meets_no_turn_is_never_wrong() -> None:
-    assert explore_ring(Ring(inserts=2, asks=interleavings.TurnCheck.NEVER)).answers == {EXACT, MISS}
+    assert explore_ring(Ring(inserts=2, turn_check=interleavings.TurnCheck.NEVER)).answers == {EXACT, MISS}
 
 
 def test_what_ends_otherwise_is_a_failure_of_prove(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "pulsar-segmented"
-    assert f"the model beside {name}" in dict(run._parts("ci", ("z3", "crosshair", "tlc")))
-    monkeypatch.setattr(interleavings, "GUARDED", (Ring(asks=interleavings.TurnCheck.NEVER),))
+    assert f"the other models of {name}" in dict(run._parts("ci", ("z3", "crosshair", "tlc")))
+    monkeypatch.setattr(interleavings, "GUARDED", (Ring(turn_check=interleavings.TurnCheck.NEVER),))
     monkeypatch.setattr(interleavings, "UNGUARDED", {"a guard that is there": Ring(inserts=1)})
     _, failures = run._check_other_models(name)
     assert [line.partition("; ")[0].partition(":")[2] for line in failures] == [

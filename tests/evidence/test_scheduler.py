@@ -51,7 +51,7 @@ def test_the_items_of_several_works_are_done_by_one_set_of_processes() -> None:
 def test_where_a_process_dies_the_other_works_go_on() -> None:
     over: dict[int, int] = {}
     died: list[int] = []
-    run_together([dies(), squared([3, 4]), dies()], over.__setitem__, died=lambda at, _: died.append(at))
+    run_together([dies(), squared([3, 4]), dies()], over.__setitem__, failed=lambda at, _: died.append(at))
     assert (over, sorted(died)) == ({1: 25}, [0, 2])
     with pytest.raises(BrokenProcessPool):
         run_together([squared([1]), dies()], over.__setitem__)

@@ -227,7 +227,7 @@ def test_a_claim_counts_only_if_it_holds_and_is_refuted(
 
 def test_a_world_that_differs_is_a_failure_and_gives_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     beside = kafka_worlds.QUICK
-    edges = list(explore_edges(beside.scope, beside.look))
+    edges = list(explore_edges(beside.scope, beside.rendering))
     planted = [*edges[:7], edges[7]._replace(after=edges[0].before), *edges[8:]]
     monkeypatch.setattr(ComparedModel, "found", lambda self: build_graph(planted))
     shown, failures = run_alone(tlc.obtain_models(SecondModel((beside,), ())))

@@ -162,7 +162,7 @@ def _answers(system: AnySystem, case: Case) -> list[dict[str, Any]]:
 
 def list_models(system: AnySystem, effort: CostBound) -> Iterator[AnyBoundedModel]:
     """Yield the bounded models of a pull request, within a few steps."""
-    for scope in SYSTEM_EVIDENCE[system.name].of("ci"):
+    for scope in SYSTEM_EVIDENCE[system.name].models_of("ci"):
         depth = effort.depth if scope.depth is None else min(scope.depth, effort.depth)
         yield replace(scope, depth=None if depth == FAR.depth else depth)
 

@@ -137,15 +137,15 @@ def _describe_counts(counted: Lines) -> str:
     """Describe the committed counts: their number, the largest model, and the models without counts."""
     largest = max(counted, key=lambda line: line["states"])
     held = {(line["world"], line["within"]) for line in counted}
-    every = [scope for shown in SYSTEM_EVIDENCE.values() for profile in PROFILES for scope in shown.of(profile)]
+    every = [scope for shown in SYSTEM_EVIDENCE.values() for profile in PROFILES for scope in shown.models_of(profile)]
     bare = {
         scope.name: "its end" if scope.depth is None else f"{scope.depth} steps"
         for scope in every
         if (scope.name, scope.depth) not in held
     }
     left = "; ".join(f"{name} (to {reach})" for name, reach in bare.items())
-    long = {(scope.name, scope.depth) for shown in SYSTEM_EVIDENCE.values() for scope in shown.of(PROFILES[1])}
-    quick = [scope for shown in SYSTEM_EVIDENCE.values() for scope in shown.of(PROFILES[0])]
+    long = {(scope.name, scope.depth) for shown in SYSTEM_EVIDENCE.values() for scope in shown.models_of(PROFILES[1])}
+    quick = [scope for shown in SYSTEM_EVIDENCE.values() for scope in shown.models_of(PROFILES[0])]
     nearer = sum((scope.name, scope.depth) not in long for scope in quick)
     return (
         f"The counts of {len(counted)} models are committed, and `prove` fails if a count differs. The largest is "

@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
         return _find_first_sightings(profile)
     held = evidence.load_counts()
     for shown in SYSTEM_EVIDENCE.values():
-        for scope in shown.of(profile):
+        for scope in shown.models_of(profile):
             if MISSING in arguments and evidence.counts_key(scope) in held:
                 continue
             seen = _explore_with_progress(scope)
@@ -50,7 +50,7 @@ def _find_first_sightings(profile: str) -> int:
     """Write the model in which each seeded fault shows first."""
     held = evidence.load_first_sightings()
     for shown in SYSTEM_EVIDENCE.values():
-        seen = [(scope, explore(scope, whole=False)) for scope in shown.of(profile)]
+        seen = [(scope, explore(scope, whole=False)) for scope in shown.models_of(profile)]
         for rule in FAULT_OF:
             inside = [scope for scope, found in seen if found.fired.get(rule)]
             refutation = refute(rule, inside)

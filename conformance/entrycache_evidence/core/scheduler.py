@@ -29,38 +29,38 @@ _task: dict[str, Any] = {}
 def map_in_processes(
     call: Callable[[T], R],
     items: Sequence[T],
-    told: Callable[[int], None] = lambda _: None,
-    found: list[R] | None = None,
-    apart: bool = False,
+    progress: Callable[[int], None] = lambda _: None,
+    results: list[R] | None = None,
+    separate: bool = False,
 ) -> list[R]:
     """Call a function on each item in several processes, and return the results in order.
 
-    `told` receives the number of finished items; each result is appended to `found` first. A single item or a single
-    core needs no other process, unless `apart` asks for one.
+    `progress` receives the number of finished items; each result is appended to `results` first. A single item or a
+    single core needs no other process, unless `separate` asks for one.
 
     Raises:
         concurrent.futures.process.BrokenProcessPool: one of the processes was ended from outside.
     """
     workers = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, len(items))
-    found = [] if found is None else found
-    if (workers < 2 and not (apart and items)) or not hasattr(os, "fork"):
+    results = [] if results is None else results
+    if (workers < 2 and not (separate and items)) or not hasattr(os, "fork"):
         for item in items:
-            found.append(call(item))
-            told(len(found))
-        return found
+            results.append(call(item))
+            progress(len(results))
+        return results
     others = set(active_children())
     with ProcessPoolExecutor(workers, get_context("fork"), _initialize_child, (call, items)) as pool:
         try:
-            # Not `map`, which cancels what is left: a pool whose processes are gone cannot end what is cancelled.
-            for begun in [pool.submit(_run_item, at) for at in range(len(items))]:
-                found.append(begun.result())
-                told(len(found))
+            # Not `map`: it cancels the rest, and a pool without processes cannot end what is cancelled.
+            for future in [pool.submit(_run_item, at) for at in range(len(items))]:
+                results.append(future.result())
+                progress(len(results))
         except BaseException:
-            # Else they would first end what they are at, which may be for ever.
+            # Otherwise the children would first finish their items, which may take for ever.
             for child in set(active_children()) - others:
                 child.kill()
             raise
-    return found
+    return results
 
 
 def _initialize_child(call: Callable[[Any], Any], items: Sequence[Any]) -> None:
@@ -105,25 +105,25 @@ def raise_pool_error(at: int, error: BrokenProcessPool) -> None:
 
 def run_together(
     works: Sequence[Work[R]],
-    over: Callable[[int, R], None],
-    told: Progress = no_progress,
-    died: Callable[[int, BrokenProcessPool], None] = raise_pool_error,
+    finished: Callable[[int, R], None],
+    progress: Progress = no_progress,
+    failed: Callable[[int, BrokenProcessPool], None] = raise_pool_error,
 ) -> None:
-    """Do several pieces of work at once; `over` receives the number and the result of each that is finished.
+    """Do several pieces of work at once; `finished` receives the number and the result of each that is finished.
 
     One set of processes does all waiting batches, in the order of the works. If a process is ended from outside, each
-    unfinished work is run alone, and `died` receives the number of the one that fails.
+    unfinished work is run alone, and `failed` receives the number of the one that fails.
     """
     waiting: dict[int, Batch] = {}
 
-    def go_on(at: int, given: list[Any] | None) -> None:
+    def go_on(at: int, results_of: list[Any] | None) -> None:
         try:
-            batch = next(works[at]) if given is None else works[at].send(given)
+            batch = next(works[at]) if results_of is None else works[at].send(results_of)
             while not batch.items:
                 batch = works[at].send([])
             waiting[at] = batch
         except StopIteration as end:
-            over(at, end.value)
+            finished(at, end.value)
 
     for at in range(len(works)):
         go_on(at, None)
@@ -132,40 +132,42 @@ def run_together(
         waiting.clear()
         done: set[int] = set()
 
-        def ahead(at: int, given: list[Any], done: set[int] = done) -> None:
+        def ahead(at: int, results_of: list[Any], done: set[int] = done) -> None:
             done.add(at)
-            go_on(at, given)
+            go_on(at, results_of)
 
         try:
-            _run_round(now, ahead, told, apart=False)
+            _run_round(now, ahead, progress, separate=False)
         except BrokenProcessPool:
             for at in [at for at in now if at not in done]:
                 try:
-                    _run_round({at: now[at]}, ahead, told, apart=True)
+                    _run_round({at: now[at]}, ahead, progress, separate=True)
                 except BrokenProcessPool as error:
-                    died(at, error)
+                    failed(at, error)
 
 
-def _run_round(now: dict[int, Batch], go_on: Callable[[int, list[Any]], None], told: Progress, apart: bool) -> None:
+def _run_round(
+    now: dict[int, Batch], go_on: Callable[[int, list[Any]], None], progress: Progress, separate: bool
+) -> None:
     """Run every item of these batches; each work goes on as soon as its own items are done."""
     tasks = [(at, item) for at, batch in now.items() for item in batch.items]
-    given: dict[int, list[Any]] = {at: [] for at in now}
-    found: list[Any] = []
+    results_of: dict[int, list[Any]] = {at: [] for at in now}
+    results: list[Any] = []
 
-    def heard(done: int) -> None:
+    def receive(done: int) -> None:
         at = tasks[done - 1][0]
-        given[at].append(found[-1])
-        told(now[at].what, len(given[at]), len(now[at].items))
-        if len(given[at]) == len(now[at].items):
-            go_on(at, given[at])
+        results_of[at].append(results[-1])
+        progress(now[at].what, len(results_of[at]), len(now[at].items))
+        if len(results_of[at]) == len(now[at].items):
+            go_on(at, results_of[at])
 
-    map_in_processes(lambda task: now[task[0]].call(task[1]), tasks, heard, found, apart)
+    map_in_processes(lambda task: now[task[0]].call(task[1]), tasks, receive, results, separate)
 
 
-def run_alone(work: Work[R], told: Progress = no_progress) -> R:
+def run_alone(work: Work[R], progress: Progress = no_progress) -> R:
     """Run one piece of work by itself and return its result."""
     returned: list[R] = []
-    run_together([work], lambda _, result: returned.append(result), told)
+    run_together([work], lambda _, result: returned.append(result), progress)
     return returned[0]
 
 

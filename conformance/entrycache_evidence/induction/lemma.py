@@ -196,8 +196,8 @@ class LawCases:
     """The cases of a system, the function that prepares its model for terms, and a description of the states."""
 
     cases: Sequence[Case]
-    fit: Callable[[Model], Model]
-    said: str
+    prepare: Callable[[Model], Model]
+    description: str
 
     def lemma(self, law: Any) -> Lemma:
         """Build the lemma of a law: it holds after each of its operations."""
@@ -205,7 +205,7 @@ class LawCases:
         named = ", ".join(op.name for op in law.on) or "every operation"
         return Lemma(
             law.rule,
-            f"the law itself, after {named}; {self.said}",
+            f"the law itself, after {named}; {self.description}",
             lambda table, model: self.obligations(law, model),
             LemmaFault(fault.note, fault.model),
         )
@@ -226,7 +226,7 @@ class LawCases:
 
 @cache
 def _prepared_model(asked: LawCases, model: Model) -> Model:
-    return asked.fit(model)
+    return asked.prepare(model)
 
 
 @cache

@@ -35,7 +35,7 @@ class BoundedModel:
         """Return the events, which are the same in every state, and the equality of states."""
         return Parts(SYSTEM, lambda _: self.events, RelativeStates(self), self.start)
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Describe the bounds."""
         drift = f", the running total within {self.drift_bytes} bytes of the sum"
         drifts = drift if self.config.variants.total is Total.RUNNING else ""

@@ -224,19 +224,19 @@ TWO_NAMESPACES: Final = replace(
 
 def build_compared_model(scope: BoundedModel) -> ComparedModel:
     """Pair a bounded model with the TLA+ module that has the same constants."""
-    look = SpacesRendering(scope)
+    rendering = SpacesRendering(scope)
     constants = {
         "Limit": scope.config.max_size_bytes,
         "Budget": scope.config.reentry_budget,
-        "Scripts": tuple(tuple(build_record(step, look.scripts) for step in steps) for steps in look.scripts),
+        "Scripts": tuple(tuple(build_record(step, rendering.scripts) for step in steps) for steps in rendering.scripts),
         "Keys": ("x", "y"),
-        "Spaces": look.names,
-        "Before": tuple(build_record(event, look.scripts) for event in scope.start),
-        "Events": tuple(build_record(event, look.scripts) for event in scope.events),
+        "Spaces": rendering.names,
+        "Before": tuple(build_record(event, rendering.scripts) for event in scope.start),
+        "Events": tuple(build_record(event, rendering.scripts) for event in scope.events),
     }
     config = ("INIT Init", "NEXT Next", "VIEW View", "ACTION_CONSTRAINT Edge", "INVARIANT AlwaysSound")
     module = Module(NAME, "ThreadCacheWorld", render_constants(constants), config)
-    return ComparedModel(scope, look, module)
+    return ComparedModel(scope, rendering, module)
 
 
 QUICK: Final = build_compared_model(SMALL)

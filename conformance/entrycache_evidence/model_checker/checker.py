@@ -66,7 +66,7 @@ class AnyBoundedModel(Protocol):
     def parts(self) -> Parts:
         """Return the parts of the exploration."""
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Describe the bounds."""
 
 

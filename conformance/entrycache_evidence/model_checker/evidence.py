@@ -140,7 +140,7 @@ def write_first_sightings(held: Mapping[Rule, str]) -> None:
 def describe_exploration(scope: AnyBoundedModel, seen: Exploration) -> str:
     """Describe what was exhausted."""
     reach = "closed" if seen.closed else f"up to {seen.depth} steps"
-    return f"{scope.told()}; {reach}, {seen.states} states, {seen.transitions} transitions"
+    return f"{scope.describe()}; {reach}, {seen.states} states, {seen.transitions} transitions"
 
 
 def exhaust(scopes: Sequence[AnyBoundedModel], model: Model | None = None, whole: bool = True) -> Work[Result]:

@@ -132,7 +132,7 @@ def _walk_task(asked: RefinementTask) -> tuple[Refinement, str]:
     scope, name = asked.scope, asked.scope.parts().system.name
     with without_cycle_search():
         right, wrong = walk(scope, asked.fast), walk(scope, asked.planted, DEPTH_OF_FAULTS)
-    shown = Refinement(name, f"{scope.told()}; {_describe_reach(right, scope)}", asked.note)
+    shown = Refinement(name, f"{scope.describe()}; {_describe_reach(right, scope)}", asked.note)
     if right.difference is not None:
         steps = len(right.difference.case.steps)
         what = _describe_walk(right)

@@ -37,7 +37,7 @@ class BoundedModel:
         """Return the events, which are the same in every state, with ages instead of stamps."""
         return Parts(SYSTEM, lambda _: self.events, AgedStates(self.oldest))
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Describe the bounds."""
         return f"{self.name}: {len(self.events)} events ({self.description})"
 

@@ -54,7 +54,7 @@ class BoundedModel:
         """Return the events, and the equality of states."""
         return Parts(SYSTEM, Events(self).of, SaturatedStates(self))
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Describe the bounds."""
         caches = len({key.cache for key in self.keys})
         ages = ", ".join("ttl" if age is ABSENT else str(age) for age in self.older)
@@ -216,7 +216,7 @@ class ListedModel:
         """Return the events, which are the same in every state, with whole states."""
         return Parts(SYSTEM, EveryEvent(self).of, WholeStates(self))
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Describe the bounds."""
         return (
             f"{self.name}: {len(self.events)} events ({self.description}), time up to {self.latest_nanos}, "

@@ -220,7 +220,7 @@ MANUAL: Final = replace(
 
 def build_compared_model(scope: BoundedModel) -> ComparedModel:
     """Pair a bounded model with the TLA+ module that has the same constants."""
-    look = QueueRendering(scope)
+    rendering = QueueRendering(scope)
     settings = scope.config
     constants = {
         "Start": {
@@ -231,7 +231,7 @@ def build_compared_model(scope: BoundedModel) -> ComparedModel:
             "extend": settings.extend_recently_accessed,
         },
         "Eviction": settings.eviction.value,
-        "Caches": look.caches,
+        "Caches": rendering.caches,
         "Events": build_records(scope),
         "Slots": scope.slots,
         "Least": scope.counts[0],
@@ -242,7 +242,7 @@ def build_compared_model(scope: BoundedModel) -> ComparedModel:
     }
     config = ("INIT Init", "NEXT Next", "VIEW View", "ACTION_CONSTRAINT Edge", "INVARIANT AlwaysSound")
     module = Module(NAME, "RemovalQueueWorld", render_constants(constants), config)
-    return ComparedModel(scope, look, module)
+    return ComparedModel(scope, rendering, module)
 
 
 SMALL: Final = replace(

@@ -71,7 +71,7 @@ class BoundedModel:
         """Return the events, which are the same in every state."""
         return Parts(SYSTEM, lambda _: self.events, WholeStates())
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Describe the bounds."""
         return f"{self.name}: {len(self.events)} events ({self.description})"
 

@@ -30,7 +30,7 @@ class TurnCheck(Enum):
 class Ring(NamedTuple):
     """The scope and the guards of a ring.
 
-    It has this many segments and room for this many entries; readers read the entries `asked`. `asks` is when a reader
+    It has this many segments and room for this many entries; readers read `entries_read`. `turn_check` is when a reader
     compares turns. `turns_first`: a segment begins its next turn before its bytes change. `indexes_last`: an entry is
     found only when all its bytes are written.
     """
@@ -38,17 +38,17 @@ class Ring(NamedTuple):
     segments: int = 2
     room: int = 1
     inserts: int = 4
-    asked: tuple[int, ...] = (0, 1)
-    asks: TurnCheck = TurnCheck.BEHIND
+    entries_read: tuple[int, ...] = (0, 1)
+    turn_check: TurnCheck = TurnCheck.BEHIND
     turns_first: bool = True
     indexes_last: bool = True
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """Describe the bounds."""
         entries = "entry" if self.room == 1 else "entries"
         return (
             f"{self.segments} segments of {self.room} {entries}, {BYTES} bytes an entry, {self.inserts} inserts, "
-            f"{len(self.asked)} readers"
+            f"{len(self.entries_read)} readers"
         )
 
 
@@ -65,24 +65,24 @@ Byte = tuple[int, int] | None
 
 
 class Reader(NamedTuple):
-    """A reader: its entry, the place of the entry, the bytes read so far, and its answer (`over`)."""
+    """A reader: its entry, the place of the entry, the bytes read so far, and its `answer`."""
 
     entry: int
     where: EntryPlace | None = None
-    taken: tuple[Byte, ...] = ()
-    over: str = ""
+    bytes_read: tuple[Byte, ...] = ()
+    answer: str = ""
 
 
 class RingState(NamedTuple):
-    """The whole state; `todo` are the remaining steps of the current insert, and `number` counts inserts."""
+    """The whole state; `remaining` are the next steps of the current insert, and `number` counts inserts."""
 
     turns: tuple[int, ...]
     bytes: tuple[tuple[Byte, ...], ...]
-    found_at: tuple[tuple[int, EntryPlace], ...]
+    entry_index: tuple[tuple[int, EntryPlace], ...]
     current: int
     offset: int
     number: int
-    todo: tuple[str, ...]
+    remaining: tuple[str, ...]
     readers: tuple[Reader, ...]
 
 
@@ -101,17 +101,20 @@ class Exploration(NamedTuple):
 def empty_ring(ring: Ring) -> RingState:
     """Return the empty ring, before any read or write."""
     empty = tuple((None,) * ring.room * BYTES for _ in range(ring.segments))
-    return RingState((0,) * ring.segments, empty, (), 0, 0, 0, (), tuple(Reader(entry) for entry in ring.asked))
+    return RingState((0,) * ring.segments, empty, (), 0, 0, 0, (), tuple(Reader(entry) for entry in ring.entries_read))
 
 
 def list_steps(ring: Ring, now: RingState) -> Iterator[tuple[str, RingState]]:
     """Yield every step that a writer or reader can take."""
-    if now.todo:
-        yield f"writer: {now.todo[0]}", write_step(ring, now._replace(todo=now.todo[1:]), now.todo[0])
+    if now.remaining:
+        yield (
+            f"writer: {now.remaining[0]}",
+            write_step(ring, now._replace(remaining=now.remaining[1:]), now.remaining[0]),
+        )
     elif now.number < ring.inserts:
-        yield f"writer: begins {now.number}", now._replace(number=now.number + 1, todo=insert_steps(ring, now))
+        yield f"writer: begins {now.number}", now._replace(number=now.number + 1, remaining=insert_steps(ring, now))
     for at, reader in enumerate(now.readers):
-        if not reader.over:
+        if not reader.answer:
             what, after = read_step(ring, now, reader)
             yield f"reader {at}: {what}", now._replace(readers=(*now.readers[:at], after, *now.readers[at + 1 :]))
 
@@ -134,9 +137,9 @@ def write_step(ring: Ring, now: RingState, task: str) -> RingState:
     if task == "turn":
         return now._replace(turns=_with(now.turns, here, now.turns[here] + 1))
     if task == "clear":
-        return now._replace(found_at=tuple(pair for pair in now.found_at if pair[1].segment != here))
+        return now._replace(entry_index=tuple(pair for pair in now.entry_index if pair[1].segment != here))
     if task == "index":
-        return now._replace(found_at=(*now.found_at, (entry, EntryPlace(here, now.offset, now.turns[here]))))
+        return now._replace(entry_index=(*now.entry_index, (entry, EntryPlace(here, now.offset, now.turns[here]))))
     if task == "offset":
         return now._replace(offset=now.offset + BYTES)
     at = int(task.removeprefix("byte "))
@@ -150,18 +153,18 @@ def _with(items: tuple, at: int, item: object) -> tuple:  # type: ignore[type-ar
 def read_step(ring: Ring, now: RingState, reader: Reader) -> tuple[str, Reader]:
     """Make one step of a reader: a lookup, a byte, or an answer."""
     if reader.where is None:
-        where = dict(now.found_at).get(reader.entry)
-        return "looks up", reader._replace(where=where, over="" if where else MISS)
+        where = dict(now.entry_index).get(reader.entry)
+        return "looks up", reader._replace(where=where, answer="" if where else MISS)
     in_turn = now.turns[reader.where.segment] == reader.where.turn
-    if ring.asks is TurnCheck.BEFORE and not reader.taken and not in_turn:
-        return "asks for the turn", reader._replace(over=MISS)
-    if len(reader.taken) < BYTES:
-        byte = now.bytes[reader.where.segment][reader.where.start + len(reader.taken)]
-        return f"takes byte {len(reader.taken)}", reader._replace(taken=(*reader.taken, byte))
-    if ring.asks is TurnCheck.BEHIND and not in_turn:
-        return "asks for the turn", reader._replace(over=MISS)
-    is_exact = reader.taken == tuple((reader.entry, at) for at in range(BYTES))
-    return "answers", reader._replace(over=EXACT if is_exact else WRONG)
+    if ring.turn_check is TurnCheck.BEFORE and not reader.bytes_read and not in_turn:
+        return "asks for the turn", reader._replace(answer=MISS)
+    if len(reader.bytes_read) < BYTES:
+        byte = now.bytes[reader.where.segment][reader.where.start + len(reader.bytes_read)]
+        return f"takes byte {len(reader.bytes_read)}", reader._replace(bytes_read=(*reader.bytes_read, byte))
+    if ring.turn_check is TurnCheck.BEHIND and not in_turn:
+        return "asks for the turn", reader._replace(answer=MISS)
+    is_exact = reader.bytes_read == tuple((reader.entry, at) for at in range(BYTES))
+    return "answers", reader._replace(answer=EXACT if is_exact else WRONG)
 
 
 def explore_ring(ring: Ring) -> Exploration:
@@ -178,8 +181,8 @@ def explore_ring(ring: Ring) -> Exploration:
                 if after not in came_from:
                     came_from[after] = now, what
                     following.append(after)
-                    answers |= {reader.over for reader in after.readers} - {""}
-                    if not wrong and any(reader.over == WRONG for reader in after.readers):
+                    answers |= {reader.answer for reader in after.readers} - {""}
+                    if not wrong and any(reader.answer == WRONG for reader in after.readers):
                         wrong = _path_to(came_from, after)
         frontier = following
     return Exploration(len(came_from), steps, frozenset(answers), wrong)
@@ -193,31 +196,31 @@ def _path_to(came_from: dict[RingState, tuple[RingState, str] | None], now: Ring
     return tuple(reversed(way))
 
 
-GUARDED: Final = (Ring(), Ring(room=2, inserts=6), Ring(segments=3, inserts=5, asked=(0, 1, 0)))
+GUARDED: Final = (Ring(), Ring(room=2, inserts=6), Ring(segments=3, inserts=5, entries_read=(0, 1, 0)))
 """Rings with every guard: each answer is exact, or a miss."""
 
 UNGUARDED: Final = {
-    "a copy, or a view, that never asks for the turn": Ring(asks=TurnCheck.NEVER),
-    "a view that asks for the turn when it is handed out, and not behind its bytes": Ring(asks=TurnCheck.BEFORE),
+    "a copy, or a view, that never asks for the turn": Ring(turn_check=TurnCheck.NEVER),
+    "a view that asks for the turn when it is handed out, and not behind its bytes": Ring(turn_check=TurnCheck.BEFORE),
     "a turn that is counted when the new bytes are written": Ring(turns_first=False),
     "an entry that is found before its bytes are written": Ring(indexes_last=False),
 }
 """Rings without one of the guards: some answer is wrong. The first is what pull request 15955 does."""
 
 
-def describe_exploration(name: str, ring: Ring, found: Exploration) -> str:
+def describe_exploration(name: str, ring: Ring, result: Exploration) -> str:
     """Describe an exploration in one line."""
-    outcome = f"wrong in {len(found.wrong)} steps" if found.wrong else "exact or a miss"
-    return f"{name}: {ring.told()}; {found.states} states, {found.steps} steps: {outcome}"
+    outcome = f"wrong in {len(result.wrong)} steps" if result.wrong else "exact or a miss"
+    return f"{name}: {ring.describe()}; {result.states} states, {result.steps} steps: {outcome}"
 
 
 def build_report() -> tuple[list[str], list[str]]:
     """Return a line for each exploration, and the lines of unexpected results."""
     lines, failures = [], []
     for name, ring in (*(("every guard", ring) for ring in GUARDED), *UNGUARDED.items()):
-        found = explore_ring(ring)
-        lines.append(describe_exploration(name, ring, found))
-        is_right = found.answers == {EXACT, MISS} if name == "every guard" else WRONG in found.answers
+        result = explore_ring(ring)
+        lines.append(describe_exploration(name, ring, result))
+        is_right = result.answers == {EXACT, MISS} if name == "every guard" else WRONG in result.answers
         failures += [] if is_right else lines[-1:]
     return lines, failures
 
@@ -228,6 +231,6 @@ def list_failures() -> list[str]:
 
 
 if __name__ == "__main__":
-    told, wrong_ones = build_report()
-    print("\n".join(told))
+    describe, wrong_ones = build_report()
+    print("\n".join(describe))
     sys.exit(1 if wrong_ones else 0)

@@ -34,7 +34,7 @@ class ComparedModel(NamedTuple):
     """A bounded model, the rendering of its states, and the TLA+ module with the same constants."""
 
     scope: AnyBoundedModel
-    look: StateRendering
+    rendering: StateRendering
     module: Module
 
     def found(self, changed: Mapping[str, str] | None = None) -> Graph:
@@ -51,7 +51,7 @@ class ComparedModel(NamedTuple):
 
     def differs(self, found: Graph, model: Model | None = None) -> str:
         """Describe the first difference from our own graph, of the reference or of a model; empty if there is none."""
-        return describe_graph_difference(found, explore_edges(self.scope, self.look, model), self.look.events)
+        return describe_graph_difference(found, explore_edges(self.scope, self.rendering, model), self.rendering.events)
 
 
 # --- Second models
@@ -139,9 +139,9 @@ def describe_first_effect(fault: Fault, agreed: EqualGraphs) -> str:
 
 def describe_effect(beside: ComparedModel, found: Graph, fault: Fault) -> str:
     """Describe the first difference that a seeded fault makes in a model; empty if none is within reach."""
-    edges = islice(explore_edges(beside.scope, beside.look, fault.model), EDGES_SEARCHED)
+    edges = islice(explore_edges(beside.scope, beside.rendering, fault.model), EDGES_SEARCHED)
     try:
-        return describe_graph_difference(found, edges, beside.look.events, whole=False)
+        return describe_graph_difference(found, edges, beside.rendering.events, whole=False)
     except Exception as error:
         return f"it throws {type(error).__name__}"
 

@@ -114,26 +114,26 @@ def build_graph(edges: Iterable[Edge]) -> Graph:
     return Graph(dict.fromkeys(edges))
 
 
-def explore_edges(scope: AnyBoundedModel, look: StateRendering, model: Model | None = None) -> Iterator[Edge]:
+def explore_edges(scope: AnyBoundedModel, rendering: StateRendering, model: Model | None = None) -> Iterator[Edge]:
     """Yield the edges of a model breadth first, by the step of the reference or of a model."""
     config = scope.config
     system, events_of, canon, start = scope.parts()
     played = model or system.model
-    number_of = {event: number for number, event in enumerate(look.events, 1)}
-    first = look.fresh(canon.representative(state_after(played, config, start)))
-    seen, waiting = {look.state(first)}, deque([first])
+    number_of = {event: number for number, event in enumerate(rendering.events, 1)}
+    first = rendering.fresh(canon.representative(state_after(played, config, start)))
+    seen, waiting = {rendering.state(first)}, deque([first])
     while waiting:
         state = waiting.popleft()
-        before = look.state(state)
+        before = rendering.state(state)
         for event in events_of(state):
             done = played.step(state, event, config)
             if not canon.follows(done):
                 continue
-            edge = Edge(before, look.label(number_of[event], done), look.state(done.state))
+            edge = Edge(before, rendering.label(number_of[event], done), rendering.state(done.state))
             yield edge
             if edge.after not in seen:
                 seen.add(edge.after)
-                waiting.append(look.fresh(canon.representative(done.state)))
+                waiting.append(rendering.fresh(canon.representative(done.state)))
 
 
 def describe_graph_difference(ours: Graph, other: Iterable[Edge], events: tuple[Any, ...], whole: bool = True) -> str:
