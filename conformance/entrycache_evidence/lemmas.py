@@ -15,7 +15,7 @@ from entrycache_evidence.induction.lemma import Lemma, prove_lemma
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 
 LEMMAS: Final[tuple[Lemma, ...]] = tuple(
-    lemma for shown in SYSTEM_EVIDENCE.values() for module in shown.lemmas for lemma in import_module(module).LEMMAS
+    lemma for entry in SYSTEM_EVIDENCE.values() for module in entry.lemmas for lemma in import_module(module).LEMMAS
 )
 """All lemmas, system by system."""
 
@@ -25,9 +25,9 @@ def prove_lemmas(lemmas: Sequence[Lemma] = LEMMAS) -> Work[Result]:
     evidence: list[Evidence] = []
     failures: list[str] = []
     answers = yield Batch("z3", prove_lemma, lemmas)
-    for lemma, (count, found) in zip(lemmas, answers, strict=True):
-        failures += found
-        if not found:
+    for lemma, (count, problems) in zip(lemmas, answers, strict=True):
+        failures += problems
+        if not problems:
             unit = "obligation" if count == 1 else "obligations"
             evidence.append(Evidence(lemma.rule, "proved", f"{lemma.claim}; {count} {unit}", lemma.fault.note))
     return evidence, failures

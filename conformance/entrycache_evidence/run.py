@@ -87,7 +87,7 @@ def prove(profile: str) -> Proof:
             absent.append(TLC)
             skipped.append((TLC, str(error)))
     over: dict[str, Part] = {}
-    with _progress() as told:
+    with _progress() as progress:
         parts = dict(_parts(profile, (*absent, *left_out)))
         begun = sorted(parts, key=lambda what: what == Z3)
 
@@ -98,44 +98,44 @@ def prove(profile: str) -> Proof:
             run_together(
                 [parts[what] for what in begun],
                 lambda at, part: over.update({begun[at]: part}),
-                told,
+                progress,
                 lambda at, error: over.update({begun[at]: ([], [f"{begun[at]}: a process ended early: {error}"])}),
             )
     return _proof({what: over[what] for what in parts}, skipped, left_out)
 
 
 def _proof(over: Mapping[str, Part], skipped: list[tuple[str, str]], left_out: tuple[str, ...]) -> Proof:
-    shown = [item for items, _ in over.values() for item in items]
+    entry = [item for items, _ in over.values() for item in items]
     return Proof(
-        [item for item in shown if isinstance(item, Evidence)],
+        [item for item in entry if isinstance(item, Evidence)],
         [line for _, failures in over.values() for line in failures],
         skipped,
         left_out,
-        [item for item in shown if isinstance(item, Refinement)],
+        [item for item in entry if isinstance(item, Refinement)],
     )
 
 
 def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part]]]:
     """Yield the parts of the run, each with its name and its work."""
     stretched = STRETCHED_CASES_IN_CI if profile == PROFILES[0] else STRETCHED
-    for name, shown in SYSTEM_EVIDENCE.items():
-        if shown.contracts is not None and "crosshair" not in absent:
-            contracts = importlib.import_module(shown.contracts)
+    for name, entry in SYSTEM_EVIDENCE.items():
+        if entry.contracts is not None and "crosshair" not in absent:
+            contracts = importlib.import_module(entry.contracts)
             asked = {"ci": contracts.CI, "long": contracts.LONG, "nightly": contracts.NIGHTLY}[profile]
             yield f"the contracts of {name}", contracts.confirm(contracts.plan(asked))
     if Z3 not in absent:
         yield Z3, importlib.import_module("entrycache_evidence.lemmas").prove_lemmas()
-    for name, shown in SYSTEM_EVIDENCE.items():
+    for name, entry in SYSTEM_EVIDENCE.items():
         yield f"the vocabulary of {name}", single_call("vocabulary", partial(_check_vocabulary, name))
         stress: dict[str, Runs] = {**RUNS, STRETCHED_CASES: partial(generate_stretched_cases, number=stretched)}
         for what, runs in stress.items():
             yield f"the {what} of {name}", single_call(what, partial(_check_runs, name, what, runs))
         yield f"the other models of {name}", single_call("other models", partial(_check_other_models, name))
-        yield f"the bounded models of {name}", explorer.exhaust(shown.models_of(profile), whole=profile != PROFILES[0])
+        yield f"the bounded models of {name}", explorer.exhaust(entry.models_of(profile), whole=profile != PROFILES[0])
     yield "refinement", refine_all(list_refinements(profile))
-    for name, shown in SYSTEM_EVIDENCE.items():
-        if shown.second is not None and TLC not in absent:
-            second = importlib.import_module(shown.second).SECOND
+    for name, entry in SYSTEM_EVIDENCE.items():
+        if entry.second is not None and TLC not in absent:
+            second = importlib.import_module(entry.second).SECOND
             yield f"the second model of {name}", obtain_models(second)
 
 

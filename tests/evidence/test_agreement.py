@@ -144,7 +144,7 @@ def test_a_test_that_fails_is_one_line(tmp_path):
 
 def test_what_is_heard_of_a_fault_is_what_playing_all_of_it_finds(runs):
     faults = [*FAULT_OF.values()][::20]
-    told = [(run, fault) for run in runs.heard[::3] for fault in faults if fault.rule in run.run.system.laws.rules]
+    told = [(run, fault) for run in runs.recordings[::3] for fault in faults if fault.rule in run.run.system.laws.rules]
     found = [corpus.broken_by_fault(*pair) for pair in told]
     assert found == [corpus.first_break(run.run, {}, fault.model, of_rules=True) for run, fault in told]
     assert sum(map(bool, found)) > 20
@@ -152,7 +152,7 @@ def test_what_is_heard_of_a_fault_is_what_playing_all_of_it_finds(runs):
 
 @pytest.mark.long
 def test_all_that_is_heard_is_what_playing_all_finds():
-    for run in corpus.build_corpus(ROOT / "tests" / "reference").heard:
+    for run in corpus.build_corpus(ROOT / "tests" / "reference").recordings:
         for fault in FAULT_OF.values():
             if fault.rule in run.run.system.laws.rules:
                 full = corpus.first_break(run.run, {}, fault.model, of_rules=True)

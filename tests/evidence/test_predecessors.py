@@ -41,7 +41,7 @@ def test_the_periodic_task_visits_every_ledger_before_pip_430() -> None:
     promise = named("number of ledgers")
     trace = find_shortest_trace(LEGACY, promise).trace
     assert trace == (Add("a", 0), Add("b", 0), Task())
-    assert [play_trace(cache, trace, promise.limits)[-1].looked for cache in CACHES] == [1, 2, 0]
+    assert [play_trace(cache, trace, promise.limits)[-1].visits for cache in CACHES] == [1, 2, 0]
 
 
 def test_what_is_kept_for_a_replay_leaves_before_what_was_delivered() -> None:

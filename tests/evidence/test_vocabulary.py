@@ -67,7 +67,7 @@ def test_the_check_of_the_rules_asks_it(monkeypatch: pytest.MonkeyPatch) -> None
     """The other checks are replaced, because they take long and have tests of their own."""
     for other_check in ("check_example", "check_strays", "_links", "_page", "_tests", "_fires", "_mutants", "_flips"):
         monkeypatch.setattr(agreement, other_check, lambda *_: [])
-    monkeypatch.setattr(agreement, "build_corpus", lambda *_: SimpleNamespace(heard=True))
+    monkeypatch.setattr(agreement, "build_corpus", lambda *_: SimpleNamespace(recordings=True))
     monkeypatch.setattr(spec_files, "find_vocabulary_difference", lambda system: system.name)
     assert agreement.check_rules() == [Problem(f"spec/{name}", name) for name in SYSTEM_EVIDENCE]
 

@@ -30,34 +30,34 @@ def main(arguments: list[str]) -> int:
         return 2
     if SOONEST in arguments:
         return _find_first_sightings(profile)
-    held = evidence.load_counts()
-    for shown in SYSTEM_EVIDENCE.values():
-        for scope in shown.models_of(profile):
-            if MISSING in arguments and evidence.counts_key(scope) in held:
+    committed = evidence.load_counts()
+    for entry in SYSTEM_EVIDENCE.values():
+        for scope in entry.models_of(profile):
+            if MISSING in arguments and evidence.counts_key(scope) in committed:
                 continue
-            seen = _explore_with_progress(scope)
-            if seen.counterexample is not None:
+            explored = _explore_with_progress(scope)
+            if explored.counterexample is not None:
                 print(f"{scope.name}: a law is broken; nothing is accepted: entrycache prove", file=sys.stderr)
                 return 1
-            key, now = evidence.count_states(scope, seen)
-            held[key] = now
-            evidence.write_counts(held)
+            key, now = evidence.count_states(scope, explored)
+            committed[key] = now
+            evidence.write_counts(committed)
             print(f"{scope.name}: {evidence.describe_counts(now)}", flush=True)
     return 0
 
 
 def _find_first_sightings(profile: str) -> int:
     """Write the model in which each seeded fault shows first."""
-    held = evidence.load_first_sightings()
-    for shown in SYSTEM_EVIDENCE.values():
-        seen = [(scope, explore(scope, whole=False)) for scope in shown.models_of(profile)]
+    committed = evidence.load_first_sightings()
+    for entry in SYSTEM_EVIDENCE.values():
+        explored = [(scope, explore(scope, whole=False)) for scope in entry.models_of(profile)]
         for rule in FAULT_OF:
-            inside = [scope for scope, found in seen if found.fired.get(rule)]
+            inside = [scope for scope, found in explored if found.fired.get(rule)]
             refutation = refute(rule, inside)
             if refutation is not None:
-                held[rule] = refutation.scope.name
+                committed[rule] = refutation.scope.name
                 print(f"{rule.value}: {refutation.scope.name}", flush=True)
-    evidence.write_first_sightings(held)
+    evidence.write_first_sightings(committed)
     return 0
 
 

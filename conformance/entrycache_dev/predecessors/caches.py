@@ -91,7 +91,7 @@ class Answer(NamedTuple):
     state: Any
     kept: Mapping[CachedEntry, int]
     served: tuple[int, ...] = ()
-    looked: int = 0
+    visits: int = 0
 
 
 class Cache(NamedTuple):
@@ -114,13 +114,13 @@ VISIT_ROWS: Final = frozenset({"EVICT", "REQUEUE"})
 
 def _say_pip430(state: Any, word: Word, limits: Limits) -> Answer:
     served: tuple[int, ...] = ()
-    looked = 0
+    visits = 0
     for op in _ops_of_pip430(word):
         done = pulsar_pip430.step(state, op, _pip430(limits))
         state = done.state
         served += tuple(pos.entry for pos in getattr(done.outcome, "hits", ()))
-        looked += sum(row.op in VISIT_ROWS for row in done.rows) + bool(state.queue)
-    return Answer(state, _cached_entries(state.caches), served, looked)
+        visits += sum(row.op in VISIT_ROWS for row in done.rows) + bool(state.queue)
+    return Answer(state, _cached_entries(state.caches), served, visits)
 
 
 def _ops_of_pip430(word: Word) -> Sequence[ops.Op]:
@@ -153,14 +153,14 @@ def _legacy(limits: Limits) -> pulsar_legacy.Config:
 
 def _say_legacy(state: pulsar_legacy.State, word: Word, limits: Limits) -> Answer:
     served: tuple[int, ...] = ()
-    looked = 0
+    visits = 0
     for op in _ops_of_legacy(state, word):
         done = pulsar_legacy.step(state, op, _legacy(limits))
         state = done.state
         served += tuple(pos.entry for pos in getattr(done.outcome, "hits", ()))
         if isinstance(op, legacy_ops.Expire):
-            looked += sum(row.op == "EVICT" for row in done.rows) + (op.cache in state.caches)
-    return Answer(state, _cached_entries(state.caches), served, looked)
+            visits += sum(row.op == "EVICT" for row in done.rows) + (op.cache in state.caches)
+    return Answer(state, _cached_entries(state.caches), served, visits)
 
 
 def _ops_of_legacy(state: pulsar_legacy.State, word: Word) -> Sequence[Any]:

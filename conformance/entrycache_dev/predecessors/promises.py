@@ -44,8 +44,8 @@ class CacheStep(NamedTuple):
     """A step of a short trace: the word, the cache before and after, the origins of entries, and the time."""
 
     word: Word
-    old: Answer
-    new: Answer
+    before: Answer
+    after: Answer
     added: Mapping[CachedEntry, Origin]
     nanos: int
     limits: Limits
@@ -53,7 +53,7 @@ class CacheStep(NamedTuple):
     @property
     def gone(self) -> list[CachedEntry]:
         """The entries that left, the oldest first."""
-        gone = (one for one in self.old.kept if one not in self.new.kept)
+        gone = (one for one in self.before.kept if one not in self.after.kept)
         return sorted(gone, key=lambda one: self.added[one].at)
 
 
@@ -73,14 +73,14 @@ def oldest_first(moment: CacheStep) -> bool:
     if not isinstance(moment.word, Add):
         return True
     added = moment.added
-    return not any(added[stays].at < added[one].at for one in moment.gone for stays in moment.new.kept)
+    return not any(added[stays].at < added[one].at for one in moment.gone for stays in moment.after.kept)
 
 
 def expected_stay(moment: CacheStep) -> bool:
     """No entry with an expected read leaves for want of room while one without stays."""
     if not isinstance(moment.word, Add):
         return True
-    stays = [one for one in moment.old.kept if one in moment.new.kept]
+    stays = [one for one in moment.before.kept if one in moment.after.kept]
     waits = {one: bool(added.word.expected_reads) for one, added in moment.added.items()}
     return not any(waits[one] and not waits[other] for one in moment.gone for other in stays)
 
@@ -89,26 +89,26 @@ def replays_stay(moment: CacheStep) -> bool:
     """No entry that is kept for a replay leaves for want of room while a delivered one stays."""
     if not isinstance(moment.word, Add):
         return True
-    stays = [one for one in moment.old.kept if one in moment.new.kept]
+    stays = [one for one in moment.before.kept if one in moment.after.kept]
     waits = [one for one in moment.gone if moment.added[one].is_postponed and not moment.added[one].is_delivered]
     return not (waits and any(moment.added[one].is_delivered for one in stays))
 
 
 def work_is_bounded(moment: CacheStep) -> bool:
     """The periodic task visits the entries that leave and at most one more, for any number of ledgers."""
-    return not isinstance(moment.word, Task) or moment.new.looked <= len(moment.gone) + 1
+    return not isinstance(moment.word, Task) or moment.after.visits <= len(moment.gone) + 1
 
 
 def nothing_old(moment: CacheStep) -> bool:
     """After the periodic task no entry is older than the time to live."""
     if not isinstance(moment.word, Task):
         return True
-    return not any(moment.nanos - moment.added[one].nanos > moment.limits.ttl_nanos for one in moment.new.kept)
+    return not any(moment.nanos - moment.added[one].nanos > moment.limits.ttl_nanos for one in moment.after.kept)
 
 
 def within_limit(moment: CacheStep) -> bool:
     """After a write the bytes are within the limit."""
-    return sum(moment.new.kept.values()) <= moment.limits.max_size_bytes
+    return sum(moment.after.kept.values()) <= moment.limits.max_size_bytes
 
 
 def no_more_than_needed(moment: CacheStep) -> bool:
@@ -116,7 +116,7 @@ def no_more_than_needed(moment: CacheStep) -> bool:
     if not moment.gone:
         return True
     target = int(moment.limits.max_size_bytes * moment.limits.watermark)
-    return sum(moment.new.kept.values()) + moment.old.kept[moment.gone[-1]] > target
+    return sum(moment.after.kept.values()) + moment.before.kept[moment.gone[-1]] > target
 
 
 def parts_are_served(moment: CacheStep) -> bool:
@@ -125,7 +125,7 @@ def parts_are_served(moment: CacheStep) -> bool:
         return True
     asked = range(moment.word.first, moment.word.last + 1)
     return all(
-        entry in moment.new.served for entry in asked if CachedEntry(moment.word.cache, entry) in moment.old.kept
+        entry in moment.after.served for entry in asked if CachedEntry(moment.word.cache, entry) in moment.before.kept
     )
 
 
@@ -175,7 +175,7 @@ class OpenTrace(NamedTuple):
     """A trace that may be continued."""
 
     words: tuple[Word, ...]
-    old: Answer
+    before: Answer
     added: Mapping[CachedEntry, Origin]
     nanos: int
 
@@ -183,30 +183,33 @@ class OpenTrace(NamedTuple):
 def find_shortest_trace(cache: Cache, promise: Promise) -> PromiseResult:
     """Try all short traces, the shortest first, until one breaks the promise."""
     tried = 0
-    begun = [OpenTrace((), Answer(cache.start(promise.limits), {}), {}, 0)]
+    open_traces = [OpenTrace((), Answer(cache.start(promise.limits), {}), {}, 0)]
     for _ in range(promise.most):
         longer = []
-        for one in begun:
+        for one in open_traces:
             for word in _next_words(one.words, promise):
                 tried += 1
-                new = cache.say(one.old.state, word, promise.limits)
-                added, nanos = _origins_after(one, word, new), one.nanos + (word.nanos if isinstance(word, Wait) else 0)
-                if not promise.keeps(CacheStep(word, one.old, new, added, nanos, promise.limits)):
+                after = cache.say(one.before.state, word, promise.limits)
+                added, nanos = (
+                    _origins_after(one, word, after),
+                    one.nanos + (word.nanos if isinstance(word, Wait) else 0),
+                )
+                if not promise.keeps(CacheStep(word, one.before, after, added, nanos, promise.limits)):
                     return PromiseResult((*one.words, word), tried)
-                longer.append(OpenTrace((*one.words, word), new, added, nanos))
-        begun = longer
+                longer.append(OpenTrace((*one.words, word), after, added, nanos))
+        open_traces = longer
     return PromiseResult(None, tried)
 
 
-def _origins_after(begun: OpenTrace, word: Word, new: Answer) -> Mapping[CachedEntry, Origin]:
+def _origins_after(trace: OpenTrace, word: Word, after: Answer) -> Mapping[CachedEntry, Origin]:
     """Return the origins of the entries after a word; a fetched entry has none."""
     if isinstance(word, Deliver | Postpone):
-        return _origins_after_read(begun.added, word)
+        return _origins_after_read(trace.added, word)
     own = CachedEntry(word.cache, word.entry) if isinstance(word, Add) else None
-    if own is None or own in begun.old.kept or own not in new.kept:
-        return begun.added
+    if own is None or own in trace.before.kept or own not in after.kept:
+        return trace.added
     assert isinstance(word, Add)
-    return {**begun.added, own: Origin(len(begun.words), word, begun.nanos)}
+    return {**trace.added, own: Origin(len(trace.words), word, trace.nanos)}
 
 
 def _origins_after_read(added: Mapping[CachedEntry, Origin], word: Deliver | Postpone) -> Mapping[CachedEntry, Origin]:
@@ -298,7 +301,7 @@ def _table(promise: Promise, trace: tuple[Word, ...]) -> Iterator[str]:
             gone = [one for one in before if one not in column[at].kept]
             cell = " ".join(map(_name, column[at].kept)) or "empty"
             cell += f"; leaves: {' '.join(map(_name, gone))}" if gone else ""
-            cell += f"; visits {column[at].looked}" if isinstance(word, Task) else ""
+            cell += f"; visits {column[at].visits}" if isinstance(word, Task) else ""
             served = f"; served: {' '.join(map(str, column[at].served)) or 'nothing'}"
             cells.append(cell + (served if isinstance(word, Range) else ""))
         yield f"| {_describe_word(word)} | {' | '.join(cells)} |"

@@ -74,13 +74,13 @@ def load_counts() -> dict[Key, Counts]:
     }
 
 
-def compare_counts(looked: Iterable[tuple[AnyBoundedModel, Exploration]], held: Mapping[Key, Counts]) -> list[str]:
+def compare_counts(results: Iterable[tuple[AnyBoundedModel, Exploration]], held: Mapping[Key, Counts]) -> list[str]:
     """Return a line for each model whose counts differ from the committed ones, with the command that accepts them."""
     return [
         f"the bounded model {key.world!r} of {key.system}: {describe_counts(now)} now, {describe_counts(held[key])}, "
         "in worlds.json; "
         f"if the change is intended: {ACCEPT}"
-        for key, now in (count_states(*one) for one in looked)
+        for key, now in (count_states(*one) for one in results)
         if key in held and held[key] != now
     ]
 
@@ -150,17 +150,17 @@ def exhaust(scopes: Sequence[AnyBoundedModel], model: Model | None = None, whole
     without a seeded fault gives no evidence, because nothing shows that it can fail.
     """
 
-    def look(scope: AnyBoundedModel) -> tuple[Exploration, str]:
+    def explore_model(scope: AnyBoundedModel) -> tuple[Exploration, str]:
         found = explore(scope, model=model, whole=whole)
         broken = found.counterexample
         return found._replace(counterexample=None), "" if broken is None else _describe_failure(scope, broken)
 
     # The large ones stand last, and go first: none of them is left for one core at the end.
-    looked = (yield Batch("bounded models", look, scopes[::-1]))[::-1]
-    failures = [failure for _, failure in looked if failure]
+    results = (yield Batch("bounded models", explore_model, scopes[::-1]))[::-1]
+    failures = [failure for _, failure in results if failure]
     if failures:
         return [], failures
-    seen = [(scope, found) for scope, (found, _) in zip(scopes, looked, strict=True)]
+    seen = [(scope, found) for scope, (found, _) in zip(scopes, results, strict=True)]
     failures = compare_counts(seen, load_counts())
     fired = {rule: [(scope, found) for scope, found in seen if found.fired.get(rule)] for rule in Rule}
     rules = [rule for rule, inside in fired.items() if inside and rule in FAULT_OF]
@@ -171,9 +171,9 @@ def exhaust(scopes: Sequence[AnyBoundedModel], model: Model | None = None, whole
         found = refute(rule, [scope for scope, _ in fired[rule]], first.get(rule))
         return "" if found is None else _describe_refutation(found)
 
-    told = yield Batch("seeded faults", refutation, rules)
+    refutations = yield Batch("seeded faults", refutation, rules)
     evidence = []
-    for rule, shorter in zip(rules, told, strict=True):
+    for rule, shorter in zip(rules, refutations, strict=True):
         if shorter:
             evidence.append(Evidence(rule, "exhausted", _bounds(rule, fired[rule]), shorter))
         else:
@@ -189,10 +189,10 @@ def refute(rule: Rule, inside: Sequence[AnyBoundedModel], first: str | None = No
 
 def _bounds(rule: Rule, inside: Sequence[tuple[AnyBoundedModel, Exploration]]) -> str:
     scope, found = max(inside, key=lambda pair: (_is_norm(pair[0]), pair[1].states))
-    asked = sum(found.fired[rule] for _, found in inside)
+    checks = sum(found.fired[rule] for _, found in inside)
     others = [f"{other.name} ({_size(seen)})" for other, seen in inside if other is not scope]
     more = f"; also: {', '.join(others)}" if others else ""
-    return f"{describe_exploration(scope, found)}{more}; checked {asked} times"
+    return f"{describe_exploration(scope, found)}{more}; checked {checks} times"
 
 
 def _is_norm(scope: AnyBoundedModel) -> bool:

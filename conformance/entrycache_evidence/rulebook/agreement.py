@@ -42,17 +42,17 @@ BREAKS: Final = "the reference breaks its law"
 """The beginning of the line of a broken law. Seeded faults of such a reference say nothing, and may not end."""
 
 
-def check_rules(told: Callable[[int, int], None] = lambda _done, _parts: None) -> list[Problem]:
+def check_rules(progress: Callable[[int, int], None] = lambda _done, _parts: None) -> list[Problem]:
     """Return everything that disagrees, without a change of any file.
 
-    `told` receives the numbers of finished and of all parts.
+    `progress` receives the numbers of finished and of all parts.
 
     Raises:
         MissingPrerequisite: this is not a source checkout.
     """
     root = _checkout("--check")
     runs = build_corpus(root / "tests" / "reference")
-    assert runs.heard, "no run"  # played here, so that no child has to
+    assert runs.recordings, "no run"  # played here, so that no child has to
     first: list[Callable[[], list[Problem]]] = [
         _links,
         check_strays,
@@ -61,7 +61,7 @@ def check_rules(told: Callable[[int, int], None] = lambda _done, _parts: None) -
         *(partial(_fires, runs, system) for system in SYSTEMS.values()),
     ]
     count = len(first) + len(Rule) + len(RULE_FAULTS) + 2
-    found = [problem for each_of in _all(first, lambda done: told(done, count)) for problem in each_of]
+    found = [problem for each_of in _all(first, lambda done: progress(done, count)) for problem in each_of]
     broken = _broken_systems(found)
     whole = [rule for rule in Rule if system_of(rule).name not in broken]
     rest: list[Callable[[], list[Problem]]] = [
@@ -70,12 +70,12 @@ def check_rules(told: Callable[[int, int], None] = lambda _done, _parts: None) -
         partial(_flips, runs, whole),
         *([] if broken else [partial(_page, root)]),
     ]
-    more = _all(rest, lambda done: told(len(first) + done, count))
+    more = _all(rest, lambda done: progress(len(first) + done, count))
     return [*found, *map(_untested_problem, sorted(broken)), *(problem for problems in more for problem in problems)]
 
 
-def _all(parts: list[Callable[[], list[Problem]]], told: Callable[[int], None]) -> list[list[Problem]]:
-    return map_in_processes(lambda part: part(), parts, told)
+def _all(parts: list[Callable[[], list[Problem]]], progress: Callable[[int], None]) -> list[list[Problem]]:
+    return map_in_processes(lambda part: part(), parts, progress)
 
 
 def _broken_systems(found: list[Problem]) -> set[str]:
@@ -226,8 +226,8 @@ def _flips(runs: Corpus, rules: Sequence[Rule] = tuple(Rule)) -> list[Problem]:
 
 def _rules_broken_by(fault: Fault, runs: Corpus, stop: bool = False) -> set[tuple[str, ...]]:
     found: set[tuple[str, ...]] = set()
-    for told in runs.heard:
-        broken = broken_by_fault(told, fault) if fault.rule in told.run.system.laws.rules else ()
+    for recorded in runs.recordings:
+        broken = broken_by_fault(recorded, fault) if fault.rule in recorded.run.system.laws.rules else ()
         if broken:
             found.add(tuple(rule.value for rule in broken))
             if stop:

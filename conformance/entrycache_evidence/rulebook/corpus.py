@@ -69,7 +69,7 @@ class Corpus:
     failed: tuple[tuple[str, str], ...] = ()
 
     @cached_property
-    def heard(self) -> tuple[ReferenceRun, ...]:
+    def recordings(self) -> tuple[ReferenceRun, ...]:
         """The runs as the reference plays them."""
         return tuple(map(play_reference, self.runs))
 
@@ -86,9 +86,9 @@ def build_corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
                 call()
             except Exception as error:  # any error of a test is its answer
                 failed.append((rule, f"its test {_name_of_call(call)} fails: {_describe_error(error)}"))
-    told = (Run(system_named(name), config, events) for name, config, events in played)
+    recorded = (Run(system_named(name), config, events) for name, config, events in played)
     planted = (Run(case.system, case.config, case.steps) for case in load_catalogue(SYSTEMS).values())
-    of_cases = tuple(run for run in (*told, *planted) if run.system in asked)
+    of_cases = tuple(run for run in (*recorded, *planted) if run.system in asked)
     return Corpus((*of_cases, *(run for each in asked for run in list_runs(each))), tests, tuple(failed))
 
 
@@ -221,15 +221,15 @@ def first_break(
 # --- Seeded faults on recorded runs
 
 
-def broken_by_fault(told: ReferenceRun, fault: Fault) -> tuple[Rule, ...]:
+def broken_by_fault(recorded: ReferenceRun, fault: Fault) -> tuple[Rule, ...]:
     """Return the rules that the first bad step breaks under this fault, or the liveness rule if a step throws."""
-    system, config, events = told.run
-    reached = _steps_reached(told, fault)
-    if not reached or not told.states:
+    system, config, events = recorded.run
+    reached = _steps_reached(recorded, fault)
+    if not reached or not recorded.states:
         return ()
     state, step = fault.model.initial(config), fault.model.step
-    as_told = state == told.states[0]
-    for at, (before, right) in enumerate(zip(told.states, told.done, strict=True)):
+    as_told = state == recorded.states[0]
+    for at, (before, right) in enumerate(zip(recorded.states, recorded.done, strict=True)):
         if as_told and at not in reached:
             continue
         state = before if as_told else state
@@ -250,7 +250,7 @@ def _is_equal(done: Any, right: Any) -> bool:
     return not getattr(done, "parts", ()) and bool(done == right)
 
 
-def _steps_reached(told: ReferenceRun, fault: Fault) -> frozenset[int]:
+def _steps_reached(recorded: ReferenceRun, fault: Fault) -> frozenset[int]:
     """Return the steps that call what the fault replaces; all of them if it replaces a value."""
     found: frozenset[int] = frozenset()
     for place in fault.replaced:
@@ -258,8 +258,8 @@ def _steps_reached(told: ReferenceRun, fault: Fault) -> frozenset[int]:
         while isinstance(there, partial):
             there = there.func
         if not isinstance(there, FunctionType):
-            return frozenset(range(len(told.done)))
-        found |= told.called.get(there.__code__, frozenset())
+            return frozenset(range(len(recorded.done)))
+        found |= recorded.called.get(there.__code__, frozenset())
     return found
 
 

@@ -44,10 +44,10 @@ class ComparedModel(NamedTuple):
             MissingPrerequisite: Java, Maven or the jar are not there.
             OurError: the module cannot be evaluated, or breaks an invariant of its own.
         """
-        said = run_tlc(self.module, changed)
-        if said.broken:
-            raise InternalError(f"{self.module.name} in {self.scope.name!r}: {said.broken} is broken")
-        return build_graph(said.edges)
+        outputs = run_tlc(self.module, changed)
+        if outputs.broken:
+            raise InternalError(f"{self.module.name} in {self.scope.name!r}: {outputs.broken} is broken")
+        return build_graph(outputs.edges)
 
     def differs(self, found: Graph, model: Model | None = None) -> str:
         """Describe the first difference from our own graph, of the reference or of a model; empty if there is none."""
@@ -92,66 +92,66 @@ def obtain_models(second: SecondModel) -> Work[Result]:
     Raises:
         MissingPrerequisite: Java, Maven or the jar of TLC are not there.
     """
-    agreed, failures = yield from _compare_graphs(second.scopes)
+    equal, failures = yield from _compare_graphs(second.scopes)
     if failures:
         return [], failures
-    evidence = yield from _detect_faults(agreed)
+    evidence = yield from _detect_faults(equal)
     claimed, failures = yield from _check_claims(second.claims)
     return [*evidence, *claimed], failures
 
 
 def _compare_graphs(scopes: Sequence[ComparedModel]) -> Work[tuple[EqualGraphs, list[str]]]:
-    found = [beside.found() for beside in scopes]
+    found = [compared.found() for compared in scopes]
     pairs = list(zip(scopes, found, strict=True))
     differ = yield Batch("TLC", lambda pair: pair[0].differs(pair[1]), pairs)
     named = zip(scopes, differ, strict=True)
     return pairs, [
-        f"TLC and our model checker differ in {beside.scope.name!r} {what}" for beside, what in named if what
+        f"TLC and our model checker differ in {compared.scope.name!r} {what}" for compared, what in named if what
     ]
 
 
-def _detect_faults(agreed: EqualGraphs) -> Work[list[Evidence]]:
+def _detect_faults(equal: EqualGraphs) -> Work[list[Evidence]]:
     """Return a line of evidence for each rule whose seeded fault changes a graph."""
-    planted = agreed[0][0].scope.parts().system.seeded_faults.own
-    faults = [fault for fault in planted if isinstance(fault, Fault)]
-    seen = yield Batch("TLC, faults", lambda fault: describe_first_effect(fault, agreed), faults)
-    bounds = "; ".join(describe_model(beside, graph) for beside, graph in agreed)
+    seeded = equal[0][0].scope.parts().system.seeded_faults.own
+    faults = [fault for fault in seeded if isinstance(fault, Fault)]
+    effects = yield Batch("TLC, faults", lambda fault: describe_first_effect(fault, equal), faults)
+    bounds = "; ".join(describe_model(compared, graph) for compared, graph in equal)
     return [
         Evidence(fault.rule, "modelled", f"TLC and our model checker find the same states and edges: {bounds}", what)
-        for fault, what in zip(faults, seen, strict=True)
+        for fault, what in zip(faults, effects, strict=True)
         if what
     ]
 
 
-def describe_model(beside: ComparedModel, found: Graph) -> str:
+def describe_model(compared: ComparedModel, found: Graph) -> str:
     """Describe a compared model."""
-    return f"{beside.scope.name}, {len(found.states)} states, {len(found.edges)} edges"
+    return f"{compared.scope.name}, {len(found.states)} states, {len(found.edges)} edges"
 
 
-def describe_first_effect(fault: Fault, agreed: EqualGraphs) -> str:
+def describe_first_effect(fault: Fault, equal: EqualGraphs) -> str:
     """Describe the first difference that this fault makes in any model; empty if there is none."""
-    for beside, found in agreed:
-        what = describe_effect(beside, found, fault)
+    for compared, found in equal:
+        what = describe_effect(compared, found, fault)
         if what:
-            return f"{fault.note} Detected in {beside.scope.name!r}, {what}"
+            return f"{fault.note} Detected in {compared.scope.name!r}, {what}"
     return ""
 
 
-def describe_effect(beside: ComparedModel, found: Graph, fault: Fault) -> str:
+def describe_effect(compared: ComparedModel, found: Graph, fault: Fault) -> str:
     """Describe the first difference that a seeded fault makes in a model; empty if none is within reach."""
-    edges = islice(explore_edges(beside.scope, beside.rendering, fault.model), EDGES_SEARCHED)
+    edges = islice(explore_edges(compared.scope, compared.rendering, fault.model), EDGES_SEARCHED)
     try:
-        return describe_graph_difference(found, edges, beside.rendering.events, whole=False)
+        return describe_graph_difference(found, edges, compared.rendering.events, whole=False)
     except Exception as error:
         return f"it throws {type(error).__name__}"
 
 
 def _check_claims(claims: Sequence[Claim]) -> Work[Result]:
     modules = list(dict.fromkeys(module for claim in claims for module in (claim.holds, claim.refuted)))
-    said: dict[Module, TlcResult] = dict(zip(modules, (yield Batch("TLC, claims", run_tlc, modules)), strict=True))
+    outputs: dict[Module, TlcResult] = dict(zip(modules, (yield Batch("TLC, claims", run_tlc, modules)), strict=True))
     evidence, failures = [], []
     for claim in claims:
-        holds, refuted = said[claim.holds], said[claim.refuted]
+        holds, refuted = outputs[claim.holds], outputs[claim.refuted]
         if holds.broken:
             failures.append(f"{claim.what}: TLC says {holds.broken} of {claim.holds.name}")
         elif not refuted.broken or refuted.goes_on != claim.goes_on:
