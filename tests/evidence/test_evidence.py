@@ -199,7 +199,7 @@ def test_what_is_under_way_is_told() -> None:
     scope = replace(EVERY, depth=1)
     run_alone(explorer.exhaust((scope, scope)), lambda *told: heard.append(told))
     assert heard[:2] == [("bounded models", 1, 2), ("bounded models", 2, 2)]
-    assert heard[-1][0] == "planted faults"
+    assert heard[-1][0] == "seeded faults"
     assert heard[-1][1] == heard[-1][2] > 0
 
 
@@ -247,7 +247,7 @@ def test_the_page_counts_and_names_what_is_only_tested() -> None:
     assert f"| R-STATE | 9 | 1 | 2 |  |  | {bare} |" in text
     assert f"Of {len(Rule)} rules 2 have formal evidence." in text
     assert "| two | small | 2 |" in text
-    assert "1 rules are proved." in text
+    assert "1 rules are proved;" in text
     assert "The counts of 1 models are committed" in text
     assert f"The largest is {EVERY.name} (3 states, 4 transitions)" in text
     assert "caching switched off (to its end); every operation (to 4 steps);" in text

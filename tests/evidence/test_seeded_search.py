@@ -99,7 +99,7 @@ def test_what_was_begun_goes_on_behind_its_last_piece() -> None:
 
 
 def test_a_system_that_is_begun_is_named_without_numbers() -> None:
-    assert "with nothing to tell yet: some." in render_page({"some": {"begun": {}}}, {})
+    assert "without a result yet: some." in render_page({"some": {"begun": {}}}, {})
 
 
 def test_cases_that_are_only_played_are_those_of_a_search() -> None:
