@@ -255,7 +255,7 @@ def test_the_page_counts_and_names_what_is_only_tested() -> None:
     assert "| pulsar-pip430 | two | small | An error. |" in text
     assert "| proved | any queue; 9 obligations | R-STATE-1 |" in text
     assert "Of 4 changes 1 change nothing. Formal detectors detect 1 of the other 3 (33.3 %)" in text
-    assert "written answers 1 more. 1 pass everything." in text
+    assert "committed answers detect 1 more. 1 changes pass everything." in text
 
 
 def test_a_rule_is_proved_or_it_is_said_why_not() -> None:
