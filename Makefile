@@ -19,12 +19,12 @@ environment: .venv/.ready ## make .venv with all that the project's own tests ne
 	@touch $@
 
 conform: environment ## conformance of our caches and, with Maven, of a released jar; a trace, its audit; the evidence
-	@$(BIN)/python -m entrycache_cli.tour
+	@$(BIN)/python -m entrycache_dev.demo
 
 test: environment ## everything that a pull request must pass
 	@$(MAKE) -j 2 static rules
 	@$(MAKE) unit
-	@$(BIN)/python -m entrycache_cli.tour --profile ci --others dev --strict
+	@$(BIN)/python -m entrycache_dev.demo --profile ci --others dev --strict
 
 test-all: test long ## all of `make test`, the tests that take longer, and every change of the mutation matrix
 	$(BIN)/python -m entrycache_dev.matrix
@@ -42,7 +42,7 @@ unit: environment ## the tests of our own code
 
 long: environment ## the tests that `make test` leaves out, and every release as long as the newest
 	$(BIN)/python -m pytest -q $(SHARED) -n 2 -m long
-	@$(BIN)/python -m entrycache_cli.tour --profile ci --strict
+	@$(BIN)/python -m entrycache_dev.demo --profile ci --strict
 
 matrix: environment ## which detector sees which small change of the reference; half an hour of two cores
 	$(BIN)/python -m entrycache_dev.matrix --write
@@ -51,7 +51,7 @@ nightly: environment ## the long runs
 	.ci/nightly
 
 bench: environment ## speed, as ratios measured in one run
-	$(BIN)/entrycache bench
+	$(BIN)/python -m entrycache_dev bench
 
 rules: environment ## text, code, tests, examples, planted faults and docs/reference/rules.md agree
 	$(BIN)/entrycache rules --check

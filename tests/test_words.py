@@ -1,0 +1,206 @@
+"""Words: the project speaks the field's language, in names, docstrings, help texts and pages.
+
+`BANNED` lists words that we no longer use, each with the word to use instead. The test looks for them in the names that
+our code defines, in its docstrings, in the command line's help texts and in the pages. Text in backticks is not
+searched: it quotes names that a contract or a release fixes.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+import pytest
+
+from entrycache_cli.main import main
+from tests.support import ROOT
+
+FOLDERS: Final = ("reference", "conformance", "spark_checks", "tests")
+PAGES: Final = ("README.md", "CONTRIBUTING.md", "docs", "spec")
+LEFT_OUT: Final = ("CHANGELOG.md", "docs/campaigns", "docs/findings", "tests/support/toy/files")
+"""History, results of runs, and issue texts in the words of an upstream project."""
+
+BANNED: Final = {
+    "museum": "seeded faults",
+    "exhibit": "seeded fault",
+    "exhibits": "seeded faults",
+    "planted": "seeded",
+    "sceptic": "what is verified, and what is not",
+    "explorer": "explicit-state model checker",
+    "twin": "negative control, or differential test",
+    "twins": "negative controls, or differential tests",
+    "follower": "removal check, read-count check, totals",
+    "followers": "checks",
+    "leavers": "removal checks",
+    "tallies": "read-count checks",
+    "stranger": "untrusted adapter",
+    "strangers": "untrusted adapters",
+    "hunt": "search",
+    "hunted": "searched",
+    "settle": "confirm",
+    "settled": "confirmed, or a sufficient condition",
+    "crowds": "stress runs",
+    "storms": "stress runs",
+    "touring": "demo",
+    "tour": "demo",
+    "fate": "setting status",
+    "soonest": "first sightings",
+    "unfit": "unsupported",
+    "told": "reported",
+}
+"""Words that a reader outside the project does not know, and the words that replace them."""
+
+NAMES_ONLY: Final = {
+    "world": "bounded model",
+    "worlds": "bounded models",
+    "story": "audit scenario",
+    "stories": "audit scenarios",
+    "found": "the thing that it holds",
+    "asked": "the thing that it holds",
+    "heard": "the thing that it holds",
+    "begun": "started",
+    "obtained": "results",
+    "spoken": "applicability",
+    "moments": "trigger points",
+    "odd": "unusual cases",
+    "stuck": "non-terminating",
+    "ending": "exit codes",
+}
+"""Words that are plain in a sentence, and hide what a name holds; they are looked for in names of modules and classes,
+and in names that modules and classes define."""
+
+STAYS: Final = frozenset({"entrycache_cli/commands/museum.py"})
+"""Names that a contract fixes: none of them is a word of a text."""
+
+QUESTION: Final = re.compile(r"(What|Whether|How|Where|Which|Who|Whose|When|Why) ")
+QUOTED: Final = re.compile(r"```.*?```|``[^`]*``|`[^`\n]*`|\]\([^)\s]*\)|<!--.*?-->", re.DOTALL)
+WORD: Final = re.compile(r"[A-Za-z]+")
+
+
+def words_of_name(name: str) -> set[str]:
+    """Return the words of an identifier or of a file name, in small letters."""
+    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)}
+
+
+def banned_in_text(text: str) -> set[str]:
+    """Return the banned words of a text; what stands in backticks or is the target of a link does not count."""
+    return {word.lower() for word in WORD.findall(QUOTED.sub(" ", text))} & BANNED.keys()
+
+
+def python_files() -> Iterator[Path]:
+    """Yield our Python files, of the tests too."""
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if not any(path.is_relative_to(ROOT / name) for name in LEFT_OUT) and "target" not in path.parts:
+                yield path
+
+
+def pages() -> Iterator[Path]:
+    """Yield the pages of people: README, CONTRIBUTING, docs and spec."""
+    for name in PAGES:
+        for path in [ROOT / name] if name.endswith(".md") else sorted((ROOT / name).rglob("*.md")):
+            if not any(path.is_relative_to(ROOT / left) for left in LEFT_OUT):
+                yield path
+
+
+def defined_names(tree: ast.AST) -> Iterator[str]:
+    """Yield the names that a module and its classes define: classes, functions, constants, fields."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        if isinstance(node, ast.Module | ast.ClassDef):
+            for child in node.body:
+                targets = child.targets if isinstance(child, ast.Assign) else [getattr(child, "target", None)]
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+def docstrings(tree: ast.AST) -> Iterator[str]:
+    """Yield the docstrings of a module, its classes, functions and constants."""
+    for node in ast.walk(tree):
+        for child in getattr(node, "body", []) if not isinstance(node, ast.Lambda | ast.IfExp) else []:
+            if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant) and type(child.value.value) is str:
+                yield child.value.value
+
+
+def banned_names(path: Path, text: str) -> set[str]:
+    """Return the names of a file, its own among them, that hold a banned word."""
+    names = {path.stem, *defined_names(ast.parse(text))}
+    is_test = path.name.startswith("test_")
+    banned = BANNED.keys() if is_test else BANNED.keys() | NAMES_ONLY.keys()
+    return {name for name in names if words_of_name(name) & banned}
+
+
+def help_texts() -> Iterator[tuple[str, str]]:
+    """Yield the help of every command and option that a user sees, by the command's name."""
+
+    def below(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
+        context = click.Context(command)
+        if not command.hidden:
+            yield name, command.get_help(context)
+        if isinstance(command, click.Group):
+            for child in command.list_commands(context):
+                found = command.get_command(context, child)
+                assert found is not None
+                yield from below(found, f"{name} {child}")
+
+    return below(main, "entrycache")
+
+
+def test_names_hold_no_banned_word() -> None:
+    found = {
+        path.relative_to(ROOT).as_posix(): names
+        for path in python_files()
+        if (names := banned_names(path, path.read_text(encoding="utf-8")))
+        and not any(path.as_posix().endswith(stays) for stays in STAYS)
+    }
+    assert found == {}
+
+
+def test_docstrings_hold_no_banned_word_and_ask_no_question() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {text[:70]}"
+        for path in python_files()
+        for text in docstrings(ast.parse(path.read_text(encoding="utf-8")))
+        if banned_in_text(text) or QUESTION.match(text)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("page", sorted(pages()), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_page_holds_no_banned_word(page: Path) -> None:
+    assert banned_in_text(page.read_text(encoding="utf-8")) == set()
+
+
+def test_help_texts_hold_no_banned_word() -> None:
+    texts = dict(help_texts())
+    assert len(texts) > 15
+    assert {name: words for name, text in texts.items() if (words := banned_in_text(text))} == {}
+
+
+def test_a_banned_word_is_found_wherever_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "hunt.py"
+    assert banned_names(path, "class Told: ...") == {"hunt", "Told"}
+    assert banned_names(path, "def f() -> None: ...\nfound_worlds = 1") == {"hunt", "found_worlds"}
+    assert banned_names(tmp_path / "test_fine.py", "def test_a_story_is_found(): ...") == set()
+    assert list(docstrings(ast.parse('"""What it is."""\nA = 1\n"""Told."""'))) == ["What it is.", "Told."]
+    assert banned_in_text("A stranger, or `museum`, [twin](docs/sceptic.md).") == {"stranger", "twin"}
+    assert QUESTION.match("Whether it is so.")
+    assert not QUESTION.match("Return whether it is so.")
+
+
+def glossary() -> list[str]:
+    """Return the lines of the glossary that explain a term."""
+    lines = (ROOT / "docs/reference/glossary.md").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line.startswith("- ")]
+
+
+def test_the_glossary_is_short_and_explains_each_term_in_a_line() -> None:
+    lines = glossary()
+    terms = [match[1] for match in (re.match(r"- \*\*([^*]+)\*\*: \S", line) for line in lines) if match]
+    assert len(terms) == len(lines) == len(set(terms))
+    assert 20 < len(terms) <= 50
+    assert [term for term in terms if banned_in_text(term)] == []
