@@ -1,11 +1,8 @@
-"""The formal evidence: what is proved, exhausted and confirmed about the reference.
+"""The formal evidence about the references: what is proved, exhausted, confirmed and modelled.
 
-z3 and CrossHair are optional; the modules that need them are imported when `prove` runs.
+Each *grade* of evidence has a folder: `induction` (z3), `model_checker` (our explicit-state model checker), `contracts`
+of a system (CrossHair) and `tlc` (a second model in TLA+). A folder a system holds its bounded models, lemmas, stress
+runs, frame conditions and definitions; `systems` lists them, and `run` carries out what a profile asks for. `rulebook`
+holds the texts of the rules, their examples, and the check that text, code and tests agree. `core` holds what all of
+these share. The package file imports nothing, so that a command that needs one module does not load all systems.
 """
-
-from __future__ import annotations
-
-from entrycache_evidence.core.results import Evidence, Proof, compare, write_evidence
-from entrycache_evidence.run import prove
-
-__all__ = ["Evidence", "Proof", "compare", "prove", "write_evidence"]

@@ -1,4 +1,7 @@
-"""The evidence of z3: every lemma, with its fault refuted."""
+"""Obtain the grade *proved*: all lemmas of all systems, each with its seeded fault refuted.
+
+The module imports z3, so `prove` imports it only if z3 is installed.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,23 @@ from typing import Final
 
 from entrycache_evidence.core.results import Evidence, Result
 from entrycache_evidence.core.scheduler import Batch, Work
-from entrycache_evidence.induction.lemma import Lemma, asked
-from entrycache_evidence.systems import SHOWN
+from entrycache_evidence.induction.lemma import Lemma, prove_lemma
+from entrycache_evidence.systems import SYSTEM_EVIDENCE
 
 LEMMAS: Final[tuple[Lemma, ...]] = tuple(
-    lemma for shown in SHOWN.values() for module in shown.lemmas for lemma in import_module(module).LEMMAS
+    lemma for entry in SYSTEM_EVIDENCE.values() for module in entry.lemmas for lemma in import_module(module).LEMMAS
 )
-"""All of them, system by system."""
+"""All lemmas, system by system."""
 
 
-def induct(lemmas: Sequence[Lemma] = LEMMAS) -> Work[Result]:
-    """Prove the lemmas; the evidence for each that was proved, and what failed."""
+def prove_lemmas(lemmas: Sequence[Lemma] = LEMMAS) -> Work[Result]:
+    """Prove the lemmas; return the evidence of each proved one, and the failures."""
     evidence: list[Evidence] = []
     failures: list[str] = []
-    answers = yield Batch("z3", asked, lemmas)
-    for lemma, (count, found) in zip(lemmas, answers, strict=True):
-        failures += found
-        if not found:
+    answers = yield Batch("z3", prove_lemma, lemmas)
+    for lemma, (count, problems) in zip(lemmas, answers, strict=True):
+        failures += problems
+        if not problems:
             unit = "obligation" if count == 1 else "obligations"
             evidence.append(Evidence(lemma.rule, "proved", f"{lemma.claim}; {count} {unit}", lemma.fault.note))
     return evidence, failures

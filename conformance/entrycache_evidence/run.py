@@ -1,4 +1,9 @@
-"""All parts of the formal evidence in one run."""
+"""Obtain all evidence that a profile asks for, in one run.
+
+`prove` builds the parts of the run: contracts, lemmas, stress runs, bounded models, refinements and the second models.
+It runs them together by the scheduler and returns a `Proof`. A part whose tool is missing is skipped and reported. A
+run that is stopped returns what its finished parts obtained.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +21,19 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core import spec_files
 from entrycache_evidence.core.results import Evidence, Progress, Proof, Refinement, no_progress
 from entrycache_evidence.core.scheduler import Work, run_together, single_call
-from entrycache_evidence.core.stress import DRAWN, STRETCHED, STRETCHED_FIRST, broken_in, drawn, far
+from entrycache_evidence.core.stress import (
+    PLAIN_CASES,
+    STRETCHED_CASES_IN_CI,
+    find_broken_law,
+    generate_cases,
+    generate_stretched_cases,
+)
+from entrycache_evidence.core.stress import STRETCHED_CASES as STRETCHED
 from entrycache_evidence.model_checker import evidence as explorer
-from entrycache_evidence.model_checker.refinement import refined
-from entrycache_evidence.systems import PROFILES, SHOWN, refinements
-from entrycache_evidence.tlc.evidence import modelled
-from entrycache_evidence.tlc.runner import tools
+from entrycache_evidence.model_checker.refinement import refine_all
+from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE, list_refinements
+from entrycache_evidence.tlc.evidence import obtain_models
+from entrycache_evidence.tlc.runner import find_tools
 from entrycache_protocol.errors import MissingPrerequisite, UsageError, keep_partial_result, missing_extra
 from entrycache_protocol.system import AnySystem
 
@@ -31,21 +43,21 @@ PACKAGES: Final = {"z3": "z3-solver", "crosshair": "crosshair-tool"}
 TLC: Final = "tlc"
 """The part that needs Java, and Maven for its jar."""
 WITH_TLC: Final = ("long", "nightly")
-"""The profiles that ask for it: it takes minutes."""
+"""The profiles that run TLC, which takes minutes."""
 
 
 Part = tuple[Sequence[Evidence | Refinement], list[str]]
-"""What a part has shown, and what failed."""
+"""The results of a part, and its failures."""
 
 Z3: Final = "z3"
-"""The part of many small items: it is begun last, and fills what the large ones leave."""
+"""The part of many small items; it begins last and fills idle cores."""
 
 STOPPED: Final = "stopped before it was over"
 
 
 @contextmanager
 def _progress() -> Iterator[Progress]:
-    """On a terminal, one line on stderr that says what is going on."""
+    """Show one line of progress on a terminal."""
     if not sys.stderr.isatty():
         yield no_progress
         return
@@ -54,7 +66,7 @@ def _progress() -> Iterator[Progress]:
 
 
 def prove(profile: str) -> Proof:
-    """Prove, exhaust and confirm what one of the `PROFILES` asks for.
+    """Obtain the evidence that one of the `PROFILES` asks for.
 
     Raises:
         MissingPrerequisite: neither of the packages is there.
@@ -70,12 +82,12 @@ def prove(profile: str) -> Proof:
     left_out = () if profile in WITH_TLC else (TLC,)
     if not left_out:
         try:
-            tools()
+            find_tools()
         except MissingPrerequisite as error:
             absent.append(TLC)
             skipped.append((TLC, str(error)))
     over: dict[str, Part] = {}
-    with _progress() as told:
+    with _progress() as progress:
         parts = dict(_parts(profile, (*absent, *left_out)))
         begun = sorted(parts, key=lambda what: what == Z3)
 
@@ -86,77 +98,77 @@ def prove(profile: str) -> Proof:
             run_together(
                 [parts[what] for what in begun],
                 lambda at, part: over.update({begun[at]: part}),
-                told,
+                progress,
                 lambda at, error: over.update({begun[at]: ([], [f"{begun[at]}: a process ended early: {error}"])}),
             )
     return _proof({what: over[what] for what in parts}, skipped, left_out)
 
 
 def _proof(over: Mapping[str, Part], skipped: list[tuple[str, str]], left_out: tuple[str, ...]) -> Proof:
-    shown = [item for items, _ in over.values() for item in items]
+    entry = [item for items, _ in over.values() for item in items]
     return Proof(
-        [item for item in shown if isinstance(item, Evidence)],
+        [item for item in entry if isinstance(item, Evidence)],
         [line for _, failures in over.values() for line in failures],
         skipped,
         left_out,
-        [item for item in shown if isinstance(item, Refinement)],
+        [item for item in entry if isinstance(item, Refinement)],
     )
 
 
 def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part]]]:
-    """What is done, part by part."""
-    stretched = STRETCHED_FIRST if profile == PROFILES[0] else STRETCHED
-    for name, shown in SHOWN.items():
-        if shown.contracts is not None and "crosshair" not in absent:
-            contracts = importlib.import_module(shown.contracts)
+    """Yield the parts of the run, each with its name and its work."""
+    stretched = STRETCHED_CASES_IN_CI if profile == PROFILES[0] else STRETCHED
+    for name, entry in SYSTEM_EVIDENCE.items():
+        if entry.contracts is not None and "crosshair" not in absent:
+            contracts = importlib.import_module(entry.contracts)
             asked = {"ci": contracts.CI, "long": contracts.LONG, "nightly": contracts.NIGHTLY}[profile]
             yield f"the contracts of {name}", contracts.confirm(contracts.plan(asked))
     if Z3 not in absent:
-        yield Z3, importlib.import_module("entrycache_evidence.lemmas").induct()
-    for name, shown in SHOWN.items():
-        yield f"the vocabulary of {name}", single_call("vocabulary", partial(_vocabulary, name))
-        beside: dict[str, Runs] = {**RUNS, STRETCHED_CASES: partial(far, number=stretched)}
-        for what, runs in beside.items():
-            yield f"the {what} of {name}", single_call(what, partial(_held, name, what, runs))
-        yield f"the model beside {name}", single_call("models", partial(_alone, name))
-        yield f"the worlds of {name}", explorer.exhaust(shown.of(profile), whole=profile != PROFILES[0])
-    yield "refinement", refined(refinements(profile))
-    for name, shown in SHOWN.items():
-        if shown.second is not None and TLC not in absent:
-            second = importlib.import_module(shown.second).SECOND
-            yield f"the second model of {name}", modelled(second)
+        yield Z3, importlib.import_module("entrycache_evidence.lemmas").prove_lemmas()
+    for name, entry in SYSTEM_EVIDENCE.items():
+        yield f"the vocabulary of {name}", single_call("vocabulary", partial(_check_vocabulary, name))
+        stress: dict[str, Runs] = {**RUNS, STRETCHED_CASES: partial(generate_stretched_cases, number=stretched)}
+        for what, runs in stress.items():
+            yield f"the {what} of {name}", single_call(what, partial(_check_runs, name, what, runs))
+        yield f"the other models of {name}", single_call("other models", partial(_check_other_models, name))
+        yield f"the bounded models of {name}", explorer.exhaust(entry.models_of(profile), whole=profile != PROFILES[0])
+    yield "refinement", refine_all(list_refinements(profile))
+    for name, entry in SYSTEM_EVIDENCE.items():
+        if entry.second is not None and TLC not in absent:
+            second = importlib.import_module(entry.second).SECOND
+            yield f"the second model of {name}", obtain_models(second)
 
 
-def _vocabulary(name: str) -> Part:
-    """What a case may say gives no evidence about a rule. Where it is not as specified is a failure."""
+def _check_vocabulary(name: str) -> Part:
+    """Compare the vocabulary with the specification; a difference is a failure, and nothing here is evidence."""
     differs = spec_files.find_vocabulary_difference(SYSTEMS[name])
     return [], [f"{name}: {differs}"] if differs else []
 
 
-def _alone(name: str) -> Part:
-    """A model that is none of the reference gives no evidence about a rule; what is not as it has to be fails."""
-    return [], [f"{name}: {line}" for line in SHOWN[name].alone()]
+def _check_other_models(name: str) -> Part:
+    """Check a model that is not of the reference; an unexpected result is a failure, and nothing here is evidence."""
+    return [], [f"{name}: {line}" for line in SYSTEM_EVIDENCE[name].alone()]
 
 
 Runs = Callable[[AnySystem], Iterable[tuple[Any, Iterable[Any]]]]
 
 
-def _drawn(system: AnySystem) -> Iterator[tuple[Any, Iterable[Any]]]:
-    """Cases as they are drawn for a subject."""
-    return ((made.case.config, made.case.steps) for _, made in drawn(system, DRAWN, None))
+def _generate_plain_cases(system: AnySystem) -> Iterator[tuple[Any, Iterable[Any]]]:
+    """Generate cases as for a subject."""
+    return ((made.case.config, made.case.steps) for _, made in generate_cases(system, PLAIN_CASES, None))
 
 
 RUNS: Final[Mapping[str, Runs]] = {
-    "large runs": lambda system: SHOWN[system.name].large(),
-    "crowds": lambda system: SHOWN[system.name].crowds(),
-    "drawn cases": _drawn,
+    "large runs": lambda system: SYSTEM_EVIDENCE[system.name].large(),
+    "crowded runs": lambda system: SYSTEM_EVIDENCE[system.name].crowds(),
+    "generated cases": _generate_plain_cases,
 }
-"""What laws, definitions and frames are asked of step by step, beside worlds."""
+"""The stress runs, in which laws, definitions and frames are checked at each step."""
 STRETCHED_CASES: Final = "stretched cases"
-"""These too; a profile says how many."""
+"""The name of the stretched cases, whose number depends on the profile."""
 
 
-def _held(name: str, what: str, runs: Runs) -> Part:
-    """Runs give no evidence: they are a few. What fails in them is a failure."""
-    broken = broken_in(SYSTEMS[name], runs(SYSTEMS[name]))
+def _check_runs(name: str, what: str, runs: Runs) -> Part:
+    """Check a kind of stress runs; a broken law is a failure, and a few runs are no evidence."""
+    broken = find_broken_law(SYSTEMS[name], runs(SYSTEMS[name]))
     return [], [f"{name}, {what}: {broken}"] if broken else []

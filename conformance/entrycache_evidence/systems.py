@@ -1,4 +1,8 @@
-"""The systems of which something is shown by proof, exhaustion or contract; a system need not be here."""
+"""List the evidence about each system: its bounded models, lemmas, contracts, stress runs and refinements.
+
+`SYSTEM_EVIDENCE` maps the name of a system to its `SystemEvidence` record. Modules that need z3, CrossHair or Java are
+named by strings and imported only when `prove` needs them. A system without proofs need not be listed.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +11,24 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.kafka_streams import bounded_models as kafka_streams
 from entrycache_evidence.kafka_streams.refinement import REFINED as KAFKA_STREAMS_REFINED
-from entrycache_evidence.kafka_streams.runs import runs
-from entrycache_evidence.kafka_streams.stress import crowds as kafka_crowds
-from entrycache_evidence.kafka_streams.stress import large as kafka_large
-from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit
-from entrycache_evidence.model_checker.refinement import Refines
+from entrycache_evidence.kafka_streams.runs import generate_runs
+from entrycache_evidence.kafka_streams.stress import generate_crowded_runs as kafka_crowds
+from entrycache_evidence.kafka_streams.stress import generate_large_runs as kafka_large
+from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit_depth
+from entrycache_evidence.model_checker.refinement import RefinementTask
 from entrycache_evidence.pulsar_legacy import bounded_models as pulsar_legacy
-from entrycache_evidence.pulsar_legacy.stress import crowds as legacy_crowds
-from entrycache_evidence.pulsar_legacy.stress import large as legacy_large
+from entrycache_evidence.pulsar_legacy.stress import generate_crowded_runs as legacy_crowds
+from entrycache_evidence.pulsar_legacy.stress import generate_large_runs as legacy_large
 from entrycache_evidence.pulsar_pip430 import bounded_models as pulsar_pip430
 from entrycache_evidence.pulsar_pip430.refinement import REFINED as PULSAR_PIP430_REFINED
-from entrycache_evidence.pulsar_pip430.stress import crowds as pulsar_crowds
-from entrycache_evidence.pulsar_pip430.stress import large as pulsar_large
+from entrycache_evidence.pulsar_pip430.stress import generate_crowded_runs as pulsar_crowds
+from entrycache_evidence.pulsar_pip430.stress import generate_large_runs as pulsar_large
 from entrycache_evidence.pulsar_segmented import bounded_models as pulsar_segmented
 from entrycache_evidence.pulsar_segmented import interleavings
 from entrycache_evidence.pulsar_segmented.refinement import REFINED as PULSAR_SEGMENTED_REFINED
-from entrycache_evidence.pulsar_segmented.stress import crowds as segmented_crowds
-from entrycache_evidence.pulsar_segmented.stress import large as segmented_large
-from entrycache_evidence.pulsar_segmented.stress import runs as segmented_runs
+from entrycache_evidence.pulsar_segmented.stress import generate_crowded_runs as segmented_crowds
+from entrycache_evidence.pulsar_segmented.stress import generate_large_runs as segmented_large
+from entrycache_evidence.pulsar_segmented.stress import generate_runs as segmented_runs
 from entrycache_reference.kafka_streams import NAME as KAFKA_STREAMS
 from entrycache_reference.pulsar_legacy import NAME as PULSAR_LEGACY
 from entrycache_reference.pulsar_pip430 import NAME as PULSAR_PIP430
@@ -33,23 +37,21 @@ from entrycache_reference.pulsar_segmented import NAME as PULSAR_SEGMENTED
 Runs = Callable[[], Iterable[tuple[Any, tuple[Any, ...]]]]
 
 PROFILES: Final = ("ci", "long", "nightly")
-"""How far to go: some two minutes, some ten, and the largest worlds too."""
+"""The profiles: some two minutes, some ten, and the largest models too."""
 
 
 QUICK_STEPS: Final = 5
-"""How far a fast cache is walked beside the reference in a pull request."""
+"""The number of steps that a fast cache is walked beside the reference in a pull request."""
 
 
-class Shown(NamedTuple):
-    """What is shown of one system.
+class SystemEvidence(NamedTuple):
+    """The evidence about one system.
 
-    `ci`, `long` and `nightly` are the worlds that are exhausted in a pull request, in a long run and in a night; `runs`
-    are those on which the rules' own checks are tried besides generated ones; `large` and `crowds` are judged because
-    no small world holds the like.
-
-    `lemmas`: modules with lemmas for z3; `contracts`: the module that asks CrossHair, and `second` the one with a model
-    for TLC, if there is one. `refined`: where a fast cache is held to the reference state by state. `alone`: a model
-    that is not of the reference; it says a line for each thing that is not as it has to be.
+    `ci`, `long` and `nightly` are the bounded models of a pull request, a long run and a night. `runs` are runs that
+    try the rules besides generated ones; `large` and `crowds` are stress runs. `lemmas` names modules with lemmas for
+    z3, `contracts` the module that asks CrossHair, and `second` the one with a model for TLC. `refined` are the
+    refinements of a fast cache. `alone` checks a model that is not of the reference, and returns a line for each
+    unexpected result.
     """
 
     ci: tuple[AnyBoundedModel, ...]
@@ -61,16 +63,16 @@ class Shown(NamedTuple):
     second: str | None = None
     large: Runs = tuple
     crowds: Runs = tuple
-    refined: tuple[Refines, ...] = ()
+    refined: tuple[RefinementTask, ...] = ()
     alone: Callable[[], list[str]] = list
 
-    def of(self, profile: str) -> tuple[AnyBoundedModel, ...]:
-        """Those of a profile."""
+    def models_of(self, profile: str) -> tuple[AnyBoundedModel, ...]:
+        """Return the bounded models of a profile."""
         return {"ci": self.ci, "long": self.long, "nightly": self.nightly}[profile]
 
 
-SHOWN: Final[Mapping[str, Shown]] = {
-    PULSAR_PIP430: Shown(
+SYSTEM_EVIDENCE: Final[Mapping[str, SystemEvidence]] = {
+    PULSAR_PIP430: SystemEvidence(
         pulsar_pip430.CI,
         pulsar_pip430.LONG,
         pulsar_pip430.NIGHTLY,
@@ -88,11 +90,11 @@ SHOWN: Final[Mapping[str, Shown]] = {
         crowds=pulsar_crowds,
         refined=PULSAR_PIP430_REFINED,
     ),
-    KAFKA_STREAMS: Shown(
+    KAFKA_STREAMS: SystemEvidence(
         kafka_streams.CI,
         kafka_streams.LONG,
         kafka_streams.NIGHTLY,
-        runs,
+        generate_runs,
         lemmas=(
             "entrycache_evidence.kafka_streams.size_lemmas",
             "entrycache_evidence.kafka_streams.loop_lemmas",
@@ -103,7 +105,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
         crowds=kafka_crowds,
         refined=KAFKA_STREAMS_REFINED,
     ),
-    PULSAR_LEGACY: Shown(
+    PULSAR_LEGACY: SystemEvidence(
         pulsar_legacy.CI,
         pulsar_legacy.LONG,
         pulsar_legacy.NIGHTLY,
@@ -111,7 +113,7 @@ SHOWN: Final[Mapping[str, Shown]] = {
         large=legacy_large,
         crowds=legacy_crowds,
     ),
-    PULSAR_SEGMENTED: Shown(
+    PULSAR_SEGMENTED: SystemEvidence(
         pulsar_segmented.CI,
         pulsar_segmented.LONG,
         pulsar_segmented.NIGHTLY,
@@ -120,14 +122,14 @@ SHOWN: Final[Mapping[str, Shown]] = {
         large=segmented_large,
         crowds=segmented_crowds,
         refined=PULSAR_SEGMENTED_REFINED,
-        alone=interleavings.failures,
+        alone=interleavings.list_failures,
     ),
 }
 
 
-def refinements(profile: str) -> tuple[Refines, ...]:
-    """Where the fast caches are held to the reference in a profile, in a pull request within `QUICK_STEPS`."""
-    every = [asked for shown in SHOWN.values() for asked in shown.refined]
+def list_refinements(profile: str) -> tuple[RefinementTask, ...]:
+    """Return the refinements of a profile; those of a pull request are limited to `QUICK_STEPS`."""
+    every = [asked for shown in SYSTEM_EVIDENCE.values() for asked in shown.refined]
     if profile != PROFILES[0]:
         return tuple(every)
-    return tuple(asked._replace(world=limit(asked.world, QUICK_STEPS)) for asked in every if asked.is_quick)
+    return tuple(asked._replace(scope=limit_depth(asked.scope, QUICK_STEPS)) for asked in every if asked.is_quick)

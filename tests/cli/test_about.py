@@ -10,7 +10,7 @@ import pytest
 
 from entrycache_cli.commands import prove
 from entrycache_cli.report.results import read_results
-from entrycache_evidence import Proof
+from entrycache_evidence.core.results import Proof
 from entrycache_protocol.errors import Verdict
 from tests.support.command import run
 

@@ -8,7 +8,7 @@ import pytest
 
 from entrycache_cli.commands import rules
 from entrycache_cli.main import main
-from entrycache_evidence.rulebook import Problem
+from entrycache_evidence.core.rule_registry import Problem
 from entrycache_reference.rules import Rule
 
 
@@ -57,9 +57,9 @@ def test_with_a_rule_the_check_is_about_that_one(
 
     def found(rule: Rule) -> list[Problem]:
         asked.append(rule)
-        return [Problem(rule.value, "has no mutant")]
+        return [Problem(rule.value, "has no seeded fault")]
 
     monkeypatch.setattr(rules, "check_rule", found)
-    assert run(capsys, "R-EXPIRE-1", "--check") == (1, "R-EXPIRE-1: has no mutant\n1 problems\n")
+    assert run(capsys, "R-EXPIRE-1", "--check") == (1, "R-EXPIRE-1: has no seeded fault\n1 problems\n")
     assert asked == [Rule.EXPIRE_1]
     assert run(capsys, "R-NONE-1", "--check")[0] == 2

@@ -41,9 +41,9 @@ def test_the_check_finds_nothing_missing(copy: Checkout) -> None:
 @pytest.mark.parametrize(
     ("left_out", "code", "told"),
     [
-        (FAULT, 1, f"{RULE}: has no mutant"),
+        (FAULT, 1, f"{RULE}: has no seeded fault"),
         pytest.param(EXAMPLE, 1, f"{RULE}: has no example: {EXAMPLE}", marks=pytest.mark.long),
-        pytest.param(LAW, 1, f"{RULE}: its example never asks for the rule", marks=pytest.mark.long),
+        pytest.param(LAW, 1, f"{RULE}: its example never fires the rule", marks=pytest.mark.long),
         pytest.param(SPEC, 2, f"names {RULE}, which no file of `spec` has", marks=pytest.mark.long),
     ],
     ids=["fault", "example", "law", "spec"],

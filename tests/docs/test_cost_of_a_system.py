@@ -87,4 +87,4 @@ def test_a_law_that_sees_nothing_is_found(copy: Checkout, tmp_path: Path) -> Non
     finally:
         laws.write_text(right, encoding="utf-8")
         moved.rename(tests)
-    assert "T-PUT-2: neither its law nor a test of it sees its mutant: The limit is not looked at." in said
+    assert "T-PUT-2: neither its law nor a test of it detects its seeded fault: The limit is not looked at." in said

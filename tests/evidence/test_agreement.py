@@ -1,4 +1,4 @@
-"""The check of the rules finds what it is there to find."""
+"""Test the check of the rules: each kind of disagreement is reported."""
 
 import dataclasses
 
@@ -7,7 +7,8 @@ import pytest
 from entrycache_conformance.judge import LawBroken
 from entrycache_conformance.systems import system_named
 from entrycache_evidence.core import rule_registry
-from entrycache_evidence.core.models import FAULT_OF, flips, record_runs, use_model
+from entrycache_evidence.core.checkout import locate_checkout
+from entrycache_evidence.core.models import FAULT_OF, derive_flips, record_runs, use_model
 from entrycache_evidence.core.rule_registry import Problem
 from entrycache_evidence.kafka_streams import runs as kafka
 from entrycache_evidence.pulsar_pip430.runs import A, at, play
@@ -18,13 +19,13 @@ from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.pulsar_pip430.ops import Get, Insert
 from entrycache_reference.rules import Rule
 
-ROOT = rule_registry.locate_checkout()
+ROOT = locate_checkout()
 PACKAGE = "entrycache_reference.pulsar_pip430"
 
 
 @pytest.fixture(scope="module")
 def runs():
-    """A small share of the runs that `entrycache rules --check` tries."""
+    """A small part of the runs that `entrycache rules --check` tries."""
     with pytest.MonkeyPatch.context() as fewer:
         fewer.setattr(corpus, "CASES", 5)
         fewer.setattr(kafka, "CASES", 5)
@@ -38,34 +39,34 @@ def asked(runs, exceptions):
 
 def test_a_mutant_that_nothing_sees_is_a_problem(monkeypatch, runs):
     harmless = Fault(Rule.READ_1, "nothing is wrong", PACKAGE, {})
-    monkeypatch.setattr(agreement, "OWN", (harmless,))
+    monkeypatch.setattr(agreement, "RULE_FAULTS", (harmless,))
     assert "neither its law nor a test" in asked(runs, {})[0].what
 
 
 def test_a_mutant_that_another_rule_sees_is_a_problem_unless_listed(monkeypatch, runs):
     marks_nothing = dataclasses.replace(FAULT_OF[Rule.READ_2], rule=Rule.READ_1)
-    monkeypatch.setattr(agreement, "OWN", (marks_nothing,))
+    monkeypatch.setattr(agreement, "RULE_FAULTS", (marks_nothing,))
     found = asked(runs, {})
-    assert any("the law of R-READ-2 sees its mutant too" in problem.what for problem in found)
+    assert any("the law of R-READ-2 detects its seeded fault too" in problem.what for problem in found)
     listed = asked(runs, {"R-READ-1": {"R-READ-2"}})
     assert not any("R-READ-2" in problem.what for problem in listed)
 
 
 def test_more_than_ten_exceptions_are_a_problem(monkeypatch, runs):
-    monkeypatch.setattr(agreement, "OWN", ())
+    monkeypatch.setattr(agreement, "RULE_FAULTS", ())
     eleven = {f"R-STATE-{number}": {"R-READ-1"} for number in range(11)}
     assert "at most 10" in asked(runs, eleven)[0].what
 
 
 def test_a_flip_that_nothing_sees_is_a_problem(monkeypatch, runs):
-    monkeypatch.setattr(agreement, "flips", lambda: (Fault(Rule.EVICT_1, "a harmless flip", PACKAGE, {}),))
-    assert agreement._flips(runs) == [agreement.Problem("R-EVICT-1", "no law sees the table with a harmless flip")]
+    monkeypatch.setattr(agreement, "derive_flips", lambda: (Fault(Rule.EVICT_1, "a harmless flip", PACKAGE, {}),))
+    assert agreement._flips(runs) == [agreement.Problem("R-EVICT-1", "no law detects the table with a harmless flip")]
 
 
 def test_every_line_of_the_table_has_flips():
     lines = {Rule.EVICT_1, Rule.EVICT_2, Rule.EVICT_3, Rule.REQUEUE_1, Rule.REQUEUE_2, Rule.REQUEUE_3}
-    assert {fault.rule for fault in flips()} == lines
-    assert len(tuple(flips())) >= 25
+    assert {fault.rule for fault in derive_flips()} == lines
+    assert len(tuple(derive_flips())) >= 25
 
 
 def test_a_reference_that_breaks_a_law_is_a_problem(monkeypatch, runs):
@@ -83,7 +84,7 @@ def test_a_reference_that_breaks_a_law_is_a_problem(monkeypatch, runs):
 
 
 def test_planted_faults_of_a_reference_that_breaks_a_law_are_not_tried(monkeypatch):
-    """They say nothing then, and some never end."""
+    """Such faults say nothing, and some never end."""
     system = system_named("pulsar-pip430")
     one = corpus.Corpus((corpus.Run(system, system.model.config(), (Get(A, at(0)),)),), {})
     tried = []
@@ -97,7 +98,7 @@ def test_planted_faults_of_a_reference_that_breaks_a_law_are_not_tried(monkeypat
     found = [problem for problem in agreement.check_rules() if "never fires" not in problem.what]
     assert [(problem.rule, problem.what.partition(" in ")[0]) for problem in found] == [
         ("R-INSERT-1", agreement.BREAKS),
-        ("pulsar-pip430", "its examples and planted faults were not tried, since its reference breaks a law"),
+        ("pulsar-pip430", "its examples and seeded faults were not tried, because its reference breaks a law"),
     ]
     assert {Rule.K_PUT_1} < set(tried) and not set(tried) & set(system.laws.rules)
     assert [problem.what for problem in agreement.check_rule(Rule.READ_1)][-1] == found[1].what
@@ -111,12 +112,12 @@ def test_an_example_in_which_the_reference_breaks_a_law_is_a_problem(monkeypatch
     monkeypatch.setattr(examples, "_is_current", lambda example: [])
     monkeypatch.setattr(examples, "CHECKS", (examples._fires,))
     (problem,) = agreement.check_example(Rule.READ_1)
-    assert problem.what.startswith("its example is none: the reference breaks R-READ-1 at Get() in State()")
+    assert problem.what.startswith("its example breaks a law: the reference breaks R-READ-1 at Get() in State()")
     assert len(problem.what) < 400
 
 
 def test_runs_are_made_of_a_reference_that_breaks_a_law(monkeypatch):
-    """A law that is broken is told where they are played."""
+    """A broken law is reported where the runs are played."""
     right = system_named("pulsar-segmented")
     wrong = right._replace(model=right.model._replace(step=FAULT_OF[Rule.S_INSERT_1].model.step))
     monkeypatch.setattr(corpus, "CASES", 3)
@@ -143,19 +144,19 @@ def test_a_test_that_fails_is_one_line(tmp_path):
 
 def test_what_is_heard_of_a_fault_is_what_playing_all_of_it_finds(runs):
     faults = [*FAULT_OF.values()][::20]
-    told = [(run, fault) for run in runs.heard[::3] for fault in faults if fault.rule in run.run.system.laws.rules]
-    found = [corpus.breaks(*pair) for pair in told]
+    told = [(run, fault) for run in runs.recordings[::3] for fault in faults if fault.rule in run.run.system.laws.rules]
+    found = [corpus.broken_by_fault(*pair) for pair in told]
     assert found == [corpus.first_break(run.run, {}, fault.model, of_rules=True) for run, fault in told]
     assert sum(map(bool, found)) > 20
 
 
 @pytest.mark.long
 def test_all_that_is_heard_is_what_playing_all_finds():
-    for run in corpus.build_corpus(ROOT / "tests" / "reference").heard:
+    for run in corpus.build_corpus(ROOT / "tests" / "reference").recordings:
         for fault in FAULT_OF.values():
             if fault.rule in run.run.system.laws.rules:
                 full = corpus.first_break(run.run, {}, fault.model, of_rules=True)
-                assert corpus.breaks(run, fault) == full, (fault.note, run.run.events)
+                assert corpus.broken_by_fault(run, fault) == full, (fault.note, run.run.events)
 
 
 def test_a_rule_that_never_fires_is_a_problem():
@@ -168,17 +169,17 @@ def test_a_heading_without_an_id_in_the_enum_and_a_must_without_links_are_proble
     monkeypatch.setattr(agreement, "load_texts", lambda: [odd])
     monkeypatch.setattr(agreement, "load_links", lambda: {odd.id: rule_registry.Links([], [], [], [], [], [], [])})
     found = [problem.what for problem in agreement._links() if problem.rule == odd.id]
-    assert found == ["the enum Rule does not have it", "has no function", "has no law or test", "has no mutant"]
+    assert found == ["the enum Rule does not have it", "has no function", "has no law or test", "has no seeded fault"]
 
 
 def test_the_check_of_one_rule_finds_its_own_problems_and_no_others(monkeypatch, runs):
     systems = []
     monkeypatch.setattr(agreement, "build_corpus", lambda folder, system: systems.append(system.name) or runs)
     harmless = [Fault(rule, "nothing is wrong", PACKAGE, {}) for rule in (Rule.READ_1, Rule.READ_2)]
-    monkeypatch.setattr(agreement, "OWN", tuple(harmless))
+    monkeypatch.setattr(agreement, "RULE_FAULTS", tuple(harmless))
     told = [Problem("R-READ-1", "has no function"), Problem("R-READ-2", "has no function")]
     monkeypatch.setattr(agreement, "_links", lambda: told)
-    unseen = Problem("R-READ-1", "neither its law nor a test of it sees its mutant: nothing is wrong")
+    unseen = Problem("R-READ-1", "neither its law nor a test of it detects its seeded fault: nothing is wrong")
     assert agreement.check_rule(Rule.READ_1) == [told[0], unseen]
     assert systems == ["pulsar-pip430"]
 

@@ -1,4 +1,4 @@
-"""The contracts: CrossHair confirms them, and reports a wrong one and a planted error."""
+"""Test the contracts: CrossHair confirms them, and reports a wrong one and a seeded fault."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytest.importorskip("crosshair", reason="needs the Python package crosshair-tool
 
 from entrycache_evidence.core.scheduler import run_alone
 from entrycache_evidence.pulsar_pip430.contracts import decide, evidence
-from entrycache_evidence.pulsar_pip430.contracts.evidence import CI, NIGHTLY, Contract, ask, confirm, plan
+from entrycache_evidence.pulsar_pip430.contracts.evidence import CI, NIGHTLY, Contract, ask_crosshair, confirm, plan
 from entrycache_faults.reference import pulsar_pip430 as faults
 from entrycache_reference import pulsar_pip430 as reference
 
@@ -39,7 +39,7 @@ def test_crosshair_confirms_the_decision_and_refutes_an_error_in_it() -> None:
 def test_a_wrong_contract_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.setattr(Contract, "module", SimpleNamespace(__name__="tests.support.evidence.untrue_contract"))
-    state, text = ask(DECIDE)
+    state, text = ask_crosshair(DECIDE)
     assert state == "POST_FAIL"
     assert "REMOVE" in text
 
@@ -51,20 +51,20 @@ def test_a_contract_that_sees_nothing_is_a_failure(monkeypatch: pytest.MonkeyPat
     blind = DECIDE._replace(grid=nothing)
     planned = plan([blind])
     assert set(planned[0].numbers.values()) == {None}
-    monkeypatch.setattr(evidence, "ask", lambda *_: ("CONFIRMED", ""))
+    monkeypatch.setattr(evidence, "ask_crosshair", lambda *_: ("CONFIRMED", ""))
     found, failures = run_alone(confirm(planned))
     assert found == []
-    assert f"{decide.RULES[0]}: contract decide sees no error" in failures
+    assert f"{decide.RULES[0]}: contract decide detects no seeded fault" in failures
 
 
 def test_paths_that_are_left_are_reported_as_that() -> None:
-    state, text = ask(DECIDE._replace(paths=3))
+    state, text = ask_crosshair(DECIDE._replace(paths=3))
     assert (state, text) == ("NOT FINISHED", "3 paths were followed, none breaks it, and more are left")
 
 
 @pytest.mark.parametrize("state", ["CANNOT_CONFIRM", "NOT FINISHED", "POST_FAIL"])
 def test_only_confirmed_over_all_paths_counts(monkeypatch: pytest.MonkeyPatch, state: str) -> None:
-    monkeypatch.setattr(evidence, "ask", lambda *_: (state, "why"))
+    monkeypatch.setattr(evidence, "ask_crosshair", lambda *_: (state, "why"))
     found, failures = run_alone(confirm(plan([DECIDE])))
     assert (found, failures) == ([], [f"contract decide: {state}: why"])
 
@@ -74,7 +74,7 @@ def test_the_grid_of_decisions_is_complete_in_flags() -> None:
 
 
 def called() -> Iterator[tuple[str, str]]:
-    """The docstrings of all functions and classes that stand where contracts call some, but for those of contracts."""
+    """Return the docstrings of the functions and classes in modules that contracts call."""
     for package in (reference, evidence, faults):
         for path in Path(str(package.__file__)).parent.rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -83,7 +83,7 @@ def called() -> Iterator[tuple[str, str]]:
 
 
 def test_nothing_that_a_contract_calls_has_one_of_its_own() -> None:
-    """So CrossHair need not look for any: it is told not to."""
+    """CrossHair is therefore told not to look for nested contracts."""
     condition = re.compile(r"^\s*(pre|post|inv)\b.*:", re.MULTILINE)
     assert len(dict(called())) > 100
     assert [name for name, text in called() if condition.search(text)] == []

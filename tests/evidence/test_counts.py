@@ -1,4 +1,4 @@
-"""The counts of worlds that are committed, and what is said where others are found."""
+"""Test the committed counts of bounded models, and the message about different ones."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from entrycache_evidence.core.scheduler import run_alone
 from entrycache_evidence.model_checker import evidence
 from entrycache_evidence.model_checker import evidence as explorer
 from entrycache_evidence.model_checker.evidence import Counts, Key
-from entrycache_evidence.pulsar_pip430 import bounded_models as worlds
-from entrycache_evidence.systems import PROFILES, SHOWN
+from entrycache_evidence.pulsar_pip430 import bounded_models
+from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE
 
-OFF = Key("pulsar-pip430", worlds.CACHING_OFF.name, None)
+OFF = Key("pulsar-pip430", bounded_models.CACHING_OFF.name, None)
 
 
 def test_the_counts_of_all_worlds_are_committed_and_no_others() -> None:
     every = {
-        evidence.counts_key(world) for shown in SHOWN.values() for profile in PROFILES for world in shown.of(profile)
+        evidence.counts_key(scope)
+        for shown in SYSTEM_EVIDENCE.values()
+        for profile in PROFILES
+        for scope in shown.models_of(profile)
     }
     assert every == evidence.load_counts().keys()
 
@@ -27,10 +30,11 @@ def test_the_counts_of_all_worlds_are_committed_and_no_others() -> None:
 def test_other_counts_are_a_failure_that_says_how_to_accept_them(monkeypatch: pytest.MonkeyPatch) -> None:
     assert evidence.load_counts()[OFF] == Counts(2, 58, 2, True)
     monkeypatch.setattr(explorer, "load_counts", lambda: {OFF: Counts(2, 57, 2, True)})
-    failures = run_alone(explorer.exhaust((worlds.CACHING_OFF,)))[1]
+    failures = run_alone(explorer.exhaust((bounded_models.CACHING_OFF,)))[1]
     assert [line for line in failures if "worlds.json" in line] == [
-        "the world 'caching switched off' of pulsar-pip430: 2 states and 58 transitions, closed now, 2 states and 57 "
-        "transitions, closed, in worlds.json; if that is meant: python -m entrycache_dev.pages.model_counts PROFILE"
+        "the bounded model 'caching switched off' of pulsar-pip430: 2 states and 58 transitions, closed now, 2 states "
+        "and 57 transitions, closed, in worlds.json; if the change is intended: "
+        "python -m entrycache_dev.pages.model_counts PROFILE"
     ]
 
 
@@ -46,8 +50,8 @@ def test_with_missing_only_worlds_without_counts_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(evidence, "locate_counts", lambda: tmp_path / "worlds.json")
-    shown = SHOWN["pulsar-pip430"]._replace(ci=(worlds.CACHING_OFF, worlds.NO_BUDGET))
-    monkeypatch.setattr(command, "SHOWN", {"pulsar-pip430": shown})
+    shown = SYSTEM_EVIDENCE["pulsar-pip430"]._replace(ci=(bounded_models.CACHING_OFF, bounded_models.NO_BUDGET))
+    monkeypatch.setattr(command, "SYSTEM_EVIDENCE", {"pulsar-pip430": shown})
     evidence.write_counts({OFF: Counts(1, 1, 1, True)})
     assert command.main(["ci", "--missing"]) == 0
     assert capsys.readouterr().out == "no budget: 544 states and 4308 transitions, closed\n"

@@ -1,4 +1,4 @@
-"""What was obtained before is not lost in silence."""
+"""Test the runs of `prove`: evidence that was obtained before cannot be lost unnoticed."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from typing import Any
 import pytest
 
 from entrycache_dev.pages import evidence as evidence_module
-from entrycache_evidence import Evidence, Proof, compare, prove, run, write_evidence
+from entrycache_evidence import run
 from entrycache_evidence.core import results
-from entrycache_evidence.core.results import GRADES, Result
+from entrycache_evidence.core.results import GRADES, Evidence, Proof, Result, compare, write_evidence
 from entrycache_evidence.core.scheduler import Batch, Work, run_alone
 from entrycache_evidence.kafka_streams.bounded_models import EVERY
 from entrycache_evidence.model_checker import evidence as explorer
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, Exploration
-from entrycache_evidence.model_checker.refinement import Refines
-from entrycache_evidence.model_checker.refinement import Shown as Walked
-from entrycache_evidence.systems import PROFILES, SHOWN, refinements
+from entrycache_evidence.model_checker.refinement import Refinements as Walked
+from entrycache_evidence.model_checker.refinement import RefinementTask
+from entrycache_evidence.run import prove
+from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE, list_refinements
 from entrycache_evidence.tlc.evidence import SecondModel
 from entrycache_faults.model import Model
 from entrycache_faults.reference import kafka_streams, pulsar_legacy, pulsar_pip430, pulsar_segmented
@@ -54,7 +55,7 @@ def test_the_same_again_is_no_problem(committed: Path) -> None:
 
 
 def test_a_base_or_a_step_that_is_left_out_of_a_lemma_is_a_problem(committed: Path) -> None:
-    """The grade stays, the number of obligations does not; that of a rule is the sum over its lemmas."""
+    """The grade stays, but the number of obligations of the rule, the sum over its lemmas, falls."""
 
     def proved(*numbers: int) -> Proof:
         lines = [
@@ -121,16 +122,16 @@ def hide(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
 
 
 def nothing() -> Work[Any]:
-    """Work that shows nothing."""
+    """Return work that shows nothing."""
     yield Batch("nothing", repr, ())
     return [], []
 
 
 def prove_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three lemmas stand for all: what becomes of them is asked here."""
+    """Prove three lemmas in place of all."""
     module = importlib.import_module("entrycache_evidence.lemmas")
-    induct, few = module.induct, module.LEMMAS[:3]
-    monkeypatch.setattr(module, "induct", lambda: induct(few))
+    prove, few = module.prove_lemmas, module.LEMMAS[:3]
+    monkeypatch.setattr(module, "prove_lemmas", lambda: prove(few))
 
 
 def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,15 +143,15 @@ def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> 
 def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Sequence[AnyBoundedModel]] = []
 
-    def exhaust(worlds: Sequence[AnyBoundedModel], whole: bool) -> Work[Result]:
+    def exhaust(scopes: Sequence[AnyBoundedModel], whole: bool) -> Work[Result]:
         assert whole
-        asked.append(worlds)
+        asked.append(scopes)
         return nothing()
 
-    walked: list[Sequence[Refines]] = []
+    walked: list[Sequence[RefinementTask]] = []
 
-    def refined(worlds: Sequence[Refines]) -> Work[Walked]:
-        walked.append(worlds)
+    def refined(scopes: Sequence[RefinementTask]) -> Work[Walked]:
+        walked.append(scopes)
         return nothing()
 
     second: list[SecondModel] = []
@@ -162,19 +163,21 @@ def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkey
     hide(monkeypatch, "crosshair")
     prove_few(monkeypatch)
     monkeypatch.setattr(explorer, "exhaust", exhaust)
-    monkeypatch.setattr(run, "tools", lambda: None)
-    monkeypatch.setattr(run, "modelled", modelled)
-    monkeypatch.setattr(run, "refined", refined)
+    monkeypatch.setattr(run, "find_tools", lambda: None)
+    monkeypatch.setattr(run, "obtain_models", modelled)
+    monkeypatch.setattr(run, "refine_all", refined)
     found = prove("long")
     assert found.skipped == [("crosshair", str(missing_extra("crosshair", "crosshair-tool", "prove")))]
     assert {item.grade for item in found.evidence} == {"proved"}
-    assert asked == [shown.long for shown in SHOWN.values()]
-    assert walked == [refinements("long")]
-    assert second == [importlib.import_module(shown.second).SECOND for shown in SHOWN.values() if shown.second]
+    assert asked == [shown.long for shown in SYSTEM_EVIDENCE.values()]
+    assert walked == [list_refinements("long")]
+    assert second == [
+        importlib.import_module(shown.second).SECOND for shown in SYSTEM_EVIDENCE.values() if shown.second
+    ]
 
 
 def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    def dies(world: AnyBoundedModel, model: Model | None, whole: bool) -> Exploration:
+    def dies(scope: AnyBoundedModel, model: Model | None, whole: bool) -> Exploration:
         assert not whole
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
@@ -182,27 +185,29 @@ def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: p
     hide(monkeypatch, "crosshair")
     prove_few(monkeypatch)
     monkeypatch.setattr(explorer, "explore", dies)
-    monkeypatch.setattr(run, "refined", lambda worlds: nothing())
+    monkeypatch.setattr(run, "refine_all", lambda scopes: nothing())
     found = prove("ci")
-    assert [line.partition(":")[0] for line in found.failures] == [f"the worlds of {name}" for name in SHOWN]
+    assert [line.partition(":")[0] for line in found.failures] == [
+        f"the bounded models of {name}" for name in SYSTEM_EVIDENCE
+    ]
     assert all("a process ended early" in line for line in found.failures)
     assert {item.grade for item in found.evidence} == {"proved"}
 
 
 def test_what_is_under_way_is_told() -> None:
     heard: list[tuple[str, int, int]] = []
-    world = replace(EVERY, depth=1)
-    run_alone(explorer.exhaust((world, world)), lambda *told: heard.append(told))
-    assert heard[:2] == [("worlds", 1, 2), ("worlds", 2, 2)]
-    assert heard[-1][0] == "planted faults"
+    scope = replace(EVERY, depth=1)
+    run_alone(explorer.exhaust((scope, scope)), lambda *told: heard.append(told))
+    assert heard[:2] == [("bounded models", 1, 2), ("bounded models", 2, 2)]
+    assert heard[-1][0] == "seeded faults"
     assert heard[-1][1] == heard[-1][2] > 0
 
 
 def test_each_profile_has_worlds_of_its_own() -> None:
-    for shown in SHOWN.values():
-        assert [shown.of(profile) for profile in PROFILES] == [shown.ci, shown.long, shown.nightly]
-        assert {world.name for world in shown.ci} < {world.name for world in shown.long}
-        assert len({world.name for world in shown.nightly}) == len(shown.nightly) > len(shown.long)
+    for shown in SYSTEM_EVIDENCE.values():
+        assert [shown.models_of(profile) for profile in PROFILES] == [shown.ci, shown.long, shown.nightly]
+        assert {scope.name for scope in shown.ci} < {scope.name for scope in shown.long}
+        assert len({scope.name for scope in shown.nightly}) == len(shown.nightly) > len(shown.long)
 
 
 def test_an_unknown_profile_is_refused() -> None:
@@ -218,39 +223,39 @@ def test_the_committed_evidence_is_complete() -> None:
     assert {item["rule"] for item in found} == {Rule.INVALIDATE_6.value} | {
         fault.rule.value
         for planted in (pulsar_pip430, kafka_streams, pulsar_legacy, pulsar_segmented)
-        for fault in planted.PLANTED.own
+        for fault in planted.SEEDED_FAULTS.own
     }
     assert all(item["bounds"] and item["refuted_mutant"] for item in found)
     assert {item["grade"] for item in found} <= set(GRADES)
 
 
 def test_the_page_for_who_doubts_is_made_of_what_is_committed() -> None:
-    assert evidence_module.path_in(ROOT).read_text("utf-8") == evidence_module.of_checkout(ROOT)
+    assert evidence_module.locate_page(ROOT).read_text("utf-8") == evidence_module.render_checkout(ROOT)
 
 
 def test_the_page_counts_and_names_what_is_only_tested() -> None:
     lines = [
         {"rule": "R-STATE-1", "grade": "proved", "bounds": "any queue; 9 obligations", "refuted_mutant": ""},
-        {"rule": "R-STATE-1", "grade": "exhausted", "bounds": "two: small; also: one (1 states); asked 3 times"},
-        {"rule": "R-STATE-2", "grade": "exhausted", "bounds": "two: small; asked 7 times", "refuted_mutant": ""},
+        {"rule": "R-STATE-1", "grade": "exhausted", "bounds": "two: small; also: one (1 states); checked 3 times"},
+        {"rule": "R-STATE-2", "grade": "exhausted", "bounds": "two: small; checked 7 times", "refuted_mutant": ""},
     ]
     changes = [{"seen": {"laws": "R-STATE-1"}}, {"seen": {"twin": "x"}}, {"seen": {}}, {"seen": {}, "equivalent": True}]
     walked = [{"system": "pulsar-pip430", "bounds": "two: small", "refuted_mutant": "An error."}]
     counted = [{"world": EVERY.name, "within": None, "states": 3, "transitions": 4}]
-    text = evidence_module.page(lines, walked, changes, counted)
+    text = evidence_module.render_page(lines, walked, changes, counted)
     bare = ", ".join(f"R-STATE-{number}" for number in range(3, 10))
     assert f"| R-STATE | 9 | 1 | 2 |  |  | {bare} |" in text
     assert f"Of {len(Rule)} rules 2 have formal evidence." in text
     assert "| two | small | 2 |" in text
-    assert "1 rules are proved." in text
-    assert "The counts of 1 worlds are committed" in text
+    assert "1 rules are proved;" in text
+    assert "The counts of 1 models are committed" in text
     assert f"The largest is {EVERY.name} (3 states, 4 transitions)" in text
     assert "caching switched off (to its end); every operation (to 4 steps);" in text
     assert f"{EVERY.name} (to" not in text
     assert "| pulsar-pip430 | two | small | An error. |" in text
     assert "| proved | any queue; 9 obligations | R-STATE-1 |" in text
-    assert "4 were asked about, 1 of them change nothing. Of the other 3 a formal detector sees 1 (33.3 %)" in text
-    assert "written answers 1 more. 1 pass everything." in text
+    assert "Of 4 changes 1 change nothing. Formal detectors detect 1 of the other 3 (33.3 %)" in text
+    assert "committed answers detect 1 more. 1 changes pass everything." in text
 
 
 def test_a_rule_is_proved_or_it_is_said_why_not() -> None:
@@ -258,5 +263,5 @@ def test_a_rule_is_proved_or_it_is_said_why_not() -> None:
     assert path is not None
     found = json.loads(path.read_text(encoding="utf-8"))["evidence"]
     proved = {item["rule"] for item in found if item["grade"] == "proved"}
-    assert not proved & evidence_module.reasons().keys()
-    assert proved | evidence_module.reasons().keys() == {rule.value for rule in Rule}
+    assert not proved & evidence_module.load_reasons().keys()
+    assert proved | evidence_module.load_reasons().keys() == {rule.value for rule in Rule}

@@ -1,4 +1,4 @@
-"""The examples of the rules show them, and an example that does not is found."""
+"""Test the check of examples: each kind of bad example is reported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Value = dict[str, Any]
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of examples of its own."""
+    """A folder with a copy of the examples."""
     copy = tmp_path / "examples"
     shutil.copytree(examples.locate_examples(), copy)
     monkeypatch.setattr(examples, "locate_examples", lambda: copy)
@@ -31,7 +31,7 @@ def found(rule: Rule) -> str:
 
 
 def change(rule: Rule, edit: Callable[[Value], object]) -> str:
-    """What is wrong with the example of a rule after an edit, its answers filled in anew."""
+    """Return the problems of an example after an edit, with new answers."""
     value = json.loads(examples.locate_example(rule).read_text(encoding="utf-8"))
     edit(value)
     path = examples.locate_example(rule)
@@ -70,8 +70,8 @@ def test_an_answer_that_is_not_the_references_is_found_and_written_anew(folder: 
 
 def test_an_example_that_another_rule_would_do_for_is_found(folder: Path) -> None:
     told = change(Rule.EVICT_3, lambda value: value.update(steps=[{"op": "advance", "nanos": 1}]))
-    assert "never asks for the rule" in told
-    assert "with every planted fault of it the answers are the same" in told
+    assert "never fires the rule" in told
+    assert "with every seeded fault of it the answers are the same" in told
 
 
 def test_a_history_that_no_faulty_reference_breaks_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +83,7 @@ def test_a_history_that_no_faulty_reference_breaks_is_found(folder: Path, monkey
 def test_a_history_that_is_not_about_its_rule_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(examples, "TRIES", 5)
     told = change(Rule.K_CONCURRENCY_3, lambda value: value.update(after=[]))
-    assert "never asks for the rule" in told
+    assert "never fires the rule" in told
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_history_that_is_not_about_its_rule_is_found(folder: Path, monkeypatch
         ({"note": ""}, "has no note"),
         ({"rules": ["R-EVICT-2"]}, "names R-EVICT-2 in `rules`"),
         ({"config": {"max_requeues": 5}}, "gives max_requeues at its default"),
-        ({"steps": [{"op": "advance", "nanos": 1}] * 11}, "has 11 steps, at most 10 are a lesson"),
+        ({"steps": [{"op": "advance", "nanos": 1}] * 11}, "has 11 steps, expected at most 10"),
     ],
 )
 def test_an_example_that_is_no_lesson_is_found(folder: Path, edit: Value, told: str) -> None:
@@ -107,7 +107,7 @@ def test_a_note_says_where_only_rows_show_the_rule(folder: Path, rule: Rule) -> 
 
 
 def test_a_fault_shows_at_the_first_step_that_is_answered_otherwise() -> None:
-    seen = examples.first_seen(examples.load_example(Rule.EVICT_5))
+    seen = examples.find_first_effect(examples.load_example(Rule.EVICT_5))
     assert seen is not None
     assert (seen.at, seen.right, seen.wrong) == (2, {"entries": 1, "bytes": 10}, {"entries": 2, "bytes": 20})
 

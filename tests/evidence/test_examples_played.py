@@ -1,4 +1,4 @@
-"""The examples of the rules as fixtures: our fast caches answer them, in process and behind the protocol."""
+"""Play the examples of the rules on our fast caches, in process and through the protocol."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_so_does_one_process_that_speaks_the_protocol(system: str) -> None:
 
 @pytest.mark.parametrize("rule", OF_VARIANTS)
 def test_a_variant_answers_otherwise_than_the_norm(rule: Rule) -> None:
-    """Our fast caches follow the norm; where there is none the reference says what that is."""
+    """Our fast caches follow the norm; without one the reference answers."""
     case = CASES[rule]
     if case.system.fast is not None:
         subject = fast(case.system.name)

@@ -1,4 +1,4 @@
-"""The expression that a change makes another one, and what tells whether it has another value."""
+"""Test which expression a change changes, and how its values are compared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from entrycache_dev.matrix import probes
 from entrycache_dev.matrix.generate import Change
-from entrycache_dev.matrix.probes import are_alike, asking, at, other
+from entrycache_dev.matrix.probes import are_identical, build_probe, changed_expression, node_at
 
 SOURCE = """
 LIMIT = 3
@@ -26,12 +26,12 @@ def pick(items, limit):
 
 
 def changed(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str] | None:
-    """The expression as it is and as it becomes, where one text of the source becomes another."""
+    """Return an expression before and after one text of the source is replaced."""
     assert SOURCE.count(old) == 1
     monkeypatch.setattr(probes, "_tree", lambda module: ast.parse(SOURCE))
     change = Change(f"{old} {new}", "any", "pick", "", 1, old, new, SOURCE.replace(old, new))
-    found = other(change)
-    return None if found is None else (ast.unparse(at(ast.parse(SOURCE), found.path)), ast.unparse(found.new))
+    found = changed_expression(change)
+    return None if found is None else (ast.unparse(node_at(ast.parse(SOURCE), found.path)), ast.unparse(found.new))
 
 
 @pytest.mark.parametrize(
@@ -75,11 +75,11 @@ def test_what_is_no_expression_or_binds_a_name_is_none(old: str, new: str, monke
     ],
 )
 def test_values_are_alike_in_order_and_in_types(one: Any, two: Any, same: bool) -> None:
-    assert are_alike(one, two) is same
+    assert are_identical(one, two) is same
 
 
 def test_what_is_held_often_is_compared_once() -> None:
-    """Where each level holds the one below twice, there are more ways to the bottom than can be gone."""
+    """Each level holds the one below twice, so comparing every path would take too long."""
 
     def deep(levels: int) -> Any:
         value: Any = (1,)
@@ -87,12 +87,12 @@ def test_what_is_held_often_is_compared_once() -> None:
             value = (value, value)
         return value
 
-    assert are_alike(deep(200), deep(200))
+    assert are_identical(deep(200), deep(200))
 
 
 def test_a_probe_notes_what_answers_otherwise_and_gives_the_value_that_is_asked() -> None:
     met: set[int] = set()
-    ask = asking(met)
+    ask = build_probe(met)
     assert ask(lambda: 1, (2, lambda: 1), (4, lambda: True), (8, lambda: 1 // 0)) == 1
     assert met == {4, 8}
 
@@ -100,13 +100,13 @@ def test_a_probe_notes_what_answers_otherwise_and_gives_the_value_that_is_asked(
 def test_where_the_value_itself_is_an_error_all_are_noted() -> None:
     met: set[int] = set()
     with pytest.raises(ZeroDivisionError):
-        asking(met)(lambda: 1 // 0, (2, lambda: 1), (4, lambda: 1 // 0))
+        build_probe(met)(lambda: 1 // 0, (2, lambda: 1), (4, lambda: 1 // 0))
     assert met == {2, 4}
 
 
 def test_nothing_is_noted_of_what_is_only_asked_beside() -> None:
     met: set[int] = set()
-    ask = asking(met)
+    ask = build_probe(met)
 
     def inner() -> int:
         return ask(lambda: 1, (2, lambda: 2))  # type: ignore[no-any-return]

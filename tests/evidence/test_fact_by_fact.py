@@ -1,4 +1,4 @@
-"""The decision table asked fact by fact: it answers as the table does, and asks no more than it has to."""
+"""Test the decision table that asks fact by fact: it answers as the table, with no needless question."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import FactByFact, fact_by_fact
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import FactByFact, ask_fact_by_fact
 from entrycache_faults.model import Model
 from entrycache_faults.reference.pulsar_pip430.registry import decision_flips
 from entrycache_reference.pulsar_pip430.decision import LOOKUP, Action, Facts, Line
@@ -34,7 +34,7 @@ def test_a_table_that_differs_in_one_cell_answers_otherwise() -> None:
 
 
 class Fact:
-    """A fact that writes down that it was asked for."""
+    """A fact that records that it was asked for."""
 
     def __init__(self, name: str, fact: bool, asked: list[str]) -> None:
         self.name, self.fact, self.asked = name, fact, asked
@@ -63,7 +63,7 @@ def test_only_what_decides_is_asked(facts: Facts, names: list[str]) -> None:
 
 def test_a_model_with_a_fault_keeps_it() -> None:
     fault = decision_flips()[0]
-    model = fact_by_fact(fault.model)
+    model = ask_fact_by_fact(fault.model)
     assert all(model[PLACE][facts] == fault.model[PLACE][facts] for facts in each())
     assert set(fault.model.replaced) <= set(model.replaced)
-    assert fact_by_fact(Model(fault.model.package)).replaced.keys() == {PLACE}
+    assert ask_fact_by_fact(Model(fault.model.package)).replaced.keys() == {PLACE}

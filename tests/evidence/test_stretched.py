@@ -1,4 +1,4 @@
-"""Stretched cases: every field has a kind, they reach what drawn cases do not, and tell of a bound that hides there."""
+"""Test stretched cases: every field has a kind, and they detect a bound that plain cases do not reach."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core import stress
-from entrycache_evidence.core.stress import DRAWN, broken_in, drawn, far
+from entrycache_evidence.core.stress import PLAIN_CASES, find_broken_law, generate_cases, generate_stretched_cases
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.pulsar_pip430.ops import Usage
 from entrycache_reference.vocabulary import Position
@@ -34,11 +34,13 @@ PULSAR = SYSTEMS["pulsar-pip430"]
 
 @cache
 def cases(name: str) -> tuple[tuple[Any, tuple[Any, ...]], ...]:
-    return tuple(far(SYSTEMS[name]))
+    return tuple(generate_stretched_cases(SYSTEMS[name]))
 
 
 def named(system: AnySystem) -> set[str]:
-    config = system.cases.plan(lambda least, _: least, next(drawn(system, 1, None))[0], tuple(system.ops), None).config
+    config = system.cases.plan(
+        lambda least, _: least, next(generate_cases(system, 1, None))[0], tuple(system.ops), None
+    ).config
     return {field.name for record in (type(config), *system.ops.values()) for field in fields(record)}
 
 
@@ -50,12 +52,12 @@ def test_every_field_is_of_one_kind() -> None:
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_the_same_cases_are_made_each_time(name: str) -> None:
-    assert tuple(islice(far(SYSTEMS[name]), 20)) == cases(name)[:20]
+    assert tuple(islice(generate_stretched_cases(SYSTEMS[name]), 20)) == cases(name)[:20]
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_they_reach_what_drawn_cases_do_not(name: str) -> None:
-    """Sizes, times, ids and crowds, each by some; and each operation."""
+    """Some reach large sizes, times and ids, and many entries; together they use each operation."""
     steps = [step for _, made in cases(name) for step in made]
     assert {type(step) for step in steps} == set(SYSTEMS[name].ops.values())
     assert max(len(made) for _, made in cases(name)) >= 700
@@ -85,7 +87,7 @@ AS_IT_WAS: dict[str, Any] = {
     "COUNT_SHIFTS": 0,
     "LENGTHS": 1,
     "COPIES": 1,
-    "RENAMED": alike,
+    "NAME_CHANGES": alike,
 }
 """What each of the ways to stretch a case is where it does nothing."""
 
@@ -94,15 +96,15 @@ OF_VALUES = ("LENGTHS",)
 
 @pytest.mark.parametrize("way", AS_IT_WAS)
 def test_each_way_to_stretch_a_case_makes_another_one(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same is drawn, and does nothing."""
+    """The same cases are generated without this way of stretching."""
     name = "kafka-streams" if way in OF_VALUES else PULSAR.name
     kept: tuple[Any, ...] = getattr(stress, way)
     monkeypatch.setattr(stress, way, (AS_IT_WAS[way],) * len(kept))
-    assert tuple(islice(far(SYSTEMS[name]), 40)) != cases(name)[:40]
+    assert tuple(islice(generate_stretched_cases(SYSTEMS[name]), 40)) != cases(name)[:40]
 
 
 def test_a_bound_that_no_drawn_case_meets_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A ligature in the name of a cache is taken for its letters."""
+    """A faulty model confuses a ligature in the name of a cache with its letters."""
 
     class Mistaken:
         initial = staticmethod(PULSAR.model.initial)
@@ -115,8 +117,8 @@ def test_a_bound_that_no_drawn_case_meets_is_told(monkeypatch: pytest.MonkeyPatc
             )
 
     faulty = PULSAR._replace(model=Mistaken)
-    as_drawn = ((made.case.config, made.case.steps) for _, made in drawn(PULSAR, DRAWN, None))
-    assert broken_in(faulty, as_drawn) == ""
-    assert "(usage)" in broken_in(faulty, cases(PULSAR.name))
-    monkeypatch.setattr(stress, "RENAMED", (alike,) * len(stress.RENAMED))
-    assert broken_in(faulty, islice(far(PULSAR), 60)) == ""
+    as_drawn = ((made.case.config, made.case.steps) for _, made in generate_cases(PULSAR, PLAIN_CASES, None))
+    assert find_broken_law(faulty, as_drawn) == ""
+    assert "(usage)" in find_broken_law(faulty, cases(PULSAR.name))
+    monkeypatch.setattr(stress, "NAME_CHANGES", (alike,) * len(stress.NAME_CHANGES))
+    assert find_broken_law(faulty, islice(generate_stretched_cases(PULSAR), 60)) == ""

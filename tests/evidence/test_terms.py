@@ -1,4 +1,4 @@
-"""Terms that are made without z3's questions are those that its own operators make."""
+"""Test that terms that are built directly equal those of z3's own operators."""
 
 from __future__ import annotations
 

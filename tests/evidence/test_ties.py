@@ -1,4 +1,4 @@
-"""What ties the proofs to the code: what they run on terms is played on large random states, and summaries of them."""
+"""Tie the proofs to the code: play on large random states what the proofs run on terms."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from entrycache_evidence.kafka_streams import size_lemmas  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction import pass_loop  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.shapes import NEXT, OWN, REST, A, B, X, Y, Z  # noqa: E402
-from entrycache_reference.pulsar_pip430 import ops, passes, step
+from entrycache_reference.pulsar_pip430 import ops, passes, step  # noqa: E402
 from entrycache_reference.pulsar_pip430.config import Config, Settings  # noqa: E402
 from entrycache_reference.pulsar_pip430.passes import PassKind  # noqa: E402
 from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State  # noqa: E402
 from entrycache_reference.vocabulary import CacheName, Position  # noqa: E402
 
 CLAIMS = (
-    pass_loop.sums,
+    pass_loop.claim_sums,
     pass_loop.one_slot_each,
     pass_loop.by_age,
     pass_loop.from_head_to_tail,
@@ -33,7 +33,7 @@ CLAIMS = (
     pass_loop.overshoots_less_than_the_last,
     pass_loop.takes_only_expired,
     pass_loop.the_rest_is_young,
-    pass_loop.ends,
+    pass_loop.claim_termination,
     pass_loop.one_row_each,
     pass_loop.claims_follow,
 )
@@ -45,7 +45,7 @@ def any_entry(source: random.Random, stamp: int) -> Entry:
 
 
 def large_state(source: random.Random, slots: list[Slot]) -> State:
-    """A state that holds these, with dead slots between them."""
+    """Build a state with these entries, with dead slots between them."""
     queue: list[Slot | None] = []
     entries: dict[Slot, Entry] = {}
     stamp = 0
@@ -71,14 +71,14 @@ def test_every_turn_of_a_long_pass_keeps_what_the_fold_lemmas_say(
     slots = [Slot(CacheName(source.choice("abc")), Position(9, number)) for number in range(12)]
     monkeypatch.setattr(pass_loop, "TURNS", 10**9)
     monkeypatch.setattr(pass_loop, "RANK_OF_REST", z3.IntVal(0))
-    monkeypatch.setattr(pass_loop, "NAMED", {slot: str(slot) for slot in slots})
+    monkeypatch.setattr(pass_loop, "SLOT_NAMES", {slot: str(slot) for slot in slots})
     turns = 0
     for _ in range(3):
         pre = large_state(source, slots)
         bound = pre.now_nanos - source.randint(0, 30) if kind is PassKind.TIME else source.randint(1, pre.size_bytes)
         for module in (pass_loop, pass_loop):
             monkeypatch.setattr(module, "BOUND", bound)
-        run = pass_loop.played(PULSAR, pre, kind, Config())
+        run = pass_loop.run_turns(PULSAR, pre, kind, Config())
         assert run.step is not None
         assert run.step.state == passes.run_pass(pre, kind, bound, Config()).state
         turns += len(run.turns)
@@ -89,10 +89,10 @@ def test_every_turn_of_a_long_pass_keeps_what_the_fold_lemmas_say(
 
 @pytest.mark.long
 def test_two_turns_on_terms_remove_requeue_drop_and_halt() -> None:
-    """Else a claim about turns would be about nothing."""
+    """Otherwise a claim about turns would say nothing."""
     seen, ended = set(), 0
     for setting in pass_loop.SETTINGS:
-        for _, run in pass_loop.runs(PULSAR, setting)[1]:
+        for _, run in pass_loop.paths_of_two_turns(PULSAR, setting)[1]:
             seen |= {(setting.kind, at, after.events[-1].line.action) for at, (_, after) in enumerate(run.turns)}
             ended += run.step is not None
     # All five actions in both turns of both passes; a size pass that has freed nothing does not halt.
@@ -101,7 +101,7 @@ def test_two_turns_on_terms_remove_requeue_drop_and_halt() -> None:
 
 
 def summary(state: State) -> State:
-    """The entry, one other of its cache with the bytes of them all, one of another cache with the bytes of the rest."""
+    """Summarize a state: the entry, one other of its cache, and one of another cache, with all bytes."""
     entries = {slot: state.caches[slot.cache].entries.get(slot.pos) for slot in (X, Y, Z)}
     own = sum(entry.size_bytes for pos, entry in state.caches[A].entries.items() if pos != OWN)
     other = sum(cache.size_bytes for name, cache in state.caches.items() if name != A)
@@ -141,7 +141,7 @@ STEPS: tuple[Any, ...] = (
 @pytest.mark.parametrize("is_cached", [True, False])
 @pytest.mark.parametrize("event", STEPS, ids=lambda event: event.name)
 def test_a_step_and_its_summary_commute(event: Any, is_cached: bool) -> None:
-    """However many others there are: they are one to a step that names none of them, or all."""
+    """A step names none of the other entries, or treats all alike, so their number does not matter."""
     source = random.Random(3)
     for _ in range(5):
         others = [Slot(A, Position(2, number)) for number in range(30)]
@@ -156,7 +156,7 @@ def test_a_step_and_its_summary_commute(event: Any, is_cached: bool) -> None:
 
 @pytest.mark.parametrize("kind", PassKind)
 def test_what_stands_for_passes_leaves_what_passes_leave(kind: PassKind) -> None:
-    """A pass takes heads: what it takes leaves, or stands at the tail, stamped anew and unmarked. All else stays."""
+    """A pass takes heads, which leave or stand at the tail with a new stamp and no mark."""
     source = random.Random(11)
     slots = [Slot(CacheName(source.choice("abc")), Position(9, number)) for number in range(8)]
     kept_again, gone_ever = 0, 0

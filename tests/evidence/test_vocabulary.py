@@ -1,4 +1,4 @@
-"""What a case may say is as `spec` states it; another default, bound or value is told with its place."""
+"""Test that operations are as `spec` states them; a difference is reported with its place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from entrycache_evidence import run
 from entrycache_evidence.core import spec_files
 from entrycache_evidence.core.rule_registry import Problem
 from entrycache_evidence.rulebook import agreement
-from entrycache_evidence.systems import PROFILES, SHOWN
+from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.kafka_streams import Config
 from entrycache_reference.kafka_streams.config import CALLS_MAX
@@ -24,7 +24,7 @@ from entrycache_reference.vocabulary import Span
 KAFKA = SYSTEMS["kafka-streams"]
 
 
-@pytest.mark.parametrize("name", SHOWN)
+@pytest.mark.parametrize("name", SYSTEM_EVIDENCE)
 def test_the_reference_has_the_vocabulary_of_its_specification(name: str) -> None:
     assert spec_files.find_vocabulary_difference(SYSTEMS[name]) == ""
 
@@ -48,7 +48,7 @@ def test_another_default_is_told_with_its_place_and_fails_prove(monkeypatch: pyt
     said = "properties/config/properties/reentry_budget/default is 9 here, 8 in case.schema.json"
     assert spec_files.find_vocabulary_difference(other(KAFKA)) == said
     monkeypatch.setitem(SYSTEMS, KAFKA.name, other(KAFKA))
-    assert run._vocabulary(KAFKA.name) == ([], [f"kafka-streams: {said}"])
+    assert run._check_vocabulary(KAFKA.name) == ([], [f"kafka-streams: {said}"])
     assert agreement._vocabulary() == [Problem("spec/kafka-streams", said)]
     assert detectors.laws(other(KAFKA), detectors.QUICK) == said
 
@@ -56,16 +56,20 @@ def test_another_default_is_told_with_its_place_and_fails_prove(monkeypatch: pyt
 def test_every_profile_of_prove_asks_vocabulary_and_large_runs_of_every_system() -> None:
     for profile in PROFILES:
         parts = {what for what, _ in run._parts(profile, ("z3", "crosshair", "tlc"))}
-        assert parts >= {f"the {what} of {name}" for what in ("vocabulary", "large runs", "worlds") for name in SHOWN}
+        assert parts >= {
+            f"the {what} of {name}"
+            for what in ("vocabulary", "large runs", "bounded models")
+            for name in SYSTEM_EVIDENCE
+        }
 
 
 def test_the_check_of_the_rules_asks_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others are silenced: they take long, and have tests of their own."""
+    """The other checks are replaced, because they take long and have tests of their own."""
     for other_check in ("check_example", "check_strays", "_links", "_page", "_tests", "_fires", "_mutants", "_flips"):
         monkeypatch.setattr(agreement, other_check, lambda *_: [])
-    monkeypatch.setattr(agreement, "build_corpus", lambda *_: SimpleNamespace(heard=True))
+    monkeypatch.setattr(agreement, "build_corpus", lambda *_: SimpleNamespace(recordings=True))
     monkeypatch.setattr(spec_files, "find_vocabulary_difference", lambda system: system.name)
-    assert agreement.check_rules() == [Problem(f"spec/{name}", name) for name in SHOWN]
+    assert agreement.check_rules() == [Problem(f"spec/{name}", name) for name in SYSTEM_EVIDENCE]
 
 
 def test_an_operation_more_or_less_is_told() -> None:

@@ -20,8 +20,7 @@ from entrycache_protocol.errors import Interrupted, Verdict
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from entrycache_evidence import Proof
-    from entrycache_evidence.core.results import Refinement
+    from entrycache_evidence.core.results import Proof, Refinement
 
 
 ENGINE: Final = "z3, CrossHair and our explorer; at profile long TLC"
@@ -44,7 +43,8 @@ def command(profile: str, as_json: bool) -> int:
     Exit 1: a proof fails, a seeded fault is not refuted, or there is less evidence than before. A run that is stopped
     prints the evidence of its finished parts.
     """
-    from entrycache_evidence import compare, prove  # noqa: PLC0415 - slow to import
+    from entrycache_evidence.core.results import compare  # noqa: PLC0415 - slow to import
+    from entrycache_evidence.run import prove  # noqa: PLC0415 - slow to import
 
     try:
         result = prove(profile)

@@ -11,7 +11,8 @@ from rich.text import Text
 
 from entrycache_cli.commands.options import exits_with_code, json_option
 from entrycache_cli.report.terminal import description_column, echo, make_console
-from entrycache_evidence.rulebook import Problem, check_rule, check_rules, find_rule, load_linked_rules, write_rules
+from entrycache_evidence.core.rule_registry import Problem, find_rule, load_linked_rules
+from entrycache_evidence.rulebook.agreement import check_rule, check_rules, write_rules
 from entrycache_evidence.rulebook.examples import load_example, locate_example
 from entrycache_evidence.rulebook.render import describe_fault, describe_settings, tabulate_steps
 from entrycache_reference.rules import Rule

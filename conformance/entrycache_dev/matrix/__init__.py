@@ -1,1 +1,1 @@
-"""The mutation matrix: small changes of the reference, and which detector sees each of them."""
+"""The mutation matrix: small changes of the reference, and the detectors that detect each of them."""

@@ -1,4 +1,8 @@
-"""`python -m entrycache_dev.matrix`: which detector sees which change of the reference."""
+"""Run the mutation matrix: `python -m entrycache_dev.matrix`.
+
+The command asks the detectors about all changes of the reference, or about a part of them. It prints the changes that
+no formal detector detects, and with `--write` it writes docs/matrix.json, docs/matrix.md and the page of evidence.
+"""
 
 from __future__ import annotations
 
@@ -10,39 +14,48 @@ import click
 
 from entrycache_dev.matrix.detectors import QUICK
 from entrycache_dev.matrix.generate import Change
-from entrycache_dev.matrix.mutants import all_changes, arguments, modules, sample
-from entrycache_dev.matrix.run import Line, Seen, is_formal, look_at, page, read_json, share, to_json
+from entrycache_dev.matrix.mutants import generate_all_changes, list_modules, load_arguments, sample_changes
+from entrycache_dev.matrix.run import Detections, Line, ask_detectors, count_detected, read_json, render_page, to_json
 from entrycache_dev.pages import evidence
-from entrycache_evidence.core.rule_registry import locate_checkout
+from entrycache_dev.pages.evidence import is_formal
+from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.files import write_text
 
 
 @click.command()
-@click.option("--sample", "number", type=click.IntRange(1), help="So many changes instead of all.")
-@click.option("--seed", default=16, show_default=True, help="Which ones.")
-@click.option("--only", default="", help="Changes of modules whose name holds this, as kafka_streams.flush.")
-@click.option("--kind", default="", help="Changes of this kind, as patch or comparison.")
-@click.option("--id", "ids", multiple=True, help="This change; may be given several times.")
-@click.option("--rest", is_flag=True, help="Believe the committed table what it says is seen by a formal detector.")
-@click.option("--thorough", is_flag=True, help="Ask every detector, also when a formal one has seen a change.")
+@click.option("--sample", "number", type=click.IntRange(1), help="Ask about this number of random changes.")
+@click.option("--seed", default=16, show_default=True, help="The seed of the random choice.")
+@click.option(
+    "--only", default="", help="Ask about modules whose name contains this text, such as kafka_streams.flush."
+)
+@click.option("--kind", default="", help="Ask about changes of this kind, such as patch or comparison.")
+@click.option("--id", "ids", multiple=True, help="Ask about this change; may be repeated.")
+@click.option("--rest", is_flag=True, help="Skip changes that the committed table says a formal detector detects.")
+@click.option("--thorough", is_flag=True, help="Ask every detector, even after a formal one detected the change.")
 @click.option(
     "--write",
     is_flag=True,
-    help="Write docs/matrix.json and docs/reference/mutation-matrix.md; what was not asked stays.",
+    help="Write docs/matrix.json and docs/reference/mutation-matrix.md; other changes keep their lines.",
 )
 def main(
     number: int | None, seed: int, only: str, kind: str, ids: tuple[str, ...], rest: bool, thorough: bool, write: bool
 ) -> None:
-    """Tell the changes that no formal detector sees; 1 if the committed table says that one of them is seen."""
-    every = all_changes()
-    because = arguments({change.id for change in every})
+    """Report the changes that no formal detector detects; exit with 1 if the committed table says otherwise."""
+    every = generate_all_changes()
+    because = load_arguments({change.id for change in every})
     former = _committed()
     asked = [change for change in every if only in change.module and kind in change.kind]
     asked = [change for change in asked if not ids or change.id in ids]
     asked = [change for change in asked if not rest or not is_formal(former.get(change.id, {}))]
-    asked = asked if number is None else sample(asked, number, seed)
-    seen = dict(zip([change.id for change in asked], look_at(asked, QUICK, thorough, _told(len(asked))), strict=True))
+    asked = asked if number is None else sample_changes(asked, number, seed)
+    seen = dict(
+        zip(
+            [change.id for change in asked],
+            ask_detectors(asked, QUICK, thorough, _show_progress(len(asked))),
+            strict=True,
+        )
+    )
     if write:
         known = {**former, **seen}
         lines = [_line(change, known, because) for change in every if change.id in known]
@@ -50,19 +63,19 @@ def main(
     sys.exit(_report([_line(change, seen, because) for change in asked], former))
 
 
-def _line(change: Change, seen: Mapping[str, Seen], because: Mapping[str, str]) -> Line:
+def _line(change: Change, seen: Mapping[str, Detections], because: Mapping[str, str]) -> Line:
     return Line(change, seen[change.id], because.get(change.id, ""))
 
 
-def _report(lines: Sequence[Line], former: Mapping[str, Seen]) -> int:
-    """Tell the holes; whether one of them was none when the table was committed."""
+def _report(lines: Sequence[Line], former: Mapping[str, Detections]) -> int:
+    """Print the undetected changes; return 1 if the committed table has one of them as detected."""
     holes = [line for line in lines if line.is_hole]
     for change, seen, _ in holes:
         by = ", ".join(seen) or "nothing"
-        print(f"{change.id} {change.file}:{change.line} {change.function} ({change.kind}): seen by {by}")
-    formal, real = share(lines)
+        print(f"{change.id} {change.file}:{change.line} {change.function} ({change.kind}): detected by {by}")
+    formal, real = count_detected(lines)
     print(
-        f"{len(lines)} changes, {len(lines) - real} of them change nothing; a formal detector sees {formal} of {real}"
+        f"{len(lines)} changes, {len(lines) - real} of them change nothing; formal detectors detect {formal} of {real}"
     )
     lost = [line.change.id for line in holes if is_formal(former.get(line.change.id, {}))]
     if lost:
@@ -70,7 +83,7 @@ def _report(lines: Sequence[Line], former: Mapping[str, Seen]) -> int:
     return int(bool(lost))
 
 
-def _told(number: int):  # type: ignore[no-untyped-def]
+def _show_progress(number: int):  # type: ignore[no-untyped-def]
     def told(done: int) -> None:
         if sys.stderr.isatty():
             print(f"\r{done} of {number}", end="\n" if done == number else "", file=sys.stderr, flush=True)
@@ -78,8 +91,8 @@ def _told(number: int):  # type: ignore[no-untyped-def]
     return told
 
 
-def folder() -> Path:
-    """Where the table is committed.
+def locate_table() -> Path:
+    """Return the folder of the committed table.
 
     Raises:
         UsageError: this is not a source checkout.
@@ -90,16 +103,16 @@ def folder() -> Path:
     return root / "docs"
 
 
-def _committed() -> dict[str, Seen]:
-    path = folder() / "matrix.json"
+def _committed() -> dict[str, Detections]:
+    path = locate_table() / "matrix.json"
     return read_json(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 def _write(lines: Sequence[Line], unasked: int) -> None:
-    sources = {name: path.read_text(encoding="utf-8") for name, path in modules()}
-    write_text(folder() / "matrix.json", to_json(lines))
-    write_text(folder() / "reference/mutation-matrix.md", page(lines, sources, unasked))
-    evidence.write(folder().parent)
+    sources = {name: path.read_text(encoding="utf-8") for name, path in list_modules()}
+    write_text(locate_table() / "matrix.json", to_json(lines))
+    write_text(locate_table() / "reference/mutation-matrix.md", render_page(lines, sources, unasked))
+    evidence.write_page(locate_table().parent)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""The detectors, each a function of a system: what of it sees a change of the reference, empty where nothing does.
+"""The detectors of the mutation matrix: each returns what detects a change of the reference, or an empty text.
 
-They run in a process whose reference is changed; which lemmas, contracts and counts there are to compare with is told
-from outside. All of them are seeded: the same change is seen by the same law.
+A detector runs in a process whose reference is changed. Those about laws, bounded models, the fast cache and the
+examples need only a system. Lemmas and contracts are asked only about changes of functions that they call, so
+`record_calls` records these functions beforehand. All detectors are seeded: the same change is detected by the same
+law.
 """
 
 from __future__ import annotations
@@ -18,13 +20,13 @@ from entrycache_conformance.judge import Coverage, LawBroken, judge, step_with_l
 from entrycache_evidence.core import spec_files
 from entrycache_evidence.core.definitions import find_definition
 from entrycache_evidence.core.models import use_model
-from entrycache_evidence.core.stress import DRAWN, broken_in, drawn, far
+from entrycache_evidence.core.stress import PLAIN_CASES, find_broken_law, generate_cases, generate_stretched_cases
 from entrycache_evidence.induction import lemma as lemmas
-from entrycache_evidence.induction.lemma import unsatisfiable
+from entrycache_evidence.induction.lemma import is_unsatisfiable
 from entrycache_evidence.lemmas import LEMMAS
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, explore
 from entrycache_evidence.rulebook.examples import load_example
-from entrycache_evidence.systems import SHOWN
+from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_faults.model import Model
 from entrycache_protocol.case import Case
 from entrycache_protocol.errors import UsageError
@@ -33,14 +35,14 @@ from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
 BLOCK: Final = 40
-"""Stretched cases that are asked together, within the time of one detector."""
+"""The number of stretched cases that one detector run checks within its time."""
 
 Counts = tuple[int, int, int]
-"""States, transitions and steps of a world."""
+"""The states, transitions and steps of a bounded model."""
 
 
-class Effort(NamedTuple):
-    """How far to go: cases under the laws, cases beside the fast cache, steps and states of worlds."""
+class CostBound(NamedTuple):
+    """The cost bound of the detectors: cases under laws, cases beside the fast cache, and steps of models."""
 
     cases: int
     twins: int
@@ -49,19 +51,19 @@ class Effort(NamedTuple):
     inputs: int
 
 
-QUICK: Final = Effort(cases=DRAWN, twins=60, runs=60, depth=2, inputs=400)
-FAR: Final = Effort(cases=3_000, twins=600, runs=10_000, depth=99, inputs=20_000)
+QUICK: Final = CostBound(cases=PLAIN_CASES, twins=60, runs=60, depth=2, inputs=400)
+FAR: Final = CostBound(cases=3_000, twins=600, runs=10_000, depth=99, inputs=20_000)
 
 
-def laws(system: AnySystem, effort: Effort) -> str:
-    """The vocabulary, seeded cases of all themes, levels and variants under every law."""
-    stray = _stray(system) or spec_files.find_vocabulary_difference(system)
+def laws(system: AnySystem, effort: CostBound) -> str:
+    """Check the vocabulary, and seeded cases of all profiles, levels and variants under every law."""
+    stray = _find_misplaced(system) or spec_files.find_vocabulary_difference(system)
     if stray:
         return stray
     try:
-        for _ in drawn(system, effort.cases, Coverage(definition=find_definition(system))):
+        for _ in generate_cases(system, effort.cases, Coverage(definition=find_definition(system))):
             pass
-        for number, (config, steps) in enumerate(SHOWN[system.name].runs()):
+        for number, (config, steps) in enumerate(SYSTEM_EVIDENCE[system.name].runs()):
             if number >= effort.runs:
                 break
             state = system.model.initial(config)
@@ -72,27 +74,27 @@ def laws(system: AnySystem, effort: Effort) -> str:
     return ""
 
 
-def large(system: AnySystem) -> str:
-    """The large runs of `prove`, under every law."""
-    return broken_in(system, SHOWN[system.name].large()).partition(" at ")[0]
+def large_runs(system: AnySystem) -> str:
+    """Check the large runs of `prove` under every law."""
+    return find_broken_law(system, SYSTEM_EVIDENCE[system.name].large()).partition(" at ")[0]
 
 
-def crowds(system: AnySystem) -> str:
-    """The runs of `prove` with hundreds of whatever can be counted, under every law."""
-    return broken_in(system, SHOWN[system.name].crowds()).partition(" at ")[0]
+def crowded_runs(system: AnySystem) -> str:
+    """Check the crowded runs of `prove` under every law."""
+    return find_broken_law(system, SYSTEM_EVIDENCE[system.name].crowds()).partition(" at ")[0]
 
 
-def far_from(system: AnySystem, first: int) -> str:
-    """A block of the stretched cases of `prove`, under every law."""
-    return broken_in(system, islice(far(system), first, first + BLOCK)).partition(" at ")[0]
+def stretched_cases(system: AnySystem, first: int) -> str:
+    """Check a block of the stretched cases of `prove` under every law."""
+    return find_broken_law(system, islice(generate_stretched_cases(system), first, first + BLOCK)).partition(" at ")[0]
 
 
-ASIDE: Final = frozenset({"store_inner"})
-"""Operations that look at what a rule is about, while its law is asked of others."""
+OBSERVING_OPERATIONS: Final = frozenset({"store_inner"})
+"""Operations that observe the subject of a rule whose law is checked at other operations."""
 
 
-def _stray(system: AnySystem) -> str:
-    """The first operation that has no place, or the first reading that is not the norm where nothing is said."""
+def _find_misplaced(system: AnySystem) -> str:
+    """Return the first operation without a place, or the first variant whose default is not the norm."""
     norm = system.model.variants()
     readings = {field.name: getattr(norm, field.name) for field in fields(norm)}
     first = {name: next(iter(type(value).__members__.values())) for name, value in readings.items()}
@@ -102,16 +104,16 @@ def _stray(system: AnySystem) -> str:
 
 
 def _is_placed(system: AnySystem, op: type[Any]) -> bool:
-    """Whether an operation belongs to a level that there is, and names a rule whose law is asked of it."""
+    """Return whether an operation has a level, and a rule whose law is checked at it."""
     asked = [law.on for law in system.laws.table if law.rule is op.rule]
-    return op.level in system.levels and (op.name in ASIDE or any(not on or op in on for on in asked))
+    return op.level in system.levels and (op.name in OBSERVING_OPERATIONS or any(not on or op in on for on in asked))
 
 
-def twin(system: AnySystem, effort: Effort) -> str:
-    """The same cases beside our fast cache: answers, and the rows that it tells."""
+def fast_cache(system: AnySystem, effort: CostBound) -> str:
+    """Play the same cases on our fast cache and compare answers and rows."""
     assert system.fast is not None
     assert system.fast.open_with_rows is not None
-    for declaration, made in drawn(system, effort.twins, None, fast=True):
+    for declaration, made in generate_cases(system, effort.twins, None, fast=True):
         told: list[Any] = []
         instance = system.fast.open_with_rows(made.case.config, told.append)
         outcomes, rows = [], []
@@ -129,12 +131,12 @@ def twin(system: AnySystem, effort: Effort) -> str:
 
 
 def _plain(row: Any) -> tuple[Any, ...]:
-    """A row of a fast cache in the form of the reference's: keys are text."""
+    """Convert a row of a fast cache to the form of the reference, with keys as text."""
     return tuple(value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value for value in row)
 
 
-def shown(system: AnySystem, effort: Effort) -> str:
-    """The examples of the rules: they can be read, and their committed answers are given."""
+def examples(system: AnySystem, effort: CostBound) -> str:
+    """Check that the examples of the rules can be read and have their committed answers."""
     for rule in Rule:
         try:
             example = load_example(rule)
@@ -158,47 +160,50 @@ def _answers(system: AnySystem, case: Case) -> list[dict[str, Any]]:
     return outcomes
 
 
-def small_worlds(system: AnySystem, effort: Effort) -> Iterator[AnyBoundedModel]:
-    """The worlds of a pull request, within so many steps."""
-    for world in SHOWN[system.name].of("ci"):
-        depth = effort.depth if world.depth is None else min(world.depth, effort.depth)
-        yield replace(world, depth=None if depth == FAR.depth else depth)
+def list_models(system: AnySystem, effort: CostBound) -> Iterator[AnyBoundedModel]:
+    """Yield the bounded models of a pull request, within a few steps."""
+    for scope in SYSTEM_EVIDENCE[system.name].models_of("ci"):
+        depth = effort.depth if scope.depth is None else min(scope.depth, effort.depth)
+        yield replace(scope, depth=None if depth == FAR.depth else depth)
 
 
-def counted(system: AnySystem, effort: Effort) -> dict[str, Counts]:
-    """The counts of these worlds."""
+def count_models(system: AnySystem, effort: CostBound) -> dict[str, Counts]:
+    """Return the counts of these models."""
     found = {}
-    for world in small_worlds(system, effort):
-        seen = explore(world)
-        assert seen.counterexample is None, world.name
-        found[world.name] = (seen.states, seen.transitions, seen.depth)
+    for scope in list_models(system, effort):
+        seen = explore(scope)
+        assert seen.counterexample is None, scope.name
+        found[scope.name] = (seen.states, seen.transitions, seen.depth)
     return found
 
 
-def worlds(system: AnySystem, effort: Effort, counts: Mapping[str, Counts]) -> tuple[str, str]:
-    """The small worlds: the laws that are broken in one, and the first whose counts differ."""
+def bounded_models(system: AnySystem, effort: CostBound, counts: Mapping[str, Counts]) -> tuple[str, str]:
+    """Explore the models; return the laws that are broken in one, and the first model with other counts."""
     differing = ""
-    for world in small_worlds(system, effort):
-        seen = explore(world)
+    for scope in list_models(system, effort):
+        seen = explore(scope)
         if seen.counterexample is not None:
             return ", ".join(rule.value for rule in seen.counterexample.rules), differing
-        if (seen.states, seen.transitions, seen.depth) != counts[world.name]:
-            differing = differing or world.name
+        if (seen.states, seen.transitions, seen.depth) != counts[scope.name]:
+            differing = differing or scope.name
     return "", differing
 
 
-LOOKS: Final[Mapping[str, Callable[[AnySystem, Effort], str]]] = {"laws": laws, "twin": twin, "examples": shown}
-"""Those that need nothing but a system."""
+SIMPLE_DETECTORS: Final[Mapping[str, Callable[[AnySystem, CostBound], str]]] = {
+    "laws": laws,
+    "twin": fast_cache,
+    "examples": examples,
+}
+"""The detectors that need nothing but a system."""
 
 
-# --- proofs
-# The detectors that reach only some functions: lemmas of z3, and the contracts of CrossHair on plain inputs.
+# --- Lemmas and contracts
 
 REFERENCE: Final = "/entrycache_reference/"
 
 
-def called(work: Callable[[], Any]) -> frozenset[str]:
-    """The functions of the reference that this work calls, as `module:name`."""
+def record_calls(work: Callable[[], Any]) -> frozenset[str]:
+    """Return the functions of the reference that this work calls, as `module:name`."""
     found: set[str] = set()
 
     def heard(frame: FrameType, event: str, argument: Any) -> None:
@@ -215,10 +220,10 @@ def called(work: Callable[[], Any]) -> frozenset[str]:
 
 
 def z3_lemma(number: int) -> str:
-    """What is not proved any more of this lemma; empty: all of it is."""
-    lemmas.norm.cache_clear()
+    """Return the first obligation of this lemma that is not proved any more; empty if there is none."""
+    lemmas.reference_model.cache_clear()
     lemma = LEMMAS[number]
-    norm = lemmas.norm(lemma.fault.model.package)
+    norm = lemmas.reference_model(lemma.fault.model.package)
     for name, given, goal in lemma.obligations(lemma.table, norm):
         if _unproved(given, goal):
             return f"{lemma.rule.value}: {name}"
@@ -227,23 +232,25 @@ def z3_lemma(number: int) -> str:
 
 def _unproved(given: Any, goal: Any) -> bool:
     z3 = importlib.import_module("z3")
-    return unsatisfiable(z3.And(given, z3.Not(goal))) is not True
+    return is_unsatisfiable(z3.And(given, z3.Not(goal))) is not True
 
 
 def reach_of_lemmas(package: str) -> dict[int, frozenset[str]]:
-    """What the lemmas about a system call of the reference."""
+    """Return the functions of the reference that the lemmas about a system call."""
     return {
-        number: called(lemma.of_norm) for number, lemma in enumerate(LEMMAS) if lemma.fault.model.package == package
+        number: record_calls(lemma.of_norm)
+        for number, lemma in enumerate(LEMMAS)
+        if lemma.fault.model.package == package
     }
 
 
 def _contracts(system: AnySystem) -> tuple[Any, ...]:
-    module = SHOWN[system.name].contracts
+    module = SYSTEM_EVIDENCE[system.name].contracts
     return () if module is None else tuple(importlib.import_module(module).NIGHTLY)
 
 
 def contracts(system: AnySystem, package: str, inputs: int) -> str:
-    """The first rule that a contract names on one of its plain inputs."""
+    """Return the first rule that a contract names on one of its plain inputs."""
     with use_model(Model(package)):
         for contract in _contracts(system):
             check = contract.module.contract
@@ -256,9 +263,9 @@ def contracts(system: AnySystem, package: str, inputs: int) -> str:
 
 
 FEW: Final = 60
-"""Inputs on which it is found out what contracts call."""
+"""The number of inputs that show which functions contracts call."""
 
 
 def reach_of_contracts(system: AnySystem, package: str) -> frozenset[str]:
-    """What the contracts call of the reference."""
-    return called(lambda: contracts(system, package, FEW))
+    """Return the functions of the reference that the contracts call."""
+    return record_calls(lambda: contracts(system, package, FEW))

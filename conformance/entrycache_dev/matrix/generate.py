@@ -1,4 +1,8 @@
-"""A small change of one module of the reference, and its identity, which outlives moved lines."""
+"""Generate all one-token changes of a module: comparisons, constants, operators, conditions, arguments, statements.
+
+`generate_changes` walks the syntax tree of a source and yields each replacement of a token. A `Change` holds the whole
+changed source, and an id that follows from its module, function, line and texts, so that it outlives moved lines.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from typing import Final, NamedTuple
 
 
 class Edit(NamedTuple):
-    """Replace the text between two offsets of a module's source."""
+    """A replacement of the text between two offsets of a source."""
 
     start: int
     end: int
@@ -20,11 +24,11 @@ class Edit(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One change.
+    """One change of the reference.
 
-    `module` is its dotted name, `function` the qualified name that it stands in, empty outside of functions; `kind`
-    says what was changed, `old` and `new` are the texts, `number` tells apart what is otherwise alike. `whole` is the
-    changed source. A patch has a sentence, its `note`.
+    `module` is its dotted name, and `function` the qualified name around it, empty outside of functions. `kind` says
+    what was changed, `old` and `new` are the texts, and `whole` is the changed source. A patch has a sentence, its
+    `note`.
     """
 
     id: str
@@ -43,27 +47,26 @@ class Change(NamedTuple):
         return "/".join(self.module.split(".")[1:]) + ".py"
 
     def diff(self, source: str) -> str:
-        """The change as the lines that differ."""
+        """Return the lines that differ."""
         lines = difflib.unified_diff(source.splitlines(), self.whole.splitlines(), lineterm="", n=0)
         return "\n".join(line for line in lines if not line.startswith(("---", "+++", "@@")))
 
 
 def identity(*parts: str) -> str:
-    """A short name for these texts."""
+    """Return a short id for these texts."""
     return hashlib.sha256("\0".join(" ".join(part.split()) for part in parts).encode()).hexdigest()[:10]
 
 
-def applied(source: str, edits: list[Edit]) -> str:
-    """The source with these edits, which do not overlap."""
+def apply_edits(source: str, edits: list[Edit]) -> str:
+    """Return the source with these edits, which do not overlap."""
     for edit in sorted(edits, reverse=True):
         source = source[: edit.start] + edit.new + source[edit.end :]
     return source
 
 
-# --- tokens
-# What is exchanged for what.
+# --- Replacements
 
-COMPARED: Final[dict[type[ast.cmpop], tuple[str, tuple[str, ...]]]] = {
+COMPARISONS: Final[dict[type[ast.cmpop], tuple[str, tuple[str, ...]]]] = {
     ast.Lt: ("<", ("<=", ">=")),
     ast.LtE: ("<=", ("<", ">")),
     ast.Gt: (">", (">=", "<=")),
@@ -75,9 +78,9 @@ COMPARED: Final[dict[type[ast.cmpop], tuple[str, tuple[str, ...]]]] = {
     ast.In: ("in", ("not in",)),
     ast.NotIn: ("not in", ("in",)),
 }
-"""A comparison: one off, and the contrary."""
+"""Comparisons, each with one off by one and the opposite."""
 
-COMPUTED: Final[dict[type[ast.operator], tuple[str, tuple[str, ...]]]] = {
+OPERATORS: Final[dict[type[ast.operator], tuple[str, tuple[str, ...]]]] = {
     ast.Add: ("+", ("-",)),
     ast.Sub: ("-", ("+",)),
     ast.Mult: ("*", ("//",)),
@@ -90,9 +93,9 @@ COMPUTED: Final[dict[type[ast.operator], tuple[str, tuple[str, ...]]]] = {
     ast.LShift: ("<<", (">>",)),
     ast.RShift: (">>", ("<<",)),
 }
-"""An operator."""
+"""Arithmetic and bit operators, each with its replacements."""
 
-CALLED: Final = {
+FUNCTIONS: Final = {
     "min": "max",
     "max": "min",
     "any": "all",
@@ -102,9 +105,9 @@ CALLED: Final = {
     "sum": "max",
     "frozenset": "tuple",
 }
-"""A function of Python."""
+"""Functions of Python, each with its replacement."""
 
-NAMED: Final = {
+ATTRIBUTES: Final = {
     "append": "appendleft",
     "popleft": "pop",
     "appendleft": "append",
@@ -119,30 +122,29 @@ NAMED: Final = {
     "ledger": "entry",
     "key": "value",
 }
-"""A name after a dot."""
+"""Names after a dot, each with its replacement."""
 
 
-# --- generate
-# All one-token changes of a module: comparisons, constants, operators, conditions, arguments, statements.
+# --- The changes of a module
 
 Enums = Mapping[str, Sequence[str]]
 """The enumerations that a module knows by name, and their members."""
 
-DROPPED: Final = (ast.Expr, ast.AugAssign, ast.Continue, ast.Break, ast.Delete, ast.For)
-"""Statements that are dropped; an `if` without `else` too, and what assigns a name anew."""
+DROPPED_STATEMENTS: Final = (ast.Expr, ast.AugAssign, ast.Continue, ast.Break, ast.Delete, ast.For)
+"""Statements that are dropped, besides an `if` without `else` and a repeated assignment."""
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-class Found(NamedTuple):
-    """A place for a change: its kind, and the text there."""
+class ChangePlace(NamedTuple):
+    """A place for a change: its kind, and the edit."""
 
     kind: str
     edit: Edit
 
 
-def changes(module: str, source: str, enums: Enums) -> list[Change]:
-    """The changes of one module, in the order of its text."""
+def generate_changes(module: str, source: str, enums: Enums) -> list[Change]:
+    """Return the changes of one module, in the order of its text."""
     return _Module(module, source, enums).changes()
 
 
@@ -158,7 +160,7 @@ class _Module:
         made: list[Change] = []
         alike: Counter[tuple[str, ...]] = Counter()
         for function, (kind, edit) in _walk(ast.parse(self.source), "", self):
-            whole = applied(self.source, [edit])
+            whole = apply_edits(self.source, [edit])
             line = self.source.count("\n", 0, edit.start)
             last = self.source.count("\n", 0, edit.end)
             context = " ".join(" ".join(self._lines[line : last + 1]).split())
@@ -171,7 +173,7 @@ class _Module:
         return made
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Where a node begins and ends in the source."""
+        """Return the offsets of a node in the source."""
         return (
             self._offset(node.lineno, node.col_offset),  # type: ignore[attr-defined]
             self._offset(node.end_lineno, node.end_col_offset),  # type: ignore[attr-defined]
@@ -182,11 +184,11 @@ class _Module:
         return self.source[start:end]
 
     def _offset(self, line: int, column: int) -> int:
-        """`column` counts bytes of UTF-8."""
+        """Return the offset of a position; `column` counts bytes of UTF-8."""
         return self._starts[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
 
     def between(self, left: ast.AST, right: ast.AST, token: str) -> tuple[int, int]:
-        """Where a token stands between two nodes."""
+        """Return the offsets of a token between two nodes."""
         start, end = self.span(left)[1], self.span(right)[0]
         word = r"\s+".join(re.escape(part) for part in token.split())
         found = re.search(word, self.source[start:end])
@@ -194,7 +196,7 @@ class _Module:
         return start + found.start(), start + found.end()
 
 
-def _walk(node: ast.AST, function: str, of: _Module) -> Iterator[tuple[str, Found]]:
+def _walk(node: ast.AST, function: str, of: _Module) -> Iterator[tuple[str, ChangePlace]]:
     for child in _children(node):
         inside = function
         if isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
@@ -205,7 +207,7 @@ def _walk(node: ast.AST, function: str, of: _Module) -> Iterator[tuple[str, Foun
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """What a change may stand in: no decorators, types, imports, documentation, `__all__`."""
+    """Yield the nodes that may be changed: no decorators, types, imports, documentation or `__all__`."""
     for name, value in ast.iter_fields(node):
         if name in {"annotation", "returns", "decorator_list", "ctx", "op", "ops", "bases", "keywords_of_class"}:
             continue
@@ -228,14 +230,14 @@ def _is_left_alone(node: ast.AST) -> bool:
 
 
 def _is_type(value: ast.AST) -> bool:
-    """An alias of a type: `X = Annotated[...]`, `X = tuple[str, str | None]`, `T = TypeVar(..)`."""
+    """Return whether a value is an alias of a type, such as `tuple[str, str | None]` or `TypeVar(..)`."""
     nodes = list(ast.walk(value))
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     joined = any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr) for node in nodes)
     return joined or bool(names & {"Annotated", "Callable", "Mapping", "TypeVar", "NewType", "Union"})
 
 
-def _changes(node: ast.AST, parent: ast.AST, of: _Module) -> Iterator[Found]:
+def _changes(node: ast.AST, parent: ast.AST, of: _Module) -> Iterator[ChangePlace]:
     if isinstance(node, ast.Compare):
         yield from _compared(node, of)
     elif isinstance(node, ast.BoolOp):
@@ -253,105 +255,105 @@ def _changes(node: ast.AST, parent: ast.AST, of: _Module) -> Iterator[Found]:
     elif isinstance(node, ast.comprehension):
         for test in node.ifs:
             yield from _condition(test, of)
-            yield Found("condition dropped", Edit(*of.span(test), "True"))
+            yield ChangePlace("condition dropped", Edit(*of.span(test), "True"))
     elif isinstance(node, ast.IfExp):
         yield from _condition(node.test, of)
-        yield Found("always the first", Edit(*of.span(node), f"({of.text(node.body)})"))
-        yield Found("always the second", Edit(*of.span(node), f"({of.text(node.orelse)})"))
+        yield ChangePlace("always the first", Edit(*of.span(node), f"({of.text(node.body)})"))
+        yield ChangePlace("always the second", Edit(*of.span(node), f"({of.text(node.orelse)})"))
     elif isinstance(node, (ast.Dict, ast.Set, ast.Tuple, ast.List)):
         yield from _elements(node, of)
     elif isinstance(node, ast.stmt):
         yield from _statement(node, parent, of)
 
 
-def _compared(node: ast.Compare, of: _Module) -> Iterator[Found]:
+def _compared(node: ast.Compare, of: _Module) -> Iterator[ChangePlace]:
     sides = [node.left, *node.comparators]
     for at, operator in enumerate(node.ops):
-        old, others = COMPARED[type(operator)]
+        old, others = COMPARISONS[type(operator)]
         place = of.between(sides[at], sides[at + 1], old)
         for new in others:
-            yield Found("comparison", Edit(*place, new))
+            yield ChangePlace("comparison", Edit(*place, new))
 
 
-def _joined(node: ast.BoolOp, of: _Module) -> Iterator[Found]:
+def _joined(node: ast.BoolOp, of: _Module) -> Iterator[ChangePlace]:
     old, new = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
     for left, right in zip(node.values, node.values[1:], strict=False):
-        yield Found("and, or", Edit(*of.between(left, right, old), new))
+        yield ChangePlace("and, or", Edit(*of.between(left, right, old), new))
     for at in range(len(node.values)):
         rest = [of.text(value) for value in [*node.values[:at], *node.values[at + 1 :]]]
-        yield Found("operand dropped", Edit(*of.span(node), "(" + f" {old} ".join(rest) + ")"))
+        yield ChangePlace("operand dropped", Edit(*of.span(node), "(" + f" {old} ".join(rest) + ")"))
 
 
-def _computed(node: ast.BinOp, of: _Module) -> Iterator[Found]:
-    if type(node.op) not in COMPUTED:
+def _computed(node: ast.BinOp, of: _Module) -> Iterator[ChangePlace]:
+    if type(node.op) not in OPERATORS:
         return
-    old, others = COMPUTED[type(node.op)]
+    old, others = OPERATORS[type(node.op)]
     for new in others:
-        yield Found("operator", Edit(*of.between(node.left, node.right, old), new))
+        yield ChangePlace("operator", Edit(*of.between(node.left, node.right, old), new))
     if isinstance(node.op, (ast.Add, ast.Sub, ast.BitOr)):
-        yield Found("operand dropped", Edit(*of.span(node), f"({of.text(node.left)})"))
-        yield Found("operand dropped", Edit(*of.span(node), f"({of.text(node.right)})"))
+        yield ChangePlace("operand dropped", Edit(*of.span(node), f"({of.text(node.left)})"))
+        yield ChangePlace("operand dropped", Edit(*of.span(node), f"({of.text(node.right)})"))
 
 
-def _signed(node: ast.UnaryOp, of: _Module) -> Iterator[Found]:
+def _signed(node: ast.UnaryOp, of: _Module) -> Iterator[ChangePlace]:
     if isinstance(node.op, (ast.Not, ast.USub)):
         kind = "negated condition" if isinstance(node.op, ast.Not) else "operator"
-        yield Found(kind, Edit(*of.span(node), f"({of.text(node.operand)})"))
+        yield ChangePlace(kind, Edit(*of.span(node), f"({of.text(node.operand)})"))
 
 
-def _constant(node: ast.Constant, parent: ast.AST, of: _Module) -> Iterator[Found]:
+def _constant(node: ast.Constant, parent: ast.AST, of: _Module) -> Iterator[ChangePlace]:
     if isinstance(parent, (ast.JoinedStr, ast.FormattedValue)):
         return
     span = of.span(node)
     if isinstance(node.value, bool):
-        yield Found("constant", Edit(*span, str(not node.value)))
+        yield ChangePlace("constant", Edit(*span, str(not node.value)))
     elif isinstance(node.value, int):
-        yield Found("constant", Edit(*span, str(node.value + 1)))
+        yield ChangePlace("constant", Edit(*span, str(node.value + 1)))
         if node.value > 0:
-            yield Found("constant", Edit(*span, str(node.value - 1)))
+            yield ChangePlace("constant", Edit(*span, str(node.value - 1)))
     elif isinstance(node.value, float):
-        yield Found("constant", Edit(*span, repr(round(node.value + 0.01, 6))))
+        yield ChangePlace("constant", Edit(*span, repr(round(node.value + 0.01, 6))))
     elif isinstance(node.value, str):
-        yield Found("text", Edit(*span, repr(node.value + "~")))
+        yield ChangePlace("text", Edit(*span, repr(node.value + "~")))
 
 
-def _called(node: ast.Call, of: _Module) -> Iterator[Found]:
+def _called(node: ast.Call, of: _Module) -> Iterator[ChangePlace]:
     for left, right in zip(node.args, node.args[1:], strict=False):
         if of.text(left) != of.text(right) and not isinstance(left, ast.Starred) and not isinstance(right, ast.Starred):
             middle = of.source[of.span(left)[1] : of.span(right)[0]]
             edit = Edit(of.span(left)[0], of.span(right)[1], of.text(right) + middle + of.text(left))
-            yield Found("arguments swapped", edit)
+            yield ChangePlace("arguments swapped", edit)
     for at, keyword in enumerate(node.keywords):
         before = [*node.args, *node.keywords[:at]]
         after = node.keywords[at + 1 :]
         if after:
-            yield Found("argument dropped", Edit(of.span(keyword)[0], of.span(after[0])[0], ""))
+            yield ChangePlace("argument dropped", Edit(of.span(keyword)[0], of.span(after[0])[0], ""))
         elif before:
-            yield Found("argument dropped", Edit(max(of.span(one)[1] for one in before), of.span(keyword)[1], ""))
+            yield ChangePlace("argument dropped", Edit(max(of.span(one)[1] for one in before), of.span(keyword)[1], ""))
         else:
-            yield Found("argument dropped", Edit(*of.span(keyword), ""))
-    if isinstance(node.func, ast.Name) and node.func.id in CALLED:
-        yield Found("function", Edit(*of.span(node.func), CALLED[node.func.id]))
+            yield ChangePlace("argument dropped", Edit(*of.span(keyword), ""))
+    if isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
+        yield ChangePlace("function", Edit(*of.span(node.func), FUNCTIONS[node.func.id]))
 
 
-def _attribute(node: ast.Attribute, of: _Module) -> Iterator[Found]:
+def _attribute(node: ast.Attribute, of: _Module) -> Iterator[ChangePlace]:
     end = of.span(node)[1]
     place = (end - len(node.attr), end)
     if isinstance(node.value, ast.Name) and node.value.id in of.enums:
         members = of.enums[node.value.id]
         if node.attr in members and len(members) > 1:
             kind = "rule named" if node.value.id == "Rule" else "member"
-            yield Found(kind, Edit(*place, members[(members.index(node.attr) + 1) % len(members)]))
-    elif node.attr in NAMED:
-        yield Found("name", Edit(*place, NAMED[node.attr]))
+            yield ChangePlace(kind, Edit(*place, members[(members.index(node.attr) + 1) % len(members)]))
+    elif node.attr in ATTRIBUTES:
+        yield ChangePlace("name", Edit(*place, ATTRIBUTES[node.attr]))
 
 
-def _condition(test: ast.expr, of: _Module) -> Iterator[Found]:
+def _condition(test: ast.expr, of: _Module) -> Iterator[ChangePlace]:
     if not (isinstance(test, ast.Compare) and len(test.ops) == 1) and not isinstance(test, ast.UnaryOp):
-        yield Found("negated condition", Edit(*of.span(test), f"not ({of.text(test)})"))
+        yield ChangePlace("negated condition", Edit(*of.span(test), f"not ({of.text(test)})"))
 
 
-def _elements(node: ast.Dict | ast.Set | ast.Tuple | ast.List, of: _Module) -> Iterator[Found]:
+def _elements(node: ast.Dict | ast.Set | ast.Tuple | ast.List, of: _Module) -> Iterator[ChangePlace]:
     if isinstance(node, ast.Dict):
         spans = []
         for key, value in zip(node.keys, node.values, strict=True):
@@ -367,38 +369,38 @@ def _elements(node: ast.Dict | ast.Set | ast.Tuple | ast.List, of: _Module) -> I
     for at, (start, _) in enumerate(spans):
         if at + 1 < len(spans):
             kept = of.source[spans[1][0] : spans[1][1]] + comma if comma else ""
-            yield Found("element dropped", Edit(start, spans[1][1] if comma else spans[at + 1][0], kept))
+            yield ChangePlace("element dropped", Edit(start, spans[1][1] if comma else spans[at + 1][0], kept))
         else:
-            yield Found("element dropped", Edit(spans[at - 1][1], spans[at][1], comma))
+            yield ChangePlace("element dropped", Edit(spans[at - 1][1], spans[at][1], comma))
 
 
-def _statement(node: ast.stmt, parent: ast.AST, of: _Module) -> Iterator[Found]:
+def _statement(node: ast.stmt, parent: ast.AST, of: _Module) -> Iterator[ChangePlace]:
     if isinstance(node, (ast.If, ast.While)):
         yield from _condition(node.test, of)
     if _is_dropped(node, parent, of):
-        yield Found("statement dropped", Edit(*of.span(node), "pass"))
+        yield ChangePlace("statement dropped", Edit(*of.span(node), "pass"))
     if isinstance(node, ast.Break):
-        yield Found("statement", Edit(*of.span(node), "continue"))
+        yield ChangePlace("statement", Edit(*of.span(node), "continue"))
     if isinstance(node, ast.Continue):
-        yield Found("statement", Edit(*of.span(node), "break"))
-    if isinstance(node, ast.AugAssign) and type(node.op) in COMPUTED:
-        old, others = COMPUTED[type(node.op)]
+        yield ChangePlace("statement", Edit(*of.span(node), "break"))
+    if isinstance(node, ast.AugAssign) and type(node.op) in OPERATORS:
+        old, others = OPERATORS[type(node.op)]
         place = of.between(node.target, node.value, f"{old}=")
         for new in (*(f"{other}=" for other in others), "="):
-            yield Found("operator", Edit(*place, new))
+            yield ChangePlace("operator", Edit(*place, new))
 
 
 def _is_dropped(node: ast.stmt, parent: ast.AST, of: _Module) -> bool:
-    """Whether the code goes on without this statement, so that leaving it out says something."""
+    """Return whether the code runs on without this statement, so that dropping it is meaningful."""
     if isinstance(node, ast.If):
         return not node.orelse
     if isinstance(node, ast.Assign):
         return any(_is_bound_before(target, node, parent, of) for target in node.targets)
-    return isinstance(node, DROPPED)
+    return isinstance(node, DROPPED_STATEMENTS)
 
 
 def _is_bound_before(target: ast.expr, node: ast.Assign, parent: ast.AST, of: _Module) -> bool:
-    """Whether the code goes on without this assignment: the name has a value, or none is bound."""
+    """Return whether the name has a value before this assignment."""
     if not isinstance(target, ast.Name):
         return not isinstance(target, ast.Tuple)
     if isinstance(parent, (ast.Module, ast.ClassDef)):

@@ -1,4 +1,9 @@
-"""The systems whose references are changed: those of which something is shown besides what their laws see."""
+"""Collect the mutants: which modules are changed, the generated changes, and the patches written by hand.
+
+Only modules that make steps and states are changed, not those that judge them. A patch is a larger change, kept as an
+exact old and a new text; it is an error if the old text does not occur exactly once. Changes after which the reference
+does the same are listed with an argument in `equivalent.toml`.
+"""
 
 from __future__ import annotations
 
@@ -13,34 +18,33 @@ from typing import Any, Final
 
 import entrycache_reference
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_dev.matrix.generate import Change, changes
-from entrycache_evidence.systems import SHOWN
+from entrycache_dev.matrix.generate import Change, generate_changes
+from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.system import AnySystem
 
-TRIED: Final = tuple(system for system in SYSTEMS.values() if system.name in SHOWN)
+TESTED_SYSTEMS: Final = tuple(system for system in SYSTEMS.values() if system.name in SYSTEM_EVIDENCE)
 
 
 def package_of(system: AnySystem) -> str:
-    """Where the reference of a system stands."""
+    """Return the package of a system's reference."""
     return str(system.model.step.__module__).rpartition(".")[0]
 
 
-UNTRIED: Final = tuple(f"{package_of(system)}." for system in SYSTEMS.values() if system not in TRIED)
-"""How the modules of all others begin."""
+OTHER_PACKAGES: Final = tuple(f"{package_of(system)}." for system in SYSTEMS.values() if system not in TESTED_SYSTEMS)
+"""The prefixes of the modules of all other systems."""
 
 
-# --- patches
-# Changes that are more than a token, kept as exact old and new texts; one that no longer applies is an error.
+# --- Patches
 
 FOLDER: Final = Path(__file__).parent / "patches"
-"""One file a system; each patch has a name, a module, a sentence, an old and a new text."""
+"""The folder of patches, one file for each system; a patch has a name, a module, a note, an old and a new text."""
 
 KEYS: Final = {"name", "module", "note", "old", "new"}
 
 
-def patches(sources: Mapping[str, str], folder: Path = FOLDER) -> list[Change]:
-    """The patches of a folder, applied to these sources of modules.
+def load_patches(sources: Mapping[str, str], folder: Path = FOLDER) -> list[Change]:
+    """Load the patches of a folder and apply them to these sources.
 
     Raises:
         UsageError: a patch has other keys, its name is taken, or its old text does not occur exactly once.
@@ -52,11 +56,11 @@ def patches(sources: Mapping[str, str], folder: Path = FOLDER) -> list[Change]:
                 raise UsageError(f"{path.name}: patch {number} has keys {sorted(patch)}, expected {sorted(KEYS)}")
             if any(other.id == patch["name"] for other in made):
                 raise UsageError(f"{path.name}: two patches are called {patch['name']!r}; expected names of their own")
-            made.append(_applied(path.name, patch, sources))
+            made.append(_apply_patch(path.name, patch, sources))
     return made
 
 
-def _applied(file: str, patch: Mapping[str, Any], sources: Mapping[str, str]) -> Change:
+def _apply_patch(file: str, patch: Mapping[str, Any], sources: Mapping[str, str]) -> Change:
     old, new = patch["old"].strip("\n"), patch["new"].strip("\n")
     source = sources.get(f"entrycache_reference.{patch['module']}")
     times = 0 if source is None else source.count(old)
@@ -77,14 +81,13 @@ def _applied(file: str, patch: Mapping[str, Any], sources: Mapping[str, str]) ->
     )
 
 
-# --- equivalent
-# Changes after which the reference does what it did, each with the argument; kept in a file beside this module.
+# --- Equivalent changes
 
 FILE: Final = Path(__file__).parent / "equivalent.toml"
 
 
-def arguments(ids: Collection[str], file: Path = FILE) -> dict[str, str]:
-    """Why a change changes nothing, by its id.
+def load_arguments(ids: Collection[str], file: Path = FILE) -> dict[str, str]:
+    """Return the argument why a change changes nothing, by its id.
 
     Raises:
         UsageError: an id names no change: what it was about has been changed, so its argument has to be read again.
@@ -99,47 +102,46 @@ def arguments(ids: Collection[str], file: Path = FILE) -> dict[str, str]:
     return found
 
 
-# --- places
-# Which modules of the reference are changed: what makes steps and states, not the laws that judge them.
+# --- Modules and changes
 
 REFERENCE: Final = Path(entrycache_reference.__file__).parent
 
 DETECTORS: Final = frozenset({"laws", "threads"})
-"""Folders of a system that hold what judges steps or histories: they are what is asked, not what is changed."""
+"""Folders of a reference that judge steps or histories; they are not changed."""
 
 NAMES: Final = frozenset({"rules.py", "judged.py", "frame.py"})
-"""Files that hold the ids of rules, the type of a verdict, and what frames are made of: they judge too."""
+"""Files of a reference that judge as well."""
 
 
-def modules() -> Iterator[tuple[str, Path]]:
-    """The modules that are changed, by their dotted names."""
+def list_modules() -> Iterator[tuple[str, Path]]:
+    """Yield the modules that are changed, by their dotted names."""
     for path in sorted(REFERENCE.rglob("*.py")):
         parts = path.relative_to(REFERENCE).with_suffix("").parts
         if parts[-1] == "__init__":
             parts = parts[:-1]
         is_door = len(parts) < 2 and path.name == "__init__.py"  # names only what stands elsewhere
         name = ".".join((REFERENCE.name, *parts))
-        if f"{name}.".startswith(UNTRIED):
+        if f"{name}.".startswith(OTHER_PACKAGES):
             continue
         if not is_door and path.name not in NAMES and not DETECTORS & set(parts):
             yield name, path
 
 
-def source_of(module: str) -> str:
-    """The text of a module."""
-    return dict(modules())[module].read_text(encoding="utf-8")
+def read_source(module: str) -> str:
+    """Return the source of a module."""
+    return dict(list_modules())[module].read_text(encoding="utf-8")
 
 
-def all_changes() -> list[Change]:
-    """Every one-token change, then every patch."""
+def generate_all_changes() -> list[Change]:
+    """Return every one-token change, then every patch."""
     made: list[Change] = []
-    for name, path in modules():
-        made += changes(name, path.read_text(encoding="utf-8"), _enums(importlib.import_module(name)))
-    return made + patches({name: path.read_text(encoding="utf-8") for name, path in modules()})
+    for name, path in list_modules():
+        made += generate_changes(name, path.read_text(encoding="utf-8"), _enums(importlib.import_module(name)))
+    return made + load_patches({name: path.read_text(encoding="utf-8") for name, path in list_modules()})
 
 
-def sample(made: Sequence[Change], number: int, seed: int) -> list[Change]:
-    """So many of them, in their order; which ones follows from the seed."""
+def sample_changes(made: Sequence[Change], number: int, seed: int) -> list[Change]:
+    """Choose this many changes at random, in their order."""
     chosen = frozenset(random.Random(seed).sample(range(len(made)), min(number, len(made))))
     return [change for at, change in enumerate(made) if at in chosen]
 

@@ -1,4 +1,9 @@
-"""Whether two values are the same: also in the order of their parts, and in the types of their numbers."""
+"""Find out which changes of a reference may show in a step, by probes in its functions.
+
+Where a change alters one expression, a probe in its place evaluates both and notes the change if the values differ.
+Where it alters something else, a probe before its statement notes whether the step reaches it. A step without a note is
+the same step under the change. The functions get their own code back afterwards.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +19,11 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_dev.matrix import process
 from entrycache_dev.matrix.generate import Change
-from entrycache_dev.matrix.mutants import modules, source_of
+from entrycache_dev.matrix.mutants import list_modules, read_source
 
 
-def are_alike(one: Any, other: Any) -> bool:
-    """Whether they are; what both hold is compared once, however often they hold it."""
+def are_identical(one: Any, other: Any) -> bool:
+    """Return whether two values are equal, with order and types; shared parts are compared once."""
     told: dict[tuple[int, int], tuple[Any, Any]] = {}  # with the values, so that none of these ids is given anew
 
     def alike(one: Any, other: Any) -> bool:
@@ -40,7 +45,7 @@ def are_alike(one: Any, other: Any) -> bool:
 
 
 def _parts_of(value: Any) -> Callable[[Any], Iterable[Any]] | None:
-    """What gives the parts of such a value; None where it has none."""
+    """Return a function that yields the parts of such a value, or None if it has none."""
     if isinstance(value, tuple | list | set | frozenset):
         return iter
     if isinstance(value, Mapping):
@@ -57,40 +62,39 @@ def _of_record(value: Any) -> Iterable[Any]:
     return (getattr(value, field.name) for field in fields(value))
 
 
-# --- expressions
-# Which expression of a module a change makes another one: the smallest one that holds all of the change.
+# --- Changed expressions
 
 NodePath = tuple[tuple[str, int], ...]
-"""The way from a module to a node: names of fields, with the place in those that are lists, else 0."""
+"""The path from a module to a node: names of fields, with the index in a list or 0."""
 
 _PARTS: Final = (ast.FormattedValue, ast.Starred, ast.Slice)
-"""Expressions to Python's grammar that have no value of their own."""
+"""Nodes that are expressions in Python's grammar, but have no value."""
 
 _ONCE: Final = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
-"""Expressions that may not be asked twice."""
+"""Expressions that must not be evaluated twice."""
 
 
-class Other(NamedTuple):
-    """An expression of a module, by the way to it, and what a change makes of it."""
+class ChangedExpression(NamedTuple):
+    """An expression of a module, by its path, and the changed expression."""
 
     path: NodePath
     new: ast.expr
 
 
 @cache
-def other(change: Change) -> Other | None:
-    """The expression that a change changes; None where it is none that can be asked twice."""
+def changed_expression(change: Change) -> ChangedExpression | None:
+    """Return the expression that a change changes, or None if it cannot be evaluated twice."""
     path: list[tuple[str, int]] = []
     node: ast.AST = _tree(change.module)
     new: ast.AST = ast.parse(change.whole)
-    found: tuple[ast.expr, Other] | None = None
+    found: tuple[ast.expr, ChangedExpression] | None = None
     while (step := _only_difference(node, new)) is not None:
         way, node, new = step
         if isinstance(node, ast.pattern):
             break
         path.append(way)
         if isinstance(node, ast.expr) and isinstance(new, ast.expr) and not isinstance(node, _PARTS):
-            found = node, Other(tuple(path), new)
+            found = node, ChangedExpression(tuple(path), new)
         if isinstance(node, ast.Call) and isinstance(new, ast.Call) and _text(node.func) != _text(new.func):
             break  # what is called has no value that says whether it answers alike
     if found is None or any(isinstance(each, _ONCE) for one in (found[0], found[1].new) for each in ast.walk(one)):
@@ -98,8 +102,8 @@ def other(change: Change) -> Other | None:
     return found[1]
 
 
-def at(tree: ast.AST, path: NodePath) -> ast.AST:
-    """The node at the end of a way."""
+def node_at(tree: ast.AST, path: NodePath) -> ast.AST:
+    """Return the node at the end of a path."""
     for name, place in path:
         part = getattr(tree, name)
         tree = part[place] if isinstance(part, list) else part
@@ -108,11 +112,11 @@ def at(tree: ast.AST, path: NodePath) -> ast.AST:
 
 @cache
 def _tree(module: str) -> ast.Module:
-    return ast.parse(source_of(module))
+    return ast.parse(read_source(module))
 
 
 def _only_difference(node: ast.AST, new: ast.AST) -> tuple[tuple[str, int], ast.AST, ast.AST] | None:
-    """The only part in which two nodes differ, if that is a node in both."""
+    """Return the only part in which two nodes differ, if it is a node in both."""
     if type(node) is not type(new):
         return None
     found = list(_differences(node, new))
@@ -142,21 +146,16 @@ def _text(part: object) -> str:
     return ast.dump(part) if isinstance(part, ast.AST) else repr(part)
 
 
-# --- probes
-# Which changes of a reference may show in a step: what each changes is asked beside what it makes of it.
-#
-# Where a change changes one expression, a probe in its place asks both, and notes the change where the values differ: a
-# step in which they never do is the same step. Where it changes something else, a probe in front of its statement notes
-# whether the step comes there. The functions have their own code back afterwards.
+# --- Probes
 
 VISIT: Final = "_a_statement_is_met_"
 ASK: Final = "_an_expression_is_asked_"
-"""The names under which a module with probes finds what they call."""
+"""The names under which a module with probes finds their functions."""
 
 EVERYWHERE: Final = 1
-"""The place of a change that no probe tells of: every step comes to it. Other places are higher powers of two."""
+"""The place of a change without a probe, which every step reaches; other places are higher powers of two."""
 
-Met = set[int]
+Places = set[int]
 """The places of the changes that may show."""
 
 
@@ -168,22 +167,22 @@ class Probes:
         self._modules: list[ModuleType] = []
         self._places: dict[str, int] = {}
         numbers = {change.id: 2 << number for number, change in enumerate(changes)}
-        for name, path in modules():
+        for name, path in list_modules():
             own = {numbers[change.id]: change for change in changes if change.module == name}
             if own and f"{name}.".startswith(f"{package}."):
                 self._put_in(sys.modules[name], path, own)
 
     def place(self, change: Change) -> int:
-        """Where it is told that the change may show."""
+        """Return the place that stands for a change."""
         return self._places.get(change.id, EVERYWHERE)
 
     @contextmanager
-    def listening(self) -> Iterator[Met]:
-        """With the probes in; the places that they note are added to the set."""
-        met: Met = set()
+    def listening(self) -> Iterator[Places]:
+        """Install the probes and collect the places that they note."""
+        met: Places = set()
         before = [function.__code__ for function, _ in self._code]
         for module in self._modules:
-            vars(module).update({VISIT: met.add, ASK: asking(met)})
+            vars(module).update({VISIT: met.add, ASK: build_probe(met)})
         try:
             for function, code in self._code:
                 function.__code__ = code
@@ -194,14 +193,14 @@ class Probes:
 
     def _put_in(self, module: ModuleType, path: Path, changes: Mapping[int, Change]) -> None:
         tree = ast.parse(path.read_text("utf-8"))
-        asked = {place: found for place, change in changes.items() if (found := _asked(change)) is not None}
+        asked = {place: found for place, change in changes.items() if (found := _probed_expression(change)) is not None}
         others: dict[int, list[tuple[int, ast.expr]]] = {}
         for place, found in asked.items():
-            others.setdefault(id(at(tree, found.path)), []).append((place, found.new))
-        visiting = _Visiting({place: change.line for place, change in changes.items() if place not in asked})
+            others.setdefault(id(node_at(tree, found.path)), []).append((place, found.new))
+        visiting = _StatementProbes({place: change.line for place, change in changes.items() if place not in asked})
         visiting.visit(tree)
-        _Asking(others).visit(tree)
-        pairs = process.differing(
+        _ExpressionProbes(others).visit(tree)
+        pairs = process.differing_functions(
             module, compile(ast.fix_missing_locations(tree), str(path), "exec", dont_inherit=True)
         )
         assert pairs is not None  # nothing outside of functions is touched
@@ -212,13 +211,13 @@ class Probes:
         self._places |= {change.id: place for place, change in changes.items() if place in told}
 
 
-def _asked(change: Change) -> Other | None:
-    """The expression that a change of living functions changes."""
-    return None if process.changed_code(change) is None else other(change)
+def _probed_expression(change: Change) -> ChangedExpression | None:
+    """Return the expression that a change of a living function changes."""
+    return None if process.changed_code(change) is None else changed_expression(change)
 
 
-def asking(met: Met) -> Callable[..., Any]:
-    """What a probe in the place of an expression calls."""
+def build_probe(met: Places) -> Callable[..., Any]:
+    """Build the function that a probe calls in place of an expression."""
     is_asking = False
 
     def ask(own: Callable[[], Any], *others: tuple[int, Callable[[], Any]]) -> Any:
@@ -233,7 +232,7 @@ def asking(met: Met) -> Callable[..., Any]:
         is_asking = True
         try:
             for place, changed in others:
-                if place not in met and not _answers(changed, value):
+                if place not in met and not _has_value(changed, value):
                     met.add(place)
         finally:
             is_asking = False
@@ -242,16 +241,16 @@ def asking(met: Met) -> Callable[..., Any]:
     return ask
 
 
-def _answers(changed: Callable[[], Any], value: Any) -> bool:
-    """Whether it gives this value."""
+def _has_value(changed: Callable[[], Any], value: Any) -> bool:
+    """Return whether the changed expression has this value."""
     try:
-        return are_alike(changed(), value)
+        return are_identical(changed(), value)
     except Exception:
         return False
 
 
-class _Asking(ast.NodeTransformer):
-    """Puts a probe in the place of expressions, by the identity of the node, with what is asked beside it."""
+class _ExpressionProbes(ast.NodeTransformer):
+    """A transformer that puts a probe in the place of expressions, with the changed ones beside it."""
 
     def __init__(self, others: Mapping[int, Sequence[tuple[int, ast.expr]]]) -> None:
         self._others = others
@@ -270,10 +269,10 @@ class _Asking(ast.NodeTransformer):
         return probe
 
 
-class _Visiting(ast.NodeTransformer):
-    """Puts a probe in front of the innermost statement of functions that a line stands in, for each of the places.
+class _StatementProbes(ast.NodeTransformer):
+    """A transformer that puts a probe before the innermost statement of each changed line.
 
-    `told` has the outermost function of each place that a probe tells of.
+    `told` maps each place to its outermost function.
     """
 
     def __init__(self, lines: Mapping[int, int]) -> None:
@@ -315,13 +314,13 @@ class _Visiting(ast.NodeTransformer):
         around = {place for place, line in self._lines.items() if node.lineno <= line <= node.end_lineno}
         own = sorted(around - self._settled)
         self._settled |= around
-        if _is_kept(node):
+        if _may_be_called_later(node):
             return [node]
         self.told |= dict.fromkeys(own, ".".join(self._outer))
         return [*(ast.parse(f"{VISIT}({place})").body[0] for place in own), node]
 
 
-def _is_kept(node: ast.stmt) -> bool:
-    """Whether a part of a statement may be called when the statement has long ended."""
+def _may_be_called_later(node: ast.stmt) -> bool:
+    """Return whether a part of a statement may be called after the statement has ended."""
     parts = (part for part in ast.iter_child_nodes(node) if not isinstance(part, ast.stmt))
     return any(isinstance(each, ast.Lambda) for part in parts for each in ast.walk(part))

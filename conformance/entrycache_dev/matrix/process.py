@@ -1,4 +1,9 @@
-"""Work in a forked process of its own, within so many seconds of its own time."""
+"""Apply a change in a forked process, within a limit of time and memory.
+
+`run_in_child` runs work in a fork and returns its result. `apply_change` applies a change there: if only the code of
+functions differs, it exchanges that code in the living functions, which takes no time. For anything else, such as a
+constant or a class, it imports all our modules again from the changed source.
+"""
 
 from __future__ import annotations
 
@@ -19,28 +24,28 @@ from typing import Any, Final
 from entrycache_dev.matrix.generate import Change
 
 MEMORY_BYTES: Final = 3 << 30
-"""What a changed reference may take before it fails."""
+"""The memory that a changed reference may take before it fails."""
 
 
-class TooLong(BaseException):
-    """The time is over; no code under test catches it."""
+class TimeOver(BaseException):
+    """A signal that the time is over; no code under test catches it."""
 
 
-class Died(Exception):
-    """The process ended without an answer."""
+class ProcessDied(Exception):
+    """An error: the process ended without an answer."""
 
 
-def _over(number: int, frame: Any) -> None:
-    raise TooLong
+def _raise_time_over(number: int, frame: Any) -> None:
+    raise TimeOver
 
 
-def within(seconds: float, work: Callable[[], Any]) -> Any:
-    """What the work gives.
+def run_within(seconds: float, work: Callable[[], Any]) -> Any:
+    """Run the work within a time limit and return its result.
 
     Raises:
         TooLong: it took more than these seconds of the process's own time.
     """
-    signal.signal(signal.SIGVTALRM, _over)
+    signal.signal(signal.SIGVTALRM, _raise_time_over)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         return work()
@@ -48,8 +53,8 @@ def within(seconds: float, work: Callable[[], Any]) -> Any:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
-def in_child(work: Callable[[], Any], seconds_most: int | None = None) -> Any:
-    """What the work gives, done in a fork of this process.
+def run_in_child(work: Callable[[], Any], seconds_most: int | None = None) -> Any:
+    """Run the work in a fork of this process and return its result.
 
     Args:
         work: What is done.
@@ -78,24 +83,19 @@ def in_child(work: Callable[[], Any], seconds_most: int | None = None) -> Any:
         told = pipe.read()
     _, ended = os.waitpid(pid, 0)
     if ended or not told:
-        raise Died
+        raise ProcessDied
     return pickle.loads(told)
 
 
-# --- apply
-# A change put into this process, in memory: for a forked child, which ends with it.
-#
-# Where only the code of a function differs, that code is exchanged in the living function, which takes no time. Anything
-# else (a constant, a table, a class, a function that is called while modules are imported) is imported anew, with
-# everything of ours.
+# --- Applying a change
 
 OURS: Final = "entrycache_"
 
 
-def put(change: Change, at_import: Iterable[str] = ()) -> bool:
-    """Change the reference of this process; whether it had to be imported anew.
+def apply_change(change: Change, at_import: Iterable[str] = ()) -> bool:
+    """Apply the change to the reference of this process; return whether its modules were imported again.
 
-    `at_import`: functions, as `module:name`, that are called while modules are imported: what they made is there.
+    `at_import` names functions, as `module:name`, that modules call while they are imported.
     """
     swapped = changed_code(change)
     if swapped is not None and not {f"{change.module}:{name}" for name, _, _ in swapped} & set(at_import):
@@ -108,21 +108,21 @@ def put(change: Change, at_import: Iterable[str] = ()) -> bool:
 
 @cache
 def changed_code(change: Change) -> list[tuple[str, FunctionType, CodeType]] | None:
-    """The functions whose code the change changes; None where it changes something else. Forks know what was asked."""
+    """Return the functions whose code the change changes, or None if it changes something else."""
     module = sys.modules[change.module]
     assert module.__file__ is not None
     after = compile(change.whole, module.__file__, "exec", dont_inherit=True)
-    pairs = differing(module, after)
+    pairs = differing_functions(module, after)
     if pairs is None:
         return None
     found = [(name, function, code) for name, function, code in pairs if function is not None]
     return found if len(found) == len(pairs) else None
 
 
-def differing(module: ModuleType, after: CodeType) -> list[tuple[str, FunctionType | None, CodeType]] | None:
-    """The outermost functions that other code of a module changes, with their new code; None where more differs.
+def differing_functions(module: ModuleType, after: CodeType) -> list[tuple[str, FunctionType | None, CodeType]] | None:
+    """Return the outermost functions that differ in other code of a module, or None if more differs.
 
-    A function that lives under no name of its own is None.
+    A function without a name of its own is None.
     """
     assert module.__file__ is not None
     pairs = _differing(_unchanged(module.__file__), after)
@@ -136,7 +136,7 @@ def _unchanged(path: str) -> CodeType:
 
 
 def _differing(before: CodeType, after: CodeType, outer: str = "") -> list[tuple[str, CodeType]] | None:
-    """The functions of two modules or classes that differ, by name; None where their own code differs."""
+    """Return the functions of two modules or classes that differ, or None if their own code differs."""
     if _own(before) != _own(after):
         return None
     pairs: list[tuple[str, CodeType]] = []
@@ -159,7 +159,7 @@ def _inner(code: CodeType) -> list[CodeType]:
 
 
 def _own(code: CodeType) -> Any:
-    """The code of a module or class without that of its functions: names of these, since they are made there."""
+    """Return the code of a module or class with the names of its functions in place of their code."""
     constants = tuple(
         const.co_name if isinstance(const, CodeType) else (type(const), const) for const in code.co_consts
     )
@@ -181,12 +181,12 @@ def _function(module: ModuleType, name: str) -> FunctionType | None:
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    """Loads one module from another text."""
+    """A loader of a module from another text."""
 
     text = ""
 
     def get_code(self, fullname: str) -> CodeType:
-        """The code of the changed text."""
+        """Return the code of the changed text."""
         return compile(self.text, self.path, "exec", dont_inherit=True)
 
 
@@ -195,7 +195,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         self._mutant, self._path = change, path
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        """The changed module, and no other."""
+        """Return the spec of the changed module, and of no other."""
         if fullname != self._mutant.module:
             return None
         loader = _Loader(fullname, self._path)

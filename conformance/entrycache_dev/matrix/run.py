@@ -1,4 +1,8 @@
-"""Every change in a process of its own, asked of every detector."""
+"""Ask the detectors about each change in a process of its own, and keep the results as a table.
+
+`ask_detectors` asks the cheap detectors about every change, and the expensive ones only about changes that those miss.
+The second half renders the results: one line of JSON for each change, and a page with sums by function.
+"""
 
 from __future__ import annotations
 
@@ -11,124 +15,114 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_dev.matrix import detectors, process
 from entrycache_dev.matrix.generate import Change
-from entrycache_dev.matrix.mutants import TRIED, package_of
-from entrycache_dev.matrix.process import Died, TooLong, in_child, within
+from entrycache_dev.matrix.mutants import TESTED_SYSTEMS, package_of
+from entrycache_dev.matrix.process import ProcessDied, TimeOver, run_in_child, run_within
+from entrycache_dev.pages.evidence import FORMAL, is_formal
 from entrycache_evidence.core.scheduler import map_in_processes
-from entrycache_evidence.core.stress import STRETCHED
+from entrycache_evidence.core.stress import STRETCHED_CASES
 from entrycache_protocol.system import AnySystem
 
 FIRST: Final = ("laws", "worlds")
-"""What is asked of every change: the laws in seeded cases, and in small worlds within a few steps."""
-
-FORMAL: Final = (*FIRST, "contracts", "z3")
-"""Detectors that need no second implementation, and nothing written down of what the reference answers.
-
-`contracts`: those of CrossHair, on plain inputs; `z3`: lemmas.
-"""
+"""The detectors for every change: laws in seeded cases, and bounded models within a few steps."""
 
 OTHERS: Final = ("counts", "twin", "examples")
-"""The counts of the worlds, our fast caches beside the reference, the examples of the rules."""
+"""The counts of the models, our fast caches, and the examples of the rules."""
 
 ALL: Final = (*FORMAL, *OTHERS)
 
 SECONDS: Final = 20.0
-"""What a detector, each of its parts and each lemma, may take of a changed reference's own time: more of it *hangs*."""
+"""The time of a detector or a lemma on a changed reference; a longer one *hangs*."""
 
-Seen = dict[str, str]
-"""By detector, what of it sees a change; a detector that sees nothing is not named."""
+Detections = dict[str, str]
+"""The detectors that detect a change, each with what it found."""
 
 Told = Callable[[int], None]
 
 
-class Known(NamedTuple):
-    """What is found out beforehand of the reference as it is.
+class ReferenceFacts(NamedTuple):
+    """Facts about the unchanged reference.
 
-    `at_import`: functions that are called while modules are imported; `counts` of the small worlds, by system;
-    `lemmas` and `contracts`: which functions they call, by package, where that is asked for.
+    `at_import` are functions that modules call while they are imported, and `counts` those of the bounded models, by
+    system. `lemmas` and `contracts` are the functions that they call, by package, if requested.
     """
 
-    effort: detectors.Effort
+    effort: detectors.CostBound
     at_import: frozenset[str]
     counts: Mapping[str, Mapping[str, detectors.Counts]]
     lemmas: Mapping[str, Mapping[int, frozenset[str]]] = {}
     contracts: Mapping[str, frozenset[str]] = {}
 
 
-def is_formal(seen: Seen) -> bool:
-    """Whether a formal detector is among those that see it."""
-    return any(name in seen for name in FORMAL)
+def collect_facts(effort: detectors.CostBound) -> ReferenceFacts:
+    """Collect the facts that the first detectors need."""
+    counts = {system.name: detectors.count_models(system, effort) for system in TESTED_SYSTEMS}
+    return ReferenceFacts(effort, run_in_child(functions_called_at_import), counts)
 
 
-def known(effort: detectors.Effort) -> Known:
-    """What the reference as it is does, as far as it takes to ask the first detectors."""
-    counts = {system.name: detectors.counted(system, effort) for system in TRIED}
-    return Known(effort, in_child(called_at_import), counts)
-
-
-def with_reach(known: Known, changes: Sequence[Change]) -> Known:
-    """The same, with what lemmas and contracts call, of the systems that these changes are about."""
-    asked = [system for system in TRIED if any(_is_about(change, system) for change in changes)]
+def with_calls(known: ReferenceFacts, changes: Sequence[Change]) -> ReferenceFacts:
+    """Add the functions that lemmas and contracts call, of the systems of these changes."""
+    asked = [system for system in TESTED_SYSTEMS if any(_is_about(change, system) for change in changes)]
     systems = {package_of(system): system for system in asked}
     lemmas = {package: detectors.reach_of_lemmas(package) for package in systems}
     contracts = {package: detectors.reach_of_contracts(system, package) for package, system in systems.items()}
     return known._replace(lemmas=lemmas, contracts=contracts)
 
 
-def called_at_import() -> frozenset[str]:
-    """Functions that are called while modules of ours are imported; it imports them anew."""
+def functions_called_at_import() -> frozenset[str]:
+    """Return the functions that our modules call while they are imported; this imports them again."""
     for name in [name for name in sys.modules if name.startswith(process.OURS)]:
         del sys.modules[name]
-    return detectors.called(lambda: importlib.import_module("entrycache_dev.matrix.detectors"))
+    return detectors.record_calls(lambda: importlib.import_module("entrycache_dev.matrix.detectors"))
 
 
-def look_at(
-    changes: Sequence[Change], effort: detectors.Effort, thorough: bool = False, told: Told = lambda _: None
-) -> list[Seen]:
-    """What sees each change, by as many processes as there are cores.
+def ask_detectors(
+    changes: Sequence[Change], effort: detectors.CostBound, thorough: bool = False, told: Told = lambda _: None
+) -> list[Detections]:
+    """Ask the detectors about each change, in as many processes as there are cores.
 
-    The dearer detectors are asked of those only that the first ones do not see, unless the look is `thorough`.
+    The expensive detectors are asked only about changes that the first ones miss, unless `thorough`.
     """
-    cheap = known(effort)
-    seen = map_in_processes(lambda change: look(change, cheap, (*FIRST, "counts"), thorough), changes, told)
+    cheap = collect_facts(effort)
+    seen = map_in_processes(lambda change: ask_about(change, cheap, (*FIRST, "counts"), thorough), changes, told)
     left = [at for at, found in enumerate(seen) if thorough or not is_formal(found)]
     if left:
-        dear = with_reach(cheap, [changes[at] for at in left])
+        dear = with_calls(cheap, [changes[at] for at in left])
         rest = tuple(name for name in ALL if name not in {*FIRST, "counts"})
         before = len(changes) - len(left)
         more = map_in_processes(
-            lambda at: look(changes[at], dear, rest, thorough), left, lambda done: told(before + done)
+            lambda at: ask_about(changes[at], dear, rest, thorough), left, lambda done: told(before + done)
         )
         for at, found in zip(left, more, strict=True):
             seen[at] = {name: what for name in ALL for what in [{**seen[at], **found}.get(name)] if what}
     return seen
 
 
-def look(change: Change, known: Known, names: Collection[str], thorough: bool = False) -> Seen:
-    """What of these detectors sees one change; the others are not asked once a formal one has, unless `thorough`."""
+def ask_about(change: Change, known: ReferenceFacts, names: Collection[str], thorough: bool = False) -> Detections:
+    """Ask these detectors about one change; the others are skipped after a formal one, unless `thorough`."""
     try:
-        found = in_child(lambda: _looked(change, known, names, thorough))
-    except Died:
+        found = run_in_child(lambda: _ask_in_child(change, known, names, thorough))
+    except ProcessDied:
         return {"laws": "the process dies"}
     assert isinstance(found, dict)
     return found
 
 
-def _looked(change: Change, known: Known, names: Collection[str], thorough: bool) -> Seen:
-    """In a child of its own: what sees the change. Where all is imported anew, the detectors are too."""
+def _ask_in_child(change: Change, known: ReferenceFacts, names: Collection[str], thorough: bool) -> Detections:
+    """Apply the change in a child and ask the detectors; after a new import, those of the new modules."""
     try:
-        fresh = within(SECONDS, lambda: process.put(change, known.at_import))
+        fresh = run_within(SECONDS, lambda: process.apply_change(change, known.at_import))
         there = importlib.import_module(__name__) if fresh else sys.modules[__name__]
     except Exception as error:
         return {"laws": f"import: {type(error).__name__}"}
-    except TooLong:
+    except TimeOver:
         return {"laws": "import: hangs"}
-    return dict(there.asked(change, known, names, thorough))
+    return dict(there.ask_about_applied(change, known, names, thorough))
 
 
-def asked(change: Change, known: Known, names: Collection[str], thorough: bool) -> Seen:
-    """What sees the change that is in this process."""
-    seen: Seen = {}
-    for system in TRIED:
+def ask_about_applied(change: Change, known: ReferenceFacts, names: Collection[str], thorough: bool) -> Detections:
+    """Ask the detectors about the change in this process."""
+    seen: Detections = {}
+    for system in TESTED_SYSTEMS:
         if _is_about(change, system):
             for name, detector in _detectors(change, system, known, seen):
                 if name in names and (thorough or not is_formal(seen)):
@@ -137,18 +131,20 @@ def asked(change: Change, known: Known, names: Collection[str], thorough: bool) 
 
 
 def _is_about(change: Change, system: AnySystem) -> bool:
-    """Whether the change stands in the reference of the system, or below all of them."""
-    others = [package_of(each) for each in TRIED if each is not system]
+    """Return whether the change is in the reference of the system, or below all of them."""
+    others = [package_of(each) for each in TESTED_SYSTEMS if each is not system]
     return not change.module.startswith(tuple(f"{package}." for package in others))
 
 
-def _detectors(change: Change, system: AnySystem, known: Known, seen: Seen) -> Iterator[tuple[str, Callable[[], str]]]:
+def _detectors(
+    change: Change, system: AnySystem, known: ReferenceFacts, seen: Detections
+) -> Iterator[tuple[str, Callable[[], str]]]:
     package, effort = package_of(system), known.effort
     yield "laws", lambda: detectors.laws(system, effort)
-    yield "laws", lambda: detectors.large(system)
-    yield "laws", lambda: detectors.crowds(system)
-    for first in range(0, STRETCHED, detectors.BLOCK):
-        yield "laws", partial(detectors.far_from, system, first)
+    yield "laws", lambda: detectors.large_runs(system)
+    yield "laws", lambda: detectors.crowded_runs(system)
+    for first in range(0, STRETCHED_CASES, detectors.BLOCK):
+        yield "laws", partial(detectors.stretched_cases, system, first)
     yield "worlds", lambda: _worlds(seen, system, known)
     if _reaches(change, known.contracts.get(package, frozenset())):
         yield "contracts", lambda: detectors.contracts(system, package, effort.inputs)
@@ -156,71 +152,70 @@ def _detectors(change: Change, system: AnySystem, known: Known, seen: Seen) -> I
     for number in wanted:  # each within its own time: all lemmas of a package take longer than one may
         yield "z3", partial(detectors.z3_lemma, number)
     if system.fast is not None and system.fast.open_with_rows is not None:
-        yield "twin", lambda: detectors.twin(system, effort)
-    yield "examples", lambda: detectors.shown(system, effort)
+        yield "twin", lambda: detectors.fast_cache(system, effort)
+    yield "examples", lambda: detectors.examples(system, effort)
 
 
-def _worlds(seen: Seen, system: AnySystem, known: Known) -> str:
-    broken, differing = detectors.worlds(system, known.effort, known.counts[system.name])
+def _worlds(seen: Detections, system: AnySystem, known: ReferenceFacts) -> str:
+    broken, differing = detectors.bounded_models(system, known.effort, known.counts[system.name])
     if differing:
         seen["counts"] = differing
     return broken
 
 
 def _reaches(change: Change, reach: frozenset[str]) -> bool:
-    """Whether the change may show where these functions are called; outside of functions anywhere in the module."""
+    """Return whether the change may show where these functions are called."""
     name = change.function.rpartition(".")[2]
     if name and not name[0].isupper():
         return f"{change.module}:{change.function}" in reach
     return any(called.startswith(f"{change.module}:") for called in reach)
 
 
-def _note(seen: Seen, detector: str, work: Callable[[], str]) -> None:
+def _note(seen: Detections, detector: str, work: Callable[[], str]) -> None:
     if detector in seen or "hangs" in seen.values():
         return
     try:
-        found = within(SECONDS, work)
+        found = run_within(SECONDS, work)
     except Exception as error:
         found = f"raises {type(error).__name__}"
-    except TooLong:
+    except TimeOver:
         found = "hangs"
     if found:
         seen[detector] = found
 
 
-# --- table
-# The matrix as it is committed: one line a change, and a page that is read.
+# --- The table
 
 AT_ONCE: Final = ("raises", "import", "hangs", "the process dies")
-"""What a change does that any detector notices which gets there at all."""
+"""The effects of a change that any detector notices."""
 
 
 class Line(NamedTuple):
-    """A change and what sees it; `because`: it changes nothing, and this is why."""
+    """A change and its detectors; `because` is the argument why it changes nothing."""
 
     change: Change
-    seen: Seen
+    seen: Detections
     because: str = ""
 
     @property
     def is_formal(self) -> bool:
-        """A formal detector sees it."""
+        """The condition that a formal detector detects it."""
         return is_formal(self.seen)
 
     @property
     def is_hole(self) -> bool:
-        """It changes something, and no formal detector sees it."""
+        """The condition that it changes something and no formal detector detects it."""
         return not self.is_formal and not self.because
 
     @property
     def ends(self) -> bool:
-        """The changed reference raises or hangs, which takes no law to see."""
+        """The condition that the changed reference raises or hangs, which takes no law to detect."""
         first = next((self.seen[name] for name in FORMAL if name in self.seen), "")
         return first.startswith(AT_ONCE)
 
 
 def to_json(lines: Sequence[Line]) -> str:
-    """The text of the committed file: one line a change, in the order of the sources."""
+    """Render the committed file, one line for each change in the order of the sources."""
     told = [json.dumps(_shown(line), ensure_ascii=False) for line in lines]
     return '{\n "schema": 1,\n "changes": [\n  ' + ",\n  ".join(told) + "\n ]\n}\n"
 
@@ -237,71 +232,73 @@ def _short(text: str) -> str:
     return flat if len(flat) <= 100 else flat[:97] + "..."
 
 
-def read_json(text: str) -> dict[str, Seen]:
-    """What saw each change, by its id."""
+def read_json(text: str) -> dict[str, Detections]:
+    """Return the detectors of each change, by its id."""
     return {each["id"]: each["seen"] for each in json.loads(text)["changes"]}
 
 
-def page(lines: Sequence[Line], sources: Mapping[str, str], unasked: int = 0) -> str:
-    """The page: how it was made, sums, a table by function, what no formal detector sees, what changes nothing.
+def render_page(lines: Sequence[Line], sources: Mapping[str, str], unasked: int = 0) -> str:
+    """Render the page: sums, a table by function, undetected changes, and changes that change nothing.
 
-    `unasked`: how many changes there are beside these.
+    `unasked` is the number of changes without an answer.
     """
     holes = [line for line in lines if line.is_hole]
     equal = [line for line in lines if line.because]
     told = [*_head(lines), *_unasked(unasked), "", *_by_kind(lines), "", *_by_function(lines), ""]
-    told += [f"## Not seen by any formal detector: {len(holes)}", ""]
-    told += [text for line in holes for text in _one(line, sources)]
+    told += [f"## Not detected by any formal detector: {len(holes)}", ""]
+    told += [text for line in holes for text in _render_change(line, sources)]
     told += [f"## Changes that change nothing: {len(equal)}", ""]
-    told += [text for line in equal for text in _one(line, sources)]
+    told += [text for line in equal for text in _render_change(line, sources)]
     return "\n".join(told).rstrip() + "\n"
 
 
 HEAD: Final = """# The mutation matrix
 
-Generated by `python -m entrycache_dev.matrix --write`; not written by hand.
+This page is generated by `python -m entrycache_dev.matrix --write`.
 
-Every one-token change of the reference (its states, operations, passes, tables, rows, variants; not the laws, which are
-what is asked), made by a tool, and the patches of `conformance/entrycache_dev/matrix/mutants`: is it seen?
+A tool makes every one-token change of the reference: its states, operations, passes, tables, rows and variants, but
+not its laws. The patches of `conformance/entrycache_dev/matrix/patches` are larger changes. The matrix says which
+detector detects each change:
 
-- **laws**: seeded cases of every theme, level and variant, then the large runs, crowds and stretched cases of `prove`;
-  what a hanging or raising reference does is counted here too, and told apart below (*ends*)
-- **worlds**: the same laws in the small worlds of a pull request, within two steps of their first state
-- **contracts**: those that CrossHair is asked, on plain inputs; **z3**: the lemmas that call the changed function
-- **counts**: states and transitions of those worlds differ from the reference's; **twin**: our fast cache answers
-  otherwise, or tells other rows; **examples**: the answers committed in `spec/examples` differ
+- **laws**: seeded cases of every workload profile, level and variant, then the stress runs of `prove`. A reference
+  that hangs or raises is counted here too, and under *ends* below
+- **worlds**: the same laws in the bounded models of a pull request, within two steps of their first state
+- **contracts**: the contracts of CrossHair on plain inputs; **z3**: the lemmas that call the changed function
+- **counts**: the states and transitions of those models differ; **twin**: our fast cache answers differently or
+  reports other rows; **examples**: the committed answers in `spec/examples` differ
 
-The first four are *formal*: they know the rules, and neither a second implementation nor written answers. They are
-asked in this order, the later ones of what the earlier ones do not see: a column says what is seen *first* by it."""
+The first four are *formal*: they know the rules, but neither a second implementation nor committed answers. Detectors
+are asked in this order, the later ones only about what the earlier ones miss. A column counts what its detector is
+the first to detect."""
 
 
-def share(lines: Iterable[Line]) -> tuple[int, int]:
-    """How many that change something a formal detector sees, and how many there are."""
+def count_detected(lines: Iterable[Line]) -> tuple[int, int]:
+    """Count the changes that a formal detector detects, and all that change something."""
     real = [line for line in lines if not line.because]
     return sum(line.is_formal for line in real), len(real)
 
 
 def _head(lines: Sequence[Line]) -> list[str]:
-    seen, real = share(lines)
-    seen_running, running = share(line for line in lines if not line.ends)
-    patched, patches = share(line for line in lines if line.change.kind == "patch")
+    seen, real = count_detected(lines)
+    seen_running, running = count_detected(line for line in lines if not line.ends)
+    patched, patches = count_detected(line for line in lines if line.change.kind == "patch")
     nobody = sum(not line.seen and not line.because for line in lines)
     return [
         HEAD,
         "",
         f"{len(lines)} changes, of which {len(lines) - real} change nothing. "
-        f"Of the other {real} a formal detector sees {seen} ({_percent(seen, real)}); "
+        f"Of the other {real} formal detectors detect {seen} ({_percent(seen, real)}); "
         f"of the {running} that neither raise nor hang, {seen_running} ({_percent(seen_running, running)}); "
-        f"of the {patches} patches, {patched} ({_percent(patched, patches)}). Nothing at all sees {nobody}.",
+        f"of the {patches} patches, {patched} ({_percent(patched, patches)}). Nothing detects {nobody}.",
     ]
 
 
 def _unasked(number: int) -> list[str]:
-    return ["", f"**{number} changes have not been asked about yet.**"] if number else []
+    return ["", f"**{number} changes have not been tried yet.**"] if number else []
 
 
 def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "nothing to see"
+    return f"{100 * part / whole:.1f} %" if whole else "nothing to detect"
 
 
 COLUMNS: Final = ("changes", "equal", "ends", *FORMAL, *(f"only {name}" for name in OTHERS), "nothing")
@@ -336,19 +333,19 @@ def _cells(lines: Sequence[Line]) -> list[str]:
 
 
 def _first(line: Line) -> str | None:
-    """The first detector that sees it; empty: none does. None: it ends, or changes nothing."""
+    """Return the first detector of a change, empty if none; None if it ends or changes nothing."""
     if line.because or line.ends:
         return None
     return next((name for name in ALL if name in line.seen), "")
 
 
-def _one(line: Line, sources: Mapping[str, str]) -> Iterator[str]:
+def _render_change(line: Line, sources: Mapping[str, str]) -> Iterator[str]:
     change = line.change
     seen = ", ".join(f"{name}: {what}" for name, what in line.seen.items())
     yield f"### `{change.id}` {change.file} {change.function}".rstrip()
     yield ""
     if change.note or line.because or seen:
-        yield " ".join(part for part in (change.note, line.because, f"Seen by {seen}." if seen else "") if part)
+        yield " ".join(part for part in (change.note, line.because, f"Detected by {seen}." if seen else "") if part)
         yield ""
     yield f"```diff\n{change.diff(sources[change.module])}\n```"
     yield ""

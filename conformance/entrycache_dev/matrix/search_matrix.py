@@ -1,4 +1,9 @@
-"""What has been asked of the seeded runs about the changed guards of one system: begun, and gone on with later."""
+"""Measure how surely the search of a run detects a changed guard: `python -m entrycache_dev.matrix.search_matrix`.
+
+`ask_seeds` asks the seeded runs about the changed guards of one system, seed by seed, and explains the changes that no
+outcome shows. Its state is JSON that is kept after each part, so a stopped run continues later. The second half is the
+command and the page docs/search-matrix.md.
+"""
 
 from __future__ import annotations
 
@@ -18,85 +23,85 @@ import click
 from entrycache_conformance.levels import PROFILES
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_dev.matrix.generate import Change
-from entrycache_dev.matrix.mutants import TRIED, all_changes, arguments
-from entrycache_dev.matrix.process import in_child
-from entrycache_dev.matrix.run import called_at_import
+from entrycache_dev.matrix.mutants import TESTED_SYSTEMS, generate_all_changes, load_arguments
+from entrycache_dev.matrix.process import run_in_child
+from entrycache_dev.matrix.run import functions_called_at_import
 from entrycache_dev.matrix.seeded_search import (
     SECONDS,
-    Look,
-    Told,
+    Progress,
+    SearchSettings,
     cases_of,
+    find_missed_seeds,
     first_cases,
-    guards,
-    missed,
-    shown,
-    theme_cases,
-    told_by_rows,
+    profile_cases,
+    select_guards,
+    shown_by_outcomes,
+    shown_by_rows,
 )
-from entrycache_evidence.core.rule_registry import locate_checkout
+from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_protocol.case import case_to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.files import write_text
 
 PATIENCE: Final = 2
-"""A change that none of so many whole seeds shows is not asked about at the others, as the norm asks."""
+"""The number of whole seeds after which an unseen change is not asked about any more."""
 
 BLOCK: Final = 12
-"""Seeds that are asked together; what was asked is written after each block."""
+"""The number of seeds that are asked together; the result is written after each block."""
 
 FEW: Final = 25
-"""The quick cases of a seed under a variant, where few changes are asked about."""
+"""The number of quick cases of a seed under a variant."""
 
 ARGUED: Final = "argued"
 UNEXPLAINED: Final = "not explained"
 ROWS: Final = "only rows of a trace"
 
 State = dict[str, Any]
-"""What is known so far, as JSON: `of` says which changes and cases it is about, `seeds` how many were asked.
+"""The state of the search, as JSON: `of` identifies the changes and cases, and `seeds` counts seeds.
 
-`unseen`: by the id of a change, the seeds that do not show it; `silent`: why no outcome shows it at all; `under`: the
-variant under which it is asked about. `begun` is there as long as the first seeds are asked about: `never` are changes
-that none of them shows, `looks` the variants under which those were asked, and `rows` what rows alone have shown.
+`unseen` lists, by the id of a change, the seeds that do not show it; `silent` says why no outcome shows it; `under` is
+its variant. `begun` exists during the first seeds: `never` are changes that none of them shows, `looks` the variants
+asked, and `rows` the changes that only rows show.
 """
 
 Keep = Callable[[State], None]
 
 NORM: Final = ""
-"""The name of a variant that is none."""
+"""The name of the norm."""
 
 
-def asked(
-    changes: Sequence[Change], look: Look, seeds: int, of_silent: Mapping[str, str], known: State, keep: Keep,
-    told: Told = lambda _: None,
+def ask_seeds(
+    changes: Sequence[Change], look: SearchSettings, seeds: int, of_silent: Mapping[str, str], known: State, keep: Keep,
+    told: Progress = lambda _: None,
 ) -> State:  # fmt: skip
-    """What the runs of so many seeds, from 0 on, see of the changes; `known` is gone on with where it is about them."""
+    """Ask the seeded runs about the changes, seed by seed from 0 on; `known` is continued if it is about them."""
     about = fingerprint(changes, look)
-    state = known if known.get("of") == about else nothing(changes, look) | {"of": about}
+    state = known if known.get("of") == about else empty_state(changes, look) | {"of": about}
     if "begun" in state:
-        state = begin(changes, look, of_silent, state, keep, told)
+        state = ask_first_seeds(changes, look, of_silent, state, keep, told)
     since = {name: ARGUED for name, why in state["silent"].items() if why == UNEXPLAINED and name in of_silent}
     state = {**state, "silent": {**state["silent"], **since}}
     keep(state)
     while state["seeds"] < seeds:
         block = range(state["seeds"], min(seeds, state["seeds"] + BLOCK))
-        unseen = _at(changes, look, block, state, told)
-        state = {**state, "seeds": block.stop, "unseen": _joined(state["unseen"], unseen)}
+        unseen = _ask_block(changes, look, block, state, told)
+        state = {**state, "seeds": block.stop, "unseen": _join_seeds(state["unseen"], unseen)}
         keep(state)
     return state
 
 
-def nothing(changes: Sequence[Change], look: Look) -> State:
-    """What is known before anything was asked."""
+def empty_state(changes: Sequence[Change], look: SearchSettings) -> State:
+    """Return the state before the first question."""
     empty: State = {"silent": {}, "under": {}, "unseen": {}, "begun": {}}
     return {"examples": look.profile.examples, "changes": len(changes), "seeds": 0, **empty}
 
 
-def fingerprint(changes: Sequence[Change], look: Look) -> str:
-    """Which changes are asked which cases: where one of them is another one, what was asked says nothing of it."""
+def fingerprint(changes: Sequence[Change], look: SearchSettings) -> str:
+    """Return an id of the changes and their cases; another id makes earlier results useless."""
     first = [
         made
-        for cases in (cases_of, theme_cases)
+        for cases in (cases_of, profile_cases)
         for made in islice(cases(look.declaration, look.profile, 0), look.quick)
     ]
     themes = [[str(theme), one_to] for theme, one_to in look.declaration.system.cases.extra_themes.items()]
@@ -105,13 +110,14 @@ def fingerprint(changes: Sequence[Change], look: Look) -> str:
     return hashlib.sha256(json.dumps(text).encode()).hexdigest()[:16]
 
 
-def begin(
-    changes: Sequence[Change], look: Look, of_silent: Mapping[str, str], state: State, keep: Keep, told: Told
+def ask_first_seeds(
+    changes: Sequence[Change], look: SearchSettings, of_silent: Mapping[str, str], state: State, keep: Keep,
+    told: Progress,
 ) -> State:  # fmt: skip
-    """The first seeds, and of what none of them shows, why; what is known is kept after each piece."""
+    """Ask the first seeds, and explain the changes that none of them shows; the state is kept after each part."""
     first = range(PATIENCE)
     if not state["begun"]:
-        unseen = missed(changes, look, first, told)
+        unseen = find_missed_seeds(changes, look, first, told)
         never = [name for name, seeds in unseen.items() if seeds == tuple(first)]
         seldom = {name: list(seeds) for name, seeds in unseen.items() if seeds and name not in never}
         state = {**state, "unseen": seldom, "begun": {"never": never, "looks": [], "rows": []}}
@@ -119,27 +125,29 @@ def begin(
     for number in (0, 1, 2):
         for name, declaration in variants_of(look.declaration, (number,)).items():
             if name not in state["begun"]["looks"]:
-                state = _looked(changes, look._replace(declaration=declaration), name, state, of_silent)
+                state = _ask_under_variant(changes, look._replace(declaration=declaration), name, state, of_silent)
                 keep(state)
     rows, never = state["begun"]["rows"], state["begun"]["never"]
     silent = {name: _reason(name in rows, name in of_silent) for name in never if name not in state["under"]}
     known = {key: value for key, value in state.items() if key != "begun"} | {"seeds": PATIENCE, "silent": silent}
-    under = {name: seeds for name, seeds in _at(changes, look, first, known, told).items() if name in known["under"]}
-    return {**known, "unseen": _joined(known["unseen"], under)}
+    under = {
+        name: seeds for name, seeds in _ask_block(changes, look, first, known, told).items() if name in known["under"]
+    }
+    return {**known, "unseen": _join_seeds(known["unseen"], under)}
 
 
-def _looked(
-    changes: Sequence[Change], look: Look, name: str, state: State, of_silent: Mapping[str, str]
+def _ask_under_variant(
+    changes: Sequence[Change], look: SearchSettings, name: str, state: State, of_silent: Mapping[str, str]
 ) -> State:  # fmt: skip
-    """What is known after a look under one variant, or under none, for the rows."""
+    """Return the state after the cases of one variant, or of the norm, for the rows."""
     begun = state["begun"]
     left = [one for one in changes if one.id in begun["never"] and one.id not in state["under"]]
     if ", " in name:  # of pairs of readings those only are asked that nothing else explains
         left = [one for one in left if one.id not in begun["rows"] and one.id not in of_silent]
     cases = first_cases(look) if left else []
-    seen = shown(left, look, cases) if name != NORM else []  # whole seeds of the norm have not shown them
+    seen = shown_by_outcomes(left, look, cases) if name != NORM else []  # whole seeds of the norm have not shown them
     rest = [one for one in left if one not in seen and one.id not in begun["rows"]]
-    rows = {one.id for one in told_by_rows(rest, look, cases)}
+    rows = {one.id for one in shown_by_rows(rest, look, cases)}
     return {
         **state,
         "under": {**state["under"], **{one.id: name for one in seen}},
@@ -153,27 +161,27 @@ def _reason(by_rows: bool, has_argument: bool) -> str:
     return ARGUED if has_argument else UNEXPLAINED
 
 
-def _at(
-    changes: Sequence[Change], look: Look, seeds: range, state: State, told: Told
+def _ask_block(
+    changes: Sequence[Change], look: SearchSettings, seeds: range, state: State, told: Progress
 ) -> dict[str, tuple[int, ...]]:  # fmt: skip
-    """The seeds out of these that do not show a change, each asked under its variant."""
+    """Return the seeds that do not show a change, each asked under its variant."""
     found: dict[str, tuple[int, ...]] = {}
     for name, declaration in variants_of(look.declaration, (0, 1, 2)).items():
         some = [one for one in changes if one.id not in state["silent"] and state["under"].get(one.id, NORM) == name]
         if some:
             quick = look.quick if name == NORM else min(FEW, look.quick)
-            found |= missed(some, look._replace(declaration=declaration, quick=quick), seeds, told)
+            found |= find_missed_seeds(some, look._replace(declaration=declaration, quick=quick), seeds, told)
     return found
 
 
-def _joined(before: Mapping[str, Sequence[int]], more: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
+def _join_seeds(before: Mapping[str, Sequence[int]], more: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
     names = [*before, *(name for name in more if name not in before)]
     both = {name: [*before.get(name, ()), *more.get(name, ())] for name in names}
     return {name: seeds for name, seeds in both.items() if seeds}
 
 
 def variants_of(declaration: Declaration, at_once: Sequence[int]) -> dict[str, Declaration]:
-    """The declaration under so many readings `at_once` that are not the norm's, by their names."""
+    """Return the declaration under each combination of `at_once` variants, by their names."""
     norm = declaration.system.model.variants()
     readings = [
         (field.name, other)
@@ -191,69 +199,74 @@ def variants_of(declaration: Declaration, at_once: Sequence[int]) -> dict[str, D
     }
 
 
-# --- searches
-# `python -m entrycache_dev.matrix.search_matrix`: how surely the search of a run sees a changed guard.
+# --- The command and its page
 
 PAGE: Final = "search-matrix"
 HEAD: Final = f"""# What a run sees of a changed guard
 
-Written by `python -m entrycache_dev.matrix.search_matrix --write`; do not edit. A run that was stopped is gone on with.
+This page is written by `python -m entrycache_dev.matrix.search_matrix --write`; a stopped run continues where it was.
 
-Every one-token change of a comparison, a condition, an operand or a constant of a reference is asked the seeded cases
-of `conform` at profile ci, seed by seed from 0 on, and answers as a subject would, in the process that asks. Changes
-that are argued to change nothing (`equivalent.toml`) are left out. What two whole seeds do not show is asked under the
-readings of releases (variants), one at a time and, where nothing else explains it, two at once; and then at every seed
-under the first of them that shows it. Where none does, the page says why no outcome shows it. What Hypothesis adds to a
-run is not counted. A change counts as seen where a case ends in an error or takes more than {SECONDS:g} s of its own
-time, of which the reference took 0.17 s at most at seed 0; one that makes all cases slow, but none of them so slow,
-does not. A system without a line has not been asked yet.
+A changed guard is a one-token change of a comparison, a condition, an operand or a constant of a reference. It plays
+the seeded cases of `conform` at profile ci, seed by seed from 0 on, as a subject would. Changes that are argued to
+change nothing (`equivalent.toml`) are left out. A change that two whole seeds miss is tried under the variants of
+releases, one at a time and, if nothing else explains it, two at once; then at every seed under the first variant that
+shows it. If no variant shows it, the page says why no outcome does. The search of Hypothesis is not counted. A change
+counts as detected if a case raises or takes more than {SECONDS:g} s of processor time; the reference took at most
+0.17 s at seed 0. A change that makes all cases slower, but none of them this slow, does not count. A system without a
+line has not been tried yet.
 
 | system | changed guards | by a variant | seeds | seen at all | all but one | fewer | by no outcome | not explained |
 |---|---|---|---|---|---|---|---|---|"""
 
-EARLIER: Final = """These systems were asked before runs had odd cases, and have not been asked again."""
+EARLIER: Final = """These systems were tried before runs had edge cases, and have not been tried again."""
 
-ASKED: Final = {system.name: system for system in TRIED}
+SYSTEMS_BY_NAME: Final = {system.name: system for system in TESTED_SYSTEMS}
 """The systems that are asked about, by name."""
 
 UNSURE: Final = 1
-"""At so many seeds a change may go unseen."""
+"""The number of seeds at which a change may go unseen."""
 
 SILENT: Final = Path(__file__).parent / "silent.toml"
-"""Changes that no case within the contract can show by an outcome, each with the argument."""
+"""The file of changes that no case can show by an outcome, each with the argument."""
 
 
 @click.command()
-@click.option("--seeds", type=click.IntRange(2), default=50, show_default=True, help="How many seeds, from 0 on.")
-@click.option("--profile", type=click.Choice(list(PROFILES)), default="ci", show_default=True, help="Of which runs.")
-@click.option("--system", "names", multiple=True, type=click.Choice(list(ASKED)), help="Of these systems; all.")
-@click.option("--only", default="", help="Changes of modules whose name holds this, as kafka_streams.flush.")
-@click.option("--write", is_flag=True, help=f"Write docs/{PAGE}.json and docs/{PAGE}.md; systems not asked stay.")
+@click.option(
+    "--seeds", type=click.IntRange(2), default=50, show_default=True, help="Try this number of seeds, from 0 on."
+)
+@click.option(
+    "--profile", type=click.Choice(list(PROFILES)), default="ci", show_default=True, help="The profile of the runs."
+)
+@click.option(
+    "--system", "names", multiple=True, type=click.Choice(list(SYSTEMS_BY_NAME)), help="Try this system; default: all."
+)
+@click.option("--only", default="", help="Try modules whose name contains this text, such as kafka_streams.flush.")
+@click.option("--write", is_flag=True, help=f"Write docs/{PAGE}.json and docs/{PAGE}.md; other systems stay.")
 def main(seeds: int, profile: str, names: tuple[str, ...], only: str, write: bool) -> None:
-    """Tell the changed guards that seeded runs do not see at all seeds but one; 1 if there are any."""
-    every = all_changes()
-    because = arguments({change.id for change in every})
+    """Report the changed guards that seeded runs miss at more than one seed; exit with 1 if there are any."""
+    every = generate_all_changes()
+    because = load_arguments({change.id for change in every})
     of_silent = tomllib.loads(SILENT.read_text("utf-8"))
-    at_import = in_child(called_at_import)
+    at_import = run_in_child(functions_called_at_import)
     weak = 0
-    for system in (ASKED[name] for name in names or ASKED):
-        changes = [one for one in guards(every, system) if one.id not in because and only in one.module]
-        look = Look(reference_subject(system).declaration, PROFILES[profile], at_import)
+    for system in (SYSTEMS_BY_NAME[name] for name in names or SYSTEMS_BY_NAME):
+        changes = [one for one in select_guards(every, system) if one.id not in because and only in one.module]
+        look = SearchSettings(reference_subject(system).declaration, PROFILES[profile], at_import)
 
         def keep(state: State, changes: Sequence[Change] = changes, name: str = system.name) -> None:
             if write:
                 _write({**_committed()["systems"], name: _with_places(state, changes, of_silent)})
 
         known = _committed()["systems"].get(system.name, {}) if write else {}
-        state = asked(changes, look, seeds, of_silent, known, keep, _progress(len(changes)))
+        state = ask_seeds(changes, look, seeds, of_silent, known, keep, _progress(len(changes)))
         told = _with_places(state, changes, of_silent)
-        print("\n".join(_said(system.name, told)), flush=True)
+        print("\n".join(_describe_result(system.name, told)), flush=True)
         weak += len(_weak(told))
     sys.exit(int(weak > 0))
 
 
 def _with_places(state: State, changes: Sequence[Change], of_silent: Mapping[str, str]) -> State:
-    """With where the changes stand that the page names, and what is argued of them."""
+    """Add the places of the changes that the page names, and the arguments about them."""
     named = {change.id: change for change in changes if change.id in _named(state)}
     places = {
         name: {"file": one.file, "function": one.function, "kind": one.kind, "old": one.old, "new": one.new}
@@ -268,7 +281,7 @@ def _named(state: State) -> set[str]:
 
 
 def _weak(told: State) -> dict[str, list[int]]:
-    """What is missed at more seeds than one, and what no outcome shows for no known reason, at no seed."""
+    """Return the changes that more than one seed misses, and unexplained silent ones without seeds."""
     seldom = {name: seeds for name, seeds in told["unseen"].items() if len(seeds) > UNSURE}
     return seldom | {name: [] for name, why in told["silent"].items() if why == UNEXPLAINED}
 
@@ -288,7 +301,7 @@ def _counts(told: State) -> dict[str, int]:
     }
 
 
-def _said(name: str, told: State) -> Iterator[str]:
+def _describe_result(name: str, told: State) -> Iterator[str]:
     yield f"{name}: " + ", ".join(f"{number} {what}" for what, number in _counts(told).items())
     for one, seeds in _weak(told).items():
         yield f"  {one} {_code(told['places'][one])}: {_missed_at(seeds, told)}"
@@ -320,16 +333,16 @@ def _committed() -> dict[str, Any]:
 
 
 def _write(systems: Mapping[str, Any]) -> None:
-    in_order = {name: systems[name] for name in ASKED if name in systems}
+    in_order = {name: systems[name] for name in SYSTEMS_BY_NAME if name in systems}
     asked = {name for name, told in systems.items() if "begun" not in told}
     earlier = {name: told for name, told in _committed()["earlier"].items() if name not in asked}
     table = {"schema": 2, "systems": in_order, "earlier": earlier}
     write_text(_docs() / f"{PAGE}.json", json.dumps(table, indent=1) + "\n")
-    write_text(_docs() / "reference" / f"{PAGE}.md", page(in_order, earlier))
+    write_text(_docs() / "reference" / f"{PAGE}.md", render_page(in_order, earlier))
 
 
-def page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str, Any]]) -> str:
-    """The committed page; `earlier`: counts of systems that have not been asked the cases of now."""
+def render_page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str, Any]]) -> str:
+    """Render the committed page; `earlier` are counts of systems that were asked older cases."""
     lines = HEAD.splitlines()
     begun = [name for name, told in systems.items() if "begun" in told]
     systems = {name: told for name, told in systems.items() if name not in begun}
@@ -337,7 +350,7 @@ def page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str, Any]])
     for name, told in systems.items():
         lines += ["", f"## {name}", ""]
         lines += [f"- shown by no outcome, {why}: {number}" for why, number in _reasons(told).items()]
-        lines += [f"- asked under `{variant}`: {number}" for variant, number in Counter(told["under"].values()).items()]
+        lines += [f"- tried under `{variant}`: {number}" for variant, number in Counter(told["under"].values()).items()]
         lines += [f"- {_code(told['places'][one])}: {because}" for one, because in told["argued"].items()]
         lines += [
             f"- missed at seed {seeds[0]} alone: {_code(told['places'][one])}"
@@ -348,7 +361,7 @@ def page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str, Any]])
             f"- **{_missed_at(seeds, told)}**: {_code(told['places'][one])}" for one, seeds in _weak(told).items()
         ]
     if begun:
-        lines += ["", f"Begun, with nothing to tell yet: {', '.join(begun)}."]
+        lines += ["", f"In progress, without a result yet: {', '.join(begun)}."]
     if earlier:
         lines += ["", "## With the cases of an earlier version", "", EARLIER, ""]
     for name, before in earlier.items():

@@ -1,38 +1,49 @@
-"""Write docs/explanation/evidence.md: what is verified, within which bounds, and what is not."""
+"""Write docs/explanation/evidence.md: what is verified, within which bounds, and what is not.
+
+The page is rendered from the committed docs/evidence.json, docs/matrix.json and docs/worlds.json. `python -m
+entrycache_dev.pages.evidence [PROFILE]` obtains all evidence first and writes docs/evidence.json, then the page.
+`FORMAL` names the detectors of the mutation matrix that count as formal evidence.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import jinja2
 
-from entrycache_dev.matrix.run import is_formal
-from entrycache_evidence import prove, write_evidence
-from entrycache_evidence.core.results import GRADES
-from entrycache_evidence.core.rule_registry import locate_checkout
-from entrycache_evidence.systems import PROFILES, QUICK_STEPS, SHOWN
+from entrycache_evidence.core.checkout import locate_checkout
+from entrycache_evidence.core.results import GRADES, write_evidence
+from entrycache_evidence.run import prove
+from entrycache_evidence.systems import PROFILES, QUICK_STEPS, SYSTEM_EVIDENCE
 from entrycache_protocol.files import write_text
 from entrycache_reference.rules import Rule
 
 SOURCES: Final = ("evidence.json", "matrix.json", "worlds.json")
-"""What the page is made of, beside it in docs/."""
+"""The files of docs/ that the page is made of."""
 
 REASONS: Final = Path(__file__).with_name("unproved.toml")
-"""Why some rules are not proved."""
+"""The file of reasons why some rules are not proved."""
 
 STRONGEST_FIRST: Final = GRADES[::-1]
 
+FORMAL: Final = ("laws", "worlds", "contracts", "z3")
+"""The detectors of the mutation matrix that count as formal evidence.
+
+They know the rules, but neither a second implementation nor committed answers. `contracts` are those of CrossHair on
+plain inputs; `z3` are the lemmas.
+"""
+
 Lines = Sequence[dict[str, Any]]
-"""Those of one of the `SOURCES`."""
+"""The lines of one of the `SOURCES`."""
 
 
-def page(evidence: Lines, refinements: Lines, changes: Lines, counted: Lines) -> str:
-    """The page, of the lines of evidence.json, matrix.json and worlds.json."""
+def render_page(evidence: Lines, refinements: Lines, changes: Lines, counted: Lines) -> str:
+    """Render the page from the lines of evidence.json, matrix.json and worlds.json."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("entrycache_dev.pages", "."),
         undefined=jinja2.StrictUndefined,
@@ -40,56 +51,66 @@ def page(evidence: Lines, refinements: Lines, changes: Lines, counted: Lines) ->
         autoescape=False,
     )
     have = {grade: {line["rule"] for line in evidence if line["grade"] == grade} for grade in STRONGEST_FIRST}
-    return environment.get_template("sceptic.md.j2").render(
+    return environment.get_template("evidence.md.j2").render(
         rules=len(Rule),
         shown=len(set().union(*have.values())),
         families=_families(have),
-        worlds=_worlds(evidence),
+        models=_models_table(evidence),
         refinements=_refinements(refinements),
         proved=len(have["proved"]),
         unproved=_unproved(have),
         lemmas=_lemmas(evidence),
-        counted=_counted(counted),
+        counted=_describe_counts(counted),
         matrix=_matrix(changes),
     )
 
 
-def of_checkout(root: Path) -> str:
-    """The page as it follows from the files of a checkout."""
+def render_checkout(root: Path) -> str:
+    """Render the page from the files of a checkout."""
     evidence, changes, counted = (json.loads((root / "docs" / name).read_text("utf-8")) for name in SOURCES)
-    return page(evidence["evidence"], evidence["refinements"], changes["changes"], counted["worlds"])
+    return render_page(evidence["evidence"], evidence["refinements"], changes["changes"], counted["worlds"])
 
 
-def path_in(root: Path) -> Path:
-    """Where the page stands in a checkout."""
+def locate_page(root: Path) -> Path:
+    """Return the path of the page in a checkout."""
     return root / "docs" / "explanation/evidence.md"
 
 
-def write(root: Path) -> None:
+def write_page(root: Path) -> None:
     """Write the page of a checkout."""
-    write_text(path_in(root), of_checkout(root))
+    write_text(locate_page(root), render_checkout(root))
+
+
+def is_formal(seen: Collection[str]) -> bool:
+    """Return whether one of these detectors is formal."""
+    return any(name in seen for name in FORMAL)
 
 
 def _families(have: dict[str, set[str]]) -> str:
-    """How many rules of each family have which grade, and the rules that have none."""
+    """Render the number of rules with each grade, by family, and the rules without one."""
     families: dict[str, list[str]] = {}
     for rule in Rule:
         families.setdefault(rule.value.rpartition("-")[0], []).append(rule.value)
     rows = [
-        [name, len(rules), *(len(have[grade] & set(rules)) or "" for grade in STRONGEST_FIRST), _bare(rules, have)]
+        [
+            name,
+            len(rules),
+            *(len(have[grade] & set(rules)) or "" for grade in STRONGEST_FIRST),
+            _rules_without_grade(rules, have),
+        ]
         for name, rules in families.items()
     ]
     total = ["all", len(Rule), *(len(have[grade]) for grade in STRONGEST_FIRST), ""]
     return _table(["family", "rules", *STRONGEST_FIRST, "only tested"], [*rows, total])
 
 
-def _bare(rules: Iterable[str], have: dict[str, set[str]]) -> str:
-    """Those of these rules that have no grade."""
+def _rules_without_grade(rules: Iterable[str], have: dict[str, set[str]]) -> str:
+    """Return the rules without a grade."""
     return ", ".join(rule for rule in rules if not any(rule in found for found in have.values()))
 
 
-def reasons() -> dict[str, str]:
-    """Why a rule is not proved, by the rule."""
+def load_reasons() -> dict[str, str]:
+    """Return the reason why a rule is not proved, by the rule."""
     because = tomllib.loads(REASONS.read_text("utf-8"))["because"]
     found = {rule: one["reason"] for one in because for rule in one.get("rules", ())}
     families = {family: one["reason"] for one in because for family in one.get("families", ())}
@@ -100,70 +121,71 @@ def reasons() -> dict[str, str]:
 
 
 def _unproved(have: dict[str, set[str]]) -> str:
-    """The rules that are not proved, the next grade that each has, and why."""
+    """Render the rules that are not proved, their next grade, and the reason."""
     rows: dict[tuple[str, str], list[str]] = {}
-    why = reasons()
+    why = load_reasons()
     for rule in (rule.value for rule in Rule if rule.value not in have["proved"]):
         grade = next((grade for grade in STRONGEST_FIRST if rule in have[grade]), "tested")
-        rows.setdefault((grade, why.get(rule, "not asked")), []).append(rule)
+        rows.setdefault((grade, why.get(rule, "no lemma")), []).append(rule)
     return _table(
-        ["rules not proved", "but", "why"], [[", ".join(held), grade, told] for (grade, told), held in rows.items()]
+        ["rules not proved", "best grade", "reason"],
+        [[", ".join(held), grade, told] for (grade, told), held in rows.items()],
     )
 
 
-def _counted(counted: Lines) -> str:
-    """How many worlds have committed counts, the largest of them, and which have none."""
+def _describe_counts(counted: Lines) -> str:
+    """Describe the committed counts: their number, the largest model, and the models without counts."""
     largest = max(counted, key=lambda line: line["states"])
     held = {(line["world"], line["within"]) for line in counted}
-    every = [world for shown in SHOWN.values() for profile in PROFILES for world in shown.of(profile)]
+    every = [scope for shown in SYSTEM_EVIDENCE.values() for profile in PROFILES for scope in shown.models_of(profile)]
     bare = {
-        world.name: "its end" if world.depth is None else f"{world.depth} steps"
-        for world in every
-        if (world.name, world.depth) not in held
+        scope.name: "its end" if scope.depth is None else f"{scope.depth} steps"
+        for scope in every
+        if (scope.name, scope.depth) not in held
     }
     left = "; ".join(f"{name} (to {reach})" for name, reach in bare.items())
-    long = {(world.name, world.depth) for shown in SHOWN.values() for world in shown.of(PROFILES[1])}
-    quick = [world for shown in SHOWN.values() for world in shown.of(PROFILES[0])]
-    nearer = sum((world.name, world.depth) not in long for world in quick)
+    long = {(scope.name, scope.depth) for shown in SYSTEM_EVIDENCE.values() for scope in shown.models_of(PROFILES[1])}
+    quick = [scope for shown in SYSTEM_EVIDENCE.values() for scope in shown.models_of(PROFILES[0])]
+    nearer = sum((scope.name, scope.depth) not in long for scope in quick)
     return (
-        f"The counts of {len(counted)} worlds are committed; `prove` compares, and other counts are a failure. The "
-        f"largest is {largest['world']} ({largest['states']} states, {largest['transitions']} transitions). Not run to "
-        f"their bounds, so without counts, are these of a night: {left or 'none'}. In a pull request {nearer} of its "
-        f"{len(quick)} worlds end some steps before those of the long run, which this page tells of, and fast caches "
-        f"are walked beside the reference within {QUICK_STEPS} steps alone."
+        f"The counts of {len(counted)} models are committed, and `prove` fails if a count differs. The largest is "
+        f"{largest['world']} ({largest['states']} states, {largest['transitions']} transitions). These models of a "
+        f"nightly run were not explored to their bounds and have no counts: {left or 'none'}. This page describes the "
+        f"long run. A pull request explores {nearer} of its {len(quick)} models with fewer steps, and walks fast "
+        f"caches within {QUICK_STEPS} steps only."
     )
 
 
-def _worlds(evidence: Lines) -> str:
-    """The largest world of each rule, once each, with how many rules have it."""
+def _models_table(evidence: Lines) -> str:
+    """Render the largest model of each rule once, with the number of rules."""
     rules: dict[str, int] = {}
     for line in evidence:
         if line["grade"] == "exhausted":
-            world = line["bounds"].partition("; asked ")[0].partition("; also: ")[0]
-            rules[world] = rules.get(world, 0) + 1
-    rows = [[*_named(world), count] for world, count in rules.items()]
-    return _table(["world", "what it has, how far, how many", "rules"], rows)
+            scope = line["bounds"].partition("; checked ")[0].partition("; also: ")[0]
+            rules[scope] = rules.get(scope, 0) + 1
+    rows = [[*_split_name(scope), count] for scope, count in rules.items()]
+    return _table(["bounded model", "its scope, steps and states", "rules"], rows)
 
 
 def _refinements(refinements: Lines) -> str:
-    rows = [[line["system"], *_named(line["bounds"]), line["refuted_mutant"]] for line in refinements]
-    return _table(["system", "world", "what it has, how far, how many", "the fault that is told apart"], rows)
+    rows = [[line["system"], *_split_name(line["bounds"]), line["refuted_mutant"]] for line in refinements]
+    return _table(["system", "bounded model", "its scope, steps and states", "the seeded fault"], rows)
 
 
-def _named(world: str) -> tuple[str, str]:
-    """The name of a world, and the rest of what is told of it."""
-    name, _, rest = world.partition(": ")
+def _split_name(scope: str) -> tuple[str, str]:
+    """Split a description into the name of a model and the rest."""
+    name, _, rest = scope.partition(": ")
     return name, rest
 
 
 def _lemmas(evidence: Lines) -> str:
-    """What was proved or confirmed, and the rules that it was shown for."""
+    """Render the proved and confirmed claims, with their rules."""
     found: dict[tuple[str, str], list[str]] = {}
     for line in evidence:
         if line["grade"] in ("proved", "confirmed"):
             found.setdefault((line["grade"], line["bounds"]), []).append(line["rule"])
     rows = [[grade, bounds, ", ".join(rules)] for (grade, bounds), rules in sorted(found.items(), reverse=True)]
-    return _table(["grade", "for what", "rules shown so"], rows)
+    return _table(["grade", "claim", "shown for"], rows)
 
 
 def _matrix(changes: Lines) -> str:
@@ -171,9 +193,9 @@ def _matrix(changes: Lines) -> str:
     formal = sum(is_formal(change["seen"]) for change in real)
     unseen = sum(not change["seen"] for change in real)
     return (
-        f"{len(changes)} were asked about, {len(changes) - len(real)} of them change nothing. Of the other {len(real)} "
-        f"a formal detector sees {formal} ({100 * formal / len(real):.1f} %), a second implementation or written "
-        f"answers {len(real) - formal - unseen} more. {unseen} pass everything."
+        f"Of {len(changes)} changes {len(changes) - len(real)} change nothing. Formal detectors detect {formal} of the "
+        f"other {len(real)} ({100 * formal / len(real):.1f} %); a second implementation or committed answers detect "
+        f"{len(real) - formal - unseen} more. {unseen} changes pass everything."
     )
 
 
@@ -183,12 +205,11 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])
 
 
-# --- __main__
-# `python -m entrycache_evidence [PROFILE]`: prove everything and write docs/evidence.json and its page.
+# --- The command
 
 
 def main() -> int:
-    """Write the evidence; the exit code is 1 where something failed, and then nothing is written."""
+    """Write the evidence and the page; return 1, and write nothing, if something failed."""
     proof = prove(sys.argv[1] if len(sys.argv) > 1 else "long")
     for line in [*proof.failures, *(f"skipped: {part}: {reason}" for part, reason in proof.skipped)]:
         print(line, file=sys.stderr)
@@ -197,7 +218,7 @@ def main() -> int:
     write_evidence(proof)
     root = locate_checkout()
     assert root is not None, "the line before has written into it"
-    write(root)
+    write_page(root)
     return 0
 
 

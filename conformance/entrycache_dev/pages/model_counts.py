@@ -1,7 +1,8 @@
-"""`python -m entrycache_evidence.model_checker [PROFILE] [--missing]`: count the worlds of a profile; write docs/worlds.json.
+"""Count the bounded models of a profile: `python -m entrycache_dev.pages.model_counts [PROFILE] [--missing]`.
 
-With `--missing` only those are counted that have no counts there. With `--soonest` planted faults are looked for in all
-of them instead; in which world each shows soonest goes into docs/soonest.json.
+The command writes the numbers of states and transitions into docs/worlds.json; with `--missing` it counts only models
+without numbers there. With `--soonest` it searches all models for each seeded fault instead, and writes the model in
+which it shows first into docs/soonest.json.
 """
 
 from __future__ import annotations
@@ -15,57 +16,57 @@ from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.model_checker import evidence
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, Exploration, explore
 from entrycache_evidence.model_checker.evidence import refute
-from entrycache_evidence.systems import PROFILES, SHOWN
+from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE
 
 MISSING: Final = "--missing"
 SOONEST: Final = "--soonest"
 
 
 def main(arguments: list[str]) -> int:
-    """Write what is counted, world by world; the exit code is 1 where a law breaks, and then no more is counted."""
+    """Count the models and write their counts; return 1 at the first broken law."""
     profile = next((argument for argument in arguments if argument not in {MISSING, SOONEST}), PROFILES[0])
     if profile not in PROFILES:
         print(f"no profile {profile!r}; expected one of {', '.join(PROFILES)}", file=sys.stderr)
         return 2
     if SOONEST in arguments:
-        return _look(profile)
-    held = evidence.load_counts()
-    for shown in SHOWN.values():
-        for world in shown.of(profile):
-            if MISSING in arguments and evidence.counts_key(world) in held:
+        return _find_first_sightings(profile)
+    committed = evidence.load_counts()
+    for entry in SYSTEM_EVIDENCE.values():
+        for scope in entry.models_of(profile):
+            if MISSING in arguments and evidence.counts_key(scope) in committed:
                 continue
-            seen = _explored(world)
-            if seen.counterexample is not None:
-                print(f"{world.name}: a law is broken; nothing is accepted: entrycache prove", file=sys.stderr)
+            explored = _explore_with_progress(scope)
+            if explored.counterexample is not None:
+                print(f"{scope.name}: a law is broken; nothing is accepted: entrycache prove", file=sys.stderr)
                 return 1
-            key, now = evidence.count_states(world, seen)
-            held[key] = now
-            evidence.write_counts(held)
-            print(f"{world.name}: {evidence.describe_counts(now)}", flush=True)
+            key, now = evidence.count_states(scope, explored)
+            committed[key] = now
+            evidence.write_counts(committed)
+            print(f"{scope.name}: {evidence.describe_counts(now)}", flush=True)
     return 0
 
 
-def _look(profile: str) -> int:
-    """Write for each rule whose law is asked in a world of the profile where its planted fault shows soonest."""
-    held = evidence.load_first_sightings()
-    for shown in SHOWN.values():
-        seen = [(world, explore(world, whole=False)) for world in shown.of(profile)]
+def _find_first_sightings(profile: str) -> int:
+    """Write the model in which each seeded fault shows first."""
+    committed = evidence.load_first_sightings()
+    for entry in SYSTEM_EVIDENCE.values():
+        explored = [(scope, explore(scope, whole=False)) for scope in entry.models_of(profile)]
         for rule in FAULT_OF:
-            inside = [world for world, found in seen if found.fired.get(rule)]
+            inside = [scope for scope, found in explored if found.fired.get(rule)]
             refutation = refute(rule, inside)
             if refutation is not None:
-                held[rule] = refutation.world.name
-                print(f"{rule.value}: {refutation.world.name}", flush=True)
-    evidence.write_first_sightings(held)
+                committed[rule] = refutation.scope.name
+                print(f"{rule.value}: {refutation.scope.name}", flush=True)
+    evidence.write_first_sightings(committed)
     return 0
 
 
-def _explored(world: AnyBoundedModel) -> Exploration:
-    """The world to its end; on a terminal, with how many states there are so far."""
+def _explore_with_progress(scope: AnyBoundedModel) -> Exploration:
+    """Explore a model; on a terminal, show the number of states so far."""
     if not sys.stderr.isatty():
-        return explore(world, whole=False)
-    with Console(stderr=True).status(world.name) as status:
-        return explore(world, lambda states, _: status.update(f"{world.name}: {states} states"), whole=False)
+        return explore(scope, whole=False)
+    with Console(stderr=True).status(scope.name) as status:
+        return explore(scope, lambda states, _: status.update(f"{scope.name}: {states} states"), whole=False)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ from typing import Any, Final
 
 import click
 
-from entrycache_evidence.core.rule_registry import ID, Links, Text, load_links, load_texts, locate_checkout
+from entrycache_evidence.core.checkout import locate_checkout
+from entrycache_evidence.core.rule_registry import ID, Links, Text, load_links, load_texts
 from entrycache_evidence.rulebook.examples import Example, load_examples
 from entrycache_evidence.rulebook.render import render_example
 from entrycache_protocol.errors import MissingPrerequisite

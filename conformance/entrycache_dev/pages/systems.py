@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from entrycache_conformance.levels import PROFILES, find_rule_levels
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.core.rule_registry import locate_spec_folder
+from entrycache_evidence.core.checkout import locate_spec_folder
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.files import write_text
 from entrycache_protocol.schema import config_schema, object_schema

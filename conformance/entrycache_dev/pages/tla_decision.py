@@ -1,11 +1,14 @@
-"""The operator `Decide` of the TLA+ modules, generated from the decision table of the reference."""
+"""Generate the operator `Decide` of the TLA+ modules from the decision table of the reference.
+
+`python -m entrycache_dev.pages.tla_decision` writes spec/formal/pulsar-pip430/Decision.tla.
+"""
 
 from __future__ import annotations
 
 import sys
 from typing import Final
 
-from entrycache_evidence.tlc.runner import folder_of
+from entrycache_evidence.tlc.runner import locate_modules
 from entrycache_protocol.files import write_text
 from entrycache_reference.pulsar_pip430 import NAME
 from entrycache_reference.pulsar_pip430.decision import ANY, DECISION, Facts, Line
@@ -15,23 +18,22 @@ MODULE: Final = "Decision"
 HEAD: Final = f"""\
 ------------------------------ MODULE {MODULE} ------------------------------
 (***************************************************************************)
-(* What a pass does with the slot at the head: generated from DECISION in  *)
-(* the reference, line by line, by `python -m                              *)
-(* entrycache_dev.pages.tla_decision`. The first line that    *)
-(* fits decides.                                                           *)
+(* What a pass does with the slot at the head. The module is generated     *)
+(* from the table DECISION of the reference, line by line, by `python -m   *)
+(* entrycache_dev.pages.tla_decision`. The first line that fits decides.   *)
 (***************************************************************************)
 
 """
 
 
 def condition(line: Line) -> str:
-    """When a line fits."""
+    """Render the condition of a line."""
     cells = zip(Facts._fields, line.cells, strict=True)
     return " /\\ ".join(name if cell else f"~{name}" for name, cell in cells if cell is not ANY) or "TRUE"
 
 
-def written(table: tuple[Line, ...]) -> str:
-    """The module for a table."""
+def render_module(table: tuple[Line, ...]) -> str:
+    """Render the module for a table."""
     lines = [f"Decide({', '.join(Facts._fields)}) =="]
     for at, line in enumerate(table):
         word = "  IF" if at == 0 else "  ELSE IF"
@@ -41,5 +43,5 @@ def written(table: tuple[Line, ...]) -> str:
 
 
 if __name__ == "__main__":
-    write_text(folder_of(NAME) / f"{MODULE}.tla", written(DECISION))
+    write_text(locate_modules(NAME) / f"{MODULE}.tla", render_module(DECISION))
     sys.exit(0)

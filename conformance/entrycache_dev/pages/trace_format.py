@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from entrycache_cli.commands.record import record
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.core.rule_registry import locate_spec_folder
+from entrycache_evidence.core.checkout import locate_spec_folder
 from entrycache_protocol.case import read_case
 from entrycache_protocol.files import scratch_folder, write_text
 from entrycache_spark.common.rule_files import RuleFile, all_rules

@@ -1,1 +1,1 @@
-"""What each cache of Pulsar gives up: the same little traces through the three references."""
+"""A study of Pulsar's caches: which promise of PIP-430 each of them keeps."""

@@ -1,4 +1,8 @@
-"""The three references of Pulsar's caches, asked in the same words."""
+"""Ask the three references of Pulsar's caches in the same words.
+
+A `Word` is a write, a read, a delivery or the passage of time. A `Cache` translates it into operations of its reference
+and returns an `Answer` with the entries that are cached afterwards.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ LEDGER: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """An entry is written, which so many readers are still to read; None: nobody has counted them."""
+    """A written entry, with its number of expected reads or None if nobody counts them."""
 
     cache: str
     entry: int
@@ -27,19 +31,19 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Time goes on."""
+    """The passage of time."""
 
     nanos: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The periodic task: what is older than the time to live is to go."""
+    """The periodic task, which removes entries older than the time to live."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A reader asks for the entries from `first` to `last`."""
+    """A read of the entries from `first` to `last`."""
 
     cache: str
     first: int
@@ -48,7 +52,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Deliver:
-    """A reader gets an entry."""
+    """The delivery of an entry to its reader."""
 
     cache: str
     entry: int
@@ -56,17 +60,17 @@ class Deliver:
 
 @dataclass(frozen=True, slots=True)
 class Postpone:
-    """A dispatcher has read an entry that it cannot deliver now: it keeps the position for a replay."""
+    """An entry that a dispatcher cannot deliver now and keeps for a replay."""
 
     cache: str
     entry: int
 
 
 Word = Add | Wait | Task | Range | Deliver | Postpone
-"""What is said to every cache alike."""
+"""A word that every cache understands."""
 
 
-class Kept(NamedTuple):
+class CachedEntry(NamedTuple):
     """A cached entry."""
 
     cache: str
@@ -74,7 +78,7 @@ class Kept(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The settings of a little trace."""
+    """The settings of a short trace."""
 
     max_size_bytes: int = 10
     watermark: float = 0.5
@@ -82,16 +86,16 @@ class Limits(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A cache after a word: itself, what it holds, of a range what it served, and at how many entries passes looked."""
+    """The cache after a word: its state, its entries, the served part of a range, and the visits of passes."""
 
     state: Any
-    kept: Mapping[Kept, int]
+    kept: Mapping[CachedEntry, int]
     served: tuple[int, ...] = ()
-    looked: int = 0
+    visits: int = 0
 
 
 class Cache(NamedTuple):
-    """One of the caches. `start` gives its empty state, `say` what becomes of a state."""
+    """One of the caches: `start` returns its empty state, and `say` the answer to a word."""
 
     system: str
     start: Callable[[Limits], Any]
@@ -104,23 +108,23 @@ def _pip430(limits: Limits) -> pulsar_pip430.Config:
     )
 
 
-TAKEN: Final = frozenset({"EVICT", "REQUEUE"})
-"""The rows of entries that a pass of pulsar-pip430 looked at and went on; where it ended, it looked at one more."""
+VISIT_ROWS: Final = frozenset({"EVICT", "REQUEUE"})
+"""The rows of entries that a pass of pulsar-pip430 visited and passed; it visited one more where it ended."""
 
 
 def _say_pip430(state: Any, word: Word, limits: Limits) -> Answer:
     served: tuple[int, ...] = ()
-    looked = 0
+    visits = 0
     for op in _ops_of_pip430(word):
         done = pulsar_pip430.step(state, op, _pip430(limits))
         state = done.state
         served += tuple(pos.entry for pos in getattr(done.outcome, "hits", ()))
-        looked += sum(row.op in TAKEN for row in done.rows) + bool(state.queue)
-    return Answer(state, _kept(state.caches), served, looked)
+        visits += sum(row.op in VISIT_ROWS for row in done.rows) + bool(state.queue)
+    return Answer(state, _cached_entries(state.caches), served, visits)
 
 
 def _ops_of_pip430(word: Word) -> Sequence[ops.Op]:
-    """A postponed entry is expected once more before it is given back, which takes one expected read."""
+    """Return the operations of a word; a postponed entry is expected once more before it is given back."""
     if not isinstance(word, Deliver | Postpone):
         return [_op_of_pip430(word)]
     place = CacheName(word.cache), Position(LEDGER, word.entry)
@@ -149,14 +153,14 @@ def _legacy(limits: Limits) -> pulsar_legacy.Config:
 
 def _say_legacy(state: pulsar_legacy.State, word: Word, limits: Limits) -> Answer:
     served: tuple[int, ...] = ()
-    looked = 0
+    visits = 0
     for op in _ops_of_legacy(state, word):
         done = pulsar_legacy.step(state, op, _legacy(limits))
         state = done.state
         served += tuple(pos.entry for pos in getattr(done.outcome, "hits", ()))
         if isinstance(op, legacy_ops.Expire):
-            looked += sum(row.op == "EVICT" for row in done.rows) + (op.cache in state.caches)
-    return Answer(state, _kept(state.caches), served, looked)
+            visits += sum(row.op == "EVICT" for row in done.rows) + (op.cache in state.caches)
+    return Answer(state, _cached_entries(state.caches), served, visits)
 
 
 def _ops_of_legacy(state: pulsar_legacy.State, word: Word) -> Sequence[Any]:
@@ -173,9 +177,9 @@ def _ops_of_legacy(state: pulsar_legacy.State, word: Word) -> Sequence[Any]:
             return [legacy_ops.Get(CacheName(cache), Position(LEDGER, entry))]
 
 
-def _kept(caches: Mapping[Any, Any]) -> dict[Kept, int]:
+def _cached_entries(caches: Mapping[Any, Any]) -> dict[CachedEntry, int]:
     return {
-        Kept(str(name), pos.entry): entry.size_bytes
+        CachedEntry(str(name), pos.entry): entry.size_bytes
         for name, cache in caches.items()
         for pos, entry in cache.entries.items()
     }
@@ -194,12 +198,12 @@ def _say_segmented(state: pulsar_segmented.State, word: Word, limits: Limits) ->
         done = pulsar_segmented.step(state, op, _segmented(limits))
         state, served = done.state, tuple(pos.entry for pos in getattr(done.outcome, "hits", ()))
     found = [entry for segment in state.segments.values() for entry in segment.entries]
-    kept = {Kept(str(one.place.cache), one.place.pos.entry): one.size_bytes for one in found}
+    kept = {CachedEntry(str(one.place.cache), one.place.pos.entry): one.size_bytes for one in found}
     return Answer(state, kept, served)
 
 
 def _op_of_segmented(word: Word) -> Any:
-    """Time and the periodic task do nothing to a ring."""
+    """Return the operation of a word; time and the periodic task do nothing to a ring."""
     match word:
         case Add(cache, entry, size_bytes, _):
             return segmented_ops.Insert(CacheName(cache), Position(LEDGER, entry), size_bytes)

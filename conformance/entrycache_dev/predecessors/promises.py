@@ -1,4 +1,9 @@
-"""What PIP-430 promises, as sentences about one step; and the shortest little trace after which one is broken."""
+"""State the promises of PIP-430, and find the shortest trace that breaks each.
+
+A `Promise` is a predicate of one step (`CacheStep`). `find_shortest_trace` tries all traces of its words, the shortest
+first. The docstring of each predicate is its text on the page docs/explanation/predecessors.md, which `python -m
+entrycache_dev.predecessors.promises` writes.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +17,8 @@ from entrycache_dev.predecessors.caches import (
     Add,
     Answer,
     Cache,
+    CachedEntry,
     Deliver,
-    Kept,
     Limits,
     Postpone,
     Range,
@@ -21,12 +26,12 @@ from entrycache_dev.predecessors.caches import (
     Wait,
     Word,
 )
-from entrycache_evidence.core.rule_registry import locate_checkout
+from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_protocol.files import write_text
 
 
-class Added(NamedTuple):
-    """How a cached entry came in: with which word of the trace, at what time; and what became of its one read."""
+class Origin(NamedTuple):
+    """The origin of a cached entry: its word, its time, and the state of its one read."""
 
     at: int
     word: Add
@@ -35,94 +40,96 @@ class Added(NamedTuple):
     is_postponed: bool = False
 
 
-class Moment(NamedTuple):
-    """A step of a little trace: the word, the cache before and after, how each entry came in, and the time."""
+class CacheStep(NamedTuple):
+    """A step of a short trace: the word, the cache before and after, the origins of entries, and the time."""
 
     word: Word
-    old: Answer
-    new: Answer
-    added: Mapping[Kept, Added]
+    before: Answer
+    after: Answer
+    added: Mapping[CachedEntry, Origin]
     nanos: int
     limits: Limits
 
     @property
-    def gone(self) -> list[Kept]:
-        """What was cached before and is no more, the oldest first."""
-        gone = (one for one in self.old.kept if one not in self.new.kept)
+    def gone(self) -> list[CachedEntry]:
+        """The entries that left, the oldest first."""
+        gone = (one for one in self.before.kept if one not in self.after.kept)
         return sorted(gone, key=lambda one: self.added[one].at)
 
 
 class Promise(NamedTuple):
-    """`keeps`: whether a step keeps it. `words`: what the little traces are made of, to so many words in all."""
+    """A promise: `keeps` checks a step, `words` are the words of the traces, and `most` is their greatest length."""
 
     title: str
     source: str
-    keeps: Callable[[Moment], bool]
+    keeps: Callable[[CacheStep], bool]
     words: tuple[Callable[[int], Word], ...]
     most: int
     limits: Limits = Limits()
 
 
-def oldest_first(moment: Moment) -> bool:
-    """Nothing leaves for want of room while something older stays, in whatever ledger."""
+def oldest_first(moment: CacheStep) -> bool:
+    """No entry leaves for want of room while an older one stays, in any ledger."""
     if not isinstance(moment.word, Add):
         return True
     added = moment.added
-    return not any(added[stays].at < added[one].at for one in moment.gone for stays in moment.new.kept)
+    return not any(added[stays].at < added[one].at for one in moment.gone for stays in moment.after.kept)
 
 
-def expected_stay(moment: Moment) -> bool:
-    """Nothing that is still to be read leaves for want of room while something that nobody waits for stays."""
+def expected_stay(moment: CacheStep) -> bool:
+    """No entry with an expected read leaves for want of room while one without stays."""
     if not isinstance(moment.word, Add):
         return True
-    stays = [one for one in moment.old.kept if one in moment.new.kept]
+    stays = [one for one in moment.before.kept if one in moment.after.kept]
     waits = {one: bool(added.word.expected_reads) for one, added in moment.added.items()}
     return not any(waits[one] and not waits[other] for one in moment.gone for other in stays)
 
 
-def replays_stay(moment: Moment) -> bool:
-    """Nothing that is kept for a replay leaves for want of room while something that its reader has got stays."""
+def replays_stay(moment: CacheStep) -> bool:
+    """No entry that is kept for a replay leaves for want of room while a delivered one stays."""
     if not isinstance(moment.word, Add):
         return True
-    stays = [one for one in moment.old.kept if one in moment.new.kept]
+    stays = [one for one in moment.before.kept if one in moment.after.kept]
     waits = [one for one in moment.gone if moment.added[one].is_postponed and not moment.added[one].is_delivered]
     return not (waits and any(moment.added[one].is_delivered for one in stays))
 
 
-def work_is_bounded(moment: Moment) -> bool:
-    """The periodic task looks at the entries that leave, and at one more at most, however many ledgers there are."""
-    return not isinstance(moment.word, Task) or moment.new.looked <= len(moment.gone) + 1
+def work_is_bounded(moment: CacheStep) -> bool:
+    """The periodic task visits the entries that leave and at most one more, for any number of ledgers."""
+    return not isinstance(moment.word, Task) or moment.after.visits <= len(moment.gone) + 1
 
 
-def nothing_old(moment: Moment) -> bool:
-    """After the periodic task nothing is older than the time to live."""
+def nothing_old(moment: CacheStep) -> bool:
+    """After the periodic task no entry is older than the time to live."""
     if not isinstance(moment.word, Task):
         return True
-    return not any(moment.nanos - moment.added[one].nanos > moment.limits.ttl_nanos for one in moment.new.kept)
+    return not any(moment.nanos - moment.added[one].nanos > moment.limits.ttl_nanos for one in moment.after.kept)
 
 
-def within_limit(moment: Moment) -> bool:
+def within_limit(moment: CacheStep) -> bool:
     """After a write the bytes are within the limit."""
-    return sum(moment.new.kept.values()) <= moment.limits.max_size_bytes
+    return sum(moment.after.kept.values()) <= moment.limits.max_size_bytes
 
 
-def no_more_than_needed(moment: Moment) -> bool:
-    """Without the youngest of what a write removes the bytes would still be above the watermark."""
+def no_more_than_needed(moment: CacheStep) -> bool:
+    """Without the youngest entry that a write removes, the bytes would still be above the watermark."""
     if not moment.gone:
         return True
     target = int(moment.limits.max_size_bytes * moment.limits.watermark)
-    return sum(moment.new.kept.values()) + moment.old.kept[moment.gone[-1]] > target
+    return sum(moment.after.kept.values()) + moment.before.kept[moment.gone[-1]] > target
 
 
-def parts_are_served(moment: Moment) -> bool:
-    """Of a range, what is cached is served from the cache."""
+def parts_are_served(moment: CacheStep) -> bool:
+    """A read serves the cached part of its range from the cache."""
     if not isinstance(moment.word, Range):
         return True
     asked = range(moment.word.first, moment.word.last + 1)
-    return all(entry in moment.new.served for entry in asked if Kept(moment.word.cache, entry) in moment.old.kept)
+    return all(
+        entry in moment.after.served for entry in asked if CachedEntry(moment.word.cache, entry) in moment.before.kept
+    )
 
 
-def _adds(*sizes: int, expected: Sequence[int | None] = (None,)) -> tuple[Callable[[int], Word], ...]:
+def _build_adds(*sizes: int, expected: Sequence[int | None] = (None,)) -> tuple[Callable[[int], Word], ...]:
     return tuple(
         (lambda at, cache=cache, size=size, count=count: Add(cache, at, size, count))
         for cache in ("a", "b")
@@ -134,10 +141,10 @@ def _adds(*sizes: int, expected: Sequence[int | None] = (None,)) -> tuple[Callab
 PIP: Final = "PIP-430"
 
 PROMISES: Final = (
-    Promise("oldest first, over all ledgers", f"{PIP}, goals", oldest_first, _adds(1, 4), 6),
+    Promise("oldest first, over all ledgers", f"{PIP}, goals", oldest_first, _build_adds(1, 4), 6),
     Promise(
         "what readers still expect stays longer", f"{PIP}, expected read count", expected_stay,
-        _adds(4, expected=(None, 1)), 6,
+        _build_adds(4, expected=(None, 1)), 6,
     ),
     Promise(
         "what is kept for a replay stays longer", f"{PIP}, replay queue of Key_Shared", replays_stay,
@@ -145,64 +152,69 @@ PROMISES: Final = (
          lambda at: Postpone("a", 0), lambda at: Deliver("a", 1)), 6,
     ),
     Promise("a pass does not grow with the number of ledgers", f"{PIP}, goals", work_is_bounded,
-            (*_adds(1), lambda at: Wait(), lambda at: Task()), 6),
+            (*_build_adds(1), lambda at: Wait(), lambda at: Task()), 6),
     Promise("nothing outlives its time by long", f"{PIP}, eviction by time", nothing_old,
             (lambda at: Add("a", 0), lambda at: Add("a", 1), lambda at: Wait(), lambda at: Task()), 6),
-    Promise("a write leaves the bytes within the limit", f"{PIP}, eviction by size", within_limit, _adds(1, 4), 6),
-    Promise("no more leaves than has to", f"{PIP}, watermark", no_more_than_needed, _adds(1, 4), 6),
+    Promise(
+        "a write leaves the bytes within the limit", f"{PIP}, eviction by size", within_limit, _build_adds(1, 4), 6,
+    ),
+    Promise("no more leaves than has to", f"{PIP}, watermark", no_more_than_needed, _build_adds(1, 4), 6),
     Promise("a range that is cached in part is served in part", "storage reads of 4.2", parts_are_served,
-            (*_adds(1), lambda at: Range("a", 0, 1)), 4, Limits(1_000)),
+            (*_build_adds(1), lambda at: Range("a", 0, 1)), 4, Limits(1_000)),
 )  # fmt: skip
 
 
-class Broken(NamedTuple):
-    """What became of a promise: the shortest trace that breaks it, None; and how many were tried."""
+class PromiseResult(NamedTuple):
+    """The result of a promise: the shortest trace that breaks it or None, and the number of traces."""
 
     trace: tuple[Word, ...] | None
     tried: int
 
 
-class Begun(NamedTuple):
-    """A trace that may go on."""
+class OpenTrace(NamedTuple):
+    """A trace that may be continued."""
 
     words: tuple[Word, ...]
-    old: Answer
-    added: Mapping[Kept, Added]
+    before: Answer
+    added: Mapping[CachedEntry, Origin]
     nanos: int
 
 
-def shortest(cache: Cache, promise: Promise) -> Broken:
-    """All little traces, the shortest first, up to the first after whose last word the promise is broken."""
+def find_shortest_trace(cache: Cache, promise: Promise) -> PromiseResult:
+    """Try all short traces, the shortest first, until one breaks the promise."""
     tried = 0
-    begun = [Begun((), Answer(cache.start(promise.limits), {}), {}, 0)]
+    open_traces = [OpenTrace((), Answer(cache.start(promise.limits), {}), {}, 0)]
     for _ in range(promise.most):
         longer = []
-        for one in begun:
-            for word in _next(one.words, promise):
+        for one in open_traces:
+            for word in _next_words(one.words, promise):
                 tried += 1
-                new = cache.say(one.old.state, word, promise.limits)
-                added, nanos = _added(one, word, new), one.nanos + (word.nanos if isinstance(word, Wait) else 0)
-                if not promise.keeps(Moment(word, one.old, new, added, nanos, promise.limits)):
-                    return Broken((*one.words, word), tried)
-                longer.append(Begun((*one.words, word), new, added, nanos))
-        begun = longer
-    return Broken(None, tried)
+                after = cache.say(one.before.state, word, promise.limits)
+                added, nanos = (
+                    _origins_after(one, word, after),
+                    one.nanos + (word.nanos if isinstance(word, Wait) else 0),
+                )
+                if not promise.keeps(CacheStep(word, one.before, after, added, nanos, promise.limits)):
+                    return PromiseResult((*one.words, word), tried)
+                longer.append(OpenTrace((*one.words, word), after, added, nanos))
+        open_traces = longer
+    return PromiseResult(None, tried)
 
 
-def _added(begun: Begun, word: Word, new: Answer) -> Mapping[Kept, Added]:
-    """How each entry came in that is cached now or was just before; what a read has fetched came by no word."""
+def _origins_after(trace: OpenTrace, word: Word, after: Answer) -> Mapping[CachedEntry, Origin]:
+    """Return the origins of the entries after a word; a fetched entry has none."""
     if isinstance(word, Deliver | Postpone):
-        return _read(begun.added, word)
-    own = Kept(word.cache, word.entry) if isinstance(word, Add) else None
-    if own is None or own in begun.old.kept or own not in new.kept:
-        return begun.added
+        return _origins_after_read(trace.added, word)
+    own = CachedEntry(word.cache, word.entry) if isinstance(word, Add) else None
+    if own is None or own in trace.before.kept or own not in after.kept:
+        return trace.added
     assert isinstance(word, Add)
-    return {**begun.added, own: Added(len(begun.words), word, begun.nanos)}
+    return {**trace.added, own: Origin(len(trace.words), word, trace.nanos)}
 
 
-def _read(added: Mapping[Kept, Added], word: Deliver | Postpone) -> Mapping[Kept, Added]:
-    """A reader has got an entry, or a dispatcher keeps it for later."""
-    one = Kept(word.cache, word.entry)
+def _origins_after_read(added: Mapping[CachedEntry, Origin], word: Deliver | Postpone) -> Mapping[CachedEntry, Origin]:
+    """Return the origins after a delivery or a postponement."""
+    one = CachedEntry(word.cache, word.entry)
     if one not in added:
         return added
     read = added[one]
@@ -210,7 +222,7 @@ def _read(added: Mapping[Kept, Added], word: Deliver | Postpone) -> Mapping[Kept
     return {**added, one: read._replace(is_delivered=True) if is_over else read._replace(is_postponed=True)}
 
 
-def _next(words: tuple[Word, ...], promise: Promise) -> Iterator[Word]:
+def _next_words(words: tuple[Word, ...], promise: Promise) -> Iterator[Word]:
     for make in promise.words:
         first = make(0)
         if isinstance(first, Add):
@@ -219,8 +231,8 @@ def _next(words: tuple[Word, ...], promise: Promise) -> Iterator[Word]:
             yield first
 
 
-def played(cache: Cache, trace: Sequence[Word], limits: Limits) -> list[Answer]:
-    """What a cache answers to each word."""
+def play_trace(cache: Cache, trace: Sequence[Word], limits: Limits) -> list[Answer]:
+    """Play a trace on a cache and return its answers."""
     state: Any = cache.start(limits)
     found = []
     for word in trace:
@@ -229,28 +241,26 @@ def played(cache: Cache, trace: Sequence[Word], limits: Limits) -> list[Answer]:
     return found
 
 
-# --- __main__
-# `python -m entrycache_dev.predecessors`: write docs/explanation/predecessors.md.
+# --- The page
 
 HEAD = """# What each cache of Pulsar gives up
 
-Written by `python -m entrycache_dev.predecessors`; do not edit.
+This page is written by `python -m entrycache_dev.predecessors.promises`.
 
-Three references are asked the same little traces: [pulsar-pip430](../../spec/pulsar-pip430),
+Three references play the same short traces: [pulsar-pip430](../../spec/pulsar-pip430),
 [pulsar-legacy](../../spec/pulsar-legacy) (4.0 and before) and [pulsar-segmented](../../spec/pulsar-segmented)
-(PIP-174, never merged), each with its defaults but for the limit, the watermark and the time to live that
-are named. Every trace of the
-words of a promise is tried, the shortest first. *Keeps* means: no trace of up to so many words breaks it, which is no
-proof beyond them. They are models; that the released classes answer as these do is what conformance runs tell
-([PIP-430](../reference/versions.md), [before](../reference/versions-pulsar-legacy.md)). What a pass looks at is what
-its rows name, and one entry more in each queue or cache in which it ends before the end; a ring has no passes. What it
-costs at scale: [the league](policy-comparison.md).
+(PIP-174, never merged). Each has its defaults, except for the named limit, watermark and time to live. All traces of
+the words of a promise are tried, the shortest first. *Keeps* means that no trace of up to that many words breaks the
+promise; longer traces are left open. The references are models. Conformance runs show that the released classes
+answer like them ([PIP-430](../reference/versions.md), [before](../reference/versions-pulsar-legacy.md)). The visits
+of a pass are the entries that its rows name, and one more in each queue or cache where it ends early; a ring has no
+passes. The [policy comparison](policy-comparison.md) shows the costs at scale.
 """
 
 
-def page() -> str:
-    """The text of the page."""
-    found = {promise.title: [shortest(cache, promise) for cache in CACHES] for promise in PROMISES}
+def render_page() -> str:
+    """Render the page."""
+    found = {promise.title: [find_shortest_trace(cache, promise) for cache in CACHES] for promise in PROMISES}
     lines = [HEAD, "| promise | " + " | ".join(cache.system for cache in CACHES) + " |", "|---|" + "---|" * len(CACHES)]
     for promise in PROMISES:
         lines.append(f"| {promise.title} | " + " | ".join(map(_verdict, found[promise.title])) + " |")
@@ -259,13 +269,13 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _verdict(broken: Broken) -> str:
+def _verdict(broken: PromiseResult) -> str:
     if broken.trace is None:
         return f"keeps ({broken.tried:,} traces)"
     return f"breaks, {len(broken.trace)} words"
 
 
-def _section(promise: Promise, found: list[Broken]) -> Iterator[str]:
+def _section(promise: Promise, found: list[PromiseResult]) -> Iterator[str]:
     limits = promise.limits
     yield f"## {promise.title[0].upper()}{promise.title[1:]}"
     yield ""
@@ -277,13 +287,13 @@ def _section(promise: Promise, found: list[Broken]) -> Iterator[str]:
             yield ""
             yield f"Broken by {cache.system}:"
             yield ""
-            yield "| said | " + " | ".join(one.system for one in CACHES) + " |"
+            yield "| word | " + " | ".join(one.system for one in CACHES) + " |"
             yield "|---|" + "---|" * len(CACHES)
             yield from _table(promise, broken.trace)
 
 
 def _table(promise: Promise, trace: tuple[Word, ...]) -> Iterator[str]:
-    columns = [played(cache, trace, promise.limits) for cache in CACHES]
+    columns = [play_trace(cache, trace, promise.limits) for cache in CACHES]
     for at, word in enumerate(trace):
         cells = []
         for column in columns:
@@ -291,17 +301,17 @@ def _table(promise: Promise, trace: tuple[Word, ...]) -> Iterator[str]:
             gone = [one for one in before if one not in column[at].kept]
             cell = " ".join(map(_name, column[at].kept)) or "empty"
             cell += f"; leaves: {' '.join(map(_name, gone))}" if gone else ""
-            cell += f"; looks at {column[at].looked}" if isinstance(word, Task) else ""
+            cell += f"; visits {column[at].visits}" if isinstance(word, Task) else ""
             served = f"; served: {' '.join(map(str, column[at].served)) or 'nothing'}"
             cells.append(cell + (served if isinstance(word, Range) else ""))
-        yield f"| {_said(word)} | {' | '.join(cells)} |"
+        yield f"| {_describe_word(word)} | {' | '.join(cells)} |"
 
 
-def _name(one: Kept) -> str:
+def _name(one: CachedEntry) -> str:
     return f"{one.cache}{one.entry}"
 
 
-def _said(word: Word) -> str:
+def _describe_word(word: Word) -> str:
     match word:
         case Add(cache, entry, size_bytes, expected_reads):
             count = f", {expected_reads} read expected" if expected_reads else ""
@@ -324,7 +334,7 @@ def main() -> None:
     root = locate_checkout()
     if root is None:
         raise click.UsageError("the page belongs to a source checkout; expected to run in one")
-    write_text(root / "docs" / "explanation/predecessors.md", page())
+    write_text(root / "docs" / "explanation/predecessors.md", render_page())
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""What the parts of the evidence share."""
+"""What all kinds of evidence share: results, work in several processes, stress runs, and the texts of the rules."""

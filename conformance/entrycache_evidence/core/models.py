@@ -1,4 +1,10 @@
-"""The planted faults of the references of all systems."""
+"""Choose the model that checks play, and collect the runs of tests.
+
+A seeded fault is a `Model`: the reference with some functions replaced. `FAULT_OF` has the fault of each rule. Most
+checks take a model as an argument; contracts and the tests of single rules cannot, so `use_model` sets the model for a
+block and `current_model` returns it. Tests of single rules report each run by `report_run`, and `record_runs` collects
+these runs for the rulebook.
+"""
 
 from __future__ import annotations
 
@@ -10,30 +16,33 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults.model import Model
 from entrycache_faults.seeded import Fault
 
-OWN: Final[tuple[Fault, ...]] = tuple(fault for system in SYSTEMS.values() for fault in system.seeded_faults.own)
-"""One a rule."""
+RULE_FAULTS: Final[tuple[Fault, ...]] = tuple(
+    fault for system in SYSTEMS.values() for fault in system.seeded_faults.own
+)
+"""The seeded fault of each rule."""
 
-OTHERS: Final[tuple[Fault, ...]] = tuple(fault for system in SYSTEMS.values() for fault in system.seeded_faults.others)
-"""Other ways to break some."""
+OTHER_FAULTS: Final[tuple[Fault, ...]] = tuple(
+    fault for system in SYSTEMS.values() for fault in system.seeded_faults.others
+)
+"""Further seeded faults, which break a rule in another way."""
 
-FAULT_OF: Final = {fault.rule: fault for fault in OWN}
-"""That of each rule that has one."""
+FAULT_OF: Final = {fault.rule: fault for fault in RULE_FAULTS}
+"""The seeded fault of each rule, by the rule."""
 
 
-def flips() -> tuple[Fault, ...]:
-    """Those that are derived from decision tables."""
+def derive_flips() -> tuple[Fault, ...]:
+    """Return the seeded faults that are derived from decision tables."""
     return tuple(fault for system in SYSTEMS.values() for fault in system.seeded_faults.flips())
 
 
-# --- under
-# The model that those checks play whose arguments are not ours to add to: contracts, and the tests of single rules.
+# --- The model under test
 
 _models: list[Model] = []
 
 
 @contextmanager
 def use_model(model: Model) -> Iterator[None]:
-    """Such checks play this model until the end of the block."""
+    """Let these checks play a model until the end of the block."""
     _models.append(model)
     try:
         yield
@@ -42,22 +51,21 @@ def use_model(model: Model) -> Iterator[None]:
 
 
 def current_model() -> Model | None:
-    """The model of this moment; None: the reference itself."""
+    """Return the model under test, or None for the reference itself."""
     return _models[-1] if _models else None
 
 
-# --- heard
-# Runs that tests of single rules play: they can be listened to.
+# --- Recorded runs
 
 RecordedRun = tuple[str, Any, tuple[Any, ...]]
-"""A system's name, a configuration, operations."""
+"""The name of a system, a configuration and the operations of a run."""
 
 _listeners: list[list[RecordedRun]] = []
 
 
 @contextmanager
 def record_runs() -> Iterator[list[RecordedRun]]:
-    """The runs that are played until the end of the block."""
+    """Collect the runs that are played until the end of the block."""
     heard: list[RecordedRun] = []
     _listeners.append(heard)
     try:
@@ -67,6 +75,6 @@ def record_runs() -> Iterator[list[RecordedRun]]:
 
 
 def report_run(system: str, config: Any, events: tuple[Any, ...]) -> None:
-    """Tell whoever listens that this run is played."""
+    """Add a run to the list of every active recorder."""
     for heard in _listeners:
         heard.append((system, config, events))

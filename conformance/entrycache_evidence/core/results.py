@@ -1,4 +1,9 @@
-"""What a run obtains for a rule and of a fast cache, how good it is, and who hears how far it is."""
+"""Hold the results of a proof run, and compare them with the committed ones.
+
+`Evidence` is a result about one rule, `Refinement` one about a fast cache, and `Proof` everything that a run obtained.
+`docs/evidence.json` holds the committed results. `compare` returns a line for each rule that has a lower grade or fewer
+obligations than there, so that a loss of evidence fails a build; `write_evidence` writes the file.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +14,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_evidence.core.spec_files import locate_docs_file, read_docs_json, write_docs_file
+from entrycache_evidence.core.checkout import locate_docs_file, read_docs_json, write_docs_file
 from entrycache_reference.rules import Rule
 
 GRADES: Final = ("modelled", "confirmed", "exhausted", "proved")
-"""From the weakest to the strongest; a part of the command obtains each."""
+"""The grades of evidence from the weakest to the strongest; one part of the command obtains each."""
 
 
 class Evidence(NamedTuple):
-    """One thing that was shown about a rule, within which bounds, and a planted error that the same check refutes."""
+    """A result about a rule: its bounds, and a seeded fault that the same check refutes."""
 
     rule: Rule
     grade: str
@@ -26,18 +31,18 @@ class Evidence(NamedTuple):
 
 
 Result = tuple[list[Evidence], list[str]]
-"""What was shown, and what failed."""
+"""The evidence that a part obtained, and its failures."""
 
 Progress = Callable[[str, int, int], None]
-"""Hears what is under way, how much of it is done, and how much there is."""
+"""A callback for progress: it receives the current activity, the number of finished items and their total."""
 
 
 def no_progress(what: str, done: int, of: int) -> None:
-    """Nobody wants to hear it."""
+    """Ignore the progress."""
 
 
 class Refinement(NamedTuple):
-    """One world along which the fast cache of a system refines the reference, and the fault that it tells apart."""
+    """A bounded model in which a fast cache refines the reference, and the fault that the same walk detects."""
 
     system: str
     bounds: str
@@ -45,9 +50,10 @@ class Refinement(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """All that one run obtained; `failures` are lines for a person, `skipped` pairs of a part and a reason.
+    """Everything that one run obtained.
 
-    `left_out` are the parts that its profile does not ask for; `refinements` is about the fast caches.
+    `failures` are lines for a person, `skipped` are pairs of a part and a reason. `left_out` are the parts that the
+    profile does not ask for; `refinements` are about the fast caches.
     """
 
     evidence: list[Evidence]
@@ -57,27 +63,25 @@ class Proof(NamedTuple):
     refinements: Sequence[Refinement] = ()
 
 
-# --- evidence
-# How what was obtained compares with what was obtained before, and the file that holds it.
+# --- The committed evidence
 
 EVIDENCE_FILE: Final = "evidence.json"
 PARTS: Final = {"proved": "z3", "exhausted": "explorer", "confirmed": "crosshair", "modelled": "tlc"}
-"""Which part of the command obtains a grade."""
+"""The part of the command that obtains each grade."""
 
 OBLIGATIONS: Final = re.compile(r"; (\d+) obligations?$")
-"""How the line of a lemma ends."""
+"""The end of the line of a lemma."""
 
 
 def locate_evidence() -> Path | None:
-    """The committed evidence, in a source checkout."""
+    """Return the path of the committed evidence, or None outside of a checkout."""
     return locate_docs_file(EVIDENCE_FILE)
 
 
 def compare(proof: Proof) -> list[str]:
-    """The failures, and a line for each rule for which less was obtained than is committed: a grade, or obligations.
+    """Return the failures, and a line for each rule with a lower grade or fewer obligations than committed.
 
-    What a skipped part obtained is not missed, nor what one that was left out did. Without a committed file there is
-    nothing to compare with.
+    A skipped or left-out part counts as unchanged. Without a committed file there is nothing to compare with.
     """
     held = read_docs_json(locate_evidence())
     if held is None:
@@ -103,7 +107,7 @@ def compare(proof: Proof) -> list[str]:
 
 
 def _obligations(lines: list[tuple[str, str]]) -> Counter[str]:
-    """How many obligations all lemmas of a rule have, as their lines say: a base or a step that is left out shows."""
+    """Count the obligations of all lemmas of a rule, so that a missing base or step shows."""
     found: Counter[str] = Counter()
     for rule, bounds in lines:
         said = OBLIGATIONS.search(bounds)
@@ -120,9 +124,9 @@ def _strongest(found: list[tuple[str, str]]) -> dict[str, str]:
 
 
 def dump_evidence(proof: Proof) -> str:
-    """The text of the evidence file: a line of evidence a line, in the order of the rules, the strongest first.
+    """Render the evidence file: one line for each piece of evidence, by rule, the strongest first.
 
-    Then a line for each refinement.
+    The lines of the refinements follow.
     """
     order = list(Rule)
     ranked = sorted(proof.evidence, key=lambda item: (order.index(item.rule), -GRADES.index(item.grade)))

@@ -1,4 +1,9 @@
-"""What the check of the rules finds."""
+"""Read the texts of the rules from `spec`, and collect everything that names a rule by its id.
+
+`load_texts` parses the Markdown files of each system into `Text` records. `load_links` adds, by rule, the functions of
+the reference, laws, tests, seeded faults, evidence and trace checks that name it. A `Problem` is a disagreement that
+the check of the rules reports.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +15,24 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import entrycache_conformance
 import entrycache_reference
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.core.models import OWN
+from entrycache_evidence.core.checkout import locate_checkout, locate_spec_folder
+from entrycache_evidence.core.models import RULE_FAULTS
 from entrycache_faults.seeded import CASES_FOLDER
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.rules import Rule
 
 
 class Problem(NamedTuple):
-    """Something that does not agree, and the rule or file that it is about."""
+    """A disagreement, and the rule or file that it is about."""
 
     rule: str
     what: str
 
 
-# --- registry
-# The rules' texts, and everything that names one of them by its id.
+# --- Texts and links
 
-PACKAGE: Final = Path(entrycache_conformance.__file__).parent
 HEADING: Final = re.compile(
     r"^## (?P<id>[A-Z]-[A-Z]+-\d+)\n\n\*\*(?P<level>MUST|SHOULD|MAY)\*\* (?P<text>.+?)\n\n"
     r"\*Intent\.\* (?P<intent>.+?)\n\n\*Source\.\* (?P<source>.+?)\n",
@@ -41,7 +44,7 @@ ID: Final = re.compile(r"[A-Z]-[A-Z]+-\d+")
 
 
 class Text(NamedTuple):
-    """A rule as `spec` words it."""
+    """The text of a rule as `spec` words it."""
 
     id: str
     family: str
@@ -52,7 +55,7 @@ class Text(NamedTuple):
 
 
 class Links(NamedTuple):
-    """What names one rule."""
+    """Everything that names one rule."""
 
     functions: list[str]
     laws: list[str]
@@ -63,27 +66,8 @@ class Links(NamedTuple):
     trace_checks: list[str]
 
 
-def locate_checkout() -> Path | None:
-    """The source checkout that this package runs from, if it runs from one."""
-    root = PACKAGE.parent.parent
-    return root if (root / "spec" / "README.md").is_file() and (root / "tests").is_dir() else None
-
-
-def locate_spec_folder() -> Path:
-    """The folder of the rules' texts: in a checkout, else the copy in the package.
-
-    Raises:
-        UsageError: neither is there.
-    """
-    root = locate_checkout()
-    folder = PACKAGE / "spec" if root is None else root / "spec"
-    if not folder.is_dir():
-        raise UsageError("the texts of the rules are not there: no folder `spec` in a checkout or in the package")
-    return folder
-
-
 def load_texts() -> list[Text]:
-    """The rules in the order of systems, of their files and of their headings."""
+    """Load the rules in the order of systems, of their files and of their headings."""
     found = []
     for folder in SYSTEMS:
         for path in sorted((locate_spec_folder() / folder).glob("*.md")):
@@ -94,7 +78,10 @@ def load_texts() -> list[Text]:
 
 
 def load_links() -> dict[str, Links]:
-    """Everything that names a rule, by rule. What only a checkout holds is empty elsewhere."""
+    """Collect everything that names a rule, by rule.
+
+    Lists that need a checkout are empty in an installed package.
+    """
     found = {text.id: Links([], [], [], [], [], [], []) for text in load_texts()}
 
     def link(rule: str, kind: str, what: str) -> None:
@@ -106,7 +93,7 @@ def load_links() -> dict[str, Links]:
         link(rule, "functions", name)
     for broken, holds in ((law.rule, law.holds) for system in SYSTEMS.values() for law in system.laws.table):
         link(broken.value, "laws", holds.__name__)
-    for fault in OWN:
+    for fault in RULE_FAULTS:
         link(fault.rule.value, "mutants", fault.note)
     for path in sorted(CASES_FOLDER.glob("*.json")):
         for rule in json.loads(path.read_text(encoding="utf-8")).get("rules", []):
@@ -126,7 +113,7 @@ def load_links() -> dict[str, Links]:
 
 
 def find_functions() -> list[tuple[str, str]]:
-    """The rule and the name of each function of the reference that carries it out."""
+    """Find each function of the reference that carries out a rule, with the rule."""
     found = []
     prefix = entrycache_reference.__name__ + "."
     for module in pkgutil.walk_packages(entrycache_reference.__path__, prefix):
@@ -138,7 +125,7 @@ def find_functions() -> list[tuple[str, str]]:
 
 
 def find_marked_tests(root: Path) -> list[tuple[str, str]]:
-    """The rule and the name of each test that is marked with one."""
+    """Find each test that is marked with a rule, with the rule."""
     found = []
     for path in sorted((root / "tests").rglob("test_*.py")):
         for block in path.read_text(encoding="utf-8").split("\n\n"):
@@ -149,7 +136,7 @@ def find_marked_tests(root: Path) -> list[tuple[str, str]]:
 
 
 def load_linked_rules(rule: str | None = None) -> list[dict[str, str | list[str]]]:
-    """Each rule, or one of them, with its text and its links.
+    """Load each rule, or one of them, with its text and its links.
 
     Raises:
         UsageError: there is no such rule.
@@ -164,7 +151,7 @@ def load_linked_rules(rule: str | None = None) -> list[dict[str, str | list[str]
 
 
 def find_rule(name: str) -> Rule:
-    """The rule of that id.
+    """Return the rule with this id.
 
     Raises:
         UsageError: there is no such rule.

@@ -1,4 +1,10 @@
-"""Work of many equal parts, by as many processes as there are cores."""
+"""Do independent pieces of work in several processes, so that no core waits for the last item of one of them.
+
+A piece of work is a generator, `Work`. It yields a `Batch` of equal items, receives their results, and returns its own
+result. `run_together` collects the waiting batches of all works, runs them in one set of forked processes by
+`map_in_processes`, and sends each work its results. Functions and items are inherited by the fork, so only results are
+pickled.
+"""
 
 from __future__ import annotations
 
@@ -16,53 +22,54 @@ from entrycache_evidence.core.results import Progress, no_progress
 T = TypeVar("T")
 R = TypeVar("R")
 
-_held: dict[str, Any] = {}
-"""In a child: what to call, and on what. Children inherit it, so neither has to be pickled; results have."""
+_task: dict[str, Any] = {}
+"""The function and its items in a child process. A child inherits them, so only results are pickled."""
 
 
 def map_in_processes(
     call: Callable[[T], R],
     items: Sequence[T],
-    told: Callable[[int], None] = lambda _: None,
-    found: list[R] | None = None,
-    apart: bool = False,
+    progress: Callable[[int], None] = lambda _: None,
+    results: list[R] | None = None,
+    separate: bool = False,
 ) -> list[R]:
-    """What a call gives for each item, in order; `told` hears how many are done, and `found` is added to before.
+    """Call a function on each item in several processes, and return the results in order.
 
-    One item, or one core, needs no other process, unless it has to be kept `apart` from this one.
+    `progress` receives the number of finished items; each result is appended to `results` first. A single item or a
+    single core needs no other process, unless `separate` asks for one.
 
     Raises:
         concurrent.futures.process.BrokenProcessPool: one of the processes was ended from outside.
     """
     workers = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1, len(items))
-    found = [] if found is None else found
-    if (workers < 2 and not (apart and items)) or not hasattr(os, "fork"):
+    results = [] if results is None else results
+    if (workers < 2 and not (separate and items)) or not hasattr(os, "fork"):
         for item in items:
-            found.append(call(item))
-            told(len(found))
-        return found
+            results.append(call(item))
+            progress(len(results))
+        return results
     others = set(active_children())
-    with ProcessPoolExecutor(workers, get_context("fork"), _hold, (call, items)) as pool:
+    with ProcessPoolExecutor(workers, get_context("fork"), _initialize_child, (call, items)) as pool:
         try:
-            # Not `map`, which cancels what is left: a pool whose processes are gone cannot end what is cancelled.
-            for begun in [pool.submit(_one, at) for at in range(len(items))]:
-                found.append(begun.result())
-                told(len(found))
+            # Not `map`: it cancels the rest, and a pool without processes cannot end what is cancelled.
+            for future in [pool.submit(_run_item, at) for at in range(len(items))]:
+                results.append(future.result())
+                progress(len(results))
         except BaseException:
-            # Else they would first end what they are at, which may be for ever.
+            # Otherwise the children would first finish their items, which may take for ever.
             for child in set(active_children()) - others:
                 child.kill()
             raise
-    return found
+    return results
 
 
-def _hold(call: Callable[[Any], Any], items: Sequence[Any]) -> None:
-    """Begin in a child. Signals are its parent's to hear; where that has died, so does the child."""
+def _initialize_child(call: Callable[[Any], Any], items: Sequence[Any]) -> None:
+    """Initialize a child: its parent handles the signals, and the child ends when its parent ends."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
-    _held.update(call=call, items=items)
+    _task.update(call=call, items=items)
 
 
 def _end_with_the_parent() -> None:
@@ -72,16 +79,15 @@ def _end_with_the_parent() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _one(at: int) -> Any:
-    return _held["call"](_held["items"][at])
+def _run_item(at: int) -> Any:
+    return _task["call"](_task["items"][at])
 
 
-# --- together
-# Several pieces of work at once, so that no core waits for the last item of one of them.
+# --- Several works at once
 
 
 class Batch(NamedTuple):
-    """Equal parts of a piece of work: what they are called, and what is to be called on each, dearest first."""
+    """Equal parts of a piece of work: a name, a function and its arguments, the most expensive first."""
 
     what: str
     call: Callable[[Any], Any]
@@ -89,35 +95,35 @@ class Batch(NamedTuple):
 
 
 Work = Generator[Batch, list[Any], R]
-"""A piece of work: it is sent what each of its batches has given, and returns what it was for."""
+"""A piece of work: a generator that yields batches, receives their results and returns its own result."""
 
 
-def raise_broken_pool(at: int, error: BrokenProcessPool) -> None:
-    """A process was ended from outside, and nobody wants to go on without."""
+def raise_pool_error(at: int, error: BrokenProcessPool) -> None:
+    """Raise the error of a process that was ended from outside."""
     raise error
 
 
 def run_together(
     works: Sequence[Work[R]],
-    over: Callable[[int, R], None],
-    told: Progress = no_progress,
-    died: Callable[[int, BrokenProcessPool], None] = raise_broken_pool,
+    finished: Callable[[int, R], None],
+    progress: Progress = no_progress,
+    failed: Callable[[int, BrokenProcessPool], None] = raise_pool_error,
 ) -> None:
-    """Do all of these; `over` hears the number of each that is over, and what it returned.
+    """Do several pieces of work at once; `finished` receives the number and the result of each that is finished.
 
-    All batches that wait are done by one set of processes, in the order of the works. Where one of the processes is
-    ended from outside, each work that is not over goes on by itself, and `died` hears of the one in which it happens.
+    One set of processes does all waiting batches, in the order of the works. If a process is ended from outside, each
+    unfinished work is run alone, and `failed` receives the number of the one that fails.
     """
     waiting: dict[int, Batch] = {}
 
-    def go_on(at: int, given: list[Any] | None) -> None:
+    def go_on(at: int, results_of: list[Any] | None) -> None:
         try:
-            batch = next(works[at]) if given is None else works[at].send(given)
+            batch = next(works[at]) if results_of is None else works[at].send(results_of)
             while not batch.items:
                 batch = works[at].send([])
             waiting[at] = batch
         except StopIteration as end:
-            over(at, end.value)
+            finished(at, end.value)
 
     for at in range(len(works)):
         go_on(at, None)
@@ -126,44 +132,46 @@ def run_together(
         waiting.clear()
         done: set[int] = set()
 
-        def ahead(at: int, given: list[Any], done: set[int] = done) -> None:
+        def ahead(at: int, results_of: list[Any], done: set[int] = done) -> None:
             done.add(at)
-            go_on(at, given)
+            go_on(at, results_of)
 
         try:
-            _one_round(now, ahead, told, apart=False)
+            _run_round(now, ahead, progress, separate=False)
         except BrokenProcessPool:
             for at in [at for at in now if at not in done]:
                 try:
-                    _one_round({at: now[at]}, ahead, told, apart=True)
+                    _run_round({at: now[at]}, ahead, progress, separate=True)
                 except BrokenProcessPool as error:
-                    died(at, error)
+                    failed(at, error)
 
 
-def _one_round(now: dict[int, Batch], go_on: Callable[[int, list[Any]], None], told: Progress, apart: bool) -> None:
-    """Every item of these batches; whoever has all of its own goes on."""
+def _run_round(
+    now: dict[int, Batch], go_on: Callable[[int, list[Any]], None], progress: Progress, separate: bool
+) -> None:
+    """Run every item of these batches; each work goes on as soon as its own items are done."""
     tasks = [(at, item) for at, batch in now.items() for item in batch.items]
-    given: dict[int, list[Any]] = {at: [] for at in now}
-    found: list[Any] = []
+    results_of: dict[int, list[Any]] = {at: [] for at in now}
+    results: list[Any] = []
 
-    def heard(done: int) -> None:
+    def receive(done: int) -> None:
         at = tasks[done - 1][0]
-        given[at].append(found[-1])
-        told(now[at].what, len(given[at]), len(now[at].items))
-        if len(given[at]) == len(now[at].items):
-            go_on(at, given[at])
+        results_of[at].append(results[-1])
+        progress(now[at].what, len(results_of[at]), len(now[at].items))
+        if len(results_of[at]) == len(now[at].items):
+            go_on(at, results_of[at])
 
-    map_in_processes(lambda task: now[task[0]].call(task[1]), tasks, heard, found, apart)
+    map_in_processes(lambda task: now[task[0]].call(task[1]), tasks, receive, results, separate)
 
 
-def run_alone(work: Work[R], told: Progress = no_progress) -> R:
-    """What a piece of work returns, done by itself."""
+def run_alone(work: Work[R], progress: Progress = no_progress) -> R:
+    """Run one piece of work by itself and return its result."""
     returned: list[R] = []
-    run_together([work], lambda _, result: returned.append(result), told)
+    run_together([work], lambda _, result: returned.append(result), progress)
     return returned[0]
 
 
 def single_call(what: str, call: Callable[[], R]) -> Work[R]:
-    """Work that is one call."""
+    """Wrap a single call as a piece of work."""
     (result,) = yield Batch(what, lambda _: call(), (None,))
     return result  # type: ignore[no-any-return]

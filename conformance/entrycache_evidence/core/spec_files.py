@@ -1,53 +1,26 @@
-"""Files of docs/ that a run is compared with, and that a command writes: there are some in a source checkout only."""
+"""Compare what the reference says of its operations with the specification.
+
+`spec/<system>/case.schema.json` and `answer.schema.json` are part of protocol 1: keys, defaults and bounds, the values
+of each variant, and the outcomes of each operation. `spec/<system>/operations.json` lists each operation with its
+level, its rule, its frame condition and its errors, then the cells of the decision table. The files change only with
+the specification, by hand or by `entrycache rules --write`.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
+from entrycache_evidence.core.checkout import locate_spec_folder
 from entrycache_evidence.core.definitions import find_may_change, find_may_change_beside
-from entrycache_evidence.core.rule_registry import locate_checkout, locate_spec_folder
 from entrycache_protocol.files import write_text
 from entrycache_protocol.schema import answer_schema, case_schema
 from entrycache_protocol.system import AnySystem
 
 
-def locate_docs_file(name: str) -> Path | None:
-    """Where a file of that name stands; None outside of a source checkout."""
-    root = locate_checkout()
-    return None if root is None else root / "docs" / name
-
-
-def read_docs_json(path: Path | None) -> Any:
-    """What a file of JSON holds; None where there is none."""
-    return None if path is None or not path.is_file() else json.loads(path.read_text(encoding="utf-8"))
-
-
-def write_docs_file(name: str, path: Path | None, text: str) -> None:
-    """Write this text.
-
-    Raises:
-        FileNotFoundError: there is no such path, since this is not a source checkout.
-    """
-    if path is None:
-        raise FileNotFoundError(f"docs/{name} is written in a source checkout only")
-    write_text(path, text)
-
-
-# --- vocabulary
-# What a case may say, and what is said of its operations, as the specification states it.
-#
-# `spec/<system>/case.schema.json` is a part of protocol 1: keys, their defaults and bounds, the values of each reading;
-# so is `answer.schema.json`, the outcomes of each operation.
-# `spec/<system>/operations.json` has of each operation its level, the rule that is named where no other one is, what of
-# the state it may change and whose, and the errors it may answer with; then the decision cells. They change only where
-# the specification does, by hand or by `entrycache rules --write`, and are what the reference is held to.
-
-
 def describe_vocabulary(system: AnySystem) -> dict[str, dict[str, Any]]:
-    """What the reference says of itself, by the name of the file of the specification that states it."""
+    """Describe the operations of the reference, by the name of the specification file that states them."""
     may_change, beside = find_may_change(system), find_may_change_beside(system)
     operations = {
         name: {
@@ -71,7 +44,7 @@ def _aspects(may_change: Mapping[Any, Any]) -> dict[str, str]:
 
 
 def _words(schema: Any) -> Iterator[str]:
-    """The texts that a schema lists or demands."""
+    """Yield the texts that a schema lists or demands."""
     for key, value in schema.items() if isinstance(schema, dict) else enumerate(schema):
         if key in {"enum", "const"}:
             yield from ([value] if isinstance(value, str) else [word for word in value if isinstance(word, str)])
@@ -80,7 +53,7 @@ def _words(schema: Any) -> Iterator[str]:
 
 
 def find_vocabulary_difference(system: AnySystem) -> str:
-    """Where what the reference says of itself first differs from the specification; empty: nowhere."""
+    """Describe the first difference between the reference and the specification; empty if there is none."""
     return next(
         (text for name, own in describe_vocabulary(system).items() if (text := _find_difference(system, name, own))), ""
     )
@@ -100,13 +73,13 @@ def _find_difference(system: AnySystem, name: str, own: dict[str, Any]) -> str:
 
 
 def write_spec_files(system: AnySystem) -> None:
-    """Write these files anew."""
+    """Write the specification files of a system."""
     for name, own in describe_vocabulary(system).items():
         write_text(locate_spec_folder() / system.name / name, json.dumps(own, indent=1) + "\n")
 
 
 def _leaves(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every value that is no object and no array, as JSON, and the keys that lead to it; an empty one counts too."""
+    """Yield every scalar or empty value as JSON, with the keys that lead to it."""
     members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     if not members:
         yield place, json.dumps(value)

@@ -1,4 +1,11 @@
-"""Readings of releases by chance: what a run that is not of the norm is under."""
+"""Generate seeded cases and check them under every law, definition and frame condition.
+
+`generate_cases` generates plain cases over all levels, workload profiles and variants. `generate_stretched_cases`
+stretches such cases: the same steps with larger ids, sizes, times and names, and repeated for many entries. The name of
+a field tells its kind, because units stand last in names. `find_broken_law` runs cases and returns the first broken
+law. These runs are a fixed few, so they are no evidence that a law holds; they show that no law depends on a hidden
+bound.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +25,16 @@ from entrycache_protocol.system import AnySystem, seeded_draw
 from entrycache_reference.vocabulary import INTEGER_MAX, Position
 
 
-def some(norm: Any, source: random.Random) -> Any:
-    """Some other readings: half of the time one alone, else each by chance."""
+def choose_variants(norm: Any, source: random.Random) -> Any:
+    """Choose some variants that differ from the norm: half of the time a single one, otherwise each at random."""
     others = [(field.name, value) for field in fields(norm) for value in _others(getattr(norm, field.name))]
     alone = source.random() < 0.5
     chosen = [source.choice(others)] if alone else [one for one in others if source.random() < 0.5]
     return replace(norm, **dict(chosen))
 
 
-def each_by_chance(norm: Any, source: random.Random) -> Any:
-    """Of each variant any of its readings, that of the norm too."""
+def choose_each_variant(norm: Any, source: random.Random) -> Any:
+    """Choose a value of each variant at random, the norm included."""
     held = {field.name: getattr(norm, field.name) for field in fields(norm)}
     return replace(norm, **{name: source.choice([value, *_others(value)]) for name, value in held.items()})
 
@@ -36,11 +43,7 @@ def _others(norm: Any) -> list[Any]:
     return [value for value in type(norm) if value is not norm] if isinstance(norm, Enum) else [not norm]
 
 
-# --- stretched
-# A case at another magnitude: the same steps with greater ids, sizes, times, names and values, and with many entries.
-#
-# It is another case, not an equal one: what it is for is that laws are asked where drawn cases are never. Which field is
-# of what kind is told by its name, since units stand last in a name.
+# --- Stretched cases
 
 SIZES: Final = frozenset({"size", "bytes", "max_size_bytes", "total_bytes", "storage_entry_size"})
 TIMES: Final = frozenset({"nanos", "older_than_nanos", "ttl_nanos", "grace_millis"})
@@ -62,23 +65,23 @@ AS_THEY_ARE: Final = frozenset(
 
 FACTORS: Final = (1, 1, 7, 1_009, 86_400, 2**20, 3_600_007, 2**31 + 1)
 ROOM: Final = INTEGER_MAX // 8
-"""What all times, and the sizes of all copies, of a stretched case may add up to."""
+"""The limit for the sum of all times, and for the sum of the sizes of all copies, of a stretched case."""
 LEDGER_BITS: Final = (0, 0, 16, 31, 32, 40)
 ENTRY_SHIFTS: Final = (0, 0, 1, 2**16, 2**31 - 2, 2**33)
 NUMBER_SHIFTS: Final = (0, 0, 2**31, 2**40)
 COUNT_SHIFTS: Final = (0, 0, 0, 0, 98, 70_000)
 LENGTHS: Final = (1, 1, 1, 3, 200)
 LONGEST: Final = 20_000
-"""Characters of a value, more of which are not made of a shorter one."""
+"""The greatest length of a value that is made from a shorter one."""
 COPIES: Final = (1, 1, 1, 2, 3, 17, 60, 140)
 GROUPS_MOST: Final = 12
-"""Copies of a cache or a namespace: laws compare each with each."""
+"""The greatest number of copies of a cache or a namespace, since laws compare each with each."""
 STEPS_MOST: Final = 700
 UNDIVIDED_MOST: Final = 2**37
-"""A limit that is divided into segments of a gibibyte, where a configuration does not say into how many."""
+"""The greatest limit that is divided into segments of a gibibyte, if a configuration names no number of segments."""
 
 Text = Callable[[str], str]
-RENAMED: Final[tuple[Text, ...]] = (
+NAME_CHANGES: Final[tuple[Text, ...]] = (
     lambda name: name,
     lambda name: name,
     lambda name: "public/default/persistent/" + name,
@@ -90,7 +93,10 @@ RENAMED: Final[tuple[Text, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """By how much; of positions `ledger << bits`, where it is not below 0, and `entry + shift`."""
+    """The factors and shifts of one stretched case.
+
+    A position becomes `ledger << bits`, unless the ledger is negative, and `entry + shift`.
+    """
 
     sizes: int
     times: int
@@ -103,7 +109,7 @@ class Stretch:
     key: Text
 
     def field(self, name: str, value: Any) -> Any:
-        """A field's value at the other magnitude."""
+        """Return the stretched value of a field."""
         if isinstance(value, str):
             return self._text(name, value)
         if isinstance(value, Position):
@@ -120,7 +126,7 @@ class Stretch:
         return value * factor + (self.number_shift if name in NUMBERS else 0)
 
     def whole(self, record: Any) -> Any:
-        """Every field of a configuration or of an operation."""
+        """Return a configuration or an operation with every field stretched."""
         names = [field.name for field in fields(record)]
         return replace(record, **{name: self.field(name, getattr(record, name)) for name in names})
 
@@ -133,38 +139,40 @@ class Stretch:
         return ledger << self.ledger_bits if ledger >= 0 else ledger
 
 
-class Echo(NamedTuple):
-    """What the copies of a step about one entry differ in."""
+class CopyRule(NamedTuple):
+    """The field in which the copies of a step differ, and the function that makes the copies."""
 
     field: str
     copy: Callable[[Any, int], Any]
 
 
-LEDGERS_OF_COPIES: Final = Echo("pos", lambda pos, at: Position(pos.ledger + 16 * at, pos.entry))
-ENTRIES_OF_COPIES: Final = Echo("pos", lambda pos, at: Position(pos.ledger, pos.entry + at))
-CACHES_OF_COPIES: Final = Echo("cache", lambda name, at: f"{name}{at}" if at else name)
-KEYS_OF_COPIES: Final = Echo("key", lambda key, at: f"{key}{at}" if at else key)
-SPACES_OF_COPIES: Final = Echo("ns", lambda name, at: f"{name}{at}" if at else name)
-ECHOES: Final = (LEDGERS_OF_COPIES, ENTRIES_OF_COPIES, CACHES_OF_COPIES, KEYS_OF_COPIES, SPACES_OF_COPIES)
-WIDENED: Final[Mapping[str, str]] = {"last": "pos", "to": "key"}
-"""The end of a range that may be that of the last copy, and the field that is copied."""
+LEDGERS_OF_COPIES: Final = CopyRule("pos", lambda pos, at: Position(pos.ledger + 16 * at, pos.entry))
+ENTRIES_OF_COPIES: Final = CopyRule("pos", lambda pos, at: Position(pos.ledger, pos.entry + at))
+CACHES_OF_COPIES: Final = CopyRule("cache", lambda name, at: f"{name}{at}" if at else name)
+KEYS_OF_COPIES: Final = CopyRule("key", lambda key, at: f"{key}{at}" if at else key)
+SPACES_OF_COPIES: Final = CopyRule("ns", lambda name, at: f"{name}{at}" if at else name)
+COPY_RULES: Final = (LEDGERS_OF_COPIES, ENTRIES_OF_COPIES, CACHES_OF_COPIES, KEYS_OF_COPIES, SPACES_OF_COPIES)
+RANGE_ENDS: Final[Mapping[str, str]] = {"last": "pos", "to": "key"}
+"""The ends of ranges that may move to the last copy, with the field that is copied."""
 
 
-def stretched(config: Any, steps: Sequence[Any], source: random.Random) -> tuple[Any, tuple[Any, ...]]:
-    """A configuration and steps at another magnitude, which the source chooses."""
+def stretch_case(config: Any, steps: Sequence[Any], source: random.Random) -> tuple[Any, tuple[Any, ...]]:
+    """Stretch a configuration and steps; the random source chooses the factors."""
     stretch = Stretch(
-        _factor(source, SIZES, config, steps, max(COPIES)),
-        _factor(source, TIMES, config, steps, 1),
+        _choose_factor(source, SIZES, config, steps, max(COPIES)),
+        _choose_factor(source, TIMES, config, steps, 1),
         source.choice(LEDGER_BITS),
         source.choice(ENTRY_SHIFTS),
         source.choice(NUMBER_SHIFTS),
         source.choice(COUNT_SHIFTS),
         source.choice(LENGTHS),
-        source.choice(RENAMED),
-        source.choice(RENAMED),
+        source.choice(NAME_CHANGES),
+        source.choice(NAME_CHANGES),
     )
     copies = source.choice(COPIES)
-    echo = source.choice([one for one in ECHOES if any(hasattr(step, one.field) for step in steps)] or ECHOES[:1])
+    echo = source.choice(
+        [one for one in COPY_RULES if any(hasattr(step, one.field) for step in steps)] or COPY_RULES[:1]
+    )
     if echo in (CACHES_OF_COPIES, SPACES_OF_COPIES):
         copies = min(copies, GROUPS_MOST)
     changed = [stretch.whole(step) for step in steps]
@@ -172,12 +180,12 @@ def stretched(config: Any, steps: Sequence[Any], source: random.Random) -> tuple
     most = UNDIVIDED_MOST if getattr(config, "segments", 1) is None else INTEGER_MAX
     return (
         replace(stretch.whole(config), max_size_bytes=min(room, most)),
-        tuple(_echoed(changed, echo, copies, source)),
+        tuple(_repeat_steps(changed, echo, copies, source)),
     )
 
 
-def _echoed(steps: Sequence[Any], echo: Echo, copies: int, source: random.Random) -> Iterator[Any]:
-    """Most steps about one entry are taken by so many copies of it, most ranges go as far as the last one."""
+def _repeat_steps(steps: Sequence[Any], echo: CopyRule, copies: int, source: random.Random) -> Iterator[Any]:
+    """Repeat most steps about one entry for its copies, and widen most ranges to the last copy."""
     made = 0
     for step in steps:
         if made >= STEPS_MOST:
@@ -188,22 +196,22 @@ def _echoed(steps: Sequence[Any], echo: Echo, copies: int, source: random.Random
             value = getattr(step, echo.field)
             yield from (replace(step, **{echo.field: echo.copy(value, at)}) for at in range(number))
         else:
-            yield _far(step, echo, copies, source)
+            yield _widen_step(step, echo, copies, source)
         made += number
 
 
-def _far(step: Any, echo: Echo, copies: int, source: random.Random) -> Any:
-    """A step about no single entry: by chance its range, or its amount, is that of all copies."""
+def _widen_step(step: Any, echo: CopyRule, copies: int, source: random.Random) -> Any:
+    """Widen, at random, the range or the amount of a step that is not about a single entry."""
     if source.random() < 0.5:
         return step
-    ends = {name: echo.copy(getattr(step, name), copies - 1) for name, of in WIDENED.items()
+    ends = {name: echo.copy(getattr(step, name), copies - 1) for name, of in RANGE_ENDS.items()
             if of == echo.field and getattr(step, name, None) is not None}  # fmt: skip
     amount = {"bytes": step.bytes * copies} if getattr(step, "bytes", 0) else {}
     return replace(step, **ends, **amount)
 
 
-def _factor(source: random.Random, names: frozenset[str], config: Any, steps: Sequence[Any], copies: int) -> int:
-    """A factor by which all that has these names, so often, stays within the room that there is."""
+def _choose_factor(source: random.Random, names: frozenset[str], config: Any, steps: Sequence[Any], copies: int) -> int:
+    """Choose a factor that keeps the sum of all fields with these names within the room."""
     told = sum(abs(value) for record in (config, *steps) for value in _numbers(record, names))
     fit = [factor for factor in FACTORS if told * factor * copies <= ROOM]
     return source.choice(fit or [1])
@@ -219,107 +227,106 @@ def _numbers(record: Any, names: frozenset[str]) -> Iterator[int]:
                 yield from _numbers(one, names) if is_dataclass(one) else ()
 
 
-# --- drawn
-# Seeded cases for the laws: every level, theme and reading, as they are drawn, and stretched.
+# --- Generated cases
 
 SEED: Final = 16
 
-DRAWN: Final = 160
-STRETCHED: Final = 240
-STRETCHED_FIRST: Final = 64
-"""How many cases are judged as they are drawn, how many others stretched, and how many of those in a pull request."""
+PLAIN_CASES: Final = 160
+STRETCHED_CASES: Final = 240
+STRETCHED_CASES_IN_CI: Final = 64
+"""The numbers of plain cases, of stretched cases, and of stretched cases in a pull request."""
 
 
-def drawn(
+def generate_cases(
     system: AnySystem, number: int, coverage: Coverage | None, fast: bool = False
 ) -> Iterator[tuple[Declaration, GeneratedCase]]:
-    """Cases one after another: a level, a theme; every third one under other readings, where nothing is compared."""
-    themes = _themes(system)
+    """Generate cases one after another, over levels and workload profiles; every third one under other variants."""
+    themes = _profiles(system)
     offered = open_local_subject("fast", system, system.fast).declaration if fast and system.fast else None
     for at in range(number):
         source = random.Random(f"{SEED} {at}")
         level = system.levels[-1 - at % len(system.levels)]
-        variants = some(system.model.variants(), source) if at % 3 == 2 and not fast else system.model.variants()
-        declaration = offered or _declared(system, variants)
+        variants = (
+            choose_variants(system.model.variants(), source) if at % 3 == 2 and not fast else system.model.variants()
+        )
+        declaration = offered or _declare_all(system, variants)
         menu = system.cases.menu(system.ops_up_to(level), level)
         theme = themes[at // len(system.levels) % len(themes)]
         yield declaration, make_case(seeded_draw(source), declaration, menu, coverage, theme=theme)
 
 
-def far(system: AnySystem, number: int = STRETCHED) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Drawn cases of the whole menu, every second one under other readings, each stretched.
+def generate_stretched_cases(system: AnySystem, number: int = STRETCHED_CASES) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Generate stretched cases of all operations, every second one under other variants.
 
-    Ids, names, sizes, times and lengths are of another magnitude, and steps are taken with many entries where there was
-    one.
+    Their ids, names, sizes, times and lengths have another magnitude, and some steps are repeated for many entries.
     """
-    themes = _themes(system)
+    themes = _profiles(system)
     level = system.levels[-1]
     menu = system.cases.menu(system.ops_up_to(level), level)
     for at in range(number):
         source = random.Random(f"{SEED} far {at}")
-        variants = some(system.model.variants(), source) if at % 2 else system.model.variants()
+        variants = choose_variants(system.model.variants(), source) if at % 2 else system.model.variants()
         made = make_case(
-            seeded_draw(source), _declared(system, variants), menu, None, theme=themes[at // 2 % len(themes)]
+            seeded_draw(source), _declare_all(system, variants), menu, None, theme=themes[at // 2 % len(themes)]
         )
-        yield stretched(made.case.config, made.case.steps, source)
+        yield stretch_case(made.case.config, made.case.steps, source)
 
 
-def _themes(system: AnySystem) -> list[Any]:
-    """None, and all but those of long runs."""
+def _profiles(system: AnySystem) -> list[Any]:
+    """Return no workload profile, and all profiles but those of long runs."""
     return [None, *(theme for name, theme in system.cases.themes.items() if not name.startswith("long"))]
 
 
-def _declared(system: AnySystem, variants: Any) -> Declaration:
-    """A subject that has every operation and setting."""
+def _declare_all(system: AnySystem, variants: Any) -> Declaration:
+    """Declare a subject that has every operation and setting."""
     return Declaration(system, frozenset(system.ops), None, {}, variants, system.wire.introspection, payload=True)
 
 
-# --- large
-# Large runs: every law, the definitions and the frames after each step of runs that no small world holds.
-#
-# They are a fixed few, so they are no evidence that a law holds; they show that none of them is bounded unseen.
+# --- The check of runs
 
-LOOKED_INTO_EVERY: Final = 16
-"""After one step of so many it is looked whether what the state holds is of its kind."""
+TYPE_CHECK_INTERVAL: Final = 16
+"""The interval of steps at which the types of the state's values are checked."""
 
-GIVEN: Final = frozenset({"settings", "max_size_bytes", "segment_bytes"})
-"""What the first state has of the configuration; all else of it is 0, absent or empty."""
+CONFIGURED_FIELDS: Final = frozenset({"settings", "max_size_bytes", "segment_bytes"})
+"""The fields of the first state that the configuration sets; all other fields are 0, absent or empty."""
 
 
 def _is_empty(value: Any) -> bool:
-    """Whether nothing is there: what is numbered, as segments are, is there from the start, and empty."""
+    """Return whether a value is empty; numbered parts such as segments exist from the start."""
     if isinstance(value, Mapping):
         return all(isinstance(key, int) and _is_empty(one) for key, one in value.items())
     return all(map(_is_empty, value)) if isinstance(value, tuple) else not value
 
 
 @cache
-def _kinds(of: type[Any]) -> tuple[tuple[str, type[Any]], ...]:
-    """The fields of a record that are yes or no, and those that are whole numbers, by their annotations."""
+def _typed_fields(of: type[Any]) -> tuple[tuple[str, type[Any]], ...]:
+    """Return the boolean and the integer fields of a record, by its annotations."""
     hints = {name: getattr(hint, "__supertype__", hint) for name, hint in get_type_hints(of).items()}
     return tuple((name, hint) for name, hint in hints.items() if hint in {bool, int})
 
 
-def _mistaken(value: Any) -> str:
-    """Where 0 stands for no or no for 0, which are equal, but not in JSON; empty: nowhere."""
+def _find_type_error(value: Any) -> str:
+    """Describe a field that holds an integer for a boolean or the reverse; empty if there is none."""
     if not isinstance(value, tuple | dict):
         return ""
     if isinstance(value, dict):
-        return next((wrong for one in value.values() if (wrong := _mistaken(one))), "")
+        return next((wrong for one in value.values() if (wrong := _find_type_error(one))), "")
     if not hasattr(value, "_fields"):
-        return next((wrong for one in value if (wrong := _mistaken(one))), "")
-    for name, kind in _kinds(type(value)):
+        return next((wrong for one in value if (wrong := _find_type_error(one))), "")
+    for name, kind in _typed_fields(type(value)):
         if type(getattr(value, name)) is not kind:
             return f"{type(value).__name__}.{name} is {getattr(value, name)!r}, expected {kind.__name__}"
-    return next((wrong for one in value if (wrong := _mistaken(one))), "")
+    return next((wrong for one in value if (wrong := _find_type_error(one))), "")
 
 
-def broken_in(system: AnySystem, runs: Iterable[tuple[Any, Iterable[Any]]]) -> str:
-    """What the reference breaks first in these runs, and where; empty: nothing."""
+def find_broken_law(system: AnySystem, runs: Iterable[tuple[Any, Iterable[Any]]]) -> str:
+    """Describe the first law that the reference breaks in these runs; empty if there is none."""
     definition = find_definition(system)
     for number, (config, steps) in enumerate(runs):
         state = system.model.initial(config)
-        if not all(_is_empty(value) for name, value in zip(state._fields, state, strict=True) if name not in GIVEN):
+        if not all(
+            _is_empty(value) for name, value in zip(state._fields, state, strict=True) if name not in CONFIGURED_FIELDS
+        ):
             return f"the first state is not empty at step 0 of run {number}"
         for at, event in enumerate(steps):
             try:
@@ -327,7 +334,7 @@ def broken_in(system: AnySystem, runs: Iterable[tuple[Any, Iterable[Any]]]) -> s
             except LawBroken as broken:
                 said = str(broken).removeprefix("the reference breaks ").partition(" at ")[0]
                 return f"{said} at step {at} ({event.name}) of run {number}"
-            wrong = _mistaken(state) if at % LOOKED_INTO_EVERY == 0 else ""
+            wrong = _find_type_error(state) if at % TYPE_CHECK_INTERVAL == 0 else ""
             if wrong:
                 return f"{wrong} at step {at} ({event.name}) of run {number}"
     return ""

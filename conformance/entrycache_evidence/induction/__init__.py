@@ -1,1 +1,1 @@
-"""Proofs by z3 over queues of any length, with the decision built from the table and the reference's functions."""
+"""Proofs by z3 over queues of any length, built from the decision table and the reference's own functions."""

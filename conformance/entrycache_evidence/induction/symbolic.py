@@ -1,6 +1,8 @@
-"""Terms of z3 that are made often: of integers and booleans without the questions that z3's Python layer asks of sorts.
+"""Run the reference's own small functions on z3 terms, and collect every path with its condition.
 
-The same terms as by its operators, which make all the others.
+A `Term` behaves like an integer or a boolean. When Python code branches on it, `paths` chooses a branch and records it,
+and runs the function again for the other one. `Assumptions` and a solver skip branches that no numbers take. The first
+half builds frequent terms directly, because z3's Python layer checks the sorts of each operand.
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ from z3 import z3core, z3types
 z3.z3.Z3_DEBUG = False  # what its Python layer asks of every argument the library asks again
 
 
-def _unasked(call: Any) -> Any:
-    """The library's own function, without the question after each call whether there was an error."""
+def _unchecked(call: Any) -> Any:
+    """Return the raw function of the z3 library, which does not check for an error after each call."""
     return getattr((call.__defaults__ or (call,))[-1], "f", call)
 
 
-z3.z3.Z3_inc_ref, z3.z3.Z3_dec_ref = _unasked(z3core.Z3_inc_ref), _unasked(z3core.Z3_dec_ref)
-_sort_of: Final = _unasked(z3core.Z3_get_sort)
+z3.z3.Z3_inc_ref, z3.z3.Z3_dec_ref = _unchecked(z3core.Z3_inc_ref), _unchecked(z3core.Z3_dec_ref)
+_sort_of: Final = _unchecked(z3core.Z3_get_sort)
 _CONTEXT: Final[Any] = z3.main_ctx()
 _REF: Final[Any] = _CONTEXT.ref()
 _INTEGERS: Final[int] = z3.IntSort().ast.value
@@ -32,12 +34,12 @@ Pair: Final[Any] = z3types.Ast * 2
 
 @cache
 def numeral(value: int) -> Any:
-    """An integer as a term."""
+    """Return an integer as a term."""
     return z3.IntVal(value)
 
 
 def _integer(value: Any) -> Any:
-    """The term of an integer; None: it is something else."""
+    """Return the term of an integer, or None for anything else."""
     if type(value) is int:
         return numeral(value).ast
     if isinstance(value, z3.ArithRef) and _sort_of(_REF, value.ast).value == _INTEGERS:
@@ -67,17 +69,17 @@ equal: Final = _of_integers(z3core.Z3_mk_eq, z3.BoolRef, operator.eq, is_many=Fa
 
 
 def negated(term: Any) -> Any:
-    """That a boolean term is false."""
+    """Build the negation of a boolean term."""
     return z3.BoolRef(z3core.Z3_mk_not(_REF, term.ast), _CONTEXT)
 
 
 def all_of(terms: Sequence[Any]) -> Any:
-    """That all of these boolean terms are true."""
+    """Build the conjunction of boolean terms."""
     return z3.BoolRef(z3core.Z3_mk_and(_REF, len(terms), _array(terms)), _CONTEXT)
 
 
 def any_of(terms: Sequence[Any]) -> Any:
-    """That one of these boolean terms is true."""
+    """Build the disjunction of boolean terms."""
     return z3.BoolRef(z3core.Z3_mk_or(_REF, len(terms), _array(terms)), _CONTEXT)
 
 
@@ -85,14 +87,13 @@ def _array(terms: Sequence[Any]) -> Any:
     return (z3types.Ast * len(terms))(*[term.ast for term in terms])
 
 
-# --- symbolic
-# The reference's own small functions, run on z3 terms: every branch that they take, with its condition.
+# --- Paths through functions
 
 _choices: list[bool] = []
-_taken: list[tuple[Any, bool]] = []
+_branches_taken: list[tuple[Any, bool]] = []
 _forced: set[int] = set()
-_within: list[_Followed] = []
-"""What is assumed, where only branches are followed that some numbers take."""
+_assumptions: list[_ReachableBranches] = []
+"""The assumptions under which unreachable branches are skipped."""
 
 
 class Term:
@@ -104,12 +105,12 @@ class Term:
         self.term = term
 
     def __bool__(self) -> bool:
-        number = len(_taken)
+        number = len(_branches_taken)
         term = self.term if z3.is_bool(self.term) else self.term != 0
-        chosen = _choices[number] if number < len(_choices) else _first(term, number)
-        _taken.append((term, chosen))
-        if _within:
-            _within[-1].took(term if chosen else negated(term))
+        chosen = _choices[number] if number < len(_choices) else _choose_branch(term, number)
+        _branches_taken.append((term, chosen))
+        if _assumptions:
+            _assumptions[-1].took(term if chosen else negated(term))
         return chosen
 
     def __lt__(self, other: object) -> Term:
@@ -149,7 +150,7 @@ class Term:
         return Term(raw(other) * self.term)
 
     def __floordiv__(self, other: object) -> Term:
-        """Only where the divisor is positive: z3 and Python round alike there."""
+        """Divide by a positive number only, where z3 and Python round alike."""
         return Term(self.term / raw(other))
 
     def __mod__(self, other: object) -> Term:
@@ -160,9 +161,9 @@ class Term:
 
 
 class Product:
-    """The IEEE product of a number that is not negative and a constant: its whole part may be any number.
+    """The IEEE product of a non-negative number and a constant.
 
-    It is the same one for equal numbers and the same constant.
+    Its integer part may be any number, the same one for equal operands.
     """
 
     def __init__(self, term: Any, factor: float) -> None:
@@ -176,14 +177,14 @@ class Product:
 
 
 def raw(value: object) -> Any:
-    """The z3 term of a value, or the value."""
+    """Return the z3 term of a value, or the value itself."""
     return value.term if isinstance(value, Term) else value
 
 
-class Assumed:
-    """What is assumed of the numbers: of all functions that are followed, and of each one something more.
+class Assumptions:
+    """The assumptions about the numbers: one for all functions, and a further one for each.
 
-    They share one solver, so what is assumed of all is told to z3 once.
+    The functions share one solver, so z3 receives the common assumption once.
     """
 
     def __init__(self, given: Any) -> None:
@@ -191,7 +192,7 @@ class Assumed:
         self._solver: Any = None
 
     def solver(self, further: Any) -> Any:
-        """The solver, with what is assumed of all and of this one."""
+        """Return the solver with the common and the further assumption."""
         if self._solver is None:
             self._solver = z3.Solver()
             self._solver.set("ctrl_c", False)
@@ -204,104 +205,106 @@ class Assumed:
         return self._solver
 
 
-def _named(asked: Any) -> Any:
-    """What a question is known by: z3 keeps equal terms once."""
+def _question_key(asked: Any) -> Any:
+    """Return the key of a question; z3 keeps equal terms once."""
     if isinstance(asked, tuple):
         return asked[0].get_id(), asked[1]
     return asked.get_id() if isinstance(asked, z3.AstRef) else asked
 
 
-_told: dict[Any, tuple[Any, tuple[bool, bool]]] = {}
-"""What z3 has told of branches, by what was assumed and taken before; with the terms, whose names are theirs so long.
+_branch_answers: dict[Any, tuple[Any, tuple[bool, bool]]] = {}
+"""A cache of z3's answers about branches, by their assumptions.
 
-Laws of one rule after another follow the same functions under the same assumptions."""
+It keeps the terms alive, since their ids are its keys. The laws of several rules follow the same functions under the
+same assumptions.
+"""
 
 
-class _Followed:
-    """Which branches some numbers take, so far as is assumed; z3 is asked only where there is a branch."""
+class _ReachableBranches:
+    """The branches that are reachable under the assumptions; z3 is asked only at a branch."""
 
-    def __init__(self, assumed: Assumed, further: Any) -> None:
+    def __init__(self, assumed: Assumptions, further: Any) -> None:
         self.assumed, self.further = assumed, further
         self.solver: Any = None
 
     def begin(self) -> None:
-        """Another way is gone."""
+        """Begin another path."""
         if self.solver is not None:
             self.solver.pop()
             self.solver.push()
 
     def took(self, term: Any) -> None:
-        """A branch was taken."""
+        """Record the branch that was taken."""
         if self.solver is not None:
             self.solver.add(term)
 
     def first(self, term: Any) -> tuple[bool, bool]:
-        """Which branch is taken first, and whether it is the only one; where z3 does not know, there are two."""
+        """Return the branch to follow first, and whether it is the only one; an unknown answer means both."""
         if z3.is_true(term) or z3.is_false(term):
             return z3.is_true(term), True
-        asked = (self.assumed.given, self.further, *_taken, term)
-        key = tuple(_named(part) for part in asked)
-        if key not in _told:
-            _told[key] = asked, self._first(term)
-        return _told[key][1]
+        asked = (self.assumed.given, self.further, *_branches_taken, term)
+        key = tuple(_question_key(part) for part in asked)
+        if key not in _branch_answers:
+            _branch_answers[key] = asked, self._ask_solver(term)
+        return _branch_answers[key][1]
 
-    def _first(self, term: Any) -> tuple[bool, bool]:
+    def _ask_solver(self, term: Any) -> tuple[bool, bool]:
         if self.solver is None:
             self.solver = self.assumed.solver(self.further)
-            self.solver.add([taken if chosen else negated(taken) for taken, chosen in _taken])
+            self.solver.add([taken if chosen else negated(taken) for taken, chosen in _branches_taken])
         if self.solver.check(term) == z3.unsat:
             return False, True
         return True, bool(self.solver.check(negated(term)) == z3.unsat)
 
 
-def _first(term: Any, number: int) -> bool:
-    if not _within:
+def _choose_branch(term: Any, number: int) -> bool:
+    if not _assumptions:
         return True
-    chosen, is_only = _within[-1].first(term)
+    chosen, is_only = _assumptions[-1].first(term)
     if is_only:
         _forced.add(number)
     return chosen
 
 
-def paths(function: Callable[[], Any], within: Any = None, assumed: Assumed | None = None) -> list[tuple[Any, Any]]:
-    """Every way through a function of terms: the condition of the way, and what it answers.
+def paths(function: Callable[[], Any], within: Any = None, assumed: Assumptions | None = None) -> list[tuple[Any, Any]]:
+    """Run a function once for each of its paths; return the condition and the answer of each.
 
-    `within`: ways that no numbers go for which this is true, and what is assumed besides, are left out.
+    With `within`, paths that no numbers take under that assumption are left out.
     """
     found: list[tuple[Any, Any]] = []
     todo: list[list[bool]] = [[]]
-    followed = None if within is None else _Followed(assumed or Assumed(True), within)
-    _within.extend([] if followed is None else [followed])
+    followed = None if within is None else _ReachableBranches(assumed or Assumptions(True), within)
+    _assumptions.extend([] if followed is None else [followed])
     try:
         while todo:
             _choices[:] = todo.pop()
             given = len(_choices)
-            _taken.clear()
+            _branches_taken.clear()
             _forced.clear()
             if followed is not None:
                 followed.begin()
             answer = function()
-            taken = list(_taken)
+            taken = list(_branches_taken)
             chosen = [choice for _, choice in taken]
             todo += [[*chosen[:at], False] for at in range(given, len(taken)) if at not in _forced]
             found.append((all_of([term if choice else negated(term) for term, choice in taken]), answer))
     finally:
         if followed is not None:
-            _within.pop()
+            _assumptions.pop()
     return found
 
 
-def _lifted(value: Any) -> Any:
+def _to_term(value: Any) -> Any:
     value = raw(value)
     if isinstance(value, bool):
         return z3.BoolVal(value)
     return z3.IntVal(value) if isinstance(value, int) else value
 
 
-def merged(function: Callable[[], Any]) -> Any:
-    """The answer of a function of terms as one z3 term."""
+def merge_paths(function: Callable[[], Any]) -> Any:
+    """Return the answer of a function of terms as one z3 term."""
     ways = paths(function)
-    term = _lifted(ways[-1][1])
+    term = _to_term(ways[-1][1])
     for condition, answer in reversed(ways[:-1]):
-        term = z3.If(condition, _lifted(answer), term)
+        term = z3.If(condition, _to_term(answer), term)
     return term

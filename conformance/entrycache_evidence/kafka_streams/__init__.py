@@ -1,1 +1,1 @@
-"""What is shown of `kafka-streams`: small worlds that are exhausted, lemmas that are proved."""
+"""The evidence about `kafka-streams`: bounded models, lemmas, stress runs, refinement, and a second model."""

@@ -1,4 +1,9 @@
-"""The small worlds of `kafka-streams`, level `cache`: an entry with a value of one letter counts 47 bytes."""
+"""The bounded models of `kafka-streams` that are exhausted; together they fire every law of its steps.
+
+The models of level `cache` use entries of one letter, which count 47 bytes. Those of level `store` use caching stores
+over in-memory stores. The models of variants take each variant of a release alone, then all of them. `CI`, `LONG` and
+`NIGHTLY` are the models of the profiles.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from typing import Final
 
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_evidence.kafka_streams.state_space import BoundedModel
-from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit_all
+from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit_depths
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.config import (
     Config,
@@ -25,14 +30,14 @@ ENTRY_BYTES: Final = 47
 PLENTY_BYTES: Final = 1000
 
 
-def puts(ns: str, keys: str, *values: str | None, clean: bool = True) -> tuple[ops.Op, ...]:
-    """Writes of every value to every key, dirty and, if asked for, clean."""
+def build_puts(ns: str, keys: str, *values: str | None, clean: bool = True) -> tuple[ops.Op, ...]:
+    """Build writes of every value to every key, dirty and, if asked for, clean."""
     flags = (True, False) if clean else (True,)
     return tuple(ops.Put(ns, key, value, dirty) for key in keys for value in values for dirty in flags)
 
 
-def looks(ns: str) -> tuple[ops.Op, ...]:
-    """The iterators over a namespace, and what is told about it."""
+def build_queries(ns: str) -> tuple[ops.Op, ...]:
+    """Build the iterators and the queries of a namespace."""
     return (
         ops.Range(ns, "x", "y"),
         ops.Range(ns, "x", "y", to_inclusive=False),
@@ -49,14 +54,14 @@ EVERY: Final = BoundedModel(
     "every operation on a namespace",
     Config(PLENTY_BYTES),
     (
-        *puts("a", "xy", "1", None),
+        *build_puts("a", "xy", "1", None),
         ops.Put("a", "x", "1", True, topic="é", headers=(("é", "é"),), timestamp=7),
         ops.PutAll("a", (ops.Write("x", "1", True), ops.Write("y", None), ops.Write("x", "1", True))),
         ops.PutIfAbsent("a", "x", "1", True),
         ops.PutIfAbsent("a", "y", None),
         *(ops.Get("a", key) for key in ("x", "y", None)),
         *(ops.Delete("a", key) for key in "xy"),
-        *looks("a"),
+        *build_queries("a"),
         ops.Get("b", "x"),
         ops.Flush("b"),
         ops.Usage(),
@@ -74,13 +79,13 @@ EVERY: Final = BoundedModel(
     "two keys, a value or a tombstone, dirty or clean, one write with a topic, a header and a timestamp; every "
     "operation, limits of 0, 47, 94 and 1000 bytes, no listener, one that takes, one that throws once",
 )
-"""Every operation of the level, to the end."""
+"""Every operation of the level, explored completely."""
 
 LISTENERS: Final = BoundedModel(
     "listeners that act on their own namespace",
     Config(2 * ENTRY_BYTES),
     (
-        *puts("a", "xy", "1", None),
+        *build_puts("a", "xy", "1", None),
         ops.PutAll("a", (ops.Write("x", "1", True), ops.Write("y", None, True))),
         ops.PutIfAbsent("a", "x", "1", True),
         ops.Get("a", "x"),
@@ -105,14 +110,14 @@ LISTENERS: Final = BoundedModel(
     "two keys, a value or a tombstone, dirty or clean; listeners that take, throw once, write, read, delete, flush, "
     "evict, clear, close, resize and replace themselves, limits of 0, 47 and 94 bytes",
 )
-"""Re-entrancy into the namespace that is handed over."""
+"""Listeners that call back into the namespace that is being flushed."""
 
 TWO: Final = BoundedModel(
     "two namespaces, two calls perform their steps",
     Config(PLENTY_BYTES, reentry_budget=2),
     (
-        *puts("a", "xy", "1", None, clean=False),
-        *puts("b", "x", "1", None),
+        *build_puts("a", "xy", "1", None, clean=False),
+        *build_puts("b", "x", "1", None),
         ops.Get("a", "x"),
         ops.Flush("a"),
         ops.Flush("b"),
@@ -139,7 +144,7 @@ TWO: Final = BoundedModel(
 """Namespaces that act on each other, with a budget that is soon used up."""
 
 DEEP: Final = replace(TWO, name="two namespaces, eight calls perform their steps", config=Config(PLENTY_BYTES))
-"""The default budget."""
+"""The same with the default budget."""
 
 SILENT: Final = replace(LISTENERS, name="listeners that perform nothing", config=Config(2 * ENTRY_BYTES, 0))
 """A budget of 0: each call is recorded and returns."""
@@ -148,7 +153,7 @@ WIDE: Final = BoundedModel(
     "two keys in each of two namespaces",
     Config(PLENTY_BYTES),
     (
-        *(event for ns in "ab" for event in puts(ns, "xy", "1", "2", None, clean=False)),
+        *(event for ns in "ab" for event in build_puts(ns, "xy", "1", "2", None, clean=False)),
         *(ops.Get(ns, key) for ns in "ab" for key in "xy"),
         *(event for ns in "ab" for event in (ops.Flush(ns), ops.Evict(ns))),
         ops.Listen("a"),
@@ -158,13 +163,13 @@ WIDE: Final = BoundedModel(
     "takes or one that throws once, in the other one that takes",
     (ops.Listen("b"),),
 )
-"""A large world: every order of use and of dirty keys, with values that differ."""
+"""A large model: every order of use and of dirty keys, with several values."""
 
 ORDERS: Final = replace(
     WIDE,
     name="two keys in each of two namespaces, one value",
-    events=(*(event for ns in "ab" for event in puts(ns, "xy", "1", None, clean=False)), *WIDE.events[12:]),
-    told_of=WIDE.told_of.replace("two values", "a value"),
+    events=(*(event for ns in "ab" for event in build_puts(ns, "xy", "1", None, clean=False)), *WIDE.events[12:]),
+    description=WIDE.description.replace("two values", "a value"),
 )
 """Every order of use and of dirty keys."""
 
@@ -172,21 +177,20 @@ VAST: Final = replace(
     WIDE,
     name="two keys in each of two namespaces, clean writes, a limit of three entries",
     events=(
-        *(event for ns in "ab" for event in puts(ns, "xy", "1", "2", None)),
+        *(event for ns in "ab" for event in build_puts(ns, "xy", "1", "2", None)),
         *WIDE.events[12:],
         ops.Listen("a", (ops.Put("b", "x", "1", True), ops.Get("a", "y"))),
         ops.Resize(3 * ENTRY_BYTES),
         ops.Resize(PLENTY_BYTES),
     ),
-    told_of="two values or a tombstone, dirty or clean; lookups, flushes and evictions; in one namespace no listener, "
-    "one that takes, one that throws once or one that writes into the other, where one takes; limits of 141 and "
-    "1000 bytes",
+    description="two values or a tombstone, dirty or clean; lookups, flushes and evictions; in one namespace no "
+    "listener, one that takes, one that throws once or one that writes into the other, where one takes; limits of "
+    "141 and 1000 bytes",
 )
-"""The large world of a night."""
+"""The large model of a nightly run."""
 
 
-# --- stores
-# The small worlds of `kafka-streams`, level `store`: caching stores over in-memory stores.
+# --- Level `store`
 
 STORE: Final = BoundedModel(
     "a store, nothing done downstream",
@@ -207,7 +211,7 @@ STORE: Final = BoundedModel(
     ),
     "two keys, two values or deleted; every operation of the level, an eviction, limits of 0, 47 and 1000 bytes",
 )
-"""A store as a plain map."""
+"""A store used as a plain map."""
 
 FORWARDS: Final = BoundedModel(
     "a store, its own keys written downstream",
@@ -231,7 +235,7 @@ FORWARDS: Final = BoundedModel(
     "two keys, a value or deleted; downstream writes, deletes, reads and flushes of the same and of the other key, "
     "an eviction, limits of 47 and 1000 bytes",
 )
-"""A topology that writes back."""
+"""A topology that writes back into its store."""
 
 STORES: Final = BoundedModel(
     "two stores that write each other",
@@ -252,18 +256,18 @@ STORES: Final = BoundedModel(
     "a key in each, a value or deleted; downstream of each writes, deletes, reads and flushes in the other, limits of "
     "0, 47 and 1000 bytes",
 )
-"""Several stores in one thread's cache."""
+"""Several stores in the cache of one thread."""
 
 SECOND_KEY: Final = replace(
     STORES,
     name="two stores that write each other, two keys in one",
     events=(*STORES.events, ops.StorePut("s", "y", "1")),
-    told_of=STORES.told_of.replace("a key in each", "two keys in one, one in the other"),
+    description=STORES.description.replace("a key in each", "two keys in one, one in the other"),
 )
-"""Together they hold more than the smallest limit in every order."""
+"""Two stores that together hold more than the smallest limit, in every order."""
 
 ONE_CALL: Final = replace(STORES, name="two stores, one call performs its steps", config=Config(PLENTY_BYTES, 1))
-"""The budget used up."""
+"""A budget of one call."""
 
 USED: Final = BoundedModel(
     "a store whose namespace somebody else uses",
@@ -292,44 +296,44 @@ USED: Final = BoundedModel(
     ),
     "one key; the operations of both levels on the same namespace, also downstream, limits of 0 and 1000 bytes",
 )
-"""What the laws about stores say where their namespace is not theirs alone."""
+"""A store whose namespace is used directly too."""
 
 
-# --- released
-# The small worlds of the named variants of `kafka-streams`: each released reading alone, then all of them.
+# --- Variants of releases
 
 
-def read(world: BoundedModel, told: str, variants: Variants, depth: int | None = None) -> BoundedModel:
-    """The same world under these readings."""
-    config = replace(world.config, variants=variants)
-    name = f"{world.name}, {told}"
-    return replace(world, name=name, config=config, drift_bytes=2 * ENTRY_BYTES, depth=depth)
+def with_variants(scope: BoundedModel, told: str, variants: Variants, depth: int | None = None) -> BoundedModel:
+    """Return the same model under other variants."""
+    config = replace(scope.config, variants=variants)
+    name = f"{scope.name}, {told}"
+    return replace(scope, name=name, config=config, drift_bytes=2 * ENTRY_BYTES, depth=depth)
 
 
-LOST: Final = read(LISTENERS, "undelivered_eviction lost", Variants(undelivered_eviction=UndeliveredEviction.LOST))
-CLEAN: Final = read(LISTENERS, "failed_flush clean", Variants(failed_flush=FailedFlush.CLEAN))
-ANY_WRITE: Final = read(
+LOST_EVICTION: Final = with_variants(
+    LISTENERS, "undelivered_eviction lost", Variants(undelivered_eviction=UndeliveredEviction.LOST)
+)
+CLEAN_FLUSH: Final = with_variants(LISTENERS, "failed_flush clean", Variants(failed_flush=FailedFlush.CLEAN))
+ANY_WRITE: Final = with_variants(
     LISTENERS, "flushed_tombstone any-write", Variants(flushed_tombstone=FlushedTombstone.ANY_WRITE)
 )
-ONE_BY_ONE: Final = read(FORWARDS, "delivery one-by-one", Variants(delivery=Delivery.ONE_BY_ONE))
-CACHED: Final = read(STORE, "delete_read cached", Variants(delete_read=DeleteRead.CACHED))
-ALONE: Final = (LOST, CLEAN, ANY_WRITE, ONE_BY_ONE, CACHED)
-"""One reading, to the end."""
+ONE_BY_ONE: Final = with_variants(FORWARDS, "delivery one-by-one", Variants(delivery=Delivery.ONE_BY_ONE))
+CACHED_DELETE: Final = with_variants(STORE, "delete_read cached", Variants(delete_read=DeleteRead.CACHED))
+SINGLE_VARIANTS: Final = (LOST_EVICTION, CLEAN_FLUSH, ANY_WRITE, ONE_BY_ONE, CACHED_DELETE)
+"""One variant at a time, explored completely."""
 
-RUNNING: Final = read(LISTENERS, "total running", Variants(total=Total.RUNNING), depth=5)
-"""The running total may leave the sum in so many ways that the number of steps is bounded."""
+RUNNING: Final = with_variants(LISTENERS, "total running", Variants(total=Total.RUNNING), depth=5)
+"""The running total, within a bounded number of steps, since it may drift from the sum in many ways."""
 
-TOGETHER: Final = (
-    read(LISTENERS, "all readings of the releases", RELEASED, depth=5),
-    read(TWO, "all readings of the releases", RELEASED, depth=5),
-    read(FORWARDS, "all readings of the releases", RELEASED, depth=6),
-    read(STORES, "all readings of the releases", RELEASED, depth=7),
+ALL_VARIANTS: Final = (
+    with_variants(LISTENERS, "all variants of the releases", RELEASED, depth=5),
+    with_variants(TWO, "all variants of the releases", RELEASED, depth=5),
+    with_variants(FORWARDS, "all variants of the releases", RELEASED, depth=6),
+    with_variants(STORES, "all variants of the releases", RELEASED, depth=7),
 )
-"""All variants at once, as the releases have them."""
+"""All variants of the releases at once."""
 
 
-# --- small
-# The worlds of `kafka-streams` that are exhausted; together they fire every law of its steps.
+# --- Profiles
 
 WHOLE: Final[tuple[AnyBoundedModel, ...]] = (
     EVERY,
@@ -339,13 +343,13 @@ WHOLE: Final[tuple[AnyBoundedModel, ...]] = (
     STORE,
     FORWARDS,
     STORES,
-    *ALONE,
+    *SINGLE_VARIANTS,
     RUNNING,
     USED,
-    *TOGETHER,
+    *ALL_VARIANTS,
     ORDERS,
 )
-"""As far as a long run goes with them."""
+"""The models of a long run."""
 
 BOUNDED: Final[Mapping[str, int]] = {
     TWO.name: 5,
@@ -353,29 +357,29 @@ BOUNDED: Final[Mapping[str, int]] = {
     ORDERS.name: 6,
     FORWARDS.name: 6,
     STORES.name: 6,
-    LOST.name: 4,
-    CLEAN.name: 4,
+    LOST_EVICTION.name: 4,
+    CLEAN_FLUSH.name: 4,
     ANY_WRITE.name: 4,
     ONE_BY_ONE.name: 6,
     RUNNING.name: 4,
-    TOGETHER[0].name: 4,
-    TOGETHER[1].name: 4,
-    TOGETHER[2].name: 5,
-    TOGETHER[3].name: 6,
+    ALL_VARIANTS[0].name: 4,
+    ALL_VARIANTS[1].name: 4,
+    ALL_VARIANTS[2].name: 5,
+    ALL_VARIANTS[3].name: 6,
 }
-"""The most steps of the largest ones in a pull request."""
+"""The greatest number of steps of the largest models in a pull request."""
 
-CI: Final = limit_all(WHOLE, BOUNDED)
-
-
-def deeper(steps: int) -> tuple[AnyBoundedModel, ...]:
-    """The readings of the releases, all at once, so many steps deeper than in a pull request."""
-    worlds = TOGETHER
-    return tuple(replace(one, name=f"{one.name}, deeper", depth=(one.depth or 0) + steps) for one in worlds)
+CI: Final = limit_depths(WHOLE, BOUNDED)
 
 
-LONG: Final[tuple[AnyBoundedModel, ...]] = (*WHOLE, ONE_CALL, SECOND_KEY, *deeper(1), DEEP, WIDE)
+def deepen(steps: int) -> tuple[AnyBoundedModel, ...]:
+    """Return the models of all variants at once, this many steps deeper than in a pull request."""
+    scopes = ALL_VARIANTS
+    return tuple(replace(one, name=f"{one.name}, deeper", depth=(one.depth or 0) + steps) for one in scopes)
+
+
+LONG: Final[tuple[AnyBoundedModel, ...]] = (*WHOLE, ONE_CALL, SECOND_KEY, *deepen(1), DEEP, WIDE)
 NIGHTLY: Final[tuple[AnyBoundedModel, ...]] = (
-    *(*WHOLE, ONE_CALL, SECOND_KEY, *deeper(3), DEEP, WIDE),
+    *(*WHOLE, ONE_CALL, SECOND_KEY, *deepen(3), DEEP, WIDE),
     VAST,
 )

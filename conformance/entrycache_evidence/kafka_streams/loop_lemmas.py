@@ -1,7 +1,9 @@
-"""Fold lemmas of `kafka-streams`: what a turn of the loop of `maybe_evict`, and a round of that of `resize`, does.
+"""Lemmas about the loops and the calls of `kafka-streams`.
 
-A turn is run on any state: the eldest entry, and `rest`, which stands for all others of the namespace. What the loop
-holds is noted where it asks for the total; the turn after next, which would be that of `rest`, is not run.
+A turn of the loop of `maybe_evict` or `resize` is run on any state: the oldest entry, and `rest`, which stands for all
+others. The state is recorded where the loop asks for the total; the turn that would take `rest` is not run. In the
+lemmas about calls, any step stands in place of the steps inside a call, so the claim is an induction over the depth of
+calls.
 """
 
 from __future__ import annotations
@@ -13,10 +15,19 @@ from typing import Any, Final, NamedTuple
 
 import z3
 
-from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, on_terms
+from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation, build_term_model
 from entrycache_evidence.induction.symbolic import Term, paths, raw
 from entrycache_evidence.kafka_streams.runs import RELEASED
-from entrycache_evidence.kafka_streams.size_lemmas import ELSEWHERE, HELD, LIMIT, SIZES, Held, cache_of, fault, node_of
+from entrycache_evidence.kafka_streams.size_lemmas import (
+    ALL_CONTENTS,
+    ELSEWHERE,
+    LIMIT,
+    SIZES,
+    CacheContents,
+    build_cache,
+    build_node,
+    lemma_fault,
+)
 from entrycache_faults.model import Model
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.config import Config
@@ -38,29 +49,29 @@ _EVICTS: Final = z3.Int("evicts")
 
 
 class Run(NamedTuple):
-    """What the loop held each time it asked for the total, and what it came to, None where it went on."""
+    """The states at which the loop asked for the total, and its result; None if it went on."""
 
     seen: tuple[State, ...]
     end: Change | None
 
 
 class _Enough(Exception):
-    """The turns that were asked for have been made."""
+    """A signal that the requested turns have been made."""
 
 
-class _Noting:
-    """The total, noted as often as it is asked for."""
+class _TotalRecorder:
+    """A recorder of the states at which the total is requested."""
 
     def __init__(self) -> None:
         self.seen: list[State] = []
         self.most = 0
 
     def limited(self, state: State, config: Config) -> int:
-        """The exact total, as `maybe_evict` asks for it."""
+        """Return the exact total, as `maybe_evict` requests it."""
         return self.total(state)
 
     def total(self, state: State) -> int:
-        """The exact total, as `resize` asks for it."""
+        """Return the exact total, as `resize` requests it."""
         self.seen.append(state)
         total = total_bytes(state)
         if len(self.seen) > self.most and total >= state.max_size_bytes:
@@ -68,7 +79,7 @@ class _Noting:
         return total
 
     def run(self, most: int, work: Callable[[], Change]) -> Run:
-        """The run of a loop that asks at most so often."""
+        """Run a loop that requests the total at most this often."""
         self.seen, self.most = [], most
         try:
             end = work()
@@ -77,27 +88,29 @@ class _Noting:
         return Run(tuple(self.seen), end)
 
 
-_NOTING: Final = _Noting()
+_RECORDER: Final = _TotalRecorder()
 
 
 @cache
-def _overflowing(model: Model, held: Held) -> tuple[tuple[Any, Run], ...]:
-    asked = on_terms(model, {"change.limited_bytes": _NOTING.limited})
-    state = cache_of(held)._replace(evicts=Term(_EVICTS))  # type: ignore[arg-type]
+def _eviction_paths(model: Model, held: CacheContents) -> tuple[tuple[Any, Run], ...]:
+    asked = build_term_model(model, {"change.limited_bytes": _RECORDER.limited})
+    state = build_cache(held)._replace(evicts=Term(_EVICTS))  # type: ignore[arg-type]
     env: Environment = asked["step.build_environment"]()
-    return tuple(paths(lambda: _NOTING.run(1, lambda: asked["entries.maybe_evict"](state, "a", Config(), env)), SIZES))
+    return tuple(
+        paths(lambda: _RECORDER.run(1, lambda: asked["entries.maybe_evict"](state, "a", Config(), env)), SIZES)
+    )
 
 
 Claim = Callable[[Run], Any]
 
 
-def of_turns(claim: Claim) -> Callable[[Any, Model], Iterator[Obligation]]:
-    """The claim on every way of a turn of `maybe_evict`."""
+def turn_obligations(claim: Claim) -> Callable[[Any, Model], Iterator[Obligation]]:
+    """Build the obligations of a claim about every path of a turn of `maybe_evict`."""
 
     def obligations(table: Any, model: Model) -> Iterator[Obligation]:
-        for held in HELD:
+        for held in ALL_CONTENTS:
             said = []
-            for condition, run in _overflowing(model, held):
+            for condition, run in _eviction_paths(model, held):
                 for further, answer in paths(lambda: claim(run), z3.And(SIZES, condition)):  # noqa: B023
                     said.append(z3.Implies(z3.And(condition, further), answer))
             yield Obligation(str(held), SIZES, z3.And(said))
@@ -110,7 +123,7 @@ def _total(state: State) -> Any:
 
 
 def pays(run: Run) -> Any:
-    """A turn takes from its own namespace; the loop ends within the limit, with nothing left, or failing."""
+    """Claim that a turn takes from its own namespace, and that the loop ends within the limit, empty, or failing."""
     said = []
     for before, after in zip(run.seen, run.seen[1:], strict=False):
         gone = before.spaces["a"].nodes.keys() - after.spaces["a"].nodes.keys()
@@ -125,13 +138,13 @@ def pays(run: Run) -> Any:
 
 
 def spares(run: Run) -> Any:
-    """A turn begins only above the limit."""
+    """Claim that a turn begins only above the limit."""
     begun = run.seen[:-1] if run.end is None or run.end.error is None else run.seen
     return z3.And([_total(state) > LIMIT for state in begun])
 
 
 def counts(run: Run) -> Any:
-    """Each turn that succeeds is counted, and nothing else."""
+    """Claim that each successful turn is counted, and nothing else."""
     said = [raw(state.evicts) == _EVICTS + at for at, state in enumerate(run.seen)]
     if run.end is not None:
         said.append(raw(run.end.state.evicts) == raw(run.seen[-1].evicts))
@@ -139,7 +152,7 @@ def counts(run: Run) -> Any:
 
 
 def empties(run: Run) -> Any:
-    """Each turn leaves fewer entries in the namespace; they are never fewer than none."""
+    """Claim that each turn leaves fewer entries in the namespace."""
     return all(
         len(after.spaces["a"].nodes) < len(before.spaces["a"].nodes)
         for before, after in zip(run.seen, run.seen[1:], strict=False)
@@ -150,12 +163,12 @@ SPACES: Final = {"both": (False, False), "nothing in the first": (True, False), 
 
 
 def _rounds(table: Any, model: Model) -> Iterator[Obligation]:
-    """A round of `resize` over two namespaces leaves fewer entries in all; it ends within the limit, or failing."""
-    asked = on_terms(model, {"namespaces.total_bytes": _NOTING.total})
+    """Prove that a round of `resize` over two namespaces leaves fewer entries, or ends within the limit or failing."""
+    asked = build_term_model(model, {"namespaces.total_bytes": _RECORDER.total})
     lower: Any = Term(z3.Int("lower"))
-    for held in HELD:
+    for held in ALL_CONTENTS:
         for name, (first, second) in SPACES.items():
-            state = cache_of(held)
+            state = build_cache(held)
             emptied = {ns: Space() for ns, is_empty in zip("ab", (first, second), strict=True) if is_empty}
             state = state._replace(spaces={**state.spaces, **emptied})
 
@@ -166,7 +179,7 @@ def _rounds(table: Any, model: Model) -> Iterator[Obligation]:
             # Asked for at the head of the loop, twice in a round, and at the head again.
             given = z3.And(SIZES, lower.term >= 0, lower.term < LIMIT)
             said = []
-            for condition, run in paths(lambda: _NOTING.run(3, work), given):
+            for condition, run in paths(lambda: _RECORDER.run(3, work), given):
                 said.append(z3.Implies(condition, z3.BoolVal(_fewer(run)) if run.end is None else _within(run.end)))
             yield Obligation(f"{name}, {held}", given, z3.And(said))
 
@@ -183,24 +196,29 @@ def _within(end: Change) -> Any:
     return z3.Or(z3.BoolVal(end.error is not None), _total(end.state) <= raw(end.state.max_size_bytes))
 
 
-def _evicting_nothing(state: State, ns: str, config: Config, env: Environment) -> Change:
+def _evict_nothing(state: State, ns: str, config: Config, env: Environment) -> Change:
     return Change(state)
 
 
-FOREVER: Final = Planted(
+FOREVER: Final = LemmaFault(
     "An eviction leaves its entry.",
-    Model(fault(Rule.K_EVICT_4).model.package, {"flush.evict_eldest": _evicting_nothing}),
+    Model(lemma_fault(Rule.K_EVICT_4).model.package, {"flush.evict_eldest": _evict_nothing}),
 )
 LOOP: Final = "the loop of maybe_evict, any number of turns: the eldest, the rest of its namespace as one, another one"
 
 LOOP_LEMMAS: Final = (
-    Lemma(Rule.K_EVICT_4, f"{LOOP}; who pays, and where it ends", of_turns(pays), fault(Rule.K_EVICT_4)),
-    Lemma(Rule.K_EVICT_5, f"{LOOP}; a turn begins only above the limit", of_turns(spares), fault(Rule.K_EVICT_5)),
-    Lemma(Rule.K_EVICT_6, f"{LOOP}; each turn is counted", of_turns(counts), fault(Rule.K_EVICT_6)),
+    Lemma(Rule.K_EVICT_4, f"{LOOP}; who pays, and where it ends", turn_obligations(pays), lemma_fault(Rule.K_EVICT_4)),
+    Lemma(
+        Rule.K_EVICT_5,
+        f"{LOOP}; a turn begins only above the limit",
+        turn_obligations(spares),
+        lemma_fault(Rule.K_EVICT_5),
+    ),
+    Lemma(Rule.K_EVICT_6, f"{LOOP}; each turn is counted", turn_obligations(counts), lemma_fault(Rule.K_EVICT_6)),
     Lemma(
         Rule.K_LIVENESS_1,
         f"{LOOP}; each turn lowers the rank, the number of entries of the namespace; a listener that performs nothing",
-        of_turns(empties),
+        turn_obligations(empties),
         FOREVER,
     ),
     Lemma(
@@ -211,14 +229,10 @@ LOOP_LEMMAS: Final = (
         FOREVER,
     ),
 )
-"""What holds of the loops, over any number of entries."""
+"""The lemmas about the loops, over any number of entries."""
 
 
-# --- calls
-# Calls of listeners, which may do anything: the budget, how deep they go, and what a flush drops after one.
-#
-# In place of what is performed inside a call stands any step: it answers any state that keeps what is claimed, which is
-# what makes the claim an induction over the depth of calls. A call that is made inside it has a greater number.
+# --- Calls of listeners
 
 CALLED, BUDGET = z3.Ints("called budget")
 STEPS: Final = (ops.Get("a", "x"), ops.Flush("a"), ops.Usage())
@@ -226,36 +240,36 @@ _ANY: Final = Config(1000, reentry_budget=Term(BUDGET))  # type: ignore[arg-type
 
 
 class Inside(NamedTuple):
-    """One step that was performed inside a call: how many calls there had been, and how many more it made."""
+    """A step inside a call: the number of calls before it, and the number of calls that it made."""
 
     called: Any
     more: Any
 
 
-def _called(state: State) -> Any:
+def _calls_so_far(state: State) -> Any:
     return raw(state.in_progress.called)
 
 
-def _begun() -> State:
-    """A step under way in which any number of calls have begun."""
+def _state_in_calls() -> State:
+    """Return a state in which any number of calls have begun."""
     return State(1000, in_progress=StepInProgress(called=Term(CALLED)))  # type: ignore[arg-type]
 
 
-class _Performing:
-    """Any step inside a call: it may make any number of calls more."""
+class _AnyStep:
+    """A stand-in for any step inside a call: it may make any number of further calls."""
 
     def __init__(self) -> None:
         self.met: list[Inside] = []
 
     def __call__(self, state: State, op: ops.Op, config: Config) -> tuple[State, Done]:
         more = z3.Int(f"calls inside step {len(self.met)}")
-        self.met.append(Inside(_called(state), more))
-        called: Any = Term(_called(state) + more)
+        self.met.append(Inside(_calls_so_far(state), more))
+        called: Any = Term(_calls_so_far(state) + more)
         return state._replace(in_progress=state.in_progress._replace(called=called)), Done()
 
 
 class Call(NamedTuple):
-    """One call of a listener: the steps that were performed inside it, and what it came to."""
+    """One call of a listener: its steps, the state after it, and its answers."""
 
     inside: tuple[Inside, ...]
     after: State
@@ -264,15 +278,15 @@ class Call(NamedTuple):
 
 def _calls(model: Model) -> list[tuple[Any, Call]]:
     def one() -> Call:
-        performing = _Performing()
+        performing = _AnyStep()
         env = Environment(performing, model["stores.receive"])
-        after, answers = model["flush.perform_steps"](_begun(), STEPS, _ANY, env)
+        after, answers = model["flush.perform_steps"](_state_in_calls(), STEPS, _ANY, env)
         return Call(tuple(performing.met), after, answers)
 
     return paths(one)
 
 
-def _of_calls(claim: Callable[[Call], Any]) -> Callable[[Any, Model], Iterator[Obligation]]:
+def _call_obligations(claim: Callable[[Call], Any]) -> Callable[[Any, Model], Iterator[Obligation]]:
     def obligations(table: Any, model: Model) -> Iterator[Obligation]:
         inner = [z3.Int(f"calls inside step {at}") >= 0 for at in range(len(STEPS))]
         given = z3.And(CALLED >= 0, BUDGET >= 0, *inner)
@@ -283,79 +297,79 @@ def _of_calls(claim: Callable[[Call], Any]) -> Callable[[Any, Model], Iterator[O
 
 
 def keeps_to_the_budget(call: Call) -> Any:
-    """A call has the next number. With one within the budget it performs all its steps, else none."""
+    """Claim that a call has the next number, and performs its steps only within the budget."""
     number = CALLED + 1
     made = z3.Sum(z3.IntVal(0), *(one.more for one in call.inside))
     performed = z3.If(number <= BUDGET, len(call.inside) == len(STEPS), len(call.inside) == 0)
     told = z3.BoolVal(len(call.answers) == len(call.inside))
-    return z3.And(performed, told, _called(call.after) == number + made)
+    return z3.And(performed, told, _calls_so_far(call.after) == number + made)
 
 
 def goes_deeper_within_it(call: Call) -> Any:
-    """Each step inside a call has a lower rank than the step that made it."""
+    """Claim that each step inside a call has a lower rank than the step that made the call."""
     return z3.And(z3.BoolVal(True), *(_rank(one.called) < _rank(CALLED) for one in call.inside))
 
 
 def _rank(called: Any) -> Any:
-    """How many calls may still perform steps; it is never below 0."""
+    """Return the number of calls that may still perform steps; it is never negative."""
     return z3.If(called < BUDGET, BUDGET - called, 0)
 
 
-def _uncounted(state: State) -> State:
+def _uncounted_call(state: State) -> State:
     return state
 
 
-UNCOUNTED: Final = Planted(
+UNCOUNTED: Final = LemmaFault(
     "A call that performs steps is not counted.",
-    Model(fault(Rule.K_LISTEN_3).model.package, {"flush.count_call": _uncounted}),
+    Model(lemma_fault(Rule.K_LISTEN_3).model.package, {"flush.count_call": _uncounted_call}),
 )
 
-WRITTEN: Final = ("1", None)
+LATER_VALUES: Final = ("1", None)
 _LATER: Final = z3.Int("a later write")
 
 
-def _written_inside(value: str | None, dirty: bool) -> Node:
-    return node_of(value, dirty, z3.Int("size of a later write"), 5)._replace(write=Term(_LATER))  # type: ignore[arg-type]
+def _later_write(value: str | None, dirty: bool) -> Node:
+    return build_node(value, dirty, z3.Int("size of a later write"), 5)._replace(write=Term(_LATER))  # type: ignore[arg-type]
 
 
-def _left(state: State, which: int) -> State:
-    """What a call may leave of the keys of its namespace, which it does not close: none, other writes, the same."""
+def _state_after_call(state: State, which: int) -> State:
+    """Return a state that a call may leave: the two keys removed, written again, or unchanged."""
     space = state.spaces["a"]
-    later = {key: _written_inside(*way) for key, way in zip(("x", "rest"), _WAYS[which], strict=True) if way}
-    if which == len(_WAYS) - 1:
+    later = {key: _later_write(*way) for key, way in zip(("x", "rest"), _CONTENTS[which], strict=True) if way}
+    if which == len(_CONTENTS) - 1:
         return state
     recent = tuple(later)
     dirty = tuple(key for key, node in later.items() if node.is_dirty)
     return with_space(state, "a", space._replace(nodes=later, recent=recent, dirty=dirty))
 
 
-_EACH: Final = (None, *product(WRITTEN, (False, True)))
-_WAYS: Final = (*product(_EACH, _EACH), (None, None))
-"""What there may be of both keys after a call; the last stands for what there was."""
+_CONTENTS_OF_KEY: Final = (None, *product(LATER_VALUES, (False, True)))
+_CONTENTS: Final = (*product(_CONTENTS_OF_KEY, _CONTENTS_OF_KEY), (None, None))
+"""The possible contents of both keys after a call; the last entry stands for unchanged ones."""
 
 
-def _drops(table: Any, model: Model) -> Iterator[Obligation]:
-    """K-FLUSH-9 after any call: no key of a tombstone that was handed over is there."""
+def _drop_obligations(table: Any, model: Model) -> Iterator[Obligation]:
+    """Prove K-FLUSH-9 after any call: no key of a flushed tombstone is left."""
     config = Config(1000, variants=RELEASED)
-    for held in _heard():
-        for which in range(len(_WAYS)):
+    for held in _flushed_tombstones():
+        for which in range(len(_CONTENTS)):
 
             def called(state: State, *rest: Any, which: int = which) -> State:
-                return _left(state, which)
+                return _state_after_call(state, which)
 
-            asked = on_terms(model, {"flush.call_listener": called})
-            pre = cache_of(held)
+            asked = build_term_model(model, {"flush.call_listener": called})
+            pre = build_cache(held)
             ways = paths(lambda: asked["step.perform"](pre, ops.Flush("a"), config)[0], SIZES)  # noqa: B023
             gone = [key for key in pre.spaces["a"].dirty if pre.spaces["a"].nodes[key].value is None]
             said = [
                 z3.Implies(condition, z3.BoolVal(not any(key in after.spaces["a"].nodes for key in gone)))
                 for condition, after in ways
             ]
-            yield Obligation(f"{held}, {_WAYS[which]}", SIZES, z3.And(said))
+            yield Obligation(f"{held}, {_CONTENTS[which]}", SIZES, z3.And(said))
 
 
-def _heard() -> list[Held]:
-    return [held for held in HELD if held.listener == Listener() and held.value is None and held.dirty]
+def _flushed_tombstones() -> list[CacheContents]:
+    return [held for held in ALL_CONTENTS if held.listener == Listener() and held.value is None and held.dirty]
 
 
 CALL_LEMMAS: Final = (
@@ -363,25 +377,25 @@ CALL_LEMMAS: Final = (
         Rule.K_LISTEN_3,
         "any call, after any number of calls, under any budget, whatever calls the steps inside it make: it has the "
         "next number, and performs its steps just where that is within the budget",
-        _of_calls(keeps_to_the_budget),
-        fault(Rule.K_LISTEN_3),
+        _call_obligations(keeps_to_the_budget),
+        lemma_fault(Rule.K_LISTEN_3),
     ),
     Lemma(
         Rule.K_LIVENESS_1,
         "calls inside calls of any listener, as a flush or an eviction makes them: each lowers the rank, what is left "
         "of the budget; a call has as many steps, and a flush as many entries, as there were when it began",
-        _of_calls(goes_deeper_within_it),
+        _call_obligations(goes_deeper_within_it),
         UNCOUNTED,
     ),
     Lemma(
         Rule.K_FLUSH_9,
         "a flush under variant flushed_tombstone any-write, whatever a listener that closes nothing leaves of its "
         "namespace; an entry and the rest of its namespace as one",
-        _drops,
-        fault(Rule.K_FLUSH_9),
+        _drop_obligations,
+        lemma_fault(Rule.K_FLUSH_9),
     ),
 )
-"""What holds of calls, however much is done in them."""
+"""The lemmas about calls, for any steps inside them."""
 
 LEMMAS: Final = (*LOOP_LEMMAS, *CALL_LEMMAS)
 """All lemmas about loops and calls."""

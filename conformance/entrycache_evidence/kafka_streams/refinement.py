@@ -1,4 +1,9 @@
-"""The state of the reference that a fast cache of `kafka-streams` stands for."""
+"""The refinement of `kafka-streams`: the state of the reference that the fast cache and its stores stand for.
+
+`abstract_state` reads everything that a cache and its stores keep. `comparable_state` removes from a state of the
+reference what the fast cache does not keep. `REFINED` lists the bounded models that are walked, each with a seeded
+fault that the walk has to detect.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,7 @@ from typing import Final
 from entrycache_conformance.systems.kafka_streams.fast_cache import Adapter, to_text, to_text_or_none
 from entrycache_evidence.kafka_streams import bounded_models
 from entrycache_evidence.model_checker.checker import AnyBoundedModel
-from entrycache_evidence.model_checker.refinement import Fast, Refines
+from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask
 from entrycache_fast.kafka import CachingStore, ThreadCache
 from entrycache_fast.kafka.state import Entry, Namespace
 from entrycache_faults.fast.kafka_streams import FAULTS
@@ -16,15 +21,15 @@ from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.outcomes import Context
 from entrycache_reference.kafka_streams.state import Listener, Node, Space, State, Store
 
-SOMEBODY: Final = Listener()
-"""Who listens: what a listener does, and how often it throws, is told by the case and not kept by the cache."""
+ANY_LISTENER: Final = Listener()
+"""Any listener: a case keeps its steps and its failures, the cache does not."""
 
-A_WRITE: Final = 0
-"""The number of any write: the fast cache tells writes apart by their objects, while a step is under way."""
+ANY_WRITE: Final = 0
+"""The number of any write: the fast cache tells writes apart by identity during a step."""
 
 
 def abstract_state(adapter: Adapter) -> State:
-    """The state, from all that cache and stores keep, and what is to be done downstream.
+    """Build the state of the reference from the cache, its stores and the steps downstream.
 
     Raises:
         AssertionError: what the cache keeps does not agree with itself.
@@ -49,15 +54,15 @@ def abstract_state(adapter: Adapter) -> State:
 
 
 def comparable_state(state: State) -> State:
-    """The state without the numbers of writes, and without what listeners are told to do."""
-    spaces = {name: _without_numbers(space) for name, space in state.spaces.items()}
+    """Remove the numbers of writes and the steps of listeners from a state."""
+    spaces = {name: _without_write_numbers(space) for name, space in state.spaces.items()}
     stores = {name: store._replace(forwarded_writes={}) for name, store in state.stores.items()}
     return state._replace(spaces=spaces, stores=stores, writes=0, running=0)
 
 
-def _without_numbers(space: Space) -> Space:
-    nodes = {key: node._replace(write=A_WRITE) for key, node in space.nodes.items()}
-    return space._replace(nodes=nodes, listener=None if space.listener is None else SOMEBODY)
+def _without_write_numbers(space: Space) -> Space:
+    nodes = {key: node._replace(write=ANY_WRITE) for key, node in space.nodes.items()}
+    return space._replace(nodes=nodes, listener=None if space.listener is None else ANY_LISTENER)
 
 
 def _space(space: Namespace) -> Space:
@@ -65,7 +70,7 @@ def _space(space: Namespace) -> Space:
         {to_text(key): _node(entry) for key, entry in space.nodes.items()},
         tuple(to_text(key) for key in reversed(space.nodes)),
         tuple(to_text(key) for key in space.dirty),
-        None if space.listener is None else SOMEBODY,
+        None if space.listener is None else ANY_LISTENER,
         space.hits,
         space.misses,
         space.overwrites,
@@ -74,12 +79,12 @@ def _space(space: Namespace) -> Space:
 
 
 def _node(entry: Entry) -> Node:
-    return Node(to_text_or_none(entry.value), entry.dirty, entry.size_bytes, Context(*entry.context), A_WRITE)
+    return Node(to_text_or_none(entry.value), entry.dirty, entry.size_bytes, Context(*entry.context), ANY_WRITE)
 
 
-def fast_cache(cache_type: type[ThreadCache] = ThreadCache, store_type: type[CachingStore] = CachingStore) -> Fast:
-    """The fast cache with its stores, or one with a planted fault."""
-    return Fast(
+def fast_cache(cache_type: type[ThreadCache] = ThreadCache, store_type: type[CachingStore] = CachingStore) -> FastCache:
+    """Describe the fast cache with its stores, or one with a seeded fault."""
+    return FastCache(
         lambda config: Adapter(cache_type(config.max_size_bytes), store_type, config.reentry_budget),
         lambda adapter, op: adapter.step(op),
         abstract_state,
@@ -87,8 +92,7 @@ def fast_cache(cache_type: type[ThreadCache] = ThreadCache, store_type: type[Cac
     )
 
 
-# --- refined
-# The worlds along which fast cache and stores of `kafka-streams` are held to the reference, and a fault for each.
+# --- Tasks
 
 WORLDS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
     (bounded_models.STORE, "streams-read-cached-dirty", True),
@@ -98,7 +102,7 @@ WORLDS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
     (bounded_models.FORWARDS, "streams-view-below-wins", False),
     (bounded_models.TWO, "streams-evict-elsewhere", False),
 )
-"""With the fault that is told apart in it, and whether it is walked in a pull request; the quick ones first."""
+"""The bounded models, each with the fault that must be detected in it, and whether a pull request walks it."""
 
 
 def _note(planted: Planted) -> str:
@@ -107,6 +111,6 @@ def _note(planted: Planted) -> str:
 
 
 REFINED: Final = tuple(
-    Refines(world, fast_cache(), fast_cache(*FAULTS[name]), _note(FAULTS[name]), is_quick)
-    for world, name, is_quick in WORLDS
+    RefinementTask(scope, fast_cache(), fast_cache(*FAULTS[name]), _note(FAULTS[name]), is_quick)
+    for scope, name, is_quick in WORLDS
 )

@@ -1,4 +1,8 @@
-"""Runs of `kafka-streams` on which its rules' own checks are tried."""
+"""Runs of `kafka-streams` that try its rules, and the cache that tests of single rules open.
+
+`generate_runs` yields a few written runs, then random ones under the norm and under the variants of the releases, with
+a fixed seed.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ LIMITS: Final = (0, 50, 100, 150, 20_000_000)
 
 Run = tuple[Config, tuple[Any, ...]]
 
-OVERTAKEN: Final[Run] = (
+FORWARD_OVERTAKES: Final[Run] = (
     Config(),
     (
         ops.OnForward("s", "x", (ops.StorePut("s", "y", "2"), ops.StoreFlush("s"))),
@@ -41,7 +45,7 @@ OVERTAKEN: Final[Run] = (
         ops.StoreFlush("s"),
     ),
 )
-"""What is done downstream writes and flushes a key that has still to be passed on."""
+"""Steps downstream that write and flush a key before it is forwarded."""
 
 FAILING_INSIDE: Final[Run] = (
     Config(),
@@ -51,20 +55,20 @@ FAILING_INSIDE: Final[Run] = (
         ops.Flush("a"),
     ),
 )
-"""A step of a listener fails, and others come after it."""
+"""A step of a listener that fails, with further steps after it."""
 
-TWO_THAT_PAY: Final[Run] = (
+TWO_PAYERS: Final[Run] = (
     Config(),
     (*(ops.Put(ns, key, "1") for ns in "ab" for key in "xyz"), ops.Resize(4 * 47)),
 )
 """A limit that is lowered while several namespaces hold entries."""
 
-WRITTEN_AGAIN: Final = (
+TOMBSTONE_REWRITTEN: Final = (
     ops.Put("a", "x", None, True),
     ops.Listen("a", (ops.Put("a", "x", "1"),)),
     ops.Flush("a"),
 )
-"""A listener writes the key of a tombstone that it is given."""
+"""A listener that writes the key of the tombstone that it receives."""
 
 RELEASED: Final = Variants(
     UndeliveredEviction.LOST,
@@ -74,20 +78,20 @@ RELEASED: Final = Variants(
     Delivery.ONE_BY_ONE,
     DeleteRead.CACHED,
 )
-"""The readings of kafka-streams 3.9.2 to 4.3.1."""
+"""The variants of kafka-streams 3.9.2 to 4.3.1."""
 
 
-def runs() -> Iterator[Run]:
-    """The same runs every time, under the norm, then under the readings of the releases."""
-    yield from (OVERTAKEN, FAILING_INSIDE, TWO_THAT_PAY)
-    for steps in (OVERTAKEN[1], WRITTEN_AGAIN):
+def generate_runs() -> Iterator[Run]:
+    """Generate the same runs every time, under the norm and under the variants of the releases."""
+    yield from (FORWARD_OVERTAKES, FAILING_INSIDE, TWO_PAYERS)
+    for steps in (FORWARD_OVERTAKES[1], TOMBSTONE_REWRITTEN):
         yield Config(variants=RELEASED), steps
-    yield from norm_runs()
-    yield from released_runs()
+    yield from generate_norm_runs()
+    yield from generate_released_runs()
 
 
-def released_runs() -> Iterator[Run]:
-    """Cases as the releases are asked for."""
+def generate_released_runs() -> Iterator[Run]:
+    """Generate cases under the variants of the releases."""
     system = SYSTEMS["kafka-streams"]
     declaration = Declaration(system, frozenset(system.ops), variants=RELEASED)
     source = random.Random(SEED)
@@ -104,8 +108,8 @@ def released_runs() -> Iterator[Run]:
         yield case.config, case.steps
 
 
-def norm_runs() -> Iterator[Run]:
-    """Random runs; limits are lowered with several namespaces too, which a subject is not asked for."""
+def generate_norm_runs() -> Iterator[Run]:
+    """Generate random runs; some lower the limit while several namespaces hold entries."""
     source = random.Random(SEED)
     for number in range(CASES):
         traits = TRAITS[list(Theme)[number % len(Theme)]]
@@ -124,11 +128,10 @@ def norm_runs() -> Iterator[Run]:
         yield config, tuple(events)
 
 
-# --- scenario
-# What tests of single rules open: the cache for several threads, of the reference or of a model.
+# --- The cache of tests
 
 
 def open_shared_cache(config: Any) -> Any:
-    """The cache of `kafka-streams` for several threads: the reference's, or that of the model."""
+    """Open the cache for several threads, of the reference or of the model under test."""
     model = current_model()
     return history.SharedReference(config) if model is None else model[SHARED](config)

@@ -1,7 +1,8 @@
-"""A cache of `kafka-streams` whose sizes are z3 terms, and what lemmas about it are made of.
+"""Lemmas about bytes of `kafka-streams`: sums, shares, and the size of texts of any length.
 
-A namespace is one entry, whose key an operation is about, and a second one; another namespace is one entry. A listener
-does nothing, throws, or is not there.
+The reference's own functions run on sizes that may be any number. A namespace is one entry, which the operation names,
+and a second one for all others; another namespace is one entry. A text is the number of its characters of each of the
+four kinds of UTF-8; `tests/evidence/test_ties.py` checks this summary on real texts.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import z3
 
 from entrycache_evidence.core.models import FAULT_OF
-from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, held_to, on_terms
+from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation, build_term_model, law_obligations
 from entrycache_evidence.induction.symbolic import Term, paths, raw
 from entrycache_faults.model import Model, Place
 from entrycache_reference.kafka_streams import ops
@@ -23,13 +24,13 @@ from entrycache_reference.kafka_streams.state import Listener, Node, Space, Stat
 from entrycache_reference.rules import Rule
 
 OWN, REST, ELSEWHERE, NEW, TOTAL, LIMIT, LOWER = z3.Ints("own rest elsewhere new running limit lower")
-"""Sizes of the entry, of the rest, of the other namespace and of a new entry; totals and limits."""
+"""The sizes of the entry, of the rest, of the other namespace and of a new entry, the total and the limits."""
 
 SIZES: Final = z3.And(OWN >= 0, REST >= 0, ELSEWHERE >= 0, NEW >= 0, LIMIT >= 0, LOWER >= 0)
 
 
-class Held(NamedTuple):
-    """What is said of the two entries and of the listener."""
+class CacheContents(NamedTuple):
+    """The values of the two entries, and the listener."""
 
     value: str | None
     dirty: bool
@@ -38,58 +39,56 @@ class Held(NamedTuple):
 
 
 _LISTENERS: Final = (None, Listener(), Listener((), 1))
-HELD: Final = tuple(Held(*one) for one in product(("1", None), (False, True), (False, True), _LISTENERS))
-"""Everything that can be said of them."""
+ALL_CONTENTS: Final = tuple(
+    CacheContents(*one) for one in product(("1", None), (False, True), (False, True), _LISTENERS)
+)
+"""All combinations of values and listeners."""
 
 
-def node_of(value: str | None, dirty: bool, size: Any, write: int) -> Node:
-    """An entry of any size."""
+def build_node(value: str | None, dirty: bool, size: Any, write: int) -> Node:
+    """Build an entry of any size."""
     return Node(value, dirty, Term(size), Context(), write)  # type: ignore[arg-type]
 
 
-def cache_of(held: Held) -> State:
-    """A cache of any limit and running total; `x` is the eldest of its namespace."""
-    nodes = {"x": node_of(held.value, held.dirty, OWN, 1), "rest": node_of("1", held.rest_dirty, REST, 2)}
+def build_cache(held: CacheContents) -> State:
+    """Build a cache with any limit and running total; `x` is the oldest entry of its namespace."""
+    nodes = {"x": build_node(held.value, held.dirty, OWN, 1), "rest": build_node("1", held.rest_dirty, REST, 2)}
     dirty = tuple(key for key, node in nodes.items() if node.is_dirty)
-    other = Space({"all": node_of("1", False, ELSEWHERE, 3)}, ("all",))
+    other = Space({"all": build_node("1", False, ELSEWHERE, 3)}, ("all",))
     spaces = {"a": Space(nodes, ("rest", "x"), dirty, held.listener), "b": other}
     limit, running = Term(LIMIT), Term(TOTAL)
     return State(limit, spaces, writes=4, running=running)  # type: ignore[arg-type]
 
 
-def always(way: Callable[[], Any], goal: Callable[[Any], Any]) -> Any:
-    """The goal on every way through a function."""
+def holds_on_all_paths(way: Callable[[], Any], goal: Callable[[Any], Any]) -> Any:
+    """Build the claim that the goal holds on every path through a function."""
     return z3.And([z3.Implies(condition, goal(answer)) for condition, answer in paths(way)])
 
 
-def fault(rule: Rule) -> Planted:
-    """The planted fault of a rule."""
+def lemma_fault(rule: Rule) -> LemmaFault:
+    """Return the seeded fault of a rule."""
     found = FAULT_OF[rule]
-    return Planted(found.note, found.model)
+    return LemmaFault(found.note, found.model)
 
 
-# --- sums
-# Lemmas about the bytes of `kafka-streams`: the reference's own functions, run on sizes that may be any number.
-#
-# One entry is that of the operation; a second one stands for all others of its namespace, a third one for another
-# namespace.
+# --- Sums
 
 RUNNING: Final = Config(variants=Variants(total=Total.RUNNING))
-Way = Callable[[Model, State, Config], State]
+SizeChange = Callable[[Model, State, Config], State]
 
 
-def _put(key: str, value: str | None, dirty: bool) -> Way:
-    """A write of an entry of any size, with the overflow that follows, as `put` makes it."""
+def _put(key: str, value: str | None, dirty: bool) -> SizeChange:
+    """Build a write of an entry of any size, with the eviction that follows, as `put` makes it."""
 
     def way(model: Model, state: State, config: Config) -> State:
-        node = node_of(value, dirty, NEW, state.writes)
+        node = build_node(value, dirty, NEW, state.writes)
         after: State = model["entries.put_node"](state, "a", key, node, config, model["step.build_environment"]()).state
         return after
 
     return way
 
 
-def _by(op: ops.Op) -> Way:
+def _operation(op: ops.Op) -> SizeChange:
     def way(model: Model, state: State, config: Config) -> State:
         after: State = model["step.perform"](state, op, config)[0]
         return after
@@ -98,45 +97,45 @@ def _by(op: ops.Op) -> Way:
 
 
 def _write(model: Model, state: State, config: Config) -> State:
-    """A write of an entry of any size, before its overflow."""
-    after: State = model["entries.write_node"](state, "a", "x", node_of("1", True, NEW, state.writes))
+    """Write an entry of any size, without the eviction that follows."""
+    after: State = model["entries.write_node"](state, "a", "x", build_node("1", True, NEW, state.writes))
     return after
 
 
-WAYS: Final[dict[str, Way]] = {
+SIZE_CHANGES: Final[dict[str, SizeChange]] = {
     "put of a new key": _put("y", "1", True),
     "put of a tombstone over the key": _put("x", None, True),
     "clean put over the key": _put("x", "1", False),
-    "put_if_absent": _by(ops.PutIfAbsent("a", "x", "1")),
-    "delete": _by(ops.Delete("a", "x")),
-    "delete of what is not there": _by(ops.Delete("a", "y")),
-    "evict": _by(ops.Evict("a")),
-    "flush": _by(ops.Flush("a")),
-    "clear": _by(ops.Clear("a")),
-    "close": _by(ops.Close("a")),
-    "resize": _by(ops.Resize(Term(LOWER))),  # type: ignore[arg-type]
+    "put_if_absent": _operation(ops.PutIfAbsent("a", "x", "1")),
+    "delete": _operation(ops.Delete("a", "x")),
+    "delete of what is not there": _operation(ops.Delete("a", "y")),
+    "evict": _operation(ops.Evict("a")),
+    "flush": _operation(ops.Flush("a")),
+    "clear": _operation(ops.Clear("a")),
+    "close": _operation(ops.Close("a")),
+    "resize": _operation(ops.Resize(Term(LOWER))),  # type: ignore[arg-type]
 }
-"""Everything that changes sizes, or the limit."""
+"""Every operation that changes sizes or the limit."""
 
 
-def _drift(table: Any, model: Model) -> list[Obligation]:
-    """The running total and the sum of all sizes stay as far from each other as they are; both begin with 0."""
+def _drift_obligations(table: Any, model: Model) -> list[Obligation]:
+    """Prove that the difference between the running total and the sum of sizes never changes; both begin with 0."""
     empty = initial(RUNNING)
     found = [Obligation("base", z3.BoolVal(True), z3.BoolVal(empty.running == total_bytes(empty) == 0))]
-    for (name, way), held in product(WAYS.items(), HELD):
-        goal = always(
-            lambda way=way, held=held: way(model, cache_of(held), RUNNING),  # type: ignore[misc]
+    for (name, way), held in product(SIZE_CHANGES.items(), ALL_CONTENTS):
+        goal = holds_on_all_paths(
+            lambda way=way, held=held: way(model, build_cache(held), RUNNING),  # type: ignore[misc]
             lambda after: raw(after.running) - raw(total_bytes(after)) == TOTAL - (OWN + REST + ELSEWHERE),
         )
         found.append(Obligation(f"{name}, {held}", SIZES, goal))
     return found
 
 
-def _replaced(table: Any, model: Model) -> list[Obligation]:
-    """A write over a key changes the sum by its own size less the former, and counts."""
+def _overwrite_obligations(table: Any, model: Model) -> list[Obligation]:
+    """Prove that a write over a key changes the sum by the difference of the two sizes, and is counted."""
     found = []
-    for held in HELD:
-        state = cache_of(held)
+    for held in ALL_CONTENTS:
+        state = build_cache(held)
         counted = z3.Int("overwrites")
         space = state.spaces["a"]._replace(overwrites=Term(counted))  # type: ignore[arg-type]
         after = _write(model, state._replace(spaces={**state.spaces, "a": space}), Config())
@@ -145,22 +144,22 @@ def _replaced(table: Any, model: Model) -> list[Obligation]:
     return found
 
 
-def _deleted(table: Any, model: Model) -> list[Obligation]:
-    """A deletion takes the size of its key out of the sum, and answers the value."""
+def _delete_obligations(table: Any, model: Model) -> list[Obligation]:
+    """Prove that a deletion subtracts the size of its key and answers its value."""
     found = []
-    for held in HELD:
-        after, answer = model["step.perform"](cache_of(held), ops.Delete("a", "x"), Config())
+    for held in ALL_CONTENTS:
+        after, answer = model["step.perform"](build_cache(held), ops.Delete("a", "x"), Config())
         told = z3.BoolVal(answer == Deleted(True, held.value))
         found.append(Obligation(str(held), SIZES, z3.And(told, raw(total_bytes(after)) == REST + ELSEWHERE)))
     return found
 
 
-def _added_up(table: Any, model: Model) -> list[Obligation]:
-    """`usage` answers sums: of a namespace, and of all, which is the sum over the namespaces."""
+def _usage_obligations(table: Any, model: Model) -> list[Obligation]:
+    """Prove that `usage` answers the sums of each namespace and of all."""
     found = []
-    for held in HELD:
+    for held in ALL_CONTENTS:
         asked = (ops.Usage(), ops.Usage("a"), ops.Usage("b"))
-        used: list[Used] = [model["step.perform"](cache_of(held), op, Config())[1] for op in asked]
+        used: list[Used] = [model["step.perform"](build_cache(held), op, Config())[1] for op in asked]
         every, one, other = (raw(answer.bytes) for answer in used)
         entries = z3.BoolVal([answer.entries for answer in used] == [3, 2, 1])
         sums = z3.And(one == OWN + REST, other == ELSEWHERE, every == one + other, raw(used[0].tracked) == every)
@@ -168,31 +167,37 @@ def _added_up(table: Any, model: Model) -> list[Obligation]:
     return found
 
 
-BESIDE: Final = "an entry, the rest of its namespace as one, another namespace as one; any sizes and limits"
+SCOPE: Final = "an entry, the rest of its namespace as one, another namespace as one; any sizes and limits"
 
 SUM_LEMMAS: Final = (
     Lemma(
         Rule.K_METRICS_4,
         f"running total less sum of all sizes: kept by every write, removal, flush and resize whose listener does "
-        f"nothing, throws or is not there; {BESIDE}",
-        _drift,
-        fault(Rule.K_METRICS_4),
+        f"nothing, throws or is not there; {SCOPE}",
+        _drift_obligations,
+        lemma_fault(Rule.K_METRICS_4),
     ),
-    Lemma(Rule.K_METRICS_1, f"usage of a namespace and of all; {BESIDE}", _added_up, fault(Rule.K_METRICS_1)),
-    Lemma(Rule.K_PUT_2, f"a write over a key, before its overflow; {BESIDE}", _replaced, fault(Rule.K_PUT_2)),
-    Lemma(Rule.K_DELETE_1, f"a deletion of a key; {BESIDE}", _deleted, fault(Rule.K_DELETE_1)),
+    Lemma(
+        Rule.K_METRICS_1, f"usage of a namespace and of all; {SCOPE}", _usage_obligations, lemma_fault(Rule.K_METRICS_1)
+    ),
+    Lemma(
+        Rule.K_PUT_2,
+        f"a write over a key, before its overflow; {SCOPE}",
+        _overwrite_obligations,
+        lemma_fault(Rule.K_PUT_2),
+    ),
+    Lemma(Rule.K_DELETE_1, f"a deletion of a key; {SCOPE}", _delete_obligations, lemma_fault(Rule.K_DELETE_1)),
 )
-"""The lemmas of this module."""
+"""The lemmas about sums."""
 
 
-# --- shares
-# The lemma about shares of `kafka-streams`: any number of bytes and of threads.
+# --- Shares
 
 _BYTES, _THREADS = z3.Ints("bytes threads")
 
 
-def _shares(table: Any, model: Model) -> list[Obligation]:
-    """Equal shares, rounded down; the global thread takes one; without threads all of it."""
+def _share_obligations(table: Any, model: Model) -> list[Obligation]:
+    """Prove that shares are equal and rounded down; the global thread takes one, and without threads it takes all."""
     found = []
     for is_global in (False, True):
 
@@ -201,7 +206,7 @@ def _shares(table: Any, model: Model) -> list[Obligation]:
             return raw(model["step.perform"](None, event, Config())[1].bytes)
 
         takers = _THREADS + int(is_global)
-        goal = always(
+        goal = holds_on_all_paths(
             way,
             lambda answer, takers=takers: z3.If(  # type: ignore[misc]
                 _THREADS == 0, answer == _BYTES, z3.And(answer * takers <= _BYTES, (answer + 1) * takers > _BYTES)
@@ -212,19 +217,17 @@ def _shares(table: Any, model: Model) -> list[Obligation]:
     return found
 
 
-SHARE_LEMMAS: Final = (Lemma(Rule.K_SHARE_1, "any number of bytes and of threads", _shares, fault(Rule.K_SHARE_1)),)
-"""The lemma of this module."""
+SHARE_LEMMAS: Final = (
+    Lemma(Rule.K_SHARE_1, "any number of bytes and of threads", _share_obligations, lemma_fault(Rule.K_SHARE_1)),
+)
+"""The lemma about shares."""
 
 
-# --- sizes
-# K-SIZE-1 for texts of any length: a text is how many letters it has of each of the four kinds that UTF-8 knows.
-#
-# A letter of one kind stands for a run of them, each any of its kind: so many bytes and units has each of a run. That a
-# text of Python is counted so is asked of real texts in `tests/evidence/test_ties.py`.
+# --- Sizes of texts
 
 
 class Kind(NamedTuple):
-    """Letters that UTF-8 writes alike: from which number on, up to which, and with how many bytes."""
+    """The characters that UTF-8 writes with the same number of bytes, by their first and last code point."""
 
     first: int
     last: int
@@ -232,7 +235,7 @@ class Kind(NamedTuple):
 
     @property
     def units(self) -> int:
-        """In UTF-16."""
+        """The number of UTF-16 units."""
         return 2 if self.first >= FIRST_OF_PAIRS else 1
 
 
@@ -250,14 +253,14 @@ class _Bytes(NamedTuple):
 
 
 class Letter(NamedTuple):
-    """Any letter of a kind, and how many such follow one another."""
+    """Any character of a kind, and the number of its repetitions."""
 
     code: Any
     times: Any
 
 
 _run: list[Any] = [1]
-"""How often the letter counts that is looked at now."""
+"""The number of repetitions of the current character."""
 
 
 class Text:
@@ -270,14 +273,14 @@ class Text:
 
     @property
     def sane(self) -> Any:
-        """What holds of every text."""
+        """The constraints of every text."""
         said = [letter.times >= 0 for letter in self.letters]
         for kind, letter in zip(KINDS, self.letters, strict=True):
             said += [letter.code >= kind.first, letter.code <= kind.last]
         return z3.And(said)
 
     def encode(self, encoding: str, errors: str) -> _Bytes:
-        """Its bytes, of which only the number is known."""
+        """Encode the text; only the number of bytes is known."""
         of_each = {"utf-8": [kind.bytes for kind in KINDS], "utf-16-le": [2 * kind.units for kind in KINDS]}[encoding]
         assert errors == "surrogatepass"
         return _Bytes(Term(sum(each * letter.times for each, letter in zip(of_each, self.letters, strict=True))))
@@ -297,7 +300,7 @@ def _length(value: Any) -> Any:
 
 
 def _sum(values: Iterable[Any]) -> Any:
-    """The sum; what is made of a letter counts as often as that stands there."""
+    """Sum values, each as often as its character is repeated."""
     total: Any = 0
     for value in values:
         total = _run[0] * value + total
@@ -308,16 +311,20 @@ def _code(letter: Letter) -> Any:
     return Term(letter.code)
 
 
-COUNTED: Final[dict[Place, object]] = {"change.len": _length}
-IN_LAWS: Final[dict[Place, object]] = {"laws.entries.len": _length, "laws.entries.sum": _sum, "laws.entries.ord": _code}
+TEXT_FUNCTIONS: Final[dict[Place, object]] = {"change.len": _length}
+TEXT_FUNCTIONS_OF_LAWS: Final[dict[Place, object]] = {
+    "laws.entries.len": _length,
+    "laws.entries.sum": _sum,
+    "laws.entries.ord": _code,
+}
 KEY, VALUE, TOPIC, *HEADERS = (Text(name) for name in ("key", "value", "topic", "name", "content", "names", "contents"))
 _ALL: Final = (KEY, VALUE, TOPIC, *HEADERS)
 
 
-def _counted(table: Any, model: Model) -> Iterator[Obligation]:
-    """The law after a write, of a value or a tombstone, with two headers, one or none."""
-    asked = on_terms(model, COUNTED)
-    of_norm = on_terms(Model(model.package), IN_LAWS)
+def _size_obligations(table: Any, model: Model) -> Iterator[Obligation]:
+    """Check the law after a write of a value or a tombstone, with two headers, one or none."""
+    asked = build_term_model(model, TEXT_FUNCTIONS)
+    of_norm = build_term_model(Model(model.package), TEXT_FUNCTIONS_OF_LAWS)
     law = next(law for law in of_norm["laws.LAWS"] if law.rule is Rule.K_SIZE_1)
     given = z3.And([text.sane for text in _ALL])
     pairs = tuple(zip(HEADERS[::2], HEADERS[1::2], strict=True))
@@ -337,7 +344,7 @@ def _counted(table: Any, model: Model) -> Iterator[Obligation]:
                 return is_about, not is_about or bool(law.holds(PLENTY, PRE, event, step))
 
             name = f"{'a tombstone' if value is None else 'a value'}, {number} headers"
-            yield from held_to(name, given, paths(played, given), judged)
+            yield from law_obligations(name, given, paths(played, given), judged)
 
 
 PLENTY: Final = Config()
@@ -348,11 +355,11 @@ SIZE_LEMMAS: Final = (
         Rule.K_SIZE_1,
         "the law itself, after a put into an empty cache that keeps it; key, value, topic and headers of any length, "
         "up to two headers, the second of which may stand for any others",
-        _counted,
-        fault(Rule.K_SIZE_1),
+        _size_obligations,
+        lemma_fault(Rule.K_SIZE_1),
     ),
 )
-"""The lemma of this module."""
+"""The lemma about sizes."""
 
 LEMMAS: Final = (*SUM_LEMMAS, *SHARE_LEMMAS, *SIZE_LEMMAS)
 """All lemmas about bytes."""

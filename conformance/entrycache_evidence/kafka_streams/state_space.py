@@ -1,4 +1,4 @@
-"""A world of `kafka-streams`: its events from a first state on, and when two states of it are the same."""
+"""The scope of a bounded model of `kafka-streams`, and the equality of its states."""
 
 from __future__ import annotations
 
@@ -16,48 +16,48 @@ from entrycache_reference.kafka_streams.state import Space, State, Step, total_b
 
 @dataclass(frozen=True, slots=True)
 class BoundedModel:
-    """The bounds of an exploration; `told_of` says in words what `events` and `start` hold.
+    """The scope of an exploration: a configuration and its events; `told_of` describes the events and `start`.
 
-    Every event may happen in every state that `start` leads to and that keeps within the bounds. A step that
-    leaves them is judged, and not gone on from: with a running total (variant `total`), one that brings it more than
-    `drift_bytes` away from the sum of all sizes. Nothing follows a step that gives no answer.
+    Every event may happen in every state that is reached from `start` and is within the bounds. A step that leaves the
+    bounds is judged but not followed: with variant `total` "running", one that moves the total more than `drift_bytes`
+    away from the sum. A step without an answer is not followed either.
     """
 
     name: str
     config: Config
     events: tuple[ops.Op, ...]
-    told_of: str
+    description: str
     start: tuple[ops.Op, ...] = ()
     drift_bytes: int = 0
     depth: int | None = None
 
     def parts(self) -> Parts:
-        """The same events in every state, and states relative to one another."""
-        return Parts(SYSTEM, lambda _: self.events, Relative(self), self.start)
+        """Return the events, which are the same in every state, and the equality of states."""
+        return Parts(SYSTEM, lambda _: self.events, RelativeStates(self), self.start)
 
-    def told(self) -> str:
-        """Its bounds in words."""
+    def describe(self) -> str:
+        """Describe the bounds."""
         drift = f", the running total within {self.drift_bytes} bytes of the sum"
         drifts = drift if self.config.variants.total is Total.RUNNING else ""
-        return f"{self.name}: {len(self.events)} events ({self.told_of}){drifts}"
+        return f"{self.name}: {len(self.events)} events ({self.description}){drifts}"
 
 
-class Relative:
-    """Two states are the same if they differ in counters and in the numbers of writes only, the latter in order.
+class RelativeStates:
+    """Equality of states without counters, and with only the order of the numbers of writes.
 
-    No function and no law looks at a counter but to add to it and to compare it with what it was. Numbers of writes
-    are compared within a key only: whether an entry is a later write than the one that its store passed on last, and
-    whether it is still the one that was handed over. A new write has the greatest number of all.
+    Functions and laws only add to a counter and compare it with its former value. Numbers of writes are compared within
+    a key only: with the write that its store forwarded last, and with the write that was handed over. A new write has
+    the greatest number of all.
     """
 
-    def __init__(self, world: BoundedModel) -> None:
-        self._drift = world.drift_bytes
-        self._running = world.config.variants.total is Total.RUNNING
+    def __init__(self, scope: BoundedModel) -> None:
+        self._drift = scope.drift_bytes
+        self._running = scope.config.variants.total is Total.RUNNING
         self._seen: dict[int, tuple[Any, int]] = {}
         self._numbers: dict[Any, int] = {}
 
     def key(self, state: State) -> Hashable:
-        """Equal for states that no further event of the world, and no law, tells apart."""
+        """Return a key that is equal for states that no further event and no law tells apart."""
         spaces = tuple([(ns, self._space(space, state, ns)) for ns, space in sorted(state.spaces.items())])
         stores = tuple(
             [
@@ -93,18 +93,18 @@ class Relative:
         return nodes, space.recent, space.dirty, heard
 
     def _number(self, steps: Any) -> int:
-        """The same for equal steps. Looked up by identity: hashing operations would take half of the time."""
+        """Return a number that is equal for equal steps; the lookup is by identity, as hashing is slow."""
         known = self._seen.get(id(steps))
         if known is None:
             known = self._seen[id(steps)] = (steps, self._numbers.setdefault(steps, len(self._numbers)))
         return known[1]
 
-    def settled(self, state: State) -> State:
-        """The representative of its kind: as it was reached first."""
+    def representative(self, state: State) -> State:
+        """Return the representative of a state: the one that was reached first."""
         return state
 
     def follows(self, step: Step) -> bool:
-        """Whether the step has an answer, and its state keeps within the bounds."""
+        """Return whether the step has an answer and its state is within the bounds."""
         if isinstance(step.outcome.answer, Unanswered):
             return False
         return not self._running or abs(step.state.running - total_bytes(step.state)) <= self._drift

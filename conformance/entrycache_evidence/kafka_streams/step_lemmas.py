@@ -1,4 +1,8 @@
-"""Laws of `kafka-streams` as they stand in the reference, asked of steps on entries of any size, under any limit."""
+"""Lemmas about single steps of `kafka-streams`: its own laws after each operation, on any sizes and limits.
+
+A `Case` is an operation on a cache of two entries and another namespace. `build_lemma` builds the lemma of a rule from
+its law: the step of the model runs on terms, and the law has to hold on every path.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,10 @@ from typing import Any, Final
 import z3
 
 from entrycache_evidence.core.models import FAULT_OF
-from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, held_to, on_terms
+from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation, build_term_model, law_obligations
 from entrycache_evidence.induction.symbolic import Term, paths
 from entrycache_evidence.kafka_streams.runs import RELEASED
-from entrycache_evidence.kafka_streams.size_lemmas import HELD, LOWER, NEW, SIZES, Held, cache_of
+from entrycache_evidence.kafka_streams.size_lemmas import ALL_CONTENTS, LOWER, NEW, SIZES, CacheContents, build_cache
 from entrycache_faults.model import Model
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.config import Config
@@ -28,8 +32,11 @@ from entrycache_reference.rules import Rule
 COUNTERS: Final = ("puts", "gets", "evicts", "flushes")
 OF_SPACE: Final = ("hits", "misses", "overwrites", "flushes")
 PERFORMING: Final = Listener((ops.Flush("b"), ops.Get("b", "all")))
-"""Its first step fails, as nobody listens in `b`."""
-SETTINGS: Final = (*HELD, *(one._replace(listener=PERFORMING) for one in HELD if one.listener == Listener()))
+"""A listener whose first step fails, because nobody listens in `b`."""
+SETTINGS: Final = (
+    *ALL_CONTENTS,
+    *(one._replace(listener=PERFORMING) for one in ALL_CONTENTS if one.listener == Listener()),
+)
 
 _LIMIT: Any = Term(LOWER)
 EVENTS: Final[tuple[ops.Op, ...]] = (
@@ -52,7 +59,7 @@ EVENTS: Final[tuple[ops.Op, ...]] = (
     ops.Resize(_LIMIT),
     *(make(*ns) for make in (ops.Usage, ops.Metrics) for ns in ((), ("a",))),
 )
-"""Every operation of level `cache`: on the entry, on a key that is not there, in a namespace that is there or not."""
+"""Every operation of level `cache`: on the entry, on an absent key, and in a present or absent namespace."""
 
 
 NORM: Final = Config()
@@ -60,21 +67,21 @@ NORM: Final = Config()
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One operation on a cache that holds these."""
+    """One operation on a cache with these entries."""
 
-    held: Held
+    held: CacheContents
     op: ops.Op
     config: Config = NORM
 
     @property
     def name(self) -> str:
-        """What it is called."""
-        read = "" if self.config is NORM else ", all readings of the releases"
+        """The name of the case."""
+        read = "" if self.config is NORM else ", all variants of the releases"
         return f"{self.op}, {self.held}{read}"
 
     def state(self) -> State:
-        """The cache, with counters of any value."""
-        state = cache_of(self.held)
+        """Return the cache, with counters of any value."""
+        state = build_cache(self.held)
         own = {name: Term(z3.Int(f"a.{name}")) for name in OF_SPACE}
         space = state.spaces["a"]._replace(**own)  # type: ignore[arg-type]
         nodes = {key: node._replace(context=Context(1, 2, 3)) for key, node in space.nodes.items()}
@@ -83,37 +90,37 @@ class Case:
         return state._replace(spaces=spaces, **counters)  # type: ignore[arg-type]
 
 
-READ: Final = Config(variants=RELEASED)
+RELEASED_CONFIG: Final = Config(variants=RELEASED)
 CASES: Final = (
     *(Case(held, op) for op in EVENTS for held in SETTINGS),
-    *(Case(held, op, READ) for op in EVENTS if isinstance(op, ops.Flush | ops.Evict) for held in SETTINGS),
+    *(Case(held, op, RELEASED_CONFIG) for op in EVENTS if isinstance(op, ops.Flush | ops.Evict) for held in SETTINGS),
 )
 
 
 @cache
-def _asked(model: Model) -> Model:
-    return on_terms(model, {"change.size_bytes": lambda *_: Term(NEW)})
+def _term_model(model: Model) -> Model:
+    return build_term_model(model, {"change.size_bytes": lambda *_: Term(NEW)})
 
 
 @cache
-def played(model: Model, case: Case) -> tuple[State, tuple[tuple[Any, Step], ...]]:
-    """The state before, and the steps that the model makes of it, each with its condition."""
+def paths_of_case(model: Model, case: Case) -> tuple[State, tuple[tuple[Any, Step], ...]]:
+    """Return the state before, and the steps that the model makes of it, each with its condition."""
     pre = case.state()
-    return pre, tuple(paths(lambda: _asked(model).step(pre, case.op, case.config), SIZES))
+    return pre, tuple(paths(lambda: _term_model(model).step(pre, case.op, case.config), SIZES))
 
 
 def obligations_of(law: Law, model: Model) -> Iterator[Obligation]:
-    """The law, after each of its operations, wherever it is about that."""
+    """Yield the obligations of the law after each of its operations, if it applies."""
     for case in sorted(CASES, key=lambda case: type(case.op) not in model.replaced):
         if law.on and type(case.op) not in law.on:
             continue
-        pre, steps = played(model, case)
+        pre, steps = paths_of_case(model, case)
 
         def judged(step: Step, case: Case = case, pre: State = pre) -> tuple[bool, bool]:
             is_about = bool(law.guard(case.config, pre, case.op, step))
             return is_about, not is_about or bool(law.holds(case.config, pre, case.op, step))
 
-        yield from held_to(case.name, SIZES, steps, judged)
+        yield from law_obligations(case.name, SIZES, steps, judged)
 
 
 def _usage_done(state: State, event: ops.Usage, config: Config, env: Environment) -> tuple[State, Answer]:
@@ -121,19 +128,19 @@ def _usage_done(state: State, event: ops.Usage, config: Config, env: Environment
 
 
 OWN_FAULTS: Final = {
-    Rule.K_LIVENESS_2: Planted(
+    Rule.K_LIVENESS_2: LemmaFault(
         "usage answers that it is done.",
         Model(FAULT_OF[Rule.K_LIVENESS_2].package, {ops.Usage: _usage_done}),
     )
 }
-"""Of a rule whose planted fault stands in an operation of a higher level."""
+"""The faults of rules whose seeded fault is in an operation of a higher level."""
 
 
-def about(rule: Rule) -> Lemma:
-    """The lemma of a rule whose law is asked."""
+def build_lemma(rule: Rule) -> Lemma:
+    """Build the lemma of a rule from its law."""
     law = next(law for law in LAWS if law.rule is rule)
     named = "every operation of level cache" if not law.on else ", ".join(op.name for op in law.on)
-    fault = OWN_FAULTS.get(rule) or Planted(FAULT_OF[rule].note, FAULT_OF[rule].model)
+    fault = OWN_FAULTS.get(rule) or LemmaFault(FAULT_OF[rule].note, FAULT_OF[rule].model)
     return Lemma(
         rule,
         f"the law itself, after {named}; an entry, the rest of its namespace as one, another namespace as one; any "
@@ -153,6 +160,6 @@ RULES: Final = (
     *(Rule.K_LISTEN_5, Rule.K_CLOSE_1, Rule.K_CLOSE_2, Rule.K_RESIZE_1, Rule.K_RESIZE_2, Rule.K_RESIZE_3),
     *(Rule.K_METRICS_2, Rule.K_METRICS_3, Rule.K_LIVENESS_2),
 )
-"""The rules of level `cache`, but those about sums of `usage` and the running total, which stand in `sums`."""
+"""The rules of level `cache`, without those about sums, which `size_lemmas` proves."""
 
-LEMMAS: Final = tuple(about(rule) for rule in RULES)
+LEMMAS: Final = tuple(build_lemma(rule) for rule in RULES)

@@ -1,4 +1,9 @@
-"""Large runs of `kafka-streams`: what no small world holds, as many keys, namespaces, turns, calls, and long values."""
+"""Stress runs of `kafka-streams`: more keys, namespaces, turns, calls and bytes than any bounded model has.
+
+`generate_large_runs` yields runs that were written by hand, each for an edge that a bounded model cannot reach.
+`generate_crowded_runs` yields runs with hundreds of each countable thing, and short random runs of stores whose
+forwards write, delete and flush.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +32,9 @@ MIXED: Final = ("", "é", "z", "zz", "\uffff", "\U00010000", "\ud83d", "y\U0001f
 """Keys whose order differs by code points, by UTF-16 units and by bytes."""
 PLENTY_BYTES: Final = 1_000_000
 ENTRY_BYTES: Final = 47
-"""Of an entry with a key and a value of one letter."""
+"""The size of an entry with a key and a value of one letter."""
 CROWD: Final = 300
-READINGS: Final = (
+SINGLE_VARIANTS: Final = (
     Variants(undelivered_eviction=UndeliveredEviction.LOST),
     Variants(failed_flush=FailedFlush.CLEAN),
     Variants(total=Total.RUNNING),
@@ -40,26 +45,26 @@ READINGS: Final = (
 )
 
 
-def written(ns: str, number: int, every: int = 5) -> Iterator[ops.Op]:
-    """So many dirty entries, each with a context of its own, one in `every` a tombstone; their keys out of order."""
+def write_dirty(ns: str, number: int, every: int = 5) -> Iterator[ops.Op]:
+    """Write this many dirty entries with different contexts, out of order; one in `every` is a tombstone."""
     for index in range(number):
         value = None if index % every == 2 else "v" * (index % 7)
         key = KEYS[index * 37 % len(KEYS)]
         yield ops.Put(ns, key, value, True, "t" * (index % 3), (("h", "x"), ("h", "y")), index, index, index % 4)
 
 
-def put(ns: str, keys: Iterable[str], dirty: Container[str] = ()) -> Iterator[ops.Op]:
-    """One small entry a key, some of them dirty."""
+def write_small(ns: str, keys: Iterable[str], dirty: Container[str] = ()) -> Iterator[ops.Op]:
+    """Write one small entry for each key, some of them dirty."""
     return (ops.Put(ns, key, "1", key in dirty) for key in keys)
 
 
-def closed(names: Iterable[str]) -> Iterator[ops.Op]:
-    """So many namespaces are closed."""
+def close_all(names: Iterable[str]) -> Iterator[ops.Op]:
+    """Close these namespaces."""
     return (ops.Close(ns) for ns in names)
 
 
-def looked_at(ns: str) -> tuple[ops.Op, ...]:
-    """Every listing of a namespace, over few keys, many and all, and what is told of it."""
+def query_all(ns: str) -> tuple[ops.Op, ...]:
+    """List a namespace in every way, over few keys, many and all, and query it."""
     first, last = KEYS[3], KEYS[-4]
     return (
         ops.Range(ns, first, last),
@@ -76,23 +81,23 @@ def looked_at(ns: str) -> tuple[ops.Op, ...]:
     )
 
 
-def handed_over() -> Iterator[ops.Op]:
-    """Many dirty entries, clean ones among them, handed over by flushes and by evictions."""
+def flush_and_evict() -> Iterator[ops.Op]:
+    """Flush and evict many dirty entries among clean ones."""
     listener = (*(ops.Put("b", key, "1", True) for key in KEYS[:6]), ops.Get("a", KEYS[9]), ops.Flush("b"))
     for number, heard in enumerate(((), listener)):
-        yield from (ops.Listen("a", heard), ops.Listen("b"), *written("a", 60), *written("b", 30))
-        yield from (*(ops.Get("a", key) for key in KEYS[:60]), *looked_at("a"))
-        yield from (ops.Evict("a"), *written("a", 25), *(ops.Evict("a") for _ in range(8)))
+        yield from (ops.Listen("a", heard), ops.Listen("b"), *write_dirty("a", 60), *write_dirty("b", 30))
+        yield from (*(ops.Get("a", key) for key in KEYS[:60]), *query_all("a"))
+        yield from (ops.Evict("a"), *write_dirty("a", 25), *(ops.Evict("a") for _ in range(8)))
         yield from (ops.Put("a", KEYS[5], "w"), ops.Flush("a"))
         yield from (ops.Put("a", key, "c") for key in KEYS[40:60])
-        yield from (ops.Evict("a"), *written("a", 20), *(ops.Delete("a", key) for key in KEYS[2:30:3]))
-        yield from (*looked_at("a"), ops.Flush("a"), *looked_at("b"), ops.Clear("a"), *looked_at("a"))
+        yield from (ops.Evict("a"), *write_dirty("a", 20), *(ops.Delete("a", key) for key in KEYS[2:30:3]))
+        yield from (*query_all("a"), ops.Flush("a"), *query_all("b"), ops.Clear("a"), *query_all("a"))
         if number:
-            yield from (ops.Close("a"), ops.Close("b"), ops.Put("a", "x", "1"), *looked_at("a"))
+            yield from (ops.Close("a"), ops.Close("b"), ops.Put("a", "x", "1"), *query_all("a"))
 
 
-def texts() -> Iterator[ops.Op]:
-    """Long values and topics, headers of one name, letters outside of the basic plane, orders that differ."""
+def long_texts() -> Iterator[ops.Op]:
+    """Use long values and topics, repeated headers, characters outside of the basic plane, and differing orders."""
     for number, key in enumerate(MIXED):
         value = (None, "", "é" * 6_000, "\U0001f600" * 4_000, "\ud83d")[number % 5]
         yield ops.Put(
@@ -105,11 +110,15 @@ def texts() -> Iterator[ops.Op]:
     yield from (ops.Range("a", one, other) for one in MIXED for other in MIXED[::2])
     yield from (ops.Listen("a"), ops.Flush("a"), ops.All("a"))
     long = "k" * 70_000
-    yield from (*put("b", (long, long + "y", long + "z")), ops.Range("b", long, long + "y"), ops.Range("b", long, long))
+    yield from (
+        *write_small("b", (long, long + "y", long + "z")),
+        ops.Range("b", long, long + "y"),
+        ops.Range("b", long, long),
+    )
 
 
-def crowded() -> Iterator[ops.Op]:
-    """More keys than an eviction might be bounded by, taken by one write; then by a lower limit."""
+def overflow_by_one_write() -> Iterator[ops.Op]:
+    """Evict more keys than a bound might allow, by one write and by a lower limit."""
     keys = tuple(f"{number:03}" for number in range(CROWD))
     yield from (
         ops.PutAll("a", tuple(ops.Write(key, "1") for key in keys)),
@@ -120,32 +129,32 @@ def crowded() -> Iterator[ops.Op]:
 
 
 def limits() -> Iterator[ops.Op]:
-    """Overflows and lower limits that take many turns of one namespace, of three and of five."""
+    """Overflow and lower limits that take many turns of one namespace, of three and of five."""
     yield from (ops.Listen(ns) for ns in "abcde")
-    yield from (*(event for ns in "abcde" for event in written(ns, 20)), ops.Usage(), ops.Metrics())
-    yield from (ops.Resize(4_000), ops.Metrics(), ops.Resize(1_234_567), *written("a", 60))
+    yield from (*(event for ns in "abcde" for event in write_dirty(ns, 20)), ops.Usage(), ops.Metrics())
+    yield from (ops.Resize(4_000), ops.Metrics(), ops.Resize(1_234_567), *write_dirty("a", 60))
     yield from (ops.Resize(3_000), ops.Put("c", "x", "v" * 2_900), ops.Usage(), ops.Resize(PLENTY_BYTES))
     many = tuple(ops.Write(key, "1", number % 3 == 0) for number, key in enumerate((*KEYS[:20], *KEYS[30:40])))
     yield from (ops.PutAll("d", many), ops.PutAll("d", (*many, ops.Write(KEYS[0], "2"))), ops.Usage("d"))
     yield from (ops.PutIfAbsent("e", KEYS[2], None) for _ in range(3))
     yield from (ops.Delete("e", "-"), ops.Metrics("e"))
-    yield from (ops.Listen("c", fails=2), *written("c", 20), ops.Flush("c"), ops.Flush("c"), ops.Flush("c"))
+    yield from (ops.Listen("c", fails=2), *write_dirty("c", 20), ops.Flush("c"), ops.Flush("c"), ops.Flush("c"))
 
 
 def calls() -> Iterator[ops.Op]:
-    """Listeners that call one another many times, close and write again what is being handed over."""
+    """Let listeners call one another many times, and close and rewrite what is being flushed."""
     steps = (ops.Put("b", "x", "1", True), ops.Flush("b"), ops.Put("b", "y", None, True), ops.Flush("b"))
     yield ops.Listen("b", (ops.Put("a", "x", "2", True), ops.Flush("c"), ops.Get("a", "x")))
     yield ops.Listen("c", (ops.Put("b", "z", "1", True),))
     for _ in range(3):
         yield ops.Listen("a", (*steps, *steps, ops.Get("a", "x"), ops.Usage()))
-        yield from (*written("c", 5), *written("a", 5), ops.Flush("a"), *looked_at("a"))
-        yield ops.Listen("a", (ops.Close("a"), *written("a", 3), ops.Close("a"), *written("a", 2)))
-        yield from (*written("a", 4), ops.Flush("a"), *looked_at("a"))
+        yield from (*write_dirty("c", 5), *write_dirty("a", 5), ops.Flush("a"), *query_all("a"))
+        yield ops.Listen("a", (ops.Close("a"), *write_dirty("a", 3), ops.Close("a"), *write_dirty("a", 2)))
+        yield from (*write_dirty("a", 4), ops.Flush("a"), *query_all("a"))
 
 
 def closings() -> Iterator[ops.Op]:
-    """A namespace that is closed, filled and handed over inside a call, and closed and filled again in that one."""
+    """Close, fill and flush a namespace inside a call, and close and fill it again in that flush."""
     inner = ops.Listen("a", (ops.Close("a"), ops.Put("a", "y", "1", True)))
     yield ops.Listen("a", (ops.Close("a"), inner, ops.Put("a", "x", "1", True), ops.Flush("a")))
     yield from (ops.Put("a", "w", "1", True), ops.Flush("a"), ops.Usage())
@@ -156,18 +165,25 @@ def closings() -> Iterator[ops.Op]:
     yield from (ops.Close("a"), ops.Listen("a", (ops.Put("a", "w", "2"),)), ops.Put("a", "w", None, True))
     yield from (ops.Evict("a"), ops.All("a"), ops.Usage(), ops.Resize(2 * ENTRY_BYTES), ops.Close("a"))
     steps = (ops.Close("a"), ops.Put("a", "y", "1"), ops.Put("b", "q", "v" * 100, True))
-    yield from (ops.Listen("a", steps), *put("a", "xwv", "x"), ops.Usage())
+    yield from (ops.Listen("a", steps), *write_small("a", "xwv", "x"), ops.Usage())
 
 
-def lost() -> Iterator[ops.Op]:
-    """Entries that are evicted while nobody listens, or while the listener throws, and what is handed over then."""
-    for listener in (ops.Listen("a"), ops.Listen("a", fails=1)):
-        yield from (ops.Close("a"), *written("a", 4), ops.Evict("a"), *written("a", 12), ops.Evict("a"), listener)
-        yield from (ops.Evict("a"), ops.Evict("a"), ops.Usage(), ops.Flush("a"), ops.Evict("a"), *looked_at("a"))
+def evict_unheard() -> Iterator[ops.Op]:
+    """Evict entries without a listener or with a failing one, and flush afterwards."""
     for listener in (ops.Listen("a"), ops.Listen("a", fails=1)):
         yield from (
             ops.Close("a"),
-            *put("a", "exyz", "exyz"),
+            *write_dirty("a", 4),
+            ops.Evict("a"),
+            *write_dirty("a", 12),
+            ops.Evict("a"),
+            listener,
+        )
+        yield from (ops.Evict("a"), ops.Evict("a"), ops.Usage(), ops.Flush("a"), ops.Evict("a"), *query_all("a"))
+    for listener in (ops.Listen("a"), ops.Listen("a", fails=1)):
+        yield from (
+            ops.Close("a"),
+            *write_small("a", "exyz", "exyz"),
             *(ops.Get("a", key) for key in "zxe"),
         )
         yield from (ops.Evict("a"), ops.Get("a", "x"), ops.Put("a", "y", "1"), ops.PutIfAbsent("a", "y", "q"))
@@ -175,45 +191,57 @@ def lost() -> Iterator[ops.Op]:
             ops.PutIfAbsent("a", "x", "y"),
             listener,
             ops.Flush("a"),
-            *looked_at("a"),
+            *query_all("a"),
             ops.Evict("a"),
             ops.Evict("a"),
         )
-        yield from (*looked_at("a"), ops.Put("a", "c", "1"), ops.Get("a", "x"), ops.Get("a", "e"), ops.Evict("a"))
-        yield from (ops.PutIfAbsent("a", "y", "2", True), ops.Usage(), ops.Flush("a"), *looked_at("a"))
+        yield from (*query_all("a"), ops.Put("a", "c", "1"), ops.Get("a", "x"), ops.Get("a", "e"), ops.Evict("a"))
+        yield from (ops.PutIfAbsent("a", "y", "2", True), ops.Usage(), ops.Flush("a"), *query_all("a"))
 
 
-def thrown() -> Iterator[ops.Op]:
-    """An eviction that is refused, of an entry that was not the first of the dirty ones; then one that is."""
-    yield from (ops.Listen("a", fails=2), *put("a", "xyz", "xyz"), ops.Get("a", "x"), ops.Evict("a"), ops.Metrics("a"))
+def evict_refused() -> Iterator[ops.Op]:
+    """Refuse the eviction of an entry that is not the first dirty one, then of one that is."""
+    yield from (
+        ops.Listen("a", fails=2),
+        *write_small("a", "xyz", "xyz"),
+        ops.Get("a", "x"),
+        ops.Evict("a"),
+        ops.Metrics("a"),
+    )
     yield from (ops.Put("a", "w", "1", True), ops.Evict("a"), ops.Metrics("a"), ops.Flush("a"), ops.All("a"))
 
 
-def turns() -> Iterator[ops.Op]:
-    """Limits that are met in the middle of a round, that a running total has left behind, and what closes in a turn."""
-    yield from (*put("b", "x"), *put("aa", "x"), *put("C", "x"), ops.Resize(ENTRY_BYTES), ops.Metrics("aa"))
-    yield from (ops.Metrics("b"), ops.All("aa"), ops.All("b"), ops.Resize(PLENTY_BYTES), *closed(("aa", "b", "C")))
+def limits_within_rounds() -> Iterator[ops.Op]:
+    """Meet limits in the middle of a round, with a stale running total, and close namespaces during a turn."""
+    yield from (
+        *write_small("b", "x"),
+        *write_small("aa", "x"),
+        *write_small("C", "x"),
+        ops.Resize(ENTRY_BYTES),
+        ops.Metrics("aa"),
+    )
+    yield from (ops.Metrics("b"), ops.All("aa"), ops.All("b"), ops.Resize(PLENTY_BYTES), *close_all(("aa", "b", "C")))
     yield from (ops.Put("a", "x", "1"), ops.Put("b", "x", "1"), ops.Put("b", "y", "1"), ops.Put("c", "x", "1"))
     for left in (3, 2, 1, 0):
         yield from (ops.Resize(left * ENTRY_BYTES), ops.Usage(), ops.Metrics())
-    yield from (ops.Resize(PLENTY_BYTES), *closed("abc"))
+    yield from (ops.Resize(PLENTY_BYTES), *close_all("abc"))
     yield from (ops.Listen("a", (ops.Put("a", "y", "1"),)), ops.Put("a", "x", "1", True), ops.Resize(2 * ENTRY_BYTES))
     yield from (ops.Flush("a"), ops.Resize(2 * ENTRY_BYTES), ops.Usage(), ops.Metrics(), ops.Resize(PLENTY_BYTES))
-    yield from (ops.Put("a", "z", "1"), *put("b", KEYS[:6]), ops.Resize(2 * ENTRY_BYTES))
-    yield from (ops.Metrics(), ops.Resize(PLENTY_BYTES), *closed("abc"))
+    yield from (ops.Put("a", "z", "1"), *write_small("b", KEYS[:6]), ops.Resize(2 * ENTRY_BYTES))
+    yield from (ops.Metrics(), ops.Resize(PLENTY_BYTES), *close_all("abc"))
     yield from (ops.Listen("a", (ops.Close("b"), ops.Put("b", "y", "1"))), ops.Put("a", "x", "1", True))
     yield from (ops.Put("b", "x", "1"), ops.Resize(ENTRY_BYTES - 1), ops.Metrics(), ops.Resize(PLENTY_BYTES))
 
 
-def reopened() -> Iterator[ops.Op]:
-    """A namespace that is closed and filled again before the turn that it was chosen for."""
+def reopen_during_turn() -> Iterator[ops.Op]:
+    """Close and refill a namespace before the turn that it was chosen for."""
     own = (ops.Close("b"), *(ops.Put(ns, key, "1") for ns, key in ("by", "ay", "az")))
     yield from (ops.Listen("a", own), ops.Put("a", "x", "1", True))
-    yield from (*put("b", "01234"), ops.Resize(200), ops.Usage(), ops.Metrics())
+    yield from (*write_small("b", "01234"), ops.Resize(200), ops.Usage(), ops.Metrics())
 
 
-def endless() -> Iterator[ops.Op]:
-    """A running total above the sum, until nothing is left to evict; then again, and the last namespace is closed."""
+def run_endless_loop() -> Iterator[ops.Op]:
+    """Keep the running total above the sum until nothing is left to evict; then close the last namespace."""
     yield from (ops.Listen("a", (ops.Put("a", "y", "1"),)), ops.Put("a", "x", "1", True), ops.Flush("a"))
     yield from (ops.Put("b", "x", "1"), ops.Resize(0), ops.Resize(PLENTY_BYTES), ops.Close("b"), ops.Close("a"))
     yield from (ops.Listen("a", (ops.Close("a"),)), ops.Put("a", "x", "1", True), ops.Resize(0), ops.Usage())
@@ -226,14 +254,14 @@ def endless() -> Iterator[ops.Op]:
 
 
 def counters() -> Iterator[ops.Op]:
-    """Writes and lookups until every counter is above 100."""
+    """Write and look up until every counter is above 100."""
     for _ in range(110):
         yield from (ops.Put("a", "x", "1"), ops.Get("a", "x"), ops.Get("a", "y"))
     yield from (ops.Metrics("a"), ops.Metrics())
 
 
 def stores() -> Iterator[ops.Op]:
-    """Two stores of many keys, some with steps downstream, over limits from none to plenty."""
+    """Use two stores with many keys and steps downstream, over limits from none to plenty."""
     for store in "st":
         yield from (ops.StorePut(store, key, "1") for key in KEYS[::2])
     yield ops.OnForward("s", KEYS[0], (ops.StorePut("t", KEYS[2], "2"), ops.StoreFlush("t"), ops.StoreAll("s")))
@@ -253,49 +281,56 @@ def stores() -> Iterator[ops.Op]:
     yield from (ops.Share(10**12 + number, number * 37, number % 2 == 0) for number in range(5))
 
 
-PLAYED: Final = (
-    handed_over,
-    texts,
-    crowded,
+LARGE_RUNS: Final = (
+    flush_and_evict,
+    long_texts,
+    overflow_by_one_write,
     limits,
     calls,
     closings,
-    lost,
-    thrown,
-    turns,
-    reopened,
-    endless,
+    evict_unheard,
+    evict_refused,
+    limits_within_rounds,
+    reopen_during_turn,
+    run_endless_loop,
     counters,
     stores,
 )
 
 
-def large() -> Iterator[Run]:
-    """Every run under the norm, some with little room, and some under each reading of the releases."""
+def generate_large_runs() -> Iterator[Run]:
+    """Generate every run under the norm, some with little room, and some under each variant of the releases."""
     config = Config(PLENTY_BYTES)
-    for played in PLAYED:
+    for played in LARGE_RUNS:
         yield config, tuple(played())
-    yield Config(900), tuple(handed_over())
+    yield Config(900), tuple(flush_and_evict())
     yield Config(PLENTY_BYTES, 5), tuple(calls())
-    for variants in READINGS:
-        yield replace(config, variants=variants), (*handed_over(), *calls(), *stores())
-        for played in (limits, closings, lost, thrown, turns, reopened, endless):
+    for variants in SINGLE_VARIANTS:
+        yield replace(config, variants=variants), (*flush_and_evict(), *calls(), *stores())
+        for played in (
+            limits,
+            closings,
+            evict_unheard,
+            evict_refused,
+            limits_within_rounds,
+            reopen_during_turn,
+            run_endless_loop,
+        ):
             yield replace(config, variants=variants), tuple(played())
 
 
-# --- crowds
-# Runs with hundreds of whatever can be counted, and short ones of stores whose forwards write, delete and flush.
+# --- Crowded runs
 
 MANY: Final = 300
-"""Of what takes a step each."""
+"""The number of items that take a step each."""
 MORE: Final = 1_100
-"""Of what one step makes."""
-STORMS: Final = 40
-"""Short runs of each reading."""
+"""The number of items that one step makes."""
+RANDOM_RUNS: Final = 40
+"""The number of short runs of each variant."""
 
 
 def keys(number: int) -> Iterator[ops.Op]:
-    """Many keys in one namespace, all dirty: listed, handed over, evicted by one write and by a lower limit."""
+    """List, flush and evict many dirty keys of one namespace, by one write and by a lower limit."""
     names = [f"{at * 7 % number:04}" for at in range(number)]
     every = tuple(ops.Write(name, None if at % 50 == 3 else "1", True) for at, name in enumerate(names))
     yield from (
@@ -311,7 +346,7 @@ def keys(number: int) -> Iterator[ops.Op]:
 
 
 def spaces() -> Iterator[ops.Op]:
-    """Many namespaces, not opened in the order of their names, some of which nobody listens to."""
+    """Open many namespaces out of the order of their names, some without a listener."""
     names = [f"{number * 7 % MANY}" for number in range(MANY)]
     yield from (ops.Listen(ns) for ns in names[::2])
     yield from (ops.Put(ns, "x", "1", number % 3 == 0) for number, ns in enumerate(names))
@@ -319,22 +354,22 @@ def spaces() -> Iterator[ops.Op]:
 
 
 def headers() -> Iterator[ops.Op]:
-    """A record with many headers, once and after it was replaced, handed over."""
+    """Flush a record with many headers, once and after it was replaced."""
     many = tuple((f"h{number}", "é" * (number % 3)) for number in range(MANY))
     yield from (ops.Listen("a"), ops.Put("a", "x", "1", True, "t", many), ops.Put("a", "y", "1", True, "t", many[:-1]))
     yield from (ops.Usage("a"), ops.Put("a", "x", None, True, "t", many), ops.Flush("a"), ops.Usage("a"))
 
 
-def many_lost() -> Iterator[ops.Op]:
-    """Many keys that were evicted while nobody listened."""
+def evict_many_unheard() -> Iterator[ops.Op]:
+    """Evict many keys while nobody listens."""
     names = [f"{number:03}" for number in range(MANY)]
     yield ops.PutAll("a", tuple(ops.Write(name, "1", True) for name in names))
     yield from (ops.Evict("a") for _ in range(MANY - 20))
     yield from (ops.Listen("a"), ops.Usage("a"), ops.Flush("a"), ops.Metrics("a"), ops.Evict("a"))
 
 
-def storm(source: random.Random) -> Iterator[ops.Op]:
-    """One store, few keys: forwards that write, delete, look up and flush the same keys; flushes set them off."""
+def mix_store_operations(source: random.Random) -> Iterator[ops.Op]:
+    """Use one store with few keys, whose forwards write, delete, look up and flush the same keys."""
     for key in "abc":
         if source.random() < 0.7:
             yield ops.OnForward("s", key, tuple(_steps(source, source.randint(1, 3))))
@@ -359,14 +394,14 @@ def _steps(source: random.Random, number: int) -> Iterator[ops.Op]:
         yield source.choice(made)
 
 
-def crowds() -> Iterator[Run]:
-    """All of them under the norm or as the releases do it; storms under every reading."""
+def generate_crowded_runs() -> Iterator[Run]:
+    """Generate all crowded runs under the norm or under all variants, and short random runs under each variant."""
     config, released = Config(PLENTY_BYTES), Config(PLENTY_BYTES, variants=RELEASED)
     for played in (keys(MORE), spaces(), headers()):
         yield config, tuple(played)
-    yield released, (*keys(MANY + 11), *many_lost())
-    for at, variants in enumerate((Variants(), *READINGS)):
-        for number in range(STORMS):
+    yield released, (*keys(MANY + 11), *evict_many_unheard())
+    for at, variants in enumerate((Variants(), *SINGLE_VARIANTS)):
+        for number in range(RANDOM_RUNS):
             source = random.Random(f"{at} {number}")
             limit = source.choice((PLENTY_BYTES, PLENTY_BYTES, 3 * ENTRY_BYTES, ENTRY_BYTES))
-            yield Config(limit, source.choice((2, 8)), variants), tuple(storm(source))
+            yield Config(limit, source.choice((2, 8)), variants), tuple(mix_store_operations(source))

@@ -1,4 +1,8 @@
-"""The events of a world of `kafka-streams` as TLA+ records, and what its listeners do."""
+"""The second model of `kafka-streams`: bounded models paired with the TLA+ module ThreadCacheWorld.
+
+`build_record` renders events and listeners as TLA+ records, which become constants of the module. `SpacesRendering`
+renders states and answers as the module prints them. `SECOND` lists the pairs.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
-from entrycache_evidence.kafka_streams.bounded_models import ENTRY_BYTES, LISTENERS, TWO, looks
+from entrycache_evidence.kafka_streams.bounded_models import ENTRY_BYTES, LISTENERS, TWO, build_queries
 from entrycache_evidence.kafka_streams.state_space import BoundedModel
-from entrycache_evidence.tlc.evidence import Beside, SecondModel
-from entrycache_evidence.tlc.runner import Module, maybe, texts, tla
+from entrycache_evidence.tlc.evidence import ComparedModel, SecondModel
+from entrycache_evidence.tlc.runner import Module, optional, render_constants, render_tla
 from entrycache_reference.kafka_streams import NAME, ops, outcomes
 from entrycache_reference.kafka_streams.state import Listener, Node, Space, State, Step
 from entrycache_reference.vocabulary import ABSENT
@@ -18,28 +22,28 @@ from entrycache_reference.vocabulary import ABSENT
 Scripts = tuple[tuple[ops.Op, ...], ...]
 
 
-def scripts_of(events: Iterable[ops.Op]) -> Scripts:
-    """What the listeners do that these events register, and those that they register in turn; each once."""
+def collect_scripts(events: Iterable[ops.Op]) -> Scripts:
+    """Collect the step lists of the listeners that these events register, nested ones included; each once."""
     found: dict[tuple[ops.Op, ...], None] = {}
     for event in events:
         if isinstance(event, ops.Listen):
-            steps = steps_of(event)
-            found.update(dict.fromkeys((steps, *scripts_of(steps))))
+            steps = listener_steps(event)
+            found.update(dict.fromkeys((steps, *collect_scripts(steps))))
     return tuple(found)
 
 
-def steps_of(event: ops.Listen) -> tuple[ops.Op, ...]:
-    """What a listener does."""
+def listener_steps(event: ops.Listen) -> tuple[ops.Op, ...]:
+    """Return the steps of a listener."""
     return () if event.on_flush is ABSENT else event.on_flush
 
 
-def write(event: Any) -> dict[str, Any]:
-    """One write, which carries nothing but its key and its value."""
-    return {"key": event.key, "value": maybe(event.value), "dirty": event.dirty}
+def build_write(event: Any) -> dict[str, Any]:
+    """Build the record of a write, which carries nothing but its key and its value."""
+    return {"key": event.key, "value": optional(event.value), "dirty": event.dirty}
 
 
-def record(event: ops.Op, scripts: Scripts) -> Mapping[str, Any]:
-    """One operation with its arguments; a listener is the number of what it does."""
+def build_record(event: ops.Op, scripts: Scripts) -> Mapping[str, Any]:
+    """Build the record of an operation; a listener is the number of its step list."""
     if isinstance(event, ops.Resize):
         return {"op": event.name, "limit": event.max_size_bytes}
     if isinstance(event, ops.Usage | ops.Metrics):
@@ -51,8 +55,8 @@ def record(event: ops.Op, scripts: Scripts) -> Mapping[str, Any]:
 
 def _bounds(event: Any) -> dict[str, Any]:
     return {
-        "from": maybe(getattr(event, "from_", None)),
-        "to": maybe(getattr(event, "to", None)),
+        "from": optional(getattr(event, "from_", None)),
+        "to": optional(getattr(event, "to", None)),
         "inclusive": getattr(event, "to_inclusive", True),
         "reverse": isinstance(event, ops.ReverseRange | ops.ReverseAll),
     }
@@ -61,91 +65,95 @@ def _bounds(event: Any) -> dict[str, Any]:
 def _arguments(event: ops.Op, scripts: Scripts) -> dict[str, Any]:
     match event:
         case ops.Put() | ops.PutIfAbsent():
-            return {"write": write(event)}
+            return {"write": build_write(event)}
         case ops.PutAll():
-            return {"writes": tuple(write(one) for one in event.entries)}
+            return {"writes": tuple(build_write(one) for one in event.entries)}
         case ops.Get():
-            return {"key": maybe(event.key)}
+            return {"key": optional(event.key)}
         case ops.Delete():
             return {"key": event.key}
         case ops.Listen():
             fails = 0 if event.fails is ABSENT else event.fails
-            return {"script": scripts.index(steps_of(event)) + 1, "fails": fails}
+            return {"script": scripts.index(listener_steps(event)) + 1, "fails": fails}
         case ops.Flush() | ops.Evict() | ops.Clear() | ops.Close():
             return {}
     raise TypeError(f"{event.name} stands in no TLA+ module")
 
 
-# --- look
-# How a state and a step of `kafka-streams` read in the words of its TLA+ module: the abstraction between the two.
+# --- States
 
 
-class SpacesLook:
-    """The limit, and each namespace: nodes in the order of use, dirty keys, listener. No numbers of writes."""
+class SpacesRendering:
+    """The mapping of states: the limit, and for each namespace its entries by use, dirty keys and listener."""
 
-    def __init__(self, world: BoundedModel) -> None:
-        self.events: tuple[ops.Op, ...] = world.events
-        every = (*world.start, *world.events)
-        self.scripts = scripts_of(every)
+    def __init__(self, scope: BoundedModel) -> None:
+        self.events: tuple[ops.Op, ...] = scope.events
+        every = (*scope.start, *scope.events)
+        self.scripts = collect_scripts(every)
         inner = [event for steps in self.scripts for event in steps]
         named = [getattr(event, "ns", ABSENT) for event in (*every, *inner)]
         self.names: tuple[str, ...] = tuple(sorted({ns for ns in named if isinstance(ns, str)}))
 
     def fresh(self, state: State) -> State:
-        """A step begins with no counts: they only grow, and nothing looks at them."""
+        """Return the state without counters, which only grow."""
         spaces = {ns: space._replace(hits=0, misses=0, overwrites=0, flushes=0) for ns, space in state.spaces.items()}
         return state._replace(spaces=spaces, puts=0, gets=0, evicts=0, flushes=0)
 
     def state(self, state: State) -> str:
-        """The limit and the namespaces in the order of their names."""
+        """Render the limit and the namespaces in the order of their names."""
         spaces = [self._space(state.spaces[ns]) if ns in state.spaces else "<<>>" for ns in self.names]
         return f"<<{state.max_size_bytes}, <<{', '.join(spaces)}>>>>"
 
     def _space(self, space: Space) -> str:
-        nodes = [node_text(key, space.nodes[key]) for key in space.recent]
+        nodes = [render_node(key, space.nodes[key]) for key in space.recent]
         unused = sorted(space.nodes.keys() - set(space.recent))
-        amiss = f", {tla(unused)}" if unused else ""
-        return f"<<<<{', '.join(nodes)}>>, {tla(space.dirty)}, {tla(self._listener(space.listener))}{amiss}>>"
+        amiss = f", {render_tla(unused)}" if unused else ""
+        listener = render_tla(self._listener(space.listener))
+        return f"<<<<{', '.join(nodes)}>>, {render_tla(space.dirty)}, {listener}{amiss}>>"
 
     def _listener(self, listener: Listener | None) -> tuple[int, ...]:
         return () if listener is None else (self.scripts.index(listener.steps) + 1, listener.fails)
 
     def label(self, number: int, step: Step) -> str:
-        """The number of the event, its answer, the calls during it, and what it counted."""
+        """Render the number of the event, its answer, the calls during it, and its counters."""
         state = step.state
         calls = tuple(
-            (call.ns, tuple((one.key, maybe(one.value)) for one in call.entries), tuple(map(answer, call.inner)))
+            (
+                call.ns,
+                tuple((one.key, optional(one.value)) for one in call.entries),
+                tuple(map(render_answer, call.inner)),
+            )
             for call in step.outcome.flushed
         )
-        spaces = tuple(counts(state.spaces[ns]) if ns in state.spaces else () for ns in self.names)
+        spaces = tuple(counters_of(state.spaces[ns]) if ns in state.spaces else () for ns in self.names)
         thread = (state.puts, state.gets, state.evicts, state.flushes)
-        return tla((number, answer(step.outcome.answer), calls, (thread, spaces)))
+        return render_tla((number, render_answer(step.outcome.answer), calls, (thread, spaces)))
 
 
 @lru_cache(maxsize=4096)
-def node_text(key: str, node: Node) -> str:
-    """One entry."""
-    return tla((key, maybe(node.value), node.is_dirty, node.size_bytes))
+def render_node(key: str, node: Node) -> str:
+    """Render one entry."""
+    return render_tla((key, optional(node.value), node.is_dirty, node.size_bytes))
 
 
-def counts(space: Space) -> tuple[int, ...]:
-    """The counters of a namespace."""
+def counters_of(space: Space) -> tuple[int, ...]:
+    """Return the counters of a namespace."""
     return (space.hits, space.misses, space.overwrites, space.flushes)
 
 
-def answer(told: outcomes.Answer) -> object:
-    """An answer as the module gives it."""
+def render_answer(told: outcomes.Answer) -> object:
+    """Return an answer in the form of the TLA+ module."""
     match told:
         case outcomes.Failed():
             return told.error.value
         case outcomes.Got():
-            return told.hit, maybe(told.value)
+            return told.hit, optional(told.value)
         case outcomes.Offered():
-            return told.present, maybe(told.existing)
+            return told.present, optional(told.existing)
         case outcomes.Deleted():
-            return told.present, maybe(told.value)
+            return told.present, optional(told.value)
         case outcomes.Listed():
-            return tuple((key, maybe(value)) for key, value in told.entries)
+            return tuple((key, optional(value)) for key, value in told.entries)
         case outcomes.Used():
             return told.entries, told.bytes
         case outcomes.ThreadCounters():
@@ -156,8 +164,7 @@ def answer(told: outcomes.Answer) -> object:
             return ()
 
 
-# --- worlds
-# The worlds of `kafka-streams` in which TLC's states and edges are held beside the explorer's.
+# --- Bounded models
 
 SMALL: Final = replace(
     LISTENERS,
@@ -172,11 +179,11 @@ SMALL: Final = replace(
         ops.Listen("a", fails=1),
         ops.Listen("a", (ops.Put("a", "x", None, True), ops.Get("a", "x"))),
     ),
-    told_of="a value or a tombstone; a listener that throws once, or writes and reads",
+    description="a value or a tombstone; a listener that throws once, or writes and reads",
 )
-"""A few states."""
+"""A model with few states."""
 
-LOOKS: Final = replace(
+QUERIES: Final = replace(
     LISTENERS,
     name="lookups and one listener",
     events=(
@@ -188,7 +195,7 @@ LOOKS: Final = replace(
         ops.Get("a", None),
         ops.Get("b", "x"),
         ops.Delete("a", "y"),
-        *looks("a"),
+        *build_queries("a"),
         ops.Usage(),
         ops.Metrics(),
         ops.Flush("a"),
@@ -198,11 +205,11 @@ LOOKS: Final = replace(
         ops.Resize(2 * ENTRY_BYTES),
         ops.Listen("a", (ops.Get("a", "x"), ops.Range("a", None, "y", to_inclusive=False))),
     ),
-    told_of="two keys; every lookup, limits of 47 and 94 bytes, a listener that looks",
+    description="two keys; every lookup, limits of 47 and 94 bytes, a listener that looks",
 )
-"""Every lookup, and what it does to the order of use."""
+"""Every lookup, and its effect on the order of use."""
 
-ORDERED: Final = replace(
+TWO_NAMESPACES: Final = replace(
     TWO,
     name="two namespaces, two calls perform their steps, the limit stays",
     events=tuple(
@@ -210,36 +217,35 @@ ORDERED: Final = replace(
         for event in TWO.events
         if not isinstance(event, ops.Resize | ops.PutIfAbsent) and event not in {ops.Delete("b", "x"), ops.Usage()}
     ),
-    told_of=TWO.told_of.replace(", limits of 0, 47 and 1000 bytes", ""),
+    description=TWO.description.replace(", limits of 0, 47 and 1000 bytes", ""),
 )
-"""Namespaces that act on each other; the texts do not say in which order several pay for a lower limit."""
+"""Namespaces that act on each other; the texts leave open which one pays first for a lower limit."""
 
 
-def beside(world: BoundedModel) -> Beside:
-    """A world of the explorer, and the module that is run with the same constants."""
-    look = SpacesLook(world)
+def build_compared_model(scope: BoundedModel) -> ComparedModel:
+    """Pair a bounded model with the TLA+ module that has the same constants."""
+    rendering = SpacesRendering(scope)
     constants = {
-        "Limit": world.config.max_size_bytes,
-        "Budget": world.config.reentry_budget,
-        "Scripts": tuple(tuple(record(step, look.scripts) for step in steps) for steps in look.scripts),
+        "Limit": scope.config.max_size_bytes,
+        "Budget": scope.config.reentry_budget,
+        "Scripts": tuple(tuple(build_record(step, rendering.scripts) for step in steps) for steps in rendering.scripts),
         "Keys": ("x", "y"),
-        "Spaces": look.names,
-        "Before": tuple(record(event, look.scripts) for event in world.start),
-        "Events": tuple(record(event, look.scripts) for event in world.events),
+        "Spaces": rendering.names,
+        "Before": tuple(build_record(event, rendering.scripts) for event in scope.start),
+        "Events": tuple(build_record(event, rendering.scripts) for event in scope.events),
     }
     config = ("INIT Init", "NEXT Next", "VIEW View", "ACTION_CONSTRAINT Edge", "INVARIANT AlwaysSound")
-    module = Module(NAME, "ThreadCacheWorld", texts(constants), config)
-    return Beside(world, look, module)
+    module = Module(NAME, "ThreadCacheWorld", render_constants(constants), config)
+    return ComparedModel(scope, rendering, module)
 
 
-QUICK: Final = beside(SMALL)
-"""A few states."""
+QUICK: Final = build_compared_model(SMALL)
+"""The quickest model."""
 
-CLOSED: Final = (beside(LOOKS), beside(LISTENERS), beside(ORDERED))
-"""Each to its end."""
+CLOSED: Final = (build_compared_model(QUERIES), build_compared_model(LISTENERS), build_compared_model(TWO_NAMESPACES))
+"""The models that are explored completely."""
 
 
-# --- second
-# The second model of `kafka-streams`.
+# --- The second model
 
 SECOND: Final = SecondModel((QUICK, *CLOSED), ())

@@ -1,1 +1,1 @@
-"""Exhaustion of stated small worlds: the reference itself, every law after every step."""
+"""The explicit-state model checker: bounded models, their exhaustion, and the refinement of fast caches."""

@@ -1,4 +1,10 @@
-"""What a kind of world is explored with."""
+"""Exhaust a bounded model breadth first, and find the shortest sequence that breaks a law.
+
+A bounded model (`AnyBoundedModel`) names its scope: a configuration, the events of each state, and the equality of
+states (`Canon`). `explore` runs every event in every state, of the reference or of a model with a seeded fault, and
+checks every law after each step. It returns an `Exploration` with counts, or with a `Counterexample`. `find_shortest`
+searches several models for a seeded fault, one step deeper at a time.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +25,20 @@ from entrycache_reference.rules import Rule
 
 
 class Canon(Protocol):
-    """When two states of a world are the same, and whether a step is gone on from."""
+    """The equality of states of a bounded model, and the steps that are followed."""
 
     def key(self, state: Any) -> Hashable:
-        """Equal for the same state."""
+        """Return a key that is equal for equal states."""
 
-    def settled(self, state: Any) -> Any:
-        """The representative of its kind."""
+    def representative(self, state: Any) -> Any:
+        """Return the representative of a state."""
 
     def follows(self, step: Any) -> bool:
-        """Whether the state keeps within the bounds."""
+        """Return whether the state is within the bounds."""
 
 
 class Parts(NamedTuple):
-    """The system of a world, what may happen in a state, when two states are the same, and the steps it begins with."""
+    """The system of a bounded model, its events in a state, the equality of states, and the first steps."""
 
     system: AnySystem
     events: Callable[[Any], Iterable[Any]]
@@ -41,13 +47,13 @@ class Parts(NamedTuple):
 
 
 class AnyBoundedModel(Protocol):
-    """The bounds of an exploration; `depth` None: to the end."""
+    """The scope of an exploration; `depth` None explores it completely."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name."""
 
     @property
     def config(self) -> Any:
@@ -55,35 +61,34 @@ class AnyBoundedModel(Protocol):
 
     @property
     def depth(self) -> int | None:
-        """The most steps."""
+        """The greatest number of steps."""
 
     def parts(self) -> Parts:
-        """What it is explored with."""
+        """Return the parts of the exploration."""
 
-    def told(self) -> str:
-        """Its bounds in words."""
+    def describe(self) -> str:
+        """Describe the bounds."""
 
 
 World = TypeVar("World", bound=AnyBoundedModel)
 
 
-def limit(world: World, steps: int | None) -> World:
-    """The world, within at most so many steps; None: as far as it goes."""
+def limit_depth(scope: World, steps: int | None) -> World:
+    """Limit the model to this many steps; None leaves it as it is."""
     if steps is None:
-        return world
-    return replace(world, depth=steps if world.depth is None else min(world.depth, steps))
+        return scope
+    return replace(scope, depth=steps if scope.depth is None else min(scope.depth, steps))
 
 
-def limit_all(worlds: Iterable[AnyBoundedModel], most: Mapping[str, int]) -> tuple[AnyBoundedModel, ...]:
-    """These worlds, those that are named in `most` within so many steps."""
-    return tuple(limit(world, most.get(world.name)) for world in worlds)
+def limit_depths(scopes: Iterable[AnyBoundedModel], most: Mapping[str, int]) -> tuple[AnyBoundedModel, ...]:
+    """Limit the models that are named in `most` to their number of steps."""
+    return tuple(limit_depth(scope, most.get(scope.name)) for scope in scopes)
 
 
-# --- search
-# Breadth-first exhaustion, and the shortest sequence that breaks a law.
+# --- The search
 
 Progress = Callable[[int, int], None]
-"""Told the number of states and of transitions, now and then."""
+"""A callback that receives the numbers of states and of transitions from time to time."""
 
 
 class Counterexample(NamedTuple):
@@ -94,7 +99,7 @@ class Counterexample(NamedTuple):
 
 
 class Exploration(NamedTuple):
-    """What an exploration saw: all of a world (`closed`), all up to `depth` steps, or a counterexample."""
+    """The result of an exploration: the whole model (`closed`), all states up to `depth` steps, or a counterexample."""
 
     states: int
     transitions: int
@@ -105,8 +110,8 @@ class Exploration(NamedTuple):
 
 
 @contextmanager
-def unhindered() -> Iterator[None]:
-    """Without a search for cycles: states hold none, and looking for some would take a quarter of the time."""
+def without_cycle_search() -> Iterator[None]:
+    """Disable the search for reference cycles: states have none, and the search takes a quarter of the time."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -117,48 +122,48 @@ def unhindered() -> Iterator[None]:
 
 
 def explore(
-    world: AnyBoundedModel,
+    scope: AnyBoundedModel,
     progress: Progress | None = None,
     only: Rule | None = None,
     model: Model | None = None,
     whole: bool = True,
 ) -> Exploration:
-    """Run every event of the world in every state, of the reference or of a model, and every law after it.
+    """Run every event in every state, of the reference or of a model, and check every law after it.
 
-    The first step that breaks a law, and with `whole` one that is not what is defined or leaves the frame of its
-    operation, ends the exploration; with `only`, the first that breaks the law of that rule (laws of other rules may
-    break on the way; their steps are not followed).
+    The first step that breaks a law ends the exploration; with `whole`, so does one that differs from its definition or
+    leaves its frame. With `only`, the first step that breaks the law of that rule ends it; steps that break other laws
+    are not followed.
     """
-    with unhindered():
-        *_, last = deeper(world, progress, only, model, whole)
+    with without_cycle_search():
+        *_, last = explore_by_depth(scope, progress, only, model, whole)
     return last
 
 
-def deeper(
-    world: AnyBoundedModel,
+def explore_by_depth(
+    scope: AnyBoundedModel,
     progress: Progress | None = None,
     only: Rule | None = None,
     model: Model | None = None,
     whole: bool = True,
 ) -> Iterator[Exploration]:
-    """The same, told anew after each depth: whoever asks for one step more goes on from where this one stood.
+    """Explore and yield the result after each depth, so that a caller can ask for one more step.
 
-    It is for whoever is `unhindered`.
+    Call it inside `without_cycle_search`.
     """
-    config = world.config
-    system, events_of, canon, start = world.parts()
+    config = scope.config
+    system, events_of, canon, start = scope.parts()
     played = model or system.model
     step, check = played.step, build_check(system) if whole and only is None else system.laws.broken
-    follows, key_of, settled = canon.follows, canon.key, canon.settled
-    first: Any = settled(after(played, config, start))
+    follows, key_of, representative = canon.follows, canon.key, canon.representative
+    first: Any = representative(state_after(played, config, start))
     seen: set[Hashable] = {key_of(first)}
     fired: dict[Rule, int] = Counter()
     parents, via = array("L", [0]), array("H", [0])
     made: dict[Any, int] = {}
     frontier, number, transitions, depth = [first], 0, 0, 0
-    if world.depth == 0:
+    if scope.depth == 0:
         yield Exploration(len(seen), transitions, depth, False, fired, None)
-    while frontier and depth != world.depth:
+    while frontier and depth != scope.depth:
         depth += 1
         following: list[Any] = []
         for state in frontier:
@@ -178,7 +183,7 @@ def deeper(
                 key = key_of(done.state)
                 if key not in seen:
                     seen.add(key)
-                    following.append(settled(done.state))
+                    following.append(representative(done.state))
                     parents.append(number)
                     via.append(made.setdefault(event, len(made)))
             number += 1
@@ -196,47 +201,49 @@ def _path(number: int, parents: array[int], via: array[int], made: list[Any]) ->
     return path[::-1]
 
 
-def after(played: AnyModel, config: Any, steps: Iterable[Any]) -> Any:
-    """The state that these steps lead to from the empty one."""
+def state_after(played: AnyModel, config: Any, steps: Iterable[Any]) -> Any:
+    """Return the state that these steps reach from the empty one."""
     state = played.initial(config)
     for event in steps:
         state = played.step(state, event, config).state
     return state
 
 
-def breaks(case: Case, model: Model | None = None) -> tuple[Rule, ...]:
-    """The rules that the last step of a case breaks, run from the empty state, by the reference or by a model."""
+def broken_rules(case: Case, model: Model | None = None) -> tuple[Rule, ...]:
+    """Return the rules that the last step of a case breaks, from the empty state, by the reference or by a model."""
     config, last, played = case.config, case.steps[-1], model or case.system.model
-    state = after(played, config, case.steps[:-1])
+    state = state_after(played, config, case.steps[:-1])
     return case.system.laws.broken(config, state, last, played.step(state, last, config))
 
 
-# --- refute
-# Looking for a shortest counterexample to a planted fault.
+# --- Counterexamples of seeded faults
 
-DEEPEST: Final = 6
-"""How deep a fault is looked for: worlds are too large to exhaust each with each fault."""
+DEPTH_OF_FAULTS: Final = 6
+"""The depth of the search for a fault, since it is too expensive to exhaust each model with each fault."""
 
 
 class Refutation(NamedTuple):
-    """A mutant, the world in which it was caught, and the shortest sequence there that breaks its rule's law."""
+    """A seeded fault, the bounded model that detects it, and the shortest sequence that breaks its law."""
 
     mutant: Fault
-    world: AnyBoundedModel
+    scope: AnyBoundedModel
     counterexample: Counterexample
 
 
-def shallowest(mutant: Fault, worlds: Sequence[AnyBoundedModel]) -> Refutation | None:
-    """The shortest counterexample in any of these worlds, looked for one step deeper at a time in all of them.
+def find_shortest(mutant: Fault, scopes: Sequence[AnyBoundedModel]) -> Refutation | None:
+    """Find the shortest counterexample in any of these models, one step deeper at a time in all of them.
 
-    It counts only if it breaks the law from the empty state too, as a case.
+    It counts only if it breaks the law from the empty state too.
     """
-    with unhindered():
-        going = [(world, deeper(limit(world, DEEPEST), only=mutant.rule, model=mutant.model)) for world in worlds]
-        for _ in range(DEEPEST):
-            for world, exploration in going:
+    with without_cycle_search():
+        going = [
+            (scope, explore_by_depth(limit_depth(scope, DEPTH_OF_FAULTS), only=mutant.rule, model=mutant.model))
+            for scope in scopes
+        ]
+        for _ in range(DEPTH_OF_FAULTS):
+            for scope, exploration in going:
                 seen = next(exploration, None)
                 found = None if seen is None else seen.counterexample
-                if found is not None and mutant.rule in breaks(found.case, mutant.model):
-                    return Refutation(mutant, world, found)
+                if found is not None and mutant.rule in broken_rules(found.case, mutant.model):
+                    return Refutation(mutant, scope, found)
     return None

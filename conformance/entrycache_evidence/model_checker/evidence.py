@@ -1,4 +1,9 @@
-"""How many states and transitions each world has, as committed: docs/worlds.json."""
+"""Obtain the grade *exhausted*: exhaust bounded models, and refute a seeded fault of each rule.
+
+`exhaust` explores the models of a profile in several processes and returns the evidence of each law that fired in them.
+The numbers of states and transitions must equal the committed counts in docs/worlds.json. docs/soonest.json names the
+model in which each seeded fault shows first; the search begins there, and asks all models if that one does not show it.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +12,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from entrycache_evidence.core.checkout import locate_docs_file, read_docs_json, write_docs_file
 from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.core.results import Evidence, Result
 from entrycache_evidence.core.scheduler import Batch, Work
-from entrycache_evidence.core.spec_files import locate_docs_file, read_docs_json, write_docs_file
 from entrycache_evidence.model_checker.checker import (
     AnyBoundedModel,
     Counterexample,
     Exploration,
     Refutation,
     explore,
-    shallowest,
+    find_shortest,
 )
 from entrycache_faults.model import Model
 from entrycache_protocol.case import case_to_json
@@ -25,11 +30,11 @@ from entrycache_reference.rules import Rule
 
 COUNTS_FILE: Final = "worlds.json"
 ACCEPT: Final = "python -m entrycache_dev.pages.model_counts PROFILE"
-"""What writes the counts anew, of the worlds of a profile."""
+"""The command that writes the counts of the models of a profile."""
 
 
 class Key(NamedTuple):
-    """Which world it is; `within` None: to the end."""
+    """The identity of a bounded model; `within` is None for a complete exploration."""
 
     system: str
     world: str
@@ -37,7 +42,7 @@ class Key(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What an exploration of it sees. `closed`: no step leads out of these states."""
+    """The counts of an exploration; `closed` means that no step leads out of these states."""
 
     states: int
     transitions: int
@@ -45,23 +50,23 @@ class Counts(NamedTuple):
     closed: bool
 
 
-def counts_key(world: AnyBoundedModel) -> Key:
-    """Which world it is."""
-    return Key(world.parts().system.name, world.name, world.depth)
+def counts_key(scope: AnyBoundedModel) -> Key:
+    """Return the identity of a model."""
+    return Key(scope.parts().system.name, scope.name, scope.depth)
 
 
-def count_states(world: AnyBoundedModel, seen: Exploration) -> tuple[Key, Counts]:
-    """The counts of an exploration."""
-    return counts_key(world), Counts(seen.states, seen.transitions, seen.depth, seen.closed)
+def count_states(scope: AnyBoundedModel, seen: Exploration) -> tuple[Key, Counts]:
+    """Return the identity and the counts of an exploration."""
+    return counts_key(scope), Counts(seen.states, seen.transitions, seen.depth, seen.closed)
 
 
 def locate_counts() -> Path | None:
-    """The committed counts, in a source checkout."""
+    """Return the path of the committed counts, or None outside of a checkout."""
     return locate_docs_file(COUNTS_FILE)
 
 
 def load_counts() -> dict[Key, Counts]:
-    """The committed counts; none outside of a source checkout."""
+    """Load the committed counts; empty outside of a checkout."""
     held = read_docs_json(locate_counts())
     return {
         Key(*(line[name] for name in Key._fields)): Counts(*(line[name] for name in Counts._fields))
@@ -69,24 +74,25 @@ def load_counts() -> dict[Key, Counts]:
     }
 
 
-def compare_counts(looked: Iterable[tuple[AnyBoundedModel, Exploration]], held: Mapping[Key, Counts]) -> list[str]:
-    """A line for each of these worlds that has other counts than are held, with how to accept them."""
+def compare_counts(results: Iterable[tuple[AnyBoundedModel, Exploration]], held: Mapping[Key, Counts]) -> list[str]:
+    """Return a line for each model whose counts differ from the committed ones, with the command that accepts them."""
     return [
-        f"the world {key.world!r} of {key.system}: {describe_counts(now)} now, {describe_counts(held[key])}, in worlds.json; "
-        f"if that is meant: {ACCEPT}"
-        for key, now in (count_states(*one) for one in looked)
+        f"the bounded model {key.world!r} of {key.system}: {describe_counts(now)} now, {describe_counts(held[key])}, "
+        "in worlds.json; "
+        f"if the change is intended: {ACCEPT}"
+        for key, now in (count_states(*one) for one in results)
         if key in held and held[key] != now
     ]
 
 
 def describe_counts(counts: Counts) -> str:
-    """Counts in words."""
+    """Describe counts in words."""
     reach = "closed" if counts.closed else f"within {counts.depth} steps"
     return f"{counts.states} states and {counts.transitions} transitions, {reach}"
 
 
 def dump_counts(held: Mapping[Key, Counts]) -> str:
-    """The text of the file, a line a world."""
+    """Render the file of counts, one line for each model."""
     lines: list[dict[str, Any]] = [{**key._asdict(), **counts._asdict()} for key, counts in held.items()]
     return '{\n "schema": 1,\n "worlds": [\n  ' + ",\n  ".join(map(json.dumps, lines)) + "\n ]\n}\n"
 
@@ -100,23 +106,20 @@ def write_counts(held: Mapping[Key, Counts]) -> None:
     write_docs_file(COUNTS_FILE, locate_counts(), dump_counts(held))
 
 
-# --- soonest
-# In which world each planted fault was seen soonest, as committed: docs/soonest.json.
-#
-# It is looked for there first, and nothing is believed: where that world does not show it, all are asked.
+# --- First sightings
 
 FIRST_SIGHTINGS_FILE: Final = "soonest.json"
 
 
 def locate_first_sightings() -> Path | None:
-    """The committed names, in a source checkout."""
+    """Return the path of the committed names, or None outside of a checkout."""
     return locate_docs_file(FIRST_SIGHTINGS_FILE)
 
 
 def load_first_sightings() -> dict[Rule, str]:
-    """The name of a world for each rule whose planted fault was looked for; none outside of a source checkout."""
+    """Load the name of a model for each rule whose fault was searched for; empty outside of a checkout."""
     held = read_docs_json(locate_first_sightings())
-    return {} if held is None else {Rule(rule): world for rule, world in held["worlds"].items()}
+    return {} if held is None else {Rule(rule): scope for rule, scope in held["worlds"].items()}
 
 
 def write_first_sightings(held: Mapping[Rule, str]) -> None:
@@ -131,84 +134,83 @@ def write_first_sightings(held: Mapping[Rule, str]) -> None:
     )
 
 
-# --- evidence
-# The evidence of the explorer: the worlds exhausted, and for each rule a mutant with its shortest counterexample.
+# --- Evidence
 
 
-def shown(world: AnyBoundedModel, seen: Exploration) -> str:
-    """What was exhausted, in words."""
+def describe_exploration(scope: AnyBoundedModel, seen: Exploration) -> str:
+    """Describe what was exhausted."""
     reach = "closed" if seen.closed else f"up to {seen.depth} steps"
-    return f"{world.told()}; {reach}, {seen.states} states, {seen.transitions} transitions"
+    return f"{scope.describe()}; {reach}, {seen.states} states, {seen.transitions} transitions"
 
 
-def exhaust(worlds: Sequence[AnyBoundedModel], model: Model | None = None, whole: bool = True) -> Work[Result]:
-    """Exhaust these worlds; the evidence for each law that fired in them, and what failed.
+def exhaust(scopes: Sequence[AnyBoundedModel], model: Model | None = None, whole: bool = True) -> Work[Result]:
+    """Exhaust these models; return the evidence for each law that fired in them, and the failures.
 
-    The steps are those of the reference, or of the model; with `whole` they are held to definitions and frames too. A
-    law without a planted fault gives no evidence: nothing shows that it can fail.
+    The steps are those of the reference, or of `model`; with `whole` they are held to definitions and frames too. A law
+    without a seeded fault gives no evidence, because nothing shows that it can fail.
     """
 
-    def look(world: AnyBoundedModel) -> tuple[Exploration, str]:
-        found = explore(world, model=model, whole=whole)
+    def explore_model(scope: AnyBoundedModel) -> tuple[Exploration, str]:
+        found = explore(scope, model=model, whole=whole)
         broken = found.counterexample
-        return found._replace(counterexample=None), "" if broken is None else _failure(world, broken)
+        return found._replace(counterexample=None), "" if broken is None else _describe_failure(scope, broken)
 
     # The large ones stand last, and go first: none of them is left for one core at the end.
-    looked = (yield Batch("worlds", look, worlds[::-1]))[::-1]
-    failures = [failure for _, failure in looked if failure]
+    results = (yield Batch("bounded models", explore_model, scopes[::-1]))[::-1]
+    failures = [failure for _, failure in results if failure]
     if failures:
         return [], failures
-    seen = [(world, found) for world, (found, _) in zip(worlds, looked, strict=True)]
+    seen = [(scope, found) for scope, (found, _) in zip(scopes, results, strict=True)]
     failures = compare_counts(seen, load_counts())
-    fired = {rule: [(world, found) for world, found in seen if found.fired.get(rule)] for rule in Rule}
+    fired = {rule: [(scope, found) for scope, found in seen if found.fired.get(rule)] for rule in Rule}
     rules = [rule for rule, inside in fired.items() if inside and rule in FAULT_OF]
 
     first = load_first_sightings()
 
     def refutation(rule: Rule) -> str:
-        found = refute(rule, [world for world, _ in fired[rule]], first.get(rule))
-        return "" if found is None else _refuted(found)
+        found = refute(rule, [scope for scope, _ in fired[rule]], first.get(rule))
+        return "" if found is None else _describe_refutation(found)
 
-    told = yield Batch("planted faults", refutation, rules)
+    refutations = yield Batch("seeded faults", refutation, rules)
     evidence = []
-    for rule, shorter in zip(rules, told, strict=True):
+    for rule, shorter in zip(rules, refutations, strict=True):
         if shorter:
             evidence.append(Evidence(rule, "exhausted", _bounds(rule, fired[rule]), shorter))
         else:
-            failures.append(f"{rule.value}: no world refutes its mutant, so nothing is shown about it")
+            failures.append(f"{rule.value}: no bounded model detects its seeded fault, so nothing is shown about it")
     return evidence, failures
 
 
 def refute(rule: Rule, inside: Sequence[AnyBoundedModel], first: str | None = None) -> Refutation | None:
-    """The shortest case that shows the planted fault of a rule in the world named `first`, else in any of these."""
+    """Find the shortest case that shows the fault of a rule, first in the model named `first`, then in all of them."""
     fault = FAULT_OF[rule]
-    return shallowest(fault, [world for world in inside if world.name == first]) or shallowest(fault, inside)
+    return find_shortest(fault, [scope for scope in inside if scope.name == first]) or find_shortest(fault, inside)
 
 
 def _bounds(rule: Rule, inside: Sequence[tuple[AnyBoundedModel, Exploration]]) -> str:
-    world, found = max(inside, key=lambda pair: (_is_norm(pair[0]), pair[1].states))
-    asked = sum(found.fired[rule] for _, found in inside)
-    others = [f"{other.name} ({_size(seen)})" for other, seen in inside if other is not world]
+    scope, found = max(inside, key=lambda pair: (_is_norm(pair[0]), pair[1].states))
+    checks = sum(found.fired[rule] for _, found in inside)
+    others = [f"{other.name} ({_size(seen)})" for other, seen in inside if other is not scope]
     more = f"; also: {', '.join(others)}" if others else ""
-    return f"{shown(world, found)}{more}; asked {asked} times"
+    return f"{describe_exploration(scope, found)}{more}; checked {checks} times"
 
 
-def _is_norm(world: AnyBoundedModel) -> bool:
-    """Whether the world has no other reading than the norm."""
-    return bool(world.config.variants == type(world.config)().variants)
+def _is_norm(scope: AnyBoundedModel) -> bool:
+    """Return whether the model has no variant but the norm."""
+    return bool(scope.config.variants == type(scope.config)().variants)
 
 
 def _size(seen: Exploration) -> str:
     return f"{seen.states} states" if seen.closed else f"{seen.states} states within {seen.depth} steps"
 
 
-def _refuted(found: Refutation) -> str:
+def _describe_refutation(found: Refutation) -> str:
     steps = len(found.counterexample.case.steps)
     unit = "step" if steps == 1 else "steps"
-    return f"{found.mutant.note} Shortest: {steps} {unit} ({found.world.name})."
+    return f"{found.mutant.note} Shortest: {steps} {unit} ({found.scope.name})."
 
 
-def _failure(world: AnyBoundedModel, found: Counterexample) -> str:
+def _describe_failure(scope: AnyBoundedModel, found: Counterexample) -> str:
     rules = ", ".join(rule.value for rule in found.rules)
     case = json.dumps(case_to_json(found.case))
-    return f"{rules}: broken in {len(found.case.steps)} steps of the world {world.name!r}; the case: {case}"
+    return f"{rules}: broken in {len(found.case.steps)} steps of the bounded model {scope.name!r}; the case: {case}"

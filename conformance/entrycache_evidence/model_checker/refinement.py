@@ -1,4 +1,9 @@
-"""Every step of a small world, taken by a fast cache too: the same answer, and what it holds is the same state."""
+"""Show that a fast cache refines the reference along the graph of a bounded model.
+
+An abstraction function maps an instance of the fast cache to a state of the reference. `walk` takes every step of the
+model with both: the answers must be equal, and so must the states. Each task (`RefinementTask`) has a fast cache with a
+seeded fault too, and counts only if the walk detects that fault.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +12,16 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.core.results import Refinement
 from entrycache_evidence.core.scheduler import Batch, Work
-from entrycache_evidence.model_checker.checker import AnyBoundedModel, after, unhindered
+from entrycache_evidence.model_checker.checker import AnyBoundedModel, state_after, without_cycle_search
 from entrycache_protocol.case import Case
 
 
-class Fast(NamedTuple):
-    """A fast cache, and how it is read.
+class FastCache(NamedTuple):
+    """A fast cache, and how its state is read.
 
-    `open`: an empty instance for a configuration. `play`: the outcome of one operation. `abstraction`: the state of
-    the reference that an instance stands for; it asserts the instance's own invariants on the way. `known` takes out of
-    a state of the reference what the fast cache does not keep, because no step depends on it.
+    `open` returns an empty instance for a configuration, and `play` the outcome of one operation. `abstraction` returns
+    the state of the reference that an instance stands for, and asserts its own invariants. `known` removes from a state
+    of the reference what the fast cache does not keep.
     """
 
     open: Callable[[Any], Any]
@@ -25,8 +30,8 @@ class Fast(NamedTuple):
     known: Callable[[Any], Any]
 
 
-class Refined(NamedTuple):
-    """How far a walk came: all states of a world and all steps from them, or up to the first that is not the same."""
+class Walk(NamedTuple):
+    """The result of a walk: all states and steps of a model, or those up to the first difference."""
 
     states: int
     steps: int
@@ -35,47 +40,47 @@ class Refined(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A shortest case after whose last step the fast cache is not where the reference is."""
+    """A shortest case after whose last step the fast cache differs from the reference."""
 
     case: Case
     what: str
 
 
-def walk(world: AnyBoundedModel, fast: Fast, depth: int | None = None) -> Refined:
-    """Walk the graph of a world, its states by the shortest way to each, at most so many steps deep.
+def walk(scope: AnyBoundedModel, fast: FastCache, depth: int | None = None) -> Walk:
+    """Walk the graph of a bounded model, each state by its shortest path, at most this many steps deep.
 
-    A fast cache cannot be put into a state, so it takes that way again for each step that is tried.
+    A fast cache cannot be put into a state, so it takes the path again for each step.
     """
-    system, events_of, canon, start = world.parts()
-    config, model = world.config, system.model
-    deepest = world.depth if depth is None else depth
-    begun = after(model, config, start)
-    seen: set[Hashable] = {canon.key(canon.settled(begun))}
+    system, events_of, canon, start = scope.parts()
+    config, model = scope.config, system.model
+    deepest = scope.depth if depth is None else depth
+    begun = state_after(model, config, start)
+    seen: set[Hashable] = {canon.key(canon.representative(begun))}
     frontier: list[tuple[Any, tuple[Any, ...]]] = [(begun, tuple(start))]
     steps = taken = 0
     while frontier and taken != deepest:
         taken += 1
         following: list[tuple[Any, tuple[Any, ...]]] = []
         for state, way in frontier:
-            for event in events_of(canon.settled(state)):
+            for event in events_of(canon.representative(state)):
                 done = model.step(state, event, config)
                 steps += 1
-                what = differs(fast, config, way, event, done)
+                what = describe_difference(fast, config, way, event, done)
                 if what:
                     case = Case(system, config, (*way, event))
-                    return Refined(len(seen), steps, False, Difference(case, what))
+                    return Walk(len(seen), steps, False, Difference(case, what))
                 if done.state is state or not canon.follows(done):
                     continue
-                key = canon.key(canon.settled(done.state))
+                key = canon.key(canon.representative(done.state))
                 if key not in seen:
                     seen.add(key)
                     following.append((done.state, (*way, event)))
         frontier = following
-    return Refined(len(seen), steps, not frontier, None)
+    return Walk(len(seen), steps, not frontier, None)
 
 
-def differs(fast: Fast, config: Any, way: Iterable[Any], event: Any, done: Any) -> str:
-    """What is not the same after a step: the answer, or a part of the state; empty: nothing."""
+def describe_difference(fast: FastCache, config: Any, way: Iterable[Any], event: Any, done: Any) -> str:
+    """Describe the difference after a step: the answer, or a part of the state; empty if there is none."""
     instance = fast.open(config)
     for op in way:
         fast.play(instance, op)
@@ -93,57 +98,57 @@ def differs(fast: Fast, config: Any, way: Iterable[Any], event: Any, done: Any) 
     return f"{name}: {getattr(holds, name)}, expected {getattr(expected, name)}"
 
 
-# --- evidence
-# What is shown of the fast caches: the worlds along which they refine the reference, each with a fault told apart.
+# --- Evidence
 
-DEEPEST: Final = 4
-"""Within so many steps a planted fault has to be told apart."""
+DEPTH_OF_FAULTS: Final = 4
+"""The greatest number of steps after which a seeded fault must be detected."""
 
 
-class Refines(NamedTuple):
-    """What is to be shown: a world, the fast cache, and one with a planted fault that the walk has to tell apart.
+class RefinementTask(NamedTuple):
+    """A task of refinement: a bounded model, the fast cache, and one with a seeded fault that must be detected.
 
-    `is_quick`: it is part of a pull request.
+    `is_quick` marks a task of a pull request.
     """
 
-    world: AnyBoundedModel
-    fast: Fast
-    planted: Fast
+    scope: AnyBoundedModel
+    fast: FastCache
+    planted: FastCache
     note: str
     is_quick: bool = False
 
 
-Shown = tuple[list[Refinement], list[str]]
-"""What was shown, and what failed."""
+Refinements = tuple[list[Refinement], list[str]]
+"""The refinements that were shown, and the failures."""
 
 
-def refined(asked: Sequence[Refines]) -> Work[Shown]:
-    """Walk all of these worlds."""
-    found = (yield Batch("refinement", _one, asked[::-1]))[::-1]
+def refine_all(asked: Sequence[RefinementTask]) -> Work[Refinements]:
+    """Walk all of these models."""
+    found = (yield Batch("refinement", _walk_task, asked[::-1]))[::-1]
     return [shown for shown, failure in found if not failure], [failure for _, failure in found if failure]
 
 
-def _one(asked: Refines) -> tuple[Refinement, str]:
-    """One world; the failure is empty where both walks end as they should."""
-    world, name = asked.world, asked.world.parts().system.name
-    with unhindered():
-        right, wrong = walk(world, asked.fast), walk(world, asked.planted, DEEPEST)
-    shown = Refinement(name, f"{world.told()}; {_reach(right, world)}", asked.note)
+def _walk_task(asked: RefinementTask) -> tuple[Refinement, str]:
+    """Walk one model with the fast cache and with the faulty one; the failure is empty if both end as expected."""
+    scope, name = asked.scope, asked.scope.parts().system.name
+    with without_cycle_search():
+        right, wrong = walk(scope, asked.fast), walk(scope, asked.planted, DEPTH_OF_FAULTS)
+    shown = Refinement(name, f"{scope.describe()}; {_describe_reach(right, scope)}", asked.note)
     if right.difference is not None:
         steps = len(right.difference.case.steps)
-        return shown, f"{name}: the fast cache leaves the reference in {steps} steps of {world.name!r}: {_told(right)}"
+        what = _describe_walk(right)
+        return shown, f"{name}: the fast cache differs from the reference after {steps} steps of {scope.name!r}: {what}"
     if wrong.difference is None:
-        return shown, f"{name}: the planted fault is not told apart in {world.name!r}: {asked.note}"
+        return shown, f"{name}: the seeded fault is not detected in {scope.name!r}: {asked.note}"
     steps = len(wrong.difference.case.steps)
-    return shown._replace(refuted_mutant=f"{asked.note} Told apart in {steps} {'step' if steps == 1 else 'steps'}."), ""
+    return shown._replace(refuted_mutant=f"{asked.note} Detected in {steps} {'step' if steps == 1 else 'steps'}."), ""
 
 
-def _reach(found: Refined, world: AnyBoundedModel) -> str:
-    reach = "closed" if found.closed else f"up to {world.depth} steps"
+def _describe_reach(found: Walk, scope: AnyBoundedModel) -> str:
+    reach = "closed" if found.closed else f"up to {scope.depth} steps"
     return f"{reach}, {found.states} states, {found.steps} transitions"
 
 
-def _told(found: Refined) -> str:
+def _describe_walk(found: Walk) -> str:
     assert found.difference is not None
     steps = ", ".join(map(str, found.difference.case.steps))
     return f"{found.difference.what}; the steps: {steps}"

@@ -1,1 +1,1 @@
-"""What the evidence about `pulsar-legacy` is made with."""
+"""The evidence about `pulsar-legacy`: bounded models, lemmas and stress runs."""

@@ -1,4 +1,8 @@
-"""The worlds of `pulsar-legacy` that are exhausted; together they fire every law of its steps."""
+"""The bounded models of `pulsar-legacy` that are exhausted; together they fire every law of its steps.
+
+A `BoundedModel` lists its events; `AgedStates` makes states equal that differ in the time only. `CI`, `LONG` and
+`NIGHTLY` are the models of the profiles.
+"""
 
 from __future__ import annotations
 
@@ -17,35 +21,35 @@ from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, Position
 
 @dataclass(frozen=True, slots=True)
 class BoundedModel:
-    """The bounds of an exploration; `told_of` says in words what `events` hold. Every event may happen everywhere.
+    """The scope of an exploration; `told_of` describes the events, and every event may happen in every state.
 
-    `oldest`: the age in nanoseconds from which on no event of the world tells two ages apart.
+    From the age `oldest`, in nanoseconds, no event tells two ages apart.
     """
 
     name: str
     config: Config
     events: tuple[ops.Op, ...]
-    told_of: str
+    description: str
     oldest: int = 2
     depth: int | None = None
 
     def parts(self) -> Parts:
-        """The same events in every state, and ages instead of stamps."""
-        return Parts(SYSTEM, lambda _: self.events, Aged(self.oldest))
+        """Return the events, which are the same in every state, with ages instead of stamps."""
+        return Parts(SYSTEM, lambda _: self.events, AgedStates(self.oldest))
 
-    def told(self) -> str:
-        """Its bounds in words."""
-        return f"{self.name}: {len(self.events)} events ({self.told_of})"
+    def describe(self) -> str:
+        """Describe the bounds."""
+        return f"{self.name}: {len(self.events)} events ({self.description})"
 
 
-class Aged:
-    """Two states are the same if they differ in the time only, and in ages that nothing tells apart."""
+class AgedStates:
+    """Equality of states that ignores the time, and ages that nothing tells apart."""
 
     def __init__(self, oldest: int) -> None:
         self._oldest = oldest
 
     def key(self, state: State) -> Hashable:
-        """Equal for states that no further event of the world, and no law, tells apart."""
+        """Return a key that is equal for states that no further event and no law tells apart."""
         caches = [(name, self._cache(state.caches[name], state.now_nanos)) for name in sorted(state.caches)]
         return tuple(caches), state.size_bytes, state.scheduled_bytes
 
@@ -57,8 +61,8 @@ class Aged:
         ]
         return tuple(held), cache.size_bytes
 
-    def settled(self, state: State) -> State:
-        """The representative of its kind: it is `oldest`, and nothing is older than that."""
+    def representative(self, state: State) -> State:
+        """Return the representative of a state: the time is `oldest`, and nothing is older."""
         back = state.now_nanos - self._oldest
         caches = {
             name: cache._replace(
@@ -72,24 +76,24 @@ class Aged:
         return state._replace(now_nanos=self._oldest, caches=caches)
 
     def follows(self, step: Step) -> bool:
-        """Every step is gone on from."""
+        """Return True: every step is followed."""
         return True
 
 
-def inserts(
+def build_inserts(
     places: Iterable[tuple[CacheName, Position]], sizes: Iterable[int], token: int | Absent = ABSENT
 ) -> tuple[ops.Op, ...]:
-    """Each of these sizes at each of these places."""
+    """Build an insert of each of these sizes at each of these places."""
     sized = tuple(sizes)
     return tuple(ops.Insert(name, pos, size, token) for name, pos in places for size in sized)
 
 
 C: Final = CacheName("c")
 LOW, NEXT, LATER = at(0), at(1), at(0, 2)
-"""Two positions of a ledger, and one of the ledger behind it."""
+"""Two positions of a ledger, and one of the next ledger."""
 
 THREE: Final = ((A, LOW), (A, LATER), (B, LOW))
-WRONG: Final[tuple[ops.Op, ...]] = (
+REFUSED_EVENTS: Final[tuple[ops.Op, ...]] = (
     ops.Insert(A, LOW, -1),
     ops.Advance(-1),
     ops.Expire(A, -1),
@@ -100,7 +104,7 @@ WRONG: Final[tuple[ops.Op, ...]] = (
 )
 """Events that the protocol refuses."""
 
-LOOKS: Final[tuple[ops.Op, ...]] = (
+QUERIES: Final[tuple[ops.Op, ...]] = (
     *(ops.Get(*place) for place in THREE),
     *(ops.GetRange(A, *bounds) for bounds in ((LOW, LATER), (LATER, LOW))),
     ops.Exists(A, LOW),
@@ -108,7 +112,7 @@ LOOKS: Final[tuple[ops.Op, ...]] = (
     *(ops.Usage(), ops.Usage(A), ops.Usage(B)),
     ops.Observe(),
 )
-"""What changes nothing."""
+"""Events that change nothing."""
 
 REMOVALS: Final[tuple[ops.Op, ...]] = (
     *(ops.RemoveRange(A, LOW, LATER, inclusive) for inclusive in (False, True)),
@@ -128,19 +132,19 @@ SMALL: Final = Config(max_size_bytes=4, watermark=0.5, ttl_nanos=1)
 EVERY: Final = BoundedModel(
     "every operation on three entries",
     SMALL,
-    (*inserts(THREE, (0, 1, 2)), *LOOKS, *REMOVALS, *TIME, *PASSES, ops.RunScheduled(), *WRONG),
+    (*build_inserts(THREE, (0, 1, 2)), *QUERIES, *REMOVALS, *TIME, *PASSES, ops.RunScheduled(), *REFUSED_EVENTS),
     "three entries of two ledgers in two caches, sizes 0, 1 and 2 under a limit of 4, the watermark at the half",
 )
 MANUAL: Final = BoundedModel(
     "passes that wait",
     replace(SMALL, eviction=Eviction.MANUAL),
-    (*inserts(THREE, (1, 2)), *TIME[:2], ops.Evict(1), ops.EvictCache(A, 1), ops.Clear(A), ops.RunScheduled()),
+    (*build_inserts(THREE, (1, 2)), *TIME[:2], ops.Evict(1), ops.EvictCache(A, 1), ops.Clear(A), ops.RunScheduled()),
     "three entries of two sizes under a limit of 4, a pass of which waits until it is run",
 )
 HIGH: Final = BoundedModel(
     "a watermark above the trigger",
     replace(SMALL, watermark=1.0),
-    (*inserts(THREE, (1, 3)), ops.Evict(1), ops.Clear(A), ops.RunScheduled(), *LOOKS[-4:]),
+    (*build_inserts(THREE, (1, 3)), ops.Evict(1), ops.Clear(A), ops.RunScheduled(), *QUERIES[-4:]),
     "three entries of two sizes under a limit of 4, nothing to free above the trigger",
 )
 HIGH_MANUAL: Final = replace(
@@ -152,13 +156,13 @@ READS: Final = BoundedModel(
     "reads of whole ranges",
     Config(max_size_bytes=210, watermark=0.5, ttl_nanos=1),
     (
-        *inserts(((A, LOW), (A, NEXT), (B, LOW)), (7,), 5),
+        *build_inserts(((A, LOW), (A, NEXT), (B, LOW)), (7,), 5),
         *(ops.Read(A, *bounds) for bounds in ((LOW, LOW), (LOW, NEXT), (NEXT, at(2)))),
         *(ops.ReadOne(A, pos) for pos in (LOW, NEXT)),
         ops.Get(A, LOW),
         ops.GetRange(A, LOW, NEXT),
         ops.RemoveRange(A, LOW, LOW, True),
-        *WRONG[-2:],
+        *REFUSED_EVENTS[-2:],
     ),
     "three positions of a cache and one of another, entries of 7 bytes with a payload and of 100 from storage",
 )
@@ -175,14 +179,14 @@ SHARES: Final = BoundedModel(
 OFF: Final = BoundedModel(
     "no insert is taken",
     Config(max_size_bytes=0, ttl_nanos=1),
-    (*inserts(THREE, (0, 1)), *LOOKS, *TIME, *PASSES, ops.Read(A, LOW, NEXT)),
+    (*build_inserts(THREE, (0, 1)), *QUERIES, *TIME, *PASSES, ops.Read(A, LOW, NEXT)),
     "a limit of 0",
 )
 OBJECT: Final = BoundedModel(
     "every operation on three entries, single lookups by object",
     replace(SMALL, variants=Variants(SingleLookup.OBJECT)),
     EVERY.events,
-    EVERY.told_of,
+    EVERY.description,
     depth=4,
 )
 
@@ -190,7 +194,7 @@ THREE_CACHES: Final = BoundedModel(
     "four entries of three caches",
     Config(max_size_bytes=6, watermark=0.5, ttl_nanos=1),
     (
-        *inserts(((A, LOW), (A, NEXT), (B, LOW), (C, LOW)), (1, 2)),
+        *build_inserts(((A, LOW), (A, NEXT), (B, LOW), (C, LOW)), (1, 2)),
         *TIME,
         *PASSES,
         *(ops.Clear(name) for name in (A, B, C)),
@@ -202,7 +206,7 @@ FIVE: Final = BoundedModel(
     "five entries of three caches, passes that wait",
     Config(max_size_bytes=8, watermark=0.5, ttl_nanos=2, eviction=Eviction.MANUAL),
     (
-        *inserts(((A, LOW), (A, NEXT), (A, LATER), (B, LOW), (C, LOW)), (1, 3)),
+        *build_inserts(((A, LOW), (A, NEXT), (A, LATER), (B, LOW), (C, LOW)), (1, 3)),
         *TIME,
         *PASSES,
         *(ops.Clear(name) for name in (A, B, C)),

@@ -1,6 +1,8 @@
-"""Laws of `pulsar-legacy` as they stand in the reference, asked of steps whose numbers are z3 terms.
+"""Lemmas of `pulsar-legacy`: its own laws on any numbers, and the shares of a size pass.
 
-A cache is an entry, what lies below it as one, and what lies above it as one; another cache is one entry.
+A cache is an entry, one entry for all below it, and one for all above it; another cache is one entry. The shares are
+computed in doubles: a double is the real number that it is, and a quotient or product is any number within half a unit
+of its last place. IEEE 754 promises this of rounding to nearest. Bytes are below 2^53, so a double holds them exactly.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any, Final
 
 import z3
 
-from entrycache_evidence.induction.lemma import Asked, Case, Lemma, Obligation, Planted, on_terms
+from entrycache_evidence.induction.lemma import Case, LawCases, Lemma, LemmaFault, Obligation, build_term_model
 from entrycache_evidence.induction.symbolic import Term, raw
 from entrycache_evidence.pulsar_legacy.runs import A, B, at
 from entrycache_faults.model import Model
@@ -26,7 +28,7 @@ from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 BELOW, OWN, NEXT, ABOVE = at(2), at(5), at(6), at(0, 2)
-"""What lies below, the entry, a position that is not cached, and what lies above in the ledger behind."""
+"""The positions below the entry, of the entry, of an absent entry, and above it in the next ledger."""
 
 Places = tuple[tuple[CacheName, Position], ...]
 SHAPES: Final[dict[str, Places]] = {
@@ -38,29 +40,29 @@ SHAPES: Final[dict[str, Places]] = {
 }
 ONE_BY_ONE: Final = ("nothing", "the entry among others", "not the entry", "the entry alone")
 ALL_CACHES: Final = ("nothing", "the entry alone", "the entry and those above")
-"""The shapes for operations on one cache, and for those that may run a size pass over all."""
+"""The shapes for operations that may run a size pass over all caches; `ONE_BY_ONE` are those for one cache."""
 
 
-def number(name: str) -> Any:
-    """Any integer."""
+def any_integer(name: str) -> Any:
+    """Return any integer."""
     return Term(z3.Int(name))
 
 
-def state_of(places: Places, is_waiting: bool, token: int | None) -> State:
-    """A state that holds entries at these places: any numbers."""
+def build_state(places: Places, is_waiting: bool, token: int | None) -> State:
+    """Build a state with entries of any numbers at these places."""
     caches: dict[CacheName, Cache] = {}
     for name in dict.fromkeys(name for name, _ in places):
         entries = {
-            pos: Entry(number(f"{name}{pos}.size"), number(f"{name}{pos}.stamp"), token)
+            pos: Entry(any_integer(f"{name}{pos}.size"), any_integer(f"{name}{pos}.stamp"), token)
             for cache, pos in places
             if cache == name
         }
-        caches[name] = Cache(entries, number(f"{name}.bytes"))
-    return State(number("now"), caches, number("bytes"), number("scheduled") if is_waiting else None)
+        caches[name] = Cache(entries, any_integer(f"{name}.bytes"))
+    return State(any_integer("now"), caches, any_integer("bytes"), any_integer("scheduled") if is_waiting else None)
 
 
-def sound(state: State) -> Any:
-    """What the rules promise of a state: sums, and what cannot be negative."""
+def build_constraints(state: State) -> Any:
+    """Build the constraints that the rules promise of a state: sums, and what cannot be negative."""
     entries = [entry for cache in state.caches.values() for entry in cache.entries.values()]
     said = [raw(entry.size_bytes) >= 0 for entry in entries]
     said += [raw(cache.size_bytes) == _sum(cache.entries.values()) for cache in state.caches.values()]
@@ -71,15 +73,15 @@ def _sum(held: Any) -> Any:
     return sum((raw(one.size_bytes) for one in held), z3.IntVal(0))
 
 
-CONFIG: Final = Config(number("limit"), ttl_nanos=number("ttl"))
-MANUAL: Final = Config(number("limit"), ttl_nanos=number("ttl"), eviction=Eviction.MANUAL)
-OBJECT: Final = Config(number("limit"), variants=Variants(SingleLookup.OBJECT))
+CONFIG: Final = Config(any_integer("limit"), ttl_nanos=any_integer("ttl"))
+MANUAL: Final = Config(any_integer("limit"), ttl_nanos=any_integer("ttl"), eviction=Eviction.MANUAL)
+OBJECT: Final = Config(any_integer("limit"), variants=Variants(SingleLookup.OBJECT))
 BOUNDS: Final = ((OWN, OWN), (at(0), ABOVE), (BELOW, OWN), (NEXT, at(9)), (ABOVE, OWN))
-"""Ranges that hold the entry, all, the entry and what is below, nothing, and a reversed one."""
+"""Ranges: the entry, all, the entry and those below, nothing, and a reversed one."""
 
 INSERTS: Final[tuple[ops.Op, ...]] = (
-    ops.Insert(A, OWN, number("size")),
-    ops.Insert(A, NEXT, number("size"), 7),
+    ops.Insert(A, OWN, any_integer("size")),
+    ops.Insert(A, NEXT, any_integer("size"), 7),
 )
 SINGLE: Final[tuple[ops.Op, ...]] = (
     *(ops.Get(A, pos) for pos in (OWN, NEXT)),
@@ -96,81 +98,76 @@ STEPS: Final[tuple[ops.Op, ...]] = (
     *(ops.InvalidateLedger(A, ledger) for ledger in (1, 2)),
     ops.RemoveCache(A),
     *(ops.Usage(), ops.Usage(A), ops.Observe()),
-    ops.Advance(number("nanos")),
-    *(ops.Expire(A, age) for age in (ABSENT, number("age"))),
-    ops.EvictCache(A, number("need")),
+    ops.Advance(any_integer("nanos")),
+    *(ops.Expire(A, age) for age in (ABSENT, any_integer("age"))),
+    ops.EvictCache(A, any_integer("need")),
 )
-PASSES: Final[tuple[ops.Op, ...]] = (ops.Evict(number("need")), ops.RunScheduled())
+PASSES: Final[tuple[ops.Op, ...]] = (ops.Evict(any_integer("need")), ops.RunScheduled())
 
 
-def _fit(model: Model) -> Model:
-    """The model, where the share of a cache is any number that goes with these three."""
+def _prepare_model(model: Model) -> Model:
+    """Return the model with any number as the share of a cache, the same one for equal arguments."""
     share = z3.Function("share", *[z3.IntSort()] * 4)
-    return on_terms(model, {"passes.compute_share": lambda *of: Term(share(*map(raw, of)))})
+    return build_term_model(model, {"passes.compute_share": lambda *of: Term(share(*map(raw, of)))})
 
 
 def _states(shapes: Iterable[str], waiting: Iterable[str]) -> Iterator[tuple[str, State]]:
-    """A state of each of these shapes; of those in `waiting`, with a pass that waits."""
+    """Yield a state of each of these shapes; those in `waiting` have a pass that waits."""
     for names, is_waiting, named in ((shapes, False, ""), (waiting, True, ", a pass waits")):
         for name in names:
-            yield name + named, state_of(SHAPES[name], is_waiting, 7 if name == "the entry alone" else None)
+            yield name + named, build_state(SHAPES[name], is_waiting, 7 if name == "the entry alone" else None)
 
 
 def _cases() -> Iterator[Case]:
-    """Each on each; what runs a size pass on fewer entries, and a read triggers none."""
-    trigger = raw(trunc(number("limit") * 0.98))
+    """Yield each operation on each shape; passes meet fewer entries, and reads trigger none."""
+    trigger = raw(trunc(any_integer("limit") * 0.98))
     for name, state in _states(ONE_BY_ONE, ONE_BY_ONE[1:2]):
-        given = sound(state)
+        given = build_constraints(state)
         quiet = z3.And(given, raw(state.size_bytes) + 200 <= trigger)
         yield from (Case(f"{op.name}, {name}", state, op, CONFIG, given) for op in STEPS)
         yield from (Case(f"{op.name}, {name}, by object", state, op, OBJECT, given) for op in SINGLE)
         yield from (Case(f"{op.name}, {name}", state, op, CONFIG, quiet) for op in READS)
     for name, state in _states(ALL_CACHES, ALL_CACHES):
         for op, config in (*product(INSERTS, (CONFIG, MANUAL)), *product(PASSES, (CONFIG,))):
-            yield Case(f"{op.name}, {name}, {config.eviction.value}", state, op, config, sound(state))
+            yield Case(f"{op.name}, {name}, {config.eviction.value}", state, op, config, build_constraints(state))
 
 
-ASKED: Final = Asked(
+LAW_CASES: Final = LawCases(
     tuple(_cases()),
-    _fit,
+    _prepare_model,
     "an entry, those below as one, those above as one, another cache as one; any numbers, any limit, whatever its "
     "products with the shares are",
 )
 
-UNASKED: Final = frozenset({Rule.L_EVICT_5})
-"""Its law computes in doubles: see `shares`."""
+OTHER_RULES: Final = frozenset({Rule.L_EVICT_5})
+"""Rules whose law computes in doubles; `SHARE_LEMMAS` proves them."""
 
 
 def _with_base(lemma: Lemma) -> Lemma:
-    """What the steps keep holds of the first state too."""
+    """Add the first state to a lemma about a property that each step keeps."""
 
     def obligations(table: Any, model: Model) -> Iterator[Obligation]:
-        yield Obligation("base: the first state", z3.BoolVal(True), sound(model.initial(CONFIG)))
+        yield Obligation("base: the first state", z3.BoolVal(True), build_constraints(model.initial(CONFIG)))
         yield from lemma.obligations(table, model)
 
     return lemma._replace(claim=f"the first state; {lemma.claim}", obligations=obligations)
 
 
-_STEPS: Final = tuple(ASKED.lemma(law) for law in LAWS if law.rule not in UNASKED)
+_STEPS: Final = tuple(LAW_CASES.lemma(law) for law in LAWS if law.rule not in OTHER_RULES)
 STEP_LEMMAS: Final = tuple(_with_base(lemma) if lemma.rule is Rule.L_STATE_1 else lemma for lemma in _STEPS)
 
 
-# --- shares
-# The lemma about the shares of a size pass of `pulsar-legacy`, computed in doubles.
-#
-# A double stands as the real number that it is. What a division or a product gives is any number within half a unit of
-# its last place of the exact one: that is what IEEE 754 promises of rounding to nearest, and no more of it is used. Bytes
-# are numbers that a double holds exactly, so below 2^53.
+# --- Shares of a size pass
 
 HALF_A_PLACE: Final = z3.Q(1, 2**53)
-"""The most that rounding to nearest adds or takes, relative to the exact number."""
+"""The greatest relative error of rounding to nearest."""
 
 MOST: Final = 2**48
 """The greatest amount: 256 TiB."""
 
 
 class Double:
-    """A double that is not negative; what is known of it and of those it was made of is kept in `said`."""
+    """A non-negative double; `said` collects the constraints of it and of its operands."""
 
     def __init__(self, term: Any, said: list[Any]) -> None:
         self.term, self.said = term, said
@@ -181,7 +178,7 @@ class Double:
         return Double(made, self.said)
 
     def __truediv__(self, other: Double) -> Double:
-        """The quotient: what times the divisor is this number, rounded."""
+        """Divide: the exact quotient times the divisor is this number; the result is rounded."""
         exact = z3.FreshReal("quotient")
         self.said.append(exact * other.term == self.term)
         return self._rounded(exact)
@@ -190,22 +187,22 @@ class Double:
         return self._rounded(self.term * other.term)
 
     def whole(self) -> Any:
-        """The number, truncated."""
+        """Return the number, truncated."""
         whole = z3.FreshReal("whole")
         self.said += [whole >= 0, whole <= self.term, whole > self.term - 1]
         return whole
 
 
 def _share_of(model: Model, said: list[Any]) -> Callable[[Any, Any, Any], Any]:
-    """The model's own function, where `float` makes such a double, and `int` truncates it."""
+    """Return the model's own function, with such doubles for `float` and truncation for `int`."""
     made = model["passes.compute_share"]
     names = {**made.__globals__, "float": lambda number: Double(number, said), "int": Double.whole}
     share = FunctionType(made.__code__, names)
     return lambda *of: raw(share(*of))
 
 
-def _shares(table: Any, model: Model) -> list[Obligation]:
-    """Of two caches that give, whatever their bytes are."""
+def _share_obligations(table: Any, model: Model) -> list[Obligation]:
+    """Build the obligations about two caches of any bytes."""
     amount, *held = z3.Reals("amount first second")
     said: list[Any] = []
     share, total = _share_of(model, said), z3.Sum(held)
@@ -226,8 +223,8 @@ SHARE_LEMMAS: Final = (
         Rule.L_EVICT_5,
         "the shares of two caches of any bytes, of any amount up to 2^48: together at most the amount, and at most two "
         "bytes short of it; quotient and product rounded to nearest, as doubles are",
-        _shares,
-        Planted(FAULT.note, FAULT.model),
+        _share_obligations,
+        LemmaFault(FAULT.note, FAULT.model),
     ),
 )
 

@@ -1,4 +1,8 @@
-"""Short runs for the tests of single rules, of the reference or of a model; what they played can be listened to."""
+"""Play short runs of `pulsar-legacy` in the tests of single rules.
+
+`play` runs events on the reference, or on the model under test, reports the run to the rulebook, and returns a
+`PlayedRun` record with the states and steps.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +21,17 @@ REFUSED: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
 
 
 def at(entry: int, ledger: int = 1) -> Position:
-    """A position, most often in ledger 1."""
+    """Return a position, most often in ledger 1."""
     return Position(ledger, entry)
 
 
-def sized(cache: CacheName, *sizes: int) -> list[Insert]:
-    """Inserts of entries of these sizes, from 1:0 on."""
+def build_inserts(cache: CacheName, *sizes: int) -> list[Insert]:
+    """Build inserts of entries of these sizes, from 1:0 on."""
     return [Insert(cache, at(entry), size) for entry, size in enumerate(sizes)]
 
 
-class Played(NamedTuple):
-    """A run: the states, the initial one first, and the steps between them."""
+class PlayedRun(NamedTuple):
+    """A run: its states, the initial one first, and the steps between them."""
 
     states: tuple[State, ...]
     steps: tuple[Step, ...]
@@ -48,13 +52,13 @@ class Played(NamedTuple):
         return self.states[-1]
 
     def held(self, cache: CacheName = A) -> list[int]:
-        """The entry numbers that a cache holds, ascending."""
+        """Return the entry numbers in a cache, ascending."""
         found = self.after.caches.get(cache)
         return [] if found is None else [pos.entry for pos in sorted(found.entries)]
 
 
-def play(*events: Op, **config: Any) -> Played:
-    """The reference's run through these events, with these keys of the configuration not at their defaults."""
+def play(*events: Op, **config: Any) -> PlayedRun:
+    """Play these events on the reference or the model under test; keywords change the configuration."""
     settings = Config(**config)
     report_run(NAME, settings, events)
     played = current_model() or pulsar_legacy
@@ -63,4 +67,4 @@ def play(*events: Op, **config: Any) -> Played:
     for event in events:
         steps.append(played.step(states[-1], event, settings))
         states.append(steps[-1].state)
-    return Played(tuple(states), tuple(steps))
+    return PlayedRun(tuple(states), tuple(steps))

@@ -1,4 +1,8 @@
-"""Large runs of `pulsar-legacy`: what no small world holds, as hundreds of entries, many caches, great ages."""
+"""Stress runs of `pulsar-legacy`: more entries, caches, bytes and time than any bounded model has.
+
+`generate_large_runs` yields runs that were written by hand, each for an edge that a bounded model cannot reach.
+`generate_crowded_runs` yields runs with hundreds of caches, and with hundreds of positions in one step.
+"""
 
 from __future__ import annotations
 
@@ -16,53 +20,53 @@ Run = tuple[Config, tuple[ops.Op, ...]]
 C: Final = CacheName("c")
 CACHES: Final = (A, B, C)
 MANY: Final = tuple(CacheName(f"{number:02}") for number in range(40))
-"""More caches than a pass over all of them might be bounded by."""
+"""More caches than a bound of a pass might allow."""
 CROWD: Final = 240
-"""More entries than a pass, a call or an answer might be bounded by."""
+"""More entries than a bound of a pass, a call or an answer might allow."""
 PLENTY_BYTES: Final = 10**13
 ROUNDED_UP_BYTES: Final = 5_557_860_836_705_101
-"""A limit of which 98 % as the IEEE product is a byte more than the exact one, truncated."""
+"""A limit whose 98 %, as an IEEE product, is one byte more than the exact value."""
 HOUR_NANOS: Final = 3_600 * 10**9
 
 
-def filled(number: int, size: int = 100, caches: tuple[CacheName, ...] = CACHES) -> Iterator[ops.Op]:
-    """So many entries, cache after cache in turn; every fifth carries no payload."""
+def fill_caches(number: int, size: int = 100, caches: tuple[CacheName, ...] = CACHES) -> Iterator[ops.Op]:
+    """Insert this many entries, in one cache after another; every fifth carries no payload."""
     for index in range(number):
         token = ABSENT if index % 5 == 4 else index
         yield ops.Insert(caches[index % len(caches)], at(index // len(caches)), size, token)
 
 
-def looked_at() -> Iterator[ops.Op]:
-    """Everything that only looks, at all of it."""
+def query_all() -> Iterator[ops.Op]:
+    """Query everything, without a change."""
     yield from (ops.GetRange(name, at(-1), at(500)) for name in CACHES)
     yield from (ops.Usage(name) for name in (ABSENT, *CACHES))
     yield from (ops.Observe(), ops.Get(A, at(70)), ops.ReadOne(A, at(60)), ops.Exists(B, at(64)))
 
 
-def crowd() -> Iterator[ops.Op]:
-    """Passes and calls over hundreds of entries, with and without payloads, in several ledgers."""
-    yield from (*filled(CROWD), ops.Advance(1_500), *looked_at())
+def mix_hundreds() -> Iterator[ops.Op]:
+    """Run passes and calls over hundreds of entries, with and without payloads, in several ledgers."""
+    yield from (*fill_caches(CROWD), ops.Advance(1_500), *query_all())
     yield from (ops.GetRange(A, at(0), at(2)), ops.Read(A, at(0), at(79)), ops.Read(A, at(0), at(2)))
     yield from (ops.Get(A, at(4)), ops.Get(A, at(3)), ops.ReadOne(A, at(4)), ops.ReadOne(A, at(500)))
-    yield from (ops.RemoveRange(B, at(3), at(76), True), ops.InvalidateBefore(C, at(61)), *looked_at())
+    yield from (ops.RemoveRange(B, at(3), at(76), True), ops.InvalidateBefore(C, at(61)), *query_all())
     yield from (ops.EvictCache(A, 6_150), ops.Evict(2_222), ops.Observe())
     yield from (ops.Insert(B, at(90 - 3 * ledger, ledger), 100 + ledger, ledger) for ledger in range(12))
     yield from (ops.GetRange(B, at(70, 3), at(60, 8)), ops.RemoveRange(B, at(80, 2), at(70, 5), False))
     yield from (ops.InvalidateBefore(B, at(0, 7)), ops.InvalidateLedger(B, 10), ops.Observe(), ops.RemoveCache(B))
-    yield from (*filled(CROWD, caches=(A,)), ops.Clear(A), *filled(CROWD), ops.Evict(10**9), ops.Observe())
+    yield from (*fill_caches(CROWD, caches=(A,)), ops.Clear(A), *fill_caches(CROWD), ops.Evict(10**9), ops.Observe())
 
 
-def many() -> Iterator[ops.Op]:
-    """Passes in which a dozen caches give, those of one size by name, and amounts whose parts are truncated."""
+def share_among_caches() -> Iterator[ops.Op]:
+    """Run passes in which a dozen caches give, with equal sizes and truncated amounts."""
     for index in range(3 * len(MANY)):
         yield ops.Insert(MANY[index * 7 % len(MANY)], at(index // len(MANY)), 100 + index * 13 % 7, index)
     for need in (1, 997, 12_345, 3_001):
         yield from (ops.Observe(), ops.Evict(need))
-    yield from (*filled(60, 77, MANY[:30]), ops.Evict(40), ops.Usage(), ops.Evict(3_000), ops.Evict(10**6))
+    yield from (*fill_caches(60, 77, MANY[:30]), ops.Evict(40), ops.Usage(), ops.Evict(3_000), ops.Evict(10**6))
 
 
 def amounts() -> Iterator[ops.Op]:
-    """Sizes and needs beyond what 16, 20, 31 and 32 bits hold."""
+    """Use sizes and needs beyond 16, 20, 31 and 32 bits."""
     for number, size in enumerate((0, 70_000, 3 << 20, 2 << 30, 3 << 30, 5 << 30, 12_000, 9)):
         yield from (ops.Insert(A, at(number), size, number), ops.Insert(B, at(number), size + number % 3))
     yield from (ops.Usage(), ops.Observe(), ops.EvictCache(A, (2 << 20) + 1), ops.Evict(5 << 30))
@@ -70,17 +74,24 @@ def amounts() -> Iterator[ops.Op]:
 
 
 def ages() -> Iterator[ops.Op]:
-    """Stamps and ages of hours and weeks, to the nanosecond, in one cache and behind younger entries."""
+    """Use ages of hours and weeks, to the nanosecond, in one cache and behind younger entries."""
     yield from (ops.Insert(A, at(0), 100), ops.Advance(2 * HOUR_NANOS), ops.Insert(A, at(1), 100), ops.Expire(A))
     for number, age in enumerate((1_000 * 10**9, 2_000 * 10**9 + 1_500, 10**15, 1_999_999, 999_999_999, 1, 10**15)):
         yield from (ops.Insert(A, at(number), 100), ops.Insert(B, at(9 - number), 100, number), ops.Advance(age))
         yield from (ops.Insert(C, at(number), 100), ops.Expire(B, age), ops.Expire(C, age - 1), ops.Expire(A, age))
         yield from (ops.Expire(A, age - 1), ops.Expire(B), ops.Observe())
-    yield from (*filled(CROWD), ops.Advance(1_000_000_001), *filled(9), ops.Expire(A), ops.Expire(B, 0), ops.Observe())
+    yield from (
+        *fill_caches(CROWD),
+        ops.Advance(1_000_000_001),
+        *fill_caches(9),
+        ops.Expire(A),
+        ops.Expire(B, 0),
+        ops.Observe(),
+    )
 
 
 def reads() -> Iterator[ops.Op]:
-    """Reads of many positions, of which none, some or all are cached, some of them without a payload."""
+    """Read many positions: none, some or all of them cached, some without a payload."""
     yield from (ops.Insert(A, at(number), 100, 7_000 + number) for number in range(12))
     yield from (ops.Read(A, at(0), at(11)), ops.Read(A, at(0), at(44)), ops.Read(A, at(0), at(44)))
     yield from (
@@ -93,48 +104,47 @@ def reads() -> Iterator[ops.Op]:
     yield from (ops.RemoveRange(A, at(15), at(22), True), ops.Read(A, at(10), at(30)), ops.Observe())
 
 
-def triggers() -> Iterator[ops.Op]:
-    """Inserts and fills that overflow a large limit by little and by much, and all that may be scheduled."""
-    yield from (*filled(60, 2_000), ops.Insert(A, at(500), 60_000, 1), ops.Insert(A, at(501), 500_000))
+def overflow_limit() -> Iterator[ops.Op]:
+    """Overflow a large limit by little and by much, and run everything that is scheduled."""
+    yield from (*fill_caches(60, 2_000), ops.Insert(A, at(500), 60_000, 1), ops.Insert(A, at(501), 500_000))
     yield from (ops.Insert(A, at(502), 1), ops.RunScheduled(), ops.Observe(), ops.Insert(B, at(502), 1))
-    yield from (*filled(30, 3_000), ops.Read(B, at(600), at(655)), ops.RunScheduled(), ops.RunScheduled())
+    yield from (*fill_caches(30, 3_000), ops.Read(B, at(600), at(655)), ops.RunScheduled(), ops.RunScheduled())
     yield from (ops.Insert(C, at(number, 4), 999, number) for number in range(140))
-    yield from (ops.RunScheduled(), ops.Insert(C, at(0, 5), 1), *looked_at(), ops.RemoveCache(C), ops.Observe())
+    yield from (ops.RunScheduled(), ops.Insert(C, at(0, 5), 1), *query_all(), ops.RemoveCache(C), ops.Observe())
 
 
-def rounded() -> Iterator[ops.Op]:
-    """As many bytes as the exact trigger allows, and one more, which the IEEE product allows too; then another."""
+def overflow_by_rounding() -> Iterator[ops.Op]:
+    """Insert as many bytes as the exact trigger allows, one more that the IEEE product allows, and another."""
     exact = ROUNDED_UP_BYTES * 98 // 100
     yield from (ops.Insert(A, at(0), exact), ops.Insert(A, at(1), 1), ops.Observe(), ops.Insert(A, at(2), 1))
     yield from (ops.Insert(A, at(3), 1), ops.Observe())
 
 
-def large() -> Iterator[Run]:
-    """Every run under the norm, some under the variant; the last are of a pass that waits, and of an odd watermark."""
+def generate_large_runs() -> Iterator[Run]:
+    """Generate every run under the norm and some under the variant; the last ones wait or have unusual watermarks."""
     config = Config(max_size_bytes=PLENTY_BYTES, ttl_nanos=1_000_000_001)
     tight = replace(config, max_size_bytes=100_003)
     by_object = replace(config, variants=Variants(SingleLookup.OBJECT))
-    for played in (crowd, many, amounts, ages, reads):
+    for played in (mix_hundreds, share_among_caches, amounts, ages, reads):
         yield config, tuple(played())
-    yield replace(config, max_size_bytes=ROUNDED_UP_BYTES), tuple(rounded())
+    yield replace(config, max_size_bytes=ROUNDED_UP_BYTES), tuple(overflow_by_rounding())
     yield replace(config, ttl_nanos=2 * HOUR_NANOS), tuple(ages())
-    yield by_object, (*crowd(), *reads())
+    yield by_object, (*mix_hundreds(), *reads())
     for watermark in (0.9, 0.1, 1.0, 0.333):
-        yield replace(tight, watermark=watermark), tuple(triggers())
-    yield replace(tight, eviction=Eviction.MANUAL), tuple(triggers())
+        yield replace(tight, watermark=watermark), tuple(overflow_limit())
+    yield replace(tight, eviction=Eviction.MANUAL), tuple(overflow_limit())
 
 
-# --- crowds
-# Runs with hundreds of caches, and with hundreds of positions in one step.
+# --- Crowded runs
 
 CACHE_COUNT: Final = 200
-"""Of what takes a step each."""
+"""The number of caches, each of which takes a step."""
 POSITION_COUNT: Final = 350
-"""Of what one step makes."""
+"""The number of positions that one step fills."""
 
 
 def caches() -> Iterator[ops.Op]:
-    """An entry of like size in each of many caches, of which most give in one pass."""
+    """Insert an entry of similar size into each of many caches, and let most of them give in one pass."""
     names = [CacheName(f"{number * 7 % CACHE_COUNT}") for number in range(CACHE_COUNT)]
     yield from (ops.Insert(name, at(number % 5), 100, number) for number, name in enumerate(names))
     yield from (ops.Usage(), ops.Observe(), ops.Evict(19_000), ops.Observe(), ops.Advance(2 * 10**9))
@@ -143,7 +153,7 @@ def caches() -> Iterator[ops.Op]:
 
 
 def positions() -> Iterator[ops.Op]:
-    """One read, and what takes, drops or lists all that it has filled."""
+    """Fill many positions by one read, and take, drop or list all of them."""
     last = at(POSITION_COUNT - 1)
     yield from (ops.Read(A, at(0), last), ops.GetRange(A, at(0), last), ops.Read(A, at(0), last), ops.Evict(20_000))
     for drop in (ops.RemoveRange(A, at(1), last, False), ops.InvalidateBefore(A, last), ops.InvalidateLedger(A, 1)):
@@ -151,8 +161,8 @@ def positions() -> Iterator[ops.Op]:
         yield from (ops.EvictCache(B, 30_000), ops.Advance(10**10), ops.Expire(B), ops.Clear(A), ops.Usage())
 
 
-def crowds() -> Iterator[Run]:
-    """Both, the second under the variant too."""
+def generate_crowded_runs() -> Iterator[Run]:
+    """Generate both crowded runs, the second one under the variant too."""
     yield Config(10**12), tuple(caches())
     yield Config(10**12), tuple(positions())
     yield Config(10**12, variants=Variants(SingleLookup.OBJECT)), tuple(positions())

@@ -1,1 +1,1 @@
-"""What is shown of `pulsar-pip430`: small worlds that are exhausted, lemmas that are proved."""
+"""The evidence about `pulsar-pip430`: bounded models, lemmas, contracts, stress runs, and more."""

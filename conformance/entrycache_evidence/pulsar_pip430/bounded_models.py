@@ -1,4 +1,8 @@
-"""The small worlds of the levels `manager`, `reads` and `cursors`, and of the variants."""
+"""The bounded models of `pulsar-pip430` that are exhausted; together they fire every law.
+
+The first models cover the levels `manager`, `reads` and `cursors` and the variants; the others cover levels `range` and
+`queue`. `CI`, `LONG` and `NIGHTLY` are the models of the profiles.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit_all
-from entrycache_evidence.pulsar_pip430.state_space import BoundedModel, EventModel, slot
+from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit_depths
+from entrycache_evidence.pulsar_pip430.state_space import BoundedModel, ListedModel, slot
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import (
     Config,
@@ -29,7 +33,7 @@ _LOW: Final = Position(0, 0)
 _NEXT: Final = Position(0, 1)
 _OTHER: Final = Position(1, 0)
 
-MANAGER: Final = EventModel(
+MANAGER: Final = ListedModel(
     "trigger and settings",
     Config(max_size_bytes=4, watermark=0.5, ttl_nanos=1, max_requeues=1),
     (
@@ -60,16 +64,16 @@ MANAGER: Final = EventModel(
     least=1,
     depth=5,
 )
-"""The trigger at 3 bytes, the target at 2."""
+"""A model with the trigger at 3 bytes and the target at 2."""
 
 MANUAL: Final = replace(
     MANAGER,
     name="trigger and settings, eviction manual",
     config=replace(MANAGER.config, eviction=Eviction.MANUAL),
 )
-"""The flag instead of the pass."""
+"""The same with the flag instead of the pass."""
 
-READS: Final = EventModel(
+READS: Final = ListedModel(
     "reads",
     Config(max_size_bytes=4, watermark=0.5, storage_entry_size=1, max_requeues=1),
     (
@@ -96,9 +100,9 @@ READS: Final = EventModel(
 )
 """Fills that trigger, and holds whose entries leave and come back."""
 
-VARIANT: Final = replace(
+ALL_VARIANTS: Final = replace(
     READS,
-    name="readings of 5.0.1",
+    name="variants of 5.0.1",
     config=replace(
         READS.config,
         max_requeues=2,
@@ -120,11 +124,11 @@ VARIANT: Final = replace(
         ops.Evict(1),
         ops.Evict(2),
     ),
-    told_of="inserts with counts of none, 0 and 2, reads with 0 and 1, mark_read, release, evict",
+    description="inserts with counts of none, 0 and 2, reads with 0 and 1, mark_read, release, evict",
 )
-"""All variants of the later era at once."""
+"""All variants of the later releases at once."""
 
-CURSORS: Final = EventModel(
+CURSORS: Final = ListedModel(
     "cursors",
     Config(ttl_nanos=500_000),
     (
@@ -152,20 +156,19 @@ HEAP: Final = replace(
     name="cursors, heap container",
     config=Config(ttl_nanos=500_000, evict_by_expected_reads=False),
     events=tuple(event for event in CURSORS.events if type(event) not in {ops.Insert, ops.Configure, ops.RemoveCache}),
-    told_of="two cursors on two positions or none, every operation on them, half milliseconds",
+    description="two cursors on two positions or none, every operation on them, half milliseconds",
     slots=0,
 )
 """The heap container."""
 
-LATER: Final = (MANAGER, MANUAL, READS, VARIANT, CURSORS, HEAP)
+LATER_LEVELS: Final = (MANAGER, MANUAL, READS, ALL_VARIANTS, CURSORS, HEAP)
 
 
-# --- small
-# The worlds that are exhausted. Each is small in its own direction; together they fire every law.
+# --- Levels `range` and `queue`
 
 _HIGH: Final = Position(1, 0)
 
-WRONG: Final[tuple[ops.Op, ...]] = (
+REFUSED_EVENTS: Final[tuple[ops.Op, ...]] = (
     ops.Insert(_A, _LOW, -1),
     ops.Advance(-1),
     ops.Expire(-1),
@@ -195,11 +198,11 @@ ALL: Final = BoundedModel(
     (ABSENT, 0),
     (1, 2),
     RANGES,
-    WRONG,
+    REFUSED_EVENTS,
     looks=True,
     depth=4,
 )
-"""Refused events, ranges, lookups of what is absent and all else, up to a depth."""
+"""Every operation, refused events and lookups of absent entries included, up to a depth."""
 
 PAIR: Final = BoundedModel(
     "two entries of one cache",
@@ -212,10 +215,10 @@ PAIR: Final = BoundedModel(
     (ABSENT,),
     (1,),
     (*RANGES[:5], ops.Observe()),
-    WRONG,
+    REFUSED_EVENTS,
     looks=True,
 )
-"""Every operation on two entries, to the end."""
+"""Every operation on two entries, explored completely."""
 
 ACCESS_OFF: Final = replace(
     PAIR,
@@ -225,7 +228,7 @@ ACCESS_OFF: Final = replace(
     wrong=(),
     looks=False,
 )
-"""The setting off: the mark is kept, and nobody looks at it."""
+"""A model without the setting: the mark is kept and ignored."""
 
 CACHING_OFF: Final = replace(PAIR, name="caching switched off", config=Config(max_size_bytes=0, ttl_nanos=1))
 """A limit of 0."""
@@ -241,18 +244,18 @@ WIDE: Final = BoundedModel(
     (ABSENT,),
     (2,),
 )
-"""A large world: every order of three entries, with all that keeps them."""
+"""A large model: every order of three entries, with everything that keeps them."""
 
 TWO_CACHES: Final = replace(WIDE, name="two entries of two caches", keys=(slot("a", 0, 0), slot("b", 0, 0)))
-"""All that can happen to two entries whose caches differ."""
+"""Every step of two entries in different caches."""
 
-UNAWAITED: Final = replace(WIDE, name="three entries of two caches, no reads expected", expected=(ABSENT,))
-"""Every order of three entries that only access keeps."""
+WITHOUT_EXPECTED_READS: Final = replace(WIDE, name="three entries of two caches, no reads expected", expected=(ABSENT,))
+"""Every order of three entries that only an access keeps."""
 
-UNBUDGETED: Final = replace(
+WITHOUT_BUDGET: Final = replace(
     WIDE, name="three entries of two caches, no budget", config=replace(WIDE.config, max_requeues=0)
 )
-"""Every order of three entries that are read and expected, and not kept for it."""
+"""Every order of three entries with expected reads and no budget."""
 
 VAST: Final = replace(
     WIDE,
@@ -264,7 +267,7 @@ VAST: Final = replace(
     counts=(0, 2),
     depth=8,
 )
-"""The large world of a night."""
+"""The large model of a nightly run."""
 
 NO_BUDGET: Final = replace(
     PAIR,
@@ -274,18 +277,18 @@ NO_BUDGET: Final = replace(
     wrong=(),
     looks=False,
 )
-"""Expected reads extend nothing."""
+"""A model without a budget: expected reads extend nothing."""
 
 WHOLE: Final[tuple[AnyBoundedModel, ...]] = (
     *(CACHING_OFF, ALL, NO_BUDGET, ACCESS_OFF, PAIR),
-    *LATER,
-    *(TWO_CACHES, UNAWAITED, UNBUDGETED),
+    *LATER_LEVELS,
+    *(TWO_CACHES, WITHOUT_EXPECTED_READS, WITHOUT_BUDGET),
 )
-"""As far as a long run goes with them."""
+"""The models of a long run."""
 
-BOUNDED: Final[Mapping[str, int]] = {READS.name: 7, UNAWAITED.name: 8, UNBUDGETED.name: 5}
-"""The most steps of the largest ones in a pull request."""
+BOUNDED: Final[Mapping[str, int]] = {READS.name: 7, WITHOUT_EXPECTED_READS.name: 8, WITHOUT_BUDGET.name: 5}
+"""The greatest number of steps of the largest models in a pull request."""
 
-CI: Final = limit_all(WHOLE, BOUNDED)
+CI: Final = limit_depths(WHOLE, BOUNDED)
 LONG: Final[tuple[AnyBoundedModel, ...]] = (*WHOLE, WIDE)
 NIGHTLY: Final[tuple[AnyBoundedModel, ...]] = (*LONG, VAST)

@@ -1,4 +1,9 @@
-"""The state of the reference that a fast cache of `pulsar-pip430` stands for."""
+"""The refinement of `pulsar-pip430`: the state of the reference that the fast cache stands for.
+
+`abstract_state` reads everything that the cache keeps, and the clock. `comparable_state` removes from a state of the
+reference what the fast cache does not keep. `REFINED` lists the bounded models that are walked, each with a seeded
+fault that the walk has to detect.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_pip430.fast_cache import Adapter, BrokerCache, open_cache
 from entrycache_evidence.model_checker.checker import AnyBoundedModel
-from entrycache_evidence.model_checker.refinement import Fast, Refines
+from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask
 from entrycache_evidence.pulsar_pip430 import bounded_models
 from entrycache_fast.pulsar.store import Entry as FastEntry
 from entrycache_fast.pulsar.store import RangeCache
@@ -15,12 +20,12 @@ from entrycache_reference.pulsar_pip430.config import Settings
 from entrycache_reference.pulsar_pip430.state import DEAD, Cache, Counts, Entry, HeldPosition, Slot, State
 from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position
 
-LEFT: Final = HeldPosition(Slot(CacheName(""), Position(0, 0)), False)
-"""What is held of an entry that is not cached any more, or never was: no step depends on where it stood."""
+LOST_CLAIM: Final = HeldPosition(Slot(CacheName(""), Position(0, 0)), False)
+"""The mark of a held entry that is not cached; no step depends on its former place."""
 
 
 def abstract_state(adapter: Adapter) -> State:
-    """The state, from all that the cache keeps and the clock beside it.
+    """Build the state of the reference from the cache and its clock.
 
     Raises:
         AssertionError: what the cache keeps does not agree with itself.
@@ -59,8 +64,8 @@ def abstract_state(adapter: Adapter) -> State:
 
 
 def comparable_state(state: State) -> State:
-    """The state without the places of what is held and not cached."""
-    holds = {name: tuple(held if held.is_cached else LEFT for held in kept) for name, kept in state.holds.items()}
+    """Remove the places of held entries that are not cached."""
+    holds = {name: tuple(held if held.is_cached else LOST_CLAIM for held in kept) for name, kept in state.holds.items()}
     return state._replace(holds=holds)
 
 
@@ -91,17 +96,21 @@ def _slot(entry: FastEntry) -> Slot:
 
 
 def _slots(entry: FastEntry) -> list[Slot | None]:
-    """One live slot, or as many dead ones as the object stands for."""
+    """Return one live slot, or as many dead ones as the object stands for."""
     return [DEAD] * entry.dead_slots if entry.dead_slots else [_slot(entry)]
 
 
 def _held(entry: FastEntry | None) -> HeldPosition:
-    return HeldPosition(_slot(entry), True) if entry is not None and entry.ledger.get(entry.number) is entry else LEFT
+    return (
+        HeldPosition(_slot(entry), True)
+        if entry is not None and entry.ledger.get(entry.number) is entry
+        else LOST_CLAIM
+    )
 
 
-def fast_cache(cache_type: type[BrokerCache] = BrokerCache) -> Fast:
-    """The fast cache, or one with a planted fault."""
-    return Fast(
+def fast_cache(cache_type: type[BrokerCache] = BrokerCache) -> FastCache:
+    """Describe the fast cache, or one with a seeded fault."""
+    return FastCache(
         lambda config: open_cache(config, cache_type),
         lambda instance, op: instance(op),
         lambda instance: abstract_state(instance.adapter),
@@ -109,8 +118,7 @@ def fast_cache(cache_type: type[BrokerCache] = BrokerCache) -> Fast:
     )
 
 
-# --- refined
-# The worlds along which the fast cache of `pulsar-pip430` is held to the reference, and a fault for each.
+# --- Tasks
 
 WORLDS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
     (bounded_models.CACHING_OFF, "insert-limit-zero-ignored", True),
@@ -123,12 +131,12 @@ WORLDS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
     (bounded_models.READS, "count-hold-stays-open", False),
     (bounded_models.ALL, "insert-duplicate-restamps", False),
 )
-"""With the fault that is told apart in it, and whether it is walked in a pull request; the quick ones first.
+"""The bounded models, each with the fault that must be detected in it, and whether a pull request walks it.
 
-The readings of the releases are not among them: the fast cache has the norm's.
+The models of variants are left out, because the fast cache follows the norm.
 """
 
 REFINED: Final = tuple(
-    Refines(world, fast_cache(), fast_cache(FAULTS[name]), (FAULTS[name].__doc__ or name).strip(), is_quick)
-    for world, name, is_quick in WORLDS
+    RefinementTask(scope, fast_cache(), fast_cache(FAULTS[name]), (FAULTS[name].__doc__ or name).strip(), is_quick)
+    for scope, name, is_quick in WORLDS
 )

@@ -1,4 +1,8 @@
-"""Short runs for the tests of single rules, of the reference or of a model; what they played can be listened to."""
+"""Play short runs of `pulsar-pip430` in the tests of single rules.
+
+`play` runs events on the reference, or on the model under test, reports the run to the rulebook, and returns a
+`PlayedRun` record with the states and steps.
+"""
 
 from __future__ import annotations
 
@@ -22,19 +26,19 @@ REFUSED: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
 
 
 def at(entry: int, ledger: int = 1) -> Position:
-    """A position, most often in ledger 1."""
+    """Return a position, most often in ledger 1."""
     return Position(ledger, entry)
 
 
-class Played(NamedTuple):
-    """A run: the states, the initial one first, and the steps between them."""
+class PlayedRun(NamedTuple):
+    """A run: its states, the initial one first, and the steps between them."""
 
     states: tuple[State, ...]
     steps: tuple[Step, ...]
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """The answers, one a step."""
+        """The answers, one for each step."""
         return tuple(done.outcome for done in self.steps)
 
     @property
@@ -58,22 +62,22 @@ class Played(NamedTuple):
         return self.steps[-1].rows
 
     def entry(self, entry: int, cache: CacheName = A, ledger: int = 1) -> Entry:
-        """The entry at a position; it has to be cached."""
+        """Return the entry at a position, which must be cached."""
         found = self.find(entry, cache, ledger)
         assert found is not None, f"no entry at {ledger}:{entry} of {cache} in {self.after}"
         return found
 
     def find(self, entry: int, cache: CacheName = A, ledger: int = 1) -> Entry | None:
-        """The entry at a position, or None."""
+        """Return the entry at a position, or None."""
         return entry_at(self.after, cache, at(entry, ledger))
 
     def queue(self) -> list[int | None]:
-        """The entry numbers of the removal queue from head to tail; None: a dead slot."""
+        """Return the entry numbers of the removal queue from head to tail; None is a dead slot."""
         return [None if slot is None else slot.pos.entry for slot in self.after.queue]
 
 
-def play(*events: Op, **config: Any) -> Played:
-    """The reference's run through these events, with these keys of the configuration not at their defaults."""
+def play(*events: Op, **config: Any) -> PlayedRun:
+    """Play these events on the reference or the model under test; keywords change the configuration."""
     settings = Config(**config)
     report_run(NAME, settings, events)
     played = current_model() or pulsar_pip430
@@ -82,4 +86,4 @@ def play(*events: Op, **config: Any) -> Played:
     for event in events:
         steps.append(played.step(states[-1], event, settings))
         states.append(steps[-1].state)
-    return Played(tuple(states), tuple(steps))
+    return PlayedRun(tuple(states), tuple(steps))

@@ -1,4 +1,8 @@
-"""A small world: a configuration, the events that may happen in it, and when two states are the same."""
+"""The scope of a bounded model of `pulsar-pip430`, its events, and the equality of its states.
+
+`BoundedModel` builds its events from positions, sizes and counts, and merges states by ages and saturated counts
+(`SaturatedStates`). `ListedModel` lists its events and keeps whole states.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +24,11 @@ DEAD: Final = 255
 
 @dataclass(frozen=True, slots=True)
 class BoundedModel:
-    """The bounds of an exploration. What is listed here can happen, in any order; nothing else can.
+    """The scope of an exploration: only the listed events happen, in any order.
 
-    `slots` bounds the queue, dead slots counted: while it is that long nothing new is inserted. `counts` are the
-    least and the greatest expected reads: an event that would leave them does not happen. `looks` adds `exists`
-    and `usage`, `ranges` and `wrong` list further events.
+    `slots` bounds the queue with its dead slots: a full queue accepts no insert. `counts` are the least and the
+    greatest expected reads; an event that would leave them does not happen. `looks` adds `exists` and `usage`; `ranges`
+    and `wrong` list further events.
     """
 
     name: str
@@ -43,83 +47,84 @@ class BoundedModel:
 
     @property
     def oldest(self) -> int:
-        """The age from which on no event of this world tells two ages apart."""
+        """The age from which no event of this model tells two ages apart."""
         return 1 + max(self.config.ttl_nanos if age is ABSENT else age for age in self.older)
 
     def parts(self) -> Parts:
-        """Its events, and the states that its events do not tell apart."""
-        return Parts(SYSTEM, Events(self).of, Canon(self))
+        """Return the events, and the equality of states."""
+        return Parts(SYSTEM, Events(self).of, SaturatedStates(self))
 
-    def told(self) -> str:
-        """Its bounds in words."""
+    def describe(self) -> str:
+        """Describe the bounds."""
         caches = len({key.cache for key in self.keys})
         ages = ", ".join("ttl" if age is ABSENT else str(age) for age in self.older)
         return (
             f"{self.name}: {len(self.keys)} positions in {caches} cache{'s' if caches > 1 else ''}, "
             f"sizes {', '.join(map(str, self.sizes))}, "
-            f"inserted counts {', '.join(map(shown_count, self.expected))} within {self.counts[0]}..{self.counts[1]}, "
+            f"inserted counts {', '.join(map(describe_count, self.expected))} "
+            f"within {self.counts[0]}..{self.counts[1]}, "
             f"at most {self.slots} slots, max_requeues {self.config.max_requeues}, ttl {self.config.ttl_nanos}, "
             f"extend_recently_accessed {str(self.config.extend_recently_accessed).lower()}, "
             f"expire {ages}, evict {', '.join(map(str, self.needs))}"
         )
 
 
-def shown_count(count: int | Absent | None) -> str:
-    """A number of expected reads in words."""
+def describe_count(count: int | Absent | None) -> str:
+    """Describe a number of expected reads."""
     return "none" if count is ABSENT or count is None else str(count)
 
 
 class Events:
-    """The events of a world, made once."""
+    """The events of a bounded model."""
 
-    def __init__(self, world: BoundedModel) -> None:
-        self.world = world
+    def __init__(self, scope: BoundedModel) -> None:
+        self.scope = scope
         self.inserts = {
             key: tuple(
                 ops.Insert(key.cache, key.pos, size, count, index + 1)
-                for size, count in product(world.sizes, world.expected)
+                for size, count in product(scope.sizes, scope.expected)
             )
-            for index, key in enumerate(world.keys)
+            for index, key in enumerate(scope.keys)
         }
-        self.gets = {key: ops.Get(key.cache, key.pos) for key in world.keys}
-        self.reads = {key: ops.MarkRead(key.cache, key.pos) for key in world.keys}
-        self.expects = {key: ops.ExpectRead(key.cache, key.pos) for key in world.keys}
-        self.removes = {key: ops.RemoveRange(key.cache, key.pos, key.pos, True) for key in world.keys}
+        self.gets = {key: ops.Get(key.cache, key.pos) for key in scope.keys}
+        self.reads = {key: ops.MarkRead(key.cache, key.pos) for key in scope.keys}
+        self.expects = {key: ops.ExpectRead(key.cache, key.pos) for key in scope.keys}
+        self.removes = {key: ops.RemoveRange(key.cache, key.pos, key.pos, True) for key in scope.keys}
         looks: list[ops.Op] = []
-        if world.looks:
-            looks = [ops.Exists(key.cache, key.pos) for key in world.keys]
-            looks += [ops.Usage(), *(ops.Usage(name) for name in sorted({key.cache for key in world.keys}))]
+        if scope.looks:
+            looks = [ops.Exists(key.cache, key.pos) for key in scope.keys]
+            looks += [ops.Usage(), *(ops.Usage(name) for name in sorted({key.cache for key in scope.keys}))]
         self.always: tuple[ops.Op, ...] = (
             ops.Advance(1),
-            *(ops.Expire(age) for age in world.older),
-            *(ops.Evict(need) for need in world.needs),
+            *(ops.Expire(age) for age in scope.older),
+            *(ops.Evict(need) for need in scope.needs),
             *looks,
-            *world.ranges,
-            *world.wrong,
+            *scope.ranges,
+            *scope.wrong,
         )
 
     def of(self, state: State) -> Iterator[ops.Op]:
-        """The events that can happen in a state."""
+        """Yield the events that can happen in a state."""
         yield from self.always
-        world = self.world
-        least, greatest = world.counts
-        room = len(state.queue) < world.slots
-        for key in world.keys:
+        scope = self.scope
+        least, greatest = scope.counts
+        room = len(state.queue) < scope.slots
+        for key in scope.keys:
             cache = state.caches.get(key.cache)
             entry = None if cache is None else cache.entries.get(key.pos)
             if entry is None:
                 if room:
                     yield from self.inserts[key]
-                if world.looks:
+                if scope.looks:
                     yield from (self.gets[key], self.reads[key], self.expects[key], self.removes[key])
                 continue
-            if world.looks:
+            if scope.looks:
                 yield from self.inserts[key]
             yield self.gets[key]
             yield self.removes[key]
             count = entry.expected_reads
             if count is None:
-                if world.looks:
+                if scope.looks:
                     yield self.reads[key]
                     yield self.expects[key]
                 continue
@@ -129,17 +134,17 @@ class Events:
                 yield self.expects[key]
 
 
-class Canon:
-    """The same state, as the world sees it: a time shift, saturated ages and requeue counts make no difference."""
+class SaturatedStates:
+    """Equality of states that ignores a time shift, and saturates ages and requeue counts."""
 
-    def __init__(self, world: BoundedModel) -> None:
-        self.index = {key: number for number, key in enumerate(world.keys)}
-        self.cache_bit = {name: 1 << at for at, name in enumerate(sorted({key.cache for key in world.keys}))}
-        self.oldest = world.oldest
-        self.most = world.config.max_requeues
+    def __init__(self, scope: BoundedModel) -> None:
+        self.index = {key: number for number, key in enumerate(scope.keys)}
+        self.cache_bit = {name: 1 << at for at, name in enumerate(sorted({key.cache for key in scope.keys}))}
+        self.oldest = scope.oldest
+        self.most = scope.config.max_requeues
 
     def key(self, state: State) -> bytes:
-        """Equal for states that no further event of the world, and no law, tells apart."""
+        """Return a key that is equal for states that no further event and no law tells apart."""
         now, oldest, most = state.now_nanos, self.oldest, self.most
         parts = [sum([self.cache_bit[name] for name in state.caches])]
         for slot in state.queue:
@@ -158,11 +163,11 @@ class Canon:
         return bytes(parts)
 
     def follows(self, step: Step) -> bool:
-        """Whether the state keeps within the bounds: no event of the world leads out of them."""
+        """Return True: no event of the model leaves the bounds."""
         return True
 
-    def settled(self, state: State) -> State:
-        """The representative of its kind: the present is `oldest`, ages and requeue counts are saturated."""
+    def representative(self, state: State) -> State:
+        """Return the representative of a state: the present is `oldest`, and ages and requeue counts are saturated."""
         oldest, most = self.oldest, self.most
         shift = oldest - state.now_nanos
         caches = state.caches
@@ -183,39 +188,38 @@ class Canon:
 
 
 def slot(cache: str, ledger: int, entry: int) -> Slot:
-    """A position of a cache, in short."""
+    """Build a position of a cache."""
     return Slot(CacheName(cache), Position(ledger, entry))
 
 
-# --- bounded
-# A world given by its events: every one of them may happen in every state that keeps within the bounds.
+# --- Models with listed events
 
 
 @dataclass(frozen=True, slots=True)
-class EventModel:
-    """The bounds of an exploration; `told_of` says in words what `events` holds.
+class ListedModel:
+    """The scope of an exploration; `told_of` describes the events.
 
-    A step that leaves the bounds is judged, and not gone on from: time after `latest_nanos`, a queue of more than
-    `slots`, dead ones counted, or a count below `least`.
+    A step that leaves the bounds is judged but not followed: time after `latest_nanos`, more than `slots` slots, or a
+    count below `least`.
     """
 
     name: str
     config: Config
     events: tuple[ops.Op, ...]
-    told_of: str
+    description: str
     latest_nanos: int = 0
     slots: int = 3
     least: int = 0
     depth: int | None = None
 
     def parts(self) -> Parts:
-        """The same events in every state, and whole states."""
-        return Parts(SYSTEM, EveryEvent(self).of, WholeState(self))
+        """Return the events, which are the same in every state, with whole states."""
+        return Parts(SYSTEM, EveryEvent(self).of, WholeStates(self))
 
-    def told(self) -> str:
-        """Its bounds in words."""
+    def describe(self) -> str:
+        """Describe the bounds."""
         return (
-            f"{self.name}: {len(self.events)} events ({self.told_of}), time up to {self.latest_nanos}, "
+            f"{self.name}: {len(self.events)} events ({self.description}), time up to {self.latest_nanos}, "
             f"at most {self.slots} slots, counts from {self.least} on"
         )
 
@@ -223,22 +227,22 @@ class EventModel:
 class EveryEvent:
     """The same events in every state."""
 
-    def __init__(self, world: EventModel) -> None:
-        self._events = world.events
+    def __init__(self, scope: ListedModel) -> None:
+        self._events = scope.events
 
     def of(self, state: State) -> tuple[ops.Op, ...]:
-        """The events that can happen in a state."""
+        """Return the events that can happen in a state."""
         return self._events
 
 
-class WholeState:
-    """Two states are the same if nothing but their counters differs: no law compares those with anything earlier."""
+class WholeStates:
+    """Equality of states that ignores counters only, since no law compares them with anything earlier."""
 
-    def __init__(self, world: EventModel) -> None:
-        self._world = world
+    def __init__(self, scope: ListedModel) -> None:
+        self._world = scope
 
     def key(self, state: State) -> Hashable:
-        """Equal for the same state."""
+        """Return a key that is equal for equal states."""
         caches = tuple(
             (
                 name,
@@ -252,17 +256,17 @@ class WholeState:
         holds = tuple(sorted(state.holds.items()))
         return state.now_nanos, state.settings, caches, state.queue, state.is_scheduled, holds
 
-    def settled(self, state: State) -> State:
-        """The representative of its kind: as it was reached first."""
+    def representative(self, state: State) -> State:
+        """Return the representative of a state: the one that was reached first."""
         return state
 
     def follows(self, step: Step) -> bool:
-        """Whether the state keeps within the bounds."""
-        world, state = self._world, step.state
-        if state.now_nanos > world.latest_nanos or len(state.queue) > world.slots:
+        """Return whether the state is within the bounds."""
+        scope, state = self._world, step.state
+        if state.now_nanos > scope.latest_nanos or len(state.queue) > scope.slots:
             return False
         return all(
-            entry.expected_reads is None or entry.expected_reads >= world.least
+            entry.expected_reads is None or entry.expected_reads >= scope.least
             for cache in state.caches.values()
             for entry in cache.entries.values()
         )

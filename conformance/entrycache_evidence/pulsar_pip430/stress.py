@@ -1,4 +1,9 @@
-"""Large runs of `pulsar-pip430`: what no small world holds, as long queues, wide reads, great counts and ages."""
+"""Stress runs of `pulsar-pip430`: longer queues, wider reads, greater counts and ages than any bounded model has.
+
+`generate_large_runs` yields runs that were written by hand, each for an edge that a bounded model cannot reach.
+`generate_random_runs` yields short random runs over four places in which every operation meets every other.
+`generate_crowded_runs` yields runs with hundreds of caches, cursors, holds, requeues and positions.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from entrycache_evidence.core.stress import each_by_chance
+from entrycache_evidence.core.stress import choose_each_variant
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import (
     Config,
@@ -26,12 +31,12 @@ Run = tuple[Config, tuple[ops.Op, ...]]
 CACHES: Final = tuple(CacheName(name) for name in "abc")
 A, B, C = CACHES
 CROWD: Final = 240
-"""More slots than a pass, a call or a listing might be bounded by."""
+"""More slots than a bound of a pass, a call or a listing might allow."""
 PLENTY_BYTES: Final = 10**13
 ROUNDED_UP_BYTES: Final = 5_557_860_836_705_101
-"""A limit of which 98 % as the IEEE product is a byte more than the exact one, truncated."""
+"""A limit whose 98 %, as an IEEE product, is one byte more than the exact value."""
 HOUR_NANOS: Final = 3_600 * 10**9
-READINGS: Final = (
+SINGLE_VARIANTS: Final = (
     Variants(),
     Variants(requeue_budget=RequeueBudget.SPLIT),
     Variants(size_pass_rounds=SizePassRounds.ONE),
@@ -39,24 +44,24 @@ READINGS: Final = (
     Variants(zero_reads=ZeroReads.COUNTED),
     Variants(duplicate_count=DuplicateCount.REPLACED),
 )
-"""The norm, and each reading of a release alone."""
+"""The norm, and each variant of a release alone."""
 
 
 def at(entry: int, ledger: int = 1) -> Position:
-    """A position, most often in ledger 1."""
+    """Return a position, most often in ledger 1."""
     return Position(ledger, entry)
 
 
-def filled(number: int, size: int = 100, caches: tuple[CacheName, ...] = CACHES) -> Iterator[ops.Op]:
-    """So many entries, cache after cache in turn: counts from none to 2, each with a payload of its own."""
+def fill_caches(number: int, size: int = 100, caches: tuple[CacheName, ...] = CACHES) -> Iterator[ops.Op]:
+    """Insert this many entries, in one cache after another, with counts from none to 2."""
     for index in range(number):
         count = (None, 0, 1, 2)[index // len(caches) % 4]
         yield ops.Insert(caches[index % len(caches)], at(index // len(caches)), size, count, index)
 
 
-def crowd() -> Iterator[ops.Op]:
-    """Passes, calls and listings over a long queue, some of whose slots are dead, marked, or held."""
-    yield from filled(CROWD)
+def mix_long_queue() -> Iterator[ops.Op]:
+    """Run passes, calls and listings over a long queue with dead, marked and held slots."""
+    yield from fill_caches(CROWD)
     yield ops.GetRange(A, at(0), at(70))
     yield from (ops.Get(cache, at(entry)) for cache in (B, C) for entry in (1, 2, 3, 5, 8, 70))
     yield ops.Read(A, at(10), at(39), 2, HoldName("h"))
@@ -74,12 +79,12 @@ def crowd() -> Iterator[ops.Op]:
     yield from (ops.Insert(B, at(90 - 3 * ledger, ledger), 100, 1) for ledger in range(12))
     yield from (ops.GetRange(B, at(70, 3), at(60, 8)), ops.RemoveRange(B, at(80, 2), at(70, 5), True), ops.Observe())
     yield ops.Evict(10**9)
-    yield from (*filled(CROWD, caches=(A,)), ops.RemoveRange(A, at(3), at(200), True), ops.Clear(A), ops.Expire(0))
-    yield from (*filled(CROWD), ops.Evict(10**9), ops.Metrics())
+    yield from (*fill_caches(CROWD, caches=(A,)), ops.RemoveRange(A, at(3), at(200), True), ops.Clear(A), ops.Expire(0))
+    yield from (*fill_caches(CROWD), ops.Evict(10**9), ops.Metrics())
 
 
 def reads() -> Iterator[ops.Op]:
-    """Reads of many positions, of which none, some or all are cached, held and released in another order."""
+    """Read many positions: none, some or all of them cached, held and released in another order."""
     h, i = HoldName("h"), HoldName("i")
     for expected in (0, 1, 25):
         yield from (ops.Read(A, at(0), at(29), expected), ops.Read(A, at(10), at(49), expected, h))
@@ -90,7 +95,7 @@ def reads() -> Iterator[ops.Op]:
 
 
 def counts() -> Iterator[ops.Op]:
-    """Counts far above and below 0, at the edges where they might be bounded."""
+    """Use counts far above and below 0."""
     for number, count in enumerate((97, 150, 999, 999_999, 2_000_000)):
         yield ops.Insert(A, at(number), 100, count)
         yield from (ops.ExpectRead(A, at(number)) for _ in range(6))
@@ -102,7 +107,7 @@ def counts() -> Iterator[ops.Op]:
 
 
 def budgets() -> Iterator[ops.Op]:
-    """Entries that are put back again and again, marked or awaited."""
+    """Requeue entries again and again, marked or with expected reads."""
     yield from (ops.Insert(A, at(number), 100, 1_000_000, number) for number in range(7))
     for number in range(34):
         yield from (ops.Get(A, at(number % 3)), ops.Get(A, at(1)), ops.Advance(2 * 10**9), ops.Expire())
@@ -110,7 +115,7 @@ def budgets() -> Iterator[ops.Op]:
 
 
 def amounts() -> Iterator[ops.Op]:
-    """Sizes and needs beyond what 16, 20, 31 and 32 bits hold."""
+    """Use sizes and needs beyond 16, 20, 31 and 32 bits."""
     for number, size in enumerate((0, 70_000, 3 << 20, 2 << 30, 3 << 30, 5 << 30, 12_000, 9)):
         yield from (ops.Insert(A, at(number), size, number % 2), ops.Insert(B, at(number), size))
     yield from (ops.Get(A, at(1)), ops.Get(B, at(6)), ops.Usage(), ops.Observe())
@@ -118,7 +123,7 @@ def amounts() -> Iterator[ops.Op]:
 
 
 def ages() -> Iterator[ops.Op]:
-    """Stamps and ages of hours and weeks, to the nanosecond."""
+    """Use ages of hours and weeks, to the nanosecond."""
     yield from (ops.Insert(A, at(0), 100), ops.Advance(2 * HOUR_NANOS), ops.Insert(A, at(1), 100), ops.Expire())
     for number, step in enumerate((1_000 * 10**9, 2_000 * 10**9 + 1_500, 10**15, 1_999_999, 999_999_999, 1, 10**15)):
         yield from (ops.Insert(A, at(number), 100), ops.Insert(B, at(number), 100, 1), ops.Advance(step))
@@ -126,7 +131,7 @@ def ages() -> Iterator[ops.Op]:
 
 
 def cursors() -> Iterator[ops.Op]:
-    """Many members of one cache, in several ledgers, added and moved out of order, with and without a position."""
+    """Add and move many cursors of one cache out of order, in several ledgers, with and without a position."""
     names = [CursorName(f"{number:02}") for number in range(26)]
     yield from (ops.CursorAdd(A, names[0], at(1)), ops.CursorRemove(A, names[0]))
     yield from (ops.Advance(2 * 10**9 - 1), ops.ShouldCache(A), ops.Advance(1), ops.ShouldCache(A))
@@ -148,8 +153,8 @@ def cursors() -> Iterator[ops.Op]:
     yield from (ops.Advance(2 * 10**9 - 500_000), *told, ops.Advance(10**6), *told)
 
 
-def graces() -> Iterator[ops.Op]:
-    """The default grace period of a time to live of hours, in its last millisecond, days and weeks after it."""
+def query_grace_period() -> Iterator[ops.Op]:
+    """Query the default grace period of a long time to live in its last millisecond, and days and weeks later."""
     yield from (ops.CursorAdd(A, CursorName("c"), at(1)), ops.CursorRemove(A, CursorName("c")))
     yield ops.Advance(4 * HOUR_NANOS - 1)
     for step in (1, 10**6, 10**6, 10**9, 20 * HOUR_NANOS, 6 * 24 * HOUR_NANOS, 2**31 * 10**6, 2**31 * 10**6):
@@ -157,12 +162,12 @@ def graces() -> Iterator[ops.Op]:
     yield ops.ShouldCache(A)
 
 
-def triggers() -> Iterator[ops.Op]:
-    """Inserts and fills that overflow a large limit by much, and all that may be scheduled."""
+def overflow_limit() -> Iterator[ops.Op]:
+    """Overflow a large limit by much, and run everything that is scheduled."""
     yield from (ops.Insert(A, at(number, 3), 100) for number in range(6))
-    yield from (ops.Advance(2 * 10**9), *filled(60, 2_000), ops.Cycle())
+    yield from (ops.Advance(2 * 10**9), *fill_caches(60, 2_000), ops.Cycle())
     yield from (ops.Insert(A, at(500), 60_000, 1), ops.Insert(A, at(501), 500_000), ops.RunScheduled(), ops.Observe())
-    yield from (*filled(30, 3_000), ops.Read(B, at(600), at(625), 1), ops.Cycle(), ops.RunScheduled())
+    yield from (*fill_caches(30, 3_000), ops.Read(B, at(600), at(625), 1), ops.Cycle(), ops.RunScheduled())
     yield from (
         ops.Configure(max_size_bytes=20_000),
         ops.RunScheduled(),
@@ -176,7 +181,7 @@ def triggers() -> Iterator[ops.Op]:
 
 
 def ledgers() -> Iterator[ops.Op]:
-    """Ledgers and entries that 16, 31, 32 and 52 bits do not tell apart."""
+    """Use ledgers and entries that 16, 31, 32 and 52 bits do not tell apart."""
     far = (1, *(1 + (1 << bits) for bits in (16, 31, 32, 52)))
     for drop in (
         ops.InvalidateLedger(A, 1),
@@ -192,51 +197,50 @@ def ledgers() -> Iterator[ops.Op]:
         )
 
 
-def exact() -> Iterator[ops.Op]:
-    """Inserts whose pass frees just what it needs, with the one entry at the head."""
+def free_exactly() -> Iterator[ops.Op]:
+    """Insert entries whose pass frees exactly what it needs."""
     yield from (ops.Insert(A, at(number), 100) for number in range(15))
     yield from (ops.Metrics(), ops.Observe())
 
 
-def rounded() -> Iterator[ops.Op]:
-    """As many bytes as the exact trigger allows, and one more, which the IEEE product allows too; then another."""
+def overflow_by_rounding() -> Iterator[ops.Op]:
+    """Insert as many bytes as the exact trigger allows, and one more that the IEEE product allows."""
     exact = ROUNDED_UP_BYTES * 98 // 100
     yield from (ops.Insert(A, at(0), exact), ops.Insert(A, at(1), 1), ops.Observe(), ops.Insert(A, at(2), 1))
 
 
-PLAYED: Final = (crowd, reads, counts, budgets, amounts, ages, cursors, triggers, ledgers)
+LARGE_RUNS: Final = (mix_long_queue, reads, counts, budgets, amounts, ages, cursors, overflow_limit, ledgers)
 
 
-def large() -> Iterator[Run]:
-    """Every run under the norm, some under each reading; the last are of the heap container and of manual eviction."""
+def generate_large_runs() -> Iterator[Run]:
+    """Generate every run under the norm and some under each variant; the last ones use the heap container or wait."""
     config = Config(max_size_bytes=PLENTY_BYTES, max_requeues=40, ttl_nanos=1_000_000_001, storage_entry_size=1_500)
     tight = replace(config, max_size_bytes=100_003, max_requeues=2)
-    for played in PLAYED:
-        yield (tight if played is triggers else config), tuple(played())
-    yield replace(config, max_size_bytes=ROUNDED_UP_BYTES), tuple(rounded())
-    yield replace(config, max_size_bytes=1_000), tuple(exact())
-    yield replace(config, ttl_nanos=2 * HOUR_NANOS), tuple(graces())
-    for variants in READINGS[1:]:
-        yield replace(config, variants=variants), (*crowd(), *reads(), *budgets(), *counts(), *amounts())
-    for variants in READINGS[1:]:
+    for played in LARGE_RUNS:
+        yield (tight if played is overflow_limit else config), tuple(played())
+    yield replace(config, max_size_bytes=ROUNDED_UP_BYTES), tuple(overflow_by_rounding())
+    yield replace(config, max_size_bytes=1_000), tuple(free_exactly())
+    yield replace(config, ttl_nanos=2 * HOUR_NANOS), tuple(query_grace_period())
+    for variants in SINGLE_VARIANTS[1:]:
+        yield replace(config, variants=variants), (*mix_long_queue(), *reads(), *budgets(), *counts(), *amounts())
+    for variants in SINGLE_VARIANTS[1:]:
         yield replace(config, evict_by_expected_reads=False, variants=variants), tuple(reads())
     yield (
         replace(config, evict_by_expected_reads=False),
         tuple(event for event in cursors() if type(event) is not ops.CursorRank),
     )
-    yield replace(tight, eviction=Eviction.MANUAL), tuple(triggers())
+    yield replace(tight, eviction=Eviction.MANUAL), tuple(overflow_limit())
 
 
-# --- storms
-# Short runs over two caches of two positions, in which every operation meets every other, under readings together.
+# --- Short random runs
 
-STORMS: Final = 260
+RANDOM_RUNS: Final = 260
 STEPS: Final = 26
 TTL_NANOS: Final = 10
 
 
-def steps(source: random.Random) -> Iterator[ops.Op]:
-    """Steps over few places, counts from below 0 to 3, holds that overlap, passes of little, and all that looks."""
+def mix_operations(source: random.Random) -> Iterator[ops.Op]:
+    """Mix all operations on few places, with small counts, overlapping holds and small passes."""
     for number in range(STEPS):
         cache, pos, hold = source.choice((A, A, B)), at(source.randrange(2)), HoldName(source.choice("hi"))
         insert = ops.Insert(cache, pos, source.choice((1, 2, 3)), source.choice((None, ABSENT, 0, 1, 1, 2, 3)), number)
@@ -264,9 +268,9 @@ def steps(source: random.Random) -> Iterator[ops.Op]:
     yield from (ops.Observe(), ops.Metrics(), ops.Evict(3), ops.Advance(TTL_NANOS + 1), ops.Expire(), ops.Observe())
 
 
-def storms() -> Iterator[Run]:
-    """Most under two or more readings, some with a limit that inserts come to."""
-    for number in range(STORMS):
+def generate_random_runs() -> Iterator[Run]:
+    """Generate short random runs, most of them under several variants, some with a tight limit."""
+    for number in range(RANDOM_RUNS):
         source = random.Random(f"storm {number}")
         yield (
             Config(
@@ -277,23 +281,22 @@ def storms() -> Iterator[Run]:
                 extend_recently_accessed=source.random() < 0.8,
                 evict_by_expected_reads=source.random() < 0.9,
                 eviction=source.choice((Eviction.INLINE, Eviction.INLINE, Eviction.MANUAL)),
-                variants=each_by_chance(Variants(), source),
+                variants=choose_each_variant(Variants(), source),
             ),
-            tuple(steps(source)),
+            tuple(mix_operations(source)),
         )
 
 
-# --- crowds
-# Runs with hundreds of whatever can be counted: caches, cursors, holds and reads of an entry, turns, positions.
+# --- Crowded runs
 
 MANY: Final = 300
-"""Of what takes a step each."""
+"""The number of items that take a step each."""
 MORE: Final = 270
-"""Of what one step makes."""
+"""The number of items that one step makes."""
 
 
 def positions() -> Iterator[ops.Op]:
-    """One read, and what takes, holds, drops or lists all that it has filled."""
+    """Fill many positions by one read, and take, hold, drop or list all of them."""
     last = at(MORE - 1)
     yield from (ops.Read(A, at(0), last, 1), ops.Read(A, at(0), last, 1, HoldName("h")), ops.GetRange(A, at(0), last))
     yield from (ops.Evict(MORE * 50), ops.Release(HoldName("h")), ops.Evict(10**9), ops.Metrics(), ops.Observe())
@@ -308,7 +311,7 @@ def positions() -> Iterator[ops.Op]:
 
 
 def caches() -> Iterator[ops.Op]:
-    """An entry in each of many caches, in an order that is not that of their names."""
+    """Insert an entry into each of many caches, out of the order of their names."""
     names = [CacheName(f"{number * 7 % MANY}") for number in range(MANY)]
     yield from (ops.Insert(name, at(0), 100 + number % 3, number % 2) for number, name in enumerate(names))
     yield from (ops.Get(name, at(0)) for name in names[::40])
@@ -317,7 +320,7 @@ def caches() -> Iterator[ops.Op]:
 
 
 def many_cursors() -> Iterator[ops.Op]:
-    """Many cursors of one cache, added out of order, asked, moved and removed."""
+    """Add many cursors of one cache out of order; query, move and remove them."""
     names = [CursorName(f"c{number}") for number in range(MANY)]
     yield from (ops.CursorAdd(A, name, at(number * 7 % MANY)) for number, name in enumerate(names))
     asked = (*names[::60], names[-1])
@@ -331,7 +334,7 @@ def many_cursors() -> Iterator[ops.Op]:
 
 
 def claims() -> Iterator[ops.Op]:
-    """Many holds, expectations and reads of one entry."""
+    """Make many holds, expectations and reads of one entry."""
     yield from (ops.Insert(A, at(0), 100, 2, 7), ops.Insert(B, at(0), 100))
     holds = [HoldName(f"h{number}") for number in range(MANY)]
     yield from (ops.Read(A, at(0), at(0), 0, hold) for hold in holds)
@@ -343,19 +346,19 @@ def claims() -> Iterator[ops.Op]:
     yield from (ops.Observe(), ops.Advance(2 * 10**9), ops.Expire(), ops.Metrics())
 
 
-def turns() -> Iterator[ops.Op]:
-    """One entry that is put back pass after pass, beside one that leaves at once."""
+def requeue_many_times() -> Iterator[ops.Op]:
+    """Requeue one entry pass after pass, beside one that leaves at once."""
     yield from (ops.Insert(A, at(0), 100, MANY), ops.Insert(A, at(1), 100))
     for _ in range(MANY + 20):
         yield from (ops.Advance(2 * 10**9), ops.Expire())
     yield from (ops.Observe(), ops.Metrics())
 
 
-def crowds() -> Iterator[Run]:
-    """All of them under the norm, turns under readings too; and storms."""
+def generate_crowded_runs() -> Iterator[Run]:
+    """Generate all crowded runs under the norm, requeues under variants too, and the short random runs."""
     config = Config(max_size_bytes=10**12, max_requeues=MANY, ttl_nanos=10**9, storage_entry_size=100)
-    for played in (many_cursors, caches, claims, turns, positions):
+    for played in (many_cursors, caches, claims, requeue_many_times, positions):
         yield config, tuple(played())
-    for variants in READINGS[1:]:
-        yield replace(config, variants=variants), tuple(turns())
-    yield from storms()
+    for variants in SINGLE_VARIANTS[1:]:
+        yield replace(config, variants=variants), tuple(requeue_many_times())
+    yield from generate_random_runs()

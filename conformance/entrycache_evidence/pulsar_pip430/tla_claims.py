@@ -1,4 +1,9 @@
-"""What ends, and what need not: passes, lives, ages; each claim beside an error that refutes it."""
+"""Claims of the second model of `pulsar-pip430`: termination, ages, and the wrapper's protocol with threads.
+
+Each claim is a module in which TLC finds no error, and the same module with a seeded error that it finds. The claims
+about termination say which passes and lives end. Those about the wrapper take out one guard each, and TLC finds the
+race.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.tlc.evidence import Claim
-from entrycache_evidence.tlc.runner import Module, texts
+from entrycache_evidence.tlc.runner import Module, render_constants
 from entrycache_reference.pulsar_pip430 import NAME
 from entrycache_reference.rules import Rule
 
@@ -22,81 +27,83 @@ COMMON: Final[dict[str, Any]] = {
 """Two entries, the first of which expects a read that never comes."""
 
 TIME: Final = frozenset({"time"})
-"""The kinds of pass where there are time passes only."""
+"""The kinds of pass, if only time passes run."""
 
 NO_BUDGET: Final = ("Requeued(t, entry)", "[entry EXCEPT !.stamp = t.now, !.accessed = FALSE]")
 """A requeue that does not count."""
 
 
-def liveness(holds: str, *changed: tuple[str, str], **given: Any) -> Module:
-    """The module of what must happen, asked one property."""
+def build_liveness(holds: str, *changed: tuple[str, str], **given: Any) -> Module:
+    """Build the module of liveness for one property."""
     own = {"Kinds": frozenset({"time", "size"}), "Reads": frozenset(KEYS), "ReadsInPass": False}
     own |= {"Oldest": TTL + 1, "Most": BUDGET}
     return Module(
-        NAME, "Liveness", (*texts({**COMMON, **own, **given}), *changed), ("SPECIFICATION Spec", f"PROPERTY {holds}")
+        NAME,
+        "Liveness",
+        (*render_constants({**COMMON, **own, **given}), *changed),
+        ("SPECIFICATION Spec", f"PROPERTY {holds}"),
     )
 
 
-def ages(**given: Any) -> Module:
-    """The module of ages."""
+def build_ages(**given: Any) -> Module:
+    """Build the module of ages."""
     own = {"Interval": 2, "Reads": frozenset(), "Slack": 0}
     config = ("INIT Init", "NEXT Next", "INVARIANT AgesAreBounded")
-    return Module(NAME, "AgeBound", texts({**COMMON, **own, **given}), config)
+    return Module(NAME, "AgeBound", render_constants({**COMMON, **own, **given}), config)
 
 
 TERMINATION_CLAIMS: Final = (
     Claim(
         Rule.LIVENESS_1,
         "a pass ends, if nobody reads while it is under way",
-        liveness("PassEnds"),
+        build_liveness("PassEnds"),
         "readers mark entries while a size pass walks",
-        liveness("PassEnds", ReadsInPass=True),
+        build_liveness("PassEnds", ReadsInPass=True),
         goes_on=True,
     ),
     Claim(
         Rule.LIVENESS_1,
         "a time pass ends, whoever reads while it is under way",
-        liveness("PassEnds", Kinds=TIME, ReadsInPass=True),
+        build_liveness("PassEnds", Kinds=TIME, ReadsInPass=True),
         "it is a size pass",
-        liveness("PassEnds", ReadsInPass=True),
+        build_liveness("PassEnds", ReadsInPass=True),
         goes_on=True,
     ),
     Claim(
         Rule.REQUEUE_3,
         "an entry that is no longer read leaves, if time and time passes go on, though a read is expected",
-        liveness("UnreadLeaves", Kinds=TIME),
+        build_liveness("UnreadLeaves", Kinds=TIME),
         "a requeue uses up nothing",
-        liveness("UnreadLeaves", NO_BUDGET, Kinds=TIME),
+        build_liveness("UnreadLeaves", NO_BUDGET, Kinds=TIME),
         goes_on=True,
     ),
     Claim(
         Rule.REQUEUE_1,
         "every entry leaves where nobody reads, if time and time passes go on",
-        liveness("EveryoneLeaves", Reads=frozenset()),
+        build_liveness("EveryoneLeaves", Reads=frozenset()),
         "an entry is read between any two passes",
-        liveness("EveryoneLeaves"),
+        build_liveness("EveryoneLeaves"),
         goes_on=True,
     ),
     Claim(
         Rule.REQUEUE_6,
         f"no unread entry is older than (max_requeues + 1) * (ttl + interval of passes), for {BUDGET}, {TTL} and 2",
-        ages(),
+        build_ages(),
         "the bound is claimed one tick lower",
-        ages(Slack=1),
+        build_ages(Slack=1),
     ),
     Claim(
         Rule.REQUEUE_5,
         f"that bound holds though size passes requeue too, for {BUDGET}, {TTL} and 2",
-        ages(),
+        build_ages(),
         "entries are read",
-        ages(Reads=frozenset(KEYS)),
+        build_ages(Reads=frozenset(KEYS)),
     ),
 )
-"""Under the fairness that the module states."""
+"""The claims about termination, under the fairness that the module states."""
 
 
-# --- wrapper
-# The wrapper's protocol with threads: with every guard no invariant breaks, without one of them TLC finds the race.
+# --- The protocol of the wrapper
 
 INVARIANTS: Final = ("NothingWrong", "Balanced", "ReadsRight", "SaysTrue", "PoolIsFree", "OneSlot", "Settled")
 
@@ -110,7 +117,7 @@ SIZES: Final[Mapping[str, frozenset[str]]] = {
     "Writers": frozenset({"writer1", "writer2"}),
     "Evictors": frozenset({"evictor"}),
 }
-"""Two positions, two inserts, a read, a removal, passes."""
+"""Two positions, two inserts, a read, a removal, and passes."""
 
 PASSES: Final[Mapping[str, frozenset[str]]] = {
     **SIZES,
@@ -118,11 +125,11 @@ PASSES: Final[Mapping[str, frozenset[str]]] = {
     "Removers": frozenset(),
     "Evictors": frozenset({"evictor1", "evictor2"}),
 }
-"""Two that run passes, and inserts."""
+"""Two evictors that run passes, and inserts."""
 
 
 class Guard(NamedTuple):
-    """A guard by the name of its constant, the rule that it keeps, and the race without it, with its public source."""
+    """A guard by the name of its constant, the rule that it protects, and the race without it with its source."""
 
     name: str
     rule: Rule
@@ -146,20 +153,20 @@ GUARDS: Final = (
 )
 
 
-def module(without: str = "", sizes: Mapping[str, frozenset[str]] = SIZES) -> Module:
-    """The module with every guard, or with every one but this."""
+def build_wrapper(without: str = "", sizes: Mapping[str, frozenset[str]] = SIZES) -> Module:
+    """Build the module with every guard, or with every one but this."""
     guards = {guard.name: guard.name != without for guard in GUARDS}
     config = ("INIT Init", "NEXT Next", *(f"INVARIANT {name}" for name in INVARIANTS))
-    return Module(NAME, "Wrapper", texts({**sizes, **guards}), config)
+    return Module(NAME, "Wrapper", render_constants({**sizes, **guards}), config)
 
 
-def claim(guard: Guard) -> Claim:
-    """What holds with every guard, and the race without this one."""
+def build_claim(guard: Guard) -> Claim:
+    """Build the claim that every guard is needed: the invariants hold with all, and a race appears without this one."""
     threads = sum(len(guard.sizes[kind]) for kind in ("Readers", "Removers", "Writers", "Evictors"))
     what = f"the wrapper's protocol with {threads} threads breaks no invariant"
     missing = f"{guard.name} is taken out: {guard.race}"
-    return Claim(guard.rule, what, module("", guard.sizes), missing, module(guard.name, guard.sizes))
+    return Claim(guard.rule, what, build_wrapper("", guard.sizes), missing, build_wrapper(guard.name, guard.sizes))
 
 
-WRAPPER_CLAIMS: Final = tuple(claim(guard) for guard in GUARDS)
-"""A guard each."""
+WRAPPER_CLAIMS: Final = tuple(build_claim(guard) for guard in GUARDS)
+"""The claims, one for each guard."""

@@ -1,4 +1,8 @@
-"""The events of a world of `pulsar-pip430` as TLA+ records."""
+"""The second model of `pulsar-pip430`: bounded models paired with the TLA+ module RemovalQueueWorld.
+
+`build_record` renders events as TLA+ records, which become constants of the module. `QueueRendering` renders states and
+answers as the module prints them. `SECOND` lists the pairs and the claims.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,10 @@ from functools import lru_cache
 from typing import Any, Final
 
 from entrycache_evidence.pulsar_pip430 import tla_claims
-from entrycache_evidence.pulsar_pip430.bounded_models import PAIR, UNAWAITED
+from entrycache_evidence.pulsar_pip430.bounded_models import PAIR, WITHOUT_EXPECTED_READS
 from entrycache_evidence.pulsar_pip430.state_space import BoundedModel, Events, slot
-from entrycache_evidence.tlc.evidence import Beside, SecondModel
-from entrycache_evidence.tlc.runner import Module, maybe, texts, tla
+from entrycache_evidence.tlc.evidence import ComparedModel, SecondModel
+from entrycache_evidence.tlc.runner import Module, optional, render_constants, render_tla
 from entrycache_reference.pulsar_pip430 import NAME, ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config, Eviction
 from entrycache_reference.pulsar_pip430.ops import Op
@@ -20,48 +24,48 @@ from entrycache_reference.pulsar_pip430.state import Counts, Slot, State, Step
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 
-def every(world: BoundedModel) -> tuple[ops.Op, ...]:
-    """Each event of a world once: those that always happen, then those that depend on the state."""
-    events = Events(world)
+def list_events(scope: BoundedModel) -> tuple[ops.Op, ...]:
+    """Return each event of a bounded model once: those that always happen, then those that depend on the state."""
+    events = Events(scope)
     kinds = (events.gets, events.reads, events.expects, events.removes)
     inserts = (event for some in events.inserts.values() for event in some)
     return (*events.always, *inserts, *(event for kind in kinds for event in kind.values()))
 
 
-def records(world: BoundedModel) -> tuple[Mapping[str, Any], ...]:
-    """The record of each event, in the same order."""
-    always = len(Events(world).always)
-    return tuple({"always": at < always, **record(event)} for at, event in enumerate(every(world)))
+def build_records(scope: BoundedModel) -> tuple[Mapping[str, Any], ...]:
+    """Return the record of each event, in the same order."""
+    always = len(Events(scope).always)
+    return tuple({"always": at < always, **build_record(event)} for at, event in enumerate(list_events(scope)))
 
 
-def key_of(event: Any) -> tuple[str, int, int]:
-    """The place that an operation names."""
+def place_of(event: Any) -> tuple[str, int, int]:
+    """Return the place that an operation names."""
     return (event.cache, *event.pos)
 
 
-def given(value: Any) -> tuple[Any, ...]:
-    """An argument that may be absent or null."""
-    return maybe(None if value is ABSENT else value)
+def optional_argument(value: Any) -> tuple[Any, ...]:
+    """Return an argument that may be absent or null as a sequence."""
+    return optional(None if value is ABSENT else value)
 
 
 def fraction(value: float) -> tuple[int, int]:
-    """A watermark as a fraction of whole numbers."""
+    """Return a watermark as a fraction of integers."""
     exact = Fraction(str(value))
     return exact.numerator, exact.denominator
 
 
-def record(event: ops.Op) -> dict[str, Any]:
-    """One operation: its name, the caches that it names, and its arguments; `one` is the entry that it is about."""
+def build_record(event: ops.Op) -> dict[str, Any]:
+    """Build the record of an operation: its name, its caches and its arguments; `one` is the entry that it names."""
     cache = getattr(event, "cache", ABSENT)
-    return {"op": event.name, "names": frozenset(given(cache)), **_arguments(event)}
+    return {"op": event.name, "names": frozenset(optional_argument(cache)), **_arguments(event)}
 
 
 def _arguments(event: ops.Op) -> dict[str, Any]:  # noqa: PLR0912 - a line an operation
     match event:
         case ops.Insert():
-            return {"key": key_of(event), "size": event.size, "expected": given(event.expected_reads)}
+            return {"key": place_of(event), "size": event.size, "expected": optional_argument(event.expected_reads)}
         case ops.Get() | ops.MarkRead() | ops.ExpectRead() | ops.Exists():
-            return {"key": key_of(event), "one": key_of(event)}
+            return {"key": place_of(event), "one": place_of(event)}
         case ops.GetRange():
             return {"cache": event.cache, "first": event.first, "last": event.last}
         case ops.RemoveRange():
@@ -69,11 +73,11 @@ def _arguments(event: ops.Op) -> dict[str, Any]:  # noqa: PLR0912 - a line an op
             bounds = {"first": event.first, "last": event.last, "inclusive": event.last_inclusive}
             return {"cache": event.cache, "one": one, **bounds}
         case ops.Usage():
-            return {"of": given(event.cache)}
+            return {"of": optional_argument(event.cache)}
         case ops.Advance():
             return {"nanos": event.nanos}
         case ops.Expire():
-            return {"older": given(event.older_than_nanos)}
+            return {"older": optional_argument(event.older_than_nanos)}
         case ops.Evict():
             return {"bytes": event.bytes}
         case ops.Clear() | ops.RemoveCache():
@@ -92,56 +96,55 @@ def _arguments(event: ops.Op) -> dict[str, Any]:  # noqa: PLR0912 - a line an op
 def _settings(event: ops.Configure) -> dict[str, Any]:
     watermark = event.watermark
     return {
-        "max": given(event.max_size_bytes),
+        "max": optional_argument(event.max_size_bytes),
         "watermark": () if watermark is ABSENT else (fraction(watermark),),
-        "ttl": given(event.ttl_nanos),
-        "requeues": given(event.max_requeues),
-        "extend": given(event.extend_recently_accessed),
+        "ttl": optional_argument(event.ttl_nanos),
+        "requeues": optional_argument(event.max_requeues),
+        "extend": optional_argument(event.extend_recently_accessed),
     }
 
 
-# --- look
-# How a state and a step of `pulsar-pip430` read in the words of its TLA+ module: the abstraction between the two.
+# --- States
 
 
 @lru_cache(maxsize=4096)
-def slot_text(slot: Slot, size: int, age: int, requeues: int, accessed: bool, count: int | None) -> str:
-    """A live slot with its entry."""
-    return tla(((slot.cache, *slot.pos), size, age, requeues, accessed, maybe(count)))
+def render_slot(slot: Slot, size: int, age: int, requeues: int, accessed: bool, count: int | None) -> str:
+    """Render a live slot with its entry."""
+    return render_tla(((slot.cache, *slot.pos), size, age, requeues, accessed, optional(count)))
 
 
-class QueueLook:
-    """Ages saturate, and requeue counts; entries are shown where they stand in the queue, each once.
+class QueueRendering:
+    """The mapping of states: ages and requeue counts saturate, and entries appear where they stand in the queue.
 
-    That each entry has one live slot is not assumed: an entry without one is shown beside the queue.
+    An entry without a slot is rendered beside the queue, so one live slot for each entry is not assumed.
     """
 
-    def __init__(self, world: BoundedModel) -> None:
-        self.world = world
-        self.events: tuple[Op, ...] = every(world)
-        self.caches = tuple(sorted({key.cache for key in world.keys}))
+    def __init__(self, scope: BoundedModel) -> None:
+        self.scope = scope
+        self.events: tuple[Op, ...] = list_events(scope)
+        self.caches = tuple(sorted({key.cache for key in scope.keys}))
 
     def fresh(self, state: State) -> State:
-        """A step begins with no counts: they only grow, and nothing looks at them."""
+        """Return the state without counters, which only grow."""
         return state._replace(counts=Counts())
 
     def state(self, state: State) -> str:
-        """Open caches, settings, the flag, the manager's bytes, and the queue from head to tail."""
+        """Render the open caches, the settings, the flag, the manager's bytes, and the queue from head to tail."""
         now = state.settings
         queue = f"<<{', '.join([self._slot(state, slot) for slot in state.queue])}>>"
         opened = tuple(name in state.caches for name in self.caches)
         limits = (now.max_size_bytes, fraction(now.watermark), now.ttl_nanos)
         settings = (*limits, now.max_requeues, now.extend_recently_accessed)
-        before, amiss = tla((opened, *settings, state.is_scheduled, state.size_bytes)), self._unqueued(state)
-        return f"{before[:-2]}, {queue}{', ' + tla(amiss) if amiss else ''}>>"
+        before, amiss = render_tla((opened, *settings, state.is_scheduled, state.size_bytes)), self._unqueued(state)
+        return f"{before[:-2]}, {queue}{', ' + render_tla(amiss) if amiss else ''}>>"
 
     def _slot(self, state: State, slot: Slot | None) -> str:
         if slot is None:
             return "<<>>"
         entry = state.caches[slot.cache].entries[slot.pos]
-        age = min(state.now_nanos - entry.stamp_nanos, self.world.oldest)
-        requeues = min(entry.requeues, self.world.config.max_requeues)
-        return slot_text(slot, entry.size_bytes, age, requeues, entry.accessed, entry.expected_reads)
+        age = min(state.now_nanos - entry.stamp_nanos, self.scope.oldest)
+        requeues = min(entry.requeues, self.scope.config.max_requeues)
+        return render_slot(slot, entry.size_bytes, age, requeues, entry.accessed, entry.expected_reads)
 
     def _unqueued(self, state: State) -> tuple[object, ...]:
         live = {slot for slot in state.queue if slot is not None}
@@ -150,14 +153,16 @@ class QueueLook:
         return () if live == cached and sums == state.size_bytes else (tuple(sorted(cached - live)), sums)
 
     def label(self, number: int, step: Step) -> str:
-        """The number of the event, its answer, and what was inserted, evicted, and counted as a cycle."""
+        """Render the number of the event, its answer, and the inserted, evicted and cycle counts."""
         counts = step.state.counts
         cycles = counts.eviction_cycles
-        return tla((number, answer(step.outcome), counts.inserted_entries, counts.evicted_entries, cycles))
+        return render_tla(
+            (number, render_answer(step.outcome), counts.inserted_entries, counts.evicted_entries, cycles)
+        )
 
 
-def answer(outcome: object) -> object:
-    """An outcome as the module answers it."""
+def render_answer(outcome: object) -> object:
+    """Return an outcome in the form of the TLA+ module."""
     match outcome:
         case outcomes.Refused():
             return outcome.error.value
@@ -172,13 +177,12 @@ def answer(outcome: object) -> object:
         case outcomes.Removed() | outcomes.Used():
             return outcome.entries, outcome.bytes
         case outcomes.Counted():
-            return maybe(outcome.expected_reads)
+            return optional(outcome.expected_reads)
         case _:
             return ()
 
 
-# --- worlds
-# The worlds of `pulsar-pip430` in which TLC's states and edges are held beside the explorer's.
+# --- Bounded models
 
 _A: Final = CacheName("a")
 
@@ -211,13 +215,13 @@ MANUAL: Final = replace(
     name="trigger, settings and invalidation, eviction manual",
     config=replace(TRIGGER.config, eviction=Eviction.MANUAL),
 )
-"""The flag instead of the pass."""
+"""The same with the flag instead of the pass."""
 
 
-def beside(world: BoundedModel) -> Beside:
-    """A world of the explorer, and the module that is run with the same constants."""
-    look = QueueLook(world)
-    settings = world.config
+def build_compared_model(scope: BoundedModel) -> ComparedModel:
+    """Pair a bounded model with the TLA+ module that has the same constants."""
+    rendering = QueueRendering(scope)
+    settings = scope.config
     constants = {
         "Start": {
             "max": settings.max_size_bytes,
@@ -227,33 +231,37 @@ def beside(world: BoundedModel) -> Beside:
             "extend": settings.extend_recently_accessed,
         },
         "Eviction": settings.eviction.value,
-        "Caches": look.caches,
-        "Events": records(world),
-        "Slots": world.slots,
-        "Least": world.counts[0],
-        "Greatest": world.counts[1],
-        "Looks": world.looks,
-        "Oldest": world.oldest,
+        "Caches": rendering.caches,
+        "Events": build_records(scope),
+        "Slots": scope.slots,
+        "Least": scope.counts[0],
+        "Greatest": scope.counts[1],
+        "Looks": scope.looks,
+        "Oldest": scope.oldest,
         "Most": settings.max_requeues,
     }
     config = ("INIT Init", "NEXT Next", "VIEW View", "ACTION_CONSTRAINT Edge", "INVARIANT AlwaysSound")
-    module = Module(NAME, "RemovalQueueWorld", texts(constants), config)
-    return Beside(world, look, module)
+    module = Module(NAME, "RemovalQueueWorld", render_constants(constants), config)
+    return ComparedModel(scope, rendering, module)
 
 
 SMALL: Final = replace(
     PAIR, name="two entries of one cache, one slot", expected=(ABSENT, 0, 2), counts=(-1, 2), slots=1
 )
-"""A few states, with every operation of the level."""
+"""A model with few states, and every operation of the level."""
 
-QUICK: Final = beside(SMALL)
-"""The smallest."""
+QUICK: Final = build_compared_model(SMALL)
+"""The quickest model."""
 
-CLOSED: Final = (beside(PAIR), beside(UNAWAITED), beside(TRIGGER), beside(MANUAL))
-"""Each to its end."""
+CLOSED: Final = (
+    build_compared_model(PAIR),
+    build_compared_model(WITHOUT_EXPECTED_READS),
+    build_compared_model(TRIGGER),
+    build_compared_model(MANUAL),
+)
+"""The models that are explored completely."""
 
 
-# --- second
-# The second model of `pulsar-pip430`.
+# --- The second model
 
 SECOND: Final = SecondModel((QUICK, *CLOSED), (*tla_claims.TERMINATION_CLAIMS, *tla_claims.WRAPPER_CLAIMS))

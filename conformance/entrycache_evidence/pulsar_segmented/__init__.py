@@ -1,1 +1,1 @@
-"""What is shown of `pulsar-segmented`: small worlds, its fast cache beside them, and a read under way."""
+"""The evidence about `pulsar-segmented`: bounded models, lemmas, stress runs, refinement, and concurrent reads."""

@@ -1,4 +1,8 @@
-"""The worlds of `pulsar-segmented` that are exhausted; together they fire every law of its steps."""
+"""The bounded models of `pulsar-segmented` that are exhausted; together they fire every law of its steps.
+
+A `BoundedModel` lists its events, and states are compared as a whole. `CI`, `LONG` and `NIGHTLY` are the models of the
+profiles.
+"""
 
 from __future__ import annotations
 
@@ -21,18 +25,18 @@ from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, Position
 
 A, B = CacheName("a"), CacheName("b")
 REFERENCE: Final = Config(4, 2, Mode.REFERENCE)
-LOOKS: Final[tuple[ops.Op, ...]] = (ops.Usage(), ops.Observe())
+QUERIES: Final[tuple[ops.Op, ...]] = (ops.Usage(), ops.Observe())
 
 
 def at(entry: int, ledger: int = 1) -> Position:
-    """A position, mostly of ledger 1."""
+    """Return a position, mostly of ledger 1."""
     return Position(ledger, entry)
 
 
-def inserts(
+def build_inserts(
     places: Iterable[tuple[CacheName, Position]], sizes: Iterable[int], first_token: int | Absent = ABSENT
 ) -> tuple[ops.Op, ...]:
-    """Each of these sizes at each of these places; with a token, each place has its own."""
+    """Build an insert of each of these sizes at each of these places; with a token, each place has its own."""
     numbered = list(enumerate(places))
     return tuple(
         ops.Insert(cache, pos, size, ABSENT if first_token is ABSENT else first_token + number)
@@ -48,85 +52,88 @@ RANGES: Final = tuple(
 )
 
 
-def lookups(places: Iterable[tuple[CacheName, Position]]) -> tuple[ops.Op, ...]:
-    """Each of them alone, the ranges, and what only looks."""
-    return (*(ops.Get(*place) for place in places), *RANGES, *LOOKS)
+def build_lookups(places: Iterable[tuple[CacheName, Position]]) -> tuple[ops.Op, ...]:
+    """Build a lookup of each place, the ranges, and the queries."""
+    return (*(ops.Get(*place) for place in places), *RANGES, *QUERIES)
 
 
 @dataclass(frozen=True, slots=True)
 class BoundedModel:
-    """The bounds of an exploration; `told_of` says in words what `events` hold. Every event may happen everywhere."""
+    """The scope of an exploration; `told_of` describes the events, and every event may happen in every state."""
 
     name: str
     config: Config
     events: tuple[ops.Op, ...]
-    told_of: str
+    description: str
     depth: int | None = None
 
     def parts(self) -> Parts:
-        """The same events in every state."""
-        return Parts(SYSTEM, lambda _: self.events, Plain())
+        """Return the events, which are the same in every state."""
+        return Parts(SYSTEM, lambda _: self.events, WholeStates())
 
-    def told(self) -> str:
-        """Its bounds in words."""
-        return f"{self.name}: {len(self.events)} events ({self.told_of})"
+    def describe(self) -> str:
+        """Describe the bounds."""
+        return f"{self.name}: {len(self.events)} events ({self.description})"
 
 
-class Plain:
-    """Every state is one of its own."""
+class WholeStates:
+    """Equality of whole states."""
 
     def key(self, state: State) -> Hashable:
-        """The whole state."""
+        """Return the whole state."""
         return tuple(state.segments.values()), state.current
 
-    def settled(self, state: State) -> State:
-        """The state."""
+    def representative(self, state: State) -> State:
+        """Return the state."""
         return state
 
     def follows(self, step: Step) -> bool:
-        """Every step is gone on from."""
+        """Return True: every step is followed."""
         return True
 
 
 EVERY: Final = BoundedModel(
     "every operation on references",
     REFERENCE,
-    (*inserts(THREE, (0, 1, 2, 3, -1)), *lookups((*THREE, (B, at(0))))),
+    (*build_inserts(THREE, (0, 1, 2, 3, -1)), *build_lookups((*THREE, (B, at(0))))),
     "three entries of five sizes in two segments of 2 bytes",
 )
 COPIES: Final = BoundedModel(
     "every operation on copies",
     Config(258, 2),
-    (*inserts(THREE, (1, 64, 65, 129, 130)), *lookups(THREE)),
+    (*build_inserts(THREE, (1, 64, 65, 129, 130)), *build_lookups(THREE)),
     "three entries of five sizes in two segments of 129 bytes",
 )
 PAYLOADS: Final = BoundedModel(
     "payloads",
     REFERENCE,
-    (*inserts(THREE, (1, 2), 7), *lookups(THREE)),
+    (*build_inserts(THREE, (1, 2), 7), *build_lookups(THREE)),
     "three entries with a payload each, of two sizes, in two segments of 2 bytes",
 )
 LEDGERS: Final = BoundedModel(
     "three segments, two ledgers, two caches",
     Config(6, 3, Mode.REFERENCE),
-    (*inserts(((A, at(0)), (A, at(1)), (A, at(0, 2)), (B, at(0))), (1, 2)), *lookups(((A, at(0)), (B, at(0))))),
+    (
+        *build_inserts(((A, at(0)), (A, at(1)), (A, at(0, 2)), (B, at(0))), (1, 2)),
+        *build_lookups(((A, at(0)), (B, at(0)))),
+    ),
     "four entries of two sizes in three segments of 2 bytes",
 )
-UNSAID: Final = BoundedModel(
+DEFAULT_SEGMENTS: Final = BoundedModel(
     "a number of segments that nobody says",
     Config(5, None, Mode.REFERENCE),
-    (*inserts(THREE, (1, 2, 3)), *lookups(THREE)),
+    (*build_inserts(THREE, (1, 2, 3)), *build_lookups(THREE)),
     "three entries of three sizes",
 )
 OFF: Final = BoundedModel(
-    "nothing is cached", Config(0), (*inserts(THREE, (0, 1, -1)), *lookups(THREE)), "a limit of 0"
+    "nothing is cached", Config(0), (*build_inserts(THREE, (0, 1, -1)), *build_lookups(THREE)), "a limit of 0"
 )
 
 VARIANTS: Final = tuple(
     BoundedModel(
         f"every operation on references, {name}",
         replace(REFERENCE, variants=variants),
-        (*inserts(THREE, (1, 2)), *lookups(THREE)),
+        (*build_inserts(THREE, (1, 2)), *build_lookups(THREE)),
         "three entries of two sizes in two segments of 2 bytes",
         depth=5,
     )
@@ -141,7 +148,7 @@ VARIANTS: Final = tuple(
     }.items()
 )
 
-AS_THE_BRANCH: Final = Variants(
+BRANCH_VARIANTS: Final = Variants(
     duplicate=Duplicate.ROTATING,
     failed_offer=FailedOffer.COUNTED,
     cleared_offset=ClearedOffset.KEPT,
@@ -152,17 +159,17 @@ AS_THE_BRANCH: Final = Variants(
 BRANCH: Final = replace(
     VARIANTS[0],
     name="every operation on references, as the branch has them",
-    config=replace(REFERENCE, variants=AS_THE_BRANCH),
+    config=replace(REFERENCE, variants=BRANCH_VARIANTS),
 )
 
-CI: Final[tuple[BoundedModel, ...]] = (EVERY, COPIES, PAYLOADS, LEDGERS, UNSAID, OFF, *VARIANTS, BRANCH)
+CI: Final[tuple[BoundedModel, ...]] = (EVERY, COPIES, PAYLOADS, LEDGERS, DEFAULT_SEGMENTS, OFF, *VARIANTS, BRANCH)
 LONG: Final[tuple[BoundedModel, ...]] = (*CI, replace(BRANCH, name=f"{BRANCH.name}, deeper", depth=7))
 NIGHTLY: Final[tuple[BoundedModel, ...]] = (
     *LONG,
     BoundedModel(
         "four segments",
         Config(8, 4, Mode.REFERENCE),
-        (*inserts(tuple((A, at(entry)) for entry in range(5)), (1, 2)), *lookups(THREE)),
+        (*build_inserts(tuple((A, at(entry)) for entry in range(5)), (1, 2)), *build_lookups(THREE)),
         "five entries of two sizes in four segments of 2 bytes",
     ),
 )

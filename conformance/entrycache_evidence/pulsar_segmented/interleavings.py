@@ -1,11 +1,11 @@
-"""A read under way while the ring turns, of mode "copy": every interleaving of a small ring is tried.
+"""Explore every interleaving of a read with the turns of a small ring, in mode "copy".
 
-Segments are bytes in one buffer, with an index from an entry to the place of its bytes. One writer at a time inserts,
-a byte a step; readers look an entry up, take its bytes one by one, and may ask whether the segment is still in the turn
-in which they found the entry. What a reader answers has to be the bytes that were inserted, or a miss. A view is a read
-whose bytes are taken later by whoever was handed the view: the same steps, so the same states.
+Segments are bytes in one buffer, with an index from an entry to the place of its bytes. One writer inserts, one byte in
+each step. Readers look an entry up, take its bytes one by one, and may compare the turn of the segment with the one at
+the lookup. The answer of a reader has to be the inserted bytes or a miss. A view is a read whose bytes are taken later,
+with the same steps and states.
 
-`python -m entrycache_evidence.pulsar_segmented.interleavings` prints what was tried, guard by guard.
+`python -m entrycache_evidence.pulsar_segmented.interleavings` prints the result for each guard.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 BYTES: Final = 2
-"""The bytes of an entry: the fewest that can be of two entries."""
+"""The number of bytes of an entry: the fewest that can belong to two entries."""
 
 
-class Asks(Enum):
-    """When a reader asks for the turn of the segment that it reads from."""
+class TurnCheck(Enum):
+    """The moment at which a reader compares the turn of the segment that it reads."""
 
     BEHIND = "behind its bytes"
     BEFORE = "before its bytes"
@@ -28,31 +28,32 @@ class Asks(Enum):
 
 
 class Ring(NamedTuple):
-    """The bounds: so many segments with room for so many entries, inserted in order 0, 1, ..; readers read `asked`.
+    """The scope and the guards of a ring.
 
-    The guards of a design: `asks`; `turns_first`: a segment is in its next turn before its bytes change;
-    `indexes_last`: an entry is found only when all its bytes are written.
+    It has this many segments and room for this many entries; readers read `entries_read`. `turn_check` is when a reader
+    compares turns. `turns_first`: a segment begins its next turn before its bytes change. `indexes_last`: an entry is
+    found only when all its bytes are written.
     """
 
     segments: int = 2
     room: int = 1
     inserts: int = 4
-    asked: tuple[int, ...] = (0, 1)
-    asks: Asks = Asks.BEHIND
+    entries_read: tuple[int, ...] = (0, 1)
+    turn_check: TurnCheck = TurnCheck.BEHIND
     turns_first: bool = True
     indexes_last: bool = True
 
-    def told(self) -> str:
-        """The bounds in words."""
+    def describe(self) -> str:
+        """Describe the bounds."""
         entries = "entry" if self.room == 1 else "entries"
         return (
             f"{self.segments} segments of {self.room} {entries}, {BYTES} bytes an entry, {self.inserts} inserts, "
-            f"{len(self.asked)} readers"
+            f"{len(self.entries_read)} readers"
         )
 
 
-class Where(NamedTuple):
-    """Where an entry was found: its segment, its first byte there, and the turn of the segment."""
+class EntryPlace(NamedTuple):
+    """The place of an entry: its segment, its first byte, and the turn of the segment."""
 
     segment: int
     start: int
@@ -60,36 +61,36 @@ class Where(NamedTuple):
 
 
 Byte = tuple[int, int] | None
-"""Which byte of which entry stands there."""
+"""The entry and the index of a byte, or None."""
 
 
 class Reader(NamedTuple):
-    """A reader under way: what it asks for, where that is, what it has taken; `over`: it has answered."""
+    """A reader: its entry, the place of the entry, the bytes read so far, and its `answer`."""
 
     entry: int
-    where: Where | None = None
-    taken: tuple[Byte, ...] = ()
-    over: str = ""
+    where: EntryPlace | None = None
+    bytes_read: tuple[Byte, ...] = ()
+    answer: str = ""
 
 
-class Now(NamedTuple):
-    """The whole state. `todo`: what the writer still does for the present insert, `number` of them begun."""
+class RingState(NamedTuple):
+    """The whole state; `remaining` are the next steps of the current insert, and `number` counts inserts."""
 
     turns: tuple[int, ...]
     bytes: tuple[tuple[Byte, ...], ...]
-    found_at: tuple[tuple[int, Where], ...]
+    entry_index: tuple[tuple[int, EntryPlace], ...]
     current: int
     offset: int
     number: int
-    todo: tuple[str, ...]
+    remaining: tuple[str, ...]
     readers: tuple[Reader, ...]
 
 
 EXACT, MISS, WRONG = "exact", "miss", "wrong"
 
 
-class Tried(NamedTuple):
-    """What was tried: all states and steps; which answers there were; a shortest way to a wrong one, if any."""
+class Exploration(NamedTuple):
+    """The result of an exploration: states, steps, the answers, and a shortest path to a wrong answer."""
 
     states: int
     steps: int
@@ -97,26 +98,29 @@ class Tried(NamedTuple):
     wrong: tuple[str, ...]
 
 
-def begun(ring: Ring) -> Now:
-    """The empty ring, with nobody under way."""
+def empty_ring(ring: Ring) -> RingState:
+    """Return the empty ring, before any read or write."""
     empty = tuple((None,) * ring.room * BYTES for _ in range(ring.segments))
-    return Now((0,) * ring.segments, empty, (), 0, 0, 0, (), tuple(Reader(entry) for entry in ring.asked))
+    return RingState((0,) * ring.segments, empty, (), 0, 0, 0, (), tuple(Reader(entry) for entry in ring.entries_read))
 
 
-def next_of(ring: Ring, now: Now) -> Iterator[tuple[str, Now]]:
-    """Every step that anybody can take."""
-    if now.todo:
-        yield f"writer: {now.todo[0]}", written(ring, now._replace(todo=now.todo[1:]), now.todo[0])
+def list_steps(ring: Ring, now: RingState) -> Iterator[tuple[str, RingState]]:
+    """Yield every step that a writer or reader can take."""
+    if now.remaining:
+        yield (
+            f"writer: {now.remaining[0]}",
+            write_step(ring, now._replace(remaining=now.remaining[1:]), now.remaining[0]),
+        )
     elif now.number < ring.inserts:
-        yield f"writer: begins {now.number}", now._replace(number=now.number + 1, todo=tasks(ring, now))
+        yield f"writer: begins {now.number}", now._replace(number=now.number + 1, remaining=insert_steps(ring, now))
     for at, reader in enumerate(now.readers):
-        if not reader.over:
-            what, after = read(ring, now, reader)
+        if not reader.answer:
+            what, after = read_step(ring, now, reader)
             yield f"reader {at}: {what}", now._replace(readers=(*now.readers[:at], after, *now.readers[at + 1 :]))
 
 
-def tasks(ring: Ring, now: Now) -> tuple[str, ...]:
-    """The steps of the insert that comes now."""
+def insert_steps(ring: Ring, now: RingState) -> tuple[str, ...]:
+    """Return the steps of the next insert."""
     turn = ("next", "turn", "clear") if ring.turns_first else ("next", "clear")
     bytes_of_it = tuple(f"byte {at}" for at in range(BYTES))
     write = (*bytes_of_it, "index") if ring.indexes_last else ("index", *bytes_of_it)
@@ -125,17 +129,17 @@ def tasks(ring: Ring, now: Now) -> tuple[str, ...]:
     return (*turn, *write, *(() if ring.turns_first else ("turn",)), "offset")
 
 
-def written(ring: Ring, now: Now, task: str) -> Now:
-    """One step of the writer."""
+def write_step(ring: Ring, now: RingState, task: str) -> RingState:
+    """Make one step of the writer."""
     here, entry = now.current, now.number - 1
     if task == "next":
         return now._replace(current=(here + 1) % ring.segments, offset=0)
     if task == "turn":
         return now._replace(turns=_with(now.turns, here, now.turns[here] + 1))
     if task == "clear":
-        return now._replace(found_at=tuple(pair for pair in now.found_at if pair[1].segment != here))
+        return now._replace(entry_index=tuple(pair for pair in now.entry_index if pair[1].segment != here))
     if task == "index":
-        return now._replace(found_at=(*now.found_at, (entry, Where(here, now.offset, now.turns[here]))))
+        return now._replace(entry_index=(*now.entry_index, (entry, EntryPlace(here, now.offset, now.turns[here]))))
     if task == "offset":
         return now._replace(offset=now.offset + BYTES)
     at = int(task.removeprefix("byte "))
@@ -146,45 +150,45 @@ def _with(items: tuple, at: int, item: object) -> tuple:  # type: ignore[type-ar
     return (*items[:at], item, *items[at + 1 :])
 
 
-def read(ring: Ring, now: Now, reader: Reader) -> tuple[str, Reader]:
-    """One step of a reader: it looks up, takes a byte, or answers."""
+def read_step(ring: Ring, now: RingState, reader: Reader) -> tuple[str, Reader]:
+    """Make one step of a reader: a lookup, a byte, or an answer."""
     if reader.where is None:
-        where = dict(now.found_at).get(reader.entry)
-        return "looks up", reader._replace(where=where, over="" if where else MISS)
+        where = dict(now.entry_index).get(reader.entry)
+        return "looks up", reader._replace(where=where, answer="" if where else MISS)
     in_turn = now.turns[reader.where.segment] == reader.where.turn
-    if ring.asks is Asks.BEFORE and not reader.taken and not in_turn:
-        return "asks for the turn", reader._replace(over=MISS)
-    if len(reader.taken) < BYTES:
-        byte = now.bytes[reader.where.segment][reader.where.start + len(reader.taken)]
-        return f"takes byte {len(reader.taken)}", reader._replace(taken=(*reader.taken, byte))
-    if ring.asks is Asks.BEHIND and not in_turn:
-        return "asks for the turn", reader._replace(over=MISS)
-    is_exact = reader.taken == tuple((reader.entry, at) for at in range(BYTES))
-    return "answers", reader._replace(over=EXACT if is_exact else WRONG)
+    if ring.turn_check is TurnCheck.BEFORE and not reader.bytes_read and not in_turn:
+        return "asks for the turn", reader._replace(answer=MISS)
+    if len(reader.bytes_read) < BYTES:
+        byte = now.bytes[reader.where.segment][reader.where.start + len(reader.bytes_read)]
+        return f"takes byte {len(reader.bytes_read)}", reader._replace(bytes_read=(*reader.bytes_read, byte))
+    if ring.turn_check is TurnCheck.BEHIND and not in_turn:
+        return "asks for the turn", reader._replace(answer=MISS)
+    is_exact = reader.bytes_read == tuple((reader.entry, at) for at in range(BYTES))
+    return "answers", reader._replace(answer=EXACT if is_exact else WRONG)
 
 
-def tried(ring: Ring) -> Tried:
-    """Every interleaving, breadth first, so that the first wrong answer is a nearest one."""
-    first = begun(ring)
-    came_from: dict[Now, tuple[Now, str] | None] = {first: None}
+def explore_ring(ring: Ring) -> Exploration:
+    """Explore every interleaving breadth first, so that the first wrong answer is a nearest one."""
+    first = empty_ring(ring)
+    came_from: dict[RingState, tuple[RingState, str] | None] = {first: None}
     frontier, steps, answers = [first], 0, set[str]()
     wrong: tuple[str, ...] = ()
     while frontier:
         following = []
         for now in frontier:
-            for what, after in next_of(ring, now):
+            for what, after in list_steps(ring, now):
                 steps += 1
                 if after not in came_from:
                     came_from[after] = now, what
                     following.append(after)
-                    answers |= {reader.over for reader in after.readers} - {""}
-                    if not wrong and any(reader.over == WRONG for reader in after.readers):
-                        wrong = _way(came_from, after)
+                    answers |= {reader.answer for reader in after.readers} - {""}
+                    if not wrong and any(reader.answer == WRONG for reader in after.readers):
+                        wrong = _path_to(came_from, after)
         frontier = following
-    return Tried(len(came_from), steps, frozenset(answers), wrong)
+    return Exploration(len(came_from), steps, frozenset(answers), wrong)
 
 
-def _way(came_from: dict[Now, tuple[Now, str] | None], now: Now) -> tuple[str, ...]:
+def _path_to(came_from: dict[RingState, tuple[RingState, str] | None], now: RingState) -> tuple[str, ...]:
     way: list[str] = []
     while (before := came_from[now]) is not None:
         now, what = before
@@ -192,41 +196,41 @@ def _way(came_from: dict[Now, tuple[Now, str] | None], now: Now) -> tuple[str, .
     return tuple(reversed(way))
 
 
-GUARDED: Final = (Ring(), Ring(room=2, inserts=6), Ring(segments=3, inserts=5, asked=(0, 1, 0)))
-"""With every guard, in several bounds: each answer is exact, or a miss."""
+GUARDED: Final = (Ring(), Ring(room=2, inserts=6), Ring(segments=3, inserts=5, entries_read=(0, 1, 0)))
+"""Rings with every guard: each answer is exact, or a miss."""
 
 UNGUARDED: Final = {
-    "a copy, or a view, that never asks for the turn": Ring(asks=Asks.NEVER),
-    "a view that asks for the turn when it is handed out, and not behind its bytes": Ring(asks=Asks.BEFORE),
+    "a copy, or a view, that never asks for the turn": Ring(turn_check=TurnCheck.NEVER),
+    "a view that asks for the turn when it is handed out, and not behind its bytes": Ring(turn_check=TurnCheck.BEFORE),
     "a turn that is counted when the new bytes are written": Ring(turns_first=False),
     "an entry that is found before its bytes are written": Ring(indexes_last=False),
 }
-"""Without one of the guards: some answer is wrong. The first is what pull request 15955 does."""
+"""Rings without one of the guards: some answer is wrong. The first is what pull request 15955 does."""
 
 
-def said(name: str, ring: Ring, found: Tried) -> str:
-    """What was tried, in a line."""
-    outcome = f"wrong in {len(found.wrong)} steps" if found.wrong else "exact or a miss"
-    return f"{name}: {ring.told()}; {found.states} states, {found.steps} steps: {outcome}"
+def describe_exploration(name: str, ring: Ring, result: Exploration) -> str:
+    """Describe an exploration in one line."""
+    outcome = f"wrong in {len(result.wrong)} steps" if result.wrong else "exact or a miss"
+    return f"{name}: {ring.describe()}; {result.states} states, {result.steps} steps: {outcome}"
 
 
-def report() -> tuple[list[str], list[str]]:
-    """What was tried, a line each, and those lines of it that are not as they have to be."""
+def build_report() -> tuple[list[str], list[str]]:
+    """Return a line for each exploration, and the lines of unexpected results."""
     lines, failures = [], []
     for name, ring in (*(("every guard", ring) for ring in GUARDED), *UNGUARDED.items()):
-        found = tried(ring)
-        lines.append(said(name, ring, found))
-        is_right = found.answers == {EXACT, MISS} if name == "every guard" else WRONG in found.answers
+        result = explore_ring(ring)
+        lines.append(describe_exploration(name, ring, result))
+        is_right = result.answers == {EXACT, MISS} if name == "every guard" else WRONG in result.answers
         failures += [] if is_right else lines[-1:]
     return lines, failures
 
 
-def failures() -> list[str]:
-    """A line for each that is not as it has to be."""
-    return report()[1]
+def list_failures() -> list[str]:
+    """Return a line for each unexpected result."""
+    return build_report()[1]
 
 
 if __name__ == "__main__":
-    told, wrong_ones = report()
-    print("\n".join(told))
+    describe, wrong_ones = build_report()
+    print("\n".join(describe))
     sys.exit(1 if wrong_ones else 0)

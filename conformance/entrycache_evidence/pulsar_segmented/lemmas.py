@@ -1,7 +1,7 @@
-"""Laws of `pulsar-segmented` as they stand in the reference, asked of steps whose numbers are z3 terms.
+"""Lemmas of `pulsar-segmented`: its own laws on any numbers, and the number and share of segments.
 
-A ring has three segments of any equal share of any limit, the current one between the others, or the last of two. Each
-is written up to any byte within it.
+A ring has three segments of any equal share of any limit, with the current one between the others, or two segments with
+the last one current. Each segment is written up to any byte within it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any, Final
 import z3
 
 from entrycache_evidence.core.models import FAULT_OF
-from entrycache_evidence.induction.lemma import Asked, Case, Lemma, Obligation, Planted, on_terms
-from entrycache_evidence.induction.symbolic import Term, merged, raw
-from entrycache_evidence.pulsar_segmented.bounded_models import AS_THE_BRANCH, VARIANTS, A, B, at
+from entrycache_evidence.induction.lemma import Case, LawCases, Lemma, LemmaFault, Obligation, build_term_model
+from entrycache_evidence.induction.symbolic import Term, merge_paths, raw
+from entrycache_evidence.pulsar_segmented.bounded_models import BRANCH_VARIANTS, VARIANTS, A, B, at
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_segmented import Config, Mode, ops
 from entrycache_reference.pulsar_segmented.laws import LAWS
@@ -24,7 +24,7 @@ from entrycache_reference.pulsar_segmented.state import Entry, Place, Segment, S
 from entrycache_reference.rules import Rule
 
 OWN, NEXT, OTHER = Place(A, at(5)), Place(A, at(6)), Place(B, at(5))
-"""The entry that is asked about, one of its cache, and one of another cache."""
+"""The entry of the operation, another one of its cache, and one of another cache."""
 
 SHAPES: Final[dict[str, tuple[tuple[tuple[Place, ...], ...], int]]] = {
     "nothing": (((), ()), 0),
@@ -32,36 +32,36 @@ SHAPES: Final[dict[str, tuple[tuple[tuple[Place, ...], ...], int]]] = {
     "the entry in the oldest segment": (((OTHER,), (NEXT,), (OWN,)), 1),
     "the entry in the segment before, the last one current": (((OWN,), (NEXT, OTHER)), 1),
 }
-"""What the segments hold, and which one is current."""
+"""The entries of the segments, and the current segment."""
 
 
-def number(name: str) -> Any:
-    """Any integer."""
+def any_integer(name: str) -> Any:
+    """Return any integer."""
     return Term(z3.Int(name))
 
 
-def state_of(held: tuple[tuple[Place, ...], ...], current: int, has_payload: bool) -> State:
-    """A ring that holds these: any numbers."""
+def build_state(held: tuple[tuple[Place, ...], ...], current: int, has_payload: bool) -> State:
+    """Build a ring with these entries, of any numbers."""
     segments = {
         index: Segment(
             tuple(
                 Entry(
                     place,
-                    number(f"{place.cache}{place.pos}.size"),
-                    number(f"{place.cache}{place.pos}.start"),
+                    any_integer(f"{place.cache}{place.pos}.size"),
+                    any_integer(f"{place.cache}{place.pos}.start"),
                     place.pos.entry if has_payload else None,
                 )
                 for place in places
             ),
-            number(f"offset {index}"),
+            any_integer(f"offset {index}"),
         )
         for index, places in enumerate(held)
     }
-    return State(segments, current, number("segment"))
+    return State(segments, current, any_integer("segment"))
 
 
-def sound(state: State, config: Config) -> Any:
-    """What the rules promise of a ring: equal shares, and what cannot be negative."""
+def build_constraints(state: State, config: Config) -> Any:
+    """Build the constraints that the rules promise of a ring: equal shares, and signs."""
     sizes = [raw(entry.size_bytes) for segment in state.segments.values() for entry in segment.entries]
     offsets = [raw(segment.offset) for segment in state.segments.values()]
     whole, limit = raw(state.segment_bytes) * len(state.segments), raw(config.max_size_bytes)
@@ -69,55 +69,57 @@ def sound(state: State, config: Config) -> Any:
     return z3.And(shared, *(size >= 0 for size in sizes), *(offset >= 0 for offset in offsets))
 
 
-COPY: Final = Config(number("limit"), 3)
+COPY: Final = Config(any_integer("limit"), 3)
 REFERENCE: Final = replace(COPY, mode=Mode.REFERENCE)
 NORM: Final[dict[str, Config]] = {"copies": COPY, "references": REFERENCE}
 BRANCH: Final[dict[str, Config]] = {
-    **{world.name.rpartition(", ")[2]: replace(REFERENCE, variants=world.config.variants) for world in VARIANTS},
-    "as the branch": replace(REFERENCE, variants=AS_THE_BRANCH),
+    **{scope.name.rpartition(", ")[2]: replace(REFERENCE, variants=scope.config.variants) for scope in VARIANTS},
+    "as the branch": replace(REFERENCE, variants=BRANCH_VARIANTS),
 }
 BOUNDS: Final = ((at(5), at(5)), (at(5), at(6)), (at(4), at(6)), (at(6), at(5)), (at(5), at(5, 2)))
-INSERTS: Final[tuple[ops.Op, ...]] = (ops.Insert(*OWN, number("size")), ops.Insert(A, at(7), number("size"), 7))
+INSERTS: Final[tuple[ops.Op, ...]] = (
+    ops.Insert(*OWN, any_integer("size")),
+    ops.Insert(A, at(7), any_integer("size"), 7),
+)
 LOOKS: Final[tuple[ops.Op, ...]] = (
     *(ops.Get(A, pos) for pos in (at(5), at(7))),
     *(ops.GetRange(A, *bounds) for bounds in BOUNDS),
     *(ops.Usage(), ops.Observe()),
 )
 
-VARYING: Final = (ops.Insert, ops.GetRange, ops.Usage)
-"""The operations that a variant is about."""
+VARIED_OPERATIONS: Final = (ops.Insert, ops.GetRange, ops.Usage)
+"""The operations that a variant changes."""
 
 
 def _cases() -> Iterator[Case]:
-    """The norm on each shape, the variants of the branch where the entry is in the current segment and in the other."""
+    """Yield the norm on each shape, and the variants of the branch where the entry is in either segment."""
     named = list(SHAPES)
     for shapes, configs in ((named, NORM), ((named[1], named[3]), BRANCH)):
         for (shape, (how, config)), op in product(product(shapes, configs.items()), (*INSERTS, *LOOKS)):
             held, current = SHAPES[shape]
-            state = state_of(held, current, len(held) == 2)
-            if configs is NORM or type(op) in VARYING:
-                yield Case(f"{op.name}, {shape}, {how}", state, op, config, sound(state, config))
+            state = build_state(held, current, len(held) == 2)
+            if configs is NORM or type(op) in VARIED_OPERATIONS:
+                yield Case(f"{op.name}, {shape}, {how}", state, op, config, build_constraints(state, config))
 
 
-def _fit(model: Model) -> Model:
-    """The model: its functions take terms as they are."""
-    return on_terms(model, {})
+def _prepare_model(model: Model) -> Model:
+    """Return the model; its functions take terms as they are."""
+    return build_term_model(model, {})
 
 
-ASKED: Final = Asked(
+LAW_CASES: Final = LawCases(
     tuple(_cases()),
-    _fit,
+    _prepare_model,
     "rings of two and of three segments, an entry in any of them or in none, another one in each; any sizes, any limit",
 )
 
-UNASKED: Final = frozenset({Rule.S_CONFIG_1, Rule.S_CONFIG_2, Rule.S_STATE_1})
-"""They are about the first state: see `shares`."""
+FIRST_STATE_RULES: Final = frozenset({Rule.S_CONFIG_1, Rule.S_CONFIG_2, Rule.S_STATE_1})
+"""The rules about the first state; `SHARE_LEMMAS` proves two of them."""
 
-STEP_LEMMAS: Final = tuple(ASKED.lemma(law) for law in LAWS if law.rule not in UNASKED)
+STEP_LEMMAS: Final = tuple(LAW_CASES.lemma(law) for law in LAWS if law.rule not in FIRST_STATE_RULES)
 
 
-# --- shares
-# Lemmas about the number of segments and their share of the limit, of any limit.
+# --- Number and share of segments
 
 _LIMIT, _SEGMENTS = z3.Ints("limit segments")
 _CONFIG: Final = Config(Term(_LIMIT))  # type: ignore[arg-type]
@@ -125,15 +127,15 @@ GIB: Final = 2**30
 
 
 def _number(table: Any, model: Model) -> list[Obligation]:
-    """As many as there are whole GiB, and two at least."""
-    found = merged(lambda: on_terms(model, {})["config.segments_of"](_CONFIG))
+    """Prove that there are as many segments as whole GiB, and two at least."""
+    found = merge_paths(lambda: build_term_model(model, {})["config.segments_of"](_CONFIG))
     most = z3.Or(found == 2, z3.And(found > 2, found * GIB <= _LIMIT))
     return [Obligation("nobody says how many", _LIMIT >= 0, z3.And(most, (found + 1) * GIB > _LIMIT))]
 
 
 def _share(table: Any, model: Model) -> list[Obligation]:
-    """Equal ones, which together leave less than a byte a segment of the limit."""
-    found = merged(lambda: on_terms(model, {})["config.segment_bytes"](_CONFIG, Term(_SEGMENTS)))
+    """Prove that shares are equal and leave less than a byte for each segment."""
+    found = merge_paths(lambda: build_term_model(model, {})["config.segment_bytes"](_CONFIG, Term(_SEGMENTS)))
     whole = found * _SEGMENTS
     given = z3.And(_LIMIT >= 0, _SEGMENTS >= 2)
     return [Obligation("any number of segments", given, z3.And(whole <= _LIMIT, whole + _SEGMENTS > _LIMIT))]
@@ -141,7 +143,7 @@ def _share(table: Any, model: Model) -> list[Obligation]:
 
 def _lemma(rule: Rule, claim: str, obligations: Any) -> Lemma:
     fault = FAULT_OF[rule]
-    return Lemma(rule, claim, obligations, Planted(fault.note, fault.model))
+    return Lemma(rule, claim, obligations, LemmaFault(fault.note, fault.model))
 
 
 SHARE_LEMMAS: Final = (

@@ -1,11 +1,16 @@
-"""The worlds along which the fast cache of `pulsar-segmented` is held to the reference, and a fault for each."""
+"""The refinement of `pulsar-segmented`: the state of the reference that the fast cache stands for.
+
+`abstract_state` reads everything that the cache keeps. `comparable_state` removes from a state of the reference what
+the fast cache does not keep. `REFINED` lists the bounded models that are walked, each with a seeded fault that the walk
+has to detect.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
 from entrycache_conformance.systems.pulsar_segmented.fast_cache import Adapter, open_cache
-from entrycache_evidence.model_checker.refinement import Fast, Refines
+from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask
 from entrycache_evidence.pulsar_segmented.bounded_models import COPIES, EVERY, LEDGERS
 from entrycache_fast.segmented import Segment as FastSegment
 from entrycache_fast.segmented import SegmentedCache
@@ -15,7 +20,7 @@ from entrycache_reference.vocabulary import CacheName, Position
 
 
 def abstract_state(adapter: Adapter) -> State:
-    """The state that the fast cache stands for.
+    """Build the state of the reference that the fast cache stands for.
 
     Raises:
         AssertionError: what the cache keeps does not agree with itself.
@@ -37,7 +42,7 @@ def _segment(one: FastSegment) -> Segment:
 
 
 def comparable_state(state: State) -> State:
-    """The state without the byte at which each entry starts."""
+    """Remove the byte at which each entry starts."""
     return state._replace(
         segments={
             at: one._replace(entries=tuple(entry._replace(start=0) for entry in one.entries))
@@ -46,19 +51,19 @@ def comparable_state(state: State) -> State:
     )
 
 
-def fast_cache(kind: type[SegmentedCache] = SegmentedCache) -> Fast:
-    """The fast cache, or one with a planted fault."""
-    return Fast(
+def fast_cache(kind: type[SegmentedCache] = SegmentedCache) -> FastCache:
+    """Describe the fast cache, or one with a seeded fault."""
+    return FastCache(
         lambda config: open_cache(config, kind), lambda adapter, op: adapter(op), abstract_state, comparable_state
     )
 
 
 REFINED: Final = tuple(
-    Refines(world, fast_cache(), fast_cache(FAULTS[name]), str(FAULTS[name].__doc__), is_quick)
-    for world, name, is_quick in (
+    RefinementTask(scope, fast_cache(), fast_cache(FAULTS[name]), str(FAULTS[name].__doc__), is_quick)
+    for scope, name, is_quick in (
         (EVERY, "segmented-full-advances", True),
         (COPIES, "segmented-rounded-before-the-test", True),
         (LEDGERS, "segmented-turns-backwards", False),
     )
 )
-"""The quick ones are walked in a pull request."""
+"""The refinements; a pull request walks the quick ones."""

@@ -1,4 +1,9 @@
-"""Whether text, code, tests, mutants and the generated page agree."""
+"""Check that text, code, tests, examples, seeded faults and the generated page of the rules agree.
+
+`check_rules` runs all checks in several processes and returns a list of `Problem`s: missing links, rules that never
+fire, examples that show nothing, seeded faults that no law or test detects, and a page that is not current.
+`check_rule` does this for one rule. `write_rules` writes the generated files.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +18,14 @@ from typing import Final
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core import spec_files
-from entrycache_evidence.core.models import OWN, flips, use_model
-from entrycache_evidence.core.rule_registry import Problem, load_links, load_texts, locate_checkout
+from entrycache_evidence.core.checkout import locate_checkout
+from entrycache_evidence.core.models import RULE_FAULTS, derive_flips, use_model
+from entrycache_evidence.core.rule_registry import Problem, load_links, load_texts
 from entrycache_evidence.core.scheduler import map_in_processes
-from entrycache_evidence.rulebook.corpus import Corpus, Run, breaks, build_corpus, first_break, system_of
+from entrycache_evidence.rulebook.corpus import Corpus, Run, broken_by_fault, build_corpus, first_break, system_of
 from entrycache_evidence.rulebook.examples import check_example, check_strays, write_answers
 from entrycache_evidence.rulebook.render import locate_rules_page, render_rules_md
-from entrycache_evidence.systems import SHOWN
+from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_faults.seeded import Fault
 from entrycache_protocol.codec import encode_op
 from entrycache_protocol.errors import MissingPrerequisite
@@ -33,18 +39,20 @@ EXCEPTION: Final = re.compile(
 EXCEPTIONS_MAX: Final = 10
 STEPS_SHOWN_CHARACTERS: Final = 300
 BREAKS: Final = "the reference breaks its law"
-"""How the line of a broken law begins. Planted faults of such a reference say nothing, and may not end."""
+"""The beginning of the line of a broken law. Seeded faults of such a reference say nothing, and may not end."""
 
 
-def check_rules(told: Callable[[int, int], None] = lambda _done, _parts: None) -> list[Problem]:
-    """Everything that does not agree; nothing is written. `told` hears how many of how many parts are done.
+def check_rules(progress: Callable[[int, int], None] = lambda _done, _parts: None) -> list[Problem]:
+    """Return everything that disagrees, without a change of any file.
+
+    `progress` receives the numbers of finished and of all parts.
 
     Raises:
         MissingPrerequisite: this is not a source checkout.
     """
     root = _checkout("--check")
     runs = build_corpus(root / "tests" / "reference")
-    assert runs.heard, "no run"  # played here, so that no child has to
+    assert runs.recordings, "no run"  # played here, so that no child has to
     first: list[Callable[[], list[Problem]]] = [
         _links,
         check_strays,
@@ -52,9 +60,9 @@ def check_rules(told: Callable[[int, int], None] = lambda _done, _parts: None) -
         partial(_tests, runs),
         *(partial(_fires, runs, system) for system in SYSTEMS.values()),
     ]
-    count = len(first) + len(Rule) + len(OWN) + 2
-    found = [problem for each_of in _all(first, lambda done: told(done, count)) for problem in each_of]
-    broken = _broken(found)
+    count = len(first) + len(Rule) + len(RULE_FAULTS) + 2
+    found = [problem for each_of in _all(first, lambda done: progress(done, count)) for problem in each_of]
+    broken = _broken_systems(found)
     whole = [rule for rule in Rule if system_of(rule).name not in broken]
     rest: list[Callable[[], list[Problem]]] = [
         *(partial(check_example, rule) for rule in whole),
@@ -62,27 +70,27 @@ def check_rules(told: Callable[[int, int], None] = lambda _done, _parts: None) -
         partial(_flips, runs, whole),
         *([] if broken else [partial(_page, root)]),
     ]
-    more = _all(rest, lambda done: told(len(first) + done, count))
-    return [*found, *map(_not_tried, sorted(broken)), *(problem for problems in more for problem in problems)]
+    more = _all(rest, lambda done: progress(len(first) + done, count))
+    return [*found, *map(_untested_problem, sorted(broken)), *(problem for problems in more for problem in problems)]
 
 
-def _all(parts: list[Callable[[], list[Problem]]], told: Callable[[int], None]) -> list[list[Problem]]:
-    return map_in_processes(lambda part: part(), parts, told)
+def _all(parts: list[Callable[[], list[Problem]]], progress: Callable[[int], None]) -> list[list[Problem]]:
+    return map_in_processes(lambda part: part(), parts, progress)
 
 
-def _broken(found: list[Problem]) -> set[str]:
-    """The systems whose reference breaks a law."""
+def _broken_systems(found: list[Problem]) -> set[str]:
+    """Return the systems whose reference breaks a law."""
     return {system_of(Rule(problem.rule)).name for problem in found if problem.what.startswith(BREAKS)}
 
 
-def _not_tried(system: str) -> Problem:
-    return Problem(system, "its examples and planted faults were not tried, since its reference breaks a law")
+def _untested_problem(system: str) -> Problem:
+    return Problem(system, "its examples and seeded faults were not tried, because its reference breaks a law")
 
 
 def check_rule(rule: Rule) -> list[Problem]:
-    """What does not agree about one rule: its links, its example, its planted faults, and whether it fires.
+    """Return the disagreements about one rule: its links, its example, its seeded faults, and whether it fires.
 
-    The page and the planted faults of other rules are not looked at, so that it is quick.
+    The page and the faults of other rules are left out, so that the check is quick.
 
     Raises:
         MissingPrerequisite: this is not a source checkout.
@@ -92,14 +100,14 @@ def check_rule(rule: Rule) -> list[Problem]:
     exceptions = _exceptions(root)
     found = [*_links(), *_tests(runs), *_fires(runs, system_of(rule))]
     about = [problem for problem in found if problem.rule == rule.value]
-    if broken := _broken(found):
-        return [*about, *map(_not_tried, sorted(broken))]
-    tried = [problem for fault in OWN if fault.rule is rule for problem in _fault(fault, runs, exceptions)]
+    if broken := _broken_systems(found):
+        return [*about, *map(_untested_problem, sorted(broken))]
+    tried = [problem for fault in RULE_FAULTS if fault.rule is rule for problem in _fault(fault, runs, exceptions)]
     return [*about, *check_example(rule), *tried, *_flips(runs, [rule])]
 
 
 def write_rules() -> None:
-    """Write the answers of the examples, `docs/reference/rules.md` and the schemas of `spec` anew.
+    """Write the answers of the examples, `docs/reference/rules.md` and the schemas of `spec`.
 
     Raises:
         MissingPrerequisite: this is not a source checkout.
@@ -107,7 +115,7 @@ def write_rules() -> None:
     root = _checkout("--write")
     write_answers()
     write_text(locate_rules_page(root), render_rules_md())
-    for name in SHOWN:
+    for name in SYSTEM_EVIDENCE:
         spec_files.write_spec_files(SYSTEMS[name])
 
 
@@ -130,7 +138,7 @@ def _links() -> list[Problem]:
             wanted = [
                 ("function", found.functions),
                 ("law or test", found.laws + found.tests),
-                ("mutant", found.mutants),
+                ("seeded fault", found.mutants),
             ]
             problems += [Problem(text.id, f"has no {what}") for what, names in wanted if not names]
     problems += [Problem(rule, "no file of `spec` has it") for rule in sorted(known - book.keys())]
@@ -148,7 +156,7 @@ def _page(root: Path) -> list[Problem]:
 
 
 def _vocabulary() -> list[Problem]:
-    found = {name: spec_files.find_vocabulary_difference(SYSTEMS[name]) for name in SHOWN}
+    found = {name: spec_files.find_vocabulary_difference(SYSTEMS[name]) for name in SYSTEM_EVIDENCE}
     return [Problem(f"spec/{name}", differs) for name, differs in found.items() if differs]
 
 
@@ -175,7 +183,7 @@ def _fires(runs: Corpus, system: AnySystem | None = None) -> list[Problem]:
 
 
 def _breaks_in(runs: list[Run]) -> str:
-    """That the reference breaks a law, in one line: in how many runs, and the shortest."""
+    """Describe a broken law in one line: the number of runs, and the shortest one."""
     least = min(runs, key=lambda run: len(run.events))
     steps = shorten(json.dumps([encode_op(event) for event in least.events]), STEPS_SHOWN_CHARACTERS, placeholder=" ..")
     return f"{BREAKS} in {len(runs)} runs; the shortest has {len(least.events)} steps: {steps}"
@@ -189,35 +197,37 @@ def _exceptions(root: Path) -> dict[str, set[str]]:
 def _mutants(
     runs: Corpus, exceptions: dict[str, set[str]], rules: Sequence[Rule] = tuple(Rule)
 ) -> Iterator[Callable[[], list[Problem]]]:
-    """What asks about each planted fault of these rules."""
+    """Yield a check for each seeded fault of these rules."""
     if len(exceptions) > EXCEPTIONS_MAX:
         many = Problem("spec/coverage.md", f"lists {len(exceptions)} exceptions, at most {EXCEPTIONS_MAX}")
         yield lambda: [many]
-    yield from (partial(_fault, fault, runs, exceptions) for fault in OWN if fault.rule in rules)
+    yield from (partial(_fault, fault, runs, exceptions) for fault in RULE_FAULTS if fault.rule in rules)
 
 
 def _fault(fault: Fault, runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
     own = fault.rule.value
-    breaks = _breaks(fault, runs)
+    breaks = _rules_broken_by(fault, runs)
     also = {rule for rules in breaks for rule in rules} - {own} - exceptions.get(own, set())
-    problems = [Problem(own, f"the law of {other} sees its mutant too: {fault.note}") for other in sorted(also)]
+    problems = [
+        Problem(own, f"the law of {other} detects its seeded fault too: {fault.note}") for other in sorted(also)
+    ]
     if not any(own in rules for rules in breaks) and not _fails_a_test(fault, runs):
-        problems.insert(0, Problem(own, f"neither its law nor a test of it sees its mutant: {fault.note}"))
+        problems.insert(0, Problem(own, f"neither its law nor a test of it detects its seeded fault: {fault.note}"))
     return problems
 
 
 def _flips(runs: Corpus, rules: Sequence[Rule] = tuple(Rule)) -> list[Problem]:
     return [
-        Problem(fault.rule.value, f"no law sees the table with {fault.note}")
-        for fault in flips()
-        if fault.rule in rules and not _breaks(fault, runs, stop=True)
+        Problem(fault.rule.value, f"no law detects the table with {fault.note}")
+        for fault in derive_flips()
+        if fault.rule in rules and not _rules_broken_by(fault, runs, stop=True)
     ]
 
 
-def _breaks(fault: Fault, runs: Corpus, stop: bool = False) -> set[tuple[str, ...]]:
+def _rules_broken_by(fault: Fault, runs: Corpus, stop: bool = False) -> set[tuple[str, ...]]:
     found: set[tuple[str, ...]] = set()
-    for told in runs.heard:
-        broken = breaks(told, fault) if fault.rule in told.run.system.laws.rules else ()
+    for recorded in runs.recordings:
+        broken = broken_by_fault(recorded, fault) if fault.rule in recorded.run.system.laws.rules else ()
         if broken:
             found.add(tuple(rule.value for rule in broken))
             if stop:

@@ -1,4 +1,10 @@
-"""Runs on which the rules' own checks are tried: random ones, those of planted faults, and the tests of rules."""
+"""Build the runs on which the checks of the rules are tried, and play seeded faults on them.
+
+A `Corpus` holds random runs, the cases of seeded faults, and the runs of the tests of single rules. `play_reference`
+records a run with the steps that call each function. `broken_by_fault` then replays only the steps that a fault can
+change: laws are functions of values, so an equal step needs no second check. `first_break` plays every step, takes ten
+times as long and gives the same result.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +28,7 @@ from entrycache_conformance.systems import SYSTEMS, system_named
 from entrycache_conformance.systems.reference import has_payload
 from entrycache_evidence.core.definitions import build_check
 from entrycache_evidence.core.models import record_runs
-from entrycache_evidence.systems import SHOWN
+from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_faults.model import STEP_TABLE, Model, Place
 from entrycache_faults.seeded import Fault, load_catalogue
 from entrycache_protocol.declaration import Declaration
@@ -43,7 +49,7 @@ class Run(NamedTuple):
 
 
 class ReferenceRun(NamedTuple):
-    """A run as the reference plays it: the state before each step, what the step gives, which steps call a function."""
+    """A run of the reference: the state before each step, the steps, and the steps that call each function."""
 
     run: Run
     states: tuple[Any, ...]
@@ -56,20 +62,20 @@ Tests = dict[str, list[Callable[[], None]]]
 
 @dataclass(frozen=True)
 class Corpus:
-    """The runs, and the tests of single rules as calls, by rule; what a call of these says is wrong, by rule."""
+    """The runs, the tests of each rule as calls, and the failures of those calls by rule."""
 
     runs: tuple[Run, ...]
     tests: Tests
     failed: tuple[tuple[str, str], ...] = ()
 
     @cached_property
-    def heard(self) -> tuple[ReferenceRun, ...]:
-        """Its runs as the reference plays them."""
+    def recordings(self) -> tuple[ReferenceRun, ...]:
+        """The runs as the reference plays them."""
         return tuple(map(play_reference, self.runs))
 
 
 def build_corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
-    """The same runs every time, of one system or of all."""
+    """Build the same runs every time, of one system or of all."""
     asked = tuple(SYSTEMS.values()) if system is None else (system,)
     wanted = {rule.value for each in asked for rule in each.laws.rules}
     tests = {rule: calls for rule, calls in rule_tests(tests_folder).items() if rule in wanted}
@@ -79,15 +85,15 @@ def build_corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
             try:
                 call()
             except Exception as error:  # any error of a test is its answer
-                failed.append((rule, f"its test {_name(call)} fails: {_said(error)}"))
-    told = (Run(system_named(name), config, events) for name, config, events in played)
+                failed.append((rule, f"its test {_name_of_call(call)} fails: {_describe_error(error)}"))
+    recorded = (Run(system_named(name), config, events) for name, config, events in played)
     planted = (Run(case.system, case.config, case.steps) for case in load_catalogue(SYSTEMS).values())
-    of_cases = tuple(run for run in (*told, *planted) if run.system in asked)
+    of_cases = tuple(run for run in (*recorded, *planted) if run.system in asked)
     return Corpus((*of_cases, *(run for each in asked for run in list_runs(each))), tests, tuple(failed))
 
 
 def play_reference(run: Run) -> ReferenceRun:
-    """The run, played by the reference; it ends before a step that throws."""
+    """Play the run on the reference; it ends before a step that throws."""
     model = run.system.model
     called: dict[CodeType, set[int]] = {}
     states: list[Any] = []
@@ -120,13 +126,13 @@ def _traced(hear: Any) -> Iterator[None]:
 
 
 def system_of(rule: Rule) -> AnySystem:
-    """The system that a rule is about."""
+    """Return the system of a rule."""
     return next(system for system in SYSTEMS.values() if rule in system.laws.rules)
 
 
 def list_runs(system: AnySystem) -> Iterator[Run]:
-    """Those that the system has of its own, else fixed random ones."""
-    shown = SHOWN.get(system.name)
+    """Yield the runs that the system lists itself, or random ones of a fixed seed."""
+    shown = SYSTEM_EVIDENCE.get(system.name)
     own = () if shown is None else tuple(shown.runs())
     for config, events in own:
         yield Run(system, config, events)
@@ -135,7 +141,7 @@ def list_runs(system: AnySystem) -> Iterator[Run]:
 
 
 def generate_runs(system: AnySystem) -> Iterator[Run]:
-    """Runs of the generator of cases."""
+    """Yield random runs of the case generator."""
     source = random.Random(SEED)
     declaration = Declaration(system, frozenset(system.ops), payload=has_payload(system))
     menu = system.cases.menu(system.ops)
@@ -145,7 +151,7 @@ def generate_runs(system: AnySystem) -> Iterator[Run]:
 
 
 def rule_tests(folder: Path) -> Tests:
-    """The marked tests below a folder, one call for each of their parameters."""
+    """Load the marked tests below a folder, one call for each of their parameters."""
     found: Tests = {}
     for path in sorted(folder.rglob("test_*.py")):
         spec = importlib.util.spec_from_file_location(f"rule_tests_{path.stem}", path)
@@ -174,25 +180,25 @@ def _calls(function: Callable[..., None], marks: list[Any]) -> list[Callable[[],
     return [partial(function, **arguments) for arguments in merged]
 
 
-def _name(call: Callable[[], None]) -> str:
-    """The name of a test, with its arguments."""
+def _name_of_call(call: Callable[[], None]) -> str:
+    """Return the name of a test, with its arguments."""
     assert isinstance(call, partial)
     arguments = ", ".join(f"{name}={value}" for name, value in call.keywords.items())
     return f"{call.func.__name__}{f'[{arguments}]' if arguments else ''}"
 
 
-def _said(error: Exception) -> str:
-    """An error in one line."""
+def _describe_error(error: Exception) -> str:
+    """Render an error in one line."""
     return shorten(f"{type(error).__name__}: {error}".rstrip(": "), 160, placeholder=" ..")
 
 
 def first_break(
     run: Run, fired: dict[Rule, int], model: Model | None = None, of_rules: bool = False
 ) -> tuple[Rule, ...]:
-    """The rules that the first bad step of a run breaks; that of liveness where a step throws.
+    """Return the rules that the first bad step of a run breaks, or the liveness rule if a step throws.
 
-    The steps are those of the reference, or of the model; `of_rules`: they are held to the laws of the rules alone, not
-    to what is defined, nor to the frames.
+    The steps are those of the reference or of the model; with `of_rules` only the laws are checked, not definitions and
+    frames.
     """
     system, played = run.system, model or run.system.model
     check = build_check(system)
@@ -212,22 +218,18 @@ def first_break(
     return ()
 
 
-# --- reach
-# What a planted fault breaks of a run, found beside the run of the reference.
-#
-# A step that calls nothing of what the fault replaces is the reference's own, and so is one that ends equal: neither is
-# judged again, because laws are functions of values. `first_break` plays all, takes ten times as long and finds the same.
+# --- Seeded faults on recorded runs
 
 
-def breaks(told: ReferenceRun, fault: Fault) -> tuple[Rule, ...]:
-    """The rules whose laws the first bad step breaks under this fault; that of liveness where a step throws."""
-    system, config, events = told.run
-    reached = _steps(told, fault)
-    if not reached or not told.states:
+def broken_by_fault(recorded: ReferenceRun, fault: Fault) -> tuple[Rule, ...]:
+    """Return the rules that the first bad step breaks under this fault, or the liveness rule if a step throws."""
+    system, config, events = recorded.run
+    reached = _steps_reached(recorded, fault)
+    if not reached or not recorded.states:
         return ()
     state, step = fault.model.initial(config), fault.model.step
-    as_told = state == told.states[0]
-    for at, (before, right) in enumerate(zip(told.states, told.done, strict=True)):
+    as_told = state == recorded.states[0]
+    for at, (before, right) in enumerate(zip(recorded.states, recorded.done, strict=True)):
         if as_told and at not in reached:
             continue
         state = before if as_told else state
@@ -244,25 +246,25 @@ def breaks(told: ReferenceRun, fault: Fault) -> tuple[Rule, ...]:
 
 
 def _is_equal(done: Any, right: Any) -> bool:
-    """Whether two steps are equal; never where one has parts: each of these holds states that hold the parts before."""
+    """Return whether two steps are equal; steps with parts never count as equal, since comparing them is expensive."""
     return not getattr(done, "parts", ()) and bool(done == right)
 
 
-def _steps(told: ReferenceRun, fault: Fault) -> frozenset[int]:
-    """The steps that call what the fault replaces: all, where that is a value or is called in ways of its own."""
+def _steps_reached(recorded: ReferenceRun, fault: Fault) -> frozenset[int]:
+    """Return the steps that call what the fault replaces; all of them if it replaces a value."""
     found: frozenset[int] = frozenset()
     for place in fault.replaced:
-        there = _there(fault.package, place)
+        there = _value_at(fault.package, place)
         while isinstance(there, partial):
             there = there.func
         if not isinstance(there, FunctionType):
-            return frozenset(range(len(told.done)))
-        found |= told.called.get(there.__code__, frozenset())
+            return frozenset(range(len(recorded.done)))
+        found |= recorded.called.get(there.__code__, frozenset())
     return found
 
 
-def _there(package: str, place: Place) -> Any:
-    """What the reference has at a place of a fault."""
+def _value_at(package: str, place: Place) -> Any:
+    """Return what the reference has at a place of a fault."""
     module, _, name = (place if isinstance(place, str) else STEP_TABLE).rpartition(".")
     full = f"{package}.{module}"
     found = vars(modules.get(full) or import_module(full))[name]  # asked some hundred thousand times

@@ -1,4 +1,9 @@
-"""The examples of the rules: one case, or one history of several threads, a rule, written so that one learns it."""
+"""Load the examples of the rules, play them on seeded faults, and check them.
+
+Each rule has one example, a case or a history of several threads in `spec/examples`, which holds the reference's
+answers. `find_first_effect` finds a seeded fault that changes an answer. `check_example` checks that an example fits
+its schema, is short, fires its rule, depends on it, and holds the current answers.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +20,9 @@ from entrycache_conformance.histories import require_histories
 from entrycache_conformance.judge import Coverage, LawBroken, run_reference
 from entrycache_conformance.systems import SYSTEMS, system_named
 from entrycache_conformance.systems.reference import reference_subject
-from entrycache_evidence.core.models import OTHERS, OWN
-from entrycache_evidence.core.rule_registry import Problem, locate_spec_folder
+from entrycache_evidence.core.checkout import locate_spec_folder
+from entrycache_evidence.core.models import OTHER_FAULTS, RULE_FAULTS
+from entrycache_evidence.core.rule_registry import Problem
 from entrycache_faults.seeded import Fault
 from entrycache_protocol import case as cases
 from entrycache_protocol import case as histories
@@ -34,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Example(NamedTuple):
-    """The example of a rule: its file's JSON object, and the case or the history that it holds."""
+    """The example of a rule: the JSON object of its file, and the case or the history that it holds."""
 
     rule: Rule
     value: dict[str, Any]
@@ -42,17 +48,17 @@ class Example(NamedTuple):
 
 
 def locate_examples() -> Path:
-    """Where the examples stand, one file a rule."""
+    """Return the folder of the examples, which has one file for each rule."""
     return locate_spec_folder() / "examples"
 
 
 def locate_example(rule: Rule) -> Path:
-    """The file of a rule's example."""
+    """Return the file of a rule's example."""
     return locate_examples() / f"{rule.value}.json"
 
 
 def load_example(rule: Rule) -> Example:
-    """The example of a rule.
+    """Load the example of a rule.
 
     Raises:
         UsageError: there is no such file, or it holds neither a case nor a history.
@@ -63,7 +69,7 @@ def load_example(rule: Rule) -> Example:
 
 
 def load_examples() -> list[Example]:
-    """The examples that can be read, in the order of the rules."""
+    """Load every readable example, in the order of the rules."""
     found = []
     for rule in Rule:
         try:
@@ -74,7 +80,7 @@ def load_examples() -> list[Example]:
 
 
 def play_in_turns(history: History) -> tuple[HistoryEvent, ...]:
-    """What the reference answers where the clients take turns: one of the answers that are allowed."""
+    """Play a history with clients that take turns: its answers are among the allowed ones."""
     instance = require_histories(history.system).open_shared(history.config)
     ticks = itertools.count(1)
     return tuple(
@@ -85,7 +91,7 @@ def play_in_turns(history: History) -> tuple[HistoryEvent, ...]:
 
 
 def compute_answers(asked: Case | History) -> tuple[str, list[dict[str, Any]]]:
-    """What the reference answers, and the key under which it stands in the file.
+    """Return the key of the answers in the file, and the reference's answers.
 
     Raises:
         LawBroken: the reference breaks a law.
@@ -98,7 +104,7 @@ def compute_answers(asked: Case | History) -> tuple[str, list[dict[str, Any]]]:
 
 
 def render_example_file(example: Example) -> str:
-    """The text that the example's file should have: with the reference's answers, a step a line."""
+    """Render the file of an example with the reference's answers, one step in a line."""
     name, told = compute_answers(example.asked)
     value = {key: part for key, part in example.value.items() if key != name} | {name: told}
     return histories.lay_out_history(value) if isinstance(example.asked, History) else cases.lay_out_case(value)
@@ -110,28 +116,27 @@ def write_answers() -> None:
         write_text(locate_example(example.rule), render_example_file(example))
 
 
-# --- example_faults
-# What the planted faults of a rule make of its example.
+# --- Examples on seeded faults
 
-FAULTS: Final = (*OWN, *OTHERS)
-"""The planted faults of the reference, first the one that each rule has."""
+FAULTS: Final = (*RULE_FAULTS, *OTHER_FAULTS)
+"""The seeded faults of the reference, first the one of each rule."""
 
 TRIES: Final = 50
-"""How often a history is played on a faulty reference: the threads of a fault that give way meet in the first few."""
+"""The number of times that a history is played on a faulty reference; threads meet in the first few."""
 
-PATIENCE_SECONDS: Final = 2.0
-"""What a history without end is waited for; one that ends takes a few milliseconds."""
+ENDLESS_SECONDS: Final = 2.0
+"""The time that a history may take before it counts as endless; others take a few milliseconds."""
 
 
-class Told(NamedTuple):
-    """One step as it was answered: the JSON of its outcome (of a step that throws, what it threw), and its rows."""
+class AnsweredStep(NamedTuple):
+    """One step with its outcome as JSON, or the error that it throws, and its rows."""
 
     outcome: dict[str, Any]
     rows: Any
 
 
-class Seen(NamedTuple):
-    """Where a fault shows: the step, its right and its wrong answer; two equal ones differ in their rows."""
+class FaultEffect(NamedTuple):
+    """The step at which a fault shows, with the right and the wrong answer; equal answers differ in their rows."""
 
     fault: Fault
     at: int
@@ -140,118 +145,117 @@ class Seen(NamedTuple):
 
     @property
     def in_rows(self) -> bool:
-        """Whether only the rows of the step differ."""
+        """The condition that only the rows of the step differ."""
         return self.right == self.wrong
 
 
-def faults_of(rule: Rule) -> tuple[Fault, ...]:
-    """The planted faults of a rule."""
+def list_faults(rule: Rule) -> tuple[Fault, ...]:
+    """Return the seeded faults of a rule."""
     return tuple(fault for fault in FAULTS if fault.rule is rule)
 
 
-def told(case: Case, model: AnyModel) -> list[Told]:
-    """The steps of a model through a case, up to the first that throws."""
+def play_case(case: Case, model: AnyModel) -> list[AnsweredStep]:
+    """Play a case on a model, up to the first step that throws."""
     state = model.initial(case.config)
     steps = []
     for op in case.steps:
         try:
             done = model.step(state, op, case.config)
         except Exception as error:  # any error of a faulty reference is its answer
-            steps.append(Told({"throws": type(error).__name__}, ()))
+            steps.append(AnsweredStep({"throws": type(error).__name__}, ()))
             break
-        steps.append(Told(case.system.wire.write_outcome(done.outcome), done.rows))
+        steps.append(AnsweredStep(case.system.wire.write_outcome(done.outcome), done.rows))
         state = done.state
     return steps
 
 
-def told_by(fault: Fault, case: Case) -> list[Told]:
-    """The same where the reference has this fault."""
-    return told(case, fault.model)
+def play_case_with_fault(fault: Fault, case: Case) -> list[AnsweredStep]:
+    """Play a case on the reference with this fault."""
+    return play_case(case, fault.model)
 
 
-def opened_by(fault: Fault, history: History) -> Any:
-    """The reference for several threads where it has this fault."""
+def open_with_fault(fault: Fault, history: History) -> Any:
+    """Open the reference for several threads with this fault."""
     opened: Any = require_histories(history.system).open_shared
     place = f"{opened.__module__.removeprefix(fault.package + '.')}.{opened.__name__}"
     return fault.model[place](history.config)
 
 
-def events_by(fault: Fault, history: History) -> tuple[HistoryEvent, ...] | None:
-    """The events of a history where the reference has this fault; None: it does not end."""
+def play_history_with_fault(fault: Fault, history: History) -> tuple[HistoryEvent, ...] | None:
+    """Play a history on the reference with this fault; return its events, or None if it does not end."""
     events: list[HistoryEvent] = []
-    instance = opened_by(fault, history)
+    instance = open_with_fault(fault, history)
     playing = Thread(target=lambda: events.extend(subject.play_history(instance, tuple(history.parts()))), daemon=True)
     playing.start()
-    playing.join(PATIENCE_SECONDS)
+    playing.join(ENDLESS_SECONDS)
     return None if playing.is_alive() else tuple(events)
 
 
-def first_seen(example: Example) -> Seen | None:
-    """The first fault of the rule that answers a step of its example's case otherwise, if none then one in rows."""
+def find_first_effect(example: Example) -> FaultEffect | None:
+    """Find the first fault of the rule that changes an answer of the example, or else one that changes rows."""
     if isinstance(example.asked, History):
         return None
-    right = told(example.asked, example.asked.system.model)
+    right = play_case(example.asked, example.asked.system.model)
     in_rows = None
-    for fault in faults_of(example.rule):
-        pairs = list(enumerate(zip(right, told_by(fault, example.asked), strict=False)))
+    for fault in list_faults(example.rule):
+        pairs = list(enumerate(zip(right, play_case_with_fault(fault, example.asked), strict=False)))
         for at, (expected, got) in pairs:
             if expected.outcome != got.outcome:
-                return Seen(fault, at, expected.outcome, got.outcome)
+                return FaultEffect(fault, at, expected.outcome, got.outcome)
         for at, (expected, got) in pairs:
             if expected.rows != got.rows and in_rows is None:
-                in_rows = Seen(fault, at, expected.outcome, got.outcome)
+                in_rows = FaultEffect(fault, at, expected.outcome, got.outcome)
     return in_rows
 
 
 def is_refused(fault: Fault, history: History) -> bool:
-    """Whether a history breaks the rule of this fault when the faulty reference plays it."""
+    """Return whether the history breaks the rule of this fault on the faulty reference."""
     ends = require_histories(history.system).ends
     for _ in range(TRIES):
-        events = events_by(fault, history)
-        if fault.rule in ({ends} if events is None else broken(history, events)):
+        events = play_history_with_fault(fault, history)
+        if fault.rule in ({ends} if events is None else broken_promises(history, events)):
             return True
     return False
 
 
-def broken(history: History, events: tuple[HistoryEvent, ...]) -> set[Rule]:
-    """The promises that these events break."""
-    return {rule for rule, _ in _judged(history, events).broken}
+def broken_promises(history: History, events: tuple[HistoryEvent, ...]) -> set[Rule]:
+    """Return the promises that these events break."""
+    return {rule for rule, _ in _judge_history(history, events).broken}
 
 
-def asked_for(history: History, events: tuple[HistoryEvent, ...]) -> frozenset[Rule]:
-    """The promises that these events were held to."""
-    return _judged(history, events).fired
+def fired_promises(history: History, events: tuple[HistoryEvent, ...]) -> frozenset[Rule]:
+    """Return the promises that these events were held to."""
+    return _judge_history(history, events).fired
 
 
-def _judged(history: History, events: tuple[HistoryEvent, ...]) -> Judgement:
+def _judge_history(history: History, events: tuple[HistoryEvent, ...]) -> Judgement:
     judged: Judgement = require_histories(history.system).judge(
         history, HistoryResult(events), reference_subject(history.system).declaration
     )
     return judged
 
 
-# --- example_check
-# Whether every rule has an example that shows it.
+# --- The check of examples
 
 STEPS_MAX: Final = 10
-"""What is longer is no lesson."""
+"""The greatest number of steps of an example."""
 
 SHOWN_CHARACTERS: Final = 300
-"""Of what the reference breaks in one."""
+"""The greatest length of a quoted broken law."""
 
 ROWS: Final = "in the rows only"
-"""What the note says of an example whose answers are the same with every planted fault of the rule."""
+"""The words in the note of an example that only rows tell from the seeded faults of its rule."""
 
 
 def check_strays() -> list[Problem]:
-    """The examples of no rule."""
+    """Return a problem for each example without a rule."""
     known = {locate_example(rule) for rule in Rule}
     strays = sorted(path.name for path in locate_examples().iterdir() if path not in known)
     return [Problem(f"spec/examples/{name}", "is the example of no rule") for name in strays]
 
 
 def check_example(rule: Rule) -> list[Problem]:
-    """What is wrong with the example of one rule."""
+    """Return the problems of the example of one rule."""
     if not locate_example(rule).is_file():
         return [Problem(rule.value, f"has no example: spec/examples/{rule.value}.json")]
     try:
@@ -261,7 +265,9 @@ def check_example(rule: Rule) -> list[Problem]:
     try:
         return [Problem(rule.value, f"its example {what}") for check in CHECKS for what in check(example)]
     except LawBroken as error:
-        return [Problem(rule.value, f"its example is none: {shorten(str(error), SHOWN_CHARACTERS, placeholder=' ..')}")]
+        return [
+            Problem(rule.value, f"its example breaks a law: {shorten(str(error), SHOWN_CHARACTERS, placeholder=' ..')}")
+        ]
 
 
 def _fits(example: Example) -> list[str]:
@@ -282,7 +288,7 @@ def _validator(name: str, is_history: bool) -> Draft202012Validator:
 
 def _is_short(example: Example) -> list[str]:
     steps = len(example.asked.steps)
-    return [f"has {steps} steps, at most {STEPS_MAX} are a lesson"] if steps > STEPS_MAX else []
+    return [f"has {steps} steps, expected at most {STEPS_MAX}"] if steps > STEPS_MAX else []
 
 
 def _tells(example: Example) -> list[str]:
@@ -307,32 +313,32 @@ def _is_current(example: Example) -> list[str]:
 
 
 def _fires(example: Example) -> list[str]:
-    """The law of the rule is asked, and the reference keeps it."""
+    """Check that the law of the rule fires and holds."""
     if isinstance(example.asked, History):
         events = play_in_turns(example.asked)
-        if broken(example.asked, events):
-            return ["is refused though the reference played it"]
-        fires = example.rule in asked_for(example.asked, events)
+        if broken_promises(example.asked, events):
+            return ["is refused although the reference played it"]
+        fires = example.rule in fired_promises(example.asked, events)
     else:
         coverage = Coverage()
         run_reference(example.asked, coverage)
         fires = bool(coverage.fired.get(example.rule))
-    return [] if fires else ["never asks for the rule"]
+    return [] if fires else ["never fires the rule"]
 
 
 def _depends(example: Example) -> list[str]:
-    """A planted fault of the rule shows, if there is one."""
-    faults = faults_of(example.rule)
+    """Check that a seeded fault of the rule changes the example, if there is one."""
+    faults = list_faults(example.rule)
     if isinstance(example.asked, History):
         shown = any(is_refused(fault, example.asked) for fault in faults)
         return [] if shown else ["does not depend on the rule: no faulty reference breaks it"]
     if not faults:
         return []
-    seen = first_seen(example)
+    seen = find_first_effect(example)
     if seen is None:
-        return ["does not depend on the rule: with every planted fault of it the answers are the same"]
+        return ["does not depend on the rule: with every seeded fault of it the answers are the same"]
     if seen.in_rows is not (ROWS in example.asked.note):
-        return [f"shows a planted fault {'' if seen.in_rows else 'not '}{ROWS}, its note says otherwise"]
+        return [f"shows a seeded fault {'' if seen.in_rows else 'not '}{ROWS}, its note says otherwise"]
     return []
 
 

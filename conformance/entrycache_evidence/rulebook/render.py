@@ -1,4 +1,9 @@
-"""JSON of cases in words, short enough for a cell of a table: `insert a 1:0, size 10`, `entries 1, bytes 10`."""
+"""Render examples and rules: short words for JSON, tables of steps, and docs/reference/rules.md.
+
+`describe_json` renders a step or an answer in a few words. `tabulate_steps` makes a table of an example from them, and
+`describe_fault` says what a seeded fault changes. `render_rules_md` renders the page of all rules with their links,
+examples and frame conditions.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +16,25 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core.definitions import find_may_change, find_may_change_beside
 from entrycache_evidence.core.rule_registry import Links, Text, load_links, load_texts
-from entrycache_evidence.rulebook.examples import Example, Seen, compute_answers, faults_of, first_seen, load_examples
+from entrycache_evidence.rulebook.examples import (
+    Example,
+    FaultEffect,
+    compute_answers,
+    find_first_effect,
+    list_faults,
+    load_examples,
+)
 from entrycache_protocol.case import History
 from entrycache_protocol.system import AnySystem
 
 ADDRESS: Final = ("op", "cache", "ns", "store", "cursor", "key", "pos")
-"""What needs no name in front of it."""
+"""The keys whose values need no name in front."""
 
 POSITIONS: Final = frozenset({"pos", "first", "last"})
 
 
 def describe_json(value: Any) -> str:
-    """A step, an outcome, or a part of one."""
+    """Render a step, an outcome, or a part of one in words."""
     if isinstance(value, dict):
         address = " ".join(_part(name, value[name]) for name in ADDRESS if name in value)
         others = [f"{name} {_part(name, part)}" for name, part in value.items() if name not in ADDRESS]
@@ -33,7 +45,7 @@ def describe_json(value: Any) -> str:
 
 
 def _part(name: str, value: Any) -> str:
-    """The value of a key."""
+    """Render the value of a key."""
     if name in POSITIONS and isinstance(value, list):
         return _item(value)
     if isinstance(value, dict):
@@ -42,7 +54,7 @@ def _part(name: str, value: Any) -> str:
 
 
 def _item(value: Any) -> str:
-    """What stands in a list: a position, a key with its value and what its write carried, or anything else."""
+    """Render an item of a list: a position, a key with its value, or anything else."""
     if not isinstance(value, list):
         return describe_json(value)
     if _holds(value, int):
@@ -55,12 +67,11 @@ def _holds(value: list[Any], kind: type[Any]) -> bool:
     return bool(value) and all(type(part) is kind for part in value)
 
 
-# --- example_table
-# An example as a table: each step, what is asked and what is answered, and what a planted fault makes of it.
+# --- Tables of examples
 
 
 class Line(NamedTuple):
-    """One step: its number (of a history, who asks), what is asked, what is answered."""
+    """One step: its number or its client, the operation and the answer."""
 
     who: str
     asked: str
@@ -68,13 +79,13 @@ class Line(NamedTuple):
 
 
 def describe_settings(example: Example) -> str:
-    """The configuration and the variants in words; empty where both are the defaults."""
+    """Describe the configuration and the variants; empty if both are the defaults."""
     given = example.value.get("config", {}) | example.value.get("variants", {})
     return describe_json(given) if given else ""
 
 
 def tabulate_steps(example: Example) -> list[Line]:
-    """The table."""
+    """Return the lines of the table."""
     told = compute_answers(example.asked)[1]
     if isinstance(example.asked, History):
         return [_line_of_history(example, event) for event in told]
@@ -95,14 +106,14 @@ def _line_of_history(example: Example, event: dict[str, Any]) -> Line:
 
 
 def describe_fault(example: Example) -> str:
-    """What a planted fault of the rule is, and how it shows; empty where the rule has none."""
+    """Describe a seeded fault of the rule and its effect; empty if the rule has none."""
     if isinstance(example.asked, History):
-        return f"{faults_of(example.rule)[0].note} The threads do not keep the promise then."
-    seen = first_seen(example)
-    return "" if seen is None else f"{seen.fault.note} {_shown(seen)}"
+        return f"{list_faults(example.rule)[0].note} The threads do not keep the promise then."
+    seen = find_first_effect(example)
+    return "" if seen is None else f"{seen.fault.note} {_describe_effect(seen)}"
 
 
-def _shown(seen: Seen) -> str:
+def _describe_effect(seen: FaultEffect) -> str:
     if seen.in_rows:
         return f"Step {seen.at} is answered the same; its rows differ."
     if seen.wrong.keys() != seen.right.keys():
@@ -111,41 +122,46 @@ def _shown(seen: Seen) -> str:
     return f"Step {seen.at} then answers: {describe_json(otherwise)}."
 
 
-# --- page
-# `docs/reference/rules.md`: the rules, their links and their examples as one page.
+# --- The page of rules
 
-HEAD: Final = """# The rules and what holds them
+HEAD: Final = """# The rules
 
-Generated by `entrycache rules --write`; do not edit. The texts stand in `spec`, one file a family. *function*: what
-carries the rule out in the reference; *law*: its check of one step; *tests*: those marked with it; *faults*: those
-that break it as subjects (`entrycache museum`); *evidence*: the strongest that was obtained for its law
-(`docs/evidence.json`); *trace check*: the SQL over recorded traces. Each MUST has a fault planted in the reference
-besides, and `--check` shows that its own checks see it.
+This page is generated by `entrycache rules --write`. The texts are in `spec`, one file for each family. Under each rule
+stands what names it:
 
-Each rule has an example, a case of `spec/examples` that `entrycache replay` plays on a subject. It is written to be
-read: open the line under the rule. Steps count from 0; `1:0` is entry 0 of ledger 1; `done` is an empty answer. The
-last line names a fault that is planted in the reference, and what the example's answers become with it.
+- *function*: the function of the reference that carries it out
+- *law*: its check of one step
+- *tests*: the number of tests that are marked with it
+- *faults*: the seeded faults that break it as subjects (`entrycache faults`)
+- *evidence*: the grades that were obtained for its law (`docs/evidence.json`)
+- *trace check*: the SQL over recorded traces
+
+Each MUST also has a seeded fault in the reference, and `entrycache rules --check` shows that its own checks detect it.
+
+Each rule has an example, a case of `spec/examples` that `entrycache replay` plays on a subject. Open the line under the
+rule to read it. Steps count from 0, `1:0` is entry 0 of ledger 1, and `done` is an empty answer. The last line names a
+seeded fault, and the answers of the example with that fault.
 """
 
 
 FRAMES: Final = """
 ## What operations may change
 
-Each operation has a line of a table (`MAY_CHANGE`), and one law holds every step to it: all else is as it was before.
-A step that consists of others, as a read of lookups and inserts, may change what those may; what stands here is what
-it changes beside them. So may whatever a listener does inside a call. The first step that names a cache, or a store,
-opens it besides. What stands without an "of" is one thing in the whole state. Tests show that each declaration is
-needed, and as narrow as can be.
+Each operation has a line in a table (`MAY_CHANGE`), and one law checks every step against it: the step changes
+nothing else. A step that consists of others, such as a read of lookups and inserts, may also change what those may; its
+own line lists the rest. The same holds for the steps of a listener inside a call. The first step that names a cache or
+a store also opens it. An aspect without an "of" exists once in the whole state. Tests show that each declaration is
+needed, and as narrow as possible.
 """
 
 
 def locate_rules_page(root: Path) -> Path:
-    """Where the page stands in a checkout."""
+    """Return the path of the page in a checkout."""
     return root / "docs" / "reference/rules.md"
 
 
 def render_rules_md() -> str:
-    """The whole page."""
+    """Render the whole page."""
     book = load_links()
     shown = {example.rule.value: example for example in load_examples()}
     parts = [HEAD]
@@ -158,22 +174,22 @@ def render_rules_md() -> str:
 
 
 def _frames(system: AnySystem) -> str:
-    """What the operations of a system declare, a line each; nothing of a system that declares nothing."""
+    """Render the frame conditions of a system, a line for each operation; empty if it declares none."""
     declared = find_may_change(system)
-    rows = [f"| `{name}` | {_declared(system, op)} |\n" for name, op in system.ops.items() if op in declared]
+    rows = [f"| `{name}` | {_describe_frame(system, op)} |\n" for name, op in system.ops.items() if op in declared]
     return f"\n### {system.name}\n\n| operation | may change |\n|---|---|\n{''.join(rows)}" if rows else ""
 
 
-def _declared(system: AnySystem, op: type[Any]) -> str:
-    """The aspects of the state that an operation may change, and whose."""
+def _describe_frame(system: AnySystem, op: type[Any]) -> str:
+    """Describe the aspects of the state that an operation may change."""
     told = [_aspects(find_may_change(system)[op])]
     if op in find_may_change_beside(system):
-        told.append(f"beside the pass that it triggers: {_aspects(find_may_change_beside(system)[op])}")
+        told.append(f"besides the pass that it triggers: {_aspects(find_may_change_beside(system)[op])}")
     return "; ".join(told)
 
 
 def _aspects(may_change: Mapping[Any, Any]) -> str:
-    """Aspects in words, those of the same whose together."""
+    """Describe aspects, grouped by their extent."""
     by_whose: dict[str, list[str]] = {}
     for what, whose in may_change.items():
         by_whose.setdefault(whose.value, []).append(what.value)
@@ -196,15 +212,15 @@ def _rule(text: Text, found: Links) -> str:
 
 
 def render_example(example: Example) -> str:
-    """The example of a rule: its story, its table and a planted fault, folded."""
+    """Render the example of a rule: its note, its table and a seeded fault, folded."""
     given, planted = describe_settings(example), describe_fault(example)
     parts = [f"\n<details><summary>{example.asked.note}</summary>\n\n"]
     parts.append(f"With {given}:\n\n" if given else "")
-    parts.append("| step | asked | answered |\n|---|---|---|\n")
+    parts.append("| step | operation | answer |\n|---|---|---|\n")
     parts += [
         f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in tabulate_steps(example)
     ]
-    parts.append(f"\n*Planted fault.* {planted}\n" if planted else "")
+    parts.append(f"\n*Seeded fault.* {planted}\n" if planted else "")
     return "".join([*parts, "\n</details>\n"])
 
 

@@ -1,1 +1,1 @@
-"""The second model: TLA+ modules written from the rules' texts, run by TLC, and held beside the explorer."""
+"""The second model: TLA+ modules written from the texts of the rules, compared with our model checker by TLC."""

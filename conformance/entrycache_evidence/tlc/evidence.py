@@ -1,4 +1,9 @@
-"""A world of the explorer with the TLA+ module that is run beside it."""
+"""Obtain the grade *modelled*: compare a second model in TLA+ with our model checker, and check its claims.
+
+A `ComparedModel` pairs a bounded model with a TLA+ module; TLC and our model checker must find the same states and
+edges, and a seeded fault of the reference must change the graph. A `Claim` is a property that TLC confirms of a module
+and refutes after a seeded error. `obtain_models` carries out both and returns the evidence.
+"""
 
 from __future__ import annotations
 
@@ -9,45 +14,53 @@ from typing import Final, NamedTuple
 from entrycache_evidence.core.results import Evidence, Result
 from entrycache_evidence.core.scheduler import Batch, Work
 from entrycache_evidence.model_checker.checker import AnyBoundedModel
-from entrycache_evidence.tlc.runner import Graph, Look, Module, Said, check, difference, explored, graph
+from entrycache_evidence.tlc.runner import (
+    Graph,
+    Module,
+    StateRendering,
+    TlcResult,
+    build_graph,
+    describe_graph_difference,
+    explore_edges,
+    run_tlc,
+)
 from entrycache_faults.model import Model
 from entrycache_faults.seeded import Fault
 from entrycache_protocol.errors import InternalError
 from entrycache_reference.rules import Rule
 
 
-class Beside(NamedTuple):
-    """A world, how its states read, and the module with the same constants."""
+class ComparedModel(NamedTuple):
+    """A bounded model, the rendering of its states, and the TLA+ module with the same constants."""
 
-    world: AnyBoundedModel
-    look: Look
+    scope: AnyBoundedModel
+    rendering: StateRendering
     module: Module
 
     def found(self, changed: Mapping[str, str] | None = None) -> Graph:
-        """What TLC finds, with other texts of modules where some are given.
+        """Return the graph that TLC finds, with other texts of modules if some are given.
 
         Raises:
             MissingPrerequisite: Java, Maven or the jar are not there.
             OurError: the module cannot be evaluated, or breaks an invariant of its own.
         """
-        said = check(self.module, changed)
-        if said.broken:
-            raise InternalError(f"{self.module.name} in {self.world.name!r}: {said.broken} is broken")
-        return graph(said.edges)
+        outputs = run_tlc(self.module, changed)
+        if outputs.broken:
+            raise InternalError(f"{self.module.name} in {self.scope.name!r}: {outputs.broken} is broken")
+        return build_graph(outputs.edges)
 
     def differs(self, found: Graph, model: Model | None = None) -> str:
-        """The first difference from what the explorer finds by the reference, or by a model; empty: none."""
-        return difference(found, explored(self.world, self.look, model), self.look.events)
+        """Describe the first difference from our own graph, of the reference or of a model; empty if there is none."""
+        return describe_graph_difference(found, explore_edges(self.scope, self.rendering, model), self.rendering.events)
 
 
-# --- second
-# What a second model of a system consists of.
+# --- Second models
 
 
 class Claim(NamedTuple):
-    """A module that TLC goes through without finding anything, and the same with an error, of which it finds one.
+    """A module in which TLC finds no error, and the same with a seeded one that it finds.
 
-    `what` says what holds, `error` what was planted. `goes_on`: the error shows as a behaviour that never ends.
+    `what` says what holds, and `error` what was seeded. With `goes_on` the error shows as a behaviour that never ends.
     """
 
     rule: Rule
@@ -59,96 +72,97 @@ class Claim(NamedTuple):
 
 
 class SecondModel(NamedTuple):
-    """The worlds that are held beside the explorer's, the smallest first, and the claims about further modules."""
+    """The bounded models that are compared with our model checker, the smallest first, and the claims."""
 
-    worlds: tuple[Beside, ...]
+    scopes: tuple[ComparedModel, ...]
     claims: tuple[Claim, ...]
 
 
-# --- evidence
-# The evidence of the second model: worlds in which it agrees with the explorer, claims, and what each refutes.
+# --- Evidence
 
-FARTHEST: Final = 8000
-"""How many edges of a world are looked at for a planted fault: a world is walked breadth first."""
+EDGES_SEARCHED: Final = 8000
+"""The number of edges in which a seeded fault is searched for, breadth first."""
 
-Agreed = list[tuple[Beside, Graph]]
+EqualGraphs = list[tuple[ComparedModel, Graph]]
 
 
-def modelled(second: SecondModel) -> Work[Result]:
-    """Hold each world's two graphs beside each other, and go through the claims; the evidence, and what failed.
+def obtain_models(second: SecondModel) -> Work[Result]:
+    """Compare both graphs of each bounded model and check the claims; return the evidence and the failures.
 
     Raises:
         MissingPrerequisite: Java, Maven or the jar of TLC are not there.
     """
-    agreed, failures = yield from _agreed(second.worlds)
+    equal, failures = yield from _compare_graphs(second.scopes)
     if failures:
         return [], failures
-    evidence = yield from _told_apart(agreed)
-    claimed, failures = yield from _claimed(second.claims)
+    evidence = yield from _detect_faults(equal)
+    claimed, failures = yield from _check_claims(second.claims)
     return [*evidence, *claimed], failures
 
 
-def _agreed(worlds: Sequence[Beside]) -> Work[tuple[Agreed, list[str]]]:
-    found = [beside.found() for beside in worlds]
-    pairs = list(zip(worlds, found, strict=True))
+def _compare_graphs(scopes: Sequence[ComparedModel]) -> Work[tuple[EqualGraphs, list[str]]]:
+    found = [compared.found() for compared in scopes]
+    pairs = list(zip(scopes, found, strict=True))
     differ = yield Batch("TLC", lambda pair: pair[0].differs(pair[1]), pairs)
-    named = zip(worlds, differ, strict=True)
-    return pairs, [f"TLC and the explorer differ in {beside.world.name!r} {what}" for beside, what in named if what]
+    named = zip(scopes, differ, strict=True)
+    return pairs, [
+        f"TLC and our model checker differ in {compared.scope.name!r} {what}" for compared, what in named if what
+    ]
 
 
-def _told_apart(agreed: Agreed) -> Work[list[Evidence]]:
-    """For each rule whose planted fault makes another graph, one line."""
-    planted = agreed[0][0].world.parts().system.seeded_faults.own
-    faults = [fault for fault in planted if isinstance(fault, Fault)]
-    seen = yield Batch("TLC, faults", lambda fault: first(fault, agreed), faults)
-    bounds = "; ".join(shown(beside, graph) for beside, graph in agreed)
+def _detect_faults(equal: EqualGraphs) -> Work[list[Evidence]]:
+    """Return a line of evidence for each rule whose seeded fault changes a graph."""
+    seeded = equal[0][0].scope.parts().system.seeded_faults.own
+    faults = [fault for fault in seeded if isinstance(fault, Fault)]
+    effects = yield Batch("TLC, faults", lambda fault: describe_first_effect(fault, equal), faults)
+    bounds = "; ".join(describe_model(compared, graph) for compared, graph in equal)
     return [
-        Evidence(fault.rule, "modelled", f"TLC and the explorer have the same states and edges: {bounds}", what)
-        for fault, what in zip(faults, seen, strict=True)
+        Evidence(fault.rule, "modelled", f"TLC and our model checker find the same states and edges: {bounds}", what)
+        for fault, what in zip(faults, effects, strict=True)
         if what
     ]
 
 
-def shown(beside: Beside, found: Graph) -> str:
-    """A world in words."""
-    return f"{beside.world.name}, {len(found.states)} states, {len(found.edges)} edges"
+def describe_model(compared: ComparedModel, found: Graph) -> str:
+    """Describe a compared model."""
+    return f"{compared.scope.name}, {len(found.states)} states, {len(found.edges)} edges"
 
 
-def first(fault: Fault, agreed: Agreed) -> str:
-    """Where the reference with this fault leaves the graph first; empty: in no world."""
-    for beside, found in agreed:
-        what = apart(beside, found, fault)
+def describe_first_effect(fault: Fault, equal: EqualGraphs) -> str:
+    """Describe the first difference that this fault makes in any model; empty if there is none."""
+    for compared, found in equal:
+        what = describe_effect(compared, found, fault)
         if what:
-            return f"{fault.note} Told apart in {beside.world.name!r}, {what}"
+            return f"{fault.note} Detected in {compared.scope.name!r}, {what}"
     return ""
 
 
-def apart(beside: Beside, found: Graph, fault: Fault) -> str:
-    """The first difference that a planted fault makes in a world; empty: none within reach."""
-    edges = islice(explored(beside.world, beside.look, fault.model), FARTHEST)
+def describe_effect(compared: ComparedModel, found: Graph, fault: Fault) -> str:
+    """Describe the first difference that a seeded fault makes in a model; empty if none is within reach."""
+    edges = islice(explore_edges(compared.scope, compared.rendering, fault.model), EDGES_SEARCHED)
     try:
-        return difference(found, edges, beside.look.events, whole=False)
+        return describe_graph_difference(found, edges, compared.rendering.events, whole=False)
     except Exception as error:
         return f"it throws {type(error).__name__}"
 
 
-def _claimed(claims: Sequence[Claim]) -> Work[Result]:
+def _check_claims(claims: Sequence[Claim]) -> Work[Result]:
     modules = list(dict.fromkeys(module for claim in claims for module in (claim.holds, claim.refuted)))
-    said: dict[Module, Said] = dict(zip(modules, (yield Batch("TLC, claims", check, modules)), strict=True))
+    outputs: dict[Module, TlcResult] = dict(zip(modules, (yield Batch("TLC, claims", run_tlc, modules)), strict=True))
     evidence, failures = [], []
     for claim in claims:
-        holds, refuted = said[claim.holds], said[claim.refuted]
+        holds, refuted = outputs[claim.holds], outputs[claim.refuted]
         if holds.broken:
             failures.append(f"{claim.what}: TLC says {holds.broken} of {claim.holds.name}")
         elif not refuted.broken or refuted.goes_on != claim.goes_on:
             failures.append(f"{claim.what}: TLC does not refute it where {claim.error}")
         else:
             bounds = f"TLC: {claim.what}; {holds.states} states"
-            evidence.append(Evidence(claim.rule, "modelled", bounds, refutation(claim, refuted)))
+            evidence.append(Evidence(claim.rule, "modelled", bounds, describe_refutation(claim, refuted)))
     return evidence, failures
 
 
-def refutation(claim: Claim, refuted: Said) -> str:
-    """What was planted, what it broke, and how long the behaviour is."""
+def describe_refutation(claim: Claim, refuted: TlcResult) -> str:
+    """Describe the seeded error, the property that it broke, and the length of the behaviour."""
     loop = ", which goes on for ever" if refuted.goes_on else ""
     return f"Where {claim.error}: {refuted.broken}, {refuted.steps} steps{loop}."

@@ -1,4 +1,10 @@
-"""Values as TLA+ writes them, and as TLC prints them."""
+"""Run TLC on a module, and compare its graph with that of our model checker.
+
+`run_tlc` writes a module with its constants into a scratch folder, runs TLC, and returns what it printed (`TlcResult`).
+Modules of bounded models print one line for each edge. A `StateRendering` renders our own states and steps in the same
+words, so that `describe_graph_difference` can compare both graphs edge by edge. The jar of TLC comes from Maven and is
+pinned by a checksum.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +20,16 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from entrycache_conformance.java.build import JDK_OLDEST, BuildPart, build_part, find_java
 from entrycache_conformance.java.driver import verify_jars
-from entrycache_evidence.core.rule_registry import locate_spec_folder
-from entrycache_evidence.model_checker.checker import AnyBoundedModel, after
+from entrycache_evidence.core.checkout import locate_spec_folder
+from entrycache_evidence.model_checker.checker import AnyBoundedModel, state_after
 from entrycache_faults.model import Model
 from entrycache_protocol.errors import InternalError
 
 
-def tla(value: Any) -> str:
-    """The text of a value. A sequence may hold anything, a mapping is a record; None is the empty sequence.
+def render_tla(value: Any) -> str:
+    """Render a value in TLA+.
+
+    A sequence may hold anything, a mapping is a record, and None is the empty sequence.
 
     Raises:
         TypeError: TLA+ has no such value here.
@@ -35,32 +43,31 @@ def tla(value: Any) -> str:
     if value is None:
         return "<<>>"
     if isinstance(value, tuple | list):
-        return f"<<{', '.join(map(tla, value))}>>"
+        return f"<<{', '.join(map(render_tla, value))}>>"
     if isinstance(value, frozenset):
-        return f"{{{', '.join(sorted(map(tla, value)))}}}"
+        return f"{{{', '.join(sorted(map(render_tla, value)))}}}"
     if isinstance(value, Mapping):
-        return f"[{', '.join(f'{name} |-> {tla(part)}' for name, part in value.items())}]"
+        return f"[{', '.join(f'{name} |-> {render_tla(part)}' for name, part in value.items())}]"
     raise TypeError(f"{value!r} has no text in TLA+")
 
 
-def maybe(value: Any) -> tuple[Any, ...]:
-    """What may be missing: nothing, or one thing."""
+def optional(value: Any) -> tuple[Any, ...]:
+    """Return an optional value as a sequence of at most one item."""
     return () if value is None else (value,)
 
 
-def texts(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Constants by name, as texts."""
-    return tuple((name, tla(value)) for name, value in values.items())
+def render_constants(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Render constants by name."""
+    return tuple((name, render_tla(value)) for name, value in values.items())
 
 
-# --- graph
-# Two graphs of one small world, TLC's and the explorer's: the same states and edges, or the first difference.
+# --- Graphs
 
 NUMBER: Final = re.compile(r"<<(\d+)")
 
 
 class Edge(NamedTuple):
-    """One step: the text of the state before, of what was done and answered, and of the state after."""
+    """One step: the rendered state before, event with answer, and state after."""
 
     before: str
     label: str
@@ -74,25 +81,25 @@ class Edge(NamedTuple):
         return int(found[1])
 
 
-class Look(Protocol):
-    """How the explorer's states and steps read in the words of a TLA+ module: the abstraction, written down."""
+class StateRendering(Protocol):
+    """The rendering of our states and steps in the words of a TLA+ module."""
 
     @property
     def events(self) -> tuple[Any, ...]:
-        """Every event of the world; their numbers begin with 1."""
+        """Every event of the model; their numbers begin with 1."""
 
     def fresh(self, state: Any) -> Any:
-        """The state as a step begins with it: what only grows is taken away."""
+        """Return the state as a step begins with it, without what only grows."""
 
     def state(self, state: Any) -> str:
-        """A state as the module shows it."""
+        """Render a state as the module prints it."""
 
     def label(self, number: int, step: Any) -> str:
-        """What a step answered and counted, as the module shows it."""
+        """Render the answer and the counters of a step as the module prints them."""
 
 
 class Graph(NamedTuple):
-    """The edges of a world in the order in which they were found."""
+    """The edges of a model in the order in which they were found."""
 
     edges: dict[Edge, None]
 
@@ -102,37 +109,37 @@ class Graph(NamedTuple):
         return frozenset(text for edge in self.edges for text in (edge.before, edge.after))
 
 
-def graph(edges: Iterable[Edge]) -> Graph:
-    """The graph of these edges; one that is found twice is one edge."""
+def build_graph(edges: Iterable[Edge]) -> Graph:
+    """Build the graph of these edges; equal edges are one."""
     return Graph(dict.fromkeys(edges))
 
 
-def explored(world: AnyBoundedModel, look: Look, model: Model | None = None) -> Iterator[Edge]:
-    """The edges of a world, breadth first, by the step of the reference or of a model."""
-    config = world.config
-    system, events_of, canon, start = world.parts()
+def explore_edges(scope: AnyBoundedModel, rendering: StateRendering, model: Model | None = None) -> Iterator[Edge]:
+    """Yield the edges of a model breadth first, by the step of the reference or of a model."""
+    config = scope.config
+    system, events_of, canon, start = scope.parts()
     played = model or system.model
-    number_of = {event: number for number, event in enumerate(look.events, 1)}
-    first = look.fresh(canon.settled(after(played, config, start)))
-    seen, waiting = {look.state(first)}, deque([first])
+    number_of = {event: number for number, event in enumerate(rendering.events, 1)}
+    first = rendering.fresh(canon.representative(state_after(played, config, start)))
+    seen, waiting = {rendering.state(first)}, deque([first])
     while waiting:
         state = waiting.popleft()
-        before = look.state(state)
+        before = rendering.state(state)
         for event in events_of(state):
             done = played.step(state, event, config)
             if not canon.follows(done):
                 continue
-            edge = Edge(before, look.label(number_of[event], done), look.state(done.state))
+            edge = Edge(before, rendering.label(number_of[event], done), rendering.state(done.state))
             yield edge
             if edge.after not in seen:
                 seen.add(edge.after)
-                waiting.append(look.fresh(canon.settled(done.state)))
+                waiting.append(rendering.fresh(canon.representative(done.state)))
 
 
-def difference(ours: Graph, other: Iterable[Edge], events: tuple[Any, ...], whole: bool = True) -> str:
-    """The first edge of the explorer that TLC does not have, or else of TLC that the explorer lacks; empty: none.
+def describe_graph_difference(ours: Graph, other: Iterable[Edge], events: tuple[Any, ...], whole: bool = True) -> str:
+    """Describe the first edge that only one of both graphs has; empty if there is none.
 
-    Only where the explorer's edges are all there (`whole`) are TLC's looked for among them.
+    Edges of TLC are looked up only if our edges are complete (`whole`).
     """
     met: dict[Edge, None] = {}
     for edge in other:
@@ -141,53 +148,51 @@ def difference(ours: Graph, other: Iterable[Edge], events: tuple[Any, ...], whol
             instead = next((one for one in ours.edges if one[0] == edge.before and one.event == edge.event), None)
             theirs = "no such step" if instead is None else f"{instead.label} to {instead.after}"
             what = f"from {edge.before} by {events[edge.event - 1]}"
-            return f"{what}: the explorer has {edge.label} to {edge.after}, TLC {theirs}"
+            return f"{what}: our model checker has {edge.label} to {edge.after}, TLC {theirs}"
     for edge in ours.edges if whole else ():
         if edge not in met:
             what = f"from {edge.before} by {events[edge.event - 1]}"
-            return f"{what}: TLC has {edge.label} to {edge.after}, the explorer no such step"
+            return f"{what}: TLC has {edge.label} to {edge.after}, our model checker no such step"
     return ""
 
 
-# --- tools
-# TLC on this machine: its jar by Maven, pinned by checksum, and a Java that runs it.
+# --- Tools
 
 MODULE: Final = "tlc"
 """The part of the Maven project that names the jar."""
 
 
 class Tools(NamedTuple):
-    """A Java and the jar of TLC."""
+    """A Java runtime and the jar of TLC."""
 
     java: str
     jar: Path
 
 
-def _keep(work: Path, result: Path) -> None:
+def _keep_jar(work: Path, result: Path) -> None:
     (work / MODULE / "target" / "lib").rename(result / "lib")
     (work / MODULE / "jars.lock").rename(result / "jars.lock")
 
 
 @cache
-def tools() -> Tools:
-    """What runs TLC; its jar is resolved once.
+def find_tools() -> Tools:
+    """Return the runtime and the jar of TLC, which is resolved once.
 
     Raises:
         MissingPrerequisite: Java, Maven or the jar are not there.
     """
-    part = BuildPart(name=MODULE, what="jar of TLC", modules=(MODULE,), depends_on=("pom.xml", MODULE), keep=_keep)
+    part = BuildPart(name=MODULE, what="jar of TLC", modules=(MODULE,), depends_on=("pom.xml", MODULE), keep=_keep_jar)
     (jar,) = verify_jars(build_part(part))
     return Tools(find_java(JDK_OLDEST).program, jar)
 
 
-# --- module
-# One run of TLC: a module with its constants, and what TLC says of it.
+# --- Runs of TLC
 
 QUICK: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss16m")
-"""A run is over before the compiler would have made itself fast; a pass is a deep recursion."""
+"""Options for short runs that end before the compiler pays off, with room for deep recursion."""
 
 CHECKED: Final = (0, 11, 12, 13)
-"""Exit codes of a run that came to an end: nothing found, a deadlock, a broken invariant, a broken property."""
+"""Exit codes of a finished run: no error, a deadlock, a broken invariant, a broken property."""
 
 _COUNTS: Final = re.compile(r"(\d+) states generated, (\d+) distinct states found, 0 states left")
 _BROKEN: Final = re.compile(r"Invariant \w+|Action property \w+|Temporal properties|Deadlock")
@@ -196,10 +201,10 @@ _STEP: Final = re.compile(r"State \d+: <(?!Initial)")
 
 
 class Module(NamedTuple):
-    """A module of `spec/formal`, and what it is run with.
+    """A module of `spec/formal`, and its constants and configuration.
 
-    `constants` are names with TLA+ texts; one with arguments stands in place of an operator of the module.
-    `config` are further lines of TLC's configuration, as `INVARIANT Sound`.
+    `constants` are names with TLA+ texts; one with arguments replaces an operator. `config` are further lines, such as
+    `INVARIANT Sound`.
     """
 
     system: str
@@ -208,8 +213,8 @@ class Module(NamedTuple):
     config: tuple[str, ...]
 
 
-class Said(NamedTuple):
-    """What TLC said: how many states it found, the edges it printed, and what was broken, with the behaviour."""
+class TlcResult(NamedTuple):
+    """The output of TLC: the number of states, the printed edges, and a broken property with its behaviour."""
 
     states: int
     edges: tuple[Edge, ...]
@@ -218,26 +223,26 @@ class Said(NamedTuple):
 
     @property
     def goes_on(self) -> bool:
-        """Whether the behaviour never ends: it comes back to a state, or stays in its last one."""
+        """The condition that the behaviour never ends: it returns to a state, or stays in its last one."""
         return any("Back to state" in line or "Stuttering" in line for line in self.behaviour)
 
     @property
     def steps(self) -> int:
-        """The steps of the behaviour."""
+        """The number of steps of the behaviour."""
         return sum(_STEP.match(line) is not None for line in self.behaviour)
 
 
 MOST_EDGES: Final = 250_000
-"""About twice those of the largest world: a module that prints more is without the bounds of its world."""
+"""About twice the edges of the largest model; a module that prints more has lost its bounds."""
 
 
-def folder_of(system: str) -> Path:
-    """Where the modules of a system stand."""
+def locate_modules(system: str) -> Path:
+    """Return the folder of the modules of a system."""
     return locate_spec_folder() / "formal" / system
 
 
-def check(module: Module, changed: Mapping[str, str] | None = None) -> Said:
-    """Run TLC on a module to its end; `changed` are texts of modules that stand in place of those of `spec`.
+def run_tlc(module: Module, changed: Mapping[str, str] | None = None) -> TlcResult:
+    """Run TLC on a module to its end; `changed` are texts that replace modules of `spec`.
 
     Raises:
         MissingPrerequisite: Java, Maven or the jar are not there.
@@ -245,7 +250,7 @@ def check(module: Module, changed: Mapping[str, str] | None = None) -> Said:
     """
     with tempfile.TemporaryDirectory(prefix="entrycache-tlc-") as scratch:
         folder = Path(scratch)
-        for path in folder_of(module.system).glob("*.tla"):
+        for path in locate_modules(module.system).glob("*.tla"):
             text = (changed or {}).get(path.stem, path.read_text(encoding="utf-8"))
             (folder / path.name).write_text(text, encoding="utf-8")
         given = [f"Given{name} == {text}" for name, text in module.constants]
@@ -254,12 +259,12 @@ def check(module: Module, changed: Mapping[str, str] | None = None) -> Said:
         names = [name.partition("(")[0] for name, _ in module.constants]
         lines = [*(f"CONSTANT {name} <- Given{name}" for name in names), *module.config]
         (folder / "Run.cfg").write_text("\n".join(lines), encoding="utf-8")
-        return _said(module, *_run(folder))
+        return _parse_output(module, *_run(folder))
 
 
 def _run(folder: Path) -> tuple[int, list[Edge], list[str]]:
-    """The exit code, the edges and the other lines. All that TLC writes goes into the folder."""
-    own = tools()
+    """Run TLC in a folder that takes all its output; return the exit code, the edges and the other lines."""
+    own = find_tools()
     options = ("-deadlock", "-workers", "1", "-fp", "0", "-metadir", str(folder / "states"))
     argv = [own.java, *QUICK, f"-Djava.io.tmpdir={folder}", "-cp", str(own.jar), "tlc2.TLC", *options, "Run.tla"]
     edges: list[Edge] = []
@@ -271,20 +276,20 @@ def _run(folder: Path) -> tuple[int, list[Edge], list[str]]:
                 edges.append(Edge(*json.loads(line).replace("<< >>", "<<>>").split(" | ")))
                 if len(edges) > MOST_EDGES:
                     process.kill()
-                    raise InternalError(f"TLC does not end: more than {MOST_EDGES} edges, expected a closed world")
+                    raise InternalError(f"TLC does not end: more than {MOST_EDGES} edges, expected a closed model")
             else:
                 others.append(line.rstrip("\n"))
     return process.returncode, edges, others
 
 
-def _said(module: Module, code: int, edges: list[Edge], lines: list[str]) -> Said:
+def _parse_output(module: Module, code: int, edges: list[Edge], lines: list[str]) -> TlcResult:
     counts = next((found for line in lines if (found := _COUNTS.search(line))), None)
     if code not in CHECKED or (code == 0 and counts is None):
         first = next((at for at, line in enumerate(lines) if "rror" in line), 0)
         raise InternalError(f"TLC could not check {module.name} (exit {code}): {' '.join(lines[first:][:12])}")
     if code == 0:
         assert counts is not None
-        return Said(int(counts[2]), tuple(edges), "", ())
+        return TlcResult(int(counts[2]), tuple(edges), "", ())
     start = next(at for at, line in enumerate(lines) if line.startswith("Error:"))
     broken = next((found for line in lines[start:] if (found := _BROKEN.search(line))), None)
-    return Said(0, tuple(edges), lines[start] if broken is None else broken[0], tuple(lines[start:]))
+    return TlcResult(0, tuple(edges), lines[start] if broken is None else broken[0], tuple(lines[start:]))

@@ -1,9 +1,8 @@
 ------------------------------ MODULE Decision ------------------------------
 (***************************************************************************)
-(* What a pass does with the slot at the head: generated from DECISION in  *)
-(* the reference, line by line, by `python -m                              *)
-(* entrycache_evidence.pulsar_pip430.tlc.decision`. The first line that    *)
-(* fits decides.                                                           *)
+(* What a pass does with the slot at the head. The module is generated     *)
+(* from the table DECISION of the reference, line by line, by `python -m   *)
+(* entrycache_dev.pages.tla_decision`. The first line that fits decides.   *)
 (***************************************************************************)
 
 Decide(gone, halt, touched, expected, spare) ==

@@ -1,1 +1,1 @@
-"""What the tests of the evidence hold against it."""
+"""Inputs for the tests of the evidence."""

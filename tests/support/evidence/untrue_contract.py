@@ -1,4 +1,4 @@
-"""A contract that is not true: it says that a decision is never to remove."""
+"""A false contract: it claims that no decision removes an entry."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Contracts that CrossHair checks over all paths, one a file; each names the rules that it broke."""
+"""Contracts that CrossHair checks over all paths, one in a module; each returns the rules that it finds broken."""

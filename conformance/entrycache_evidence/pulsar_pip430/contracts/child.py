@@ -1,8 +1,8 @@
-"""One contract in a process of its own: `python -m ...contracts.child MODULE PATHS [NUMBER]`.
+"""Check one contract in a process of its own: `python -m ...contracts.child MODULE PATHS [NUMBER]`.
 
-With a number, the model with that planted error is asked. Prints one JSON object: what CrossHair says, and
-how many paths it has followed. Its limit is their number, at most PATHS: it says the same on a slow machine.
-The model's decision table is asked fact by fact, so that paths which end on one line are one path.
+With a number, the contract is checked on the model with that seeded fault. The process prints one JSON object with
+CrossHair's messages and the number of paths. The limit is a number of paths, so a slow machine gives the same verdict.
+The model's decision table asks fact by fact, so that paths which end in one line count once.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from collections import Counter
 from typing import Final
 
 from entrycache_evidence.core.models import use_model
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import NORM, PLANTED, fact_by_fact
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import CONTRACT_FAULTS, NORM, ask_fact_by_fact
 
 NEVER: Final = 1e6
-"""Seconds that no condition takes."""
+"""A time that no condition takes, in seconds."""
 FOLLOWED: Final = "num_paths"
-"""What CrossHair calls the number of paths."""
+"""CrossHair's name for the number of paths."""
 
 
 def main(module: str, paths: int, number: int | None) -> None:
@@ -41,7 +41,7 @@ def main(module: str, paths: int, number: int | None) -> None:
         per_path_timeout=NEVER,
         stats=followed,
     )
-    with use_model(fact_by_fact(NORM if number is None else PLANTED[number].model)):
+    with use_model(ask_fact_by_fact(NORM if number is None else CONTRACT_FAULTS[number].model)):
         messages = run_checkables(analyze_function(contract, options))
     said = [{"state": message.state.name, "text": message.message} for message in messages]
     print(json.dumps({"said": said, "paths": followed[FOLLOWED]}))

@@ -1,10 +1,10 @@
-"""The decision about one head: any entry, any settings."""
+"""The contract of one decision about a head: any entry, any settings."""
 
 from __future__ import annotations
 
 from typing import Optional
 
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import in_question
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import function_under_contract
 from entrycache_reference.pulsar_pip430.config import Settings
 from entrycache_reference.pulsar_pip430.state import Entry
 
@@ -37,7 +37,7 @@ def contract(
     post: __return__ == ()
     """
     entry = None if gone else Entry(1, 0, requeues, accessed, count, None)
-    action = in_question("decision.decide")(entry, halt, Settings(1000, 0.9, 1, most, extend)).action.name
+    action = function_under_contract("decision.decide")(entry, halt, Settings(1000, 0.9, 1, most, extend)).action.name
     wrong = []
     if gone:
         return () if action == "MISSING" else ("R-EVICT-1",)

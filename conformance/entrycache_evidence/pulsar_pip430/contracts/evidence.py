@@ -1,4 +1,9 @@
-"""Plain inputs of the contracts: a grid on which each planted error has to show."""
+"""Obtain the grade *confirmed*: ask CrossHair about contracts, and show that each detects seeded faults.
+
+A `Contract` names a module, plain inputs and a number of paths. `plan` chooses for each rule a seeded fault that the
+contract detects on a plain input. `confirm` runs CrossHair in child processes: it has to confirm the contract on the
+reference, and to refute it with a seeded fault.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +20,21 @@ from entrycache_conformance.subjects import processes
 from entrycache_evidence.core.models import use_model
 from entrycache_evidence.core.results import Evidence, Result
 from entrycache_evidence.core.scheduler import Batch, Work
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import PLANTED, Held, sound
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import CONTRACT_FAULTS, QueueSlot, is_sound_queue
 from entrycache_faults.reference.pulsar_pip430.registry import EndlessPass
 from entrycache_reference.rules import Rule
 
 
 def decisions() -> Iterator[tuple[Any, ...]]:
-    """Arguments of the contract about one decision."""
+    """Yield arguments of the contract about one decision."""
     flags = (False, True)
     yield from product(flags, flags, flags, flags, (None, -1, 0, 1), (0, 1, 2), (0, 1))
 
 
-def pairs(sizes: tuple[int, ...], stamps: tuple[int, ...], dead: bool) -> Iterator[tuple[Held, Held]]:
-    """Two slots; dead ones only where asked for."""
+def pairs(sizes: tuple[int, ...], stamps: tuple[int, ...], dead: bool) -> Iterator[tuple[QueueSlot, QueueSlot]]:
+    """Yield pairs of slots; with `dead`, dead ones too."""
     one = [
-        Held(gone, size, stamp, requeues, accessed, count)
+        QueueSlot(gone, size, stamp, requeues, accessed, count)
         for gone, size, stamp, requeues, accessed, count in product(
             (False, True) if dead else (False,), sizes, stamps, (0, 1), (False, True), (None, 0, 1)
         )
@@ -38,53 +43,52 @@ def pairs(sizes: tuple[int, ...], stamps: tuple[int, ...], dead: bool) -> Iterat
 
 
 def time_pairs() -> Iterator[tuple[Any, ...]]:
-    """Arguments of a time pass over two live entries."""
+    """Yield arguments of a time pass over two live entries."""
     for pair in pairs((1,), (0, 1, 2), dead=False):
-        if sound(pair, 2):
+        if is_sound_queue(pair, 2):
             yield from ((*pair, 2, cutoff) for cutoff in (1, 2))
 
 
 def size_pairs() -> Iterator[tuple[Any, ...]]:
-    """Arguments of a size pass over two live entries."""
+    """Yield arguments of a size pass over two live entries."""
     yield from ((*pair, need) for pair in pairs((0, 2), (0,), dead=False) for need in (1, 2))
 
 
 def time_threes() -> Iterator[tuple[Any, ...]]:
-    """Arguments of a time pass over three live entries: those of two, and a young one behind."""
+    """Yield arguments of a time pass over three live entries: two of `time_pairs` and a young one."""
     for first, second, now, cutoff in time_pairs():
-        yield first, second, Held(False, 1, now, 0, False, None), now, cutoff
+        yield first, second, QueueSlot(False, 1, now, 0, False, None), now, cutoff
 
 
 def size_threes() -> Iterator[tuple[Any, ...]]:
-    """Arguments of a size pass over three live entries: those of two, and one behind."""
+    """Yield arguments of a size pass over three live entries: two of `size_pairs` and another one."""
     for first, second, need in size_pairs():
-        yield first, second, Held(False, 1, 0, 0, False, 1), need
+        yield first, second, QueueSlot(False, 1, 0, 0, False, 1), need
 
 
 def time_slots() -> Iterator[tuple[Any, ...]]:
-    """Arguments of a time pass over at most two slots."""
+    """Yield arguments of a time pass over at most two slots."""
     for pair in pairs((1,), (0, 2), dead=True):
-        if sound(pair, 2):
+        if is_sound_queue(pair, 2):
             yield from ((*pair, 2, 2, 2, extend, most) for extend in (True, False) for most in (0, 1))
 
 
 def size_slots() -> Iterator[tuple[Any, ...]]:
-    """Arguments of a size pass over at most two slots."""
+    """Yield arguments of a size pass over at most two slots."""
     yield from ((*pair, 2, need, True, 1) for pair in pairs((0, 2), (0,), dead=True) for need in (1, 2))
 
 
-# --- evidence
-# The evidence of CrossHair: contracts confirmed over all paths, and planted errors that they see.
+# --- Evidence
 
 HERE: Final = __name__.rpartition(".")[0]
-HANGS_SECONDS: Final = 7200.0
-"""After these a child hangs; what limits CrossHair is a number of paths, which is the same on any machine."""
+HANG_SECONDS: Final = 7200.0
+"""The time after which a child counts as hanging; the number of paths is the real limit, equal on any machine."""
 UNFINISHED: Final = "NOT FINISHED"
-"""Said of a contract that holds as far as it was followed: more paths are left than it may take."""
+"""The verdict on a contract that holds on the paths so far, while more paths are left than it may take."""
 
 
 class Contract(NamedTuple):
-    """A module with a contract, plain inputs for it, and the paths that CrossHair may follow, of either kind."""
+    """A module with a contract, plain inputs for it, and the greatest number of paths of CrossHair."""
 
     name: str
     grid: Callable[[], Iterator[tuple[Any, ...]]]
@@ -92,12 +96,12 @@ class Contract(NamedTuple):
 
     @property
     def module(self) -> ModuleType:
-        """The module, imported."""
+        """The imported module."""
         return importlib.import_module(f"{HERE}.{self.name}")
 
 
-class Planned(NamedTuple):
-    """A contract, and for each of its rules the number of a planted error that it sees, None where there is none."""
+class ContractPlan(NamedTuple):
+    """A contract, and for each of its rules the number of a seeded fault that it detects, or None."""
 
     contract: Contract
     numbers: dict[str, int | None]
@@ -119,18 +123,21 @@ NIGHTLY: Final = (
     Contract("size_pass", size_slots, 500_000),
     *LONG[1:],
 )
-"""The first contract that confirms a rule gives its evidence."""
+"""The contracts of a nightly run; the first contract that confirms a rule gives its evidence."""
 
 
-def ask(contract: Contract, planted: int | None = None) -> tuple[str, str]:
-    """What CrossHair says about a contract, in a child process: a state and a text; UNFINISHED where paths are left."""
+def ask_crosshair(contract: Contract, planted: int | None = None) -> tuple[str, str]:
+    """Ask CrossHair about a contract in a child process; return a state and a text.
+
+    The state is `UNFINISHED` if paths are left.
+    """
     command = [sys.executable, "-m", f"{HERE}.child", contract.module.__name__, str(contract.paths)]
     if planted is not None:
         command.append(str(planted))
     try:
-        done = processes.run_program(command, timeout_seconds=HANGS_SECONDS)
+        done = processes.run_program(command, timeout_seconds=HANG_SECONDS)
     except subprocess.TimeoutExpired:
-        return UNFINISHED, f"no answer within {HANGS_SECONDS:.0f} s"
+        return UNFINISHED, f"no answer within {HANG_SECONDS:.0f} s"
     if done.returncode:
         return "CRASHED", done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "no reason given"
     answer = json.loads(done.stdout.strip().splitlines()[-1])
@@ -142,19 +149,19 @@ def ask(contract: Contract, planted: int | None = None) -> tuple[str, str]:
     return messages[0]["state"], messages[0]["text"]
 
 
-def seen(contract: Contract, rule: str) -> int | None:
-    """The number of the first planted error of a rule that the contract names on a plain input."""
+def find_detected_fault(contract: Contract, rule: str) -> int | None:
+    """Return the number of the first seeded fault of a rule that the contract detects on a plain input, or None."""
     check = contract.module.contract
-    own = [at for at, mutant in enumerate(PLANTED) if mutant.rule.value == rule]
-    others = [at for at, mutant in enumerate(PLANTED) if mutant.note.startswith("The table flipped")]
+    own = [at for at, mutant in enumerate(CONTRACT_FAULTS) if mutant.rule.value == rule]
+    others = [at for at, mutant in enumerate(CONTRACT_FAULTS) if mutant.note.startswith("The table flipped")]
     for number in [*own, *(at for at in others if at not in own)]:
-        with use_model(PLANTED[number].model):
-            if _named(check, contract.grid(), rule):
+        with use_model(CONTRACT_FAULTS[number].model):
+            if _names_rule(check, contract.grid(), rule):
                 return number
     return None
 
 
-def _named(check: Callable[..., tuple[str, ...]], grid: Iterator[tuple[Any, ...]], rule: str) -> bool:
+def _names_rule(check: Callable[..., tuple[str, ...]], grid: Iterator[tuple[Any, ...]], rule: str) -> bool:
     for values in grid:
         try:
             if rule in check(*values):
@@ -164,17 +171,20 @@ def _named(check: Callable[..., tuple[str, ...]], grid: Iterator[tuple[Any, ...]
     return False
 
 
-def plan(contracts: Sequence[Contract]) -> list[Planned]:
-    """For each rule of each contract a planted error that it sees; runs in this process, error after error."""
-    return [Planned(contract, {rule: seen(contract, rule) for rule in contract.module.RULES}) for contract in contracts]
+def plan(contracts: Sequence[Contract]) -> list[ContractPlan]:
+    """Choose for each rule of each contract a seeded fault that it detects; this runs in the current process."""
+    return [
+        ContractPlan(contract, {rule: find_detected_fault(contract, rule) for rule in contract.module.RULES})
+        for contract in contracts
+    ]
 
 
-def confirm(planned: Sequence[Planned]) -> Work[Result]:
-    """Ask CrossHair about these contracts; the evidence for each rule that one confirms, and what failed."""
+def confirm(planned: Sequence[ContractPlan]) -> Work[Result]:
+    """Ask CrossHair about these contracts; return the evidence of each confirmed rule, and the failures."""
     evidence: dict[Rule, Evidence] = {}
     failures: list[str] = []
     # The large ones stand last, and go first; which contract gives the evidence of a rule is as planned.
-    confirmed = yield Batch("CrossHair", _confirmed, planned[::-1])
+    confirmed = yield Batch("CrossHair", _confirm_contract, planned[::-1])
     for shown, failed in confirmed[::-1]:
         failures += failed
         for found in shown:
@@ -182,23 +192,25 @@ def confirm(planned: Sequence[Planned]) -> Work[Result]:
     return list(evidence.values()), failures
 
 
-def _confirmed(planned: Planned) -> Result:
+def _confirm_contract(planned: ContractPlan) -> Result:
     contract, numbers = planned
-    state, text = ask(contract)
+    state, text = ask_crosshair(contract)
     if state != "CONFIRMED":
         return [], [f"contract {contract.name}: {state}: {text}"]
-    failures = [f"{rule}: contract {contract.name} sees no error" for rule, at in numbers.items() if at is None]
+    failures = [
+        f"{rule}: contract {contract.name} detects no seeded fault" for rule, at in numbers.items() if at is None
+    ]
     first = next((number for number in numbers.values() if number is not None), None)
     if first is None:
         return [], failures
-    state, text = ask(contract, first)
+    state, text = ask_crosshair(contract, first)
     if state != "POST_FAIL":
-        note = PLANTED[first].note
+        note = CONTRACT_FAULTS[first].note
         return [], [*failures, f"contract {contract.name}: CrossHair does not refute {note!r}: {state}: {text}"]
     evidence = []
     for rule, number in numbers.items():
         if number is not None:
-            how = "found by CrossHair" if number == first else "seen by the contract on a plain input"
-            refuted = f"{PLANTED[number].note} ({how})"
+            how = "found by CrossHair" if number == first else "detected by the contract on a plain input"
+            refuted = f"{CONTRACT_FAULTS[number].note} ({how})"
             evidence.append(Evidence(Rule(rule), "confirmed", contract.module.BOUNDS, refuted))
     return evidence, failures

@@ -1,4 +1,10 @@
-"""Small states for contracts, and what the rules ask of a pass over one, written without the reference's functions."""
+"""What contracts share: small states, the rules' demands on a pass, seeded faults, and the decision fact by fact.
+
+`build_state` builds a state from a few slots. `find_broken_sums` and `find_broken_order` say, without the reference's
+functions, which rules a pass over it breaks. `CONTRACT_FAULTS` lists the seeded faults that contracts have to detect:
+one for each rule, the flipped decision tables, and some inside passes. `FactByFact` replaces the decision table so that
+a path splits only at facts that decide.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +28,13 @@ CACHE = CacheName("a")
 NORM = Model("entrycache_reference.pulsar_pip430")
 
 
-def in_question(place: str) -> Any:
-    """The function that a contract is about: the reference's, or that of the model with a planted error."""
+def function_under_contract(place: str) -> Any:
+    """Return the function under contract, of the reference or of the model under test."""
     return (current_model() or NORM)[place]
 
 
-class Held(NamedTuple):
-    """One slot of the queue; `gone`: it is dead, and the rest means nothing."""
+class QueueSlot(NamedTuple):
+    """A slot of the queue; a dead one (`gone`) has no meaningful other field."""
 
     gone: bool
     size: int
@@ -38,8 +44,8 @@ class Held(NamedTuple):
     reads: int | None
 
 
-def sound(queue: tuple[Held, ...], now: int) -> bool:
-    """Whether this is a queue that the rules allow: sizes and requeues not below 0, stamps in order."""
+def is_sound_queue(queue: tuple[QueueSlot, ...], now: int) -> bool:
+    """Return whether the rules allow this queue: sizes and requeues are not negative, and stamps ascend."""
     latest = 0
     for held in queue:
         if not held.gone:
@@ -49,8 +55,8 @@ def sound(queue: tuple[Held, ...], now: int) -> bool:
     return latest <= now
 
 
-def state_of(queue: tuple[Held, ...], now: int, settings: Settings) -> State:
-    """The state with this queue; the slots are numbered from the head."""
+def build_state(queue: tuple[QueueSlot, ...], now: int, settings: Settings) -> State:
+    """Build the state with this queue; its slots are numbered from the head."""
     entries: dict[Position, Entry] = {}
     slots: list[Slot | None] = []
     total = 0
@@ -65,8 +71,8 @@ def state_of(queue: tuple[Held, ...], now: int, settings: Settings) -> State:
     return State(now, settings, {CACHE: Cache(entries, total)}, tuple(slots), total)
 
 
-def broken_sums(queue: tuple[Held, ...], pre: State, step: Step) -> tuple[str, ...]:
-    """The rules about bytes that a pass breaks."""
+def find_broken_sums(queue: tuple[QueueSlot, ...], pre: State, step: Step) -> tuple[str, ...]:
+    """Return the rules about bytes that a pass breaks."""
     after = step.state
     cache = after.caches[CACHE]
     entries = cache.entries
@@ -80,8 +86,8 @@ def broken_sums(queue: tuple[Held, ...], pre: State, step: Step) -> tuple[str, .
     return tuple(wrong)
 
 
-def broken_order(queue: tuple[Held, ...], pre: State, step: Step) -> tuple[str, ...]:
-    """The rules about slots, stamps and requeues that a pass breaks."""
+def find_broken_order(queue: tuple[QueueSlot, ...], pre: State, step: Step) -> tuple[str, ...]:
+    """Return the rules about slots, stamps and requeues that a pass breaks."""
     after = step.state
     entries = after.caches[CACHE].entries
     wrong: list[str] = []
@@ -119,23 +125,22 @@ def broken_order(queue: tuple[Held, ...], pre: State, step: Step) -> tuple[str, 
     return tuple(wrong)
 
 
-# --- planted
-# The errors that contracts have to see: one planted fault a rule, the flips of the table, and some inside passes.
+# --- Seeded faults
 
-INSIDE: Final = FaultRegistry(OWN.package)
-"""Errors inside passes, which only contracts are to see."""
+PASS_FAULTS: Final = FaultRegistry(OWN.package)
+"""Seeded faults inside passes, which only contracts detect."""
 
-planted = INSIDE.register
+seeded_pass_fault = PASS_FAULTS.register
 
 
-@planted(Rule.STATE_3, "passes.requeue_entry")
-@planted(Rule.REQUEUE_4, "passes.requeue_entry")
+@seeded_pass_fault(Rule.STATE_3, "passes.requeue_entry")
+@seeded_pass_fault(Rule.REQUEUE_4, "passes.requeue_entry")
 def requeued_keeping_its_stamp(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
     """A requeued entry keeps its stamp."""
     return entry._replace(accessed=False, requeues=entry.requeues + 1)
 
 
-@planted(Rule.STATE_1, "passes.remove_from_cache")
+@seeded_pass_fault(Rule.STATE_1, "passes.remove_from_cache")
 def without_keeping_the_bytes(caches: dict[CacheName, Cache], slot: Slot) -> None:
     """A pass leaves the bytes of what it removes in the cache's sum."""
     cache = caches[slot.cache]
@@ -143,12 +148,12 @@ def without_keeping_the_bytes(caches: dict[CacheName, Cache], slot: Slot) -> Non
     caches[slot.cache] = Cache(entries, cache.size_bytes)
 
 
-@planted(Rule.STATE_2, "passes.remove_from_cache")
+@seeded_pass_fault(Rule.STATE_2, "passes.remove_from_cache")
 def without_keeping_the_entry(caches: dict[CacheName, Cache], slot: Slot) -> None:
     """A pass takes the slot of what it removes and leaves the entry."""
 
 
-@planted(Rule.EVICT_7, "passes.run_pass")
+@seeded_pass_fault(Rule.EVICT_7, "passes.run_pass")
 def pass_counting_requeues(state: State, kind: passes.PassKind, bound: int, config: Config) -> Step:
     """A pass counts requeued entries as evicted ones."""
     done = passes.run_pass(state, kind, bound, config)
@@ -157,22 +162,21 @@ def pass_counting_requeues(state: State, kind: passes.PassKind, bound: int, conf
     return done._replace(outcome=outcomes.Removed(done.outcome.entries + again, done.outcome.bytes))
 
 
-STALE: Final = next(fault for fault in INSIDE if fault.rule is Rule.STATE_3)
+STALE_STAMP_FAULT: Final = next(fault for fault in PASS_FAULTS if fault.rule is Rule.STATE_3)
 
-PLANTED: Final[tuple[Fault, ...]] = (
+CONTRACT_FAULTS: Final[tuple[Fault, ...]] = (
     *OWN.own,
-    *INSIDE,
+    *PASS_FAULTS,
     *(dataclasses.replace(flip, note=f"The table flipped, {flip.note}.") for flip in decision_flips()),
 )
-"""In a fixed order: a number names one for a child process."""
+"""The seeded faults in a fixed order, so that a number names one for a child process."""
 
 
-# --- fact_by_fact
-# The decision table asked one fact after another: whoever follows branches meets only those that decide.
+# --- The decision table fact by fact
 
 
 class Question(NamedTuple):
-    """The column of a fact, and what is next where it is false and where it is true."""
+    """A fact that is asked for, by its column, and what follows if it is false or true."""
 
     column: int
     no: Question | Line
@@ -180,33 +184,35 @@ class Question(NamedTuple):
 
 
 class FactByFact:
-    """A table from facts to lines, for facts that may stand for booleans: each is turned into one once it is asked.
+    """A decision table that asks one fact after another and turns each into a boolean only then.
 
-    It answers as the table does. The table itself would turn all facts into booleans for its hash, and so tell apart
-    ways that end on one line.
+    It answers as the table does. A plain table would turn all facts into booleans for its hash, and so split paths that
+    end in one line.
     """
 
     def __init__(self, table: Mapping[Facts, Line]) -> None:
-        self.first = _first(list(table.items()), 0)
+        self.first = _first_question(list(table.items()), 0)
 
     def __getitem__(self, facts: Facts) -> Line:
-        """The line for these facts."""
+        """Return the line for these facts."""
         at = self.first
         while isinstance(at, Question):
             at = at.yes if facts[at.column] else at.no
         return at
 
 
-def _first(left: Sequence[tuple[Facts, Line]], column: int) -> Question | Line:
-    """What is asked first about these lines, whose facts agree before the column; a line, if it is the only one."""
+def _first_question(left: Sequence[tuple[Facts, Line]], column: int) -> Question | Line:
+    """Build the first question about these lines, whose facts agree before the column, or the only line left."""
     found = left[0][1]
     if all(line is found for _, line in left):
         return found
-    no, yes = (_first([part for part in left if part[0][column] is fact], column + 1) for fact in (False, True))
+    no, yes = (
+        _first_question([part for part in left if part[0][column] is fact], column + 1) for fact in (False, True)
+    )
     return no if no is yes else Question(column, no, yes)
 
 
-def fact_by_fact(model: Model) -> Model:
-    """The model, whose decisions ask one fact after another."""
+def ask_fact_by_fact(model: Model) -> Model:
+    """Return the model with decisions that ask one fact after another."""
     place = "decision.LOOKUP"
     return Model(model.package, {**model.replaced, place: FactByFact(model[place])})

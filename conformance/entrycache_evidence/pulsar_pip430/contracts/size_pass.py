@@ -1,8 +1,14 @@
-"""A whole size pass over a small queue."""
+"""The contract of a whole size pass over at most two slots."""
 
 from __future__ import annotations
 
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import CACHE, Held, broken_sums, in_question, state_of
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import (
+    CACHE,
+    QueueSlot,
+    build_state,
+    find_broken_sums,
+    function_under_contract,
+)
 from entrycache_reference.pulsar_pip430 import passes
 from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.vocabulary import Position
@@ -14,11 +20,11 @@ BOUNDS = (
 )
 
 
-def broken(queue: tuple[Held, ...], now: int, need: int, extend: bool, most: int) -> tuple[str, ...]:
-    """The rules that this size pass breaks."""
-    pre = state_of(queue, now, Settings(1000, 0.9, 1, most, extend))
-    step = in_question("passes.run_pass")(pre, passes.PassKind.SIZE, need, Config())
-    wrong = list(broken_sums(queue, pre, step))
+def find_broken_rules(queue: tuple[QueueSlot, ...], now: int, need: int, extend: bool, most: int) -> tuple[str, ...]:
+    """Return the rules that this size pass breaks."""
+    pre = build_state(queue, now, Settings(1000, 0.9, 1, most, extend))
+    step = function_under_contract("passes.run_pass")(pre, passes.PassKind.SIZE, need, Config())
+    wrong = list(find_broken_sums(queue, pre, step))
     entries = step.state.caches[CACHE].entries
     removed = [held for number, held in enumerate(queue) if not held.gone and Position(0, number) not in entries]
     freed = sum(held.size for held in removed)
@@ -29,11 +35,11 @@ def broken(queue: tuple[Held, ...], now: int, need: int, extend: bool, most: int
     return tuple(wrong)
 
 
-def contract(first: Held, second: Held, held: int, need: int, extend: bool, most: int) -> tuple[str, ...]:
+def contract(first: QueueSlot, second: QueueSlot, held: int, need: int, extend: bool, most: int) -> tuple[str, ...]:
     """Name the rules that a size pass over at most two slots breaks.
 
     pre: 0 <= held <= 2 and 0 <= most <= 1 and need > 0
     pre: all(slot.size >= 0 and slot.stamp == 0 and slot.requeues >= 0 for slot in (first, second)[:held])
     post: __return__ == ()
     """
-    return broken((first, second)[:held], 0, need, extend, most)
+    return find_broken_rules((first, second)[:held], 0, need, extend, most)

@@ -1,9 +1,9 @@
-"""A whole size pass over two live entries."""
+"""The contract of a whole size pass over two live entries."""
 
 from __future__ import annotations
 
 from entrycache_evidence.pulsar_pip430.contracts import size_pass
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import Held
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import QueueSlot
 
 RULES = size_pass.RULES
 BOUNDS = (
@@ -12,11 +12,11 @@ BOUNDS = (
 )
 
 
-def contract(first: Held, second: Held, need: int) -> tuple[str, ...]:
+def contract(first: QueueSlot, second: QueueSlot, need: int) -> tuple[str, ...]:
     """Name the rules that a size pass over two entries breaks.
 
     pre: not first.gone and not second.gone and first.stamp == 0 and second.stamp == 0 and need > 0
     pre: first.size >= 0 and second.size >= 0 and first.requeues >= 0 and second.requeues >= 0
     post: __return__ == ()
     """
-    return size_pass.broken((first, second), 0, need, True, 1)
+    return size_pass.find_broken_rules((first, second), 0, need, True, 1)

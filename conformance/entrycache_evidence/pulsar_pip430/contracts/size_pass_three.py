@@ -1,9 +1,9 @@
-"""A whole size pass over three live entries."""
+"""The contract of a whole size pass over three live entries."""
 
 from __future__ import annotations
 
 from entrycache_evidence.pulsar_pip430.contracts import size_pass
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import Held
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import QueueSlot
 
 RULES = size_pass.RULES
 BOUNDS = (
@@ -12,7 +12,7 @@ BOUNDS = (
 )
 
 
-def contract(first: Held, second: Held, third: Held, need: int) -> tuple[str, ...]:
+def contract(first: QueueSlot, second: QueueSlot, third: QueueSlot, need: int) -> tuple[str, ...]:
     """Name the rules that a size pass over three entries breaks.
 
     pre: not first.gone and not second.gone and not third.gone and need > 0
@@ -21,4 +21,4 @@ def contract(first: Held, second: Held, third: Held, need: int) -> tuple[str, ..
     pre: first.requeues >= 0 and second.requeues >= 0 and third.requeues >= 0
     post: __return__ == ()
     """
-    return size_pass.broken((first, second, third), 0, need, True, 1)
+    return size_pass.find_broken_rules((first, second, third), 0, need, True, 1)

@@ -1,8 +1,15 @@
-"""A whole time pass over a small queue."""
+"""The contract of a whole time pass over at most two slots."""
 
 from __future__ import annotations
 
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import CACHE, Held, broken_order, in_question, state_of
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import (
+    CACHE,
+    QueueSlot,
+    build_state,
+    find_broken_order,
+    function_under_contract,
+    is_sound_queue,  # noqa: F401 - the precondition of the contract calls it
+)
 from entrycache_reference.pulsar_pip430 import passes
 from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.vocabulary import Position
@@ -25,11 +32,11 @@ BOUNDS = (
 )
 
 
-def broken(queue: tuple[Held, ...], now: int, cutoff: int, extend: bool, most: int) -> tuple[str, ...]:
-    """The rules that this time pass breaks."""
-    pre = state_of(queue, now, Settings(1000, 0.9, 1, most, extend))
-    step = in_question("passes.run_pass")(pre, passes.PassKind.TIME, cutoff, Config())
-    wrong = list(broken_order(queue, pre, step))
+def find_broken_rules(queue: tuple[QueueSlot, ...], now: int, cutoff: int, extend: bool, most: int) -> tuple[str, ...]:
+    """Return the rules that this time pass breaks."""
+    pre = build_state(queue, now, Settings(1000, 0.9, 1, most, extend))
+    step = function_under_contract("passes.run_pass")(pre, passes.PassKind.TIME, cutoff, Config())
+    wrong = list(find_broken_order(queue, pre, step))
     entries = step.state.caches[CACHE].entries
     for number, held in enumerate(queue):
         entry = entries.get(Position(0, number))
@@ -41,12 +48,14 @@ def broken(queue: tuple[Held, ...], now: int, cutoff: int, extend: bool, most: i
     return tuple(wrong)
 
 
-def contract(first: Held, second: Held, held: int, now: int, cutoff: int, extend: bool, most: int) -> tuple[str, ...]:
+def contract(
+    first: QueueSlot, second: QueueSlot, held: int, now: int, cutoff: int, extend: bool, most: int
+) -> tuple[str, ...]:
     """Name the rules that a time pass over at most two slots breaks.
 
     pre: 0 <= held <= 2 and 0 <= most <= 1 and 0 <= now and cutoff <= now
-    pre: sound((first, second)[:held], now)
+    pre: is_sound_queue((first, second)[:held], now)
     pre: all(slot.size == 1 for slot in (first, second)[:held])
     post: __return__ == ()
     """
-    return broken((first, second)[:held], now, cutoff, extend, most)
+    return find_broken_rules((first, second)[:held], now, cutoff, extend, most)

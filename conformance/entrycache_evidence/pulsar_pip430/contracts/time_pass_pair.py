@@ -1,9 +1,12 @@
-"""A whole time pass over two live entries."""
+"""The contract of a whole time pass over two live entries."""
 
 from __future__ import annotations
 
 from entrycache_evidence.pulsar_pip430.contracts import time_pass
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import Held, sound  # noqa: F401 - the contract asks `sound`
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import (
+    QueueSlot,
+    is_sound_queue,  # noqa: F401 - the precondition of the contract calls it
+)
 
 RULES = tuple(rule for rule in time_pass.RULES if rule != "R-EVICT-1")
 BOUNDS = (
@@ -12,11 +15,11 @@ BOUNDS = (
 )
 
 
-def contract(first: Held, second: Held, now: int, cutoff: int) -> tuple[str, ...]:
+def contract(first: QueueSlot, second: QueueSlot, now: int, cutoff: int) -> tuple[str, ...]:
     """Name the rules that a time pass over two entries breaks.
 
     pre: not first.gone and not second.gone and first.size == 1 and second.size == 1
-    pre: 0 <= now and cutoff <= now and sound((first, second), now)
+    pre: 0 <= now and cutoff <= now and is_sound_queue((first, second), now)
     post: __return__ == ()
     """
-    return time_pass.broken((first, second), now, cutoff, True, 1)
+    return time_pass.find_broken_rules((first, second), now, cutoff, True, 1)

@@ -1,9 +1,12 @@
-"""A whole time pass over three live entries."""
+"""The contract of a whole time pass over three live entries."""
 
 from __future__ import annotations
 
 from entrycache_evidence.pulsar_pip430.contracts import time_pass, time_pass_pair
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import Held, sound  # noqa: F401 - the contract asks `sound`
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import (
+    QueueSlot,
+    is_sound_queue,  # noqa: F401 - the precondition of the contract calls it
+)
 
 RULES = time_pass_pair.RULES
 BOUNDS = (
@@ -12,12 +15,12 @@ BOUNDS = (
 )
 
 
-def contract(first: Held, second: Held, third: Held, now: int, cutoff: int) -> tuple[str, ...]:
+def contract(first: QueueSlot, second: QueueSlot, third: QueueSlot, now: int, cutoff: int) -> tuple[str, ...]:
     """Name the rules that a time pass over three entries breaks.
 
     pre: not first.gone and not second.gone and not third.gone
     pre: first.size == 1 and second.size == 1 and third.size == 1
-    pre: 0 <= now and cutoff <= now and sound((first, second, third), now)
+    pre: 0 <= now and cutoff <= now and is_sound_queue((first, second, third), now)
     post: __return__ == ()
     """
-    return time_pass.broken((first, second, third), now, cutoff, True, 1)
+    return time_pass.find_broken_rules((first, second, third), now, cutoff, True, 1)

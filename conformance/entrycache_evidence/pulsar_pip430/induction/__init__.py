@@ -1,1 +1,1 @@
-"""What is proved of `pulsar-pip430` with z3."""
+"""Lemmas about `pulsar-pip430` that z3 proves."""

@@ -1,4 +1,9 @@
-"""The fold lemmas: what a turn of the loop of `run_pass` keeps holds after any number of them; and its end."""
+"""Lemmas about the loop of `run_pass`: a property that any turn keeps holds after any number of turns.
+
+The claims are in `pass_loop`; each becomes an obligation on all paths of two turns, the second of which stands for any
+turn. The last lemma, R-REQUEUE-9, is about variant `size_pass_rounds` "one": it asks the question whether a turn is
+late as if any number of turns had been made before.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +15,21 @@ from typing import Any, Final
 import z3
 
 from entrycache_evidence.core.models import FAULT_OF
-from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted
+from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation
 from entrycache_evidence.induction.symbolic import Term, paths, raw
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import INSIDE
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import PASS_FAULTS
 from entrycache_evidence.pulsar_pip430.induction import pass_loop
 from entrycache_evidence.pulsar_pip430.induction.pass_loop import (
     BOUND,
     SETTINGS,
     Claim,
+    LoopState,
     Run,
-    Seen,
     Setting,
-    played,
-    runs,
+    paths_of_two_turns,
+    run_turns,
 )
-from entrycache_evidence.pulsar_pip430.induction.shapes import asking, sound
+from entrycache_evidence.pulsar_pip430.induction.shapes import build_constraints, prepare_model
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430 import passes
 from entrycache_reference.pulsar_pip430.config import Config, SizePassRounds, Variants
@@ -33,12 +38,12 @@ from entrycache_reference.pulsar_pip430.state import Row, Slot, State, Step
 from entrycache_reference.rules import Rule
 
 
-def of_runs(claim: Claim) -> Callable[[Any, Model], Iterator[Obligation]]:
-    """The claim on every way of two turns, the second of which is any."""
+def run_obligations(claim: Claim) -> Callable[[Any, Model], Iterator[Obligation]]:
+    """Build the obligations of a claim on every path of two turns, the second of which is any turn."""
 
     def obligations(table: Any, model: Model) -> Iterator[Obligation]:
         for setting in SETTINGS:
-            given, ways = runs(model, setting)
+            given, ways = paths_of_two_turns(model, setting)
             said = []
             for condition, run in ways:
                 for further, answer in paths(lambda: claim(run), z3.And(given, condition)):  # noqa: B023
@@ -48,20 +53,20 @@ def of_runs(claim: Claim) -> Callable[[Any, Model], Iterator[Obligation]]:
     return obligations
 
 
-def _own(rule: Rule) -> Planted:
-    return Planted(FAULT_OF[rule].note, FAULT_OF[rule].model)
+def _rule_fault(rule: Rule) -> LemmaFault:
+    return LemmaFault(FAULT_OF[rule].note, FAULT_OF[rule].model)
 
 
-def _inside(rule: Rule) -> Planted:
-    fault = next(fault for fault in INSIDE if fault.rule is rule)
-    return Planted(fault.note, fault.model)
+def _pass_fault(rule: Rule) -> LemmaFault:
+    fault = next(fault for fault in PASS_FAULTS if fault.rule is rule)
+    return LemmaFault(fault.note, fault.model)
 
 
 def _to_the_head(queue: Any, slot: Slot) -> None:
     queue.appendleft(slot)
 
 
-AT_THE_HEAD: Final = Planted(
+AT_THE_HEAD: Final = LemmaFault(
     "A requeued entry stands at the head.", Model(FAULT_OF[Rule.EVICT_8].package, {"passes.put_back": _to_the_head})
 )
 
@@ -81,96 +86,120 @@ def _claims_stay(holds: Any, gone: Any) -> Any:
     return holds
 
 
-TOLD_TWICE: Final = Planted(
-    "The rows of a pass are told twice.", Model(AT_THE_HEAD.model.package, {"passes.rows_of_pass": _rows_twice})
+ROWS_TWICE: Final = LemmaFault(
+    "A pass reports its rows twice.", Model(AT_THE_HEAD.model.package, {"passes.rows_of_pass": _rows_twice})
 )
-COUNTED_ON: Final = Planted(
+COUNTS_TOO_FAR: Final = LemmaFault(
     "A pass counts what it halts at.", Model(AT_THE_HEAD.model.package, {"passes.run_pass": _counting_on})
 )
-STILL_HELD: Final = Planted(
+CLAIMS_KEPT: Final = LemmaFault(
     "A pass leaves claims on what it removed.",
     Model(AT_THE_HEAD.model.package, {"passes.drop_claims": _claims_stay}),
 )
-FOLD: Final = "the loop of run_pass, any number of turns, any slots behind the head"
+LOOP: Final = "the loop of run_pass, any number of turns, any slots behind the head"
 
 FOLD_LEMMAS: Final = (
-    Lemma(Rule.STATE_1, f"{FOLD}: the sums of bytes", of_runs(pass_loop.sums), _inside(Rule.STATE_1)),
-    Lemma(Rule.STATE_2, f"{FOLD}: one live slot an entry", of_runs(pass_loop.one_slot_each), _inside(Rule.STATE_2)),
-    Lemma(Rule.STATE_3, f"{FOLD}: the order of stamps", of_runs(pass_loop.by_age), _inside(Rule.STATE_3)),
+    Lemma(Rule.STATE_1, f"{LOOP}: the sums of bytes", run_obligations(pass_loop.claim_sums), _pass_fault(Rule.STATE_1)),
+    Lemma(
+        Rule.STATE_2,
+        f"{LOOP}: one live slot an entry",
+        run_obligations(pass_loop.one_slot_each),
+        _pass_fault(Rule.STATE_2),
+    ),
+    Lemma(Rule.STATE_3, f"{LOOP}: the order of stamps", run_obligations(pass_loop.by_age), _pass_fault(Rule.STATE_3)),
     Lemma(
         Rule.STATE_8,
-        f"{FOLD}: its rows, made of all events at the end, for two",
-        of_runs(pass_loop.one_row_each),
-        TOLD_TWICE,
+        f"{LOOP}: its rows, made of all events at the end, for two",
+        run_obligations(pass_loop.one_row_each),
+        ROWS_TWICE,
     ),
-    Lemma(Rule.COUNT_6, f"{FOLD}: what is held, at the end, for two", of_runs(pass_loop.claims_follow), STILL_HELD),
+    Lemma(
+        Rule.COUNT_6,
+        f"{LOOP}: what is held, at the end, for two",
+        run_obligations(pass_loop.claims_follow),
+        CLAIMS_KEPT,
+    ),
     Lemma(
         Rule.METRICS_4,
-        f"{FOLD}: what is counted, at the end, for two",
-        of_runs(pass_loop.answers_what_left),
-        COUNTED_ON,
+        f"{LOOP}: what is counted, at the end, for two",
+        run_obligations(pass_loop.answers_what_left),
+        COUNTS_TOO_FAR,
     ),
-    Lemma(Rule.EVICT_1, f"{FOLD}: its end", of_runs(pass_loop.no_dead_head), _own(Rule.EVICT_1)),
+    Lemma(Rule.EVICT_1, f"{LOOP}: its end", run_obligations(pass_loop.no_dead_head), _rule_fault(Rule.EVICT_1)),
     Lemma(
         Rule.EVICT_2,
-        f"{FOLD}: what is not at the head stays, as its end leaves all",
-        of_runs(pass_loop.the_rest_stays),
-        _own(Rule.EVICT_2),
+        f"{LOOP}: what is not at the head stays, as its end leaves all",
+        run_obligations(pass_loop.the_rest_stays),
+        _rule_fault(Rule.EVICT_2),
     ),
-    Lemma(Rule.EVICT_4, f"{FOLD}: the end of a size pass", of_runs(pass_loop.enough_or_empty), _own(Rule.EVICT_4)),
+    Lemma(
+        Rule.EVICT_4,
+        f"{LOOP}: the end of a size pass",
+        run_obligations(pass_loop.enough_or_empty),
+        _rule_fault(Rule.EVICT_4),
+    ),
     Lemma(
         Rule.EVICT_5,
-        f"{FOLD}: a size pass frees less than it needs and the size of the last entry it removed",
-        of_runs(pass_loop.overshoots_less_than_the_last),
-        _own(Rule.EVICT_5),
+        f"{LOOP}: a size pass frees less than it needs and the size of the last entry it removed",
+        run_obligations(pass_loop.overshoots_less_than_the_last),
+        _rule_fault(Rule.EVICT_5),
     ),
     Lemma(
         Rule.EVICT_7,
-        f"{FOLD}: each turn adds what it removed; the count of the answer, made of all events at the end, for two",
-        of_runs(pass_loop.answers_what_left),
-        _own(Rule.EVICT_7),
+        f"{LOOP}: each turn adds what it removed; the count of the answer, made of all events at the end, for two",
+        run_obligations(pass_loop.answers_what_left),
+        _rule_fault(Rule.EVICT_7),
     ),
     Lemma(
         Rule.EVICT_8,
-        f"{FOLD}: it takes heads and puts back at the tail",
-        of_runs(pass_loop.from_head_to_tail),
+        f"{LOOP}: it takes heads and puts back at the tail",
+        run_obligations(pass_loop.from_head_to_tail),
         AT_THE_HEAD,
     ),
-    Lemma(Rule.EXPIRE_1, f"{FOLD}: a turn of a time pass", of_runs(pass_loop.takes_only_expired), _own(Rule.EXPIRE_1)),
-    Lemma(Rule.EXPIRE_2, f"{FOLD}: the end of a time pass", of_runs(pass_loop.the_rest_is_young), _own(Rule.EXPIRE_2)),
+    Lemma(
+        Rule.EXPIRE_1,
+        f"{LOOP}: a turn of a time pass",
+        run_obligations(pass_loop.takes_only_expired),
+        _rule_fault(Rule.EXPIRE_1),
+    ),
+    Lemma(
+        Rule.EXPIRE_2,
+        f"{LOOP}: the end of a time pass",
+        run_obligations(pass_loop.the_rest_is_young),
+        _rule_fault(Rule.EXPIRE_2),
+    ),
     Lemma(
         Rule.LIVENESS_1,
-        f"{FOLD}: each turn lowers the rank, 1 a slot, the mark and what is left of the budget an entry; both "
+        f"{LOOP}: each turn lowers the rank, 1 a slot, the mark and what is left of the budget an entry; both "
         "variants of requeue_budget",
-        of_runs(pass_loop.ends),
-        _own(Rule.LIVENESS_1),
+        run_obligations(pass_loop.claim_termination),
+        _rule_fault(Rule.LIVENESS_1),
     ),
 )
-"""What holds of a pass over a queue of any length."""
+"""The lemmas about a pass over a queue of any length."""
 
 
-# --- one_round
-# R-REQUEUE-9: the loop of `run_pass` where a size pass has one round, after any number of turns, over any queue.
+# --- Size passes of one round
 
 _BEFORE, _SLOTS = z3.Ints("turns_before slots_at_the_beginning")
 ONE_ROUND: Final = Config(variants=Variants(size_pass_rounds=SizePassRounds.ONE))
-ASKED: Final = tuple(setting for setting in SETTINGS if setting.heads and setting.is_counted)
+ONE_ROUND_SETTINGS: Final = tuple(setting for setting in SETTINGS if setting.heads and setting.is_counted)
 
 
 @dataclass(frozen=True)
-class Counted:
-    """The run of a pass, and with what its turns asked whether they are late: slots looked at, slots there were."""
+class CountedRun:
+    """The run of a pass, and the arguments of each question whether a turn is late."""
 
     run: Run
     asked: tuple[tuple[int, int], ...]
 
 
-class _Counting:
-    """Whether a turn is late, asked as if any number of turns had been made before it, over any queue."""
+class _LatenessRecorder:
+    """A recorder of the question whether a turn is late, as if any number of turns had been made before."""
 
     def __init__(self, model: Model) -> None:
         self.asked: list[tuple[int, int]] = []
-        is_late = asking(model)["passes.is_late"]
+        is_late = prepare_model(model)["passes.is_late"]
 
         def any_round(kind: PassKind, looked_at: int, slots: int, config: Config) -> Any:
             self.asked.append((looked_at, slots))
@@ -178,20 +207,20 @@ class _Counting:
 
         self.model = Model(model.package, {**model.replaced, "passes.is_late": any_round})
 
-    def run(self, setting: Setting) -> Counted:
-        """One way of two turns."""
+    def run(self, setting: Setting) -> CountedRun:
+        """Run one path of two turns."""
         self.asked.clear()
-        run = played(self.model, setting.state(), setting.kind, ONE_ROUND)
-        return Counted(run, tuple(self.asked))
+        run = run_turns(self.model, setting.state(), setting.kind, ONE_ROUND)
+        return CountedRun(run, tuple(self.asked))
 
 
 @cache
-def _counting(model: Model) -> _Counting:
-    return _Counting(model)
+def _recorder_of(model: Model) -> _LatenessRecorder:
+    return _LatenessRecorder(model)
 
 
-def spares_one_round(counted: Counted) -> Any:
-    """Each turn counts itself and those before it; one after as many as there were slots puts nothing back."""
+def spares_one_round(counted: CountedRun) -> Any:
+    """Claim that each turn counts itself and those before it, and that a late one puts nothing back."""
     run, said = counted.run, []
     for at, ((before, after), asked) in enumerate(zip(run.turns, counted.asked, strict=False)):
         event, slots = after.events[-1], len(run.pre.queue)
@@ -205,15 +234,15 @@ def spares_one_round(counted: Counted) -> Any:
     return z3.And(said)
 
 
-def _marked(before: Seen, slot: Slot) -> Any:
+def _marked(before: LoopState, slot: Slot) -> Any:
     mark = raw(before.entry(slot).accessed)
     return z3.BoolVal(mark) if isinstance(mark, bool) else mark
 
 
 def _rounds(table: Any, model: Model) -> Iterator[Obligation]:
-    counting = _counting(model)
-    for setting in ASKED:
-        given = z3.And(sound(setting.state()), _BEFORE >= 0, _SLOTS >= 0)
+    counting = _recorder_of(model)
+    for setting in ONE_ROUND_SETTINGS:
+        given = z3.And(build_constraints(setting.state()), _BEFORE >= 0, _SLOTS >= 0)
         if setting.kind is PassKind.SIZE:
             given = z3.And(given, raw(BOUND) > 0)
         said = [
@@ -230,10 +259,10 @@ ONE_ROUND_LEMMAS: Final = (
         "number of slots at the beginning: a size pass puts nothing back after that many turns, and until then, as a "
         "time pass always, what was accessed",
         _rounds,
-        Planted(FAULT_OF[Rule.REQUEUE_9].note, FAULT_OF[Rule.REQUEUE_9].model),
+        LemmaFault(FAULT_OF[Rule.REQUEUE_9].note, FAULT_OF[Rule.REQUEUE_9].model),
     ),
 )
-"""The lemma of this module."""
+"""The lemma about size passes of one round."""
 
 LEMMAS: Final = (*FOLD_LEMMAS, *ONE_ROUND_LEMMAS)
 """All lemmas about the loop of a pass."""

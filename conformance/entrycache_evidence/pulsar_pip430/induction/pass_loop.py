@@ -1,7 +1,9 @@
-"""The loop of `run_pass`, run on z3 terms and looked at each time it decides whether to go on.
+"""Run the loop of `run_pass` on z3 terms, observe each turn, and state claims about it.
 
-An arbitrary turn is the second one: the first has brought the loop to any number of bytes freed and to any last event.
-`REST` stands for any number of slots behind: a turn that looked into one would fail, as nothing is known of them.
+The queue of the pass is replaced by one that records the variables of the loop whenever the loop asks whether it is
+empty. The first turn brings the loop to any number of freed bytes, so the second one is any turn. `REST` stands for any
+number of slots behind; a turn that looked into one would fail, since nothing is known of them. The claims below use the
+words of the rules.
 """
 
 from __future__ import annotations
@@ -16,7 +18,13 @@ from typing import Any, ClassVar, Final, NamedTuple
 import z3
 
 from entrycache_evidence.induction.symbolic import Term, paths, raw
-from entrycache_evidence.pulsar_pip430.induction.shapes import asking, entry_of, flag, number, sound
+from entrycache_evidence.pulsar_pip430.induction.shapes import (
+    any_boolean,
+    any_integer,
+    build_constraints,
+    build_entry,
+    prepare_model,
+)
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, Settings, Variants
 from entrycache_reference.pulsar_pip430.outcomes import Removed
@@ -30,14 +38,14 @@ FIRST: Final = Slot(A, Position(0, 0))
 SECOND: Final = Slot(A, Position(0, 1))
 REST: Final = Slot(A, Position(0, 2))
 OTHERS: Final = Slot(B, Position(0, 0))
-NAMED: Final = {FIRST: "first", SECOND: "second", REST: "rest", OTHERS: "others"}
+SLOT_NAMES: Final = {FIRST: "first", SECOND: "second", REST: "rest", OTHERS: "others"}
 TURNS: Final = 2
 RANK_OF_REST: Final = z3.Int("rank of the rest")
-BOUND: Final = number("bound")
+BOUND: Final = any_integer("bound")
 
 
-class Seen(NamedTuple):
-    """The loop where it decides whether to go on: what its names stand for."""
+class LoopState(NamedTuple):
+    """The variables of the loop at the point where it decides whether to go on."""
 
     caches: dict[CacheName, Cache]
     queue: tuple[Slot | None, ...]
@@ -45,59 +53,59 @@ class Seen(NamedTuple):
     events: tuple[PassEvent, ...]
 
     def entry(self, slot: Slot) -> Entry:
-        """The entry of a live slot."""
+        """Return the entry of a live slot."""
         return self.caches[slot.cache].entries[slot.pos]
 
 
 class Run(NamedTuple):
-    """The state that the pass met, the loop whenever it was looked at, and the step, where there was an end."""
+    """The state before the pass, the observations of its loop, and its step if it ended."""
 
     pre: State
     kind: PassKind
-    seen: tuple[Seen, ...]
+    seen: tuple[LoopState, ...]
     step: Step | None
 
     @property
-    def turns(self) -> tuple[tuple[Seen, Seen], ...]:
-        """The loop before and after each turn."""
+    def turns(self) -> tuple[tuple[LoopState, LoopState], ...]:
+        """The observations before and after each turn."""
         return tuple(pairwise(self.seen))
 
 
 class _Enough(Exception):
-    """The turns that were asked for have been made."""
+    """A signal that the requested turns have been made."""
 
 
-class _Watched(deque[Slot | None]):
-    """The queue of a pass. Asked whether it is empty, at the head of the loop, it notes what the loop holds."""
+class _WatchedQueue(deque[Slot | None]):
+    """A queue that records the variables of the loop whenever the loop asks whether it is empty."""
 
-    noted: ClassVar[list[Seen]] = []
+    noted: ClassVar[list[LoopState]] = []
 
     def __bool__(self) -> bool:
         names = sys._getframe(1).f_locals
         own, events = names["own"], tuple(names["events"])
-        self.noted.append(Seen(dict(own.caches), tuple(own.queue), names["freed_bytes"], events))
+        self.noted.append(LoopState(dict(own.caches), tuple(own.queue), names["freed_bytes"], events))
         if len(self.noted) > TURNS and len(self) and not events[-1].halted:
             raise _Enough
         return len(self) > 0
 
 
 @cache
-def _watching(model: Model) -> Model:
-    return asking(model, {"passes.deque": _Watched})
+def _watched_model(model: Model) -> Model:
+    return prepare_model(model, {"passes.deque": _WatchedQueue})
 
 
-def played(model: Model, pre: State, kind: PassKind, config: Config) -> Run:
-    """The run of a pass, as far as it is looked at."""
-    _Watched.noted.clear()
+def run_turns(model: Model, pre: State, kind: PassKind, config: Config) -> Run:
+    """Run a pass for as many turns as are observed."""
+    _WatchedQueue.noted.clear()
     try:
-        step = _watching(model)["passes.run_pass"](pre, kind, BOUND, config)
+        step = _watched_model(model)["passes.run_pass"](pre, kind, BOUND, config)
     except _Enough:
         step = None
-    return Run(pre, kind, tuple(_Watched.noted), step)
+    return Run(pre, kind, tuple(_WatchedQueue.noted), step)
 
 
 class Setting(NamedTuple):
-    """The two heads, whether they carry counts, what stands behind them, and what pass runs."""
+    """The two heads, whether they carry counts, the slots behind them, and the kind of pass."""
 
     kind: PassKind
     heads: tuple[Slot | None, ...]
@@ -107,23 +115,23 @@ class Setting(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the setting."""
         heads = ["dead" if slot is None else "live" for slot in self.heads]
         count = "counted" if self.is_counted else "uncounted"
         behind = "more behind" if self.rest else "nothing behind"
         return f"{self.kind.value} pass, {' then '.join(heads)}, {count}, {behind}, budget {self.budget.value}"
 
     def state(self) -> State:
-        """Any such state."""
-        own = {slot.pos: entry_of(NAMED[slot], self.is_counted) for slot in self.heads if slot is not None}
-        own |= {slot.pos: entry_of(NAMED[slot], True) for slot in self.rest if slot.cache == A}
-        other = {slot.pos: entry_of(NAMED[slot], True) for slot in self.rest if slot.cache == B}
-        caches = {A: Cache(own, number("a.bytes")), B: Cache(other, number("b.bytes"))}
-        most: Any = number("most")
-        settings = Settings(number("limit"), 0.9, number("ttl"), most, flag("extend"))
+        """Build any such state."""
+        own = {slot.pos: build_entry(SLOT_NAMES[slot], self.is_counted) for slot in self.heads if slot is not None}
+        own |= {slot.pos: build_entry(SLOT_NAMES[slot], True) for slot in self.rest if slot.cache == A}
+        other = {slot.pos: build_entry(SLOT_NAMES[slot], True) for slot in self.rest if slot.cache == B}
+        caches = {A: Cache(own, any_integer("a.bytes")), B: Cache(other, any_integer("b.bytes"))}
+        most: Any = any_integer("most")
+        settings = Settings(any_integer("limit"), 0.9, any_integer("ttl"), most, any_boolean("extend"))
         held = tuple(HeldPosition(slot, slot in {*self.heads, *self.rest}) for slot in (FIRST, SECOND, REST))
-        state = State(number("now"), settings, caches, (*self.heads, *self.rest), number("bytes"))
-        return state._replace(counts=Counts(evicted_entries=number("evicted")), holds={HoldName("kept"): held})
+        state = State(any_integer("now"), settings, caches, (*self.heads, *self.rest), any_integer("bytes"))
+        return state._replace(counts=Counts(evicted_entries=any_integer("evicted")), holds={HoldName("kept"): held})
 
 
 def _settings() -> Iterator[Setting]:
@@ -141,40 +149,39 @@ SETTINGS: Final = tuple(_settings())
 
 
 @cache
-def runs(model: Model, setting: Setting) -> tuple[Any, tuple[tuple[Any, Run], ...]]:
-    """What is assumed of the state, and every way that two turns go, with its condition."""
+def paths_of_two_turns(model: Model, setting: Setting) -> tuple[Any, tuple[tuple[Any, Run], ...]]:
+    """Return the assumptions about the state, and every path of two turns with its condition."""
     pre = setting.state()
-    given = z3.And(sound(pre), RANK_OF_REST >= 0)
+    given = z3.And(build_constraints(pre), RANK_OF_REST >= 0)
     if setting.kind is PassKind.SIZE:
         given = z3.And(given, raw(BOUND) > 0)
     config = Config(variants=Variants(requeue_budget=setting.budget))
-    return given, tuple(paths(lambda: played(model, pre, setting.kind, config), given))
+    return given, tuple(paths(lambda: run_turns(model, pre, setting.kind, config), given))
 
 
-# --- claims
-# What is claimed of a pass: of any turn of the loop of `run_pass`, and of its end.
+# --- Claims
 
 Claim = Callable[[Run], Any]
-"""What is claimed of a run, by the words of the rules; asked on each way."""
+"""A claim about a run in the words of the rules, checked on each path."""
 
 
-def entries(loop: Seen) -> dict[Slot, Entry]:
-    """All entries, by their slots."""
+def entries(loop: LoopState) -> dict[Slot, Entry]:
+    """Return all entries by their slots."""
     return {Slot(name, pos): entry for name, cache in loop.caches.items() for pos, entry in cache.entries.items()}
 
 
-def removed(before: Seen, after: Seen) -> list[Entry]:
-    """The entries that a turn removed."""
+def removed_entries(before: LoopState, after: LoopState) -> list[Entry]:
+    """Return the entries that a turn removed."""
     kept = entries(after)
     return [entry for slot, entry in entries(before).items() if slot not in kept]
 
 
-def sums(run: Run) -> Any:
-    """The bytes of each cache are the sum of its sizes, and all of them what the manager has less what is freed."""
+def claim_sums(run: Run) -> Any:
+    """Claim that the bytes of caches are the sums of sizes, and those of the manager less the freed their total."""
     said = []
     for loop in run.seen:
-        for cache in loop.caches.values():
-            said.append(raw(cache.size_bytes) == _sum(cache.entries.values()))
+        for one in loop.caches.values():
+            said.append(raw(one.size_bytes) == _sum(one.entries.values()))
         said.append(raw(run.pre.size_bytes) - raw(loop.freed) == _sum(entries(loop).values()))
     if run.step is not None:
         said.append(raw(run.step.state.size_bytes) == raw(run.pre.size_bytes) - raw(run.seen[-1].freed))
@@ -187,19 +194,19 @@ def _sum(held: Any) -> Any:
 
 
 def one_slot_each(run: Run) -> Any:
-    """Each entry has one live slot, and each live slot an entry."""
+    """Claim that each entry has one live slot, and each live slot an entry."""
     loops = [(loop.queue, entries(loop)) for loop in run.seen]
     if run.step is not None:
         loops.append((run.step.state.queue, entries(run.seen[-1])))
-    return all(_live(queue) == sorted(NAMED[slot] for slot in held) for queue, held in loops)
+    return all(_live_slots(queue) == sorted(SLOT_NAMES[slot] for slot in held) for queue, held in loops)
 
 
-def _live(queue: tuple[Slot | None, ...]) -> list[str]:
-    return sorted(NAMED[slot] for slot in queue if slot is not None)
+def _live_slots(queue: tuple[Slot | None, ...]) -> list[str]:
+    return sorted(SLOT_NAMES[slot] for slot in queue if slot is not None)
 
 
 def by_age(run: Run) -> Any:
-    """Of any two entries the one that stands before is not younger, and none is from the future."""
+    """Claim that stamps ascend from head to tail, and that none is later than the present."""
     now = raw(run.pre.now_nanos)
     said = []
     for loop in run.seen:
@@ -210,7 +217,7 @@ def by_age(run: Run) -> Any:
 
 
 def from_head_to_tail(run: Run) -> Any:
-    """A turn takes the head and nothing else; what it puts back stands at the tail. The end leaves the queue."""
+    """Claim that a turn takes only the head and puts it back at the tail, and that the end leaves the queue."""
     for before, after in run.turns:
         head, rest = before.queue[0], before.queue[1:]
         wanted = before.queue if after.events[-1].halted else rest
@@ -222,7 +229,7 @@ def from_head_to_tail(run: Run) -> Any:
 
 
 def the_rest_stays(run: Run) -> Any:
-    """A turn touches the head alone; one that halts, and the end, touch nothing."""
+    """Claim that a turn changes only the entry at the head, and that a halting turn and the end change nothing."""
     for before, after in run.turns:
         head = None if after.events[-1].halted else before.queue[0]
         was, now = entries(before), entries(after)
@@ -239,10 +246,10 @@ def the_rest_stays(run: Run) -> Any:
 
 
 def answers_what_left(run: Run) -> Any:
-    """Each turn adds what it removed, and one event; the answer is what the events add up to."""
+    """Claim that each turn adds the bytes that it removed and one event, and that the answer is their total."""
     said = []
     for before, after in run.turns:
-        gone = removed(before, after)
+        gone = removed_entries(before, after)
         said.append(raw(after.freed) == raw(before.freed) + _sum(gone))
         said.append(z3.BoolVal(after.events[:-1] == before.events and after.events[-1].removed is bool(gone)))
     if run.step is not None:
@@ -254,7 +261,7 @@ def answers_what_left(run: Run) -> Any:
 
 
 def one_row_each(run: Run) -> Any:
-    """The rows tell each entry that was removed, once, and no other."""
+    """Claim that the rows name each removed entry once, and no other."""
     if run.step is None:
         return True
     told = [(row.cache, row.ledger_id, row.entry_id) for row in run.step.rows if row.op == "EVICT"]
@@ -263,7 +270,7 @@ def one_row_each(run: Run) -> Any:
 
 
 def claims_follow(run: Run) -> Any:
-    """What is held of an entry is a claim on it as long as it is cached."""
+    """Claim that a held entry is a claim on it as long as it is cached."""
     if run.step is None:
         return True
     kept = entries(run.seen[-1])
@@ -278,30 +285,30 @@ def claims_follow(run: Run) -> Any:
 
 
 def no_dead_head(run: Run) -> Any:
-    """A pass ends where nothing is queued, or at a live head."""
+    """Claim that a pass ends with an empty queue or a live head."""
     return run.step is None or run.step.state.queue[:1] != (None,)
 
 
 def enough_or_empty(run: Run) -> Any:
-    """A size pass ends where it has freed what it needs, or where nothing is queued."""
+    """Claim that a size pass ends with enough bytes freed or an empty queue."""
     if run.step is None or run.kind is PassKind.TIME or not run.step.state.queue:
         return True
     return raw(run.seen[-1].freed) >= raw(BOUND)
 
 
 def overshoots_less_than_the_last(run: Run) -> Any:
-    """A size pass removes only while it has not freed what it needs: so it frees less than that and the last size."""
+    """Claim that a size pass removes only while it needs more bytes: it frees less than need and last size."""
     if run.kind is PassKind.TIME:
         return True
     said = []
     for before, after in run.turns:
-        for entry in removed(before, after):
+        for entry in removed_entries(before, after):
             said += [raw(before.freed) < raw(BOUND), raw(after.freed) < raw(BOUND) + raw(entry.size_bytes)]
     return z3.And(said)
 
 
 def takes_only_expired(run: Run) -> Any:
-    """A turn of a time pass that takes an entry takes one whose stamp is below the cutoff."""
+    """Claim that a time pass takes only entries whose stamp is below the cutoff."""
     if run.kind is PassKind.SIZE:
         return True
     taken = [before for before, after in run.turns if before.queue[0] is not None and not after.events[-1].halted]
@@ -309,18 +316,18 @@ def takes_only_expired(run: Run) -> Any:
 
 
 def the_rest_is_young(run: Run) -> Any:
-    """After a time pass no entry has a stamp below the cutoff: not the head, nor any behind it."""
+    """Claim that no entry has a stamp below the cutoff after a time pass."""
     if run.step is None or run.kind is PassKind.SIZE:
         return True
     return z3.And([raw(entry.stamp_nanos) >= raw(BOUND) for entry in entries(run.seen[-1]).values()])
 
 
-def rank(run: Run, loop: Seen) -> Any:
-    """1 for each slot, and for an entry its mark and what is left of its budget; that of the rest is any number."""
+def rank(run: Run, loop: LoopState) -> Any:
+    """Return the rank: 1 for each slot, and the mark and the remaining budget of each entry; the rest has any rank."""
     return sum((_rank(run.pre, loop, slot) for slot in loop.queue if slot not in (REST, OTHERS)), RANK_OF_REST)
 
 
-def _rank(pre: State, loop: Seen, slot: Slot | None) -> Any:
+def _rank(pre: State, loop: LoopState, slot: Slot | None) -> Any:
     if slot is None:
         return z3.IntVal(1)
     entry, most = loop.entry(slot), raw(pre.settings.max_requeues)
@@ -329,8 +336,8 @@ def _rank(pre: State, loop: Seen, slot: Slot | None) -> Any:
     return 1 + marked + z3.If(most > raw(entry.requeues), most - raw(entry.requeues), 0)
 
 
-def ends(run: Run) -> Any:
-    """Each turn that does not halt lowers the rank, which is never negative; one that halts is the last."""
+def claim_termination(run: Run) -> Any:
+    """Claim that each turn lowers the rank, which is never negative, and that a halting turn is the last."""
     said = []
     for before, after in run.turns:
         if not after.events[-1].halted:

@@ -1,7 +1,7 @@
-"""Lemmas about the whole queue, of any length: sums of bytes, the order of stamps.
+"""Lemmas about the whole queue, of any length: sums of bytes, and the order of stamps.
 
-The queue is three arrays from `head` up to `tail` (excluded), and a ghost array of prefix sums. An invariant that
-speaks of every place is assumed at the places that matter and shown at any place.
+The queue is three arrays from `head` to `tail`, excluded, and a ghost array of prefix sums. An invariant about every
+place is assumed at the places that matter, and proved at any place.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import z3
 
-from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted
+from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation
 from entrycache_evidence.induction.symbolic import Term, raw
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import STALE
-from entrycache_evidence.pulsar_pip430.induction.decision import Table, Take, mutant
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import STALE_STAMP_FAULT
+from entrycache_evidence.pulsar_pip430.induction.decision import Decision, Table, lemma_fault
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
@@ -32,7 +32,7 @@ _POS = Position(0, 0)
 
 
 def _state(total: Any, entry: Entry | None) -> State:
-    """A state of which only the sums are looked at; the queue behind them is in the arrays."""
+    """Build a state with these sums; the queue itself is in the arrays."""
     entries = {} if entry is None else {_POS: entry}
     settings = Config().settings
     return State(0, settings, {_NAME: Cache(entries, total)}, (), total)
@@ -43,15 +43,15 @@ def _sums_of(state: State) -> tuple[Any, Any]:
 
 
 def _link(live: Any, sizes: Any, sums: Any, at: Any, head: Any, tail: Any) -> Any:
-    """The prefix sums fit at one place."""
+    """Build the constraint that the prefix sums fit at one place."""
     weight = z3.If(live[at], sizes[at], 0)
     return z3.Implies(z3.And(head <= at, at < tail), sums[at + 1] == sums[at] + weight)
 
 
 def _accounting(table: Table, model: Model) -> list[Obligation]:
-    """The bytes are the sum over the queue: `total == sums[tail] - sums[head]`, and the sums fit everywhere.
+    """Prove that the bytes are the sum over the queue: `total == sums[tail] - sums[head]`.
 
-    The same holds for one cache when only its own entries weigh anything.
+    The same holds for one cache if only its own entries weigh anything.
     """
     total, size, at = z3.Ints("total new_size at")
     free: Any = Term(total)
@@ -81,7 +81,7 @@ def _accounting(table: Table, model: Model) -> list[Obligation]:
     ):
         found.append(Obligation(f"removal by a call, {what}", inside, kept(*gone, _HEAD, _TAIL, after)))
 
-    take = Take(table, model)
+    take = Decision(table, model)
     head = take.head
     taken = z3.And(invariant, head.sane, _HEAD < _TAIL, head.gone == z3.Not(_LIVE[_HEAD]), head.size == _SIZES[_HEAD])
     caches = {_NAME: Cache({_POS: Entry(Term(head.size), 0, 0, False, None, None)}, free)}  # type: ignore[arg-type]
@@ -101,7 +101,7 @@ def _accounting(table: Table, model: Model) -> list[Obligation]:
 
 
 def _ordered(stamps: Any, first: Any, second: Any, head: Any, tail: Any, now: Any) -> Any:
-    """Two places of the queue are in order, and neither lies after the present."""
+    """Build the constraint that two places are in order, and neither is later than the present."""
     there = z3.And(head <= first, first <= second, second < tail)
     return z3.Implies(there, z3.And(stamps[first] <= stamps[second], stamps[second] <= now))
 
@@ -112,8 +112,8 @@ def _sorted(places: tuple[Any, ...], now: Any) -> Any:
 
 
 def _order(table: Table, model: Model) -> list[Obligation]:
-    """Stamps ascend (a dead slot keeps the one it had), and none lies after the present."""
-    take = Take(table, model)
+    """Prove that stamps ascend and that none is later than the present; a dead slot keeps its stamp."""
+    take = Decision(table, model)
     now, passed = take.head.now, z3.Int("passed")
     invariant = _sorted((_HEAD, _TAIL - 1, _ANY, _OTHER), now)
     shown = _ordered(_STAMPS, _ANY, _OTHER, _HEAD, _TAIL, now)
@@ -140,13 +140,13 @@ LEMMAS: Final = tuple(
             Rule.STATE_1,
             "queue of any length; insert, removal by a call, every line of the table; a cache and the manager",
             _accounting,
-            mutant(Rule.STATE_1),
+            lemma_fault(Rule.STATE_1),
         ),
         Lemma(
             Rule.STATE_3,
             "queue of any length; advance, insert, every line of the table",
             _order,
-            Planted(STALE.note, STALE.model),
+            LemmaFault(STALE_STAMP_FAULT.note, STALE_STAMP_FAULT.model),
         ),
     )
 )

@@ -1,8 +1,7 @@
-"""Reads of any number of positions: the loops of `lookups`, `fill` and `deliver` as folds of one operation each.
+"""Lemmas about reads of any number of positions: the loops of `lookups`, `fill` and `deliver` are folds.
 
-The operation of a turn is any: what it answers is made up, and looked for afterwards. So a turn is one of any number of
-them, whose position is any and which meets whatever the turn before it has left. What the operation itself does is
-shown in `steps`.
+A stand-in replaces the operation of a turn; it answers anything and records what it met. So each turn stands for any
+turn, with any position and any state that the turn before left. `steps` proves what the operation itself does.
 """
 
 from __future__ import annotations
@@ -12,10 +11,18 @@ from typing import Any, Final, NamedTuple
 
 import z3
 
-from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted
+from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation
 from entrycache_evidence.induction.symbolic import paths
 from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR
-from entrycache_evidence.pulsar_pip430.induction.shapes import CONFIG, OFF, RELEASED, SHAPES, A, asking, number
+from entrycache_evidence.pulsar_pip430.induction.shapes import (
+    CONFIG,
+    OFF,
+    RELEASED,
+    SHAPES,
+    A,
+    any_integer,
+    prepare_model,
+)
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430 import ops, storage_reads
 from entrycache_reference.pulsar_pip430.change import absent_row
@@ -29,42 +36,42 @@ WANTED: Final = tuple(Position(1, entry) for entry in (3, 4, 5))
 START: Final = SHAPES[1].state()
 
 
-class Met(NamedTuple):
-    """What one turn asked its operation, and what that answered."""
+class Turn(NamedTuple):
+    """The operation of one turn, the state that it met, and its answer."""
 
     state: State
     event: ops.Op
     step: Step
 
 
-class _Any:
-    """Stands for the operation of a turn: it answers any state, any row, and parts or none."""
+class _AnyOperation:
+    """A stand-in for the operation of a turn: it answers any state and any row, with parts or without."""
 
     def __init__(self, has_parts: bool) -> None:
-        self.met: list[Met] = []
+        self.met: list[Turn] = []
         self.has_parts = has_parts
 
     def __call__(self, state: State, event: Any, config: Config, cause: str = "") -> Step:
         at = len(self.met)
         row = absent_row(Rule.READ_7, f"turn {at}", "any", START, A, event.pos)
-        after = START._replace(now_nanos=number(f"present of turn {at}"))
+        after = START._replace(now_nanos=any_integer(f"present of turn {at}"))
         part = Part(state, event, Step(after, Inserted(True), (row,)))
         done = Step(after, Inserted(True), (row,), (part, part) if self.has_parts else ())
-        self.met.append(Met(state, event, done))
+        self.met.append(Turn(state, event, done))
         return done
 
 
 class Loop(NamedTuple):
-    """A loop, what its turn does, and what it asks for a position."""
+    """A loop, the operation of its turn, and the event for a position."""
 
     place: str
     run: Callable[[Model, Config], Step | tuple[Part, ...]]
     event: Callable[[Position], ops.Op]
 
 
-_READ: Final = ops.Read(A, WANTED[0], WANTED[-1], number("reads"))
+_READ: Final = ops.Read(A, WANTED[0], WANTED[-1], any_integer("reads"))
 _HELD: Final = tuple(HeldPosition(Slot(A, pos), True) for pos in WANTED)
-_LET_GO: Final = HeldPosition(Slot(A, Position(9, 9)), False)
+_LOST_CLAIM: Final = HeldPosition(Slot(A, Position(9, 9)), False)
 
 LOOKUPS: Final = Loop(
     "storage_reads.get",
@@ -78,13 +85,13 @@ FILL: Final = Loop(
 )
 DELIVER: Final = Loop(
     "storage_reads.mark_read",
-    lambda model, config: model["storage_reads.deliver"](START, (_HELD[0], _LET_GO, *_HELD[1:]), config),
+    lambda model, config: model["storage_reads.deliver"](START, (_HELD[0], _LOST_CLAIM, *_HELD[1:]), config),
     lambda pos: ops.MarkRead(A, pos),
 )
 
 
-def _is_fold(loop: Loop, met: list[Met], done: Step | tuple[Part, ...]) -> bool:
-    """Each turn asks for its own position what the one before it has left; nothing but their parts is answered."""
+def _is_fold(loop: Loop, met: list[Turn], done: Step | tuple[Part, ...]) -> bool:
+    """Return whether each turn asks for its own position in the state of the turn before, and adds its parts only."""
     if [one.event for one in met] != [loop.event(pos) for pos in WANTED]:
         return False
     before = [START, *(one.step.state for one in met)]
@@ -102,13 +109,13 @@ def _is_fold(loop: Loop, met: list[Met], done: Step | tuple[Part, ...]) -> bool:
     )
 
 
-def _folds(loop: Loop) -> Callable[[Any, Model], Iterator[Obligation]]:
+def _fold_obligations(loop: Loop) -> Callable[[Any, Model], Iterator[Obligation]]:
     def obligations(table: Any, model: Model) -> Iterator[Obligation]:
         for config, has_parts in ((CONFIG, False), (CONFIG, True), (RELEASED, False), (OFF, True)):
 
             def run(config: Config = config, has_parts: bool = has_parts) -> tuple[bool, bool]:
-                turn = _Any(has_parts and loop is FILL)
-                done = loop.run(asking(model, {loop.place: turn}), config)
+                turn = _AnyOperation(has_parts and loop is FILL)
+                done = loop.run(prepare_model(model, {loop.place: turn}), config)
                 if turn.met:
                     return True, _is_fold(loop, turn.met, done)
                 # Nothing is to be cached: nobody is asked, and nothing changes.
@@ -122,20 +129,22 @@ def _folds(loop: Loop) -> Callable[[Any, Model], Iterator[Obligation]]:
     return obligations
 
 
-def _looking_back(state: State, name: CacheName, cached: tuple[Position, ...], config: Config) -> tuple[Part, ...]:
+def _look_up_first_state(
+    state: State, name: CacheName, cached: tuple[Position, ...], config: Config
+) -> tuple[Part, ...]:
     return tuple(part for pos in cached for part in storage_reads.look_up_each(state, name, (pos,), config))
 
 
-def _in_reverse(state: State, event: ops.Read, fills: tuple[Position, ...], config: Config) -> Step:
+def _fill_in_reverse(state: State, event: ops.Read, fills: tuple[Position, ...], config: Config) -> Step:
     return storage_reads.fill(state, event, fills[::-1], config)
 
 
-def _all_but_the_last(state: State, kept: tuple[HeldPosition, ...], config: Config) -> Step:
+def _deliver_all_but_the_last(state: State, kept: tuple[HeldPosition, ...], config: Config) -> Step:
     return storage_reads.deliver(state, kept[:-1], config)
 
 
-def _planted(note: str, place: str, made: object) -> Planted:
-    return Planted(note, Model(PULSAR.package, {f"storage_reads.{place}": made}))
+def _fault(note: str, place: str, replacement: object) -> LemmaFault:
+    return LemmaFault(note, Model(PULSAR.package, {place: replacement}))
 
 
 EACH: Final = "any number of positions; each turn asks it of its own position, in what the turn before has left"
@@ -144,20 +153,22 @@ LEMMAS: Final = (
     Lemma(
         Rule.READ_7,
         f"the lookups of a read are a fold of get: {EACH}",
-        _folds(LOOKUPS),
-        _planted("Each lookup of a read asks the state before the first.", "look_up_each", _looking_back),
+        _fold_obligations(LOOKUPS),
+        _fault(
+            "Each lookup of a read asks the state before the first.", "storage_reads.look_up_each", _look_up_first_state
+        ),
     ),
     Lemma(
         Rule.READ_9,
         f"the fills of a read are a fold of insert with its trigger: {EACH}",
-        _folds(FILL),
-        _planted("Fills are cached from the last to the first.", "fill", _in_reverse),
+        _fold_obligations(FILL),
+        _fault("Fills are cached from the last to the first.", "storage_reads.fill", _fill_in_reverse),
     ),
     Lemma(
         Rule.COUNT_5,
         f"the deliveries of a read are a fold of mark_read: {EACH}; what has left the cache is passed over",
-        _folds(DELIVER),
-        _planted("The last entry of a read is not delivered.", "deliver", _all_but_the_last),
+        _fold_obligations(DELIVER),
+        _fault("The last entry of a read is not delivered.", "storage_reads.deliver", _deliver_all_but_the_last),
     ),
 )
-"""The lemmas of this module."""
+"""The lemmas about reads."""

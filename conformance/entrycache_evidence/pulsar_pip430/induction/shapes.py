@@ -1,7 +1,8 @@
-"""States and operations whose numbers are z3 terms: an entry, the rest of its cache as one, all other caches as one.
+"""States and operations whose numbers are z3 terms, and a stand-in for any pass.
 
-Where the bytes are added up, an entry that stands for others has the bytes of them all; where entries are compared, it
-is any one of them. `tests/evidence/test_ties.py` plays steps on large states and on such summaries of them.
+A state has an entry, one entry for the rest of its cache, and one for all other caches. An entry that stands for others
+has the bytes of all, and is any one of them in comparisons. `tests/evidence/test_ties.py` plays steps on large states
+and on such summaries. `any_pass` replaces the loop of `run_pass` by what `pass_lemmas` proves about it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import z3
 
-from entrycache_evidence.induction.lemma import on_terms
+from entrycache_evidence.induction.lemma import build_term_model
 from entrycache_evidence.induction.symbolic import Term, raw
 from entrycache_evidence.pulsar_pip430.contracts.fixtures import FactByFact
 from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR
@@ -54,55 +55,55 @@ TRIGGER: Final = z3.Int("trigger")
 TARGET: Final = z3.Int("target")
 
 
-class Unwritten:
-    """Stands where numbers are written as text."""
+class NoText:
+    """A stand-in for the module that writes numbers as text."""
 
     @staticmethod
     def dumps(*shown: object, **how: object) -> str:
-        """Any text, whatever is shown."""
+        """Return any text."""
         return f"{len(shown)} and {len(how)}"
 
 
-def asking(model: Model, more: Mapping[Place, object] | None = None) -> Model:
-    """The model, so that it can be run on terms: any trigger, any target, no text of numbers, and what is in `more`.
+def prepare_model(model: Model, more: Mapping[Place, object] | None = None) -> Model:
+    """Prepare the model for terms: any trigger, any target, no numbers as text, and the replacements in `more`.
 
-    What a planted fault calls of the reference is made so too.
+    The seeded fault of the model calls the replacements too.
     """
     replaced: dict[Place, object] = {
         "decision.LOOKUP": FactByFact(model["decision.LOOKUP"]),
         "passes.LOOKUP": FactByFact(model["passes.LOOKUP"]),
         "decision.trigger_bytes": lambda state: Term(TRIGGER),
         "decision.target_bytes": lambda state: Term(TARGET),
-        "manager.json": Unwritten,
+        "manager.json": NoText,
         **(more or {}),
     }
-    return on_terms(model, replaced)
+    return build_term_model(model, replaced)
 
 
-def number(name: str) -> Any:
-    """Any integer."""
+def any_integer(name: str) -> Any:
+    """Return any integer."""
     return Term(z3.Int(name))
 
 
-def flag(name: str) -> Any:
-    """Any boolean."""
+def any_boolean(name: str) -> Any:
+    """Return any boolean."""
     return Term(z3.Bool(name))
 
 
-def entry_of(name: str, is_counted: bool, token: int | None = None) -> Entry:
-    """Any entry, with a count or without."""
+def build_entry(name: str, is_counted: bool, token: int | None = None) -> Entry:
+    """Build any entry, with a count or without."""
     return Entry(
-        number(f"{name}.size"),
-        number(f"{name}.stamp"),
-        number(f"{name}.requeues"),
-        flag(f"{name}.accessed"),
-        number(f"{name}.count") if is_counted else None,
+        any_integer(f"{name}.size"),
+        any_integer(f"{name}.stamp"),
+        any_integer(f"{name}.requeues"),
+        any_boolean(f"{name}.accessed"),
+        any_integer(f"{name}.count") if is_counted else None,
         token,
     )
 
 
 class Shape(NamedTuple):
-    """The order of the queue, which caches there are, whether the entry carries a count, what is held."""
+    """The order of the queue, the caches, whether the entry carries a count, and what is held."""
 
     name: str
     queue: tuple[Slot | None, ...]
@@ -113,25 +114,25 @@ class Shape(NamedTuple):
     has_cursor: bool = True
 
     def state(self) -> State:
-        """The state of this shape: any numbers."""
+        """Build the state of this shape, with any numbers."""
         entries = {
-            slot: entry_of(NAMES[slot], self.is_counted or slot == Z, 7 if self.is_held else None)
+            slot: build_entry(NAMES[slot], self.is_counted or slot == Z, 7 if self.is_held else None)
             for slot in self.queue
             if slot is not None
         }
         caches = {
             name: Cache(
                 {slot.pos: entry for slot, entry in entries.items() if slot.cache == name},
-                number(f"{name}.bytes"),
+                any_integer(f"{name}.bytes"),
                 {CURSOR: OWN} if self.has_cursor else {},
-                number(f"{name}.grace"),
+                any_integer(f"{name}.grace"),
                 is_open=self.is_open or name != A,
             )
             for name in self.caches
         }
-        most: Any = number("most")
+        most: Any = any_integer("most")
         watermark: Any = Term(z3.Real("watermark"))
-        settings = Settings(number("limit"), watermark, number("ttl"), most, flag("extend"))
+        settings = Settings(any_integer("limit"), watermark, any_integer("ttl"), most, any_boolean("extend"))
         held = (
             HeldPosition(X, X in entries),
             HeldPosition(Z, Z in entries),
@@ -139,8 +140,17 @@ class Shape(NamedTuple):
             HeldPosition(Slot(A, NEXT), False),
         )
         holds = {KEPT: held} if self.is_held else {}
-        counts = Counts(*(number(f"counts.{name}") for name in Counts._fields))
-        return State(number("now"), settings, caches, self.queue, number("bytes"), flag("scheduled"), holds, counts)
+        counts = Counts(*(any_integer(f"counts.{name}") for name in Counts._fields))
+        return State(
+            any_integer("now"),
+            settings,
+            caches,
+            self.queue,
+            any_integer("bytes"),
+            any_boolean("scheduled"),
+            holds,
+            counts,
+        )
 
 
 SHAPES: Final = (
@@ -155,41 +165,43 @@ SHAPES: Final = (
 LEFT: Final = Shape("its last cursor has left", (Z,), (A, B), has_cursor=False)
 
 
-def sound(state: State) -> Any:
-    """What the rules promise of a state, and steps keep: sums, the order of stamps, what cannot be negative."""
+def build_constraints(state: State) -> Any:
+    """Build the constraints that the rules promise of a state: sums, the order of stamps, and signs."""
     entries = {Slot(name, pos): entry for name, cache in state.caches.items() for pos, entry in cache.entries.items()}
     stamps = [raw(entries[slot].stamp_nanos) for slot in state.queue if slot is not None]
     said = [earlier <= later for earlier, later in pairwise(stamps)]
     said += [stamp <= raw(state.now_nanos) for stamp in stamps]
     for entry in entries.values():
         said += [raw(entry.size_bytes) >= 0, raw(entry.requeues) >= 0, raw(entry.stamp_nanos) >= 0]
-    said += [raw(cache.size_bytes) == added(cache) for cache in state.caches.values()]
+    said += [raw(cache.size_bytes) == sum_of_sizes(cache) for cache in state.caches.values()]
     said.append(raw(state.size_bytes) == sum((raw(cache.size_bytes) for cache in state.caches.values()), z3.IntVal(0)))
     settings = state.settings
     said += [raw(settings.max_requeues) >= 0, raw(settings.ttl_nanos) >= 0, raw(state.now_nanos) >= 0]
     return z3.And(said)
 
 
-def added(cache: Cache) -> Any:
-    """The sum of the sizes in a cache."""
+def sum_of_sizes(cache: Cache) -> Any:
+    """Return the sum of the sizes in a cache."""
     return sum((raw(entry.size_bytes) for entry in cache.entries.values()), z3.IntVal(0))
 
 
-CONFIG: Final = Config(storage_entry_size=number("fill"))
-MANUAL: Final = Config(storage_entry_size=number("fill"), eviction=Eviction.MANUAL)
+CONFIG: Final = Config(storage_entry_size=any_integer("fill"))
+MANUAL: Final = Config(storage_entry_size=any_integer("fill"), eviction=Eviction.MANUAL)
 RELEASED: Final = Config(
-    storage_entry_size=number("fill"),
+    storage_entry_size=any_integer("fill"),
     variants=Variants(
         RequeueBudget.SPLIT, CountFloor.ZERO, ZeroReads.COUNTED, DuplicateCount.REPLACED, SizePassRounds.ONE
     ),
 )
 GRACES: Final = (
-    Config(ttl_nanos=number("first_ttl"), storage_entry_size=number("fill")),
-    Config(ttl_nanos=number("first_ttl"), grace_millis=number("grace"), storage_entry_size=number("fill")),
+    Config(ttl_nanos=any_integer("first_ttl"), storage_entry_size=any_integer("fill")),
+    Config(
+        ttl_nanos=any_integer("first_ttl"), grace_millis=any_integer("grace"), storage_entry_size=any_integer("fill")
+    ),
 )
-"""The default of the grace period, and one that is given."""
+"""The default grace period, and a given one."""
 GRACE: Final = ops.ShouldCache(A)
-OFF: Final = Config(max_size_bytes=0, storage_entry_size=number("fill"))
+OFF: Final = Config(max_size_bytes=0, storage_entry_size=any_integer("fill"))
 
 BOUNDS: Final = (
     (OWN, OWN),
@@ -199,14 +211,14 @@ BOUNDS: Final = (
     (NEXT, Position(1, 9)),
     (REST, OWN),
 )
-"""Ranges that hold the entry, the rest, both or nothing, with their ends on an entry or not, and a reversed one."""
+"""Ranges that hold the entry, the rest, both or nothing, with ends on an entry or not, and a reversed one."""
 
-_READS: Final[tuple[Any, ...]] = (ABSENT, None, number("reads"))
+_READS: Final[tuple[Any, ...]] = (ABSENT, None, any_integer("reads"))
 _HELD: Final = (ABSENT, HoldName("new"), KEPT)
 
 RANGE: Final[tuple[ops.Op, ...]] = (
-    *(ops.Insert(A, OWN, number("size"), reads, 7) for reads in _READS),
-    ops.Insert(A, OWN, number("size")),
+    *(ops.Insert(A, OWN, any_integer("size"), reads, 7) for reads in _READS),
+    ops.Insert(A, OWN, any_integer("size")),
     ops.Get(A, OWN),
     ops.Exists(A, OWN),
     *(ops.GetRange(A, *bounds) for bounds in BOUNDS),
@@ -217,12 +229,14 @@ RANGE: Final[tuple[ops.Op, ...]] = (
     ops.Observe(),
 )
 QUEUE: Final[tuple[ops.Op, ...]] = (
-    ops.Advance(number("nanos")),
+    ops.Advance(any_integer("nanos")),
     ops.MarkRead(A, OWN),
     ops.ExpectRead(A, OWN),
 )
 MANAGER: Final[tuple[ops.Op, ...]] = (
-    ops.Configure(max_size_bytes=number("new_limit"), ttl_nanos=number("new_ttl"), max_requeues=number("new_most")),
+    ops.Configure(
+        max_size_bytes=any_integer("new_limit"), ttl_nanos=any_integer("new_ttl"), max_requeues=any_integer("new_most")
+    ),
     ops.Configure(watermark=1.5),
     *(ops.InvalidateBefore(A, pos) for pos in (OWN, REST, Position(3, 0))),
     *(ops.InvalidateLedger(A, ledger) for ledger in (1, 2)),
@@ -230,63 +244,62 @@ MANAGER: Final[tuple[ops.Op, ...]] = (
     ops.Metrics(),
 )
 READS: Final[tuple[ops.Op, ...]] = (
-    *(ops.Read(A, OWN, NEXT, number("reads"), hold) for hold in _HELD),
-    ops.Read(A, NEXT, OWN, number("reads")),
+    *(ops.Read(A, OWN, NEXT, any_integer("reads"), hold) for hold in _HELD),
+    ops.Read(A, NEXT, OWN, any_integer("reads")),
     *(ops.ReadOne(A, pos, hold) for pos in (OWN, NEXT) for hold in _HELD),
     ops.Release(KEPT),
     ops.Release(HoldName("new")),
 )
 STEPS: Final[tuple[ops.Op, ...]] = (*RANGE, *QUEUE, *MANAGER, *READS)
-"""Every operation up to level `reads` that runs no pass, the numbers in it any; an insert that triggers none."""
+"""The operations up to level `reads` that run no pass, with any numbers."""
 
-PASSES: Final[tuple[ops.Op, ...]] = (ops.Expire(), ops.Expire(number("older")), ops.Evict(number("need")))
-"""The passes, where the queue is empty or they are refused; their loop stands in `fold`."""
-
-
-# --- passing
-# Any pass that keeps what `fold` shows of the loop of `run_pass`, in place of the loop; and laws to ask of terms.
-
-SHOWN_BY_FOLD: Final = (ops.Expire, ops.Evict)
-"""The parts of a step that are passes: laws about those are shown of the loop."""
-
-_made: list[None] = []
-"""As many as passes were made on the present way."""
+PASSES: Final[tuple[ops.Op, ...]] = (ops.Expire(), ops.Expire(any_integer("older")), ops.Evict(any_integer("need")))
+"""The passes that meet an empty queue or are refused; `pass_lemmas` proves their loop."""
 
 
-def begin() -> None:
-    """Another way is gone: its first pass is the first again."""
-    _made.clear()
+# --- Any pass
+
+PROVED_OF_LOOP: Final = (ops.Expire, ops.Evict)
+"""The parts of a step that are passes, whose laws are proved of the loop."""
+
+_passes_made: list[None] = []
+"""A list with one item for each pass on the current path."""
 
 
-def _taken(queue: tuple[Slot | None, ...], name: str) -> tuple[Slot | None, ...]:
-    """What a pass takes: any number of heads."""
+def begin_path() -> None:
+    """Begin another path; its first pass is the first again."""
+    _passes_made.clear()
+
+
+def _heads_taken(queue: tuple[Slot | None, ...], name: str) -> tuple[Slot | None, ...]:
+    """Return the slots that a pass takes: any number of heads."""
     for number_of, _ in enumerate(queue):
-        if flag(f"{name} takes {number_of} slots"):
+        if any_boolean(f"{name} takes {number_of} slots"):
             return queue[:number_of]
     return queue
 
 
 def any_pass(rows_of: Callable[[Pass], tuple[Row, ...]]) -> Callable[..., Step]:
-    """Any pass: of the heads that it takes, any leave; the others stand at the tail, in their order, as if requeued."""
+    """Build any pass: it takes heads, removes any of them, and puts the others at the tail in their order."""
 
     def passed(state: State, kind: PassKind, bound: Any, config: Config, origin: Origin = Origin.CALL) -> Step:
-        _made.append(None)
-        name = f"pass {len(_made)}"
+        _passes_made.append(None)
+        name = f"pass {len(_passes_made)}"
         own = passes.Copies(dict(state.caches), deque(state.queue))
         gone: list[Slot] = []
         freed: Any = 0
-        for slot in _taken(state.queue, name):
+        for slot in _heads_taken(state.queue, name):
             own.queue.popleft()
             if slot is None:
                 continue
             entry = own.caches[slot.cache].entries[slot.pos]
-            if flag(f"{name} removes {slot}"):
+            if any_boolean(f"{name} removes {slot}"):
                 passes.remove_from_cache(own.caches, slot)
                 gone.append(slot)
                 freed = entry.size_bytes + freed
             else:
                 again = entry._replace(
-                    stamp_nanos=state.now_nanos, accessed=False, requeues=number(f"{name} requeues {slot}")
+                    stamp_nanos=state.now_nanos, accessed=False, requeues=any_integer(f"{name} requeues {slot}")
                 )
                 passes.replace_in_cache(own.caches, slot, again)
                 own.queue.append(slot)
@@ -304,13 +317,13 @@ def any_pass(rows_of: Callable[[Pass], tuple[Row, ...]]) -> Callable[..., Step]:
 
 
 @cache
-def relieving(model: Model) -> Model:
-    """The model, so that it can be run on terms, with any pass for each that it runs."""
-    return asking(model, {"passes.run_pass": any_pass(asking(model)["passes.rows_of_pass"])})
+def prepare_model_with_any_pass(model: Model) -> Model:
+    """Prepare the model for terms, with any pass in place of those that it runs."""
+    return prepare_model(model, {"passes.run_pass": any_pass(prepare_model(model)["passes.rows_of_pass"])})
 
 
-class _Forgetful(list[Any]):
-    """What a law remembers of the step before: nothing, as each way through a step has another answer."""
+class _EmptyMemo(list[Any]):
+    """A memo that is always empty, since each path through a step has another answer."""
 
     def __bool__(self) -> bool:
         return False
@@ -322,19 +335,19 @@ def _is_number(value: object, kind: Any) -> bool:
 
 @cache
 def laws() -> Mapping[Rule, Law]:
-    """The first law of each rule, so that it can be asked of terms: any trigger, any target."""
-    asked = on_terms(
+    """Return the first law of each rule, prepared for terms with any trigger and any target."""
+    asked = build_term_model(
         PULSAR,
         {
             "laws.steps.trigger_of": lambda state: Term(TRIGGER),
             "laws.steps.target_of": lambda state: Term(TARGET),
-            "laws.steps._trigger_memo": _Forgetful(),
-            "laws.steps._walk_memo": _Forgetful(),
+            "laws.steps._trigger_memo": _EmptyMemo(),
+            "laws.steps._walk_memo": _EmptyMemo(),
             "laws.entries.isinstance": _is_number,
         },
     )
     return {law.rule: law for law in reversed(asked["laws.LAWS"])}
 
 
-RELIEVED: Final[tuple[ops.Op, ...]] = (ops.Cycle(), ops.RunScheduled())
-"""The operations that run passes of their own accord."""
+PASS_OPERATIONS: Final[tuple[ops.Op, ...]] = (ops.Cycle(), ops.RunScheduled())
+"""The operations that run passes by themselves."""

@@ -1,16 +1,20 @@
-"""Laws of `pulsar-pip430` as they stand in the reference, asked of steps whose numbers are z3 terms."""
+"""Lemmas about single steps of `pulsar-pip430`: its own laws after each operation, on any numbers.
+
+A `Case` is an operation on a state of one shape. `build_lemma` builds the lemma of a rule from its law: the step of the
+model runs on terms, and the law has to hold on every path.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 import z3
 
 from entrycache_evidence.core.models import FAULT_OF
-from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, held_to
+from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation, law_obligations
 from entrycache_evidence.induction.symbolic import paths, raw
 from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR
 from entrycache_evidence.pulsar_pip430.induction.shapes import (
@@ -22,21 +26,21 @@ from entrycache_evidence.pulsar_pip430.induction.shapes import (
     NEXT,
     OFF,
     OWN,
+    PASS_OPERATIONS,
     PASSES,
+    PROVED_OF_LOOP,
     RELEASED,
-    RELIEVED,
     SHAPES,
-    SHOWN_BY_FOLD,
     STEPS,
     TRIGGER,
     A,
     Shape,
-    asking,
-    begin,
+    any_integer,
+    begin_path,
+    build_constraints,
     laws,
-    number,
-    relieving,
-    sound,
+    prepare_model,
+    prepare_model_with_any_pass,
 )
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430 import change, ops
@@ -53,18 +57,18 @@ CONFIGS: Final = {
     id(RELEASED): ", all variants",
     **{id(config): ", a grace period" for config in GRACES},
 }
-"""How a configuration is called in the name of a case."""
+"""The suffix of each configuration in the name of a case."""
 
-ADDING: Final = (ops.Insert(A, OWN, number("size")), ops.Read(A, OWN, NEXT, number("reads")))
-"""What schedules a pass where eviction is manual."""
+SCHEDULING_OPERATIONS: Final = (ops.Insert(A, OWN, any_integer("size")), ops.Read(A, OWN, NEXT, any_integer("reads")))
+"""The operations that schedule a pass if eviction is manual."""
 
-VARYING: Final = (ops.Insert, ops.MarkRead, ops.Read, ops.Release)
-"""The operations that a variant is about, besides passes."""
+VARIED_OPERATIONS: Final = (ops.Insert, ops.MarkRead, ops.Read, ops.Release)
+"""The operations that a variant changes, besides passes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One operation on a state of one shape; `passes`: with any pass in place of those that it runs, if it runs any."""
+    """One operation on a state of one shape; with `passes`, any pass replaces those that it runs."""
 
     shape: Shape
     op: ops.Op
@@ -73,16 +77,16 @@ class Case:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the case."""
         return f"{self.op.name}, {self.shape.name}{CONFIGS[id(self.config)]}"
 
     def given(self, state: State) -> Any:
-        """The state is sound. Where two fills are made the first of them triggers nothing: `fill` is folded.
+        """Build the assumptions about the state: it is sound, and the first of two fills triggers nothing.
 
-        Under the variants nothing is triggered: none of them is about what triggers.
+        Under the variants nothing is triggered, because no variant changes the trigger.
         """
-        inserted, filled, held = raw(number("size")), raw(number("fill")), raw(state.size_bytes)
-        said = [sound(state), filled >= 1]
+        inserted, filled, held = raw(any_integer("size")), raw(any_integer("fill")), raw(state.size_bytes)
+        said = [build_constraints(state), filled >= 1]
         if self.config is RELEASED:
             said += [held + inserted <= TRIGGER, held + 2 * filled <= TRIGGER]
         if self.config is not MANUAL and type(self.op) is ops.Read and self.op.last != self.op.first:
@@ -98,32 +102,32 @@ CASES: Final = (
     *(Case(shape, op) for op in STEPS for shape in SHAPES),
     *(Case(SHAPES[0], op, OFF) for op in STEPS if type(op) is ops.Insert),
     *(Case(shape, op, MANUAL) for op in STEPS if type(op) is ops.Configure for shape in SHAPES),
-    *(Case(shape, op, RELEASED) for op in STEPS if type(op) in VARYING for shape in SHAPES),
+    *(Case(shape, op, RELEASED) for op in STEPS if type(op) in VARIED_OPERATIONS for shape in SHAPES),
     *(Case(shape, op, passes=False) for op in PASSES for shape in (SHAPES if op is not PASSES[0] else SHAPES[:1])),
-    *(Case(shape, op) for op in RELIEVED for shape in SHAPES),
-    *(Case(shape, op, MANUAL) for op in RELIEVED for shape in (SHAPES[0], SHAPES[-1])),
-    *(Case(shape, ops.Read(A, NEXT, NEXT, number("reads"))) for shape in SHAPES),
-    *(Case(shape, op, MANUAL) for op in ADDING for shape in SHAPES),
+    *(Case(shape, op) for op in PASS_OPERATIONS for shape in SHAPES),
+    *(Case(shape, op, MANUAL) for op in PASS_OPERATIONS for shape in (SHAPES[0], SHAPES[-1])),
+    *(Case(shape, ops.Read(A, NEXT, NEXT, any_integer("reads"))) for shape in SHAPES),
+    *(Case(shape, op, MANUAL) for op in SCHEDULING_OPERATIONS for shape in SHAPES),
     *(Case(LEFT, GRACE, config) for config in GRACES),
 )
-"""Each on each; passes only where nothing is queued or they are refused, inserts where caching is switched off too."""
+"""Every operation on every shape; passes only meet an empty queue or are refused."""
 
 
 @cache
-def before(case: Case) -> tuple[State, Any]:
-    """The state of a case, and what is assumed of it."""
+def state_of_case(case: Case) -> tuple[State, Any]:
+    """Return the state of a case, and its assumptions."""
     state = case.shape.state()
     return state, case.given(state)
 
 
 @cache
-def played(model: Model, case: Case) -> tuple[tuple[Any, Step], ...]:
-    """The steps that the model makes of a case, each with its condition."""
-    state, given = before(case)
-    on_terms = relieving(model) if case.passes else asked(model)
+def paths_of_case(model: Model, case: Case) -> tuple[tuple[Any, Step], ...]:
+    """Return the steps that the model makes of a case, each with its condition."""
+    state, given = state_of_case(case)
+    on_terms = prepare_model_with_any_pass(model) if case.passes else term_model(model)
 
     def played_once() -> Step:
-        begin()
+        begin_path()
         done: Step = on_terms.step(state, case.op, case.config)
         return done
 
@@ -131,18 +135,18 @@ def played(model: Model, case: Case) -> tuple[tuple[Any, Step], ...]:
 
 
 @cache
-def asked(model: Model) -> Model:
-    """The model, so that it can be run on terms."""
-    return asking(model)
+def term_model(model: Model) -> Model:
+    """Prepare the model for terms."""
+    return prepare_model(model)
 
 
-def _judged(law: Law, case: Case, pre: State, step: Step) -> tuple[bool, bool]:
-    """Whether the law is about this step, and whether it holds; of a step with parts, of each of them."""
+def _judge_step(law: Law, case: Case, pre: State, step: Step) -> tuple[bool, bool]:
+    """Return whether the law applies to this step, and whether it holds; for a step with parts, to each of them."""
     links = [(part.pre, part.event, part.step) for part in step.parts] if step.parts and not law.whole else []
     about = [
         (before, event, done)
         for before, event, done in links or [(pre, case.op, step)]
-        if not (links and type(event) in SHOWN_BY_FOLD)
+        if not (links and type(event) in PROVED_OF_LOOP)
         and (not law.on or type(event) in law.on)
         and law.guard(case.config, before, event, done)
     ]
@@ -150,18 +154,19 @@ def _judged(law: Law, case: Case, pre: State, step: Step) -> tuple[bool, bool]:
 
 
 def _may_concern(law: Law, case: Case) -> bool:
-    """Whether the law is about the operation, or about one that is a part of it."""
+    """Return whether the law may apply to the operation or to one of its parts."""
     parts = PARTS.get(type(case.op), ()) if not law.whole else ()
     return not law.on or any(op in law.on for op in (type(case.op), *parts))
 
 
 def obligations_of(law: Law, model: Model) -> Iterator[Obligation]:
-    """The law, after each of its operations on each shape, wherever it is about that."""
+    """Yield the obligations of the law after each of its operations on each shape, if it applies."""
     for case in sorted(CASES, key=lambda case: type(case.op) not in model.replaced):
         if not _may_concern(law, case):
             continue
-        pre, given = before(case)
-        yield from held_to(case.name, given, played(model, case), lambda step: _judged(law, case, pre, step))  # noqa: B023
+        pre, given = state_of_case(case)
+        judge = partial(_judge_step, law, case, pre)
+        yield from law_obligations(case.name, given, paths_of_case(model, case), judge)
 
 
 PARTS: Final[dict[type[ops.Op], tuple[type[ops.Op], ...]]] = {
@@ -169,7 +174,7 @@ PARTS: Final[dict[type[ops.Op], tuple[type[ops.Op], ...]]] = {
     ops.ReadOne: (ops.Get, ops.MarkRead),
     ops.Release: (ops.MarkRead,),
 }
-"""What an operation is made of, besides passes."""
+"""The parts of an operation, besides passes."""
 
 ANY: Final = (
     "an entry, the rest of its cache as one, other caches as one; any numbers; in place of the passes that it triggers "
@@ -177,35 +182,35 @@ ANY: Final = (
 )
 
 
-def _unlinking(state: State, name: CacheName, positions: tuple[Position, ...]) -> State:
-    """A call takes the slots of what it removes out of the queue."""
+def _unlink_slots(state: State, name: CacheName, positions: tuple[Position, ...]) -> State:
+    """Remove the slots of removed entries from the queue."""
     after = change.drop_entries(state, name, positions)
     return after._replace(queue=tuple(slot for slot in after.queue if slot is not None))
 
 
 OWN_FAULTS: Final = {
-    Rule.INVALIDATE_6: Planted(
+    Rule.INVALIDATE_6: LemmaFault(
         "A call takes the slots of what it removes out of the queue.",
-        Model(PULSAR.package, {"change.drop_entries": _unlinking}),
+        Model(PULSAR.package, {"change.drop_entries": _unlink_slots}),
     ),
 }
-"""Of rules that no subject can break, so that none is planted for all."""
+"""The faults of rules that no subject can break."""
 
 
-def about(rule: Rule) -> Lemma:
-    """The lemma of a rule whose law is asked."""
+def build_lemma(rule: Rule) -> Lemma:
+    """Build the lemma of a rule from its law."""
     law = laws()[rule]
     return Lemma(
         rule,
-        f"the law itself, after {_named(law)}; {ANY}",
+        f"the law itself, after {_operation_names(law)}; {ANY}",
         lambda table, model: obligations_of(law, model),
-        OWN_FAULTS.get(rule) or Planted(FAULT_OF[rule].note, FAULT_OF[rule].model),
+        OWN_FAULTS.get(rule) or LemmaFault(FAULT_OF[rule].note, FAULT_OF[rule].model),
     )
 
 
-def _named(law: Law) -> str:
-    """After which operations the law is asked."""
-    without = {type(op) for op in (*STEPS, *RELIEVED, GRACE)}
+def _operation_names(law: Law) -> str:
+    """Return the names of the operations after which the law is checked."""
+    without = {type(op) for op in (*STEPS, *PASS_OPERATIONS, GRACE)}
     if not law.on:
         return "every operation up to level reads"
     named = [op.name for op in law.on if op in without]
@@ -232,6 +237,6 @@ RULES: Final = (
     *(Rule.METRICS_1, Rule.METRICS_2, Rule.METRICS_3, Rule.METRICS_4, Rule.METRICS_5, Rule.METRICS_6, Rule.METRICS_7),
     Rule.LIVENESS_2,
 )
-"""Rules about one step; what a pass does in its loop stands in `fold`."""
+"""The rules about one step; `pass_lemmas` proves those about the loop of a pass."""
 
-LEMMAS: Final = tuple(about(rule) for rule in RULES)
+LEMMAS: Final = tuple(build_lemma(rule) for rule in RULES)

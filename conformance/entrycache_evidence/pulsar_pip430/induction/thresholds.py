@@ -1,4 +1,8 @@
-"""R-TRIGGER-1 in IEEE doubles: the thresholds of any limit below 2^53 under any watermark from 0 to 1."""
+"""Lemmas about thresholds and bounds: the trigger in doubles, the end of a size pass, and the age of an entry.
+
+R-TRIGGER-1 is proved in IEEE doubles for any limit below 2^53 bytes and any watermark from 0 to 1. The bounds are
+theorems about many passes, and use the lemmas about the loop of a pass.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,17 @@ from typing import Any, Final
 
 import z3
 
-from entrycache_evidence.induction.lemma import Lemma, Obligation, Planted, held_to, on_terms
+from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation, build_term_model, law_obligations
 from entrycache_evidence.induction.symbolic import Term, paths, raw
-from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR, Table, Take, changed
-from entrycache_evidence.pulsar_pip430.induction.shapes import TARGET, TRIGGER, any_pass, asking, begin, number
+from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR, Decision, Table, change_cell
+from entrycache_evidence.pulsar_pip430.induction.shapes import (
+    TARGET,
+    TRIGGER,
+    any_integer,
+    any_pass,
+    begin_path,
+    prepare_model,
+)
 from entrycache_faults.model import Model, Place
 from entrycache_reference.pulsar_pip430 import decision, ops
 from entrycache_reference.pulsar_pip430.config import Config, Settings
@@ -38,7 +49,7 @@ class Double:
 
 
 class Whole:
-    """An integer of 64 bits that can be multiplied with a double, as Python does it, and compared."""
+    """An integer of 64 bits that can be compared, and multiplied with a double as in Python."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -53,12 +64,12 @@ class Whole:
 
 
 def as_double(number: Whole) -> Double:
-    """`float` of an integer below 2^53: the same number."""
+    """Convert an integer below 2^53 to a double, as `float` does."""
     return Double(z3.fpSignedToFP(_NEAREST, number.term, _DOUBLE))
 
 
 def truncated(number: Double) -> Whole:
-    """`int` of a double that is not too large."""
+    """Truncate a double that is not too large, as `int` does."""
     return Whole(z3.fpToSBV(z3.RTZ(), number.term, z3.BitVecSort(BITS)))
 
 
@@ -72,8 +83,11 @@ _ANY: Final = z3.And(
 )
 
 
-def _shown(table: Any, model: Model) -> Iterator[Obligation]:
-    """The law after a size pass. One case stands first, as z3 takes long to find errors in doubles among all."""
+def _trigger_obligations(table: Any, model: Model) -> Iterator[Obligation]:
+    """Check the law after a size pass.
+
+    A concrete case comes first, because z3 finds an error in doubles slowly in the general one.
+    """
     law = next(law for law in _laws()["laws.manager.TRIGGER_LAWS"] if law.rule is Rule.TRIGGER_1)
     asked = _on_doubles(model)
     for name, watermark, given in (
@@ -84,7 +98,7 @@ def _shown(table: Any, model: Model) -> Iterator[Obligation]:
         pre, event = State(0, settings, {}, (), 0), ops.Evict(1)
 
         def passed(pre: State = pre, event: ops.Op = event) -> Step:
-            begin()
+            begin_path()
             done: Step = asked.step(pre, event, Config())
             return done
 
@@ -92,92 +106,91 @@ def _shown(table: Any, model: Model) -> Iterator[Obligation]:
             is_about = bool(law.guard(Config(), pre, event, step))
             return is_about, not is_about or bool(law.holds(Config(), pre, event, step))
 
-        yield from held_to(name, given, paths(passed, given), judged)
+        yield from law_obligations(name, given, paths(passed, given), judged)
 
 
 def _laws() -> Model:
-    return on_terms(PULSAR, {"laws.steps.int": truncated, "laws.steps.float": as_double})
+    return build_term_model(PULSAR, {"laws.steps.int": truncated, "laws.steps.float": as_double})
 
 
 def _on_doubles(model: Model) -> Model:
     of_limits: dict[Place, object] = {"decision.int": truncated}
-    rows_of = on_terms(model, of_limits)["passes.rows_of_pass"]
-    return on_terms(model, {**of_limits, "passes.run_pass": any_pass(rows_of)})
+    rows_of = build_term_model(model, of_limits)["passes.rows_of_pass"]
+    return build_term_model(model, {**of_limits, "passes.run_pass": any_pass(rows_of)})
 
 
-def _of_the_trigger(state: State) -> Any:
+def _target_of_trigger(state: State) -> Any:
     return truncated(decision.trigger_bytes(state) * state.settings.watermark)  # type: ignore[arg-type]
 
 
-OF_THE_TRIGGER: Final = Planted(
+TARGET_OF_TRIGGER: Final = LemmaFault(
     "The target is the watermark's share of the trigger, not of the limit.",
-    Model(PULSAR.package, {"decision.target_bytes": _of_the_trigger}),
+    Model(PULSAR.package, {"decision.target_bytes": _target_of_trigger}),
 )
 
 TRIGGER_LEMMAS: Final = (
     Lemma(
         Rule.TRIGGER_1,
         "the law itself, in IEEE doubles, after a size pass; any limit below 2^53 bytes, any watermark from 0 to 1",
-        _shown,
-        OF_THE_TRIGGER,
+        _trigger_obligations,
+        TARGET_OF_TRIGGER,
     ),
 )
-"""The lemma of this module."""
+"""The lemma about the trigger."""
 
 
-# --- bounds
-# Theorems about many passes, by the fold lemmas: how far a size pass goes, how old an entry gets.
+# --- Bounds in bytes and in time
 
 _FREED, _LAST = z3.Ints("freed last")
 _EMPTY = z3.Bool("nothing queued")
 
 
 def _any_pass(state: State, kind: PassKind, bound: Any, config: Config, origin: Origin = Origin.CALL) -> Step:
-    """A pass of which only that is known which the fold lemmas say: see `_promised`."""
+    """Make any pass that satisfies the lemmas about the loop, which `_loop_lemmas` states."""
     freed: Any = Term(_FREED)
     left = state._replace(size_bytes=state.size_bytes - freed)
     return Step(left, Removed(Term(0), Term(_FREED)), (bound,))  # type: ignore[arg-type]
 
 
-def _promised(before: Any, need: Any) -> Any:
-    """R-EVICT-4 and R-EVICT-5 by `fold`: enough or all, and less than enough and the last; R-STATE-1: all is all."""
+def _loop_lemmas(before: Any, need: Any) -> Any:
+    """Build what the lemmas about the loop state of a pass: R-EVICT-4, R-EVICT-5 and R-STATE-1."""
     removed = z3.Implies(_FREED > 0, z3.And(need + _LAST > _FREED, _LAST <= _FREED))
     return z3.And(_LAST >= 0, _FREED >= 0, before >= _FREED, removed, z3.If(_EMPTY, before == _FREED, need <= _FREED))
 
 
 @cache
-def _relieving(model: Model) -> Model:
-    return asking(model, {"passes.run_pass": _any_pass})
+def _relief_model(model: Model) -> Model:
+    return prepare_model(model, {"passes.run_pass": _any_pass})
 
 
-def _relieved(table: Table, model: Model) -> Iterator[Obligation]:
-    """After the pass of a trigger the bytes are at most the target, and above it less the last entry, or nothing."""
-    state = State(number("now"), Config().settings, {}, (), number("bytes"))
+def _relief_obligations(table: Table, model: Model) -> Iterator[Obligation]:
+    """Prove that the pass of a trigger leaves at most the target, and above it less the last entry, or nothing."""
+    state = State(any_integer("now"), Config().settings, {}, (), any_integer("bytes"))
     sane = z3.And(raw(state.size_bytes) >= 0, TARGET >= 0, TRIGGER >= 0)
-    relieve = _relieving(model)["manager.evict_to_watermark"]
+    relieve = _relief_model(model)["manager.evict_to_watermark"]
     for condition, done in paths(lambda: relieve(state, Config(), Origin.TRIGGER), sane):
         before, after = raw(state.size_bytes), raw(done.state.size_bytes)
         if not done.rows:
             quiet = z3.And(sane, condition)
             yield Obligation("no pass", quiet, z3.And(after == before, z3.Or(before <= TRIGGER, before <= TARGET)))
             continue
-        ran = z3.And(sane, condition, _promised(before, raw(done.rows[0])))
+        ran = z3.And(sane, condition, _loop_lemmas(before, raw(done.rows[0])))
         yield Obligation("at most the target, or nothing", ran, z3.Or(after <= TARGET, z3.And(_EMPTY, after == 0)))
         yield Obligation("not far below it", ran, after > TARGET - _LAST)
 
 
 _TTL, _INTERVAL, _BEGUN, _BEFORE = z3.Ints("ttl interval inserted pass_before")
 _DUE = z3.Function("due", z3.IntSort(), z3.IntSort())
-"""The age by which an entry was requeued for the n-th time: a time to live and an interval each."""
+"""The greatest age at the n-th requeue: a time to live and an interval each."""
 
 
-def _aged(table: Table, model: Model) -> list[Obligation]:
-    """An entry that nobody accesses leaves within (max_requeues + 1) * (ttl + interval) of its insertion.
+def _age_obligations(table: Table, model: Model) -> list[Obligation]:
+    """Prove that an unread entry leaves within (max_requeues + 1) * (ttl + interval) of its insertion.
 
-    Time passes run at most an interval apart. One that finds the entry expired takes it: after a time pass nothing is
-    expired (R-EXPIRE-2, by `fold`). So the pass before it, if the entry was there, met a stamp not below its cutoff.
+    Time passes run at most an interval apart. After a time pass nothing is expired (R-EXPIRE-2), so the pass before met
+    a stamp that was not below its cutoff.
     """
-    take = Take(table, model)
+    take = Decision(table, model)
     head, cutoff = take.head, take.head.now - _TTL
     ladder = z3.And(_DUE(0) == 0, _DUE(head.requeues + 1) == _DUE(head.requeues) + _TTL + _INTERVAL)
     kept = z3.And(head.stamp <= _BEGUN + _DUE(head.requeues), head.requeues <= head.most)
@@ -204,12 +217,12 @@ def _aged(table: Table, model: Model) -> list[Obligation]:
 
 
 def bytes_over_less_one(state: State) -> int:
-    """The pass of a trigger is asked for one byte less."""
+    """Return the bytes over the target, less one."""
     return max(0, decision.bytes_over(state) - 1)
 
 
-ONE_LESS: Final = Planted(
-    "The pass of a trigger is asked for one byte less.",
+ONE_LESS: Final = LemmaFault(
+    "The pass of a trigger needs one byte less.",
     Model(PULSAR.package, {"decision.bytes_over": bytes_over_less_one}),
 )
 
@@ -219,19 +232,19 @@ BOUND_LEMMAS: Final = (
         "after the size pass of a trigger the bytes are at most the target, or 0, and above the target less the size "
         "of the last entry removed; any trigger and target, any pass that keeps R-EVICT-4 and R-EVICT-5 as proved of "
         "its loop",
-        _relieved,
+        _relief_obligations,
         ONE_LESS,
     ),
     Lemma(
         Rule.REQUEUE_6,
         "an entry that nobody accesses leaves within (max_requeues + 1) * (ttl + interval) of its insertion, time "
         "passes at most an interval apart; any number of passes",
-        _aged,
-        changed(Rule.REQUEUE_2, "spare", None),
+        _age_obligations,
+        change_cell(Rule.REQUEUE_2, "spare", None),
         DECISION,
     ),
 )
-"""Bounds in bytes and in time."""
+"""The lemmas about bounds in bytes and in time."""
 
 LEMMAS: Final = (*TRIGGER_LEMMAS, *BOUND_LEMMAS)
 """All lemmas about thresholds and bounds."""

@@ -1,4 +1,4 @@
-"""The reference names the released code that it stands beside: classes and methods that `spec` gives as sources."""
+"""Test that the reference names the released classes and methods that `spec` gives as sources."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from typing import NamedTuple
 import pytest
 
 from entrycache_evidence.core import rule_registry
+from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_reference.kafka_streams.step import FUNCTIONS as KAFKA
 from entrycache_reference.pulsar_pip430.step import FUNCTIONS as PULSAR
 
-ROOT = rule_registry.locate_checkout()
+ROOT = locate_checkout()
 LINE = re.compile(r"^Beside: (?P<names>.+) \((?P<artifact>[a-z-]+) (?P<version>[\d.]+)\)$", re.MULTILINE)
 VERSIONS = re.compile(r"(?P<artifact>managed-ledger|kafka-streams) (?P<versions>\d[\d., ]*\d)")
 
 
 class Place(NamedTuple):
-    """Released code: a class, or a method of one, of a version of an artifact."""
+    """A released class, or a method of one, of a version of an artifact."""
 
     name: str
     artifact: str
@@ -28,7 +29,7 @@ class Place(NamedTuple):
 
 
 def named(parts: list[str]) -> Iterator[str]:
-    """The names in full: one without a class, or with a dot before it, is a method of the class before it."""
+    """Return full names: a method without a class belongs to the class before it."""
     owner = ""
     for part in parts:
         if part[0].isupper():
@@ -40,7 +41,7 @@ def named(parts: list[str]) -> Iterator[str]:
 
 
 def sources() -> set[Place]:
-    """Every class and method that a *Source.* line of `spec` names."""
+    """Return every class and method that a *Source.* line of `spec` names."""
     found: set[Place] = set()
     for text in rule_registry.load_texts():
         names = list(named(re.findall(r"`([A-Za-z.]+)`", text.source)))
@@ -51,7 +52,7 @@ def sources() -> set[Place]:
 
 
 def beside(docstring: str) -> list[Place]:
-    """The released code that a docstring names."""
+    """Return the released code that a docstring names."""
     found: list[Place] = []
     for match in LINE.finditer(docstring):
         found += [Place(name, match["artifact"], match["version"]) for name in named(match["names"].split(", "))]
@@ -59,7 +60,7 @@ def beside(docstring: str) -> list[Place]:
 
 
 def docstrings() -> dict[str, str]:
-    """The docstring of every module of the reference, by its path."""
+    """Return the docstring of every module of the reference, by its path."""
     folder = ROOT / "reference/entrycache_reference"
     return {
         str(path.relative_to(folder)): ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""

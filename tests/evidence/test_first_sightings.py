@@ -1,4 +1,4 @@
-"""Where planted faults are looked for first: a name that saves time, and that nothing depends on."""
+"""Test the names of models that detect a fault first: they save time, and results do not depend on them."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from pathlib import Path
 import pytest
 
 from entrycache_dev.pages import model_counts as command
-from entrycache_evidence.core import spec_files
+from entrycache_evidence.core import checkout
 from entrycache_evidence.model_checker import evidence
 from entrycache_evidence.model_checker.evidence import refute
-from entrycache_evidence.pulsar_pip430 import bounded_models as worlds
-from entrycache_evidence.systems import SHOWN
+from entrycache_evidence.pulsar_pip430 import bounded_models
+from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_reference.rules import Rule
 
-SHALLOW = replace(worlds.PAIR, name="shallow", depth=1)
+SHALLOW = replace(bounded_models.PAIR, name="shallow", depth=1)
 """No fault of a requeue shows in one step."""
 
 
 def test_each_committed_name_is_a_world_of_a_pull_request() -> None:
-    names = {world.name for shown in SHOWN.values() for world in shown.ci}
+    names = {scope.name for shown in SYSTEM_EVIDENCE.values() for scope in shown.ci}
     held = evidence.load_first_sightings()
     assert held
     assert set(held.values()) <= names
 
 
 def test_a_fault_is_looked_for_in_the_named_world_first() -> None:
-    found = refute(Rule.STATE_2, (worlds.ACCESS_OFF, worlds.PAIR))
-    named = refute(Rule.STATE_2, (worlds.ACCESS_OFF, worlds.PAIR), worlds.PAIR.name)
+    found = refute(Rule.STATE_2, (bounded_models.ACCESS_OFF, bounded_models.PAIR))
+    named = refute(Rule.STATE_2, (bounded_models.ACCESS_OFF, bounded_models.PAIR), bounded_models.PAIR.name)
     assert found is not None
     assert named is not None
-    assert (found.world, named.world) == (worlds.ACCESS_OFF, worlds.PAIR)
+    assert (found.scope, named.scope) == (bounded_models.ACCESS_OFF, bounded_models.PAIR)
 
 
 def test_where_the_named_world_does_not_show_it_all_are_asked() -> None:
-    found = refute(Rule.STATE_2, (SHALLOW, worlds.PAIR), SHALLOW.name)
+    found = refute(Rule.STATE_2, (SHALLOW, bounded_models.PAIR), SHALLOW.name)
     assert found is not None
-    assert found.world is worlds.PAIR
+    assert found.scope is bounded_models.PAIR
     assert refute(Rule.STATE_2, (SHALLOW,), SHALLOW.name) is None
 
 
@@ -54,18 +54,18 @@ def test_the_command_writes_where_each_fault_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(evidence, "locate_first_sightings", lambda: tmp_path / "soonest.json")
-    shown = SHOWN["pulsar-pip430"]._replace(ci=(worlds.CACHING_OFF, SHALLOW))
-    monkeypatch.setattr(command, "SHOWN", {"pulsar-pip430": shown})
+    shown = SYSTEM_EVIDENCE["pulsar-pip430"]._replace(ci=(bounded_models.CACHING_OFF, SHALLOW))
+    monkeypatch.setattr(command, "SYSTEM_EVIDENCE", {"pulsar-pip430": shown})
     assert command.main(["ci", "--soonest"]) == 0
     held = evidence.load_first_sightings()
-    assert held[Rule.STATE_9] == worlds.CACHING_OFF.name
+    assert held[Rule.STATE_9] == bounded_models.CACHING_OFF.name
     assert held[Rule.INSERT_1] == SHALLOW.name
     assert Rule.REQUEUE_2 not in held
-    assert f"R-STATE-9: {worlds.CACHING_OFF.name}\n" in capsys.readouterr().out
+    assert f"R-STATE-9: {bounded_models.CACHING_OFF.name}\n" in capsys.readouterr().out
 
 
 def test_outside_of_a_source_checkout_nothing_is_committed_nor_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spec_files, "locate_checkout", lambda: None)
+    monkeypatch.setattr(checkout, "locate_checkout", lambda: None)
     assert evidence.load_first_sightings() == {}
     with pytest.raises(FileNotFoundError, match=r"docs/soonest\.json is written in a source checkout only"):
         evidence.write_first_sightings({Rule.STATE_1: "one"})

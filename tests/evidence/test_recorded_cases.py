@@ -1,4 +1,4 @@
-"""Steps that are left out when a changed reference is played are those that the change cannot show in."""
+"""Test that only steps without an effect of the change are skipped."""
 
 from __future__ import annotations
 
@@ -16,44 +16,51 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_dev.matrix import process, seeded_search
 from entrycache_dev.matrix.generate import Change
-from entrycache_dev.matrix.mutants import all_changes, sample
+from entrycache_dev.matrix.mutants import generate_all_changes, sample_changes
 from entrycache_dev.matrix.probes import EVERYWHERE, Probes
-from entrycache_dev.matrix.process import Died, in_child
-from entrycache_dev.matrix.seeded_search import Beside, beside, cases_of, guards, is_seen, is_told
+from entrycache_dev.matrix.process import ProcessDied, run_in_child
+from entrycache_dev.matrix.seeded_search import (
+    RecordedCase,
+    cases_of,
+    is_in_outcomes,
+    is_in_rows,
+    record_cases,
+    select_guards,
+)
 from entrycache_reference import kafka_streams
 from entrycache_reference.kafka_streams import entries
 
 KAFKA = SYSTEMS["kafka-streams"]
-GUARDS = guards(all_changes(), KAFKA)
+GUARDS = select_guards(generate_all_changes(), KAFKA)
 PROBES = Probes(kafka_streams.__name__, GUARDS)
 
 
-def some_cases() -> list[Beside]:
+def some_cases() -> list[RecordedCase]:
     made = cases_of(reference_subject(KAFKA).declaration, Profile(20, 0, 0), 0)
-    return beside(islice(made, 40), PROBES)
+    return record_cases(islice(made, 40), PROBES)
 
 
-def looks(change: Change, places: Sequence[int], cases: Sequence[Beside]) -> list[tuple[bool, bool]]:
-    """Whether outcomes, and whether rows show a change, if it is taken to stand at each of these places."""
+def looks(change: Change, places: Sequence[int], cases: Sequence[RecordedCase]) -> list[tuple[bool, bool]]:
+    """Return whether outcomes, and whether rows, show a change at each of these places."""
 
     def asked() -> list[tuple[bool, bool]]:
-        process.put(change)
-        return [(is_seen(cases, place, False), is_told(cases, place)) for place in places]
+        process.apply_change(change)
+        return [(is_in_outcomes(cases, place, False), is_in_rows(cases, place)) for place in places]
 
-    found: list[tuple[bool, bool]] = in_child(asked)
+    found: list[tuple[bool, bool]] = run_in_child(asked)
     return found
 
 
 def test_a_change_is_seen_in_the_steps_that_come_to_it_as_in_all() -> None:
     cases = some_cases()
-    swapped = [one for one in sample(GUARDS, 60, 1) if process.changed_code(one)]
+    swapped = [one for one in sample_changes(GUARDS, 60, 1) if process.changed_code(one)]
     seen = [looks(one, (PROBES.place(one), EVERYWHERE), cases) for one in swapped]
     assert [at for at, _ in seen] == [all_ for _, all_ in seen]
     assert {shown for shown, _ in seen} >= {(True, True), (False, False)}
 
 
 def test_a_change_is_not_seen_at_a_place_that_no_step_comes_to() -> None:
-    """The check above has teeth: with a wrong place it fails."""
+    """The check above detects a wrong place."""
     change = next(one for one in GUARDS if one.function == "flush_dirty")
     assert looks(change, (1 << 5000, EVERYWHERE), some_cases()) == [(False, False), (True, True)]
 
@@ -73,8 +80,8 @@ def test_what_is_no_statement_of_a_function_is_met_everywhere() -> None:
     assert PROBES.place(constant) == EVERYWHERE
 
 
-def slow(seconds: float, outcome: int) -> Beside:
-    """A case of one step whose model takes its time."""
+def slow(seconds: float, outcome: int) -> RecordedCase:
+    """Return a case of one step whose model is slow."""
 
     def step(state: Any, op: Any, config: Any) -> Any:
         end = time.process_time() + seconds
@@ -84,19 +91,19 @@ def slow(seconds: float, outcome: int) -> Beside:
 
     model = SimpleNamespace(initial=lambda config: 0, step=step)
     case: Any = SimpleNamespace(system=SimpleNamespace(model=model), config=None, steps=[None])
-    return Beside(case, 0, [SimpleNamespace(outcome=0, state=0)], [EVERYWHERE] * 2)
+    return RecordedCase(case, 0, [SimpleNamespace(outcome=0, state=0)], [EVERYWHERE] * 2)
 
 
 def test_a_case_that_takes_too_long_is_seen_and_many_slow_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seeded_search, "SECONDS", 0.3)
     monkeypatch.setattr(seeded_search, "SECONDS_AT_ONCE", 0.2)
-    asked = partial(is_seen, place=EVERYWHERE, again=False)
+    asked = partial(is_in_outcomes, place=EVERYWHERE, again=False)
     assert asked([slow(10, 0)])
     assert asked([slow(0.15, 0), slow(0, 1)])
     assert not asked([slow(0.15, 0), slow(0.15, 0), slow(0, 1)])
 
 
 def test_a_fork_that_hears_no_signal_of_python_is_killed() -> None:
-    with pytest.raises(Died):
-        in_child(lambda: sum(repeat(0)), 1)
-    assert in_child(lambda: sum(repeat(1, 3)), 1) == 3
+    with pytest.raises(ProcessDied):
+        run_in_child(lambda: sum(repeat(0)), 1)
+    assert run_in_child(lambda: sum(repeat(1, 3)), 1) == 3

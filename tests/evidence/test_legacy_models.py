@@ -1,4 +1,4 @@
-"""The worlds of `pulsar-legacy`: exact counts, every law, states told apart where it matters, planted errors found."""
+"""Test the bounded models of `pulsar-legacy`: exact counts, every law, equality of states, and seeded faults."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core.definitions import build_check
 from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.core.scheduler import run_alone
-from entrycache_evidence.model_checker.checker import after, breaks, explore
+from entrycache_evidence.model_checker.checker import broken_rules, explore, state_after
 from entrycache_evidence.model_checker.evidence import exhaust, refute
 from entrycache_evidence.pulsar_legacy import bounded_models
-from entrycache_evidence.pulsar_legacy.bounded_models import Aged, BoundedModel
+from entrycache_evidence.pulsar_legacy.bounded_models import AgedStates, BoundedModel
 from entrycache_reference.pulsar_legacy import State, ops, step
 from entrycache_reference.pulsar_legacy.laws import LAWS
 from entrycache_reference.rules import Rule
@@ -29,20 +29,20 @@ def test_a_world_closes_with_exactly_these_counts_and_is_what_is_defined() -> No
 
 
 def test_the_worlds_fire_every_law() -> None:
-    fired = {rule for world in bounded_models.CI for rule in explore(world, whole=False).fired}
+    fired = {rule for scope in bounded_models.CI for rule in explore(scope, whole=False).fired}
     assert {law.rule for law in LAWS} <= fired
 
 
-@pytest.mark.parametrize("world", bounded_models.NIGHTLY, ids=lambda world: world.name.replace(" ", "-"))
-def test_states_held_for_the_same_behave_the_same(world: BoundedModel) -> None:
-    """A run, and the same one after as long a pause as one likes with all that is old older still."""
-    canon, chance, config = Aged(world.oldest), random.Random(7), world.config
+@pytest.mark.parametrize("scope", bounded_models.NIGHTLY, ids=lambda scope: scope.name.replace(" ", "-"))
+def test_states_held_for_the_same_behave_the_same(scope: BoundedModel) -> None:
+    """A run and its copy after a long pause keep equal keys."""
+    canon, chance, config = AgedStates(scope.oldest), random.Random(7), scope.config
     for _ in range(20):
-        real = other = after(SYSTEM.model, config, ())
+        real = other = state_after(SYSTEM.model, config, ())
         for _ in range(25):
-            other = later(other, world.oldest, chance.randint(0, 9))
+            other = later(other, scope.oldest, chance.randint(0, 9))
             assert canon.key(real) == canon.key(other)
-            event = chance.choice(world.events)
+            event = chance.choice(scope.events)
             one, two = step(real, event, config), step(other, event, config)
             fired: list[dict[Rule, int]] = [{}, {}]
             assert check(config, real, event, one, fired[0]) == check(config, other, event, two, fired[1]) == ()
@@ -53,7 +53,7 @@ def test_states_held_for_the_same_behave_the_same(world: BoundedModel) -> None:
 
 
 def later(state: State, oldest: int, nanos: int) -> State:
-    """The same ages at a later time; what is `oldest` is older now."""
+    """Return the same ages at a later time, with old entries older still."""
     caches = {
         name: cache._replace(
             entries={
@@ -69,7 +69,7 @@ def later(state: State, oldest: int, nanos: int) -> State:
 
 
 @pytest.mark.parametrize(
-    ("rule", "world", "steps"),
+    ("rule", "scope", "steps"),
     [
         (Rule.L_EVICT_5, bounded_models.SHARES, 5),
         (Rule.L_TRIGGER_5, bounded_models.MANUAL, 5),
@@ -78,16 +78,16 @@ def later(state: State, oldest: int, nanos: int) -> State:
     ],
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )
-def test_a_planted_error_is_refuted_by_a_shortest_case(rule: Rule, world: BoundedModel, steps: int) -> None:
-    found = refute(rule, (world,))
+def test_a_planted_error_is_refuted_by_a_shortest_case(rule: Rule, scope: BoundedModel, steps: int) -> None:
+    found = refute(rule, (scope,))
     assert found is not None
     case = found.counterexample.case
     assert len(case.steps) == steps
-    assert breaks(case) == (), "the reference itself keeps the law on this case"
-    assert rule in breaks(case, FAULT_OF[rule].model)
+    assert broken_rules(case) == (), "the reference itself keeps the law on this case"
+    assert rule in broken_rules(case, FAULT_OF[rule].model)
 
 
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
     evidence, failures = run_alone(exhaust((bounded_models.MANUAL,), FAULT_OF[Rule.L_TRIGGER_4].model))
     assert evidence == []
-    assert failures[0].startswith("L-TRIGGER-4: broken in 5 steps of the world 'passes that wait'")
+    assert failures[0].startswith("L-TRIGGER-4: broken in 5 steps of the bounded model 'passes that wait'")

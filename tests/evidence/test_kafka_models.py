@@ -1,4 +1,4 @@
-"""The explorer of `kafka-streams`: exact counts, states told apart only where it matters, and planted errors found."""
+"""Test the bounded models of `kafka-streams`: exact counts, equality of states, and seeded faults."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from entrycache_evidence.kafka_streams import bounded_models as cache_worlds
 from entrycache_evidence.kafka_streams import bounded_models as kafka_worlds
 from entrycache_evidence.kafka_streams import bounded_models as released_worlds
 from entrycache_evidence.kafka_streams import bounded_models as store_worlds
-from entrycache_evidence.kafka_streams.state_space import BoundedModel, Relative
+from entrycache_evidence.kafka_streams.state_space import BoundedModel, RelativeStates
 from entrycache_evidence.model_checker import checker as refuting
 from entrycache_evidence.model_checker import evidence as explorer
-from entrycache_evidence.model_checker.checker import after, breaks, explore
+from entrycache_evidence.model_checker.checker import broken_rules, explore, state_after
 from entrycache_evidence.model_checker.evidence import exhaust, refute
 from entrycache_protocol.case import case_from_json, format_case
 from entrycache_reference.kafka_streams import ops, step
@@ -35,25 +35,25 @@ check = build_check(SYSTEM)
 
 
 @pytest.mark.parametrize(
-    ("world", "states", "transitions", "depth"),
+    ("scope", "states", "transitions", "depth"),
     [
         pytest.param(cache_worlds.EVERY, 796, 32636, 10, marks=pytest.mark.long),
         (store_worlds.STORE, 686, 14406, 7),
-        pytest.param(released_worlds.LOST, 1045, 29260, 6, marks=pytest.mark.long),
+        pytest.param(released_worlds.LOST_EVICTION, 1045, 29260, 6, marks=pytest.mark.long),
     ],
     ids=lambda value: value.name if isinstance(value, BoundedModel) else "",
 )
 def test_a_world_closes_with_exactly_these_counts(
-    world: BoundedModel, states: int, transitions: int, depth: int
+    scope: BoundedModel, states: int, transitions: int, depth: int
 ) -> None:
-    found = explore(world)
+    found = explore(scope)
     assert found.counterexample is None
     assert (found.states, found.transitions, found.depth, found.closed) == (states, transitions, depth, True)
 
 
 @pytest.mark.long
 def test_the_worlds_fire_every_law() -> None:
-    fired = {rule for world in kafka_worlds.CI for rule in explore(replace(world, depth=4 if world.depth else 3)).fired}
+    fired = {rule for scope in kafka_worlds.CI for rule in explore(replace(scope, depth=4 if scope.depth else 3)).fired}
     assert {law.rule for law in LAWS} <= fired
 
 
@@ -63,11 +63,11 @@ def test_a_case_of_a_world_begins_with_its_first_steps() -> None:
     assert found is not None
     assert found.case.steps[:1] == cache_worlds.WIDE.start
     assert len(found.case.steps) == 3
-    assert Rule.K_FLUSH_5 in breaks(found.case, model)
+    assert Rule.K_FLUSH_5 in broken_rules(found.case, model)
 
 
 def renewed(state: State, chance: random.Random) -> State:
-    """Other counters, other numbers of writes in the same order, and nothing of what was passed on but its order."""
+    """Return the state with other counters and renumbered writes."""
     more = chance.randint(1, 9)
     spaces = {
         ns: space._replace(
@@ -95,7 +95,7 @@ def renewed(state: State, chance: random.Random) -> State:
 
 
 def overtaking(store: Store, space: Space, more: int) -> dict[str, int]:
-    """Of the writes passed on only those that an entry is not later than."""
+    """Return the forwarded writes that the entry is not later than."""
     return {
         key: more * write + 3
         for key, write in store.forwarded_writes.items()
@@ -104,19 +104,19 @@ def overtaking(store: Store, space: Space, more: int) -> dict[str, int]:
 
 
 WORLDS = pytest.mark.parametrize(
-    "world", [*kafka_worlds.CI, cache_worlds.VAST], ids=lambda world: world.name.replace(" ", "-")
+    "scope", [*kafka_worlds.CI, cache_worlds.VAST], ids=lambda scope: scope.name.replace(" ", "-")
 )
 
 
 @WORLDS
-def test_states_held_for_the_same_behave_the_same(world: BoundedModel) -> None:
-    """A run from the first state and one that is renewed after each step keep equal keys, answers and verdicts."""
-    config, canon, chance = world.config, Relative(world), random.Random(7)
+def test_states_held_for_the_same_behave_the_same(scope: BoundedModel) -> None:
+    """A run and its copy with renewed states keep equal keys, answers and verdicts."""
+    config, canon, chance = scope.config, RelativeStates(scope), random.Random(7)
     for _ in range(25):
-        real = after(SYSTEM.model, config, world.start)
+        real = state_after(SYSTEM.model, config, scope.start)
         other = renewed(real, chance)
         for _ in range(20):
-            event = chance.choice(world.events)
+            event = chance.choice(scope.events)
             one, two = step(real, event, config), step(other, event, config)
             assert canon.key(one.state) == canon.key(two.state)
             fired: list[dict[Rule, int]] = [{}, {}]
@@ -129,7 +129,7 @@ def test_states_held_for_the_same_behave_the_same(world: BoundedModel) -> None:
 
 
 class Tally:
-    """A counter of which nothing can be asked but how much it has grown."""
+    """A counter that only reveals its growth."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -155,7 +155,7 @@ class Tally:
 
 
 def tallied(state: State) -> State:
-    """The state with its counters sealed."""
+    """Return the state with sealed counters."""
     counters = ("hits", "misses", "overwrites", "flushes")
     sealed: Callable[..., Any] = Space._replace
     spaces = {ns: sealed(space, **{name: Tally(name) for name in counters}) for ns, space in state.spaces.items()}
@@ -166,13 +166,13 @@ def tallied(state: State) -> State:
 
 
 @WORLDS
-def test_nobody_asks_for_the_value_of_a_counter(world: BoundedModel) -> None:
-    """So what was shown for one state holds for all that differ from it in their counters only."""
-    config, canon, chance = world.config, Relative(world), random.Random(8)
+def test_nobody_asks_for_the_value_of_a_counter(scope: BoundedModel) -> None:
+    """A result for one state therefore holds for all that differ in counters only."""
+    config, canon, chance = scope.config, RelativeStates(scope), random.Random(8)
     for _ in range(25):
-        state = tallied(after(SYSTEM.model, config, world.start))
+        state = tallied(state_after(SYSTEM.model, config, scope.start))
         for _ in range(20):
-            event = chance.choice(world.events)
+            event = chance.choice(scope.events)
             done = step(state, event, config)
             assert broken(config, state, event, done) == ()
             if canon.follows(done):
@@ -180,25 +180,25 @@ def test_nobody_asks_for_the_value_of_a_counter(world: BoundedModel) -> None:
 
 
 def test_nothing_follows_a_step_without_an_answer() -> None:
-    world = released_worlds.RUNNING
+    scope = released_worlds.RUNNING
     steps = (
         ops.Put("a", "x", "1", True),
         ops.Listen("a", (ops.Put("a", "y", None, True), ops.Get("a", "x"))),
         ops.Flush("a"),
         ops.Clear("a"),
     )
-    assert set(steps) <= set(world.events)
-    state = after(SYSTEM.model, world.config, steps)
-    done = step(state, ops.Resize(0), world.config)
+    assert set(steps) <= set(scope.events)
+    state = state_after(SYSTEM.model, scope.config, steps)
+    done = step(state, ops.Resize(0), scope.config)
     assert isinstance(done.outcome.answer, Unanswered)
-    canon = Relative(world)
+    canon = RelativeStates(scope)
     assert not canon.follows(done)
-    assert canon.follows(step(state, ops.Usage(), world.config))
-    assert not Relative(replace(world, drift_bytes=1)).follows(step(state, ops.Usage(), world.config))
+    assert canon.follows(step(state, ops.Usage(), scope.config))
+    assert not RelativeStates(replace(scope, drift_bytes=1)).follows(step(state, ops.Usage(), scope.config))
 
 
 @pytest.mark.parametrize(
-    ("rule", "world", "steps"),
+    ("rule", "scope", "steps"),
     [
         (Rule.K_SIZE_1, cache_worlds.EVERY, 1),
         (Rule.K_PUT_3, cache_worlds.EVERY, 3),
@@ -210,21 +210,21 @@ def test_nothing_follows_a_step_without_an_answer() -> None:
         (Rule.K_LISTEN_3, cache_worlds.SILENT, 3),
         (Rule.K_STORE_2, store_worlds.STORE, 4),
         (Rule.K_STORE_4, store_worlds.FORWARDS, 4),
-        (Rule.K_FLUSH_7, released_worlds.LOST, 2),
+        (Rule.K_FLUSH_7, released_worlds.LOST_EVICTION, 2),
         (Rule.K_METRICS_4, released_worlds.RUNNING, 2),
         (Rule.K_STORE_9, released_worlds.ONE_BY_ONE, 4),
-        (Rule.K_STORE_10, released_worlds.CACHED, 3),
+        (Rule.K_STORE_10, released_worlds.CACHED_DELETE, 3),
     ],
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )
-def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, world: BoundedModel, steps: int) -> None:
-    found = refute(rule, (world,))
+def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, scope: BoundedModel, steps: int) -> None:
+    found = refute(rule, (scope,))
     assert found is not None
-    assert found.world is world
+    assert found.scope is scope
     case = found.counterexample.case
     assert len(case.steps) == steps
-    assert breaks(case) == (), "the reference itself keeps the law on this case"
-    assert rule in breaks(case, FAULT_OF[rule].model)
+    assert broken_rules(case) == (), "the reference itself keeps the law on this case"
+    assert rule in broken_rules(case, FAULT_OF[rule].model)
     again = case_from_json(json.loads(format_case(case)), SYSTEMS)
     assert (again.steps, again.config) == (case.steps, case.config)
 
@@ -233,15 +233,17 @@ def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
     evidence, failures = run_alone(exhaust((store_worlds.STORE,), FAULT_OF[Rule.K_STORE_8].model))
     assert evidence == []
     assert len(failures) == 1
-    assert failures[0].startswith("K-STORE-8: broken in 4 steps of the world 'a store, nothing done downstream'")
+    assert failures[0].startswith(
+        "K-STORE-8: broken in 4 steps of the bounded model 'a store, nothing done downstream'"
+    )
 
 
 def test_a_law_whose_mutant_is_not_refuted_gives_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = replace(cache_worlds.EVERY, depth=1)
+    scope = replace(cache_worlds.EVERY, depth=1)
     harmless = replace(FAULT_OF[Rule.K_SHARE_1], replaced={})
     own = {Rule.K_SHARE_1: harmless, Rule.K_GET_3: FAULT_OF[Rule.K_GET_3]}
     monkeypatch.setattr(explorer, "FAULT_OF", own)
-    monkeypatch.setattr(refuting, "DEEPEST", 1)
-    evidence, failures = run_alone(exhaust((world,)))
+    monkeypatch.setattr(refuting, "DEPTH_OF_FAULTS", 1)
+    evidence, failures = run_alone(exhaust((scope,)))
     assert [item.rule for item in evidence] == [Rule.K_GET_3]
-    assert failures == ["K-SHARE-1: no world refutes its mutant, so nothing is shown about it"]
+    assert failures == ["K-SHARE-1: no bounded model detects its seeded fault, so nothing is shown about it"]

@@ -1,4 +1,4 @@
-"""Large runs: what breaks in one is a failure of `prove`, and told with the place."""
+"""Test stress runs: a broken law in one is a failure of `prove`, with its place."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence import run
 from entrycache_evidence.core.models import FAULT_OF
-from entrycache_evidence.core.stress import broken_in
-from entrycache_evidence.pulsar_pip430.stress import large
-from entrycache_evidence.systems import SHOWN
+from entrycache_evidence.core.stress import find_broken_law
+from entrycache_evidence.pulsar_pip430.stress import generate_large_runs
+from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_reference.pulsar_pip430 import Config, initial, ops
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
@@ -26,11 +26,14 @@ def with_model(model: Any) -> Any:
 
 def test_a_planted_fault_is_told_with_its_law_and_its_step(monkeypatch: pytest.MonkeyPatch) -> None:
     faulty = with_model(FAULT_OF[Rule.INSERT_1].model)
-    said = broken_in(faulty, large())
+    said = find_broken_law(faulty, generate_large_runs())
     assert said.startswith("R-INSERT-1")
     assert said.endswith("at step 0 (insert) of run 0")
     monkeypatch.setitem(SYSTEMS, PULSAR.name, faulty)
-    assert run._held(PULSAR.name, "large runs", run.RUNS["large runs"]) == ([], [f"{PULSAR.name}, large runs: {said}"])
+    assert run._check_runs(PULSAR.name, "large runs", run.RUNS["large runs"]) == (
+        [],
+        [f"{PULSAR.name}, large runs: {said}"],
+    )
 
 
 def test_a_first_state_that_is_not_empty_is_told() -> None:
@@ -42,8 +45,8 @@ def test_a_first_state_that_is_not_empty_is_told() -> None:
             return initial(config)._replace(is_scheduled=True)
 
     event = ops.Usage()
-    assert broken_in(PULSAR, [(Config(), (event,))]) == ""
-    assert broken_in(with_model(Scheduled), [(Config(), (event,))]) == (
+    assert find_broken_law(PULSAR, [(Config(), (event,))]) == ""
+    assert find_broken_law(with_model(Scheduled), [(Config(), (event,))]) == (
         "the first state is not empty at step 0 of run 0"
     )
 
@@ -59,20 +62,21 @@ CROWDED = {
 @pytest.mark.parametrize(("name", "rule"), CROWDED.items())
 def test_a_planted_fault_is_told_in_a_crowd(name: str, rule: Rule) -> None:
     faulty = SYSTEMS[name]._replace(model=FAULT_OF[rule].model)
-    assert rule.value in broken_in(faulty, run.RUNS["crowds"](faulty))
+    assert rule.value in find_broken_law(faulty, run.RUNS["crowded runs"](faulty))
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_crowds_are_crowds(name: str) -> None:
-    """Hundreds of steps, or of entries in one."""
+    """Each has hundreds of steps, or of entries in one step."""
     lengths = [
-        max(len(steps), *(len(getattr(step, "entries", ())) for step in steps)) for _, steps in SHOWN[name].crowds()
+        max(len(steps), *(len(getattr(step, "entries", ())) for step in steps))
+        for _, steps in SYSTEM_EVIDENCE[name].crowds()
     ]
     assert max(lengths) >= 200
 
 
 def unaccessed_as_a_number(state: Any) -> Any:
-    """The same state; its entries say 0 where they mean no."""
+    """Return the same state with 0 in place of False."""
     caches = {
         name: cache._replace(entries={pos: entry._replace(accessed=0) for pos, entry in cache.entries.items()})
         for name, cache in state.caches.items()
@@ -98,5 +102,5 @@ def test_a_number_for_yes_or_no_is_told(mistaken: Callable[[Any], Any], said: st
             return done._replace(state=mistaken(done.state))
 
     event = ops.Insert(CacheName("a"), Position(1, 0), 7)
-    assert broken_in(PULSAR, [(Config(), (event,))]) == ""
-    assert broken_in(with_model(Mistaken), [(Config(), (event,))]) == f"{said} at step 0 (insert) of run 0"
+    assert find_broken_law(PULSAR, [(Config(), (event,))]) == ""
+    assert find_broken_law(with_model(Mistaken), [(Config(), (event,))]) == f"{said} at step 0 (insert) of run 0"

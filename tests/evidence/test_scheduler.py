@@ -1,4 +1,4 @@
-"""Several pieces of work share the processes, and what becomes of one is not lost with another."""
+"""Test that several pieces of work share processes, and that the failure of one spares the others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from entrycache_evidence.core.scheduler import Batch, Work, run_alone, run_toget
 
 
 def squared(numbers: list[int]) -> Work[int]:
-    """A sum of squares, in two batches; the second asks for what the first has given."""
+    """Sum squares in two batches, the second of which uses the results of the first."""
     squares = yield Batch("squares", lambda number: number * number, numbers)
     assert (yield Batch("nothing", repr, ())) == []
     doubled = yield Batch("doubled", lambda square: (square * 2, os.getpid()), squares)
@@ -21,7 +21,7 @@ def squared(numbers: list[int]) -> Work[int]:
 
 
 def dies() -> Work[int]:
-    """Work of which a process ends early."""
+    """Return work whose process ends early."""
     yield Batch("dies", lambda _: os.kill(os.getpid(), signal.SIGKILL), (0,))
     raise AssertionError
 
@@ -51,7 +51,7 @@ def test_the_items_of_several_works_are_done_by_one_set_of_processes() -> None:
 def test_where_a_process_dies_the_other_works_go_on() -> None:
     over: dict[int, int] = {}
     died: list[int] = []
-    run_together([dies(), squared([3, 4]), dies()], over.__setitem__, died=lambda at, _: died.append(at))
+    run_together([dies(), squared([3, 4]), dies()], over.__setitem__, failed=lambda at, _: died.append(at))
     assert (over, sorted(died)) == ({1: 25}, [0, 2])
     with pytest.raises(BrokenProcessPool):
         run_together([squared([1]), dies()], over.__setitem__)

@@ -1,4 +1,4 @@
-"""The matrix of searches sees what a run sees: a guard that is off by one, and nothing where nothing changes."""
+"""Test the search matrix: a guard that is off by one is detected, and an unchanged reference is not."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.workload import TRAITS, Theme
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_dev.matrix.generate import Change
-from entrycache_dev.matrix.mutants import all_changes
-from entrycache_dev.matrix.search_matrix import State, asked, fingerprint, page
-from entrycache_dev.matrix.seeded_search import Look, cases_of, guards, missed
+from entrycache_dev.matrix.mutants import generate_all_changes
+from entrycache_dev.matrix.search_matrix import State, ask_seeds, fingerprint, render_page
+from entrycache_dev.matrix.seeded_search import SearchSettings, cases_of, find_missed_seeds, select_guards
 from tests.support import ROOT
 
 PULSAR = SYSTEMS["pulsar-pip430"]
-LOOK = Look(reference_subject(PULSAR).declaration, Profile(60, 0, 0), frozenset(), quick=10)
+LOOK = SearchSettings(reference_subject(PULSAR).declaration, Profile(60, 0, 0), frozenset(), quick=10)
 SEEDS = 3
 
 
 def change(function: str, old: str, new: str) -> Change:
-    found = (one for one in guards(all_changes(), PULSAR) if one.function == function)
+    found = (one for one in select_guards(generate_all_changes(), PULSAR) if one.function == function)
     return next(one for one in found if (one.old, one.new) == (old, new))
 
 
 def look_at(change: Change, of_silent: dict[str, str], known: State | None = None) -> list[State]:
-    """Every state that was kept, from the first seeds on; the last one of all seeds."""
+    """Return every kept state, from the first seeds to the last."""
     return [state for state in all_kept(change, of_silent, known) if "begun" not in state]
 
 
 def all_kept(change: Change, of_silent: dict[str, str], known: State | None = None) -> list[State]:
     kept: list[State] = []
-    asked([change], LOOK, SEEDS, of_silent, known or {}, kept.append)
+    ask_seeds([change], LOOK, SEEDS, of_silent, known or {}, kept.append)
     return kept
 
 
 def test_a_guard_that_is_off_by_one_is_seen_at_every_seed() -> None:
     strict = change("bytes_over", "<=", "<")
-    assert missed([strict], LOOK, range(SEEDS)) == {strict.id: ()}
+    assert find_missed_seeds([strict], LOOK, range(SEEDS)) == {strict.id: ()}
     assert look_at(strict, {})[-1]["unseen"] == {}
 
 
@@ -99,11 +99,11 @@ def test_what_was_begun_goes_on_behind_its_last_piece() -> None:
 
 
 def test_a_system_that_is_begun_is_named_without_numbers() -> None:
-    assert "with nothing to tell yet: some." in page({"some": {"begun": {}}}, {})
+    assert "without a result yet: some." in render_page({"some": {"begun": {}}}, {})
 
 
 def test_cases_that_are_only_played_are_those_of_a_search() -> None:
-    """The first of each level, which follow from the seed alone."""
+    """The first cases of each level follow from the seed alone."""
     system, profile = LOOK.declaration.system, LOOK.profile
     of_search = []
     for level in system.levels:
@@ -115,4 +115,6 @@ def test_cases_that_are_only_played_are_those_of_a_search() -> None:
 
 def test_the_page_is_that_of_its_table() -> None:
     table = json.loads((ROOT / "docs" / "search-matrix.json").read_text("utf-8"))
-    assert (ROOT / "docs" / "reference/search-matrix.md").read_text("utf-8") == page(table["systems"], table["earlier"])
+    assert (ROOT / "docs" / "reference/search-matrix.md").read_text("utf-8") == render_page(
+        table["systems"], table["earlier"]
+    )

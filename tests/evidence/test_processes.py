@@ -1,4 +1,4 @@
-"""Work by several processes comes back in order, and with the error of the part that failed."""
+"""Test work in several processes: results come in order, and errors come with their part."""
 
 from __future__ import annotations
 
