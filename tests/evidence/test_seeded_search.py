@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from entrycache_conformance.levels import Profile
 from entrycache_conformance.generate import record_seeded_cases
+from entrycache_conformance.levels import Profile
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.workload import TRAITS, Theme
 from entrycache_conformance.systems.reference import reference_subject

@@ -41,10 +41,10 @@ from entrycache_fast.kafka.store import CachingStore, Forward
 __all__ = [
     "CachingStore",
     "Context",
+    "DirtyEntry",
     "DirtyKeyError",
     "Entry",
     "Forward",
-    "DirtyEntry",
     "Header",
     "Listener",
     "NamespaceCounters",
