@@ -145,8 +145,7 @@ def rename_broker(rows: Iterable[Row], broker: str) -> list[Row]:
     return [{**row, "broker": broker} for row in rows]
 
 
-# --- judged
-# What the engines say of changed traces: hundreds of copies in one trace, a broker each, judged by one audit.
+# ---------- audits of the changed copies
 
 MAX_ROWS: Final = 250_000
 """Of the copies that are judged in one audit."""
@@ -184,7 +183,7 @@ def recorded_trace(folder: Path) -> BaseTrace:
 
 
 BASES: Final = tuple(
-    BaseTrace(system, preset, events) for system, parts in AUDITED.items() for preset, events in parts.altered
+    BaseTrace(system, preset, events) for system, parts in AUDITED.items() for preset, events in parts.mutation_presets
 )
 SEED: Final = 7
 
@@ -274,8 +273,7 @@ def _audit_copies(
     return found, result.notes
 
 
-# --- table
-# The table of what is seen of changed traces, and the reasons of what is not, as data.
+# ---------- the table of detections
 
 Table = dict[tuple[str, Change], Detection]
 """What was seen, by system (with its preset) and change."""
@@ -387,8 +385,7 @@ def _bold(rules: Iterable[str]) -> list[str]:
     return [f"**{rule}**" for rule in rules]
 
 
-# --- __main__
-# `python -m entrycache_dev.audit_mutations`: which rule sees which change of one value in one event of a trace.
+# ---------- the command
 
 TABLE_NAME = "audit-mutations"
 
@@ -470,7 +467,3 @@ if __name__ == "__main__":
     except UsageError as error:
         print(f"entrycache: {error}", file=sys.stderr)
         sys.exit(2)
-
-
-# --- mutations
-# Which rule sees which change of one value in one row of a recorded trace; `python -m entrycache_dev.audit_mutations`.

@@ -13,12 +13,12 @@ from entrycache_dev.audit_mutations import BASES, change_row, list_changes, read
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_spark.checkers.pulsar_pip430 import broker as folds
 from entrycache_spark.checkers.pulsar_pip430 import removals
-from entrycache_spark.checkers.pulsar_pip430.lives import fold_carried
-from entrycache_spark.checkers.pulsar_pip430.order import fold_order
-from entrycache_spark.checkers.pulsar_pip430.removals import fold_slots
+from entrycache_spark.checkers.pulsar_pip430.lives import check_carried
+from entrycache_spark.checkers.pulsar_pip430.order import check_order
+from entrycache_spark.checkers.pulsar_pip430.removals import check_slots
 from entrycache_spark.checkers.pulsar_pip430.rows import RULES
 from entrycache_spark.common.rule_files import all_rules
-from entrycache_spark.tasks import CHECKER, DUCKDB, Question, TaskGroup, evaluate_group
+from entrycache_spark.tasks import CHECKER, DUCKDB, AuditRequest, TaskGroup, evaluate_group
 from entrycache_spark.tasks import uses_checker as wants_fold
 from entrycache_trace import jit
 from entrycache_trace.files import Metadata, list_parts, write_rows
@@ -85,19 +85,19 @@ def test_twins_are_clean_and_what_is_planted_is_not(stories: list[Story]) -> Non
         "two_slots_have_one_number planted": {"R-EVICT-8"},
     }
     # Whatever columns are null, loops are compiled once.
-    assert [len(loop.signatures) for loop in (fold_order, fold_carried, fold_slots)] == [1, 1, 1]
+    assert [len(loop.signatures) for loop in (check_order, check_carried, check_slots)] == [1, 1, 1]
 
 
 FAMILIES = (
     *(
-        "fold_order",
-        "fold_plain",
-        "fold_passes",
-        "fold_counts",
-        "fold_carried",
-        "fold_slots",
-        "fold_calls",
-        "fold_numbers",
+        "check_order",
+        "check_single_rows",
+        "check_passes",
+        "check_read_counts",
+        "check_carried",
+        "check_slots",
+        "check_read_order",
+        "check_slot_numbers",
     ),
     *("Lives", "Places", "Removals", "Cursors", "Totals"),
 )
@@ -113,7 +113,7 @@ def test_a_family_that_is_left_out_is_missed(
     elif family in ("Places", "Removals", "Cursors"):
         monkeypatch.setattr(getattr(folds, family), "follow", lambda *arguments: None)
     elif family == "Totals":
-        monkeypatch.setattr(folds.Totals, "told", lambda *arguments: None)
+        monkeypatch.setattr(folds.Totals, "check_metrics", lambda *arguments: None)
     else:
         monkeypatch.setattr(folds, family, lambda *arguments: None)
     assert any(folded(batch, metadata).clean & broken for _, metadata, batch, broken in stories if broken)
@@ -264,9 +264,9 @@ def test_without_numba_duckdb_evaluates_and_says_so(tmp_path: Path, monkeypatch:
     assert told_by(trace) == (wanted, "DuckDB in tasks of Spark")
     assert (
         "numba"
-        in evaluate_group(TaskGroup(list_parts(trace), 1, 512), Question(Metadata(), all_rules(), True, CHECKER))[0][
-            "refused"
-        ]
+        in evaluate_group(TaskGroup(list_parts(trace), 1, 512), AuditRequest(Metadata(), all_rules(), True, CHECKER))[
+            0
+        ]["refused"]
     )
     with pytest.raises(MissingPrerequisite, match="numba"):
-        wants_fold(Question(Metadata(), all_rules(), True, CHECKER))
+        wants_fold(AuditRequest(Metadata(), all_rules(), True, CHECKER))

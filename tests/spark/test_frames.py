@@ -16,7 +16,7 @@ from entrycache_spark.folders import audit_folder
 from entrycache_spark.systems.pulsar_pip430 import COLUMNS
 from entrycache_spark.tasks import (
     RESULT_SCHEMA,
-    Question,
+    AuditRequest,
     TaskGroup,
     collect_rows,
     evaluate_group,
@@ -29,7 +29,7 @@ from tests.support.traces import plant
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-QUESTION = Question(Metadata(), all_rules(), True)
+QUESTION = AuditRequest(Metadata(), all_rules(), True)
 
 
 @pytest.fixture(scope="module")

@@ -119,7 +119,7 @@ def test_violations_whose_texts_are_null_are_told_beside_others(tmp_path: Path, 
     found = WindowFindings(rules, brokers, {rule.id: brokers for rule in rules}, metadata)
     rows = [("R-STATE-1", (name, 7, None, expected, None, [7], True)) for expected in (None, "bytes_after 5")]
     found.add([], rows, whole=True)
-    told = found.of(rules)[name]["R-STATE-1"].violations
+    told = found.findings_for(rules)[name]["R-STATE-1"].violations
     assert [(row.seq, row.expected, row.observed) for row in told] == [(7, "bytes_after 5", NULL_TEXT)]
 
 

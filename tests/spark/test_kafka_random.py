@@ -100,7 +100,7 @@ def test_an_honest_trace_is_settled_by_its_grounds_alone(tmp_path: Path, engine:
     kernel = "sql" if engine == "spark" else None
     result = audit_folder(tmp_path / "honest", engine, kernel=kernel, progress=said.append)
     assert set(result.rules.values()) <= {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}
-    assert "grounds" in said
+    assert "sufficient_conditions" in said
     assert not any("windows over" in text or "conditions over" in text for text in said)
     hit = next(row for row in rows if row["op"] == "HIT")
     hit["size_bytes"] += 1

@@ -13,10 +13,10 @@ from entrycache_dev.audit_mutations import change_row, list_changes, rename_brok
 from entrycache_reference.pulsar_legacy import NAME
 from entrycache_spark.checkers.pulsar_legacy import broker as folds
 from entrycache_spark.checkers.pulsar_legacy import passes
-from entrycache_spark.checkers.pulsar_legacy.passes import fold_passes
-from entrycache_spark.checkers.pulsar_legacy.reads import fold_reads
+from entrycache_spark.checkers.pulsar_legacy.passes import check_passes
+from entrycache_spark.checkers.pulsar_legacy.reads import check_reads
 from entrycache_spark.checkers.pulsar_legacy.rows import RULES
-from entrycache_spark.checkers.pulsar_pip430.order import fold_order
+from entrycache_spark.checkers.pulsar_pip430.order import check_order
 from entrycache_spark.common.rule_files import all_rules
 from entrycache_trace.files import Metadata
 from tests.spark import test_legacy_twins
@@ -80,11 +80,19 @@ def test_twins_are_clean_and_what_is_planted_is_not(stories: list[Story]) -> Non
         "stamped_later planted": {"L-INSERT-5"},
     }
     # Whatever columns are null, loops are compiled once.
-    assert [len(loop.signatures) for loop in (fold_order, fold_passes, fold_reads)] == [1, 1, 1]
+    assert [len(loop.signatures) for loop in (check_order, check_passes, check_reads)] == [1, 1, 1]
 
 
 FAMILIES = (
-    *("fold_order", "fold_plain", "fold_carried", "fold_rows", "fold_offers", "fold_passes", "fold_reads"),
+    *(
+        "check_order",
+        "check_single_rows",
+        "check_carried",
+        "check_own_rows",
+        "check_offers",
+        "check_passes",
+        "check_reads",
+    ),
     *("Lives", "Places", "Removals", "Shares", "Totals"),
 )
 
@@ -97,7 +105,7 @@ def test_a_family_that_is_left_out_is_missed(
     if family == "Totals":
         monkeypatch.setattr(folds.Totals, "end", lambda *arguments: None)
     elif family in ("Lives", "Places", "Removals"):
-        name = "of" if family == "Lives" else "follow"
+        name = "number" if family == "Lives" else "follow"
         follow = getattr(getattr(folds, family), name)
 
         def deaf(*arguments: Any) -> Any:

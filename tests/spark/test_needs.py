@@ -38,7 +38,7 @@ def forgotten(rows: list[plant.Row], names: tuple[str, ...], need: Need) -> list
             if name.startswith(CONFIG_PREFIX):
                 if row["op"] == "CONFIG":
                     row["value"] = without(row["value"], name.removeprefix(CONFIG_PREFIX))
-            elif need.speaks_of(row):
+            elif need.applies_to(row):
                 row["value" if name.startswith(VALUE_PREFIX) else name] = (
                     without(row["value"], name.removeprefix(VALUE_PREFIX)) if name.startswith(VALUE_PREFIX) else None
                 )
@@ -71,7 +71,7 @@ def test_what_is_never_told_is_not_checked(tmp_path: Path, system: str) -> None:
         for need in rule.needs
     }
     for number, (need, rules) in enumerate(needs.items()):
-        fit = [name for name, own in base.items() if any(need.speaks_of(row) for row in own)]
+        fit = [name for name, own in base.items() if any(need.applies_to(row) for row in own)]
         for name, own in base.items():
             if name in fit and (broken[name] & rules or name in fit[:1]):
                 broker = f"{number} {name}"
@@ -143,5 +143,5 @@ def row_of(**columns: Any) -> plant.Row:
 
 def test_a_need_speaks_of_its_events_alone() -> None:
     (need,) = parse_needs("bound of PASS_BEGIN * CYCLE")
-    assert need.speaks_of(row_of(op="PASS_BEGIN", cause="TIME", origin="CYCLE"))
-    assert not need.speaks_of(row_of(op="PASS_BEGIN", cause="TIME", origin="CALL"))
+    assert need.applies_to(row_of(op="PASS_BEGIN", cause="TIME", origin="CYCLE"))
+    assert not need.applies_to(row_of(op="PASS_BEGIN", cause="TIME", origin="CALL"))

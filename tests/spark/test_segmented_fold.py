@@ -77,7 +77,9 @@ def test_twins_are_clean_and_what_is_planted_is_not(metadata: Metadata, stories:
         lookups._check_places,
         segments._check_turns,
     )
-    assert [len(loop.signatures) for loop in (*loops, folds.fold_order, folds.fold_plain, folds.fold_ranges)] == [1] * 8
+    assert [
+        len(loop.signatures) for loop in (*loops, folds.check_order, folds.check_single_rows, folds.check_ranges)
+    ] == [1] * 8
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -89,7 +91,7 @@ def test_an_honest_trace_leaves_nothing_to_the_windows(tmp_path: Path, preset: s
 
 
 FAMILIES = (
-    *("fold_plain", "fold_order", "fold_ranges"),
+    *("check_single_rows", "check_order", "check_ranges"),
     *("Turns", "Entries", "Offsets", "Places", "Totals"),
 )
 

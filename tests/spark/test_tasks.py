@@ -19,9 +19,9 @@ from entrycache_spark.duckdb_backend import DuckDbBackend
 from entrycache_spark.plan import evaluate_in_sql
 from entrycache_spark.tasks import (
     RESULT_SCHEMA,
-    Question,
+    AuditRequest,
     TaskGroup,
-    TaskLacks,
+    TaskPrerequisiteMissing,
     evaluate_group,
     group_brokers,
     read_findings,
@@ -49,7 +49,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Part, ...]:
 
 
 def asked(parts: tuple[Part, ...], groups: list[tuple[Part, ...]]) -> Findings:
-    question = Question(Metadata(), RULES, True)
+    question = AuditRequest(Metadata(), RULES, True)
     told = [row for own in groups for row in evaluate_group(TaskGroup(own, 1, 512), question)]
     return read_findings(pa.Table.from_pylist(told, RESULT_SCHEMA).to_pylist())
 
@@ -88,11 +88,11 @@ def test_a_trace_that_is_refused_is_refused_by_its_first_broker(parts: tuple[Par
 
 def test_what_a_task_lacks_is_said(parts: tuple[Part, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     gone = (replace(parts[0], path=parts[0].path / "gone"),)
-    with pytest.raises(TaskLacks, match="not there where a task runs"):
+    with pytest.raises(TaskPrerequisiteMissing, match="not there where a task runs"):
         asked(parts, [parts[1:], gone])
     monkeypatch.setitem(sys.modules, "duckdb", None)
     monkeypatch.delitem(sys.modules, "entrycache_spark.duckdb_backend")
-    with pytest.raises(TaskLacks, match="needs the Python package duckdb"):
+    with pytest.raises(TaskPrerequisiteMissing, match="needs the Python package duckdb"):
         asked(parts, [parts])
 
 
@@ -100,7 +100,7 @@ def test_spark_decides_by_itself_where_tasks_lack_something(
     parts: tuple[Part, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lacking(*arguments: object) -> Findings:
-        raise TaskLacks("engine local needs duckdb")
+        raise TaskPrerequisiteMissing("engine local needs duckdb")
 
     monkeypatch.setattr(tasks, "evaluate_in_tasks", lacking)
     monkeypatch.setattr(spark_backend, "get_session", lambda *arguments: None)

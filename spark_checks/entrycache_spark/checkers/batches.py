@@ -83,8 +83,7 @@ def widen(table: Array, room: int) -> Array:
     return np.concatenate((table, np.zeros((room - len(table), *table.shape[1:]), table.dtype)))
 
 
-# --- span
-# Where a broker's events begin and end, and whether any is missing between.
+# ---------- the first and the last event
 
 
 class Span:
@@ -126,8 +125,7 @@ class Whole(NamedTuple):
         return self.starts and not self.gapped
 
 
-# --- in_force
-# The settings that are in force at each event.
+# ---------- effective settings
 
 MAX_CHANGES: Final = 10_000
 

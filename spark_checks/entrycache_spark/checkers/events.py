@@ -48,7 +48,7 @@ class Events(Generic[R]):
         open_bytes: int = 0,
         numbered: bool = False,
         unlinked: bool = False,
-        grounds: frozenset[str] = frozenset(),
+        sufficient_conditions: frozenset[str] = frozenset(),
     ) -> CheckerResult:
         """What the fold tells, now that there are no more."""
         return CheckerResult(
@@ -64,12 +64,11 @@ class Events(Generic[R]):
             unread=self.in_force.unread,
             kinds=tuple(self.kinds.of(self.in_force)),
             clean=clean,
-            grounds=grounds,
+            sufficient_conditions=sufficient_conditions,
         )
 
 
-# --- kinds
-# How many events of each kind there are, and what they are told: what the rules are asked about.
+# ---------- kinds of events
 
 MAX_KINDS: Final = 1 << 13
 MAX_NAMES: Final = 1 << 10
@@ -127,7 +126,7 @@ class EventKinds:
         _complete_keys(mask, c.op, c.cause, origin, c.settings, settings)
         return mask
 
-    def tell(self, c: Any, i: int, settings: Array, told: Mapping[str, int]) -> None:
+    def count_metered(self, c: Any, i: int, settings: Array, told: Mapping[str, int]) -> None:
         """Count a METRICS or END event, with its counters."""
         one = type(c)(*(column[i : i + 1] for column in c))
         self._told[int(self._keys_of(one, settings)[0]), tuple(sorted(told))] += 1
@@ -233,8 +232,7 @@ def parse_counters(text: str | None) -> dict[str, int]:
     return told
 
 
-# --- following
-# One broker's batches, one after the other.
+# ---------- the loop over the batches
 
 
 class BrokerChecker(Protocol):

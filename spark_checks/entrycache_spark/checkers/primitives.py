@@ -39,8 +39,7 @@ def names_differ(name: int, other: int) -> bool:
     return name != 0 and other != 0 and name != other
 
 
-# --- passes
-# Passes stand one after the other, each between its begin and its end.
+# ---------- passes
 
 
 @jit
@@ -53,8 +52,7 @@ def is_out_of_pass(begins: bool, belongs: bool, within: bool, pass_id: int, seq:
     return within and open_pass != NULL
 
 
-# --- hashing
-# A table from an integer to a small number, with open addressing: for what is looked up at every event.
+# ---------- a hash table of integers
 
 FREE = -1
 
@@ -122,8 +120,7 @@ def copy_table(keys: Any, values: Any, into_keys: Any, into_values: Any) -> None
             put(into_keys, into_values, keys[at], values[at])
 
 
-# --- positions
-# A table of positions, with open addressing: a row each, whose first fields are these; the others are a system's.
+# ---------- a hash table of positions
 
 USED, CACHE, LEDGER, ENTRY = range(4)
 LEAST_ROOM = 1 << 12

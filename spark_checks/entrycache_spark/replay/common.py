@@ -147,7 +147,7 @@ class ReplayPlan(NamedTuple, Generic[S]):
     follow: Callable[[Facts[S], ViolationCollector, int], bool]
 
 
-class BrokerReplayed(NamedTuple):
+class BrokerFindings(NamedTuple):
     """What the replay of one broker has found, by rule; `differences`: pairs of a rule and a line.
 
     `gave_up`: of what there was too much at once, empty where the rows were replayed to the end.
@@ -163,7 +163,7 @@ class BrokerReplayed(NamedTuple):
 
 def replay_brokers(
     columns: Sequence[str],
-    play: Callable[[str, list[Row]], BrokerReplayed],
+    play: Callable[[str, list[Row]], BrokerFindings],
     parts: Sequence[Part],
     metadata: Metadata,
     rules: Mapping[str, Sequence[Need]],
@@ -214,20 +214,19 @@ def replay_each(
 ) -> dict[str, RuleFinding]:
     """What the rows of each broker say about the rules."""
 
-    def play(name: str, rows: list[Row]) -> BrokerReplayed:
+    def play(name: str, rows: list[Row]) -> BrokerFindings:
         facts = read_facts(name, rows, metadata, reading.settings)
         told = ((row, facts.untold[at], reading.spoken(row, facts.settings[at])) for at, row in enumerate(facts.rows))
         asked = count_applicable_rows(name, told, rules)
         telling = ViolationCollector(facts)
         if not reading.follow(facts, telling, max_live_slots):
-            return BrokerReplayed(asked, f"more than {max_live_slots} entries")
-        return BrokerReplayed(asked, "", facts.missing(), telling.violations, telling.undecided)
+            return BrokerFindings(asked, f"more than {max_live_slots} entries")
+        return BrokerFindings(asked, "", facts.missing(), telling.violations, telling.undecided)
 
     return replay_brokers(reading.columns, play, parts, metadata, rules, progress)
 
 
-# --- asked
-# What the rules are asked about, as replay finds it out: row by row, for any system.
+# ---------- asked
 
 
 class Applicable(NamedTuple):
@@ -270,10 +269,10 @@ def count_applicable_rows(
         kind = (row["op"], row["cause"], row.get("origin"))
         kinds[kind] += 1
         if kind not in by_kind:
-            by_kind[kind] = [need for need in rules_by_need if need.speaks_of(row)]
+            by_kind[kind] = [need for need in rules_by_need if need.applies_to(row)]
         left_out: set[str] = set()
         for need in by_kind[kind]:
-            if need.is_untold(row, untold, read_counters):
+            if need.is_missing(row, untold, read_counters):
                 lacking[need] += 1
                 left_out |= set() if need.ever else rules_by_need[need]
         for rule in spoken:

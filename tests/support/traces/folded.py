@@ -14,12 +14,12 @@ from entrycache_spark.common.results import AuditResult
 from entrycache_spark.common.rule_files import all_rules
 from entrycache_spark.common.system import CheckerResult, audited_system
 from entrycache_spark.duckdb_backend import DuckDbBackend
-from entrycache_spark.folders import build_result, naming_trace
+from entrycache_spark.folders import build_result, prefix_errors
 from entrycache_spark.plan import evaluate_in_sql
 from entrycache_spark.tasks import (
     CHECKER,
     RESULT_SCHEMA,
-    Question,
+    AuditRequest,
     TaskGroup,
     backends_used,
     evaluate_group,
@@ -35,8 +35,10 @@ def audit_by_fold(trace: Path) -> AuditResult:
     metadata = read_metadata(trace)
     audited = audited_system(metadata.system)
     parts = list_parts(trace, audited.columns)
-    with naming_trace(str(trace)):
-        found = evaluate_by_checker(parts, metadata, all_rules(metadata.system), audited.fold(), Resources(2, "2GiB"))
+    with prefix_errors(str(trace)):
+        found = evaluate_by_checker(
+            parts, metadata, all_rules(metadata.system), audited.load_checker(), Resources(2, "2GiB")
+        )
     return build_result(found, sum(part.rows for part in parts))
 
 
@@ -49,7 +51,7 @@ def folded(batch: pa.RecordBatch, metadata: Metadata, cuts: Sequence[int] = (), 
     """The fold of one broker, in batches that end before these rows."""
     ends = [*sorted(cuts), len(batch)]
     pieces = (batch.slice(start, end - start) for start, end in zip([0, *ends[:-1]], ends, strict=True))
-    return audited_system(metadata.system).fold()(pieces, metadata, **asked)
+    return audited_system(metadata.system).load_checker()(pieces, metadata, **asked)
 
 
 def cut_anywhere(batch: pa.RecordBatch, metadata: Metadata, chance: random.Random) -> bool:
@@ -62,7 +64,7 @@ def cut_anywhere(batch: pa.RecordBatch, metadata: Metadata, chance: random.Rando
 def told_by(trace: Path, **asked: Any) -> tuple[Mapping[str, Any], str]:
     """What a task finds in a trace, and by which kernel."""
     metadata = read_metadata(trace)
-    question = Question(metadata, all_rules(metadata.system), True, **asked)
+    question = AuditRequest(metadata, all_rules(metadata.system), True, **asked)
     told = evaluate_group(TaskGroup(list_parts(trace, audited_system(metadata.system).columns), 1, 512), question)
     rows = pa.Table.from_pylist(told, RESULT_SCHEMA).to_pylist()
     return read_findings(rows), backends_used(rows)

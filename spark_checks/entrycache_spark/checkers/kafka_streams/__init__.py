@@ -1,1 +1,1 @@
-"""The fold of `kafka-streams`: which grounds hold, a file a family of them."""
+"""The fold of `kafka-streams`: which sufficient_conditions hold, a file a family of them."""

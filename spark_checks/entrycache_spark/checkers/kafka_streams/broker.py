@@ -13,7 +13,7 @@ from entrycache_spark.checkers.events import EventKinds, Events, check_batches, 
 from entrycache_spark.checkers.kafka_streams import rows as w
 from entrycache_spark.checkers.kafka_streams import state
 from entrycache_spark.checkers.kafka_streams import state as k
-from entrycache_spark.checkers.kafka_streams.events import fold_events
+from entrycache_spark.checkers.kafka_streams.events import check_events
 from entrycache_spark.checkers.kafka_streams.rows import Counters, Rows, Sums, vocabulary
 from entrycache_spark.checkers.kafka_streams.state import KEY_USED_SEQ, Keys
 from entrycache_spark.checkers.primitives import CACHE, NULL, flag, new_flags
@@ -28,20 +28,20 @@ COLUMNS: Final = ("cache", "key_hash", "life", "size_bytes", "dirty")
 SETTINGS: Final = SettingsSource(KINDS, (), lambda configs: [() for _ in configs])
 
 
-def fold(batches: Iterator[pa.RecordBatch], metadata: Metadata) -> CheckerResult:
-    """Fold the events of one broker.
+def check_broker(batches: Iterator[pa.RecordBatch], metadata: Metadata) -> CheckerResult:
+    """Check the events of one broker.
 
     Raises:
         GivenUp: they are too many, too varied, or not what a trace holds.
     """
-    return check_batches(ThreadFold(metadata), batches)
+    return check_batches(StreamThreadChecker(metadata), batches)
 
 
-class ThreadFold:
+class StreamThreadChecker:
     """All that is kept of one broker between two batches."""
 
     def __init__(self, metadata: Metadata) -> None:
-        self.flags = new_flags(len(w.GROUNDS))
+        self.flags = new_flags(len(w.SUFFICIENT_CONDITIONS))
         self._sampled = metadata.sampled
         names = vocabulary()
         in_force, kinds = (
@@ -58,7 +58,7 @@ class ThreadFold:
         """Take in a batch.
 
         Raises:
-            GivenUp, UsageError: see `fold`.
+            GivenUp, UsageError: see `check_broker`.
         """
         c, settings = self._events.read(batch)
         self._keys.make_room(len(c.seq), int(self._state[k.LAST_CALL]))
@@ -66,7 +66,7 @@ class ThreadFold:
         at = np.flatnonzero((c.op == w.METRICS) | (c.op == w.END))
         sums = np.zeros((len(at), len(Sums._fields)), np.int64)
         kept = (self._keys.table, self._keys.used, self._spaces, self._suspects, self._state)
-        fold_events(c, settings, *kept, sums, self.flags)
+        check_events(c, settings, *kept, sums, self.flags)
         if self._state[k.HOMELESS]:
             raise CheckerGaveUp("an event of a key is of no namespace")
         self._meter(c, settings, batch, at, sums)
@@ -75,12 +75,12 @@ class ThreadFold:
         for (i, told), counted in zip(counters_at(batch, at), sums.tolist(), strict=True):
             seq, own = int(c.seq[i]), Sums(*counted)
             if c.op[i] == w.END:
-                self._meters.told_end(seq, told, own, int(c.bytes_after[i]), self.flags)
+                self._meters.check_end(seq, told, own, int(c.bytes_after[i]), self.flags)
             elif c.cache[i] == 0:
-                self._meters.told(seq, told, own, self.flags)
+                self._meters.check_thread(seq, told, own, self.flags)
             else:
-                self._meters.told_of_space(seq, told, own, self.flags)
-            self._events.kinds.tell(c, i, settings, told)
+                self._meters.check_space(seq, told, own, self.flags)
+            self._events.kinds.count_metered(c, i, settings, told)
 
     def end(self) -> CheckerResult:
         """What the events tell, now that there are no more."""
@@ -91,11 +91,13 @@ class ThreadFold:
         live = self._keys.live()
         if np.any(live[:, KEY_USED_SEQ] < self._spaces[live[:, CACHE], state.SPACE_EVICTED]):
             flag(self.flags, w.ELDEST_FIRST, int(self._state[k.LAST_SEQ]))
-        grounds = frozenset(
-            name for name, own in zip(w.GROUNDS, self.flags, strict=True) if whole.all and not opened and not own[0]
+        sufficient_conditions = frozenset(
+            name
+            for name, own in zip(w.SUFFICIENT_CONDITIONS, self.flags, strict=True)
+            if whole.all and not opened and not own[0]
         )
         puts = frozenset({"K-PUT-1"} if not self.flags[w.WRITES_HOLD, 0] else ())
-        return self._events.folded(whole, puts, opened=opened, grounds=grounds)
+        return self._events.folded(whole, puts, opened=opened, sufficient_conditions=sufficient_conditions)
 
 
 def _asked(settings: SettingValues) -> SettingValues:

@@ -13,10 +13,10 @@ from entrycache_trace.jit import jit
 
 
 @jit
-def fold_events(
+def check_events(
     c: Any, settings: Any, table: Any, used: Any, own: Any, suspects: Any, s: Any, at_metrics: Any, flags: Any
 ) -> None:
-    """All grounds but those of counters; `own`: of each namespace; `at_metrics`: the sums at each METRICS or END."""
+    """All sufficient_conditions but those of counters; `own`: of each namespace; `at_metrics`: the sums at each METRICS or END."""
     metered = 0
     for i in range(len(c.seq)):
         op, cause, cache, seq = c.op[i], c.cause[i], c.cache[i], c.seq[i]

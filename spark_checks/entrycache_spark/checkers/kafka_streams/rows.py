@@ -1,4 +1,4 @@
-"""What the loops of this fold speak in: numbers for grounds, ops and causes."""
+"""What the loops of this fold speak in: numbers for sufficient_conditions, ops and causes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from entrycache_spark.checkers.batches import TextNumbers
 from entrycache_spark.checkers.primitives import flag
 from entrycache_trace.jit import Array
 
-GROUNDS: Final = (
+SUFFICIENT_CONDITIONS: Final = (
     *("keys_hold", "calls_hold", "evicted_first", "order_holds", "handed_all", "left_empty", "eldest_first"),
     *("none_needless", "none_elsewhere", "none_above", "none_left_above", "sums_hold", "totals_hold", "counts_hold"),
     *("own_counts_hold", "writes_hold"),
 )
-"""Those of the view `settled`, and what K-PUT-1 asks of each row; a ground's number is its place here."""
+"""Those of the view `sufficient`, and what K-PUT-1 asks of each row; a ground's number is its place here."""
 
 KEYS_HOLD, CALLS_HOLD, EVICTED_FIRST, ORDER_HOLDS, HANDED_ALL, LEFT_EMPTY, ELDEST_FIRST = range(7)
 NONE_NEEDLESS, NONE_ELSEWHERE, NONE_ABOVE, NONE_LEFT_ABOVE, SUMS_HOLD, TOTALS_HOLD, COUNTS_HOLD = range(7, 14)
@@ -29,7 +29,7 @@ OPS: Final = (
 CONFIG, CACHE_OPEN, CACHE_CLOSE, PUT, HIT, MISS, EVICT, FLUSH, DELETE, REMOVE, METRICS, END, SNAPSHOT = range(1, 14)
 
 FAILED_FLUSH: Final = -1
-"""A FLUSH of the cause FAILED: an op of its own to all grounds."""
+"""A FLUSH of the cause FAILED: an op of its own to all sufficient_conditions."""
 
 CAUSES: Final = ("FAILED", "FLUSH", "CLEAR", "CLOSE", "OPEN")
 """The same of causes."""
@@ -40,8 +40,7 @@ BY_FAILED, BY_FLUSH, BY_CLEAR, BY_CLOSE, BY_OPEN = range(1, 6)
 LIMIT, LIMIT_BEFORE = range(2)
 
 
-# --- rows
-# The columns of a batch, as the loops read them.
+# ---------- the columns of a batch
 
 
 class Rows(NamedTuple):
@@ -67,8 +66,7 @@ def vocabulary() -> dict[str, TextNumbers]:
     return {"op": TextNumbers(OPS), "cause": TextNumbers(CAUSES), "cache": TextNumbers()}
 
 
-# --- meters
-# What METRICS and END tell, beside what was counted.
+# ---------- totals that METRICS and END report
 
 NEVER_FALL: Final = ("puts", "gets", "evicts", "flushes")
 
@@ -95,7 +93,7 @@ class Counters:
     def __init__(self) -> None:
         self._most: dict[str, int] = {}
 
-    def told(self, seq: int, told: Mapping[str, int], sums: Sums, flags: Array) -> None:
+    def check_thread(self, seq: int, told: Mapping[str, int], sums: Sums, flags: Array) -> None:
         """The counters of the thread."""
         for name in NEVER_FALL:
             value = told.get(name)
@@ -115,7 +113,7 @@ class Counters:
         ):
             flag(flags, COUNTS_HOLD, seq)
 
-    def told_of_space(self, seq: int, told: Mapping[str, int], sums: Sums, flags: Array) -> None:
+    def check_space(self, seq: int, told: Mapping[str, int], sums: Sums, flags: Array) -> None:
         """The counters of a namespace."""
         misses = told.get("misses", sums.misses)
         if (
@@ -126,7 +124,7 @@ class Counters:
         ):
             flag(flags, OWN_COUNTS_HOLD, seq)
 
-    def told_end(self, seq: int, told: Mapping[str, int], sums: Sums, after: int, flags: Array) -> None:
+    def check_end(self, seq: int, told: Mapping[str, int], sums: Sums, after: int, flags: Array) -> None:
         """An END."""
         if told.get("bytes", after) != after or told.get("entries", sums.entries) != sums.entries:
             flag(flags, SUMS_HOLD, seq)

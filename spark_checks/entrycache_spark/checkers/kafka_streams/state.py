@@ -77,8 +77,7 @@ def close_space(own: Any) -> None:
     own[SPACE_WRITTEN] = own[SPACE_OVERWRITES] = own[SPACE_MISSES] = own[SPACE_SURE_MISSES] = own[SPACE_HITS] = 0
 
 
-# --- calls
-# Each event beside the one before it, and what has to hold where a handing over, a clearing or a call ends.
+# ---------- calls
 
 (
     LAST_SEQ,
@@ -182,10 +181,7 @@ def remember(seq: int, ts_ns: int, op: int, cause: int, cache: int, call: int, l
     s[LAST_CALL], s[LAST_LIFE], s[LAST_LEFT] = call, life, left
 
 
-# --- keys
-# What each key of a namespace was shown as last: a table with a row a key, found by open addressing.
-#
-# A key is kept while it is cached, and until the call that ended it is over.
+# ---------- keys
 
 (
     KEY_SEQ,

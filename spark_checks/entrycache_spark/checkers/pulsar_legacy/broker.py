@@ -12,25 +12,25 @@ from entrycache_spark.checkers.batches import EffectiveSettings, SettingsSource,
 from entrycache_spark.checkers.events import EventKinds, Events, check_batches, counters_at
 from entrycache_spark.checkers.primitives import NULL, flag, new_flags
 from entrycache_spark.checkers.pulsar_legacy import rows as own
-from entrycache_spark.checkers.pulsar_legacy.passes import Shares, fold_passes, new_passes, no_taken
-from entrycache_spark.checkers.pulsar_legacy.reads import end_reads, fold_reads, new_reads
-from entrycache_spark.checkers.pulsar_legacy.rows import fold_offers, fold_rows, new_offers
+from entrycache_spark.checkers.pulsar_legacy.passes import Shares, check_passes, new_passes, no_taken
+from entrycache_spark.checkers.pulsar_legacy.reads import check_reads, end_reads, new_reads
+from entrycache_spark.checkers.pulsar_legacy.rows import check_offers, check_own_rows, new_offers
 from entrycache_spark.checkers.pulsar_pip430 import rows as w
-from entrycache_spark.checkers.pulsar_pip430.lives import CARRIED_FIELDS, REMOVED_MOST, Lives, fold_carried
+from entrycache_spark.checkers.pulsar_pip430.lives import CARRIED_FIELDS, REMOVED_MOST, Lives, check_carried
 from entrycache_spark.checkers.pulsar_pip430.order import (
     METRIC_FIELDS,
     OPEN_SO_FAR,
     OPENED,
     ORDER_FIELDS,
     Totals,
+    add_totals,
+    check_order,
     end_order,
-    fold_order,
-    fold_sums,
     new_sums,
 )
 from entrycache_spark.checkers.pulsar_pip430.reads import Places
 from entrycache_spark.checkers.pulsar_pip430.removals import ENTRY_FIELDS, Removals
-from entrycache_spark.checkers.pulsar_pip430.rows import Rows, fold_plain, vocabulary
+from entrycache_spark.checkers.pulsar_pip430.rows import Rows, check_single_rows, vocabulary
 from entrycache_spark.common.system import CheckerResult
 from entrycache_spark.systems.pulsar_legacy import KINDS, SETTING_COLUMNS, by_object, setting_values
 from entrycache_trace.files import Metadata
@@ -51,16 +51,18 @@ MISSES_KEPT: Final = 1
 SETTINGS: Final = SettingsSource(KINDS, SETTING_COLUMNS, setting_values)
 
 
-def fold(batches: Iterator[pa.RecordBatch], metadata: Metadata, removed_most: int = REMOVED_MOST) -> CheckerResult:
-    """Fold the events of one broker; `removed_most`: so many lives that have ended are kept.
+def check_broker(
+    batches: Iterator[pa.RecordBatch], metadata: Metadata, removed_most: int = REMOVED_MOST
+) -> CheckerResult:
+    """Check the events of one broker; `removed_most`: so many lives that have ended are kept.
 
     Raises:
         GivenUp: they are too many, too varied, or not what a trace holds.
     """
-    return check_batches(BrokerFold(metadata, removed_most), batches)
+    return check_batches(LegacyBrokerChecker(metadata, removed_most), batches)
 
 
-class BrokerFold:
+class LegacyBrokerChecker:
     """All that is kept of one broker between two batches; `_theirs`: what loops of `pulsar-pip430` flag."""
 
     def __init__(self, metadata: Metadata, removed_most: int) -> None:
@@ -80,39 +82,39 @@ class BrokerFold:
         """Take in a batch.
 
         Raises:
-            GivenUp, UsageError: see `fold`.
+            GivenUp, UsageError: see `check_broker`.
         """
         c, settings = self._events.read(batch)
         there = _there(settings)
-        fold_order(c, there, self._many, self._virtual, self._order, self._theirs)
-        fold_plain(c, there, self._many, self._virtual, self._theirs)
-        fold_rows(c, settings, self._flags)
-        fold_offers(c, settings, self._offers, self._flags)
+        check_order(c, there, self._many, self._virtual, self._order, self._theirs)
+        check_single_rows(c, there, self._many, self._virtual, self._theirs)
+        check_own_rows(c, settings, self._flags)
+        check_offers(c, settings, self._offers, self._flags)
         self._follow_entries(c)
         self._shares.follow(c, self._events.names["cache"], self._flags)
         self._meter(c, settings, there, batch)
 
     def _follow_entries(self, c: Rows) -> None:
-        numbers, how = self._lives.of(c, self._theirs)
+        numbers, how = self._lives.number(c, self._theirs)
         room, caches = self._lives.room, len(self._events.names["cache"])
         if room > len(self._entries):
             self._carried, self._entries = (widen(table, room) for table in (self._carried, self._entries))
-        fold_carried(c, numbers, how, self._virtual, False, self._carried, self._theirs)
+        check_carried(c, numbers, how, self._virtual, False, self._carried, self._theirs)
         found = self._places.follow(c, self._many, self._theirs)
         below = self._leavers.follow(c, numbers, how, self._entries, caches, self._theirs)
         if caches > len(self._taken):
             self._taken = np.concatenate((self._taken, no_taken(caches)))
-        fold_passes(c, below, self._passes, self._taken, self._flags)
-        fold_reads(c, numbers, found, below, self._by_object, self._reads, self._flags)
+        check_passes(c, below, self._passes, self._taken, self._flags)
+        check_reads(c, numbers, found, below, self._by_object, self._reads, self._flags)
         self._lives.freed()
 
     def _meter(self, c: Rows, settings: Array, there: Array, batch: pa.RecordBatch) -> None:
         at = np.flatnonzero((c.op == w.METRICS) | (c.op == w.END))
-        fold_sums(c, there, self._sums, np.zeros((len(at), METRIC_FIELDS), np.int64))
+        add_totals(c, there, self._sums, np.zeros((len(at), METRIC_FIELDS), np.int64))
         for i, told in counters_at(batch, at):
             if c.op[i] == w.END:
-                self._meters.told_end(int(c.seq[i]), told, int(c.bytes_after[i]), self._theirs)
-            self._events.kinds.tell(c, i, settings, told)
+                self._meters.check_end(int(c.seq[i]), told, int(c.bytes_after[i]), self._theirs)
+            self._events.kinds.count_metered(c, i, settings, told)
 
     def end(self) -> CheckerResult:
         """What the events tell, now that there are no more."""

@@ -36,7 +36,7 @@ def no_taken(caches: int) -> Array:
 
 
 @jit
-def fold_passes(c: Any, below: Any, p: Any, taken: Any, flags: Any) -> None:
+def check_passes(c: Any, below: Any, p: Any, taken: Any, flags: Any) -> None:
     """`below`: of each EVICT the life right below its own, -1 where it is the lowest."""
     for i in range(len(c.seq)):
         op, cause, pass_id, seq = c.op[i], c.cause[i], c.pass_id[i], c.seq[i]
@@ -88,11 +88,7 @@ def _disorder(seq: int, flags: Any) -> None:
         flag(flags, rule, seq)
 
 
-# --- shares
-# How much each cache gives in a size pass: the largest give, each in proportion (L-EVICT-1 to 5).
-#
-# At the begin of a pass over all caches those are chosen that have to give; at its end each is asked what it gave. Where
-# choosing takes many steps, the rules are left to their windows.
+# ---------- shares of a size pass
 
 BYTES, LIVE, LIVE_AT, ASKED, TIED, CHOSEN, GAVE, GAVE_BYTES, LAST_BYTES = range(9)
 """Of each cache: what it holds; what it held when the pass began, and what it is asked for then; what it gave."""

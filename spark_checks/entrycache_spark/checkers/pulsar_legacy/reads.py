@@ -36,7 +36,7 @@ def new_reads() -> Array:
 
 
 @jit
-def fold_reads(c: Any, numbers: Any, found: Any, below: Any, by_object: bool, r: Any, flags: Any) -> None:
+def check_reads(c: Any, numbers: Any, found: Any, below: Any, by_object: bool, r: Any, flags: Any) -> None:
     """`found`: of each lookup whether its position is held; `below`: of each HIT the life right below its own."""
     for i in range(len(c.seq)):
         op, cause, call, seq = c.op[i], c.cause[i], c.call_id[i], c.seq[i]

@@ -53,12 +53,11 @@ THERE: Final = (w.TRIGGER_NOW, w.TARGET_NOW, w.MANUAL)
 """Where the first three stand in the table of `pulsar-pip430`, which has columns of other settings between."""
 
 
-# --- plain
-# Rules of single rows: each has all that it takes to be judged.
+# ---------- rules that one row decides
 
 
 @jit
-def fold_rows(c: Any, settings: Any, flags: Any) -> None:
+def check_own_rows(c: Any, settings: Any, flags: Any) -> None:
     """L-STATE-3, L-TRIGGER-6, and the amount of L-TRIGGER-1."""
     for i in range(len(c.seq)):
         op, cause, origin, bound = c.op[i], c.cause[i], c.origin[i], c.bound[i]
@@ -80,8 +79,7 @@ def fold_rows(c: Any, settings: Any, flags: Any) -> None:
                     flag(flags, TRIGGER_1, c.seq[i])
 
 
-# --- offers
-# What an offer meets: the bytes at its beginning, and its own pass (L-INSERT-3 and 4, L-TRIGGER-2, 4, 5 and 7).
+# ---------- offers
 
 HELD_BEFORE, ENDED_CALL, WAITS_SEQ, BEGUN_HELD, FIRST_AMOUNT, LAST_AMOUNT = range(6)
 """The fields of the state, all `NULL` at first: the bytes after the event before, and whose pass ended there; that
@@ -100,7 +98,7 @@ def is_offer(op: int, cause: int) -> bool:
 
 
 @jit
-def fold_offers(c: Any, settings: Any, o: Any, flags: Any) -> None:
+def check_offers(c: Any, settings: Any, o: Any, flags: Any) -> None:
     """Each offer behind the pass of its own call, or else behind the event before it."""
     for i in range(len(c.seq)):
         op, cause, call, seq = c.op[i], c.cause[i], c.call_id[i], c.seq[i]

@@ -17,9 +17,9 @@ from entrycache_spark.checkers.pulsar_pip430.lives import (
     COUNT_FIELDS,
     REMOVED_MOST,
     Lives,
+    check_carried,
+    check_read_counts,
     close_counts,
-    fold_carried,
-    fold_counts,
 )
 from entrycache_spark.checkers.pulsar_pip430.order import (
     METRIC_FIELDS,
@@ -28,28 +28,28 @@ from entrycache_spark.checkers.pulsar_pip430.order import (
     ORDER_FIELDS,
     PASS_FIELDS,
     Totals,
+    add_totals,
+    check_order,
+    check_passes,
     end_order,
     end_passes,
-    fold_order,
-    fold_passes,
-    fold_sums,
     new_sums,
 )
-from entrycache_spark.checkers.pulsar_pip430.reads import Cursors, Places, fold_calls, new_calls
+from entrycache_spark.checkers.pulsar_pip430.reads import Cursors, Places, check_read_order, new_calls
 from entrycache_spark.checkers.pulsar_pip430.removals import (
     ENTRY_FIELDS,
     UNLINKED,
     UNNUMBERED,
     Removals,
+    check_slot_numbers,
+    check_slots,
     end_numbers,
     end_slots,
-    fold_numbers,
-    fold_slots,
     new_numbers,
     new_slots,
     with_room,
 )
-from entrycache_spark.checkers.pulsar_pip430.rows import RULES, Rows, fold_plain, vocabulary
+from entrycache_spark.checkers.pulsar_pip430.rows import RULES, Rows, check_single_rows, vocabulary
 from entrycache_spark.common.system import CheckerResult
 from entrycache_spark.systems.pulsar_pip430 import KINDS, SETTING_COLUMNS, setting_values, split_budget
 from entrycache_trace.files import Metadata
@@ -70,16 +70,18 @@ COLUMNS: Final = (
 SETTINGS: Final = SettingsSource(KINDS, SETTING_COLUMNS, setting_values)
 
 
-def fold(batches: Iterator[pa.RecordBatch], metadata: Metadata, removed_most: int = REMOVED_MOST) -> CheckerResult:
-    """Fold the events of one broker; `removed_most`: so many lives that have ended are kept.
+def check_broker(
+    batches: Iterator[pa.RecordBatch], metadata: Metadata, removed_most: int = REMOVED_MOST
+) -> CheckerResult:
+    """Check the events of one broker; `removed_most`: so many lives that have ended are kept.
 
     Raises:
         GivenUp: they are too many, too varied, or not what a trace holds.
     """
-    return check_batches(BrokerFold(metadata, removed_most), batches)
+    return check_batches(PulsarBrokerChecker(metadata, removed_most), batches)
 
 
-class BrokerFold:
+class PulsarBrokerChecker:
     """All that is kept of one broker between two batches."""
 
     def __init__(self, metadata: Metadata, removed_most: int = REMOVED_MOST) -> None:
@@ -102,15 +104,15 @@ class BrokerFold:
         """Take in a batch.
 
         Raises:
-            GivenUp, UsageError: see `fold`.
+            GivenUp, UsageError: see `check_broker`.
         """
         c, settings = self._events.read(batch)
-        fold_order(c, settings, self._many, self._virtual, self._order, self.flags)
-        fold_plain(c, settings, self._many, self._virtual, self.flags)
-        fold_passes(c, self._virtual, self._passes, self.flags)
+        check_order(c, settings, self._many, self._virtual, self._order, self.flags)
+        check_single_rows(c, settings, self._many, self._virtual, self.flags)
+        check_passes(c, self._virtual, self._passes, self.flags)
         self._follow_lives(c)
         self._places.follow(c, self._many, self.flags)
-        fold_calls(c, self._calls, self.flags)
+        check_read_order(c, self._calls, self.flags)
         named = int(np.count_nonzero((c.op >= w.CURSOR_ADD) & (c.op <= w.CURSOR_REMOVE)))
         self._cursors.follow(
             c, settings, len(self._events.names["cache"]), named, self._many, self._virtual, self.flags
@@ -118,34 +120,34 @@ class BrokerFold:
         self._meter(c, settings, batch)
 
     def _follow_lives(self, c: Rows) -> None:
-        numbers, how = self._lives.of(c, self.flags)
+        numbers, how = self._lives.number(c, self.flags)
         room = self._lives.room
         if room > len(self._slot_of):
             self._counts, self._carried, self._entries, self._slot_of = (
                 widen(table, room) for table in (self._counts, self._carried, self._entries, self._slot_of)
             )
-        fold_counts(c, numbers, how, self._many, self._counts, self.flags)
-        fold_carried(c, numbers, how, self._virtual, self._split, self._carried, self.flags)
+        check_read_counts(c, numbers, how, self._many, self._counts, self.flags)
+        check_carried(c, numbers, how, self._virtual, self._split, self._carried, self.flags)
         self._held = with_room(self._held, self._slots, len(c.seq))
-        fold_slots(c, numbers, how, self._held, self._slots, self._slot_of, self.flags)
-        fold_numbers(c, self._numbers, self.flags)
+        check_slots(c, numbers, how, self._held, self._slots, self._slot_of, self.flags)
+        check_slot_numbers(c, self._numbers, self.flags)
         self._leavers.follow(c, numbers, how, self._entries, len(self._events.names["cache"]), self.flags)
         close_counts(self._counts, self._lives.freed(), self._many, self.flags)
 
     def _meter(self, c: Rows, settings: Array, batch: pa.RecordBatch) -> None:
         at = np.flatnonzero((c.op == w.METRICS) | (c.op == w.END))
         sums = np.zeros((len(at), METRIC_FIELDS), np.int64)
-        fold_sums(c, settings, self._sums, sums)
+        add_totals(c, settings, self._sums, sums)
         metrics = iter(sums)
         for i, told in counters_at(batch, at):
             seq, after = int(c.seq[i]), int(c.bytes_after[i])
             if c.op[i] == w.METRICS:
                 held = after if c.manager_bytes[i] == NULL else int(c.manager_bytes[i])
                 priced = settings[c.settings[i], w.STORAGE] != NULL
-                self._meters.told(seq, told, next(metrics), held, bool(priced), self.flags)
+                self._meters.check_metrics(seq, told, next(metrics), held, bool(priced), self.flags)
             else:
-                self._meters.told_end(seq, told, after, self.flags)
-            self._events.kinds.tell(c, i, settings, told)
+                self._meters.check_end(seq, told, after, self.flags)
+            self._events.kinds.count_metered(c, i, settings, told)
 
     def end(self) -> CheckerResult:
         """What the events tell, now that there are no more."""

@@ -32,7 +32,7 @@ LIVES_MOST: Final = 4_000_000
 """Entries cached at once; above that the fold gives up, and DuckDB decides, which can use the disk."""
 
 BORN, GONE, BEGINS = 1, 2, 4
-"""What `Lives.of` tells of an event besides the number of its life: the first one of it, one after it has left, and
+"""What `Lives.number` tells of an event besides the number of its life: the first one of it, one after it has left, and
 one that begins a life."""
 
 _LEFT, _DROPPED, _UNBORN, _OLDEST, _FREED, _NUMBERED, _UNUSED = range(7)
@@ -74,7 +74,7 @@ class Lives:
         """Numbers up to this one are or were in use."""
         return int(self._state[_NUMBERED])
 
-    def of(self, c: Any, flags: Array) -> tuple[Array, Array]:
+    def number(self, c: Any, flags: Array) -> tuple[Array, Array]:
         """The number of each event's life, -1 where there is none, and what is to be told of it.
 
         Raises:
@@ -192,8 +192,7 @@ def _left_open(seq: int, flags: Any) -> None:
     flag(flags, w.INVALIDATE_9, seq)
 
 
-# --- carried
-# What the events of a life show of it, beside what those before have left: position, size, stamp, mark, requeues.
+# ---------- what a life carries
 
 BEGUN, CACHE, LEDGER, ENTRY, SIZE, AHEAD, STEPS, STAMP, GIVEN, MARK, SLOT, SHOWN, HAD, FROM_BEGIN = range(14)
 """Of each life: whether its first event begins it, and what it says; by how much the requeue count shown is ahead of
@@ -203,7 +202,7 @@ CARRIED_FIELDS = 14
 
 
 @jit
-def fold_carried(c: Any, numbers: Any, how: Any, virtual: bool, split: bool, t: Any, flags: Any) -> None:
+def check_carried(c: Any, numbers: Any, how: Any, virtual: bool, split: bool, t: Any, flags: Any) -> None:
     """R-STATE-2, R-READ-2, R-REQUEUE-3, 5 and 6, and the later events of R-INSERT-1, R-REQUEUE-4 and R-STATE-1."""
     for i in range(len(c.seq)):
         n, op = numbers[i], c.op[i]
@@ -321,8 +320,7 @@ def _has_budget(own: Any, expected: int, requeues: int, most: int) -> bool:
     return expected >= 1 and used != NULL and most != NULL and used < most
 
 
-# --- counts
-# The counts of expected reads, life by life (R-COUNT-1 to 3).
+# ---------- expected-read counts
 
 COUNT_SEEN, COUNT, COUNT_BEGUN, FIRST_COUNT, COUNT_STEPS, COUNT_MOVES = range(6)
 """Of each life: whether it was met, its count, whether its first event begins it and with which count, by how much
@@ -331,7 +329,7 @@ COUNT_FIELDS = 6
 
 
 @jit
-def fold_counts(c: Any, numbers: Any, how: Any, many: bool, t: Any, flags: Any) -> None:
+def check_read_counts(c: Any, numbers: Any, how: Any, many: bool, t: Any, flags: Any) -> None:
     """With one thread each count follows from the one before; with several they pair up when the life is over."""
     for i in range(len(c.seq)):
         n, op = numbers[i], c.op[i]

@@ -23,7 +23,7 @@ ORDER_FIELDS = 23
 
 
 @jit
-def fold_order(c: Any, settings: Any, many: bool, virtual: bool, o: Any, flags: Any) -> None:
+def check_order(c: Any, settings: Any, many: bool, virtual: bool, o: Any, flags: Any) -> None:
     """R-STATE-1, 4 and 6, R-TRIGGER-2, 3, 5 and 6."""
     for i in range(len(c.seq)):
         seq, op = c.seq[i], c.op[i]
@@ -200,8 +200,7 @@ def end_order(o: Any, many: bool, flags: Any) -> None:
         flag(flags, w.TRIGGER_2, int(o[LAST_ABOVE]))
 
 
-# --- passes
-# Rules of what stands in a pass: what it takes, how much, and up to when.
+# ---------- passes
 
 PASS, KIND, NEED, FREED, UNSIZED, BEGAN_NS, ENDED_NS, LIVE, LIVE_AT_LAST, PASS_STARTS = range(10)
 """The fields of the state: of the pass that is open (`PASS` is `NULL` where none is), then the end of the one before
@@ -210,7 +209,7 @@ PASS_FIELDS = 10
 
 
 @jit
-def fold_passes(c: Any, virtual: bool, p: Any, flags: Any) -> None:
+def check_passes(c: Any, virtual: bool, p: Any, flags: Any) -> None:
     """R-EVICT-4 and 5, R-EXPIRE-1, and R-REQUEUE-4 of the row itself."""
     for i in range(len(c.seq)):
         op, pass_id = c.op[i], c.pass_id[i]
@@ -292,8 +291,7 @@ def end_passes(p: Any, flags: Any) -> None:
         flag(flags, w.EVICT_4, int(p[PASS]))
 
 
-# --- meters
-# What events add up to, and what METRICS and END tell of it (R-METRICS-3 to 7, R-STATE-1 and 2 at the end).
+# ---------- totals that METRICS and END report
 
 INSERTED, EVICTED, CYCLES, HITS, HIT_BYTES, MISSES, MISS_BYTES, OPENED_LIVE, OPENED_SLOTS = range(9)
 DEQUEUED, SHOWN, SHOWN_LIVE, SHOWN_SEQ, CHANGED_SEQ = range(9, 14)
@@ -309,7 +307,7 @@ RULE_OF: Final = (w.METRICS_3, w.METRICS_4, w.METRICS_5, *(w.METRICS_6,) * 4)
 
 
 @jit
-def fold_sums(c: Any, settings: Any, s: Any, at_metrics: Any) -> None:
+def add_totals(c: Any, settings: Any, s: Any, at_metrics: Any) -> None:
     """The sums after the batch, and those that METRICS tells at each METRICS row of it."""
     k = 0
     for i in range(len(c.seq)):
@@ -373,7 +371,9 @@ class Totals:
         self._end: tuple[int, Mapping[str, int]] | None = None
         self._ends = 0
 
-    def told(self, seq: int, told: Mapping[str, int], sums: Array, held: int, priced: bool, flags: Array) -> None:
+    def check_metrics(
+        self, seq: int, told: Mapping[str, int], sums: Array, held: int, priced: bool, flags: Array
+    ) -> None:
         """A METRICS row."""
         for column, name in enumerate(METRIC_NAMES):
             value, before = told.get(name), self._off.get(column)
@@ -387,7 +387,7 @@ class Totals:
         if told.get("bytes", held) != held:
             flag(flags, w.METRICS_7, seq)
 
-    def told_end(self, seq: int, told: Mapping[str, int], after: int, flags: Array) -> None:
+    def check_end(self, seq: int, told: Mapping[str, int], after: int, flags: Array) -> None:
         """An END row."""
         self._end = (seq, told)
         self._ends += 1

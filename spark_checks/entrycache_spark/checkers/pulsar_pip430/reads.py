@@ -154,8 +154,7 @@ def _filled(seq: int, call: int, count: int, many: bool, table: Any, at: int, st
         table[at, MISSED_SEQ] = NULL
 
 
-# --- calls
-# The order of a read: all lookups before its fills, which ascend and carry one count (R-READ-7 and 9).
+# ---------- calls
 
 CALLS_KEPT: Final = 1 << 12
 
@@ -168,7 +167,7 @@ def new_calls(kept: int = CALLS_KEPT) -> Array:
 
 
 @jit
-def fold_calls(c: Any, t: Any, flags: Any) -> None:
+def check_read_order(c: Any, t: Any, flags: Any) -> None:
     """Only of reads that name no cursor; a reader's call may be several reads, one after the other."""
     mask = len(t) - 2
     for i in range(len(c.seq)):
@@ -210,8 +209,7 @@ def fold_calls(c: Any, t: Any, flags: Any) -> None:
             own[READ_COUNT] = count
 
 
-# --- cursors
-# Cursors: who is a member, when the grace period began, and which rank a fill carries (R-CURSOR-6, 7, 11 and 12).
+# ---------- cursors
 
 MEMBERS, GRACE_NS, OPENED_NS, RESTART_NS, ASKS, LATE_11, LATE_6, LATE_12, EPOCH, FIRST_CURSOR = range(10)
 """Of each cache: its members, when its grace period began, when it was opened first and what a period counted otherwise

@@ -25,7 +25,7 @@ LEAST_ROOM = 1 << 12
 
 
 @jit
-def fold_slots(c: Any, numbers: Any, how: Any, held: Any, s: Any, t: Any, flags: Any) -> None:
+def check_slots(c: Any, numbers: Any, how: Any, held: Any, s: Any, t: Any, flags: Any) -> None:
     """`held`: a ring with a mark for each slot from `OLDEST` on; `t`: the slot of each life, -1 for none."""
     for i in range(len(c.seq)):
         n, op = numbers[i], c.op[i]
@@ -135,8 +135,7 @@ def end_slots(s: Array, flags: Array) -> None:
         flag(flags, w.EVICT_8, 0)
 
 
-# --- numbers
-# The numbers of slots, one after the other, and what the end of a pass sums up (R-STATE-2).
+# ---------- slot numbers
 
 STARTS, ENQUEUED, DEQUEUED, ENQUEUED_SHOWN, DEQUEUED_SHOWN, HEAD_STAMP, HEAD_SEQ, IF_LINKED = range(8)
 """The fields of the state: whether the trace begins with CONFIG; how many slots were given and taken, by the rows and
@@ -152,7 +151,7 @@ def new_numbers() -> Array:
 
 
 @jit
-def fold_numbers(c: Any, s: Any, flags: Any) -> None:
+def check_slot_numbers(c: Any, s: Any, flags: Any) -> None:
     """With several threads what is out of order is left to the window, which knows how much that may be."""
     for i in range(len(c.seq)):
         op = c.op[i]
@@ -197,11 +196,7 @@ def end_numbers(s: Array, unlinked: bool, flags: Array) -> None:
         flag(flags, w.STATE_2, int(s[IF_LINKED]))
 
 
-# --- leavers
-# What calls leave behind that remove entries (R-INVALIDATE-1, 4, 7, 8 and 9).
-#
-# The entries of each cache stand in a list by their positions. One is put in from the end, or from where the last fill
-# went; where that takes many steps, the rules are left to their windows.
+# ---------- calls that remove entries
 
 BACK, NEXT, CACHE, LEDGER, ENTRY, BEGAN = range(6)
 """Of each life: its neighbours (-1: none), and where it stands; `CACHE` -1: in no list."""

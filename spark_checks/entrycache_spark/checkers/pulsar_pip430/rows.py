@@ -66,8 +66,7 @@ def in_pass(op: int) -> bool:
     return PASS_BEGIN <= op <= TOMBSTONE
 
 
-# --- rows
-# The columns of a batch, as the loops read them.
+# ---------- the columns of a batch
 
 
 class Rows(NamedTuple):
@@ -115,15 +114,14 @@ def vocabulary() -> dict[str, TextNumbers]:
     }
 
 
-# --- plain
-# Rules of single rows: each has all that it takes to be judged.
+# ---------- rules that one row decides
 
 ODD_NS = 1_000_000_000
 """Older than its event by more than this, a stamp of a real clock is looked at."""
 
 
 @jit
-def fold_plain(c: Any, settings: Any, many: bool, virtual: bool, flags: Any) -> None:
+def check_single_rows(c: Any, settings: Any, many: bool, virtual: bool, flags: Any) -> None:
     """R-CONFIG-1, R-EXPIRE-2, R-INSERT-1, R-REQUEUE-1 and 8, R-TRIGGER-1, 4 and 8."""
     for i in range(len(c.seq)):
         op, now = c.op[i], c.settings[i]

@@ -13,13 +13,13 @@ from entrycache_spark.checkers.events import EventKinds, Events, check_batches
 from entrycache_spark.checkers.primitives import NULL, new_flags
 from entrycache_spark.checkers.pulsar_segmented import rows as w
 from entrycache_spark.checkers.pulsar_segmented.entries import KEPT, Entries, Totals
-from entrycache_spark.checkers.pulsar_segmented.lookups import RANGE_FIELDS, Places, fold_ranges
+from entrycache_spark.checkers.pulsar_segmented.lookups import RANGE_FIELDS, Places, check_ranges
 from entrycache_spark.checkers.pulsar_segmented.rows import (
     ORDER_FIELDS,
     RULES,
     Rows,
-    fold_order,
-    fold_plain,
+    check_order,
+    check_single_rows,
     vocabulary,
 )
 from entrycache_spark.checkers.pulsar_segmented.segments import Offsets, Turns
@@ -41,16 +41,16 @@ NOT_METERED: Final = (-1, -1)
 """METRICS and END are counted as others are: no rule asks which counters they tell."""
 
 
-def fold(batches: Iterator[pa.RecordBatch], metadata: Metadata, kept: int = KEPT) -> CheckerResult:
-    """Fold the events of one broker; `kept`: so many lives are kept at least, a power of 2.
+def check_broker(batches: Iterator[pa.RecordBatch], metadata: Metadata, kept: int = KEPT) -> CheckerResult:
+    """Check the events of one broker; `kept`: so many lives are kept at least, a power of 2.
 
     Raises:
         GivenUp: they are too many, too varied, or not what a trace holds.
     """
-    return check_batches(RingFold(metadata, kept), batches)
+    return check_batches(RingChecker(metadata, kept), batches)
 
 
-class RingFold:
+class RingChecker:
     """All that is kept of one broker between two batches."""
 
     def __init__(self, metadata: Metadata, kept: int = KEPT) -> None:
@@ -68,12 +68,12 @@ class RingFold:
         """Take in a batch.
 
         Raises:
-            GivenUp, UsageError: see `fold`.
+            GivenUp, UsageError: see `check_broker`.
         """
         c, settings = self._events.read(batch)
-        fold_plain(c, settings, self.flags)
-        fold_order(c, self._many, self._order, self.flags)
-        fold_ranges(c, self._ranges, self.flags)
+        check_single_rows(c, settings, self.flags)
+        check_order(c, self._many, self._order, self.flags)
+        check_ranges(c, self._ranges, self.flags)
         turned = self._turns.follow(c, settings, self.flags)
         left = self._entries.follow(c, settings, turned, self.flags)
         self._offsets.follow(c, settings, turned, left, self.flags)

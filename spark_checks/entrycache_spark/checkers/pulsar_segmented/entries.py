@@ -177,8 +177,7 @@ def _unknown(seq: int, flags: Any) -> None:
     flag(flags, w.USAGE_1, seq)
 
 
-# --- meters
-# What entries add up to, and what METRICS and END tell of it (S-USAGE-1, and of S-STATE-1 and 2 what is told).
+# ---------- totals that METRICS and END report
 
 _BYTES, _LIVE, _SNAPSHOTS, _PRIOR_BYTES = range(4)
 

@@ -128,8 +128,7 @@ def _is_cached(table: Any, p: Any) -> bool:
     return True
 
 
-# --- ranges
-# What a range is answered with: ascending from its first position to its last one, and only if it is one (S-RANGE).
+# ---------- answers to range reads
 
 FIRST_SEQ, FIRST_CACHE, FIRST_LEDGER, FIRST_ENTRY, LAST_SEQ, LAST_LEDGER, LAST_ENTRY = range(7)
 PRIOR_OP, PRIOR_ENTRY, IS_PART = range(7, 10)
@@ -139,7 +138,7 @@ RANGE_FIELDS = 10
 
 
 @jit
-def fold_ranges(c: Any, r: Any, flags: Any) -> None:
+def check_ranges(c: Any, r: Any, flags: Any) -> None:
     """S-RANGE-3, and of S-RANGE-1 and 2 what needs no position."""
     for i in range(len(c.seq)):
         op, cause, entry = c.op[i], c.cause[i], c.entry_id[i]

@@ -54,8 +54,7 @@ def looks(op: int) -> bool:
     return HIT <= op <= METRICS
 
 
-# --- rows
-# The columns of a batch, as the loops read them.
+# ---------- the columns of a batch
 
 
 class Rows(NamedTuple):
@@ -87,12 +86,11 @@ def vocabulary() -> dict[str, TextNumbers]:
     return {"op": TextNumbers(OPS), "cause": TextNumbers(CAUSES), "cache": TextNumbers()}
 
 
-# --- plain
-# Rules of single rows: each has all that it takes to be judged.
+# ---------- rules that one row decides
 
 
 @jit
-def fold_plain(c: Any, settings: Any, flags: Any) -> None:
+def check_single_rows(c: Any, settings: Any, flags: Any) -> None:
     """S-CONFIG, S-INSERT-3 to 5, S-SEGMENT-1, and of S-INSERT-1 and S-RING-1 what is left out."""
     for i in range(len(c.seq)):
         op, size, bound = c.op[i], c.size_bytes[i], c.bound[i]
@@ -127,8 +125,7 @@ def _taken(seq: int, size: int, bound: int, limit: int, room: int, flags: Any) -
         flag(flags, SEGMENT_1, seq)
 
 
-# --- order
-# Rules of the order of events: time, calls, turns one at a time, and what follows what.
+# ---------- the order of events
 
 PRIOR_SEQ, PRIOR_TS, PRIOR_OP, PRIOR_CALL, OPEN_TURN, TURNED_BYTES = range(6)
 """The fields of the state, all `NULL` at first: of the event before, the turn that is under way, and the size of the
@@ -137,7 +134,7 @@ ORDER_FIELDS = 6
 
 
 @jit
-def fold_order(c: Any, many: bool, o: Any, flags: Any) -> None:
+def check_order(c: Any, many: bool, o: Any, flags: Any) -> None:
     """S-LIVENESS-1, and of S-RING-1 and S-GET-2 what stands beside what."""
     for i in range(len(c.seq)):
         seq, op, call = c.seq[i], c.op[i], c.call_id[i]

@@ -59,11 +59,7 @@ def _is_other(ticket: int, turns: int, tail: int, segments: int) -> bool:
     return ticket != turns - segments and (tail == NULL or ticket != tail - segments)
 
 
-# --- offsets
-# The offsets of the segments: what each took between two of its turns, and what events show of it.
-#
-# What one segment holds between two of its turns is a lot, numbered by the turn by which it became current. The last lots
-# are kept; the fold gives up where an older one is asked for.
+# ---------- offsets of the segments
 
 GENERATIONS_KEPT: Final = 1 << 16
 """A power of 2."""

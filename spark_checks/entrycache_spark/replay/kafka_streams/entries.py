@@ -96,8 +96,7 @@ def _of_entries(row: Row, op: str, cause: str | None, has_life: bool) -> Iterabl
         yield "K-CLOSE-2"
 
 
-# --- entries
-# Replay of the entries of a thread: what is cached, dirty and handed over, by the reference's own functions.
+# ---------- entries
 
 Key = tuple[str | None, int | None]
 Tell = Callable[..., None]
@@ -296,8 +295,7 @@ class Entries:
         self.live_in_all += entries
 
 
-# --- calls
-# Replay of the limit: what a call must have evicted when it ends, and what it must not have.
+# ---------- calls
 
 
 class Calls:

@@ -105,8 +105,7 @@ class Counters:
             self._tell("K-METRICS-3", row, dict(mine))
 
 
-# --- order
-# Replay of the order of a thread's events: time, calls, and the order in which entries are handed over.
+# ---------- the order of events
 
 
 def falls(one: int | None, other: int | None) -> bool:
@@ -168,12 +167,7 @@ class Order:
             self._tell("K-CLOSE-1", row, "an empty namespace")
 
 
-# --- threads
-# Replay of `kafka-streams`: one thread after the other, one row after the other.
-#
-# Each row is applied with the reference's own functions of a namespace (write, look up, remove), once as the writes
-# and ends tell it and once as the rows show it; nothing is taken from the rule files. Meant for small traces: above a
-# number of live entries it gives up.
+# ---------- threads
 
 
 def _follow(facts: Facts, telling: ViolationCollector, max_live_slots: int) -> bool:

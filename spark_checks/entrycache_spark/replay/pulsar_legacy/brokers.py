@@ -12,7 +12,7 @@ from entrycache_reference.pulsar_legacy.state import Cache, State
 from entrycache_reference.vocabulary import CacheName
 from entrycache_spark.common.results import RuleFinding, Violation
 from entrycache_spark.common.rule_files import Need
-from entrycache_spark.replay.common import BrokerReplayed, count_applicable_rows, replay_brokers
+from entrycache_spark.replay.common import BrokerFindings, count_applicable_rows, replay_brokers
 from entrycache_spark.replay.pulsar_legacy.moments import (
     REMOVALS,
     Moment,
@@ -178,12 +178,7 @@ class Shares:
             self._tell("L-EVICT-5", {**rows[-1], "life": None}, asked, gave_bytes, seqs, self._one)
 
 
-# --- brokers
-# Replay of `pulsar-legacy`: one broker after the other, one row after the other.
-#
-# What is the same as in `pulsar-pip430` is replayed as there, under the rule that says it here (`SAME`); the bytes at the
-# beginning of an offer, reads, shares and time passes are replayed here, with the reference's own functions. Nothing is
-# taken from the rule files. Meant for small traces: above a number of entries it gives up.
+# ---------- brokers
 
 SAME: Final[Mapping[str, str]] = {
     "R-STATE-1": "L-STATE-1",
@@ -210,7 +205,7 @@ def replay(
 ) -> dict[str, RuleFinding]:
     """What the rows of each broker say about the rules."""
 
-    def play(name: str, rows: list[Row]) -> BrokerReplayed:
+    def play(name: str, rows: list[Row]) -> BrokerFindings:
         broker = LegacyReplay(name, rows, metadata, max_live_slots)
         told = (
             (
@@ -224,8 +219,8 @@ def replay(
         try:
             broker.run()
         except TooManySlots:
-            return BrokerReplayed(asked, f"more than {max_live_slots} entries")
-        return BrokerReplayed(asked, "", broker.missing(), broker.violations, broker.undecided)
+            return BrokerFindings(asked, f"more than {max_live_slots} entries")
+        return BrokerFindings(asked, "", broker.missing(), broker.violations, broker.undecided)
 
     return replay_brokers(COLUMNS, play, parts, metadata, rules, progress)
 

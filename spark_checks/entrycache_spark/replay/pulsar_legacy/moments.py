@@ -124,8 +124,7 @@ def ascends(row: Row, before: Row) -> bool:
     return not known(row["entry_id"], before["entry_id"]) or bool(row["entry_id"] > before["entry_id"])
 
 
-# --- spoken
-# How many events each rule speaks about, as replay counts them.
+# ---------- spoken
 
 REMOVALS: Final = {
     "RANGE": "L-INVALIDATE-1",
@@ -208,8 +207,7 @@ def _of_passes(row: Row, settings: InForce | None) -> Iterable[str]:
             yield from ("L-TRIGGER-4", "L-TRIGGER-5")
 
 
-# --- offers
-# Replay of offers: whether they are taken, and which size passes they ask for (L-INSERT-*, L-TRIGGER-*).
+# ---------- offers
 
 
 class Offers:
@@ -295,8 +293,7 @@ class Offers:
             self._tell(rule, row, amounts[0][1], bound, [amounts[0][0], row["seq"]], sure)
 
 
-# --- reads
-# Replay of lookups and reads (L-READ-*), and of what is offered at positions (L-INSERT-5).
+# ---------- reads
 
 
 @dataclass

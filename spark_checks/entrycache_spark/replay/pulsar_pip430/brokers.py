@@ -19,7 +19,7 @@ from entrycache_reference.pulsar_pip430.decision import Action, decide, has_spar
 from entrycache_reference.pulsar_pip430.passes import PassKind, has_to_halt
 from entrycache_spark.common.results import RuleFinding, Violation
 from entrycache_spark.common.rule_files import Need
-from entrycache_spark.replay.common import Applicable, BrokerReplayed, count_applicable_rows, replay_brokers
+from entrycache_spark.replay.common import Applicable, BrokerFindings, count_applicable_rows, replay_brokers
 from entrycache_spark.replay.pulsar_pip430.lookups import DEQUEUES, Cursors, Lookups, asks, rules_of
 from entrycache_spark.replay.pulsar_pip430.moments import (
     NO_ENTRY,
@@ -53,15 +53,15 @@ def replay(
 ) -> dict[str, RuleFinding]:
     """What the rows of each broker say about the rules."""
 
-    def play(name: str, rows: list[Row]) -> BrokerReplayed:
+    def play(name: str, rows: list[Row]) -> BrokerFindings:
         broker = BrokerReplay(name, rows, metadata, max_live_slots)
         asked = broker.asked(rules)
         try:
             broker.run()
         except TooManySlots:
-            return BrokerReplayed(asked, f"more than {max_live_slots} slots")
+            return BrokerFindings(asked, f"more than {max_live_slots} slots")
         differences = ((one.rule, f"broker {name!r}, {one}") for one in broker.differences)
-        return BrokerReplayed(asked, "", broker.missing(), broker.violations, broker.undecided, differences)
+        return BrokerFindings(asked, "", broker.missing(), broker.violations, broker.undecided, differences)
 
     return replay_brokers(COLUMNS, play, parts, metadata, rules, progress)
 

@@ -116,8 +116,7 @@ def _falls_back(row: Row, last: Row) -> bool:
     return known and bool(row["entry_id"] <= last["entry_id"])
 
 
-# --- cursors
-# Replay of the cursors: ranks of fills (R-CURSOR-7), and what is cached when nobody reads (R-CURSOR-6, -11, -12).
+# ---------- cursors
 
 
 @dataclass
@@ -235,8 +234,7 @@ def asks(row: Row, before: Row | None) -> bool:
     return bool(row["seq"] == row["call_id"] or (opened and row["seq"] == row["call_id"] + 1))
 
 
-# --- spoken
-# How many events each rule speaks about, as replay counts them.
+# ---------- spoken
 
 DEQUEUES = ("EVICT", "REQUEUE", "TOMBSTONE")
 

@@ -144,8 +144,7 @@ def is_open(row: Row) -> bool:
     return bool(row["op"] == "SNAPSHOT" and row["cause"] == "OPEN")
 
 
-# --- entries
-# The entries of one broker as the reference holds them: each row is applied with the reference's own functions.
+# ---------- entries
 
 NO_ENTRY: Final = Entry(0, 0, 0, False, None, None)
 """Stands for an entry of which nothing is known: never requeued, not accessed, without a count."""
@@ -274,11 +273,7 @@ def _differences(row: Row, before: Entry, after: Entry) -> list[Difference]:
     ]
 
 
-# --- carried
-# Replay of what a life carries from event to event: position, size, slot, stamp, mark and requeue count.
-#
-# The entry is the reference's own (`ReferenceEntries`); here stands which rule a row breaks that shows it otherwise
-# (R-STATE-2, R-INSERT-1, R-READ-2, R-REQUEUE-4, R-REQUEUE-5).
+# ---------- what a life carries
 
 SHOWING: Final = ("HIT", "READ_DONE", "EXPECT", "REQUEUE", "EVICT", "REMOVE", "SNAPSHOT")
 PLACE: Final = ("cache", "ledger_id", "entry_id")

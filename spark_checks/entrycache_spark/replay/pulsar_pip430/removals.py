@@ -138,8 +138,7 @@ class RemovalQueue:
         return found
 
 
-# --- slots
-# Replay of the numbers of slots, and of what the end of a pass sums up (R-STATE-2).
+# ---------- slots
 
 TAKES: Final = ("EVICT", "REQUEUE", "TOMBSTONE")
 OF_SLOTS: Final = ("INSERT", *TAKES, "PASS_END", "SNAPSHOT", "REMOVE")
@@ -242,8 +241,7 @@ def gives(row: Row) -> bool:
     return row["op"] in ("INSERT", "REQUEUE") or is_open(row)
 
 
-# --- leavers
-# Replay of the calls that remove entries: nothing of their range is left (R-INVALIDATE-*).
+# ---------- calls that remove entries
 
 RULE_OF: Final = {
     "RANGE": "R-INVALIDATE-1",
@@ -364,8 +362,7 @@ class Leavers:
             self._tell(self._rule_of[call.cause], told, "none left", f"{len(left)} left", [call.last_seq], sure)
 
 
-# --- tallies
-# Replay of the counts of expected reads, life by life (R-COUNT-1 to R-COUNT-3).
+# ---------- tallies
 
 STEPS: Final = {"READ_DONE": -1, "EXPECT": 1}
 COUNT_RULE_OF: Final = {"READ_DONE": "R-COUNT-1", "EXPECT": "R-COUNT-2"}

@@ -74,8 +74,7 @@ class Frames:
             self._tell("R-STATE-4", row, (begin["cause"], begin["origin"]), told, [begin["seq"], row["seq"]], True)
 
 
-# --- thresholds
-# Replay of the settings of passes (R-CONFIG-1) and of when the manager runs which size pass (R-TRIGGER-*).
+# ---------- thresholds
 
 
 def _is_pass(row: Row | None, op: str, cause: str, *origins: str) -> bool:
@@ -252,8 +251,7 @@ class Thresholds:
             self._tell("R-TRIGGER-6", row, "a size pass", held_bytes(row), [row["seq"]], not self._facts.gapped)
 
 
-# --- counters
-# Replay of what METRICS tells against the events (R-METRICS-3 to R-METRICS-7).
+# ---------- counters
 
 RULE_OF: Final = {
     "inserted_entries": "R-METRICS-3",
@@ -319,8 +317,7 @@ class Counters:
             self._tell("R-METRICS-7", row, held_bytes(row), told.get("bytes"), [row["seq"]], sure)
 
 
-# --- ending
-# Replay of the end of a trace: the last snapshot, and what END tells (R-STATE-1, R-STATE-2).
+# ---------- ending
 
 CHANGES = ("INSERT", "REQUEUE", "EVICT", "REMOVE", "TOMBSTONE")
 

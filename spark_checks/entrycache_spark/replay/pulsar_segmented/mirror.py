@@ -83,10 +83,7 @@ SPOKEN_BY_CAUSE: Final[Mapping[tuple[str, str | None], tuple[str, ...]]] = {
 """By op, and by op and cause."""
 
 
-# --- mirror
-# Replay of the ring: what the rows before one tell of its position, of its life, of its segment and of its bytes.
-#
-# Sizes become offsets by the reference's own function. A lot is what one segment holds between two of its turns.
+# ---------- mirror
 
 Place = tuple[str | None, int | None, int | None]
 

@@ -198,8 +198,7 @@ class Entries:
             self._tell("S-STATE-2", row, f"{now.live} entries, offsets of {now.manager_shown} bytes")
 
 
-# --- turns
-# Replay of the turns of the ring, of its segments and of its frame.
+# ---------- turns
 
 
 class Turns:
@@ -314,10 +313,7 @@ def seqs_of(before: Row | None, row: Row) -> list[int | None]:
     return [None if before is None else before["seq"], row["seq"]]
 
 
-# --- rings
-# Replay of `pulsar-segmented`: one broker after the other, one row after the other.
-#
-# Nothing is taken from the rule files. Meant for small traces: above a number of live entries it gives up.
+# ---------- rings
 
 
 def _follow(facts: Facts, telling: ViolationCollector, max_live_slots: int) -> bool:
