@@ -66,7 +66,10 @@ class CheckerResult(NamedTuple):
 
 
 class Checker(Protocol):
-    """The single-pass checker of a system: it reads the events of a broker in the order of seq, in batches of any size."""
+    """The single-pass checker of a system: it reads the events of a broker once, in the order of seq.
+
+    The result does not depend on the size of the batches.
+    """
 
     def __call__(self, batches: Iterator[pa.RecordBatch], metadata: Metadata) -> CheckerResult:
         """Check the events.

@@ -1,4 +1,8 @@
-"""The fold over one broker, which is the cache of one stream thread."""
+"""The checker of one broker of `kafka-streams`, which is the cache of one stream thread.
+
+`check_broker` is the entry point. `StreamThreadChecker` keeps the state between batches, runs the loop of `events`
+over each batch, and compares the counters of METRICS and END. Its result names the sufficient conditions that hold.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ from entrycache_trace.files import Metadata
 from entrycache_trace.jit import Array
 
 COLUMNS: Final = ("cache", "key_hash", "life", "size_bytes", "dirty")
-"""What rules ask of whether it is null."""
+"""The columns for which rules ask whether they are null."""
 
 SETTINGS: Final = SettingsSource(KINDS, (), lambda configs: [() for _ in configs])
 
@@ -32,13 +36,13 @@ def check_broker(batches: Iterator[pa.RecordBatch], metadata: Metadata) -> Check
     """Check the events of one broker.
 
     Raises:
-        GivenUp: they are too many, too varied, or not what a trace holds.
+        CheckerGaveUp: the events are too many, too varied, or not what a trace holds.
     """
     return check_batches(StreamThreadChecker(metadata), batches)
 
 
 class StreamThreadChecker:
-    """All that is kept of one broker between two batches."""
+    """The state of the checker for one broker between two batches."""
 
     def __init__(self, metadata: Metadata) -> None:
         self.flags = new_flags(len(w.SUFFICIENT_CONDITIONS))
@@ -55,10 +59,10 @@ class StreamThreadChecker:
         self._state[k.LAST_SEQ] = NULL
 
     def follow(self, batch: pa.RecordBatch) -> None:
-        """Take in a batch.
+        """Read a batch.
 
         Raises:
-            GivenUp, UsageError: see `check_broker`.
+            CheckerGaveUp, UsageError: see `check_broker`.
         """
         c, settings = self._events.read(batch)
         self._keys.make_room(len(c.seq), int(self._state[k.LAST_CALL]))
@@ -83,7 +87,7 @@ class StreamThreadChecker:
             self._events.kinds.count_metered(c, i, settings, told)
 
     def end(self) -> CheckerResult:
-        """What the events tell, now that there are no more."""
+        """Return the result after the last event."""
         whole = self._events.span.end(w.CONFIG, w.END, self._sampled)
         opened = bool(self._state[k.OPENED])
         k.end_run(self._state, self._spaces, self.flags)
@@ -101,7 +105,7 @@ class StreamThreadChecker:
 
 
 def _asked(settings: SettingValues) -> SettingValues:
-    """K-RESIZE-2 asks whether the limit has become lower."""
+    """Return the values that rules ask for: K-RESIZE-2 asks whether the limit has become lower."""
     limit, before = settings["limit_now"], settings["limit_before"]
     falls = limit is not None and before is not None and limit < before
     return {"limit_now": 0 if falls else None, "limit_before": 1 if falls else None}

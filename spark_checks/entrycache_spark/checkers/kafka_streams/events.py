@@ -1,4 +1,8 @@
-"""The loop over the events of a batch."""
+"""The loop over the events of a batch of `kafka-streams`.
+
+`check_events` compares each event with the one before it, with the state of its key, and with its namespace, and flags
+the sufficient conditions that fail. It also counts what METRICS and END report.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,10 @@ from entrycache_trace.jit import jit
 def check_events(
     c: Any, settings: Any, table: Any, used: Any, own: Any, suspects: Any, s: Any, at_metrics: Any, flags: Any
 ) -> None:
-    """All sufficient_conditions but those of counters; `own`: of each namespace; `at_metrics`: the sums at each METRICS or END."""
+    """Check all sufficient conditions except those of counters.
+
+    `own` is the table of namespaces. `at_metrics` receives the totals at each METRICS or END.
+    """
     metered = 0
     for i in range(len(c.seq)):
         op, cause, cache, seq = c.op[i], c.cause[i], c.cache[i], c.seq[i]
@@ -67,7 +74,7 @@ def check_events(
 
 @jit
 def _framed(seq: int, ts_ns: int, op: int, cause: int, cache: int, call: int, own: Any, s: Any, flags: Any) -> None:
-    """The event beside the one before it."""
+    """Check an event against the one before it."""
     if s[k.LAST_SEQ] == NULL:
         if call != seq:
             flag(flags, w.CALLS_HOLD, seq)
@@ -82,13 +89,13 @@ def _framed(seq: int, ts_ns: int, op: int, cause: int, cache: int, call: int, ow
 
 @jit
 def _same_life(told: Any, life: int, call: int) -> bool:
-    """Whether an event is of the life and of the call of the key's last one."""
+    """Return whether an event has the life and the call of the key's last event."""
     return life != NULL and call != NULL and told[t.KEY_LIFE] == life and told[t.KEY_CALL] == call
 
 
 @jit
 def _opens(seq: int, op: int, left: bool, cache: int, now: Any, s: Any) -> bool:
-    """Note what the call begins with; whether that is a handing over of what is not evicted."""
+    """Note what the call begins with; return whether that is a flush of an entry that is not evicted."""
     if op == w.HIT or op == w.MISS or op == w.CACHE_OPEN:
         return False
     shrinks = op == w.CONFIG and now[w.LIMIT] != NULL and now[w.LIMIT] < now[w.LIMIT_BEFORE]
@@ -120,7 +127,7 @@ def _keyed(
     s: Any,
     flags: Any,
 ) -> int:
-    """An event of a key, beside the key's last one; by how much the bytes grow, `NULL` if that is not told."""
+    """Check an event of a key against the key's last event; return the growth in bytes, or `NULL` if it is unknown."""
     if told[t.KEY_WAITS] == 1:
         told[t.KEY_WAITS] = 0
         s[k.CALL_WAITING] -= 1
@@ -155,7 +162,7 @@ def _unkeyed(seq: int, op: int, flags: Any) -> None:
 def _flushed(
     seq: int, life: int, went_on: bool, left: bool, opens: bool, told: Any, suspects: Any, s: Any, flags: Any
 ) -> None:
-    """A FLUSH beside the one before it."""
+    """Check a FLUSH against the event before it."""
     if went_on:
         if left and told[t.KEY_DIRTY] == 1:
             flag(flags, w.EVICTED_FIRST, seq)
@@ -177,7 +184,10 @@ def _evicted(
     s: Any,
     flags: Any,
 ) -> None:
-    """An EVICT; behind its own FLUSH, that one was of the evicted entry. `above`: more than the limit was cached."""
+    """Check an EVICT; a FLUSH directly before it flushed the evicted entry.
+
+    `above`: the cache held more than the limit.
+    """
     handed = same_call and told[t.KEY_OP] == w.FLUSH
     if handed:
         k.excuse(s, suspects, life)
@@ -197,7 +207,7 @@ def _evicted(
 
 @jit
 def _overflows(handed: bool, told: Any, s: Any) -> bool:
-    """Whether an EVICT in a call that begins with a PUT is overflow for certain."""
+    """Return whether an EVICT in a call that begins with a PUT is certainly an overflow."""
     return s[k.CALL_HANDED] == 0 or (handed and s[k.LAST_OP] == w.FLUSH and told[t.KEY_SEQ] == s[k.CALL_OPENER] + 1)
 
 
@@ -229,7 +239,7 @@ def _summed(seq: int, op: int, grown: int, after: int, manager: int, s: Any, fla
 
 @jit
 def _told(own: Any, s: Any, sums: Any) -> None:
-    """What has been counted up to a METRICS or END, as `meters.Sums` names it."""
+    """Copy the totals up to a METRICS or END, in the order of `Sums`."""
     for at in range(k.PUTS, k.ENTRIES + 1):
         sums[at - k.PUTS] = s[at]
     for at in range(state.SPACE_OVERWRITES, state.SPACE_HITS + 1):

@@ -1,4 +1,8 @@
-"""The fold over one broker: each batch goes through every family of rules in turn."""
+"""The checker of one broker of `pulsar-legacy`: each batch goes through every family of rules in turn.
+
+`check_broker` is the entry point. Rules that `pulsar-pip430` has too are decided by its loops, which set flags of their
+own; `SAME` in `rows` maps them to the rules of this system.
+"""
 
 from __future__ import annotations
 
@@ -37,16 +41,16 @@ from entrycache_trace.files import Metadata
 from entrycache_trace.jit import Array
 
 PLAIN: Final = frozenset("L-STATE-2 L-STATE-3 L-TRIGGER-1 L-TRIGGER-3 L-TRIGGER-6".split())
-"""Rules of single rows, and of time, which hold where the beginning or other events are missing, too."""
+"""Rules of single rows and of time; they hold even if the beginning or other events are missing."""
 
 COLUMNS: Final = (
     *("size_bytes", "entry_id", "life", "call_id", "pass_id", "bound", "stamp_ns", "trigger_bytes", "target_bytes"),
     *("tail_no", "head_no", "cache"),
 )
-"""What rules ask of whether it is null."""
+"""The columns for which rules ask whether they are null."""
 
 MISSES_KEPT: Final = 1
-"""No rule asks about a miss of another call."""
+"""The number of misses kept: no rule asks for a miss of another call."""
 
 SETTINGS: Final = SettingsSource(KINDS, SETTING_COLUMNS, setting_values)
 
@@ -54,16 +58,16 @@ SETTINGS: Final = SettingsSource(KINDS, SETTING_COLUMNS, setting_values)
 def check_broker(
     batches: Iterator[pa.RecordBatch], metadata: Metadata, removed_most: int = REMOVED_MOST
 ) -> CheckerResult:
-    """Check the events of one broker; `removed_most`: so many lives that have ended are kept.
+    """Check the events of one broker; `removed_most` bounds the number of ended lives that are kept.
 
     Raises:
-        GivenUp: they are too many, too varied, or not what a trace holds.
+        CheckerGaveUp: the events are too many, too varied, or not what a trace holds.
     """
     return check_batches(LegacyBrokerChecker(metadata, removed_most), batches)
 
 
 class LegacyBrokerChecker:
-    """All that is kept of one broker between two batches; `_theirs`: what loops of `pulsar-pip430` flag."""
+    """The state of the checker for one broker; `_theirs` holds the flags of loops of `pulsar-pip430`."""
 
     def __init__(self, metadata: Metadata, removed_most: int) -> None:
         self._flags, self._theirs = new_flags(len(own.OWN)), new_flags(len(w.RULES))
@@ -79,10 +83,10 @@ class LegacyBrokerChecker:
         self._shares = Shares()
 
     def follow(self, batch: pa.RecordBatch) -> None:
-        """Take in a batch.
+        """Read a batch.
 
         Raises:
-            GivenUp, UsageError: see `check_broker`.
+            CheckerGaveUp, UsageError: see `check_broker`.
         """
         c, settings = self._events.read(batch)
         there = _there(settings)
@@ -117,7 +121,7 @@ class LegacyBrokerChecker:
             self._events.kinds.count_metered(c, i, settings, told)
 
     def end(self) -> CheckerResult:
-        """What the events tell, now that there are no more."""
+        """Return the result after the last event."""
         whole = self._events.span.end(w.CONFIG, w.END, self._sampled)
         opened = self._order[OPENED] == 1
         end_order(self._order, self._many, self._theirs)
@@ -131,14 +135,14 @@ class LegacyBrokerChecker:
         return self._events.folded(whole, decided, opened=bool(opened), open_bytes=int(self._order[OPEN_SO_FAR]))
 
     def _clean(self) -> frozenset[str]:
-        """The rules that neither a loop of its own nor one that says the same has flagged."""
+        """Return the rules that no loop has flagged, neither of this system nor of the shared rules."""
         flagged = {rule for rule, found in zip(own.OWN, self._flags, strict=True) if found[0]}
         flagged |= {rule for rule, others in own.SAME.items() if any(self._theirs[other, 0] for other in others)}
         return frozenset(own.RULES) - flagged
 
 
 def _there(settings: Array) -> Array:
-    """A table of settings as the loops of `pulsar-pip430` look them up; what this system has not is null."""
+    """Return the settings as the loops of `pulsar-pip430` expect them; settings of that system alone are null."""
     found = np.full((len(settings), w.STORAGE + 1), NULL)
     found[:, own.THERE] = settings[:, : len(own.THERE)]
     return found

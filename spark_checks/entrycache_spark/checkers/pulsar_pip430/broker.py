@@ -1,4 +1,8 @@
-"""The fold over one broker: each batch goes through every family of rules in turn."""
+"""The checker of one broker of `pulsar-pip430`: each batch goes through every family of rules in turn.
+
+`check_broker` is the entry point. `PulsarBrokerChecker` keeps the state of all families between two batches. A rule is
+clean if no family has flagged it; where events are missing only the rules of `PLAIN` can be clean.
+"""
 
 from __future__ import annotations
 
@@ -58,14 +62,14 @@ from entrycache_trace.jit import Array
 PLAIN: Final = frozenset(
     "R-CONFIG-1 R-EXPIRE-2 R-METRICS-7 R-REQUEUE-1 R-REQUEUE-8 R-TRIGGER-1 R-TRIGGER-4 R-TRIGGER-8".split()
 )
-"""Rules of single rows, which hold where events are missing too."""
+"""Rules of single rows, which hold even if events are missing."""
 
 COLUMNS: Final = (
     *("size_bytes", "entry_id", "life", "call_id", "pass_id", "bound", "stamp_ns", "new_stamp_ns", "requeues"),
     *("max_requeues", "expected_reads", "trigger_bytes", "target_bytes", "accessed", "extend_accessed", "cursor"),
     *("tail_no", "head_no"),
 )
-"""What rules ask of whether it is null."""
+"""The columns for which rules ask whether they are null."""
 
 SETTINGS: Final = SettingsSource(KINDS, SETTING_COLUMNS, setting_values)
 
@@ -73,16 +77,16 @@ SETTINGS: Final = SettingsSource(KINDS, SETTING_COLUMNS, setting_values)
 def check_broker(
     batches: Iterator[pa.RecordBatch], metadata: Metadata, removed_most: int = REMOVED_MOST
 ) -> CheckerResult:
-    """Check the events of one broker; `removed_most`: so many lives that have ended are kept.
+    """Check the events of one broker; `removed_most` bounds the number of ended lives that are kept.
 
     Raises:
-        GivenUp: they are too many, too varied, or not what a trace holds.
+        CheckerGaveUp: the events are too many, too varied, or not what a trace holds.
     """
     return check_batches(PulsarBrokerChecker(metadata, removed_most), batches)
 
 
 class PulsarBrokerChecker:
-    """All that is kept of one broker between two batches."""
+    """The state of the checker for one broker between two batches."""
 
     def __init__(self, metadata: Metadata, removed_most: int = REMOVED_MOST) -> None:
         self.flags = new_flags(len(RULES))
@@ -101,10 +105,10 @@ class PulsarBrokerChecker:
         self._sums, self._meters = new_sums(), Totals()
 
     def follow(self, batch: pa.RecordBatch) -> None:
-        """Take in a batch.
+        """Read a batch.
 
         Raises:
-            GivenUp, UsageError: see `check_broker`.
+            CheckerGaveUp, UsageError: see `check_broker`.
         """
         c, settings = self._events.read(batch)
         check_order(c, settings, self._many, self._virtual, self._order, self.flags)
@@ -150,7 +154,7 @@ class PulsarBrokerChecker:
             self._events.kinds.count_metered(c, i, settings, told)
 
     def end(self) -> CheckerResult:
-        """What the events tell, now that there are no more."""
+        """Return the result after the last event."""
         whole = self._events.span.end(w.CONFIG, w.END, self._sampled)
         opened = self._order[OPENED] == 1
         numbered = not self._slots[UNNUMBERED]
