@@ -1,4 +1,4 @@
-"""Replay of sums and counters: K-METRICS-1 to K-METRICS-3."""
+"""Replay of `kafka-streams`: counters, the order of events, and the loop over the rows of each thread."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Counters:
         self._sum_before = 0
 
     def follow(self, at: int, row: Row) -> None:
-        """Take in one event."""
+        """Read one event."""
         self._count(at, row)
         op, whole = row["op"], self._facts.whole[at]
         grown = self._entries.sum_bytes - self._sum_before
@@ -109,7 +109,7 @@ class Counters:
 
 
 def falls(one: int | None, other: int | None) -> bool:
-    """Whether the second of two known numbers is the smaller one."""
+    """Return whether the second of two known numbers is the smaller one."""
     return one is not None and other is not None and other < one
 
 
@@ -123,7 +123,7 @@ class Order:
         self._left_before = False
 
     def follow(self, at: int, row: Row) -> None:
-        """Take in one event."""
+        """Read one event."""
         before = self._facts.rows[at - 1] if at else None
         if before is not None:
             self._frame(before, row)
@@ -171,7 +171,7 @@ class Order:
 
 
 def _follow(facts: Facts, telling: ViolationCollector, max_live_slots: int) -> bool:
-    """Go through the rows in order; whether there were never more entries than replay is meant for."""
+    """Replay the rows in order; return whether there were never more entries than replay is meant for."""
     as_followed(facts.rows)
     entries = Entries(facts, telling.tell)
     calls = Calls(facts, telling.tell, entries)
@@ -190,4 +190,4 @@ def _follow(facts: Facts, telling: ViolationCollector, max_live_slots: int) -> b
 
 
 replay = partial(replay_each, ReplayPlan(COLUMNS, LIMITS, spoken, _follow))
-"""What the rows of each thread say about the rules."""
+"""Return the findings of each thread."""

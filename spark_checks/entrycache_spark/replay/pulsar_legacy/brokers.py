@@ -1,4 +1,7 @@
-"""Replay of passes: what a time pass may take (L-EXPIRE-1), in which order, and who gives how much (L-EVICT-*)."""
+"""Replay of `pulsar-legacy`: passes, shares, and the loop over the rows of each broker.
+
+Rules that `pulsar-pip430` has too are replayed there, and reported under the id of this system (`SAME`).
+"""
 
 from __future__ import annotations
 
@@ -105,7 +108,7 @@ class Given(NamedTuple):
 
 
 class Shares:
-    """The bytes and entries of each cache; what a size pass asks of each, by the reference's own functions."""
+    """The bytes and entries of each cache, and what a size pass asks of each, computed by the reference."""
 
     def __init__(self, facts: Facts, tell: Tell, moments: list[Moment]) -> None:
         self._tell = tell
@@ -126,7 +129,7 @@ class Shares:
                 self._unknown_at[row["pass_id"]] = unknown
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         row = now.row
         if row["op"] in MOVES and row["cache"] is not None:
             sign = 1 if row["op"] == "INSERT" else -1
@@ -203,7 +206,7 @@ def replay(
     max_live_slots: int,
     progress: Callable[[str], None] = lambda text: None,
 ) -> dict[str, RuleFinding]:
-    """What the rows of each broker say about the rules."""
+    """Return the findings of each broker."""
 
     def play(name: str, rows: list[Row]) -> BrokerFindings:
         broker = LegacyReplay(name, rows, metadata, max_live_slots)
@@ -239,12 +242,12 @@ class LegacyReplay:
         self.undecided: defaultdict[str, list[str]] = defaultdict(list)
 
     def missing(self) -> list[str]:
-        """Why a clean answer would claim too much."""
+        """Return the reasons why a clean answer would claim too much."""
         begins = [] if self.facts.fresh or not self.facts.starts else ["it begins with entries cached before"]
         return self._same.missing() + [f"broker {self._name!r}: {why}" for why in begins]
 
     def run(self) -> None:
-        """Go through the rows in order."""
+        """Replay the rows in order."""
         self._same.run()
         self._take_over()
         Taken(self.facts, self._tell, self._rows)
@@ -280,7 +283,7 @@ class LegacyReplay:
                 self._tell("L-STATE-3", row, "what is allowed", bound, [], True)
 
     def _tell(self, rule: str, row: Row, wanted: object, found: object, seqs: Iterable[int | None], sure: bool) -> None:
-        """Take in a violation, or what would be one if it were sure."""
+        """Read a violation, or what would be one if it were sure."""
         seq = row["seq"]
         if sure:
             shown = tuple(known for known in seqs if known is not None) or (seq,)

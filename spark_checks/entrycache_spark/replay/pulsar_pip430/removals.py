@@ -1,4 +1,4 @@
-"""A mirror of the removal queue that tells which dequeue passed over an older slot."""
+"""Replay of the removal queue, of slot numbers, of calls that remove entries, and of expected-read counts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class RemovalQueue:
         return len(self._held)
 
     def follow(self, row: QueueRow, island: int) -> None:
-        """Take in one event."""
+        """Read one event."""
         op, seq, life = row["op"], row["seq"], row["life"]
         if op == "SNAPSHOT" and row["cause"] != "OPEN":
             return
@@ -153,7 +153,7 @@ class Side:
         self.told: int | None = None
 
     def is_wrong(self, number: int | None, whole: bool, numbered: bool) -> bool:
-        """Whether a number agrees neither with the rows nor with what was told last."""
+        """Return whether a number agrees neither with the rows nor with what was told last."""
         if number is None or not (whole or numbered) or (whole and number == self.count):
             return False
         return number != self.told if self.told is not None else whole
@@ -181,7 +181,7 @@ class Slots:
         """The two events before, INSERTs aside."""
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         if now.island != self._island:
             self.finish()
             self._island = now.island
@@ -237,7 +237,7 @@ class Slots:
 
 
 def gives(row: Row) -> bool:
-    """Whether the event gives an entry a slot."""
+    """Return whether the event gives an entry a slot."""
     return row["op"] in ("INSERT", "REQUEUE") or is_open(row)
 
 
@@ -270,7 +270,7 @@ class Call:
     n_rows: int = 0
 
     def covers(self, pos: Pos) -> bool:
-        """Whether a position is of the range that the rows show."""
+        """Return whether a position is of the range that the rows show."""
         if self.cause == "LEDGER":
             return pos[0] == self.ledger
         if self.cause in ("RANGE", "GET", "CURSOR", "TIME", "SIZE"):
@@ -334,11 +334,11 @@ class Leavers:
         self._calls = _calls(rows, named_of)
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         self.take(now.row)
 
     def take(self, row: Row) -> None:
-        """Take in one row."""
+        """Read one row."""
         op, life = row["op"], row["life"]
         begins = (
             (op == "INSERT" or is_open(row)) and life is not None and None not in (row["ledger_id"], row["entry_id"])
@@ -392,7 +392,7 @@ class Tallies:
         self._of: dict[int, Tally] = {}
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         if now.island != self._island:
             self.finish()
             self._island = now.island
