@@ -194,7 +194,7 @@ SEED: Final = 7
 
 
 class Detection(NamedTuple):
-    """The answer to one change: the rules that name the changed event, those that name others, and whether there is a note."""
+    """The answer to one change: the rules that name the changed event, those that name others, and if a note exists."""
 
     here: tuple[str, ...]
     there: tuple[str, ...]

@@ -223,7 +223,7 @@ def _first_seq(part: Part) -> int:
     chunks = (group.column(at) for at in range(group.num_columns))
     told = next((chunk.statistics for chunk in chunks if chunk.path_in_schema == "seq"), None)
     if told is None or not told.has_min_max:
-        raise CheckerGaveUp("a footer does not tell the first seq")
+        raise CheckerGaveUp("a file footer does not record the first seq")
     return int(told.min)
 
 

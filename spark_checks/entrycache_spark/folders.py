@@ -176,7 +176,7 @@ def _on_spark(
     why = ""
     if kernel != "sql":
         question = AuditRequest(trace.metadata, tuple(trace.rules), trace.witnesses, kernel)
-        own = "the fold in tasks of Spark (its first run compiles it)"
+        own = "the single-pass checker in tasks of Spark (the first run compiles it)"
         progress(own if uses_checker(question) else "DuckDB in tasks of Spark")
         try:
             return evaluate_in_tasks(spark, trace.parts, question)
@@ -333,7 +333,7 @@ def _read_findings(out: Path, broker: str, asked: Json) -> dict[str, RuleFinding
         return {rule: _finding(rule, broker, finding) for rule, finding in kept["findings"].items()}
     except (ValueError, KeyError, TypeError) as error:
         said = f"{path}: is not what an audit wrote ({error})"
-        raise UsageError(f"{said}; remove it, and the broker is judged anew") from None
+        raise UsageError(f"{said}; remove it to judge the broker again") from None
 
 
 def _finding(rule: str, broker: str, kept: Json) -> RuleFinding:

@@ -28,7 +28,7 @@ from entrycache_trace.files import Metadata
 
 Progress = Callable[[str], None]
 
-NULL_TEXT: Final = "what its rows do not tell"
+NULL_TEXT: Final = "a value that no row records"
 """The text for a null in a violation's description, where a row lacks the value to name."""
 
 
@@ -145,7 +145,7 @@ class WindowFindings:
         """Add the rows that a query about these rules returned; `whole` is False if there are more."""
         for rule in () if whole else asked:
             self._cut[rule.id].append(
-                f"{rule.id}: more than {MAX_REPORTED} rows tell of violations; these are the first"
+                f"{rule.id}: more than {MAX_REPORTED} rows violate it; these are the first"
             )
         for rule_id, (broker, seq, life, *texts, seqs, sure) in rows:
             if broker not in self._open[rule_id]:

@@ -82,7 +82,7 @@ RESULT_SCHEMA_SQL: Final = (
 
 
 CHECKER, DUCKDB = "fold", "duckdb"
-BACKEND_TEXTS: Final = {CHECKER: "the fold in tasks of Spark", DUCKDB: "DuckDB in tasks of Spark"}
+BACKEND_TEXTS: Final = {CHECKER: "the single-pass checker in tasks of Spark", DUCKDB: "DuckDB in tasks of Spark"}
 """The texts that name what evaluated the rules in a task: the checker with DuckDB for the rest, or DuckDB alone."""
 
 
@@ -217,7 +217,7 @@ def uses_checker(question: AuditRequest) -> bool:
     if question.kernel == DUCKDB or not question.witnesses:
         return False
     if question.kernel == CHECKER:
-        require_numba("the fold", "spark")
+        require_numba("the single-pass checker", "spark")
     return has_numba()
 
 

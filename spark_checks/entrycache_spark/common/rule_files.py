@@ -105,7 +105,7 @@ class Need(NamedTuple):
         events = ", ".join(" ".join(part or "*" for part in event) for event in self.events)
         name, ids = " or ".join(self.names), ", ".join(sorted(rules))
         return (
-            f"broker {broker!r}: {name} is not told in {lacking} of {rows} events ({events}); not checked there: {ids}"
+            f"broker {broker!r}: {name} is missing in {lacking} of {rows} events ({events}); not checked there: {ids}"
         )
 
 

@@ -235,7 +235,7 @@ class Keys:
             return
         kept = int(np.count_nonzero((self.table[:, KEY_LIVE] == 1) | (self.table[:, KEY_CALL] == call)))
         if kept > MAX_KEYS:
-            raise CheckerGaveUp("more keys are cached at once than the fold keeps in memory")
+            raise CheckerGaveUp("more keys are cached at once than the checker keeps in memory")
         wider = with_positions(new_positions(KEY_FIELDS), kept + more)
         self.used[0] = _copy_keys(self.table, wider, call)
         self.table = wider

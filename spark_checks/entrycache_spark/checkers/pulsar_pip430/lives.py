@@ -91,7 +91,7 @@ class Lives:
     def _make_room(self, more: int) -> None:
         most = int(self._state[_NUMBERED]) + more
         if most - len(self._removed) - int(self._state[_UNUSED]) - more > LIVES_MOST:
-            raise CheckerGaveUp("more is cached at once than the fold keeps in memory")
+            raise CheckerGaveUp("more entries are cached at once than the checker keeps in memory")
         if len(self._freed) < more:
             self._freed = np.zeros(more, np.int32)
         if most > self.room:

@@ -68,7 +68,7 @@ class Entries:
         taken, oldest = int(self._state[_TAKEN]), int(self._state[_OLDEST])
         most = taken - oldest + more
         if most > LIVES_MOST:
-            raise CheckerGaveUp("more is cached at once than the fold keeps in memory")
+            raise CheckerGaveUp("more entries are cached at once than the checker keeps in memory")
         if most <= len(self._lives):
             return
         lives = np.full((1 << (2 * most - 1).bit_length(), _FIELDS), NULL)

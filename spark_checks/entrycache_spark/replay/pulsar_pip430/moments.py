@@ -387,7 +387,7 @@ class Carriers:
 
     @staticmethod
     def _is_odd(row: Row, carried: Carried, name: str, held: object) -> bool:
-        """Return whether a value differs both from the stored one and from the one before, so that one error is reported once."""
+        """Return whether a value differs from the stored one and from the one before; each error is reported once."""
         return _differ(row[name], held) and row[name] != carried.last.get(name)
 
     def _compare(self, row: Row, carried: Carried) -> None:

@@ -374,7 +374,7 @@ class Ending:
             self._tell("R-STATE-1", row, row["bytes_after"], row["manager_bytes"], [row["seq"]], True)
 
     def _strays(self, now: Moment, former: list[int | None]) -> bool:
-        """Return whether the manager's bytes are neither the sum as it was, nor unchanged, nor off by the same amount."""
+        """Return whether the manager's bytes are neither the earlier sum, nor unchanged, nor off by the same amount."""
         row, before = now.row, now.before
         if before is None or before["manager_bytes"] is None:
             return False
