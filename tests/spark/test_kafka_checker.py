@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pytest
-from tests.spark.test_fold import by_broker
+from tests.spark.test_checker import by_broker
 
 from entrycache_reference.kafka_streams import NAME as STREAMS
 from entrycache_spark.checkers.kafka_streams import broker as broker_module

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pytest
-from tests.spark.test_fold import by_broker
+from tests.spark.test_checker import by_broker
 
 from entrycache_reference.pulsar_segmented import NAME as SEGMENTED
 from entrycache_reference.vocabulary import INTEGER_MAX
