@@ -162,11 +162,11 @@ def _null_columns(engine: SqlBackend, system: str) -> dict[str, tuple[str, ...]]
     """Return the columns that are null in every row although a rule needs them for an event of the trace."""
     ops = {op for (op,) in engine.rows("select distinct op from trace")}
     counts = engine.rows(f"select {', '.join(f'count({name})' for name in ROW_COLUMNS)} from trace")[0]
-    told = {name for name, count in zip(ROW_COLUMNS, counts, strict=True) if count}
+    recorded = {name for name, count in zip(ROW_COLUMNS, counts, strict=True) if count}
     wanting: dict[str, list[str]] = {}
     for rule in all_rules(system):
         for need in rule.needs:
-            lacks = told.isdisjoint(need.names) and not any("." in name for name in need.names)
+            lacks = recorded.isdisjoint(need.names) and not any("." in name for name in need.names)
             if lacks and any(event[0] is None or event[0] in ops for event in need.events):
                 wanting.setdefault(" or ".join(need.names), []).append(rule.id)
     return {name: tuple(dict.fromkeys(rules)) for name, rules in sorted(wanting.items())}

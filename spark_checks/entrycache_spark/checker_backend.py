@@ -39,7 +39,7 @@ class Resources(NamedTuple):
 
 
 def evaluate_by_checker(
-    parts: Sequence[Part], metadata: Metadata, rules: Sequence[RuleFile], checker: Checker, means: Resources
+    parts: Sequence[Part], metadata: Metadata, rules: Sequence[RuleFile], checker: Checker, resources: Resources
 ) -> Findings:
     """Return the findings of each broker.
 
@@ -53,35 +53,37 @@ def evaluate_by_checker(
     checked, others = [], []
     for name, own in sorted(owned.items()):
         try:
-            checked.append((name, _check_broker(own, metadata, checker, means)))
+            checked.append((name, _check_broker(own, metadata, checker, resources)))
         except CheckerGaveUp:
             others += own
-    found: dict[str, Any] = {}
+    findings: dict[str, Any] = {}
     if checked:
-        found |= _decide_rest(checked, owned, metadata, rules, means)
+        findings |= _decide_rest(checked, owned, metadata, rules, resources)
     if others:
-        found |= _by_sql(others, metadata, rules, means)
-    return {name: found[name] for name in sorted(found)}
+        findings |= _by_sql(others, metadata, rules, resources)
+    return {name: findings[name] for name in sorted(findings)}
 
 
-def _by_sql(parts: Sequence[Part], metadata: Metadata, rules: Sequence[RuleFile], means: Resources) -> Findings:
-    engine = _open_duckdb(parts, metadata, means)
+def _by_sql(parts: Sequence[Part], metadata: Metadata, rules: Sequence[RuleFile], resources: Resources) -> Findings:
+    engine = _open_duckdb(parts, metadata, resources)
     try:
         return evaluate_in_sql(engine, metadata, rules)
     finally:
         engine.close()
 
 
-def _open_duckdb(parts: Sequence[Part], metadata: Metadata, means: Resources) -> DuckDbBackend:
-    return DuckDbBackend(parts, means.threads, audited_system(metadata.system).columns, means.memory)
+def _open_duckdb(parts: Sequence[Part], metadata: Metadata, resources: Resources) -> DuckDbBackend:
+    return DuckDbBackend(parts, resources.threads, audited_system(metadata.system).columns, resources.memory)
 
 
-def _check_broker(parts: Sequence[Part], metadata: Metadata, checker: Checker, means: Resources) -> CheckerResult:
+def _check_broker(parts: Sequence[Part], metadata: Metadata, checker: Checker, resources: Resources) -> CheckerResult:
     """Check a broker in the order of its files; let DuckDB sort the events if they are not in order."""
     try:
         return checker(ordered_batches(parts, audited_system(metadata.system).columns), metadata)
     except NotInOrder:
-        engine = _open_duckdb(parts, metadata, means._replace(threads=1))  # several hand out rows in their own order
+        engine = _open_duckdb(
+            parts, metadata, resources._replace(threads=1)
+        )  # several hand out rows in their own order
     try:
         return checker(engine.in_order(BATCH_ROWS), metadata)
     finally:
@@ -93,27 +95,29 @@ def _decide_rest(
     owned: Mapping[str, Sequence[Part]],
     metadata: Metadata,
     rules: Sequence[RuleFile],
-    means: Resources,
+    resources: Resources,
 ) -> Findings:
     """Return the findings: clean where the checker says so, else by the windows."""
-    spoken = _applicable_rules([kind for _, own in checked for kind in own.kinds], metadata, rules)
-    shares = iter(spoken)
+    applicable = _applicable_rules([kind for _, own in checked for kind in own.kinds], metadata, rules)
+    shares = iter(applicable)
     brokers = [_broker_facts(name, own, metadata, rules, list(islice(shares, len(own.kinds)))) for name, own in checked]
     left = sorted({broker.name for own in unproved_brokers(brokers, metadata, rules).values() for broker in own})
     clean = [broker for broker in brokers if broker.name not in left]
-    found = dict(WindowFindings(rules, clean, unproved_brokers(clean, metadata, rules), metadata).findings_for(rules))
+    findings = dict(
+        WindowFindings(rules, clean, unproved_brokers(clean, metadata, rules), metadata).findings_for(rules)
+    )
     if left:
-        engine = _open_duckdb([part for name in left for part in owned[name]], metadata, means)
+        engine = _open_duckdb([part for name in left for part in owned[name]], metadata, resources)
         try:
             define_marked(engine, metadata)
-            found |= run_windows(engine, [broker for broker in brokers if broker.name in left], metadata, rules)
+            findings |= run_windows(engine, [broker for broker in brokers if broker.name in left], metadata, rules)
         finally:
             engine.close()
-    return found
+    return findings
 
 
 def _broker_facts(
-    name: str, own: CheckerResult, metadata: Metadata, rules: Sequence[RuleFile], spoken: Sequence[Set[str]]
+    name: str, own: CheckerResult, metadata: Metadata, rules: Sequence[RuleFile], applicable: Sequence[Set[str]]
 ) -> BrokerFacts:
     """Convert a checker result to the facts that the first SQL tier would collect.
 
@@ -124,15 +128,15 @@ def _broker_facts(
     lacking: Counter[Need] = Counter()
     checked: Counter[str] = Counter()
     each = list(dict.fromkeys(need for lines in needs.values() for need in lines))
-    for kind, speaking in zip(own.kinds, spoken, strict=True):
+    for kind, speaking in zip(own.kinds, applicable, strict=True):
         about = [need for need in each if need.applies_to(kind.row)]
         lacks = {need for need in about if need.is_missing(kind.row, kind.untold, _counters)}
         rows.update(dict.fromkeys(about, kind.events))
         lacking.update(dict.fromkeys(lacks, kind.events))
         asked = [rule for rule in speaking if not any(need in lacks and not need.ever for need in needs[rule])]
         checked.update(dict.fromkeys(asked, kind.events))
-    told = {need: NeedCounts(rows[need], lacking[need]) for need in each}
-    never = rules_without_needs(needs, told)
+    counts = {need: NeedCounts(rows[need], lacking[need]) for need in each}
+    never = rules_without_needs(needs, counts)
     return BrokerFacts(
         name,
         own.row_count,
@@ -149,7 +153,7 @@ def _broker_facts(
         {rule.id: 0 if rule.id in never else checked[rule.id] for rule in rules},
         {rule.id: rule.id in own.clean or rule.holds(own.sufficient_conditions) for rule in rules},
         never,
-        describe_missing(name, needs, told),
+        describe_missing(name, needs, counts),
     )
 
 
@@ -172,10 +176,12 @@ def _applicable_rules(
     constants = {"many": metadata.many_threads, "virtual": metadata.clock == "virtual"}
     fixed = ", ".join(f"{str(value).lower()} as {name}" for name, value in constants.items())
     with duckdb.connect() as connection:
-        connection.register("told", pa.table({"number": pa.array(range(len(kinds))), **table}))
-        spoken = ", ".join(f"coalesce({rule.checked}, false)" for rule in rules)
-        found = connection.execute(f"select {spoken} from (select *, {fixed} from told) order by number").fetchall()
-    return [frozenset(rule.id for rule, own in zip(rules, row, strict=True) if own) for row in found]
+        connection.register("event_kinds", pa.table({"number": pa.array(range(len(kinds))), **table}))
+        conditions = ", ".join(f"coalesce({rule.checked}, false)" for rule in rules)
+        answers = connection.execute(
+            f"select {conditions} from (select *, {fixed} from event_kinds) order by number"
+        ).fetchall()
+    return [frozenset(rule.id for rule, own in zip(rules, row, strict=True) if own) for row in answers]
 
 
 def _value(kind: EventKind, name: str) -> bool | int:
@@ -221,10 +227,10 @@ def _first_seq(part: Part) -> int:
     metadata = pq.read_metadata(part.path)
     group = metadata.row_group(0)
     chunks = (group.column(at) for at in range(group.num_columns))
-    told = next((chunk.statistics for chunk in chunks if chunk.path_in_schema == "seq"), None)
-    if told is None or not told.has_min_max:
+    statistics = next((chunk.statistics for chunk in chunks if chunk.path_in_schema == "seq"), None)
+    if statistics is None or not statistics.has_min_max:
         raise CheckerGaveUp("a file footer does not record the first seq")
-    return int(told.min)
+    return int(statistics.min)
 
 
 def _check_order(batch: pa.RecordBatch, last: int | None) -> int | None:

@@ -96,10 +96,10 @@ def audit_folder(
         trace = AuditInput(directory, parts, metadata, chosen, witnesses)
         try:
             with prefix_errors(str(directory)):
-                found, by = evaluate(trace, engine, master, kernel, max_live_slots, progress)
+                findings, backend = evaluate(trace, engine, master, kernel, max_live_slots, progress)
         except Interrupted as stopped:
             raise Interrupted(build_result(stopped.so_far, rows)) from None
-        result = build_result(found, rows, by)
+        result = build_result(findings, rows, backend)
     if out is not None:
         try:
             write_violations(out, result.violations)
@@ -204,19 +204,19 @@ def nothing_checked(rules: Sequence[RuleFile], system: str, rows: int) -> AuditR
     return AuditResult({rule.id: Verdict.NOTHING_CHECKED for rule in rules}, (), (note,), rows)
 
 
-def build_result(found: Findings, rows: int, kernel: str = "") -> AuditResult:
+def build_result(findings: Findings, rows: int, kernel: str = "") -> AuditResult:
     """Return the verdicts of all brokers together and of each; `rows` is the number of events read."""
-    every = merge_brokers(found)
-    violations = sort_violations(violation for finding in every.values() for violation in finding.violations)
-    said = [note for finding in every.values() for note in (*finding.undecided, *finding.unchecked)]
-    notes = tuple(dict.fromkeys(said))
-    differences = tuple(line for finding in every.values() for line in finding.differences)
-    brokers = {broker: _verdicts(own) for broker, own in sorted(found.items())}
-    return AuditResult(_verdicts(every), violations, notes, rows, differences, brokers=brokers, kernel=kernel)
+    merged = merge_brokers(findings)
+    violations = sort_violations(violation for finding in merged.values() for violation in finding.violations)
+    notes_by_rule = [note for finding in merged.values() for note in (*finding.undecided, *finding.unchecked)]
+    notes = tuple(dict.fromkeys(notes_by_rule))
+    differences = tuple(line for finding in merged.values() for line in finding.differences)
+    brokers = {broker: _verdicts(own) for broker, own in sorted(findings.items())}
+    return AuditResult(_verdicts(merged), violations, notes, rows, differences, brokers=brokers, kernel=kernel)
 
 
-def _verdicts(found: Mapping[str, RuleFinding]) -> dict[str, Verdict]:
-    return {rule: verdict_of(finding) for rule, finding in sorted(found.items())}
+def _verdicts(findings: Mapping[str, RuleFinding]) -> dict[str, Verdict]:
+    return {rule: verdict_of(finding) for rule, finding in sorted(findings.items())}
 
 
 def write_violations(out: Path, violations: Sequence[Violation]) -> Path:
@@ -272,21 +272,21 @@ def audit_new_brokers(
         if part.rows:
             owned.setdefault(part.broker, []).append(part)
     wanted = {broker: {**question, "parts": _file_states(own)} for broker, own in sorted(owned.items())}
-    kept = {broker: _read_findings(out, broker, asked) for broker, asked in wanted.items()}
-    found: dict[str, Mapping[str, RuleFinding]] = {broker: own for broker, own in kept.items() if own is not None}
-    left = [broker for broker in wanted if broker not in found]
-    done, by = len(found), ""
-    for batch in _batch_brokers(left, owned):
-        progress(f"judged {done} of {len(wanted)} brokers")
+    stored = {broker: _read_findings(out, broker, question_of) for broker, question_of in wanted.items()}
+    findings: dict[str, Mapping[str, RuleFinding]] = {broker: own for broker, own in stored.items() if own is not None}
+    unjudged = [broker for broker in wanted if broker not in findings]
+    judged, backend = len(findings), ""
+    for batch in _batch_brokers(unjudged, owned):
+        progress(f"judged {judged} of {len(wanted)} brokers")
         trace = AuditInput(directory, [part for broker in batch for part in owned[broker]], metadata, chosen, True)
         with prefix_errors(str(directory)):
-            more, by = evaluate(trace, engine, master, kernel, max_live_slots, progress)
-        for broker, own in more.items():
+            new_findings, backend = evaluate(trace, engine, master, kernel, max_live_slots, progress)
+        for broker, own in new_findings.items():
             _write_findings(out, broker, wanted[broker], own)
-        found.update(more)
-        done += len(batch)
-    result = build_result(dict(sorted(found.items())), sum(part.rows for part in parts), by)
-    return _add_new_violations(out, result, left)
+        findings.update(new_findings)
+        judged += len(batch)
+    result = build_result(dict(sorted(findings.items())), sum(part.rows for part in parts), backend)
+    return _add_new_violations(out, result, unjudged)
 
 
 def _batch_brokers(brokers: Sequence[str], owned: Mapping[str, Sequence[Part]]) -> Iterator[list[str]]:
@@ -313,27 +313,29 @@ def _findings_file(out: Path, broker: str) -> Path:
     return broker_folder(out / JUDGED_FOLDER, broker) / FINDINGS_NAME
 
 
-def _write_findings(out: Path, broker: str, asked: Json, own: Mapping[str, RuleFinding]) -> None:
+def _write_findings(out: Path, broker: str, request: Json, own: Mapping[str, RuleFinding]) -> None:
     findings = {
         rule: {**asdict(replace(finding, violations=())), "violations": [list(one[2:]) for one in finding.violations]}
         for rule, finding in own.items()
     }
-    write_text(_findings_file(out, broker), json.dumps({"asked": asked, "broker": broker, "findings": findings}) + "\n")
+    write_text(
+        _findings_file(out, broker), json.dumps({"asked": request, "broker": broker, "findings": findings}) + "\n"
+    )
 
 
-def _read_findings(out: Path, broker: str, asked: Json) -> dict[str, RuleFinding] | None:
+def _read_findings(out: Path, broker: str, request: Json) -> dict[str, RuleFinding] | None:
     """Return the stored findings of a broker for the same question, or None if the broker must be judged."""
     path = _findings_file(out, broker)
     if not path.is_file():
         return None
     try:
-        kept = parse_json(path.read_text("utf-8"))
-        if kept["asked"] != json.loads(json.dumps(asked)) or kept["broker"] != broker:
+        stored = parse_json(path.read_text("utf-8"))
+        if stored["asked"] != json.loads(json.dumps(request)) or stored["broker"] != broker:
             return None
-        return {rule: _finding(rule, broker, finding) for rule, finding in kept["findings"].items()}
+        return {rule: _finding(rule, broker, finding) for rule, finding in stored["findings"].items()}
     except (ValueError, KeyError, TypeError) as error:
-        said = f"{path}: is not what an audit wrote ({error})"
-        raise UsageError(f"{said}; remove it to judge the broker again") from None
+        message = f"{path}: is not what an audit wrote ({error})"
+        raise UsageError(f"{message}; remove it to judge the broker again") from None
 
 
 def _finding(rule: str, broker: str, kept: Json) -> RuleFinding:
@@ -341,16 +343,16 @@ def _finding(rule: str, broker: str, kept: Json) -> RuleFinding:
         Violation(rule, broker, seq, life, expected, observed, tuple(seqs))
         for seq, life, expected, observed, seqs in kept["violations"]
     )
-    told = (tuple(kept[name]) for name in ("undecided", "unchecked", "differences"))
-    return RuleFinding(kept["checked"], tuple(violations), *told)
+    notes = (tuple(kept[name]) for name in ("undecided", "unchecked", "differences"))
+    return RuleFinding(kept["checked"], tuple(violations), *notes)
 
 
 def _add_new_violations(out: Path, result: AuditResult, judged: Sequence[str]) -> AuditResult:
     """Add the violations not reported yet to the reported ones, and return a result with these alone."""
-    told = _read_reported(out / VIOLATIONS_NAME)
-    places = {_violation_key(one) for one in told}
-    new = tuple(one for one in result.violations if _violation_key(one) not in places)
-    write_violations(out, sort_violations((*told, *new)))
+    reported = _read_reported(out / VIOLATIONS_NAME)
+    keys = {_violation_key(one) for one in reported}
+    new = tuple(one for one in result.violations if _violation_key(one) not in keys)
+    write_violations(out, sort_violations((*reported, *new)))
     return replace(result, violations=new, judged=tuple(judged))
 
 

@@ -80,17 +80,17 @@ def audit_location(
             raise UsageError(f"no trace check for system {trace.metadata.system!r} yet")
         progress("tasks of Spark")
         slots = task_slots(spark)
-        found = audit(trace.rows, trace.metadata, rules, threads=1, memory_mib=MEMORY_MIB // slots)
+        result_frame = audit(trace.rows, trace.metadata, rules, threads=1, memory_mib=MEMORY_MIB // slots)
         try:
-            told = collect_rows(found)
-            findings = read_findings(told)
+            result_rows = collect_rows(result_frame)
+            findings = read_findings(result_rows)
             rows = trace.rows.count()
         except TaskPrerequisiteMissing as error:
             raise MissingPrerequisite(str(error)) from None
         except (PySparkException, Py4JError) as error:
             raise UsageError(f"cannot be evaluated ({_first_line(error)})") from None
     if findings:
-        result = build_result(findings, rows, backends_used(told))
+        result = build_result(findings, rows, backends_used(result_rows))
     else:
         result = nothing_checked(select_rules(tuple(rules), trace.metadata.system), trace.metadata.system, rows)
     if out is not None:
@@ -104,34 +104,38 @@ def read_location(spark: SparkSession, where: str, metadata: Path | None) -> Loc
     Raises:
         UsageError: there is no such trace, or its metadata files contradict each other.
     """
-    told = None if metadata is None else read_metadata_file(metadata)
+    given_metadata = None if metadata is None else read_metadata_file(metadata)
     try:
         if where.startswith(TABLE_PREFIX):
-            if told is None:
+            if given_metadata is None:
                 raise UsageError(f"a table does not say of which system it is; expected a file like {METADATA_NAME}")
-            return LocatedTrace(spark.table(where.removeprefix(TABLE_PREFIX)), told)
-        return _read_folders(spark, where, told)
+            return LocatedTrace(spark.table(where.removeprefix(TABLE_PREFIX)), given_metadata)
+        return _read_folders(spark, where, given_metadata)
     except (PySparkException, Py4JError) as error:
         raise UsageError(f"cannot be read ({_first_line(error)})") from None
 
 
-def _read_folders(spark: SparkSession, where: str, told: Metadata | None) -> LocatedTrace:
+def _read_folders(spark: SparkSession, where: str, given_metadata: Metadata | None) -> LocatedTrace:
     files = HadoopFiles(spark)
-    found = files.named(where)
-    if not found:
+    paths_found = files.named(where)
+    if not paths_found:
         raise UsageError("no such folder; expected one of a trace, or a pattern that folders match")
     bases: dict[str, list[str]] = {}
-    says: dict[str, Metadata] = {}
-    for path in found:
+    metadata_by_base: dict[str, Metadata] = {}
+    for path in paths_found:
         base = files.base(path)
-        if base is None and told is None:
+        if base is None and given_metadata is None:
             raise UsageError(f"{path}: no {METADATA_NAME} in it or above; it says of which system the trace is")
         bases.setdefault(path if base is None else base, []).append(path)
-        if base is not None and base not in says:
-            says[base] = parse_metadata(parse_json(files.text(f"{base}/{METADATA_NAME}")), f"{base}/{METADATA_NAME}")
-    first, *others = [told] if told is not None else says.values()
+        if base is not None and base not in metadata_by_base:
+            metadata_by_base[base] = parse_metadata(
+                parse_json(files.text(f"{base}/{METADATA_NAME}")), f"{base}/{METADATA_NAME}"
+            )
+    first, *others = [given_metadata] if given_metadata is not None else metadata_by_base.values()
     if any(other != first for other in others):
-        raise UsageError(f"the {METADATA_NAME} of {', '.join(sorted(says))} say different things; audit each by itself")
+        raise UsageError(
+            f"the {METADATA_NAME} of {', '.join(sorted(metadata_by_base))} say different things; audit each by itself"
+        )
     frames = [
         spark.read.option("basePath", base).option("mergeSchema", "true").parquet(*map(escape_path, paths))
         for base, paths in bases.items()

@@ -91,25 +91,29 @@ def run_windows(
     """
     windows = Windows(engine, brokers, metadata)
     unproved = unproved_brokers(brokers, metadata, rules)
-    left = [rule for rule in rules if unproved[rule.id]]
+    unproved_rules = [rule for rule in rules if unproved[rule.id]]
     found = WindowFindings(rules, brokers, unproved, metadata)
-    waits = {rule.id: {rule.window, *(condition.view for condition in rule.conditions)} - {None} for rule in left}
-    with keep_partial_result(lambda: found.findings_for([rule for rule in rules if not waits.get(rule.id)])):
-        for rule in left:
+    pending = {
+        rule.id: {rule.window, *(condition.view for condition in rule.conditions)} - {None} for rule in unproved_rules
+    }
+    with keep_partial_result(lambda: found.findings_for([rule for rule in rules if not pending.get(rule.id)])):
+        for rule in unproved_rules:
             if rule.window is not None:
                 progress(f"{rule.id}: windows over {len(unproved[rule.id])} of {len(brokers)} brokers")
                 windows.open(unproved[rule.id])
-                answered, whole = first_rows(engine, rule.window, "sure desc, broker, seq")
-                found.add([rule], [(rule.id, row) for row in answered], whole)
-                waits[rule.id].discard(rule.window)
-        for view in sorted({condition.view for rule in left for condition in rule.conditions}):
-            over = [(rule, condition) for rule in left for condition in rule.conditions if condition.view == view]
+                rows, whole = first_rows(engine, rule.window, "sure desc, broker, seq")
+                found.add([rule], [(rule.id, row) for row in rows], whole)
+                pending[rule.id].discard(rule.window)
+        for view in sorted({condition.view for rule in unproved_rules for condition in rule.conditions}):
+            over = [
+                (rule, condition) for rule in unproved_rules for condition in rule.conditions if condition.view == view
+            ]
             names = {broker.name for rule, _ in over for broker in unproved[rule.id]}
             progress(f"{view}: {len(over)} conditions over {len(names)} of {len(brokers)} brokers")
             windows.open([broker for broker in brokers if broker.name in names])
             found.add([rule for rule, _ in over], *windows.over(view, over))
             for rule, _ in over:
-                waits[rule.id].discard(view)
+                pending[rule.id].discard(view)
     return found.findings_for(rules)
 
 
@@ -141,12 +145,10 @@ class WindowFindings:
         self._undecided: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         self._missing = {broker.name: incompleteness_notes(broker, metadata) for broker in brokers}
 
-    def add(self, asked: Sequence[RuleFile], rows: Sequence[tuple[str, tuple[Any, ...]]], whole: bool) -> None:
+    def add(self, rules: Sequence[RuleFile], rows: Sequence[tuple[str, tuple[Any, ...]]], whole: bool) -> None:
         """Add the rows that a query about these rules returned; `whole` is False if there are more."""
-        for rule in () if whole else asked:
-            self._cut[rule.id].append(
-                f"{rule.id}: more than {MAX_REPORTED} rows violate it; these are the first"
-            )
+        for rule in () if whole else rules:
+            self._cut[rule.id].append(f"{rule.id}: more than {MAX_REPORTED} rows violate it; these are the first")
         for rule_id, (broker, seq, life, *texts, seqs, sure) in rows:
             if broker not in self._open[rule_id]:
                 continue
@@ -162,13 +164,13 @@ class WindowFindings:
         return {broker.name: {rule.id: self._finding(broker, rule.id) for rule in rules} for broker in self._brokers}
 
     def _finding(self, broker: BrokerFacts, rule_id: str) -> RuleFinding:
-        asked = broker.name in self._open[rule_id]
+        unproved = broker.name in self._open[rule_id]
         return RuleFinding(
             broker.checked[rule_id],
             sort_violations(self._violations[broker.name, rule_id]),
             (
                 *self._missing[broker.name],
-                *(self._cut[rule_id] if asked else ()),
+                *(self._cut[rule_id] if unproved else ()),
                 *self._undecided[broker.name, rule_id],
             ),
             tuple(broker.unchecked.get(rule_id, ())),
@@ -236,24 +238,24 @@ class Windows:
             f"select *, {self._island} as island from marked where broker in (select broker from brokers)",
         )
 
-    def prove_sufficient(self, asked: Sequence[RuleFile]) -> None:
+    def prove_sufficient(self, rules: Sequence[RuleFile]) -> None:
         """Mark rules as proved by sufficient conditions, for brokers that begin empty and have no gap."""
-        whole = [
+        complete = [
             broker
             for broker in self._brokers
             if broker.starts
             and not broker.opened
             and not broker.gapped
-            and any(broker.checked[rule.id] for rule in asked)
+            and any(broker.checked[rule.id] for rule in rules)
         ]
-        if not whole:
+        if not complete:
             return
-        self.open(whole)
+        self.open(complete)
         self._engine.define("sufficient", shared_view(self._system, "sufficient"))
-        columns = ", ".join(f"coalesce({rule.sufficient}, false)" for rule in asked)
-        by_name = {broker.name: broker for broker in whole}
-        for name, *held in self._engine.rows(f"select broker, {columns} from sufficient"):
-            by_name[name].proved.update(zip((rule.id for rule in asked), held, strict=True))
+        columns = ", ".join(f"coalesce({rule.sufficient}, false)" for rule in rules)
+        by_name = {broker.name: broker for broker in complete}
+        for name, *proofs in self._engine.rows(f"select broker, {columns} from sufficient"):
+            by_name[name].proved.update(zip((rule.id for rule in rules), proofs, strict=True))
 
     def _define(self, view: str) -> None:
         """Define `over_VIEW` for a view, and for the views that it uses."""
@@ -278,12 +280,12 @@ class Windows:
             for name in ("life", "expected", "observed", "seqs", "sure"):
                 columns.append(f"case when {own.fails} then {getattr(own, name)} end as {name}_{number}")
         where = " or ".join(f"({own.fails})" for _, own in conditions)
-        found = []
+        violations = []
         query = f"select {', '.join(columns)} from over_{view} where {where}"
-        answered, whole = first_rows(self._engine, query, "broker, seq")
-        for broker, seq, *parts in answered:
+        rows, whole = first_rows(self._engine, query, "broker, seq")
+        for broker, seq, *parts in rows:
             for number, (rule, _) in enumerate(conditions):
                 fails, *described = parts[6 * number : 6 * number + 6]
                 if fails:
-                    found.append((rule.id, (broker, seq, *described)))
-        return found, whole
+                    violations.append((rule.id, (broker, seq, *described)))
+        return violations, whole

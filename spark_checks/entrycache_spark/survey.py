@@ -120,14 +120,14 @@ def define_marked(engine: SqlBackend, metadata: Metadata) -> frozenset[str]:
         configs.setdefault(broker, []).append((seq, value))
     parts = audited_system(metadata.system)
     columns = setting_columns_of(parts)
-    found = [row for broker, own in sorted(configs.items()) for row in read_settings(broker, own, parts)]
+    settings = [row for broker, own in sorted(configs.items()) for row in read_settings(broker, own, parts)]
     # Where settings change often, each event is compared with those of its own stretch of seqs only.
     often = any(len(own) > _FEW_CONFIGS for own in configs.values())
     last = dict(engine.rows("select broker, max(seq) from trace group by broker")) if often else {}
     stretch = max(_MIN_SECTION_SEQS, sum(last.values()) // _MAX_SECTIONS) if often else _ALL_SEQS
     rows = [
         (number, *row.row())
-        for row in found
+        for row in settings
         for number in range(
             row.config_seq // stretch, min(row.config_until - 1, last.get(row.broker, 0)) // stretch + 1
         )
@@ -146,7 +146,7 @@ def define_marked(engine: SqlBackend, metadata: Metadata) -> frozenset[str]:
         f"on t.broker = s.broker and t.seq div {stretch} = s.stretch "
         "and t.seq >= s.config_seq and t.seq < s.config_until",
     )
-    return frozenset(name for row in found for name in (row.untold or "").split(",") if name)
+    return frozenset(name for row in settings for name in (row.untold or "").split(",") if name)
 
 
 def survey_brokers(engine: SqlBackend, metadata: Metadata, rules: Sequence[RuleFile]) -> tuple[BrokerFacts, ...]:
@@ -164,18 +164,18 @@ def survey_brokers(engine: SqlBackend, metadata: Metadata, rules: Sequence[RuleF
     inner += [f"sum({rule.witness}) as w_{rule.column}" for rule in summed]
     balances = [f"w_{rule.column} - ({_without_dead(rule.balance)}) as d_{rule.column}" for rule in summed]
     outer = ["broker", *facts, *(f"c_{rule.column}" for rule in rules), *balances]
-    found = engine.rows(
+    sums = engine.rows(
         f"select {', '.join(outer)} from (select broker, {', '.join(inner)} from marked group by broker) as sums"
     )
-    rows = [dict(zip(["broker", *facts, *_names(rules, summed)], row, strict=True)) for row in found]
+    rows = [dict(zip(["broker", *facts, *_names(rules, summed)], row, strict=True)) for row in sums]
     dead = _dead_tokens(engine) if any(row["dead_at_end"] for row in rows) else {}
     suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row[f"d_{chained.column}"] != 0]
     if suspects:
         _refuse_duplicates(engine, suspects)
     found_brokers = [_broker_facts(row, dead, rules, summed, metadata) for row in rows]
-    answers = count_applicable(engine, rules, [row["broker"] for row in rows if row["lacking"]])
+    applicability = count_applicable(engine, rules, [row["broker"] for row in rows if row["lacking"]])
     found_brokers = [
-        broker._replace(**answers[broker.name]._asdict()) if broker.name in answers else broker
+        broker._replace(**applicability[broker.name]._asdict()) if broker.name in applicability else broker
         for broker in found_brokers
     ]
     return tuple(sorted(found_brokers, key=lambda broker: broker.name))
@@ -290,11 +290,11 @@ def count_applicable(engine: SqlBackend, rules: Sequence[RuleFile], brokers: Seq
     counts = [f"count_if({need.events_sql}), count_if(({need.events_sql}) and {need.missing_sql})" for need in each]
     known = [f"count_if(({rule.checked}) and not coalesce({_left_out_sql(rule)}, false))" for rule in rules]
     engine.table("suspects", {"broker": "string"}, [(broker,) for broker in brokers])
-    found = engine.rows(
+    rows = engine.rows(
         f"select broker, {', '.join((*counts, *known))} from marked "
         "where broker in (select broker from suspects) group by broker"
     )
-    return {broker: _applicability(broker, needs, each, row) for broker, *row in found}
+    return {broker: _applicability(broker, needs, each, row) for broker, *row in rows}
 
 
 def _left_out_sql(rule: RuleFile) -> str:
@@ -306,7 +306,7 @@ def _left_out_sql(rule: RuleFile) -> str:
 def _applicability(
     broker: str, needs: Mapping[str, Sequence[Need]], each: Sequence[Need], row: Sequence[int]
 ) -> Applicability:
-    told = {need: NeedCounts(*row[2 * at : 2 * at + 2]) for at, need in enumerate(each)}
-    never = rules_without_needs(needs, told)
+    counts = {need: NeedCounts(*row[2 * at : 2 * at + 2]) for at, need in enumerate(each)}
+    never = rules_without_needs(needs, counts)
     checked = {**dict(zip(needs, row[2 * len(each) :], strict=True)), **dict.fromkeys(never, 0)}
-    return Applicability(checked, never, describe_missing(broker, needs, told))
+    return Applicability(checked, never, describe_missing(broker, needs, counts))

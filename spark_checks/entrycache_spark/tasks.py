@@ -158,8 +158,8 @@ def task_slots(spark: SparkSession) -> int:
     master = str(spark.conf.get("spark.master", "local[*]"))
     if not master.startswith("local["):
         return int(str(spark.conf.get("spark.executor.cores", "1")))
-    told = master.removeprefix("local[").partition("]")[0].partition(",")[0]
-    return int(told) if told.isdigit() else os.cpu_count() or 1
+    threads = master.removeprefix("local[").partition("]")[0].partition(",")[0]
+    return int(threads) if threads.isdigit() else os.cpu_count() or 1
 
 
 def group_task(
@@ -221,16 +221,16 @@ def uses_checker(question: AuditRequest) -> bool:
     return has_numba()
 
 
-def _result_rows(found: Findings, kernel: str) -> Iterator[dict[str, Any]]:
-    for broker, own in found.items():
+def _result_rows(findings: Findings, kernel: str) -> Iterator[dict[str, Any]]:
+    for broker, own in findings.items():
         for rule, finding in own.items():
-            told = [violation._asdict() for violation in finding.violations]
+            violations = [violation._asdict() for violation in finding.violations]
             yield {
                 "broker": broker,
                 "rule": rule,
                 "verdict": verdict_of(finding).value,
                 "checked": finding.checked,
-                "violations": told,
+                "violations": violations,
                 "undecided": finding.undecided,
                 "unchecked": finding.unchecked,
                 "kernel": kernel,
@@ -249,7 +249,7 @@ def read_findings(rows: Sequence[Mapping[str, Any]]) -> Findings:
         TaskPrerequisiteMissing: a task lacked something.
         UsageError: a task refused the trace; of several refusals, that of the first broker.
     """
-    found: dict[str, dict[str, RuleFinding]] = {}
+    findings: dict[str, dict[str, RuleFinding]] = {}
     refused = [(row["broker"], row["refused"]) for row in rows if row["refused"] is not None]
     lacking = [line for broker, line in refused if broker is None]
     if lacking:
@@ -257,8 +257,8 @@ def read_findings(rows: Sequence[Mapping[str, Any]]) -> Findings:
     if refused:
         raise UsageError(min(refused)[1])
     for row in rows:
-        found.setdefault(row["broker"], {})[row["rule"]] = _finding(row)
-    return {broker: found[broker] for broker in sorted(found)}
+        findings.setdefault(row["broker"], {})[row["rule"]] = _finding(row)
+    return {broker: findings[broker] for broker in sorted(findings)}
 
 
 def _finding(row: Mapping[str, Any]) -> RuleFinding:
@@ -337,10 +337,10 @@ def frame_task(
             try:
                 write_rows_as_trace(folder, batches)
                 group = TaskGroup(list_parts(folder, columns), threads, memory_mib)
-                found = evaluate_group(group, question) if group.parts else []
+                result_rows = evaluate_group(group, question) if group.parts else []
             except UsageError as error:
-                found = [{"broker": "", "refused": str(error)}]
-            yield pa.RecordBatch.from_pylist([_without_paths(row, folder) for row in found], RESULT_SCHEMA)
+                result_rows = [{"broker": "", "refused": str(error)}]
+            yield pa.RecordBatch.from_pylist([_without_paths(row, folder) for row in result_rows], RESULT_SCHEMA)
 
     return run
 

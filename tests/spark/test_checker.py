@@ -140,7 +140,7 @@ def test_forgotten_lives_are_not_called_clean(scenarios: list[Scenario]) -> None
     """With one ended life kept, later events of such a life are left to the windows."""
     left_open = 0
     for name, metadata, batch, broken in scenarios:
-        clean, all_kept = check_rows(batch, metadata, removed_most=1).clean, check_rows(batch, metadata).clean
+        clean, all_kept = check_rows(batch, metadata, max_removed=1).clean, check_rows(batch, metadata).clean
         assert not clean & broken, name
         assert clean <= all_kept
         left_open += clean != all_kept
@@ -155,7 +155,7 @@ def test_no_call_is_clean_without_steps(scenarios: list[Scenario], monkeypatch: 
     asked = [scenario for scenario in scenarios if scenario.broken & CALLS]
     as_they_are = [check_rows(scenario.batch, scenario.metadata).clean for scenario in asked]
     monkeypatch.setattr(removals, "STEPS_AT_ONCE", -1)
-    monkeypatch.setattr(removals, "STEPS_AN_EVENT", 0)
+    monkeypatch.setattr(removals, "STEPS_PER_EVENT", 0)
     for (name, metadata, batch, broken), before in zip(asked, as_they_are, strict=True):
         clean = check_rows(batch, metadata).clean
         assert not clean & broken, name
@@ -169,11 +169,11 @@ def test_flags_stay_after_steps_run_out(scenarios: list[Scenario], monkeypatch: 
     ops = scenario.batch.column("op").to_pylist()
     last = len(ops) - ops[::-1].index("REMOVE")
     ended = scenario.batch.slice(0, last)
-    monkeypatch.setattr(removals, "STEPS_AN_EVENT", 0)
+    monkeypatch.setattr(removals, "STEPS_PER_EVENT", 0)
     for steps in range(-1, 2 * last):
         monkeypatch.setattr(removals, "STEPS_AT_ONCE", steps)
         assert "R-INVALIDATE-8" not in check_rows(ended, scenario.metadata).clean, steps
-    monkeypatch.setattr(removals, "STEPS_AN_EVENT", 1)
+    monkeypatch.setattr(removals, "STEPS_PER_EVENT", 1)
     monkeypatch.setattr(removals, "STEPS_AT_ONCE", -last)
     assert "R-INVALIDATE-8" not in check_rows(scenario.batch, scenario.metadata, [last - 1]).clean
 
@@ -187,7 +187,7 @@ def test_steps_that_run_out_at_the_end_are_flagged(monkeypatch: pytest.MonkeyPat
     script.call()
     script.remove("LEDGER", ("a", 2, 0))
     batch = batch_of(script.rows)
-    monkeypatch.setattr(removals, "STEPS_AN_EVENT", 0)
+    monkeypatch.setattr(removals, "STEPS_PER_EVENT", 0)
     for steps in range(-1, 10):
         monkeypatch.setattr(removals, "STEPS_AT_ONCE", steps)
         assert "R-INVALIDATE-8" not in check_rows(batch, Metadata(threads="one")).clean, steps
@@ -265,7 +265,7 @@ def test_the_order_of_rows_does_not_matter(tmp_path: Path, change: Any) -> None:
 def test_without_numba_duckdb_evaluates_and_reports_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = plant.write(tmp_path / "trace", plant.honest(tmp_path / "honest", 300, 3)["broker-0"])
     wanted, by = evaluate_by_task(trace)
-    assert by == "the fold in tasks of Spark"
+    assert by == "the single-pass checker in tasks of Spark"
     assert evaluate_by_task(trace, kernel=DUCKDB) == (wanted, "DuckDB in tasks of Spark")
     with monkeypatch.context() as uncompiled:
         uncompiled.setattr("numba.config.DISABLE_JIT", True)

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import pyarrow as pa
 import pytest
-from tests.spark.test_checker import by_broker
 
 from entrycache_reference.kafka_streams import NAME as STREAMS
 from entrycache_spark.checkers.kafka_streams import broker as broker_module
@@ -23,6 +22,7 @@ from entrycache_spark.plan import Windows
 from entrycache_spark.survey import survey_brokers
 from entrycache_spark.systems.kafka_streams import COLUMNS as KAFKA_COLUMNS
 from entrycache_trace.files import Metadata, list_parts, read_metadata
+from tests.spark.test_checker import by_broker
 from tests.spark.test_kafka_random import PRESET, random_traces
 from tests.spark.test_kafka_scenarios import scenarios_from_another_recorder, told
 from tests.support.traces import plant

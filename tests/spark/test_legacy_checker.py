@@ -130,7 +130,7 @@ def test_batches_may_be_cut_anywhere(brokers: int, scenarios: list[Scenario]) ->
 def test_forgotten_lives_are_not_called_clean(scenarios: list[Scenario]) -> None:
     """With one ended life kept, later events of such a life are left to the windows."""
     for name, metadata, batch, broken in scenarios:
-        clean = check_rows(batch, metadata, removed_most=1).clean
+        clean = check_rows(batch, metadata, max_removed=1).clean
         assert not clean & broken, name
         assert clean <= check_rows(batch, metadata).clean
 

@@ -112,7 +112,7 @@ def test_events_that_lack_a_value_are_skipped_and_counted(tmp_path: Path, engine
     evicts, taken = (sum(row["op"] in ops for row in rows) for ops in ({"EVICT"}, {"EVICT", "REQUEUE"}))
     result = ENGINES[engine](plant.write(tmp_path / "trace", rows))
     assert result.rules["R-REQUEUE-3"] is Verdict.CONFORMS
-    assert [note for note in result.notes if "accessed is not told in" in note] == [
+    assert [note for note in result.notes if "accessed is missing in" in note] == [
         f"broker 'broker-0': accessed is missing in 3 of {taken} events (REQUEUE, EVICT); not checked there: R-READ-2",
         f"broker 'broker-0': accessed is missing in 3 of {evicts} events (EVICT); not checked there: R-REQUEUE-3",
     ]

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pytest
-from tests.spark.test_checker import by_broker
 
 from entrycache_reference.pulsar_segmented import NAME as SEGMENTED
 from entrycache_reference.vocabulary import INTEGER_MAX
@@ -21,6 +20,7 @@ from entrycache_spark.checkers.pulsar_segmented.rows import RULES
 from entrycache_spark.common.rule_files import all_rules
 from entrycache_spark.common.system import CheckerGaveUp
 from entrycache_trace.files import Metadata
+from tests.spark.test_checker import by_broker
 from tests.spark.test_kafka_random import random_traces
 from tests.spark.test_segmented_random import CHANGED, PRESETS
 from tests.spark.test_segmented_scenarios import told
@@ -235,7 +235,7 @@ def test_it_gives_up(tell: Callable[[RingScript], None], mode: str) -> None:
 
 
 def test_it_gives_up_above_its_memory_limit(scenarios: list[Scenario], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entries, "LIVES_MOST", 1)
+    monkeypatch.setattr(entries, "MAX_LIVES", 1)
     with pytest.raises(CheckerGaveUp, match="more is cached"):
         check_rows(scenarios[0].batch, ONE)
 

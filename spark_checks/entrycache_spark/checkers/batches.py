@@ -57,29 +57,29 @@ def read_arrays(batch: pa.RecordBatch, names: Mapping[str, TextNumbers], kind: t
     Raises:
         CheckerGaveUp: a value equals the number that stands for null.
     """
-    found: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
     for name in kind._fields:
         if name == SETTINGS:
-            found[name] = np.zeros(len(batch), np.int32)
+            arrays[name] = np.zeros(len(batch), np.int32)
         elif name in TEXTS:
-            found[name] = names[name].of(batch.column(name))
+            arrays[name] = names[name].of(batch.column(name))
         elif name in FLAGS:
-            found[name] = pc.fill_null(batch.column(name).cast(pa.int8()), -1).to_numpy()
+            arrays[name] = pc.fill_null(batch.column(name).cast(pa.int8()), -1).to_numpy()
         else:
-            found[name] = _integers(batch.column(name))
-            if name == "key_hash" and np.count_nonzero(found[name] == NULL) != batch.column(name).null_count:
+            arrays[name] = _integers(batch.column(name))
+            if name == "key_hash" and np.count_nonzero(arrays[name] == NULL) != batch.column(name).null_count:
                 raise CheckerGaveUp(f"a {name} is the number that stands for null")
-    made: Any = kind  # the fields of a NamedTuple that is not known here
-    return made(**found)
+    row_type: Any = kind  # the fields of a NamedTuple that is not known here
+    return row_type(**arrays)
 
 
 def _integers(column: pa.Array) -> Array:
     if column.type.bit_width != 64:
         column = column.cast(pa.int64())
     if column.null_count == len(column):
-        found = np.full(len(column), NULL, np.int64)
-        found.setflags(write=False)  # as those of Arrow: arrays of another kind would be compiled for once more
-        return found
+        nulls = np.full(len(column), NULL, np.int64)
+        nulls.setflags(write=False)  # as those of Arrow: arrays of another kind would be compiled for once more
+        return nulls
     return (pc.fill_null(column, NULL) if column.null_count else column).to_numpy()
 
 
@@ -154,10 +154,10 @@ class EffectiveSettings:
     lacks. `config` is the number of the op CONFIG.
     """
 
-    def __init__(self, told: SettingsSource, config: int, asked: Callable[[SettingValues], SettingValues]) -> None:
+    def __init__(self, source: SettingsSource, config: int, asked: Callable[[SettingValues], SettingValues]) -> None:
         self.unread = False
-        self._told, self._config, self._asked = told, config, asked
-        self._columns = (*told.columns, "limit_now", "limit_before")
+        self._source, self._config, self._asked = source, config, asked
+        self._columns = (*source.columns, "limit_now", "limit_before")
         self._now = [NULL] * len(self._columns) + [0]
         self._first: ConfigObject | None = None
         self._limit: int | None = None
@@ -186,14 +186,14 @@ class EffectiveSettings:
         self._changes += 1
         if self._changes > MAX_CHANGES:
             raise CheckerGaveUp("settings change too often")
-        config = parse_config(text, self._told.kinds, where)
+        config = parse_config(text, self._source.kinds, where)
         if self._changes == 1:
             self._first = config
         self.unread |= config is None
         limit = None if config is None else config["max_size_bytes"]
-        values = (*self._told.values([self._first, config])[-1], limit, self._limit)
+        values = (*self._source.values([self._first, config])[-1], limit, self._limit)
         self._limit = limit
-        untold = frozenset() if config is None else frozenset(unnamed_settings(config, self._told.kinds))
+        untold = frozenset() if config is None else frozenset(unnamed_settings(config, self._source.kinds))
         number = self._class_of(dict(zip(self._columns, values, strict=True)), untold)
         return [*(NULL if value is None else int(value) for value in values), number]
 
@@ -203,5 +203,5 @@ class EffectiveSettings:
 
     def kind(self, row: Mapping[str, Any], number: int, events: int) -> EventKind:
         """Return the kind for events of a class of settings."""
-        asked, untold = list(self._classes)[number]
-        return EventKind({**row, **dict(asked)}, untold, events)
+        values, untold = list(self._classes)[number]
+        return EventKind({**row, **dict(values)}, untold, events)

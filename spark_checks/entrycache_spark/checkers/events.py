@@ -45,7 +45,7 @@ class Events(Generic[R]):
         self.kinds.follow(c, settings)
         return c, settings
 
-    def folded(
+    def result(
         self,
         whole: Whole,
         clean: frozenset[str],
@@ -103,7 +103,7 @@ class EventKinds:
         self._counts = np.zeros(MAX_KINDS, np.int64)
         self._found = np.zeros(MAX_KINDS, np.int64)
         self._state = np.zeros(1, np.int64)
-        self._told: Counter[tuple[int, tuple[str, ...]]] = Counter()
+        self._metered_kinds: Counter[tuple[int, tuple[str, ...]]] = Counter()
 
     def follow(self, c: Any, settings: Array) -> None:
         """Count the events of a batch except METRICS and END.
@@ -132,19 +132,19 @@ class EventKinds:
         _complete_keys(mask, c.op, c.cause, origin, c.settings, settings)
         return mask
 
-    def count_metered(self, c: Any, i: int, settings: Array, told: Mapping[str, int]) -> None:
+    def count_metered(self, c: Any, i: int, settings: Array, counters: Mapping[str, int]) -> None:
         """Count a METRICS or END event with its counters."""
         one = type(c)(*(column[i : i + 1] for column in c))
-        self._told[int(self._keys_of(one, settings)[0]), tuple(sorted(told))] += 1
+        self._metered_kinds[int(self._keys_of(one, settings)[0]), tuple(sorted(counters))] += 1
 
     def of(self, in_force: EffectiveSettings) -> Iterator[EventKind]:
         """Yield each kind with its number of events."""
         for number in range(int(self._state[0])):
             row, settings = self._row(int(self._found[number]))
             yield in_force.kind(row, settings, int(self._counts[number]))
-        for (key, told), events in self._told.items():
+        for (key, counter_names), events in self._metered_kinds.items():
             row, settings = self._row(key)
-            yield in_force.kind({**row, "value": dict.fromkeys(told, 1)}, settings, events)
+            yield in_force.kind({**row, "value": dict.fromkeys(counter_names, 1)}, settings, events)
 
     def _row(self, key: int) -> tuple[dict[str, Any], int]:
         row: dict[str, Any] = {name: 1 if key >> bit & 1 else None for bit, name in enumerate(self._columns)}
@@ -163,18 +163,18 @@ def _null_number(name: str) -> int:
 
 @jit
 def _mark_told(mask: Any, column: Any, null: int, bit: int) -> None:
-    told = np.int64(1) << bit
+    flag_bit = np.int64(1) << bit
     for i in range(len(column)):
         if column[i] != null:
-            mask[i] |= told
+            mask[i] |= flag_bit
 
 
 @jit
 def _mark_true(mask: Any, column: Any, bit: int) -> None:
-    told = np.int64(1) << bit
+    flag_bit = np.int64(1) << bit
     for i in range(len(column)):
         if column[i] == 1:
-            mask[i] |= told
+            mask[i] |= flag_bit
 
 
 @jit
@@ -228,14 +228,14 @@ def parse_counters(text: str | None) -> dict[str, int]:
     if not text:
         return {}
     try:
-        told = parse_json(text)
+        counters = parse_json(text)
     except ValueError:
         raise CheckerGaveUp("a value is not JSON") from None
-    if not isinstance(told, dict):
+    if not isinstance(counters, dict):
         return {}
-    if any(type(value) is not int for value in told.values()):
+    if any(type(value) is not int for value in counters.values()):
         raise CheckerGaveUp("a counter is no integer")
-    return told
+    return counters
 
 
 # ---------- the loop over the batches

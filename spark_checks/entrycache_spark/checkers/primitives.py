@@ -33,9 +33,9 @@ def flag(flags: Any, rule: int, seq: int) -> None:
 
 
 @jit
-def numbers_differ(told: int, wanted: int) -> bool:
+def numbers_differ(number: int, expected: int) -> bool:
     """Return whether two numbers are both known and differ."""
-    return told != NULL and wanted != NULL and told != wanted
+    return number != NULL and expected != NULL and number != expected
 
 
 @jit

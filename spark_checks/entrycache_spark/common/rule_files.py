@@ -91,12 +91,12 @@ class Need(NamedTuple):
         """Return whether such an event lacks the need; `untold` are the settings that its CONFIG does not name."""
         for name in self.names:
             if name.startswith(CONFIG_PREFIX):
-                told = name.removeprefix(CONFIG_PREFIX) not in untold
+                present = name.removeprefix(CONFIG_PREFIX) not in untold
             elif name.startswith(VALUE_PREFIX):
-                told = name.removeprefix(VALUE_PREFIX) in counters(row)
+                present = name.removeprefix(VALUE_PREFIX) in counters(row)
             else:
-                told = row[name] is not None
-            if told:
+                present = row[name] is not None
+            if present:
                 return False
         return True
 
@@ -110,8 +110,8 @@ class Need(NamedTuple):
 
 
 def _event_sql(event: tuple[str | None, ...]) -> str:
-    told = [(column, part) for column, part in zip(_COLUMNS, event, strict=False) if part is not None]
-    return " and ".join(f"{column} = '{part}'" for column, part in told)
+    parts = [(column, part) for column, part in zip(_COLUMNS, event, strict=False) if part is not None]
+    return " and ".join(f"{column} = '{part}'" for column, part in parts)
 
 
 def _missing_sql(name: str) -> str:
@@ -128,16 +128,16 @@ def parse_needs(text: str) -> tuple[Need, ...]:
     Raises:
         ValueError: a line does not have the form of a need.
     """
-    found = []
+    needs = []
     for line in text.strip().splitlines():
-        said = _LINE.fullmatch(line.strip())
-        if said is None:
+        match = _LINE.fullmatch(line.strip())
+        if match is None:
             raise ValueError(f"{line!r}: expected NAME of EVENTS")
         events = tuple(
-            tuple(None if part == "*" else part for part in event.split()) for event in said["events"].split(", ")
+            tuple(None if part == "*" else part for part in event.split()) for event in match["events"].split(", ")
         )
-        found.append(Need(tuple(said["names"].split(" or ")), events, said["ever"] is not None))
-    return tuple(found)
+        needs.append(Need(tuple(match["names"].split(" or ")), events, match["ever"] is not None))
+    return tuple(needs)
 
 
 class NeedCounts(NamedTuple):
@@ -152,9 +152,9 @@ class NeedCounts(NamedTuple):
         return 0 < self.rows == self.lacking
 
 
-def rules_without_needs(needs: Mapping[str, Iterable[Need]], told: Mapping[Need, NeedCounts]) -> frozenset[str]:
+def rules_without_needs(needs: Mapping[str, Iterable[Need]], counts: Mapping[Need, NeedCounts]) -> frozenset[str]:
     """Return the rules that do not apply to a broker, because all events lack one of their needs."""
-    return frozenset(rule for rule, own in needs.items() if any(told[need].never for need in own if need in told))
+    return frozenset(rule for rule, own in needs.items() if any(counts[need].never for need in own if need in counts))
 
 
 def describe_missing(
@@ -222,8 +222,8 @@ class RuleFile:
 
 def parse_rule(rule_id: str, text: str, same: dict[str, RuleFile] | None = None) -> RuleFile:
     """Parse a rule file; `same` holds the rules whose witness it may name."""
-    sections, found = _sections(text)
-    conditions = tuple(_condition(view, own) for view, own in found)
+    sections, conditions_by_view = _sections(text)
+    conditions = tuple(_condition(view, own) for view, own in conditions_by_view)
     witness, balance, unless = sections.get("witness"), sections.get("balance", "0"), sections.get("unless")
     if "same witness" in sections:
         other = (same or {})[sections["same witness"]]
@@ -238,23 +238,23 @@ def _sections(text: str) -> tuple[dict[str, str], list[tuple[str, dict[str, str]
     """Return the sections of a rule file and its conditions by view, including those of the rules that it names."""
     pieces = _HEADING.split(text)
     sections: dict[str, str] = {}
-    found: list[tuple[str, dict[str, str]]] = []
+    conditions_found: list[tuple[str, dict[str, str]]] = []
     others: list[str] = []
     for name, body in zip(pieces[1::2], pieces[2::2], strict=True):
         if name.startswith("as "):
             others.append(name)
         elif name.startswith("over "):
-            found.append((name.removeprefix("over "), {"fails": body.strip()}))
+            conditions_found.append((name.removeprefix("over "), {"fails": body.strip()}))
         else:
-            (found[-1][1] if found and name in _DESCRIBING else sections)[name] = body.strip()
-    alone = len(others) == 1 and not found and "window" not in sections
+            (conditions_found[-1][1] if conditions_found and name in _DESCRIBING else sections)[name] = body.strip()
+    alone = len(others) == 1 and not conditions_found and "window" not in sections
     for other in others:
         named = _OTHER.fullmatch(other)
         assert named is not None
         theirs, conditions = _sections(_text_of(named["rule"], named["system"]))
         sections = {name: body for name, body in theirs.items() if alone or name not in _PROVING} | sections
-        found += conditions
-    return sections, found
+        conditions_found += conditions
+    return sections, conditions_found
 
 
 def _text_of(rule_id: str, system: str) -> str:

@@ -243,14 +243,14 @@ def parse_config(value: str | None, kinds: Mapping[str, type], where: str) -> Co
         UsageError: backends would read it differently: disputed JSON, or a number that is too large.
     """
     try:
-        told = parse_json(value or "")
+        value_object = parse_json(value or "")
     except AmbiguousJson as error:
         raise UsageError(f"{where}: CONFIG is not JSON: {error}") from None
     except ValueError:
         return None
-    if not isinstance(told, dict):
+    if not isinstance(value_object, dict):
         return None
-    config = {**dict.fromkeys(kinds), **told}
+    config = {**dict.fromkeys(kinds), **value_object}
     if not all(config[name] is None or _has_type(config[name], kind) for name, kind in kinds.items()):
         return None
     for name in (*kinds, *OPTIONAL_SETTINGS):

@@ -78,6 +78,6 @@ def compare_with_windows(trace: Path) -> int:
     wanted = evaluate_in_sql(engine, metadata, all_rules(metadata.system), witnesses=False)
     engine.close()
     found, by = evaluate_by_task(trace, kernel=CHECKER)
-    assert by == "the fold in tasks of Spark"
+    assert by == "the single-pass checker in tasks of Spark"
     assert found == wanted
     return len(wanted)

@@ -54,7 +54,7 @@ class StreamThreadChecker:
         )
         self._events = Events(Rows, names, in_force, kinds)
         self._keys, self._spaces, self._meters = Keys(), state.new_spaces(), Counters()
-        self._suspects = np.zeros((k.SUSPECTS_MOST, 2), np.int64)
+        self._suspects = np.zeros((k.MAX_SUSPECTS, 2), np.int64)
         self._state = np.zeros(k.STATE_FIELDS, np.int64)
         self._state[k.LAST_SEQ] = NULL
 
@@ -76,15 +76,15 @@ class StreamThreadChecker:
         self._meter(c, settings, batch, at, sums)
 
     def _meter(self, c: Rows, settings: Array, batch: pa.RecordBatch, at: Array, sums: Array) -> None:
-        for (i, told), counted in zip(counters_at(batch, at), sums.tolist(), strict=True):
+        for (i, counters), counted in zip(counters_at(batch, at), sums.tolist(), strict=True):
             seq, own = int(c.seq[i]), Sums(*counted)
             if c.op[i] == w.END:
-                self._meters.check_end(seq, told, own, int(c.bytes_after[i]), self.flags)
+                self._meters.check_end(seq, counters, own, int(c.bytes_after[i]), self.flags)
             elif c.cache[i] == 0:
-                self._meters.check_thread(seq, told, own, self.flags)
+                self._meters.check_thread(seq, counters, own, self.flags)
             else:
-                self._meters.check_space(seq, told, own, self.flags)
-            self._events.kinds.count_metered(c, i, settings, told)
+                self._meters.check_space(seq, counters, own, self.flags)
+            self._events.kinds.count_metered(c, i, settings, counters)
 
     def end(self) -> CheckerResult:
         """Return the result after the last event."""
@@ -101,7 +101,7 @@ class StreamThreadChecker:
             if whole.all and not opened and not own[0]
         )
         puts = frozenset({"K-PUT-1"} if not self.flags[w.WRITES_HOLD, 0] else ())
-        return self._events.folded(whole, puts, opened=opened, sufficient_conditions=sufficient_conditions)
+        return self._events.result(whole, puts, opened=opened, sufficient_conditions=sufficient_conditions)
 
 
 def _asked(settings: SettingValues) -> SettingValues:

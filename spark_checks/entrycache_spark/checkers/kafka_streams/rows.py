@@ -97,38 +97,38 @@ class Counters:
     def __init__(self) -> None:
         self._most: dict[str, int] = {}
 
-    def check_thread(self, seq: int, told: Mapping[str, int], sums: Sums, flags: Array) -> None:
+    def check_thread(self, seq: int, counters: Mapping[str, int], sums: Sums, flags: Array) -> None:
         """Check the counters of the thread."""
         for name in NEVER_FALL:
-            value = told.get(name)
+            value = counters.get(name)
             if value is None:
                 continue
             most = self._most.setdefault(name, value)
             if value < most:
                 flag(flags, COUNTS_HOLD, seq)
             self._most[name] = max(most, value)
-        evicts = told.get("evicts", sums.evicts)
+        evicts = counters.get("evicts", sums.evicts)
         if (
-            told.get("puts", sums.puts) != sums.puts
-            or told.get("gets", 0) > sums.lookups
+            counters.get("puts", sums.puts) != sums.puts
+            or counters.get("gets", 0) > sums.lookups
             or evicts < sums.sure_evicts
             or (sums.shrinks == 0 and evicts > sums.evicts)
-            or told.get("flushes", sums.flushes) < sums.flushes
+            or counters.get("flushes", sums.flushes) < sums.flushes
         ):
             flag(flags, COUNTS_HOLD, seq)
 
-    def check_space(self, seq: int, told: Mapping[str, int], sums: Sums, flags: Array) -> None:
+    def check_space(self, seq: int, counters: Mapping[str, int], sums: Sums, flags: Array) -> None:
         """Check the counters of a namespace."""
-        misses = told.get("misses", sums.misses)
+        misses = counters.get("misses", sums.misses)
         if (
-            told.get("overwrites", sums.overwrites) != sums.overwrites
-            or told.get("hits", sums.hits) != sums.hits
+            counters.get("overwrites", sums.overwrites) != sums.overwrites
+            or counters.get("hits", sums.hits) != sums.hits
             or misses > sums.misses
             or misses < sums.sure_misses
         ):
             flag(flags, OWN_COUNTS_HOLD, seq)
 
-    def check_end(self, seq: int, told: Mapping[str, int], sums: Sums, after: int, flags: Array) -> None:
+    def check_end(self, seq: int, counters: Mapping[str, int], sums: Sums, after: int, flags: Array) -> None:
         """Check the values of an END."""
-        if told.get("bytes", after) != after or told.get("entries", sums.entries) != sums.entries:
+        if counters.get("bytes", after) != after or counters.get("entries", sums.entries) != sums.entries:
             flag(flags, SUMS_HOLD, seq)

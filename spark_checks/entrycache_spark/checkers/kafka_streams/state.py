@@ -117,7 +117,7 @@ STATE_FIELDS: Final = 27
 OTHER, BY_PUT, BY_SHRINK, BY_FLUSH = range(4)
 """The kinds of the first event of a call that changes something."""
 
-SUSPECTS_MOST: Final = 64
+MAX_SUSPECTS: Final = 64
 
 
 @jit
@@ -256,7 +256,7 @@ def _copy_keys(table: Any, wider: Any, call: int) -> int:
 
 
 @jit
-def let_in(table: Any, used: Any, at: int, cache: int, key: int) -> None:
+def add_key(table: Any, used: Any, at: int, cache: int, key: int) -> None:
     """Give a free row to a key; it has no ledger."""
     if occupy(table, at, cache, 0, key):
         table[at, KEY_OP], table[at, KEY_LIVE], table[at, KEY_WAITS] = 0, 0, 0
@@ -265,26 +265,28 @@ def let_in(table: Any, used: Any, at: int, cache: int, key: int) -> None:
 
 
 @jit
-def is_same(told: Any, life: int, size: int) -> bool:
+def is_same(key_row: Any, life: int, size: int) -> bool:
     """Return whether an event shows the entry that is cached under its key."""
-    life_now = told[KEY_SEQ] if told[KEY_OP] == w.PUT else told[KEY_LIFE]
-    return told[KEY_LIVE] == 1 and life != NULL and life == life_now and size != NULL and size == told[KEY_SIZE]
+    life_now = key_row[KEY_SEQ] if key_row[KEY_OP] == w.PUT else key_row[KEY_LIFE]
+    return key_row[KEY_LIVE] == 1 and life != NULL and life == life_now and size != NULL and size == key_row[KEY_SIZE]
 
 
 @jit
-def is_honest(op: int, cause: int, seq: int, life: int, size: int, dirty: bool, told: Any, same_call: bool) -> bool:
-    """Return whether an event may follow the key's last event, whose row is `told`.
+def is_consistent(
+    op: int, cause: int, seq: int, life: int, size: int, dirty: bool, key_row: Any, same_call: bool
+) -> bool:
+    """Return whether an event may follow the key's last event, whose row is `key_row`.
 
     `same_call`: both have the same call and the same life. `KEY_WAITS` covers a FLUSH that an EVICT waits for.
     """
-    live = told[KEY_LIVE] == 1
-    dirty_now = told[KEY_DIRTY] == 1 and told[KEY_OP] != w.FLUSH
-    handed = same_call and told[KEY_OP] == w.FLUSH
+    live = key_row[KEY_LIVE] == 1
+    dirty_now = key_row[KEY_DIRTY] == 1 and key_row[KEY_OP] != w.FLUSH
+    handed = same_call and key_row[KEY_OP] == w.FLUSH
     if op == w.PUT:
         return life == seq and size != NULL and (dirty or not (live and dirty_now))
     if op == w.MISS:
         return not live
-    same = is_same(told, life, size)
+    same = is_same(key_row, life, size)
     if op == w.HIT or op == w.REMOVE or op == w.FAILED_FLUSH:
         return same and dirty == dirty_now
     if op == w.DELETE:
@@ -294,6 +296,6 @@ def is_honest(op: int, cause: int, seq: int, life: int, size: int, dirty: bool, 
     if op == w.EVICT:
         return same and (dirty == dirty_now or handed)
     if op == w.FLUSH:
-        left = same_call and told[KEY_OP] == w.EVICT
-        return (left and not live and told[KEY_DIRTY] == 1 and size == told[KEY_SIZE]) or (same and dirty_now)
+        left = same_call and key_row[KEY_OP] == w.EVICT
+        return (left and not live and key_row[KEY_DIRTY] == 1 and size == key_row[KEY_SIZE]) or (same and dirty_now)
     return False

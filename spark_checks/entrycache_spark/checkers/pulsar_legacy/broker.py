@@ -20,7 +20,7 @@ from entrycache_spark.checkers.pulsar_legacy.passes import Shares, check_passes,
 from entrycache_spark.checkers.pulsar_legacy.reads import check_reads, end_reads, new_reads
 from entrycache_spark.checkers.pulsar_legacy.rows import check_offers, check_own_rows, new_offers
 from entrycache_spark.checkers.pulsar_pip430 import rows as w
-from entrycache_spark.checkers.pulsar_pip430.lives import CARRIED_FIELDS, REMOVED_MOST, Lives, check_carried
+from entrycache_spark.checkers.pulsar_pip430.lives import CARRIED_FIELDS, MAX_REMOVED, Lives, check_carried
 from entrycache_spark.checkers.pulsar_pip430.order import (
     METRIC_FIELDS,
     OPEN_SO_FAR,
@@ -56,20 +56,20 @@ SETTINGS: Final = SettingsSource(KINDS, SETTING_COLUMNS, setting_values)
 
 
 def check_broker(
-    batches: Iterator[pa.RecordBatch], metadata: Metadata, removed_most: int = REMOVED_MOST
+    batches: Iterator[pa.RecordBatch], metadata: Metadata, max_removed: int = MAX_REMOVED
 ) -> CheckerResult:
-    """Check the events of one broker; `removed_most` bounds the number of ended lives that are kept.
+    """Check the events of one broker; `max_removed` bounds the number of ended lives that are kept.
 
     Raises:
         CheckerGaveUp: the events are too many, too varied, or not what a trace holds.
     """
-    return check_batches(LegacyBrokerChecker(metadata, removed_most), batches)
+    return check_batches(LegacyBrokerChecker(metadata, max_removed), batches)
 
 
 class LegacyBrokerChecker:
     """The state of the checker for one broker; `_theirs` holds the flags of loops of `pulsar-pip430`."""
 
-    def __init__(self, metadata: Metadata, removed_most: int) -> None:
+    def __init__(self, metadata: Metadata, max_removed: int) -> None:
         self._flags, self._theirs = new_flags(len(own.OWN)), new_flags(len(w.RULES))
         self._many, self._virtual = metadata.many_threads, metadata.clock == "virtual"
         self._sampled, self._by_object = metadata.sampled, by_object(metadata)
@@ -77,7 +77,7 @@ class LegacyBrokerChecker:
         in_force, kinds = EffectiveSettings(SETTINGS, w.CONFIG, _asked), EventKinds(names, COLUMNS, (w.METRICS, w.END))
         self._events = Events(Rows, names, in_force, kinds)
         self._order, self._sums, self._meters = np.full(ORDER_FIELDS, NULL), new_sums(), Totals()
-        self._lives, self._places, self._leavers = Lives(removed_most), Places(MISSES_KEPT), Removals()
+        self._lives, self._places, self._leavers = Lives(max_removed), Places(MISSES_KEPT), Removals()
         self._carried, self._entries = np.zeros((0, CARRIED_FIELDS), np.int64), np.zeros((0, ENTRY_FIELDS), np.int64)
         self._offers, self._reads, self._passes, self._taken = new_offers(), new_reads(), new_passes(), no_taken(16)
         self._shares = Shares()
@@ -115,10 +115,10 @@ class LegacyBrokerChecker:
     def _meter(self, c: Rows, settings: Array, there: Array, batch: pa.RecordBatch) -> None:
         at = np.flatnonzero((c.op == w.METRICS) | (c.op == w.END))
         add_totals(c, there, self._sums, np.zeros((len(at), METRIC_FIELDS), np.int64))
-        for i, told in counters_at(batch, at):
+        for i, counters in counters_at(batch, at):
             if c.op[i] == w.END:
-                self._meters.check_end(int(c.seq[i]), told, int(c.bytes_after[i]), self._theirs)
-            self._events.kinds.count_metered(c, i, settings, told)
+                self._meters.check_end(int(c.seq[i]), counters, int(c.bytes_after[i]), self._theirs)
+            self._events.kinds.count_metered(c, i, settings, counters)
 
     def end(self) -> CheckerResult:
         """Return the result after the last event."""
@@ -132,7 +132,7 @@ class LegacyBrokerChecker:
         self._meters.end(self._sums, whole.starts and not opened, whole.all and whole.ended, False, self._theirs)
         clean = self._clean()
         decided = clean if whole.all and not opened else clean & PLAIN
-        return self._events.folded(whole, decided, opened=bool(opened), open_bytes=int(self._order[OPEN_SO_FAR]))
+        return self._events.result(whole, decided, opened=bool(opened), open_bytes=int(self._order[OPEN_SO_FAR]))
 
     def _clean(self) -> frozenset[str]:
         """Return the rules that no loop has flagged, neither of this system nor of the shared rules."""

@@ -16,7 +16,7 @@ from entrycache_spark.checkers.batches import TextNumbers, widen
 from entrycache_spark.checkers.primitives import NULL, flag, names_differ, numbers_differ
 from entrycache_spark.checkers.pulsar_legacy import rows as own
 from entrycache_spark.checkers.pulsar_pip430 import rows as w
-from entrycache_spark.checkers.pulsar_pip430.rows import told_else
+from entrycache_spark.checkers.pulsar_pip430.rows import value_or_setting
 from entrycache_trace.jit import Array, jit
 
 PASS, KIND, BOUND, CACHE = range(4)
@@ -78,7 +78,7 @@ def _of_time(seq: int, op: int, cache: int, stamp: int, bound: int, p: Any, flag
         if p[BOUND] != NULL and stamp > p[BOUND]:
             flag(flags, own.EXPIRE_1, seq)
     else:
-        cutoff = told_else(bound, p[BOUND])
+        cutoff = value_or_setting(bound, p[BOUND])
         if numbers_differ(bound, p[BOUND]) or (stamp != NULL and cutoff != NULL and stamp <= cutoff):
             flag(flags, own.EXPIRE_1, seq)
 
@@ -99,9 +99,9 @@ SHARE_FIELDS: Final = 9
 _PASS, _NAMED, _ALONE, _STEPS, _ALLOWED = range(5)
 
 STEPS_AT_ONCE: Final = 1_000_000
-STEPS_AN_EVENT: Final = 128
+STEPS_PER_EVENT: Final = 128
 
-AMOUNT_MOST: Final = 1 << 53
+MAX_AMOUNT: Final = 1 << 53
 """The largest amount that a double represents exactly."""
 
 
@@ -118,15 +118,15 @@ class Shares:
         if len(names) > len(self._caches):
             self._caches = widen(self._caches, len(names))
             self._ranks = _ranks_of(names)
-        self._state[_ALLOWED] += STEPS_AN_EVENT * len(c.seq)
+        self._state[_ALLOWED] += STEPS_PER_EVENT * len(c.seq)
         _check_shares(c, self._ranks, self._caches, self._state, flags)
 
 
 def _ranks_of(names: TextNumbers) -> Array:
     """Return the rank of each name in the order of SQL, which compares bytes."""
     ranks = np.zeros(len(names), np.int64)
-    told = [(name.encode(), number) for number, name in enumerate(names.listed()) if name is not None]
-    for rank, (_, number) in enumerate(sorted(told)):
+    named = [(name.encode(), number) for number, name in enumerate(names.listed()) if name is not None]
+    for rank, (_, number) in enumerate(sorted(named)):
         ranks[number] = rank
     return ranks
 
@@ -177,7 +177,7 @@ def _begin(seq: int, need: int, named: int, ranks: Any, caches: Any, s: Any, fla
         it[ASKED] = it[TIED] = it[CHOSEN] = it[GAVE] = it[GAVE_BYTES] = it[LAST_BYTES] = 0
     if named != 0:
         caches[named, ASKED] = need
-    elif abs(need) > AMOUNT_MOST:
+    elif abs(need) > MAX_AMOUNT:
         _left_open(seq, flags)
     else:
         _share_out(seq, need, ranks, caches, s, flags)

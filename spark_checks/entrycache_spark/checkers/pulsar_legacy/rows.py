@@ -13,7 +13,7 @@ import numpy as np
 
 from entrycache_spark.checkers.primitives import NULL, flag, numbers_differ
 from entrycache_spark.checkers.pulsar_pip430 import rows as w
-from entrycache_spark.checkers.pulsar_pip430.rows import held_bytes, told_else
+from entrycache_spark.checkers.pulsar_pip430.rows import held_bytes, value_or_setting
 from entrycache_trace.jit import Array, jit
 
 OWN: Final = (
@@ -80,7 +80,7 @@ def check_own_rows(c: Any, settings: Any, flags: Any) -> None:
                 now = settings[c.settings[i]]
                 if bound <= 0:
                     flag(flags, TRIGGER_6, c.seq[i])
-                target = told_else(c.target_bytes[i], now[TARGET_NOW])
+                target = value_or_setting(c.target_bytes[i], now[TARGET_NOW])
                 held = held_bytes(c.manager_bytes[i], c.bytes_after[i])
                 if now[MANUAL] == 0 and target != NULL and numbers_differ(bound, held - target):
                     flag(flags, TRIGGER_1, c.seq[i])
@@ -155,7 +155,7 @@ def _offered(seq: int, op: int, cause: int, found: int, behind: bool, now: Any, 
 @jit
 def _begun(seq: int, bound: int, held: int, trigger_bytes: int, now: Any, o: Any, flags: Any) -> None:
     """Check the begin of a requested pass: one that runs at once, or a scheduled one."""
-    trigger = told_else(trigger_bytes, now[TRIGGER_NOW])
+    trigger = value_or_setting(trigger_bytes, now[TRIGGER_NOW])
     if now[MANUAL] == 0 and trigger != NULL and held <= trigger:
         flag(flags, TRIGGER_2, seq)
     elif now[MANUAL] == 1:

@@ -19,7 +19,7 @@ from entrycache_spark.checkers.pulsar_pip430 import rows as w
 from entrycache_spark.checkers.pulsar_pip430.lives import (
     CARRIED_FIELDS,
     COUNT_FIELDS,
-    REMOVED_MOST,
+    MAX_REMOVED,
     Lives,
     check_carried,
     check_read_counts,
@@ -75,20 +75,20 @@ SETTINGS: Final = SettingsSource(KINDS, SETTING_COLUMNS, setting_values)
 
 
 def check_broker(
-    batches: Iterator[pa.RecordBatch], metadata: Metadata, removed_most: int = REMOVED_MOST
+    batches: Iterator[pa.RecordBatch], metadata: Metadata, max_removed: int = MAX_REMOVED
 ) -> CheckerResult:
-    """Check the events of one broker; `removed_most` bounds the number of ended lives that are kept.
+    """Check the events of one broker; `max_removed` bounds the number of ended lives that are kept.
 
     Raises:
         CheckerGaveUp: the events are too many, too varied, or not what a trace holds.
     """
-    return check_batches(PulsarBrokerChecker(metadata, removed_most), batches)
+    return check_batches(PulsarBrokerChecker(metadata, max_removed), batches)
 
 
 class PulsarBrokerChecker:
     """The state of the checker for one broker between two batches."""
 
-    def __init__(self, metadata: Metadata, removed_most: int = REMOVED_MOST) -> None:
+    def __init__(self, metadata: Metadata, max_removed: int = MAX_REMOVED) -> None:
         self.flags = new_flags(len(RULES))
         self._many, self._virtual = metadata.many_threads, metadata.clock == "virtual"
         self._split, self._sampled = split_budget(metadata), metadata.sampled
@@ -96,7 +96,7 @@ class PulsarBrokerChecker:
         in_force, kinds = EffectiveSettings(SETTINGS, w.CONFIG, _asked), EventKinds(names, COLUMNS, (w.METRICS, w.END))
         self._events = Events(Rows, names, in_force, kinds)
         self._order, self._passes = np.full(ORDER_FIELDS, NULL), np.full(PASS_FIELDS, NULL)
-        self._lives, self._places, self._cursors = Lives(removed_most), Places(), Cursors()
+        self._lives, self._places, self._cursors = Lives(max_removed), Places(), Cursors()
         self._leavers, self._calls = Removals(), new_calls()
         self._counts, self._carried = np.zeros((0, COUNT_FIELDS), np.int64), np.zeros((0, CARRIED_FIELDS), np.int64)
         self._entries, self._slot_of = np.zeros((0, ENTRY_FIELDS), np.int64), np.zeros(0, np.int64)
@@ -143,15 +143,15 @@ class PulsarBrokerChecker:
         sums = np.zeros((len(at), METRIC_FIELDS), np.int64)
         add_totals(c, settings, self._sums, sums)
         metrics = iter(sums)
-        for i, told in counters_at(batch, at):
+        for i, counters in counters_at(batch, at):
             seq, after = int(c.seq[i]), int(c.bytes_after[i])
             if c.op[i] == w.METRICS:
                 held = after if c.manager_bytes[i] == NULL else int(c.manager_bytes[i])
                 priced = settings[c.settings[i], w.STORAGE] != NULL
-                self._meters.check_metrics(seq, told, next(metrics), held, bool(priced), self.flags)
+                self._meters.check_metrics(seq, counters, next(metrics), held, bool(priced), self.flags)
             else:
-                self._meters.check_end(seq, told, after, self.flags)
-            self._events.kinds.count_metered(c, i, settings, told)
+                self._meters.check_end(seq, counters, after, self.flags)
+            self._events.kinds.count_metered(c, i, settings, counters)
 
     def end(self) -> CheckerResult:
         """Return the result after the last event."""
@@ -169,7 +169,7 @@ class PulsarBrokerChecker:
             flag(self.flags, w.STATE_8, self._lives.unborn)
         self._meters.end(self._sums, whole.starts and not opened, whole.all and whole.ended, numbered, self.flags)
         clean = frozenset(rule for rule, own in zip(RULES, self.flags, strict=True) if not own[0])
-        return self._events.folded(
+        return self._events.result(
             whole,
             clean & PLAIN if whole.gapped else clean,
             opened=bool(opened),

@@ -1,7 +1,7 @@
 """The lives of entries: their numbers, what their events carry, and their expected-read counts.
 
 `Lives` gives each life a number that the tables of other families share. A life is kept while its entry is cached;
-the last `removed_most` that have ended are kept too, for reads that return late. Where an event names a life that is no
+the last `max_removed` that have ended are kept too, for reads that return late. Where an event names a life that is no
 longer kept, the rules of lives are left to their windows, so memory is bounded by what is cached at once.
 
 `check_carried` compares position, size, stamp, mark and requeues with the earlier events of a life. The count of
@@ -29,9 +29,9 @@ from entrycache_spark.checkers.pulsar_pip430 import rows as w
 from entrycache_spark.common.system import CheckerGaveUp
 from entrycache_trace.jit import Array, jit
 
-REMOVED_MOST: Final = 1 << 20
+MAX_REMOVED: Final = 1 << 20
 
-LIVES_MOST: Final = 4_000_000
+MAX_LIVES: Final = 4_000_000
 """The number of cached entries above which the checker gives up; DuckDB decides then, which can use the disk."""
 
 BORN, GONE, BEGINS = 1, 2, 4
@@ -43,9 +43,9 @@ _LEFT, _DROPPED, _UNBORN, _OLDEST, _FREED, _NUMBERED, _UNUSED = range(7)
 class Lives:
     """The numbers of lives: dense, and reused once a life is forgotten."""
 
-    def __init__(self, removed_most: int = REMOVED_MOST) -> None:
+    def __init__(self, max_removed: int = MAX_REMOVED) -> None:
         self._keys, self._values = new_table(1 << 12)
-        self._removed = np.zeros(removed_most, np.int32)
+        self._removed = np.zeros(max_removed, np.int32)
         self._gone = np.zeros(1 << 12, np.int8)
         self._life = np.zeros(1 << 12, np.int64)
         self._unused = np.zeros(1 << 12, np.int32)
@@ -90,7 +90,7 @@ class Lives:
 
     def _make_room(self, more: int) -> None:
         most = int(self._state[_NUMBERED]) + more
-        if most - len(self._removed) - int(self._state[_UNUSED]) - more > LIVES_MOST:
+        if most - len(self._removed) - int(self._state[_UNUSED]) - more > MAX_LIVES:
             raise CheckerGaveUp("more entries are cached at once than the checker keeps in memory")
         if len(self._freed) < more:
             self._freed = np.zeros(more, np.int32)

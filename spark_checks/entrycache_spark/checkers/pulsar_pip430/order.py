@@ -14,7 +14,7 @@ import numpy as np
 
 from entrycache_spark.checkers.primitives import NULL, flag, is_out_of_pass, names_differ
 from entrycache_spark.checkers.pulsar_pip430 import rows as w
-from entrycache_spark.checkers.pulsar_pip430.rows import held_bytes, told_else
+from entrycache_spark.checkers.pulsar_pip430.rows import held_bytes, value_or_setting
 from entrycache_trace.jit import Array, jit
 
 PRIOR_SEQ, PRIOR_TS, PRIOR_OP, PRIOR_BYTES, PRIOR_CALL, PRIOR_OFF, PRIOR_WAITS, OPEN_PASS, FIRST_BYTES = range(9)
@@ -175,8 +175,8 @@ def _triggered(c: Any, i: int, now: Any, many: bool, held: int, o: Any, flags: A
 @jit
 def _needless(c: Any, i: int, now: Any, many: bool, held: int) -> bool:
     """Return whether a size pass begins at or under the trigger; with several threads by the bytes that it read."""
-    trigger = told_else(c.trigger_bytes[i], now[w.TRIGGER_NOW])
-    target = told_else(c.target_bytes[i], now[w.TARGET_NOW])
+    trigger = value_or_setting(c.trigger_bytes[i], now[w.TRIGGER_NOW])
+    target = value_or_setting(c.target_bytes[i], now[w.TARGET_NOW])
     if trigger == NULL or (many and (c.bound[i] == NULL or target == NULL)):
         return False
     return c.bound[i] + target <= trigger if many else held <= trigger
@@ -185,14 +185,14 @@ def _needless(c: Any, i: int, now: Any, many: bool, held: int) -> bool:
 @jit
 def _other_need(c: Any, i: int, now: Any, many: bool, held: int) -> bool:
     """Return whether a size pass is to free another amount than the excess over the target."""
-    target = told_else(c.target_bytes[i], now[w.TARGET_NOW])
+    target = value_or_setting(c.target_bytes[i], now[w.TARGET_NOW])
     return not many and target != NULL and held > target and c.bound[i] != NULL and c.bound[i] != held - target
 
 
 @jit
 def _too_much(c: Any, i: int, now: Any, o: Any) -> bool:
     """Return whether more is left than came in during the pass, with several threads."""
-    target, tail, head = told_else(c.target_bytes[i], now[w.TARGET_NOW]), c.tail_no[i], c.head_no[i]
+    target, tail, head = value_or_setting(c.target_bytes[i], now[w.TARGET_NOW]), c.tail_no[i], c.head_no[i]
     slot_left = tail > head if tail != NULL and head != NULL else c.stamp_ns[i] != NULL
     return target != NULL and slot_left and c.bytes_after[i] > target + o[CAME_IN] - o[CAME_BEFORE] + o[LAG]
 
@@ -376,11 +376,11 @@ class Totals:
         self._ends = 0
 
     def check_metrics(
-        self, seq: int, told: Mapping[str, int], sums: Array, held: int, priced: bool, flags: Array
+        self, seq: int, counters: Mapping[str, int], sums: Array, held: int, priced: bool, flags: Array
     ) -> None:
         """Check a METRICS row."""
         for column, name in enumerate(METRIC_NAMES):
-            value, before = told.get(name), self._off.get(column)
+            value, before = counters.get(name), self._off.get(column)
             off = None if value is None else value - int(sums[column])
             if off is not None and (priced or name != "miss_bytes"):
                 if off != 0:
@@ -388,14 +388,14 @@ class Totals:
                 if before is not None and off != before:
                     self._since_before.append((RULE_OF[column], seq))
             self._off[column] = off
-        if told.get("bytes", held) != held:
+        if counters.get("bytes", held) != held:
             flag(flags, w.METRICS_7, seq)
 
-    def check_end(self, seq: int, told: Mapping[str, int], after: int, flags: Array) -> None:
+    def check_end(self, seq: int, counters: Mapping[str, int], after: int, flags: Array) -> None:
         """Check an END row."""
-        self._end = (seq, told)
+        self._end = (seq, counters)
         self._ends += 1
-        if told.get("bytes", after) != after:
+        if counters.get("bytes", after) != after:
             flag(flags, w.STATE_1, seq)
 
     def end(self, sums: Array, fresh: bool, complete: bool, numbered: bool, flags: Array) -> None:
@@ -404,10 +404,14 @@ class Totals:
             flag(flags, rule, seq)
         if not complete or self._end is None:
             return
-        seq, told = self._end
+        seq, counters = self._end
         live = int(sums[INSERTED] + sums[OPENED_LIVE] - sums[EVICTED])
         slots = int(sums[INSERTED] + sums[OPENED_SLOTS] - sums[DEQUEUED])
-        others = {told.get("entries", live) != live, numbered and told.get("slots", slots) != slots, self._ends > 1}
+        others = {
+            counters.get("entries", live) != live,
+            numbered and counters.get("slots", slots) != slots,
+            self._ends > 1,
+        }
         if sums[SHOWN] and sums[CHANGED_SEQ] < sums[SHOWN_SEQ]:
             others |= {sums[SHOWN_LIVE] != live, numbered and sums[SHOWN] != slots}
         if any(others):

@@ -32,7 +32,7 @@ from entrycache_spark.checkers.primitives import (
 from entrycache_spark.checkers.pulsar_pip430 import rows as w
 from entrycache_trace.jit import Array, jit
 
-MISSES_MOST: Final = 1 << 16
+MAX_MISSES: Final = 1 << 16
 
 HELD, LIFE, MISSED_CALL, MISSED_BY, MISSED_SEQ = range(ENTRY + 1, 9)
 PLACE_FIELDS: Final = 9
@@ -43,9 +43,9 @@ _PLACES, _MISSES, _FORGOTTEN = range(3)
 class Places:
     """The positions that hold an entry, or were missed recently."""
 
-    def __init__(self, misses_most: int = MISSES_MOST) -> None:
+    def __init__(self, max_misses: int = MAX_MISSES) -> None:
         self._table = new_positions(PLACE_FIELDS)
-        self._misses = np.zeros((misses_most, 4), np.int64)
+        self._misses = np.zeros((max_misses, 4), np.int64)
         self._state = np.zeros(3, np.int64)
         self._state[_FORGOTTEN] = NULL
 
@@ -144,10 +144,10 @@ def _filled(seq: int, call: int, count: int, many: bool, table: Any, at: int, st
 
     With several threads a range lookup may have no MISS of its own, so there a miss is kept when it was filled.
     """
-    told = table[at, USED] and table[at, MISSED_SEQ] != NULL
-    missed = told and table[at, MISSED_CALL] == call
-    unknown = not told and (not many or state[_FORGOTTEN] != NULL)
-    if count < 1 or (call != NULL and ((told and not missed) or unknown)):
+    was_missed = table[at, USED] and table[at, MISSED_SEQ] != NULL
+    missed = was_missed and table[at, MISSED_CALL] == call
+    unknown = not was_missed and (not many or state[_FORGOTTEN] != NULL)
+    if count < 1 or (call != NULL and ((was_missed and not missed) or unknown)):
         flag(flags, w.READ_9, seq)
     if call != NULL and (call <= state[_FORGOTTEN] if not missed else table[at, MISSED_BY] == w.BY_REPLAY):
         flag(flags, w.READ_10, seq)

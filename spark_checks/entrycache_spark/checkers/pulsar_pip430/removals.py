@@ -49,8 +49,8 @@ def check_slots(c: Any, numbers: Any, how: Any, held: Any, s: Any, t: Any, flags
         if not (gives or takes or opens or op == w.REMOVE):
             continue
         if s[MODE] == 0 and op != w.REMOVE:
-            told = c.ticket[i] if takes else c.tail_no[i]
-            s[MODE] = _ORDERED if told == NULL else _NUMBERED
+            number = c.ticket[i] if takes else c.tail_no[i]
+            s[MODE] = _ORDERED if number == NULL else _NUMBERED
         if s[MODE] == _LEFT_OPEN:
             continue
         if op == w.REMOVE:
@@ -224,7 +224,7 @@ NOT_KNOWN: Final = -2
 
 CALLS_KEPT: Final = 64
 STEPS_AT_ONCE: Final = 1_000_000
-STEPS_AN_EVENT: Final = 16
+STEPS_PER_EVENT: Final = 16
 
 
 class Removals:
@@ -239,7 +239,7 @@ class Removals:
         """Read a batch; return for each HIT and EVICT the next lower life (-1: none), or `NOT_KNOWN`."""
         if caches > len(self._caches):
             self._caches = np.concatenate((self._caches, np.full((caches, 3), -1, np.int64)))
-        self._state[_ALLOWED] += STEPS_AN_EVENT * len(c.seq)
+        self._state[_ALLOWED] += STEPS_PER_EVENT * len(c.seq)
         below = np.full(len(c.seq), NOT_KNOWN, np.int32)
         _check_removals(c, numbers, how, entries, self._caches, self._calls, self._state, below, flags)
         return below

@@ -172,7 +172,10 @@ def _size_pass(c: Any, i: int, now: Any, many: bool, flags: Any) -> None:
     if origin == OF_TRIGGER and now[MANUAL] == 1 and not many and numbers_differ(c.call_id[i], c.seq[i]):
         flag(flags, TRIGGER_4, c.seq[i])
     held = held_bytes(c.manager_bytes[i], c.bytes_after[i])
-    trigger, target = told_else(c.trigger_bytes[i], now[TRIGGER_NOW]), told_else(c.target_bytes[i], now[TARGET_NOW])
+    trigger, target = (
+        value_or_setting(c.trigger_bytes[i], now[TRIGGER_NOW]),
+        value_or_setting(c.target_bytes[i], now[TARGET_NOW]),
+    )
     if many:
         if c.bound[i] != NULL and c.bound[i] <= 0:
             flag(flags, TRIGGER_8, c.seq[i])
@@ -181,7 +184,7 @@ def _size_pass(c: Any, i: int, now: Any, many: bool, flags: Any) -> None:
 
 
 @jit
-def told_else(told: int, other: int) -> int:
+def value_or_setting(told: int, other: int) -> int:
     """Return the value of the row, or the effective setting if it is null."""
     return told if told != NULL else other
 

@@ -95,7 +95,7 @@ class RingChecker:
         whole = self._events.span.end(w.CONFIG, w.END, self._sampled)
         clean = frozenset(rule for rule, own in zip(RULES, self.flags, strict=True) if not own[0])
         decided = clean if whole.all and not self._opened else clean & ALONE
-        return self._events.folded(whole, decided, opened=self._opened, open_bytes=self._open_bytes)
+        return self._events.result(whole, decided, opened=self._opened, open_bytes=self._open_bytes)
 
 
 def _asked(settings: SettingValues) -> SettingValues:

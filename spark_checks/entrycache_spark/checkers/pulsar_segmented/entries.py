@@ -33,7 +33,7 @@ from entrycache_trace.jit import Array, jit
 KEPT: Final = 1 << 14
 """The minimum number of lives that are kept, a power of 2."""
 
-LIVES_MOST: Final = 1 << 22
+MAX_LIVES: Final = 1 << 22
 """The number of lives since the oldest cached one above which the checker gives up; DuckDB decides then."""
 
 LIFE, CACHE, LEDGER, ENTRY, SIZE, BOUND, HASH, GENERATION, GONE = range(9)
@@ -67,7 +67,7 @@ class Entries:
         _pass_over(self._lives, self._state)
         taken, oldest = int(self._state[_TAKEN]), int(self._state[_OLDEST])
         most = taken - oldest + more
-        if most > LIVES_MOST:
+        if most > MAX_LIVES:
             raise CheckerGaveUp("more entries are cached at once than the checker keeps in memory")
         if most <= len(self._lives):
             return
@@ -203,16 +203,16 @@ class Totals:
         sums = np.zeros((len(at), _TOTALS_SHOWN), np.int64)
         if not _check_totals(c, settings, turned, left, self._sums, sums, flags):
             raise CheckerGaveUp("the bytes of all entries are too many")
-        for (i, told), own in zip(counters_at(batch, at), sums.tolist(), strict=True):
+        for (i, counters), own in zip(counters_at(batch, at), sums.tolist(), strict=True):
             size, live, shown, slots = own
-            if told.get("bytes", size) != size or told.get("entries", live) != live:
+            if counters.get("bytes", size) != size or counters.get("entries", live) != live:
                 flag(flags, w.USAGE_1, c.seq[i])
-            if c.op[i] == w.END and (told.get("slots", slots) != slots or shown not in (0, live)):
+            if c.op[i] == w.END and (counters.get("slots", slots) != slots or shown not in (0, live)):
                 flag(flags, w.STATE_2, c.seq[i])
 
 
 @jit
-def _check_totals(c: Any, settings: Any, turned: Any, left: Any, s: Any, told: Any, flags: Any) -> bool:
+def _check_totals(c: Any, settings: Any, turned: Any, left: Any, s: Any, totals: Any, flags: Any) -> bool:
     k = 0
     for i in range(len(c.seq)):
         op, after, grown = c.op[i], c.bytes_after[i], 0
@@ -223,7 +223,7 @@ def _check_totals(c: Any, settings: Any, turned: Any, left: Any, s: Any, told: A
             grown = -left[i, 1]
             s[_LIVE] -= 1
         s[_BYTES] += grown
-        if not -w.BYTES_MOST < s[_BYTES] < w.BYTES_MOST:
+        if not -w.MAX_BYTES < s[_BYTES] < w.MAX_BYTES:
             return False
         if s[_PRIOR_BYTES] == NULL:
             if after != 0 or (c.manager_bytes[i] != NULL and c.manager_bytes[i] != 0):
@@ -236,7 +236,7 @@ def _check_totals(c: Any, settings: Any, turned: Any, left: Any, s: Any, told: A
         elif op == w.METRICS or op == w.END:
             segments = settings[c.settings[i], w.SEGMENTS]
             used = turned[i + 1, TURNS] + 1
-            told[k, 0], told[k, 1], told[k, 2] = s[_BYTES], s[_LIVE], s[_SNAPSHOTS]
-            told[k, 3] = max(min(used, segments), 1) if segments != NULL else used
+            totals[k, 0], totals[k, 1], totals[k, 2] = s[_BYTES], s[_LIVE], s[_SNAPSHOTS]
+            totals[k, 3] = max(min(used, segments), 1) if segments != NULL else used
             k += 1
     return True

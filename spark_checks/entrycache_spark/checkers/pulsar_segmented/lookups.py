@@ -28,7 +28,7 @@ from entrycache_spark.checkers.pulsar_segmented import rows as w
 from entrycache_trace.jit import Array, jit
 
 STEPS_AT_ONCE: Final = 1 << 20
-STEPS_AN_EVENT: Final = 4
+STEPS_PER_EVENT: Final = 4
 """The positions that may be looked up in ranges, for each event; above that S-RANGE-1 is left to its window."""
 
 HOLDER: Final = ENTRY + 1
@@ -57,7 +57,7 @@ class Places:
 def _check_places(c: Any, table: Any, p: Any, flags: Any) -> None:
     for i in range(len(c.seq)):
         op, cause, entry = c.op[i], c.cause[i], c.entry_id[i]
-        p[_STEPS] += STEPS_AN_EVENT
+        p[_STEPS] += STEPS_PER_EVENT
         if p[_LAST] != NULL:
             if not (op == w.HIT and cause == w.BY_READ) and _is_cached(table, p):
                 flag(flags, w.RANGE_1, c.seq[i])

@@ -41,7 +41,7 @@ BY_OPEN, BY_DUPLICATE, BY_DISABLED, BY_FULL, BY_TURN, BY_GET, BY_READ, BY_FIRST,
 # The columns of a table of settings: those of `SETTING_COLUMNS` in their order, and the limit.
 SEGMENTS, ROOM, NAMED, COPIES, LIMIT = range(5)
 
-BYTES_MOST: Final = 1 << 60
+MAX_BYTES: Final = 1 << 60
 """The bound of sums of bytes, far from the end of 64 bits."""
 
 

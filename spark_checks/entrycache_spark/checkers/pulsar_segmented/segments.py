@@ -133,7 +133,7 @@ def _check_offsets(c: Any, settings: Any, turned: Any, left: Any, lots: Any, s: 
             also = s[_MANAGER]
         if wrote != NULL:
             s[_WRITTEN] += wrote
-            if not -w.BYTES_MOST < s[_WRITTEN] < w.BYTES_MOST:
+            if not -w.MAX_BYTES < s[_WRITTEN] < w.MAX_BYTES:
                 s[_LOST] = 1
         if manager != NULL:
             if wrote != NULL and manager != s[_MANAGER] + wrote and manager != s[_WRITTEN] and manager != also:
@@ -201,7 +201,7 @@ def _takes(own: Any, seq: int, bound: int, wrote: int, shown: int, s: Any) -> No
 @jit
 def _shows(own: Any, shown: int, s: Any) -> None:
     own[_BYTES_SHOWN] += shown if shown != NULL else 0
-    if not (-w.BYTES_MOST < own[_BYTES] < w.BYTES_MOST and -w.BYTES_MOST < own[_BYTES_SHOWN] < w.BYTES_MOST):
+    if not (-w.MAX_BYTES < own[_BYTES] < w.MAX_BYTES and -w.MAX_BYTES < own[_BYTES_SHOWN] < w.MAX_BYTES):
         s[_LOST] = 1
 
 
