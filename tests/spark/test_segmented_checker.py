@@ -236,7 +236,7 @@ def test_it_gives_up(tell: Callable[[RingScript], None], mode: str) -> None:
 
 def test_it_gives_up_above_its_memory_limit(scenarios: list[Scenario], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entries, "MAX_LIVES", 1)
-    with pytest.raises(CheckerGaveUp, match="more is cached"):
+    with pytest.raises(CheckerGaveUp, match="more entries are cached"):
         check_rows(scenarios[0].batch, ONE)
 
 
