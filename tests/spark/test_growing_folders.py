@@ -113,8 +113,8 @@ def test_a_kill_between_batches_loses_and_repeats_nothing(
 
 SMALL_BATCHES = """
 from entrycache_cli.main import main
-from entrycache_spark import growing
-growing.BATCH_ROWS = 1
+from entrycache_spark import folders
+folders.MAX_BATCH_ROWS = 1
 main()
 """
 

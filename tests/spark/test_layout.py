@@ -83,8 +83,8 @@ def test_a_missing_library_is_one_line(
         for loaded in [found for found in sys.modules if found == name or found.startswith(f"{name}.")]:
             monkeypatch.setitem(sys.modules, loaded, None)
         monkeypatch.setitem(sys.modules, name, None)
-    for name in ("spark", "session", "tasks", "local", "translated"):
-        monkeypatch.delitem(sys.modules, f"entrycache_spark.engines.{name}", raising=False)
+    for name in ("spark_backend", "tasks", "duckdb_backend"):
+        monkeypatch.delitem(sys.modules, f"entrycache_spark.{name}", raising=False)
     arguments = [str(violating), "--engine", engine, "--out", str(tmp_path / "out"), "--json"]
     done = CliRunner().invoke(cli.audit, arguments)
     if module is None:
