@@ -28,7 +28,7 @@ from entrycache_trace.files import Metadata
 
 Progress = Callable[[str], None]
 
-NULL_TEXT: Final = "a value that no row records"
+NULL_TEXT: Final = "value that no row records"
 """The text for a null in a violation's description, where a row lacks the value to name."""
 
 
