@@ -1,4 +1,9 @@
-"""The ids of the rules; their texts stand in the folder `spec`."""
+"""The ids of the rules, and what the laws of a concurrent history return.
+
+`Rule` has one member for each rule; the text of a rule stands in the folder `spec`, under a heading of the same id. The
+decorator `rule` marks a function with the rules that it carries out, so that one search finds a rule's code. A level of
+threads is judged as a whole history: its laws take `HistoryStep`s and return a `Judgement`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ SYSTEM_NAMES: Final = ("pulsar-pip430", "kafka-streams", "pulsar-legacy", "pulsa
 
 
 class Rule(Enum):
-    """One id a rule. The heading of the same name in `spec` holds its level, sentence, intent and source."""
+    """One id for each rule. The heading of the same name in `spec` holds its level, sentence, intent and source."""
 
     STATE_1 = "R-STATE-1"
     STATE_2 = "R-STATE-2"
@@ -264,7 +269,7 @@ class Rule(Enum):
     S_LIVENESS_1 = "S-LIVENESS-1"
 
     __hash__ = object.__hash__
-    """Members are single objects; their identity is the quickest hash there is."""
+    """Hash members by identity: each is a single object, and no hash is faster."""
 
 
 def rule(*rules: Rule) -> Callable[[_Function], _Function]:
@@ -277,12 +282,11 @@ def rule(*rules: Rule) -> Callable[[_Function], _Function]:
     return mark
 
 
-# --- judged
-# What the laws of several threads say of a history, whatever its system.
+# The result of judging a history of several threads.
 
 
 class HistoryStep(NamedTuple):
-    """One step of a history. `outcome` is its answer as the protocol writes it, with the calls made during it."""
+    """One step of a history. `outcome` is its answer in protocol form, with the calls made during the step."""
 
     client: int
     step: int
@@ -293,17 +297,17 @@ class HistoryStep(NamedTuple):
 
 
 class BrokenPromise(NamedTuple):
-    """A promise that was not kept: in words, and the step at which it shows, if it is one step's."""
+    """A promise that was not kept: a sentence, and the step that shows it if one step does."""
 
     said: str
     event: HistoryStep | None = None
 
 
 class Judgement(NamedTuple):
-    """What the laws say of a history.
+    """The result of judging a history.
 
-    `broken`: every rule that is broken, with what shows it; `fired`: the rules that were asked; `undecided`: why a
-    rule that should have been asked was not, in words.
+    `broken` holds every broken rule with the evidence; `fired` holds the rules that were checked. `undecided` says why
+    a rule that should have been checked was not.
     """
 
     broken: tuple[tuple[Rule, BrokenPromise], ...]

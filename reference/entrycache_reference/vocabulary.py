@@ -1,4 +1,9 @@
-"""Names, units and bounds that all systems share."""
+"""Names, units and bounds that all systems share.
+
+The types of positions, names and units annotate the fields of operations and configurations. A `Span` in an annotation
+bounds the numbers that the JSON schema lets through; schemas, generators and tables read it from there. `ABSENT` is the
+value of an argument that was not given, where null has a meaning of its own.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +11,10 @@ from enum import Enum
 from typing import Annotated, Final, NamedTuple, NewType
 
 INTEGER_MAX: Final = 2**53 - 1
-"""Numbers of a case are integers within +-INTEGER_MAX (exact in every language's double)."""
+"""The bound of all numbers in a case: an integer within +-INTEGER_MAX is exact in every language's double."""
 
 COUNT_MAX: Final = 2**31 - 1
-"""Expected reads and requeues lie within +-COUNT_MAX."""
+"""The bound of expected reads and requeues."""
 
 CacheName = NewType("CacheName", str)
 """The name of a managed ledger, and so of its cache."""
@@ -19,31 +24,31 @@ CursorName = NewType("CursorName", str)
 """The name of a cursor of one managed ledger."""
 
 HoldName = NewType("HoldName", str)
-"""The name under which a read keeps what it was handed, until it is released."""
+"""The name under which a read holds what it was handed, until it is released."""
 
 
 class Position(NamedTuple):
-    """The place of an entry in a managed ledger; ordered by ledger, then entry."""
+    """The place of an entry in a managed ledger, ordered by ledger, then by entry."""
 
     ledger: int
     entry: int
 
 
 class Span(NamedTuple):
-    """The least and the greatest value that the schema lets through (of each part of a position)."""
+    """The least and the greatest value that the schema lets through, for each part of a position."""
 
     least: int
     greatest: int
 
 
 class StepsOf(NamedTuple):
-    """Marks a field that holds operations: those that a package of the reference lists as `OPS`."""
+    """The mark of a field that holds operations: those that a module of the reference lists as `OPS`."""
 
     package: str
 
 
 class Absent(Enum):
-    """The value of an argument that was not given, where null means something of its own."""
+    """The value of an argument that was not given, where null has a meaning of its own."""
 
     ABSENT = "absent"
 

@@ -208,7 +208,7 @@ def too_wide(
     words: ModuleType, may_change: Mapping[Any, Any], changed: Mapping[Enum, list[frozenset[Enum]]]
 ) -> set[Any]:
     """The aspects that are declared and never change, or for more than a narrower word names."""
-    order = list(words.Of)
+    order = list(words.Extent)
     found = set()
     for aspect, whose in may_change.items():
         times = changed.get(aspect, [])
@@ -233,11 +233,11 @@ def test_a_declaration_that_is_widened_is_noticed(system, seen):
     for (op, beside), declared in declarations(system).items():
         changed = seen[op, beside]
         opened = words.OPENED.keys() if changed.keys() - declared.keys() else set()
-        for aspect in set(words.What) - declared.keys() - opened:
-            assert too_wide(words, {**declared, aspect: words.Of.ALL}, changed) == {aspect}, (op.name, aspect)
+        for aspect in set(words.Aspect) - declared.keys() - opened:
+            assert too_wide(words, {**declared, aspect: words.Extent.ALL}, changed) == {aspect}, (op.name, aspect)
         for aspect, whose in declared.items():
-            if whose is not words.Of.ALL and any(changed[aspect]):
-                assert aspect in too_wide(words, {**declared, aspect: words.Of.ALL}, changed), (op.name, aspect)
+            if whose is not words.Extent.ALL and any(changed[aspect]):
+                assert aspect in too_wide(words, {**declared, aspect: words.Extent.ALL}, changed), (op.name, aspect)
 
 
 def richest(taken: list[Taken], op: type[Any], many: int) -> list[Taken]:
@@ -262,7 +262,7 @@ def test_whatever_is_altered_of_the_state_is_seen(system, taken):
             for aspect, state in altered(step.step.state, shape):
                 aspects[op].add(aspect)
                 assert is_seen(system, step, step.step._replace(state=state)), (step.event, aspect)
-    assert {aspect for found in aspects.values() for aspect in found} == set(WORDS[system.name].What)
+    assert {aspect for found in aspects.values() for aspect in found} == set(WORDS[system.name].Aspect)
     assert min(len(found) for found in aspects.values()) > 12
 
 

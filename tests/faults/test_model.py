@@ -97,10 +97,10 @@ def test_a_function_is_replaced_wherever_it_is_used_but_one_from_elsewhere_only_
         return None
 
     everywhere = Model(PULSAR, {"change.entry_at": nothing})
-    assert everywhere["entries.entry_at"] is everywhere["entries.entry_at"] is nothing
+    assert everywhere["entries.entry_at"] is everywhere["storage_reads.entry_at"] is nothing
     there = Model(PULSAR, {"entries.entry_at": nothing})
     assert there["entries.entry_at"] is nothing
-    assert there["entries.entry_at"] is there["change.entry_at"] is not change.entry_at
+    assert there["storage_reads.entry_at"] is there["change.entry_at"] is not change.entry_at
 
 
 def test_an_operation_is_replaced_where_steps_are_dispatched_only() -> None:
@@ -116,7 +116,7 @@ def test_an_operation_is_replaced_where_steps_are_dispatched_only() -> None:
 
 def test_a_place_that_is_not_there_is_an_error() -> None:
     with pytest.raises(KeyError, match="gone"):
-        Model(PULSAR, {"insert.gone": 1})
+        Model(PULSAR, {"entries.gone": 1})
 
 
 def test_functions_in_tables_closures_and_partials_are_the_models_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,7 @@ def test_functions_in_tables_closures_and_partials_are_the_models_own(monkeypatc
     def mine(*args: Any) -> str:
         return "mine"
 
-    own = Model(PULSAR, {"manager.offer": mine})["trigger.HELD"]
+    own = Model(PULSAR, {"manager.offer": mine})["manager.HELD"]
     assert own["closure"]() == "mine"
     assert own["partial"].func is mine
     assert own["tuple"] == (1, [mine])

@@ -1,9 +1,10 @@
-"""Frames: what an operation may change of the state, and that all else stays as it was.
+"""Frames: what an operation may change of the state; everything else stays as it was.
 
-Each operation says on its dataclass, in `may_change`, which aspects of the state it may change, and whose: the mark
-of its position, the cursors of its cache. A system says once which aspects its state is made of (a shape), and one
-law, the same for every operation, compares the states before and after each step: what differs has to be declared.
-What is the very same object is not looked into, so that a step costs what it changes.
+A system describes its state once as a *shape*: which aspects it is made of. A table of the system says for each
+operation which aspects it may change, and of which keys: the mark of its position, the cursors of its cache.
+`build_comparison` turns a shape into a function that compares two states and returns every `Change`;
+`undeclared_changes` keeps those that the table does not allow. Identical objects are skipped, so that a step costs only
+what it changes.
 """
 
 from __future__ import annotations
@@ -13,25 +14,26 @@ from enum import Enum
 from typing import Any, Final, NamedTuple
 
 Key = tuple[Any, ...]
-"""Whose aspect it is: the keys that lead to it, as cache and position; empty: that of the whole state."""
+"""The keys that lead to an aspect, such as cache and position; empty for an aspect of the whole state."""
 
 Change = tuple[Enum, Key]
-"""An aspect that differs, and whose it is."""
+"""An aspect that differs, with its key."""
 
 MayChange = Mapping[Any, Any]
-"""Aspects of the state, each with whose it may be; both are words of the system."""
+"""Aspects of the state, each with the extent in which it may change; the system defines both words."""
 
 
 class Record(NamedTuple):
-    """A value with fields: the shape of each, in their order; None: what no law compares."""
+    """A value with fields: the shape of each field, in order; None for a field that is not compared."""
 
     of: tuple[Shape | None, ...]
 
 
 class KeyedValues(NamedTuple):
-    """Values by key. A key that comes or goes is a change of `aspect`; so is another value, where that has no shape.
+    """Values by key. A key that appears or disappears is a change of `aspect`.
 
-    `of` is the shape of a value, and `empty` what a value that comes or goes is compared with, if with anything.
+    Another value is such a change too, unless values have a shape of their own. `of` is the shape of a value. `empty`
+    is what a value that appears or disappears is compared with, if with anything.
     """
 
     aspect: Enum
@@ -48,26 +50,26 @@ class NamedFields(NamedTuple):
 Shape = Enum | Record | KeyedValues | NamedFields
 
 Compare = Callable[[Any, Any, Key, list[Change]], None]
-"""Adds to a list in what a value before differs from the one after it, under a key."""
+"""Add to a list in what an old value differs from a new one, under a key."""
 
 MISSING: Final = object()
 
 
 def build_comparison(shape: Shape) -> Callable[[Any, Any], list[Change]]:
-    """What compares two states of this shape, and tells the aspects in which they differ."""
+    """Build the function that compares two states of this shape and returns the changes."""
     compare = _build_comparer(shape)
 
     def changes(before: Any, after: Any) -> list[Change]:
-        found: list[Change] = []
+        differences: list[Change] = []
         if before is not after:
-            compare(before, after, (), found)
-        return found
+            compare(before, after, (), differences)
+        return differences
 
     return changes
 
 
 def _build_comparer(shape: Shape) -> Compare:
-    """What compares two values that are not the same object."""
+    """Build the function that compares two values that are not the same object."""
     if isinstance(shape, Record):
         return _compare_fields(shape)
     if isinstance(shape, KeyedValues):
@@ -78,25 +80,25 @@ def _build_comparer(shape: Shape) -> Compare:
 
 
 def _compare_names(aspect: Enum) -> Compare:
-    def compare(before: Any, after: Any, key: Key, found: list[Change]) -> None:
+    def compare(before: Any, after: Any, key: Key, differences: list[Change]) -> None:
         names = zip(before._fields, before, after, strict=True)
-        found += [(aspect, (*key, name)) for name, old, new in names if old != new]
+        differences += [(aspect, (*key, name)) for name, old, new in names if old != new]
 
     return compare
 
 
 def _compare_fields(shape: Record) -> Compare:
-    """A field that is an aspect is compared here, to be quick; what is made of parts has a comparer of its own."""
+    """Compare fields: aspects directly, for speed, and parts by a comparer of their own."""
     fields = [(part, None) if isinstance(part, Enum | None) else (None, _build_comparer(part)) for part in shape.of]
 
-    def compare(before: Any, after: Any, key: Key, found: list[Change]) -> None:
+    def compare(before: Any, after: Any, key: Key, differences: list[Change]) -> None:
         for old, new, (aspect, part) in zip(before, after, fields, strict=True):
             if old is new:
                 continue
             if part is not None:
-                part(old, new, key, found)
+                part(old, new, key, differences)
             elif aspect is not None and old != new:
-                found.append((aspect, key))
+                differences.append((aspect, key))
 
     return compare
 
@@ -105,37 +107,37 @@ def _compare_keys(shape: KeyedValues) -> Compare:
     aspect, empty = shape.aspect, shape.empty
     part = None if shape.of is None else _build_comparer(shape.of)
 
-    def differ(old: Any, new: Any, key: Key, found: list[Change]) -> None:
-        """A value that came, went, or is another one."""
+    def differ(old: Any, new: Any, key: Key, differences: list[Change]) -> None:
+        """Compare a value that appeared, disappeared, or was replaced."""
         if old is MISSING or new is MISSING:
-            found.append((aspect, key))
+            differences.append((aspect, key))
             if empty is None:
                 return
             old, new = (empty if one is MISSING else one for one in (old, new))
         if part is not None:
-            part(old, new, key, found)
+            part(old, new, key, differences)
         elif old != new:
-            found.append((aspect, key))
+            differences.append((aspect, key))
 
-    def compare(before: Any, after: Any, key: Key, found: list[Change]) -> None:
+    def compare(before: Any, after: Any, key: Key, differences: list[Change]) -> None:
         for name, new in after.items():
             old = before.get(name, MISSING)
             if old is not new:
-                differ(old, new, (*key, name), found)
+                differ(old, new, (*key, name), differences)
         if len(before) > len(after) or not before.keys() <= after.keys():
             for name, old in before.items():
                 if name not in after:
-                    differ(old, MISSING, (*key, name), found)
+                    differ(old, MISSING, (*key, name), differences)
 
     return compare
 
 
 def undeclared_changes(
-    found: Iterable[Change], may_change: MayChange, is_in: Callable[[Any, Key], bool]
+    differences: Iterable[Change], may_change: MayChange, is_in: Callable[[Any, Key], bool]
 ) -> list[Change]:
-    """The changes that are not declared; `is_in` tells whether a key belongs to those that a declaration names."""
+    """Return the changes that are not declared; `is_in` says whether a key is in a declared extent."""
     wrong = []
-    for aspect, key in found:
+    for aspect, key in differences:
         whose = may_change.get(aspect)
         if whose is None or not is_in(whose, key):
             wrong.append((aspect, key))

@@ -1,4 +1,10 @@
-"""What an operation makes of a state and answers, where its rules leave something open: one definition an operation."""
+"""The definition of `pulsar-pip430`: each step made once more, in another way than the reference makes it.
+
+`check_definition` compares a step with its definition. The definition says which parts a step has, which state and
+answer each part leaves, and which rows the step has; passes are defined in closed form in `pass_definitions`. Together
+with the frames nothing is left open: what an operation may change is defined here or by a law of a rule, and everything
+else stays as it was. A definition is asked only if no law of a rule is broken; it then names the rule of the operation.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +34,7 @@ from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 
 def hits_or_misses(config: Config, pre: State, event: ops.Get, step: Step) -> bool:
-    """A hit with its payload, if it carries one; else a miss with none."""
+    """Check that the answer is a hit with its payload, if it carries one, or a miss without."""
     entry = cached_entry(pre, event.cache, event.pos)
     if entry is None:
         return step.outcome == Hit(False)
@@ -36,27 +42,27 @@ def hits_or_misses(config: Config, pre: State, event: ops.Get, step: Step) -> bo
 
 
 def lists_what_is_there(config: Config, pre: State, event: ops.GetRange, step: Step) -> bool:
-    """The cached positions between the bounds, ascending; their payloads only if all of them carry one."""
+    """Check that the answer lists the cached positions, with payloads only if all of them carry one."""
     entries = entries_of(pre, event.cache)
-    found = sorted({pos for pos in entries if not (pos < event.first or pos > event.last)})
-    carried = [entry.token for pos in found if (entry := entries[pos]).token is not None]
-    tokens = tuple(carried) if found and len(carried) == len(found) else None
-    return step.outcome == Hits(tuple(found), tokens)
+    positions = sorted({pos for pos in entries if not (pos < event.first or pos > event.last)})
+    carried = [entry.token for pos in positions if (entry := entries[pos]).token is not None]
+    tokens = tuple(carried) if positions and len(carried) == len(positions) else None
+    return step.outcome == Hits(tuple(positions), tokens)
 
 
 def says_if_cached(config: Config, pre: State, event: ops.Exists, step: Step) -> bool:
-    """Whether the position is one of those of its cache."""
+    """Check that the answer says whether the position is cached."""
     return step.outcome == Existing(event.pos in entries_of(pre, event.cache))
 
 
 def answers_the_count(config: Config, pre: State, event: ops.MarkRead | ops.ExpectRead, step: Step) -> bool:
-    """The count as the step leaves it."""
+    """Check that the answer is the count as the step leaves it."""
     entry = cached_entry(step.state, event.cache, event.pos)
     return step.outcome == Counted(None if entry is None else entry.expected_reads)
 
 
 def shows_everything(config: Config, pre: State, event: ops.Observe, step: Step) -> bool:
-    """Time, bytes, every cache that holds entries, every live slot in its place, and how many are dead."""
+    """Check that the answer shows time, bytes, filled caches, live slots in place, and the number of dead slots."""
     filled = {name: cache for name, cache in pre.caches.items() if cache.entries}
     views = {
         name: CacheView(sum([entry.size_bytes for entry in cache.entries.values()]), tuple(sorted(cache.entries)))
@@ -65,9 +71,9 @@ def shows_everything(config: Config, pre: State, event: ops.Observe, step: Step)
     slots = [slot for slot in pre.queue if slot is not None]
     total = sum([view.bytes for view in views.values()])
     live = tuple([_view(slot, pre.caches[slot.cache].entries[slot.pos], pre.now_nanos) for slot in slots])
-    shown = Observed(pre.now_nanos, total, views, live, len(pre.queue) - len(slots))
+    expected = Observed(pre.now_nanos, total, views, live, len(pre.queue) - len(slots))
     answer = step.outcome
-    return answer == shown and isinstance(answer, Observed) and list(answer.caches) == sorted(views)
+    return answer == expected and isinstance(answer, Observed) and list(answer.caches) == sorted(views)
 
 
 def _view(slot: Slot, entry: Entry, now: int) -> SlotView:
@@ -76,7 +82,7 @@ def _view(slot: Slot, entry: Entry, now: int) -> SlotView:
 
 
 def serves(config: Config, pre: State, event: ops.Read | ops.ReadOne, step: Step) -> bool:
-    """Hits and fills part the positions asked for; payloads are handed over if every hit carries one."""
+    """Check that hits and fills split the positions; payloads are handed over if every hit carries one."""
     if refusable(config, pre, event):
         return True
     wanted = requested_positions(event)
@@ -89,7 +95,7 @@ def serves(config: Config, pre: State, event: ops.Read | ops.ReadOne, step: Step
 
 
 def requested_positions(event: ops.Read | ops.ReadOne) -> list[Position]:
-    """The positions that a read asks for, ascending."""
+    """Return the positions that a read asks for, ascending."""
     if type(event) is ops.ReadOne:
         return [event.pos]
     assert type(event) is ops.Read
@@ -98,26 +104,26 @@ def requested_positions(event: ops.Read | ops.ReadOne) -> list[Position]:
 
 
 def leaves_dead_slots(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Every slot stays in its place; that of an entry that has left is dead."""
+    """Check that every slot stays in its place, dead if its entry has left."""
     after = step.state
     if after.caches is pre.caches:
         return after.queue == pre.queue
-    kept = entries_of(after, event.cache)
+    remaining = entries_of(after, event.cache)
     return after.queue == tuple(
         [
-            None if slot is not None and slot.cache == event.cache and slot.pos not in kept else slot
+            None if slot is not None and slot.cache == event.cache and slot.pos not in remaining else slot
             for slot in pre.queue
         ]
     )
 
 
 def keeps_held_positions(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Nothing but reads and releases opens or frees a hold; what is held stays, position by position, in its order."""
+    """Check that only reads and releases open or free holds, and that held positions keep their order."""
     before, after = pre.holds, step.state.holds
     if before is after or type(event) in HOLDING_OPS:
         return True
     return before.keys() == after.keys() and all(
-        [held.slot for held in kept] == [held.slot for held in after[name]] for name, kept in before.items()
+        [held.slot for held in remaining] == [held.slot for held in after[name]] for name, remaining in before.items()
     )
 
 
@@ -138,17 +144,13 @@ ANSWERS: Final[Mapping[type[ops.Op], Check]] = {
     ops.Read: serves,
     ops.ReadOne: serves,
 }
-"""The definition of each operation; what its laws say already is not said again."""
+"""The definition of each operation; it does not repeat what its laws say already."""
 
 
-# --- rows
-# What the rows of a step say, made of the states before and after it: the rows of one operation, without its parts.
-#
-# A row about an entry shows it as it was before the event, but for the count and the requeues, which are those after it;
-# its bytes are those of the manager after the event.
+# The rows of one operation, without its parts.
 
 RowLabels = tuple[Rule | None, str | None]
-"""The rule and the cause that the rows of a part have in a step of another operation; None: its own."""
+"""The rule and cause of the rows of a part within another operation; None: its own."""
 
 OWN_LABELS: Final[RowLabels] = (None, None)
 
@@ -158,7 +160,7 @@ Rows = Callable[[Config, State, Any, Step, RowLabels], tuple[Row, ...]]
 def position_row(
     rule: Rule, op: str, cause: str | None, state: State, cache: CacheName, pos: Position, size: int | None = None
 ) -> Row:
-    """A row about a position, by the bytes of this state, with nothing of an entry but its size."""
+    """Build a row about a position, with the bytes of this state and nothing of an entry but its size."""
     at, total = pos, state.size_bytes
     return Row(rule, op, cause, state.now_nanos, total, None, cache, at[0], at[1], size, manager_bytes=total)
 
@@ -166,7 +168,7 @@ def position_row(
 def entry_row(
     rule: Rule, op: str, cause: str | None, before: State, after: State, cache: CacheName, pos: Position
 ) -> Row:
-    """A row about an entry that is there before and after the event."""
+    """Build a row about an entry that exists before and after the event."""
     size, stamp, requeues, mark, _, _ = before.caches[cache].entries[pos]
     count, total = after.caches[cache].entries[pos].expected_reads, after.size_bytes
     return Row(
@@ -175,13 +177,13 @@ def entry_row(
     )
 
 
-def no_rows(config: Config, pre: State, event: ops.Op, step: Step, said: RowLabels) -> tuple[Row, ...]:
-    """An operation that only looks, or lets time pass, tells nothing."""
+def no_rows(config: Config, pre: State, event: ops.Op, step: Step, labels: RowLabels) -> tuple[Row, ...]:
+    """Return no rows: the operation only observes, or lets time pass."""
     return ()
 
 
-def insert_rows(config: Config, pre: State, event: ops.Insert, step: Step, said: RowLabels) -> tuple[Row, ...]:
-    """Taken, a duplicate, or caching is off."""
+def insert_rows(config: Config, pre: State, event: ops.Insert, step: Step, labels: RowLabels) -> tuple[Row, ...]:
+    """Return the row of an insert: taken, a duplicate, or caching is off."""
     if config.max_size_bytes == 0:
         return (position_row(Rule.INSERT_3, "SKIP", "DISABLED", pre, event.cache, event.pos, event.size),)
     if cached_entry(pre, event.cache, event.pos) is not None:
@@ -189,7 +191,7 @@ def insert_rows(config: Config, pre: State, event: ops.Insert, step: Step, said:
     entry = cached_entry(step.state, event.cache, event.pos)
     if entry is None:
         return ()
-    row = position_row(Rule.INSERT_1, "INSERT", said[1] or "ADD", pre, event.cache, event.pos, event.size)
+    row = position_row(Rule.INSERT_1, "INSERT", labels[1] or "ADD", pre, event.cache, event.pos, event.size)
     total = pre.size_bytes + event.size
     return (
         row._replace(
@@ -203,22 +205,22 @@ def insert_rows(config: Config, pre: State, event: ops.Insert, step: Step, said:
     )
 
 
-def get_rows(config: Config, pre: State, event: ops.Get, step: Step, said: RowLabels) -> tuple[Row, ...]:
-    """A hit or a miss."""
-    cause = said[1] or "GET"
+def get_rows(config: Config, pre: State, event: ops.Get, step: Step, labels: RowLabels) -> tuple[Row, ...]:
+    """Return the row of a hit or a miss."""
+    cause = labels[1] or "GET"
     if cached_entry(pre, event.cache, event.pos) is None:
-        return (position_row(said[0] or Rule.READ_1, "MISS", cause, pre, event.cache, event.pos),)
-    return (entry_row(said[0] or Rule.READ_2, "HIT", cause, pre, step.state, event.cache, event.pos),)
+        return (position_row(labels[0] or Rule.READ_1, "MISS", cause, pre, event.cache, event.pos),)
+    return (entry_row(labels[0] or Rule.READ_2, "HIT", cause, pre, step.state, event.cache, event.pos),)
 
 
-def range_rows(config: Config, pre: State, event: ops.GetRange, step: Step, said: RowLabels) -> tuple[Row, ...]:
-    """A hit for each position that is cached, ascending."""
-    found = sorted(pos for pos in entries_of(pre, event.cache) if event.first <= pos <= event.last)
-    return tuple([entry_row(Rule.READ_4, "HIT", "GET", pre, step.state, event.cache, pos) for pos in found])
+def range_rows(config: Config, pre: State, event: ops.GetRange, step: Step, labels: RowLabels) -> tuple[Row, ...]:
+    """Return a hit for each cached position, ascending."""
+    positions = sorted(pos for pos in entries_of(pre, event.cache) if event.first <= pos <= event.last)
+    return tuple([entry_row(Rule.READ_4, "HIT", "GET", pre, step.state, event.cache, pos) for pos in positions])
 
 
-def count_rows(config: Config, pre: State, event: Any, step: Step, said: RowLabels) -> tuple[Row, ...]:
-    """A count that changed; that of an entry without one tells nothing."""
+def count_rows(config: Config, pre: State, event: Any, step: Step, labels: RowLabels) -> tuple[Row, ...]:
+    """Return the row of a changed count; an entry without a count has none."""
     entry = cached_entry(pre, event.cache, event.pos)
     if entry is None or entry.expected_reads is None:
         return ()
@@ -239,9 +241,9 @@ REMOVAL_LABELS: Final[dict[type[ops.Op], RowLabels]] = {
 }
 
 
-def removal_rows(config: Config, pre: State, event: Any, step: Step, said: RowLabels) -> tuple[Row, ...]:
-    """One row for each entry that has left, ascending; each shows the bytes of what has not left up to it."""
-    rule, cause = REMOVAL_LABELS[type(event)] if said is OWN_LABELS else said
+def removal_rows(config: Config, pre: State, event: Any, step: Step, labels: RowLabels) -> tuple[Row, ...]:
+    """Return one row for each removed entry, ascending; each shows the bytes left after it."""
+    rule, cause = REMOVAL_LABELS[type(event)] if labels is OWN_LABELS else labels
     assert rule is not None
     entries = entries_of(pre, event.cache)
     gone = sorted(entries.keys() - entries_of(step.state, event.cache).keys())
@@ -249,7 +251,7 @@ def removal_rows(config: Config, pre: State, event: Any, step: Step, said: RowLa
 
 
 def _removed_row(rule: Rule, cause: str | None, pre: State, cache: CacheName, gone: Iterable[Position]) -> Row:
-    """The row of the last of these."""
+    """Return the row of the last of these entries."""
     entries = pre.caches[cache].entries
     *_, pos = gone
     total = pre.size_bytes - sum([entries[one].size_bytes for one in gone])
@@ -257,15 +259,15 @@ def _removed_row(rule: Rule, cause: str | None, pre: State, cache: CacheName, go
     return row._replace(bytes_after=total, manager_bytes=total)
 
 
-def cursor_rows(config: Config, pre: State, event: Any, step: Step, said: RowLabels) -> tuple[Row, ...]:
-    """A cursor that was added, has moved, or was taken out; a call without effect tells nothing."""
+def cursor_rows(config: Config, pre: State, event: Any, step: Step, labels: RowLabels) -> tuple[Row, ...]:
+    """Return the row of a cursor that was added, moved or removed; a call without effect has none."""
     cache = pre.caches.get(event.cache)
     members = {} if cache is None else cache.members
     is_member = event.cursor in members
-    stuck = not config.evict_by_expected_reads and members.get(event.cursor) is None
+    cannot_move = not config.evict_by_expected_reads and members.get(event.cursor) is None
     rule, op = (Rule.CURSOR_2 if is_member else Rule.CURSOR_1), "CURSOR_ADD"
     if type(event) is not ops.CursorAdd:
-        if not is_member or (type(event) is ops.CursorMove and stuck):
+        if not is_member or (type(event) is ops.CursorMove and cannot_move):
             return ()
         rule, op = (Rule.CURSOR_3, "CURSOR_MOVE") if type(event) is ops.CursorMove else (Rule.CURSOR_5, "CURSOR_REMOVE")
     to = getattr(event, "pos", None)
@@ -275,8 +277,8 @@ def cursor_rows(config: Config, pre: State, event: Any, step: Step, said: RowLab
     return (row._replace(manager_bytes=total, cursor=event.cursor),)
 
 
-def value_rows(config: Config, pre: State, event: Any, step: Step, said: RowLabels) -> tuple[Row, ...]:
-    """The settings in force, or the counters, as one value."""
+def value_rows(config: Config, pre: State, event: Any, step: Step, labels: RowLabels) -> tuple[Row, ...]:
+    """Return the row with the effective settings, or the counters, as one value."""
     if type(event) is ops.Metrics:
         return (_value_row(Rule.METRICS_7, "METRICS", pre, {**pre.counts._asdict(), "bytes": pre.size_bytes}),)
     grace = config.ttl_nanos // 500_000 if config.grace_millis is None else config.grace_millis
@@ -306,26 +308,25 @@ ROWS: Final[dict[type[ops.Op], Rows]] = {
     ops.Get: get_rows,
     ops.GetRange: range_rows,
 }
-"""The rows of each operation; those of the passes stand beside this module, those of its parts in `whole`."""
+"""The rows of each operation; those of passes are defined in `pass_definitions`."""
 
 
 def rows_of_operation(
-    config: Config, pre: State, event: ops.Op, step: Step, said: RowLabels = OWN_LABELS
+    config: Config, pre: State, event: ops.Op, step: Step, labels: RowLabels = OWN_LABELS
 ) -> tuple[Row, ...]:
-    """The rows that this operation tells of itself in a step like this; a refused one tells nothing."""
+    """Return the rows that this operation writes of its own; a refused one writes none."""
     if refusable(config, pre, event):
         return ()
-    return ROWS[type(event)](config, pre, event, step, said)
+    return ROWS[type(event)](config, pre, event, step, labels)
 
 
 def open_row(pre: State, cache: CacheName) -> Row:
-    """The row of the first step that names a cache, or that names it again after it was taken out."""
+    """Build the row of a step that names a cache first, or names it again after its removal."""
     total = pre.size_bytes
     return Row(Rule.STATE_9, "CACHE_OPEN", None, pre.now_nanos, total, None, cache, manager_bytes=total)
 
 
-# --- whole
-# A step and its parts: which parts there are, in which order, and that the rows of the step are theirs.
+# A step and its parts.
 
 READ_OPS: Final = (ops.Read, ops.ReadOne)
 PASS_OPS: Final = (ops.Expire, ops.Evict)
@@ -333,7 +334,7 @@ PASS_OPS: Final = (ops.Expire, ops.Evict)
 LOOKING_OPS: Final = frozenset(
     {ops.Exists, ops.Usage, ops.Observe, ops.CursorRank, ops.Slowest, ops.Cursors, ops.ShouldCache}
 )
-"""The operations that only look: they change nothing, and tell nothing but their answer."""
+"""The operations that only observe: they change nothing and write no rows."""
 
 PART_LABELS: Final[dict[tuple[type[ops.Op], type[ops.Op]], RowLabels]] = {
     (ops.Read, ops.Get): (Rule.READ_7, "READ"),
@@ -341,7 +342,7 @@ PART_LABELS: Final[dict[tuple[type[ops.Op], type[ops.Op]], RowLabels]] = {
     (ops.Read, ops.Insert): (None, "FILL"),
     (ops.RemoveCache, ops.Clear): (Rule.INVALIDATE_9, "CLOSE"),
 }
-"""The rule and the cause of the rows of a part, by the operation of the step and that of the part."""
+"""The rule and cause of the rows of a part, by the operations of the step and of the part."""
 
 PASS_ORIGINS: Final[dict[type[ops.Op], str]] = {
     ops.Expire: "CALL",
@@ -351,11 +352,11 @@ PASS_ORIGINS: Final[dict[type[ops.Op], str]] = {
     ops.Read: "TRIGGER",
     ops.RunScheduled: "TRIGGER",
 }
-"""Who asks for a pass, by the operation of the step."""
+"""The origin of a pass, by the operation of the step."""
 
 
 def are_fills_wanted(config: Config, event: ops.Op) -> bool:
-    """Whether what storage gives is offered to the cache; where caching is off it is, and is not taken."""
+    """Return whether fills are offered to the cache; if caching is off they are offered but not taken."""
     if type(event) is not ops.Read:
         return False
     least = 0 if config.variants.zero_reads is ZeroReads.COUNTED else 1
@@ -363,7 +364,7 @@ def are_fills_wanted(config: Config, event: ops.Op) -> bool:
 
 
 def parts_of_read(config: Config, pre: State, event: Any, step: Step) -> Iterator[ops.Op]:
-    """The lookups of what is cached, the offers of what is not, then the deliveries of what is cached by then."""
+    """Yield the lookups of cached positions, the offers of the others, then the deliveries of what is cached."""
     wanted = requested_positions(event)
     before = entries_of(pre, event.cache)
     yield from (ops.Get(event.cache, pos) for pos in wanted if pos in before)
@@ -374,12 +375,12 @@ def parts_of_read(config: Config, pre: State, event: Any, step: Step) -> Iterato
                 yield ops.Insert(event.cache, pos, size, event.expected_reads, pos.entry)
     if event.hold is ABSENT:
         states = [part.step.state for part in step.parts if type(part.event) is not ops.MarkRead]
-        kept = entries_of(states[-1] if states else pre, event.cache)
-        yield from (ops.MarkRead(event.cache, pos) for pos in wanted if pos in kept)
+        remaining = entries_of(states[-1] if states else pre, event.cache)
+        yield from (ops.MarkRead(event.cache, pos) for pos in wanted if pos in remaining)
 
 
 def parts_of(config: Config, pre: State, event: Any, step: Step) -> list[ops.Op]:
-    """The operations that a step consists of, size passes left out: when one is due is a matter of the trigger."""
+    """Return the operations that a step consists of, without size passes: laws of the trigger check those."""
     kind = type(event)
     if refusable(config, pre, event):
         return []
@@ -396,26 +397,26 @@ def parts_of(config: Config, pre: State, event: Any, step: Step) -> list[ops.Op]
 
 
 def has_its_parts(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """Whether a step consists of these operations, in this order."""
+    """Return whether a step consists of these operations, in this order."""
     if not step.parts and type(event) not in COMPOSED_OPS:
         return True
-    told_of = [part.event for part in step.parts if type(part.event) is not ops.Evict]
-    return told_of == parts_of(config, pre, event, step)
+    events = [part.event for part in step.parts if type(part.event) is not ops.Evict]
+    return events == parts_of(config, pre, event, step)
 
 
 COMPOSED_OPS: Final = frozenset({*READ_OPS, ops.Release, ops.RemoveCache, ops.Cycle})
-"""The operations that consist of others."""
+"""The operations that consist of other operations."""
 
 
 def own_rows(config: Config, pre: State, event: Any, step: Step, whole: ops.Op) -> tuple[Row, ...]:
-    """The rows of a step without parts, or of one part, within the step of an operation."""
+    """Return the rows of a step without parts, or of one part, within the step of an operation."""
     if type(event) in PASS_OPS:
         return pass_rows(config, pre, event, step, PASS_ORIGINS[type(whole)])
     return rows_of_operation(config, pre, event, step, PART_LABELS.get((type(whole), type(event)), OWN_LABELS))
 
 
 def rows_of_read(config: Config, pre: State, event: Any, step: Step) -> Iterator[Row]:
-    """Every position as it was looked up, ascending; then the fills; then the deliveries."""
+    """Yield every position as it was looked up, ascending, then the fills, then the deliveries."""
     parts = [(part.event, row) for part in step.parts for row in part.step.rows]
     hits = {one.pos: row for one, row in parts if type(one) is ops.Get}
     wanted = requested_positions(event)
@@ -431,14 +432,14 @@ def rows_of_read(config: Config, pre: State, event: Any, step: Step) -> Iterator
 
 
 def delivery_rows(step: Step) -> Iterator[Row]:
-    """The rows of what was handed over and is given back."""
+    """Yield the rows of released positions."""
     for part in step.parts:
         if type(part.event) is ops.MarkRead:
             yield from (row._replace(rule=Rule.COUNT_5) for row in part.step.rows)
 
 
 def rows_of_parts(config: Config, pre: State, event: Any, step: Step) -> Iterator[Row]:
-    """The rows of a step that consists of others."""
+    """Yield the rows of a step that consists of parts."""
     if type(event) in READ_OPS:
         yield from rows_of_read(config, pre, event, step)
     elif type(event) is ops.Release:
@@ -450,7 +451,7 @@ def rows_of_parts(config: Config, pre: State, event: Any, step: Step) -> Iterato
 
 
 def rows_follow(config: Config, pre: State, event: Any, step: Step, opens: bool) -> bool:
-    """Whether the rows of a step and of its parts say what was done; `opens`: it opens the cache that it names."""
+    """Check that the rows of a step and its parts say what was done; `opens`: the step opens its cache."""
     first = (open_row(pre, event.cache),) if opens else ()
     if not step.parts and (type(event) not in COMPOSED_OPS or refusable(config, pre, event)):
         return step.rows == (*first, *own_rows(config, pre, event, step, event))
@@ -459,20 +460,16 @@ def rows_follow(config: Config, pre: State, event: Any, step: Step, opens: bool)
     )
 
 
-# --- defined
-# Definitions: what a step is, as a function of the state before it, made in another way than the reference makes it.
-#
-# Together with the frames they leave nothing open: what an operation may change is defined here or by a law of a rule,
-# and all else is as it was. They speak where no law of a rule has spoken, and then name the rule of the operation.
+# The whole definition.
 
 
 def check_definition(config: Config, pre: State, event: Op, step: Step) -> tuple[Rule, ...]:
-    """The rule of the operation, where the step is not what is defined or leaves its frame."""
+    """Return the rule of the operation if the step is not as defined or leaves its frame, else nothing."""
     return () if is_defined(config, pre, event, step) else (event.rule,)
 
 
 def is_defined(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """Whether a step is the one that its operation is defined as, and keeps to its frame."""
+    """Return whether a step is what its operation is defined as, and keeps to its frame."""
     if not step.parts and step.state is pre and not step.rows and type(event) in LOOKING_OPS:
         return ANSWERS[type(event)](config, pre, event, step)
     first = is_opening(pre, event, step)
@@ -487,13 +484,13 @@ def is_defined(config: Config, pre: State, event: Op, step: Step) -> bool:
 
 
 def is_open_as_defined(event: Any, step: Step, first: bool) -> bool:
-    """A step opens the cache that it names, if it is not open; after `remove_cache` it is not."""
+    """Check that a step opens the cache that it names; after `remove_cache` the cache is closed."""
     is_closing = type(event) is RemoveCache
     return not (first or is_closing) or step.state.caches[event.cache].is_open is not is_closing
 
 
 def _is_defined_part(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """Whether a step without parts, or one part, makes of the state and answers what is defined."""
+    """Return whether a step without parts, or one part, leaves the defined state and answer."""
     if type(event) in PASS_OPS:
         return refusable(config, pre, event) or is_defined_pass(config, pre, event, step)  # type: ignore[arg-type]
     return ANSWERS[type(event)](config, pre, event, step) and keeps_held_positions(config, pre, event, step)

@@ -1,4 +1,10 @@
-"""What the operations may change: the aspects of the state, and whose they may be."""
+"""The frame conditions of `pulsar-pip430`: what each operation may change of the state.
+
+An `Aspect` is a part of the state, such as the mark or the removal queue. An `Extent` says of which keys an aspect may
+change, such as the operation's position or its cache. `MAY_CHANGE` holds the declaration of each operation, `STATE` the
+shape of the state. `changes_outside` compares the states of a step and returns what no declaration allows. A step with
+parts is compared part by part; what lies between two parts is compared with the declaration of the whole operation.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +60,7 @@ class Aspect(Enum):
 
 
 class Extent(Enum):
-    """Whose aspect it may be, in words; each narrower than those after it that hold it."""
+    """The keys of which an aspect may change, in words; each extent is narrower than the later ones that contain it."""
 
     __hash__ = object.__hash__
 
@@ -77,7 +83,7 @@ MayChange = Mapping[Aspect, Extent]
 NOTHING: Final[MayChange] = {}
 
 OPENED: Final[MayChange] = {Aspect.CACHES: Extent.CACHE, Aspect.GRACE: Extent.CACHE, Aspect.IS_OPEN: Extent.CACHE}
-"""What any operation may change that names a cache which is not open, beside what it declares."""
+"""The changes that any operation may make in addition when it names a cache that is not open."""
 
 _LEAVING: Final[MayChange] = {
     Aspect.QUEUE: Extent.ALL,
@@ -94,25 +100,21 @@ PASS: Final[MayChange] = {
     Aspect.CACHE_BYTES: Extent.TAKEN,
     **_LEAVING,
 }
-"""What a pass may change."""
+"""The changes that a pass may make."""
 
 TRIGGERING: Final[MayChange] = {Aspect.CYCLES: Extent.ALL, Aspect.IS_SCHEDULED: Extent.ALL}
-"""What the trigger of an insert may change beside the pass that it runs or schedules."""
+"""The changes that the trigger of an insert may make, besides those of the pass."""
 
 READING: Final[MayChange] = {Aspect.HITS: Extent.ALL, Aspect.MISSES: Extent.ALL, Aspect.HOLDS: Extent.HOLD}
-"""What a read may change beside what its parts do."""
+"""The changes that a read may make, besides those of its parts."""
 
 
 def removal(whose: Extent) -> MayChange:
-    """What a removal by a call may change: these entries, and what follows from it."""
+    """Return the changes that a removal by a call may make: these entries, and what follows from it."""
     return {Aspect.ENTRIES: whose, Aspect.CACHE_BYTES: Extent.CACHE, **_LEAVING}
 
 
-# --- frame
-# The law of frames: a step changes what its operation declares, and nothing else.
-#
-# A step that names parts is looked at link by link: each part is held to the frame of its own operation, and what lies
-# between two of them to what the operation of the step may change beside its parts.
+# The shape of the state, and what is compared.
 
 ENTRY: Final = Record((Aspect.SIZE, Aspect.STAMP, Aspect.REQUEUES, Aspect.MARK, Aspect.COUNT, Aspect.PAYLOAD))
 
@@ -136,7 +138,7 @@ STATE: Final = Record(
         COUNTS,
     )
 )
-"""The aspects of the state: one for each field of `State`, and of what it is made of, in their order."""
+"""The shape of the state: one aspect for each field of `State`, and for the fields of its parts, in order."""
 
 MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.CursorAdd: {Aspect.CURSORS: Extent.CURSOR},
@@ -178,17 +180,17 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.ReadOne: READING,
     ops.Release: {Aspect.HOLDS: Extent.HOLD},
 }
-"""What each operation may change."""
+"""The changes that each operation may make."""
 
 BESIDE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Insert: TRIGGERING,
 }
-"""What an operation may change beside its parts, where that is not what it may change without any."""
+"""The changes that an operation may make between its parts, if they differ from those without parts."""
 
 changes: Final = build_comparison(STATE)
 
 IsWithin = Callable[[State, Any, Step, Key], bool]
-"""Whether a key belongs to whose aspect may change, by the state before a step, its event, and what it made."""
+"""Return whether a key is in an extent, given the state before a step, its event and the step."""
 
 
 def _is_in_range(pre: State, event: Any, step: Step, key: Key) -> bool:
@@ -196,7 +198,7 @@ def _is_in_range(pre: State, event: Any, step: Step, key: Key) -> bool:
 
 
 def _is_taken(pre: State, event: Any, step: Step, key: Key) -> bool:
-    """An entry that the pass took; the bytes of a cache: of one of which it took an entry."""
+    """Return whether the pass took this entry, or an entry of this cache."""
     taken = walk(pre, step).takes
     if len(key) == 2:
         return any(take.slot == key for take in taken)
@@ -225,11 +227,11 @@ IS_IN: Final[dict[Extent, IsWithin]] = {
     Extent.CACHE: lambda pre, event, step, key: key[0] == event.cache,
     Extent.TAKEN: _is_taken,
 }
-"""What each word of a declaration means; `Of.ALL` leaves nothing out."""
+"""The meaning of each extent; `Extent.ALL` excludes nothing."""
 
 
 def is_opening(pre: State, event: Op, step: Step) -> bool:
-    """Whether the step opens the cache that its event names: it is not open, and the step is not refused."""
+    """Return whether the step opens the cache that its event names: it is not open, and the step is not refused."""
     name = getattr(event, "cache", ABSENT)
     if name is ABSENT or type(step.outcome) is Refused:
         return False
@@ -238,7 +240,7 @@ def is_opening(pre: State, event: Op, step: Step) -> bool:
 
 
 class FramedStep(NamedTuple):
-    """A step without parts, one part of a step, or what lies between two parts; and what that may change."""
+    """A step without parts, one part, or the gap between two parts, with the changes that it may make."""
 
     pre: State
     event: Op
@@ -247,37 +249,37 @@ class FramedStep(NamedTuple):
 
 
 def framed_steps(pre: State, event: Op, step: Step) -> Iterator[FramedStep]:
-    """Everything in a step that has a frame."""
+    """Yield everything in a step that has a frame."""
     if not step.parts:
         yield FramedStep(pre, event, step, MAY_CHANGE[type(event)])
         return
     beside = BESIDE.get(type(event), MAY_CHANGE[type(event)])
-    met = pre
+    previous = pre
     for part in step.parts:
-        if met is not part.pre:
-            yield FramedStep(met, event, step._replace(state=part.pre), beside)
+        if previous is not part.pre:
+            yield FramedStep(previous, event, step._replace(state=part.pre), beside)
         yield FramedStep(part.pre, part.event, part.step, MAY_CHANGE[type(part.event)])
-        met = part.step.state
-    if met is not step.state:
-        yield FramedStep(met, event, step, beside)
+        previous = part.step.state
+    if previous is not step.state:
+        yield FramedStep(previous, event, step, beside)
 
 
 def changes_outside_frame(one: FramedStep) -> list[Change]:
-    """What changed though it is not declared."""
+    """Return what changed although it is not declared."""
     pre, event, step, may_change = one
-    found = changes(pre, step.state)
-    if not found:
+    differences = changes(pre, step.state)
+    if not differences:
         return []
 
     def is_in(whose: Extent, key: Key) -> bool:
         return whose is Extent.ALL or IS_IN[whose](pre, event, step, key)
 
-    wrong = undeclared_changes(found, may_change, is_in)
+    wrong = undeclared_changes(differences, may_change, is_in)
     return undeclared_changes(wrong, OPENED, is_in) if wrong and is_opening(pre, event, step) else wrong
 
 
 def changes_outside(pre: State, event: Op, step: Step) -> list[Change]:
-    """Everything that a step changed outside the frames: its own, and those of its parts."""
+    """Return everything that a step changed outside its frame and the frames of its parts."""
     if step.state is pre and not step.parts:
         return []
     return [change for one in framed_steps(pre, event, step) for change in changes_outside_frame(one)]

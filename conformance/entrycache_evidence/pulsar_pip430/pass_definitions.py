@@ -1,10 +1,10 @@
 """What a pass makes of a state, in closed form: no queue is walked, and nothing is taken one by one.
 
-Put every live slot at its place in the queue, from 0. An entry is spared a number of times that is known before the
-pass begins: once if access extends its stay, and then as often as its budget allows while reads are expected. So it
-leaves in the round of that number, if the pass comes so far. Whoever is sorted by round, then by place, leaves in that
-order; the sums of the sizes in that order tell where a size pass has freed enough. A time pass ends in round 0, at
-the last entry that is old enough.
+Every live slot has a place in the queue, from 0. How often an entry is spared is known before the pass begins: once if
+access extends its stay, and then as often as its budget allows while reads are expected. The entry leaves in the round
+of that number, if the pass gets so far. Sorted by round, then by place, the entries are in the order in which they
+leave; prefix sums of their sizes show where a size pass has freed enough. A time pass ends in round 0, at the last
+entry that is old enough. The second half derives the rows of a pass from the same numbers.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from entrycache_reference.vocabulary import ABSENT
 
 
 class Turn(NamedTuple):
-    """The look that a pass takes at a place of the queue, in one of its rounds; sorted, the order of these looks."""
+    """The moment at which a pass looks at a place of the queue, in one of its rounds; sorting gives their order."""
 
     round: int
     place: int
 
 
 class PlacedSlot(NamedTuple):
-    """A live slot at its place, with its entry, and when it leaves if the pass comes so far."""
+    """A live slot at its place, with its entry, and the turn in which it leaves if the pass gets so far."""
 
     slot: Slot
     entry: Entry
@@ -39,18 +39,18 @@ class PlacedSlot(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """How far a pass comes: up to the turn `last`, that one included. `bound`: its cutoff, or the bytes to free."""
+    """The end of a pass: the turn `last` is included. `bound` is its cutoff, or the bytes to free."""
 
     bound: int
     placed: tuple[PlacedSlot, ...]
     last: Turn
 
     def is_gone(self, one: PlacedSlot) -> bool:
-        """Whether the entry leaves."""
+        """Return whether the entry leaves."""
         return one.leaves <= self.last
 
     def times(self, one: PlacedSlot) -> int:
-        """How often the entry is requeued: in each round in which its turn comes, but the one in which it leaves."""
+        """Return how often the entry is requeued: once in each round of its turn, except the one in which it leaves."""
         if self.is_gone(one):
             return one.leaves.round
         return self.last.round + (one.leaves.place <= self.last.place)
@@ -60,18 +60,18 @@ FIRST_TURN = Turn(0, -1)
 
 
 def is_touched(state: State, entry: Entry) -> bool:
-    """Access extends the stay of the entry."""
+    """Return whether access extends the stay of the entry."""
     return entry.accessed and state.settings.extend_recently_accessed
 
 
 def uses_budget(config: Config, entry: Entry, touched: bool, times: int) -> int:
-    """What these requeues use up of the budget: one each, with a split budget all but the one for access."""
+    """Return how much budget these requeues use: one each, with a split budget all but the one for access."""
     is_split = config.variants.requeue_budget is RequeueBudget.SPLIT
     return times - (is_split and touched and times > 0)
 
 
 def requeues_of(config: Config, state: State, event: Expire | Evict, entry: Entry) -> int:
-    """How often the entry would be requeued by a pass without an end."""
+    """Return how often a pass without an end would requeue the entry."""
     touched = is_touched(state, entry)
     times = int(touched)
     if entry.expected_reads is not None and entry.expected_reads > 0:
@@ -85,12 +85,12 @@ _memo: list[tuple[Config, State, Expire | Evict, Reach]] = []
 
 
 def reach(config: Config, pre: State, event: Expire | Evict) -> Reach:
-    """How far this pass comes in this state; the last answer is kept, as its rows ask for it too."""
+    """Return how far this pass gets in this state; the last result is kept, because its rows need it too."""
     if _memo and _memo[0][0] is config and _memo[0][1] is pre and _memo[0][2] is event:
         return _memo[0][3]
-    found = _compute_reach(config, pre, event)
-    _memo[:] = [(config, pre, event, found)]
-    return found
+    result = _compute_reach(config, pre, event)
+    _memo[:] = [(config, pre, event, result)]
+    return result
 
 
 def _compute_reach(config: Config, pre: State, event: Expire | Evict) -> Reach:
@@ -113,9 +113,9 @@ def _compute_reach(config: Config, pre: State, event: Expire | Evict) -> Reach:
 
 
 def queue_after(pre: State, done: Reach) -> tuple[Slot | None, ...]:
-    """The queue after the pass: what it has still to reach in its round, then what it has requeued in it.
+    """Return the queue after the pass: slots not reached in the last round, then those requeued in it.
 
-    Dead slots stay where they are while no pass has come to them, so in round 0 only; at the head there is none.
+    Dead slots stay in place until a pass reaches them, so in round 0 only; at the head there is none.
     """
     live = {one.leaves.place: one for one in done.placed}
     ahead: list[Slot | None] = []
@@ -130,7 +130,7 @@ def queue_after(pre: State, done: Reach) -> tuple[Slot | None, ...]:
 
 
 def entry_after(config: Config, pre: State, done: Reach, one: PlacedSlot) -> Entry | None:
-    """The entry after the pass, None: it has left."""
+    """Return the entry after the pass; None if it has left."""
     times = done.times(one)
     if done.is_gone(one):
         return None
@@ -142,7 +142,7 @@ def entry_after(config: Config, pre: State, done: Reach, one: PlacedSlot) -> Ent
 
 
 def turns(pre: State, done: Reach) -> Iterator[tuple[Turn, PlacedSlot | None]]:
-    """Every slot that the pass takes, in the order in which it does; None: a dead one."""
+    """Yield every slot that the pass takes, in order; None for a dead slot."""
     taken: list[tuple[Turn, PlacedSlot | None]] = []
     for one in done.placed:
         place = one.leaves.place
@@ -155,7 +155,7 @@ def turns(pre: State, done: Reach) -> Iterator[tuple[Turn, PlacedSlot | None]]:
 
 
 def is_defined_pass(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
-    """Whether entries, queue and answer are those of the pass; that all else is as it was is a matter of frames."""
+    """Return whether entries, queue and answer are those of the pass; frames check everything else."""
     done = reach(config, pre, event)
     gone = [one.entry.size_bytes for one in done.placed if done.is_gone(one)]
     return (
@@ -168,12 +168,11 @@ def is_defined_pass(config: Config, pre: State, event: Expire | Evict, step: Ste
     )
 
 
-# --- pass_rows
-# What the rows of a pass say, in closed form: the turns of the slots that it took, between its beginning and end.
+# The rows of a pass.
 
 
 def pass_rows(config: Config, pre: State, event: Expire | Evict, step: Step, origin: str) -> tuple[Row, ...]:
-    """The rows of the pass that runs in this state; `origin`: who asked for it."""
+    """Return the rows of the pass that runs in this state; `origin` says who asked for it."""
     if refusable(config, pre, event):
         return ()
     done = reach(config, pre, event)
@@ -188,12 +187,12 @@ def pass_rows(config: Config, pre: State, event: Expire | Evict, step: Step, ori
 
 
 def _bound_after(event: Expire | Evict, done: Reach, freed: int) -> int:
-    """A cutoff stays, a need shrinks by what was freed."""
+    """Return the bound after `freed` bytes: a cutoff stays, a need shrinks."""
     return done.bound - freed if type(event) is Evict else done.bound
 
 
 def _common_row(pre: State, event: Expire | Evict, done: Reach, rule: Rule, op: str, freed: tuple[int, int]) -> Row:
-    """What every row of a pass shows; `freed`: before it and after it."""
+    """Build what every row of a pass shows; `freed` counts the bytes before it and after it."""
     total = pre.size_bytes - freed[1]
     return Row(
         rule,
@@ -209,7 +208,7 @@ def _common_row(pre: State, event: Expire | Evict, done: Reach, rule: Rule, op: 
 
 
 def _row_of_pass(row: Row, pre: State, event: Expire | Evict, origin: str) -> Row:
-    """A row about the pass as a whole: of a size pass also its thresholds."""
+    """Complete a row about the pass as a whole; a size pass also shows its thresholds."""
     if type(event) is Expire:
         return row._replace(origin=origin)
     return row._replace(origin=origin, trigger_bytes=trigger_of(pre), target_bytes=target_of(pre))
@@ -221,7 +220,7 @@ def _begin_row(pre: State, event: Expire | Evict, done: Reach, origin: str) -> R
 
 
 def _end_row(pre: State, event: Expire | Evict, done: Reach, step: Step, origin: str, freed: int) -> Row:
-    """The end: at the head that is left, whose stamp it shows, or because nothing is left."""
+    """Build the row of the end: at the head that is left, whose stamp it shows, or with no slot left."""
     queue = step.state.queue
     head = cached_entry(step.state, queue[0].cache, queue[0].pos) if queue and queue[0] is not None else None
     empty = Rule.EVICT_4 if type(event) is Evict else Rule.EXPIRE_2
@@ -239,7 +238,7 @@ def _taken_row(
     one: PlacedSlot | None,
     freed: tuple[int, int],
 ) -> Row:
-    """A slot that was taken: dropped, removed, or put at the tail."""
+    """Build the row of a taken slot: dropped, removed, or put at the tail."""
     if one is None:
         return _common_row(pre, event, done, Rule.EVICT_1, "TOMBSTONE", freed)
     entry, touched = one.entry, is_touched(pre, one.entry)

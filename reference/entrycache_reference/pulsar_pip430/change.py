@@ -1,4 +1,7 @@
-"""The smallest changes of a state. Every rule function is made of these.
+"""The smallest changes of a state, and the trace rows about them; every operation is made of these.
+
+The first half reads and replaces entries, caches and slots, and keeps the sums of bytes, the queue, the holds and the
+counters consistent. The second half builds one `Row` for each kind of event. No function here decides anything.
 
 Beside: RangeEntryCacheManagerImpl.entryAdded, .entriesRemoved (managed-ledger 4.2.4)
 """
@@ -15,30 +18,30 @@ EMPTY_CACHE = Cache({}, 0)
 
 
 def cache_of(state: State, name: CacheName) -> Cache:
-    """The cache of that name; an empty one where the name is not known."""
+    """Return the cache of that name, or an empty one if the name is unknown."""
     return state.caches.get(name, EMPTY_CACHE)
 
 
 def entry_at(state: State, name: CacheName, pos: Position) -> Entry | None:
-    """The cached entry at a position, or None."""
+    """Return the cached entry at a position, or None."""
     return cache_of(state, name).entries.get(pos)
 
 
 def with_cache(state: State, name: CacheName, entries: Mapping[Position, Entry], size_bytes: int) -> State:
-    """The state with this content of one cache."""
+    """Return the state with this content of one cache."""
     cache = cache_of(state, name)._replace(entries=entries, size_bytes=size_bytes)
     return state._replace(caches={**state.caches, name: cache})
 
 
 def with_entry(state: State, name: CacheName, pos: Position, entry: Entry) -> State:
-    """The state with one entry replaced by another of the same size."""
+    """Return the state with one entry replaced by another of the same size."""
     cache = cache_of(state, name)
     return with_cache(state, name, {**cache.entries, pos: entry}, cache.size_bytes)
 
 
 @rule(Rule.STATE_1, Rule.STATE_2, Rule.STATE_3, Rule.METRICS_3)
 def add_entry(state: State, name: CacheName, pos: Position, entry: Entry) -> State:
-    """The state with a new entry: in its cache, at the tail of the queue, in both sums of bytes."""
+    """Return the state with a new entry in its cache, at the tail of the queue, and in both sums of bytes."""
     cache = cache_of(state, name)
     added = with_cache(state, name, {**cache.entries, pos: entry}, cache.size_bytes + entry.size_bytes)
     return added._replace(
@@ -52,24 +55,24 @@ def add_entry(state: State, name: CacheName, pos: Position, entry: Entry) -> Sta
 def drop_claims(
     holds: Mapping[HoldName, tuple[HeldPosition, ...]], gone: frozenset[Slot]
 ) -> Mapping[HoldName, tuple[HeldPosition, ...]]:
-    """The holds after these entries have left: they keep what was handed over, but it is cached no more."""
-    if not gone or not any(held.is_cached and held.slot in gone for kept in holds.values() for held in kept):
+    """Return the holds after these entries have left: each held position stays, but is cached no more."""
+    if not gone or not any(held.is_cached and held.slot in gone for remaining in holds.values() for held in remaining):
         return holds
     return {
-        name: tuple(HeldPosition(held.slot, held.is_cached and held.slot not in gone) for held in kept)
-        for name, kept in holds.items()
+        name: tuple(HeldPosition(held.slot, held.is_cached and held.slot not in gone) for held in remaining)
+        for name, remaining in holds.items()
     }
 
 
 @rule(Rule.STATE_1, Rule.STATE_2, Rule.METRICS_4)
 def drop_entries(state: State, name: CacheName, positions: tuple[Position, ...]) -> State:
-    """The state without these entries of one cache; their slots in the queue are dead (R-INVALIDATE-6)."""
+    """Return the state without these entries of one cache; their slots in the queue are dead (R-INVALIDATE-6)."""
     cache = cache_of(state, name)
     gone = frozenset(Slot(name, pos) for pos in positions)
     freed = sum(cache.entries[pos].size_bytes for pos in positions)
-    kept = {pos: entry for pos, entry in cache.entries.items() if Slot(name, pos) not in gone}
+    remaining = {pos: entry for pos, entry in cache.entries.items() if Slot(name, pos) not in gone}
     queue = tuple(DEAD if slot in gone else slot for slot in state.queue)
-    left = with_cache(state, name, kept, cache.size_bytes - freed)
+    left = with_cache(state, name, remaining, cache.size_bytes - freed)
     return left._replace(
         queue=queue,
         size_bytes=state.size_bytes - freed,
@@ -79,12 +82,11 @@ def drop_entries(state: State, name: CacheName, positions: tuple[Position, ...])
 
 
 def positions_between(state: State, name: CacheName, first: Position, last: Position) -> tuple[Position, ...]:
-    """The cached positions from `first` to `last`, both included, ascending."""
+    """Return the cached positions from `first` to `last`, both included, in ascending order."""
     return tuple(sorted(pos for pos in cache_of(state, name).entries if first <= pos <= last))
 
 
-# --- rows
-# The rows of a trace that rule functions write, one function a kind.
+# The rows of a trace: one function for each kind.
 
 
 def entry_row(
@@ -97,7 +99,7 @@ def entry_row(
     before: Entry,
     expected_reads: int | None,
 ) -> Row:
-    """A row about a cached entry: its flags and stamp before the event, `expected_reads` after it."""
+    """Build a row about a cached entry: its flags and stamp before the event, `expected_reads` after it."""
     return Row(
         rule,
         op,
@@ -125,7 +127,7 @@ def absent_row(
     pos: Position,
     size_bytes: int | None = None,
 ) -> Row:
-    """A row about a position that this event leaves uncached, or about an offer that was not taken."""
+    """Build a row about a position that stays uncached, or about an offer that was not taken."""
     return Row(
         rule,
         op,
@@ -143,7 +145,7 @@ def absent_row(
 def removed_rows(
     rule: Rule, cause: str, before: State, cache: CacheName, positions: tuple[Position, ...]
 ) -> tuple[Row, ...]:
-    """The rows of entries that leave by a call, one after another: each shows the bytes that are left after it."""
+    """Build the rows of entries that a call removes, in order; each shows the bytes that are left after it."""
     rows: list[Row] = []
     bytes_left = before.size_bytes
     for pos in positions:
@@ -155,7 +157,7 @@ def removed_rows(
 
 
 def open_row(state: State, cache: CacheName) -> Row:
-    """The first step that names a cache (R-STATE-9)."""
+    """Build the row of the first step that names a cache (R-STATE-9)."""
     return Row(
         Rule.STATE_9,
         "CACHE_OPEN",
@@ -168,17 +170,17 @@ def open_row(state: State, cache: CacheName) -> Row:
 
 
 def close_row(state: State, cache: CacheName) -> Row:
-    """A cache was taken out of the manager (R-INVALIDATE-9)."""
+    """Build the row of a cache that was removed from the manager (R-INVALIDATE-9)."""
     return open_row(state, cache)._replace(rule=Rule.INVALIDATE_9, op="CACHE_CLOSE")
 
 
 def value_row(rule: Rule, op: str, state: State, value: str) -> Row:
-    """A row whose content stands in the column `value`."""
+    """Build a row whose content stands in the column `value`."""
     return Row(rule, op, None, state.now_nanos, state.size_bytes, manager_bytes=state.size_bytes, value=value)
 
 
 def cursor_row(rule: Rule, op: str, state: State, cache: CacheName, cursor: CursorName, pos: Position | None) -> Row:
-    """A row about a cursor; the position columns hold its new position."""
+    """Build a row about a cursor; the position columns hold its new position."""
     return Row(
         rule,
         op,

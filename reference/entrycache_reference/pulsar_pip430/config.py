@@ -1,4 +1,9 @@
-"""The constants of a run, and the five settings that can change while it goes on."""
+"""The configuration of a run: settings, variants, and the constants that never change.
+
+`Config` is what a run starts with; its defaults are those of Pulsar 4.2. Five of its values are `Settings`: `configure`
+changes them while the run goes on, so the state holds the current ones. `Variants` names how the behaviour of releases
+differs; its defaults are the specification. Each variant is an enum whose first member is the default behaviour.
+"""
 
 from __future__ import annotations
 
@@ -14,49 +19,49 @@ Fraction = Annotated[float, Span(0, 1)]
 
 
 class RequeueBudget(Enum):
-    """Variant `requeue_budget` (R-REQUEUE-5): which requeues use up the budget of expected reads."""
+    """Variant `requeue_budget` (R-REQUEUE-5): the requeues that use up the budget of expected reads."""
 
     SHARED = "shared"
     SPLIT = "split"
 
 
 class CountFloor(Enum):
-    """Variant `count_floor` (R-COUNT-8): whether a count stops falling at 0."""
+    """Variant `count_floor` (R-COUNT-8): the value at which a count stops falling, if any."""
 
     NONE = "none"
     ZERO = "zero"
 
 
 class ZeroReads(Enum):
-    """Variant `zero_reads` (R-INSERT-7, R-READ-13): what 0 expected reads of a new entry stand for."""
+    """Variant `zero_reads` (R-INSERT-7, R-READ-13): the meaning of 0 expected reads of a new entry."""
 
     UNCOUNTED = "uncounted"
     COUNTED = "counted"
 
 
 class DuplicateCount(Enum):
-    """Variant `duplicate_count` (R-INSERT-8): whose count a cached entry carries after a duplicate was offered."""
+    """Variant `duplicate_count` (R-INSERT-8): the count of a cached entry after a duplicate was offered."""
 
     KEPT = "kept"
     REPLACED = "replaced"
 
 
 class SizePassRounds(Enum):
-    """Variant `size_pass_rounds` (R-REQUEUE-9): how long a size pass spares entries."""
+    """Variant `size_pass_rounds` (R-REQUEUE-9): the rounds in which a size pass spares entries."""
 
     BUDGET = "budget"
     ONE = "one"
 
 
 class Eviction(Enum):
-    """When the size pass that an insert triggers runs: within the insert, or when `run_scheduled` says so."""
+    """The time of a triggered size pass: within the insert, or when `run_scheduled` is called."""
 
     INLINE = "inline"
     MANUAL = "manual"
 
 
 class Settings(NamedTuple):
-    """The settings in force now."""
+    """The settings that are effective now."""
 
     max_size_bytes: int
     watermark: float
@@ -67,7 +72,7 @@ class Settings(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Variants:
-    """What differs between releases; the defaults are the norm."""
+    """The differences between releases; the defaults are the specification."""
 
     requeue_budget: RequeueBudget = RequeueBudget.SHARED
     count_floor: CountFloor = CountFloor.NONE
@@ -80,8 +85,8 @@ class Variants:
 class Config:
     """The configuration that a run starts with; the defaults are those of Pulsar 4.2.
 
-    `max_size_bytes` 0 disables caching for the whole run. `grace_millis` None stands for twice the
-    time to live, in whole milliseconds.
+    `max_size_bytes` 0 disables caching for the whole run. `grace_millis` None means twice the time to live, in whole
+    milliseconds.
     """
 
     max_size_bytes: Size = 134_217_728
@@ -98,7 +103,7 @@ class Config:
 
     @property
     def settings(self) -> Settings:
-        """The settings at the start of the run."""
+        """Return the settings at the start of the run."""
         return Settings(
             self.max_size_bytes,
             self.watermark,
@@ -109,5 +114,5 @@ class Config:
 
     @property
     def effective_grace_millis(self) -> int:
-        """The grace period in milliseconds, its default filled in."""
+        """Return the grace period in milliseconds, with its default filled in."""
         return 2 * self.ttl_nanos // 1_000_000 if self.grace_millis is None else self.grace_millis

@@ -1,4 +1,8 @@
-"""The active-cursor container of one cache: `cursor_add` to `should_cache`.
+"""Operations on the container of active cursors of one cache: `cursor_add` to `should_cache`.
+
+A cache knows its member cursors and, of those that are tracked, the positions. Members decide whether a new entry is
+cached; ranks say how many cursors are at or behind a position. After the last member leaves, the grace period goes on
+for a while. With `evict_by_expected_reads` off, the container is the older heap, which knows no ranks and no grace.
 
 Beside: ActiveManagedCursorContainerImpl.add, .updateCursor, .removeCursor, .size (managed-ledger 4.2.4)
 """
@@ -7,17 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.change import cache_of, cursor_row
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.ops import (
-    CursorAdd,
-    CursorMove,
-    CursorRank,
-    CursorRemove,
-    Cursors,
-    ShouldCache,
-    Slowest,
-)
 from entrycache_reference.pulsar_pip430.outcomes import (
     CursorRemoved,
     Done,
@@ -38,20 +34,20 @@ NANOS_A_MILLISECOND = 1_000_000
 def with_members(
     state: State, name: CacheName, members: Mapping[CursorName, Position | None], grace_start_nanos: int
 ) -> State:
-    """The state with these cursors of one cache."""
+    """Return the state with these cursors of one cache."""
     cache = cache_of(state, name)._replace(members=members, grace_start_nanos=grace_start_nanos)
     return state._replace(caches={**state.caches, name: cache})
 
 
 def place_cursor(state: State, name: CacheName, cursor: CursorName, pos: Position | None) -> State:
-    """The state with this cursor a member at that position."""
+    """Return the state with this cursor a member at that position."""
     cache = cache_of(state, name)
     return with_members(state, name, {**cache.members, cursor: pos}, cache.grace_start_nanos)
 
 
 @rule(Rule.CURSOR_1, Rule.CURSOR_2, Rule.CURSOR_14)
-def cursor_add(state: State, event: CursorAdd, config: Config) -> Step:
-    """Make a cursor a member; a member only changes its position."""
+def cursor_add(state: State, event: ops.CursorAdd, config: Config) -> Step:
+    """Make a cursor a member; an existing member only changes its position."""
     # GUARD: none.  DECISION: none.
     # EFFECT: only this cursor's position.
     is_member = event.cursor in cache_of(state, event.cache).members
@@ -64,15 +60,15 @@ def cursor_add(state: State, event: CursorAdd, config: Config) -> Step:
 
 @rule(Rule.CURSOR_3, Rule.CURSOR_4, Rule.CURSOR_13)
 def can_move(cache: Cache, cursor: CursorName, config: Config) -> bool:
-    """Whether a move takes effect: of a member, and in the heap container of one that is tracked."""
+    """Return whether a move takes effect: only for a member, in the heap container only for a tracked one."""
     if cursor not in cache.members:
         return False
     return config.evict_by_expected_reads or cache.members[cursor] is not None
 
 
 @rule(Rule.CURSOR_3, Rule.CURSOR_4, Rule.CURSOR_13, Rule.CURSOR_14)
-def cursor_move(state: State, event: CursorMove, config: Config) -> Step:
-    """Move a member; null untracks it."""
+def cursor_move(state: State, event: ops.CursorMove, config: Config) -> Step:
+    """Move a member; null stops its tracking."""
     # GUARD: none.
     # DECISION: an unknown cursor is ignored, and in the heap container one that is not tracked.
     if not can_move(cache_of(state, event.cache), event.cursor, config):
@@ -87,8 +83,8 @@ def cursor_move(state: State, event: CursorMove, config: Config) -> Step:
 
 
 @rule(Rule.CURSOR_5, Rule.CURSOR_6, Rule.CURSOR_14)
-def cursor_remove(state: State, event: CursorRemove, config: Config) -> Step:
-    """Take a member out."""
+def cursor_remove(state: State, event: ops.CursorRemove, config: Config) -> Step:
+    """Remove a member."""
     # GUARD: none.
     # DECISION: removing what is no member changes nothing.
     members = cache_of(state, event.cache).members
@@ -106,7 +102,7 @@ def cursor_remove(state: State, event: CursorRemove, config: Config) -> Step:
 
 @rule(Rule.CURSOR_7)
 def rank_of(members: Mapping[CursorName, Position | None], cursor: CursorName) -> int:
-    """The tracked cursors at or before this one, itself included; 0 if it is unknown or not tracked."""
+    """Return how many tracked cursors are at or before this one, itself included; 0 if it is not tracked."""
     own = members.get(cursor)
     if own is None:
         return 0
@@ -114,8 +110,8 @@ def rank_of(members: Mapping[CursorName, Position | None], cursor: CursorName) -
 
 
 @rule(Rule.CURSOR_7, Rule.CURSOR_8, Rule.CURSOR_14)
-def cursor_rank(state: State, event: CursorRank, config: Config) -> Step:
-    """How many readers have still to come by."""
+def cursor_rank(state: State, event: ops.CursorRank, config: Config) -> Step:
+    """Return how many readers have still to pass."""
     # GUARD: the heap container knows no ranks.
     if not config.evict_by_expected_reads:
         return Step(state, Refused(ErrorKind.ILLEGAL_ARGUMENT), ())
@@ -126,8 +122,8 @@ def cursor_rank(state: State, event: CursorRank, config: Config) -> Step:
 
 
 @rule(Rule.CURSOR_9, Rule.CURSOR_14)
-def slowest(state: State, event: Slowest, config: Config) -> Step:
-    """The lowest tracked position."""
+def slowest(state: State, event: ops.Slowest, config: Config) -> Step:
+    """Return the lowest tracked position."""
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME
     tracked = [pos for pos in cache_of(state, event.cache).members.values() if pos is not None]
@@ -135,8 +131,8 @@ def slowest(state: State, event: Slowest, config: Config) -> Step:
 
 
 @rule(Rule.CURSOR_10, Rule.CURSOR_14)
-def cursors(state: State, event: Cursors, config: Config) -> Step:
-    """The number of members."""
+def cursors(state: State, event: ops.Cursors, config: Config) -> Step:
+    """Return the number of members."""
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME
     return Step(state, Members(len(cache_of(state, event.cache).members)), ())
@@ -144,15 +140,15 @@ def cursors(state: State, event: Cursors, config: Config) -> Step:
 
 @rule(Rule.CURSOR_11)
 def is_in_grace(cache: Cache, now_nanos: int, grace_millis: int) -> bool:
-    """Whether the grace period goes on: two looks at the clock, each in whole milliseconds."""
+    """Return whether the grace period goes on: the clock is read twice, each time in whole milliseconds."""
     now_millis = now_nanos // NANOS_A_MILLISECOND
     start_millis = cache.grace_start_nanos // NANOS_A_MILLISECOND
     return now_millis - start_millis < grace_millis
 
 
 @rule(Rule.CURSOR_11, Rule.CURSOR_12, Rule.CONFIG_4, Rule.CURSOR_14)
-def should_cache(state: State, event: ShouldCache, config: Config) -> Step:
-    """Whether an entry that is added now should be cached."""
+def should_cache(state: State, event: ops.ShouldCache, config: Config) -> Step:
+    """Return whether an entry that is added now should be cached."""
     # GUARD: none.
     # DECISION: while there is a member, or, in the active container, for the grace period.
     cache = cache_of(state, event.cache)

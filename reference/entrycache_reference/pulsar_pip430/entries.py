@@ -1,6 +1,12 @@
-"""One entry enters a cache, or does not; what that triggers is a matter of `trigger`.
+"""Operations on single entries: insert, lookups, and the count of expected reads.
+
+`insert` offers one entry to a cache; whatever the insert triggers is decided in `manager`. `get`, `get_range` and
+`exists` look entries up; a lookup marks what it finds, `exists` marks nothing. `mark_read` and `expect_read` change the
+count of an entry that carries one. Each function returns a `Step` whose rows say what happened.
 
 Beside: RangeEntryCacheImpl.insert, RangeCache.put, EntryReadCountHandlerImpl.maybeCreate (managed-ledger 4.2.4)
+Beside: RangeCache.get, .getRange, .exists, RangeCacheEntryWrapper.getValue (managed-ledger 4.2.4)
+Beside: EntryReadCountHandlerImpl.markRead, .incrementExpectedReadCount (managed-ledger 4.2.4)
 """
 
 from __future__ import annotations
@@ -24,7 +30,7 @@ from entrycache_reference.vocabulary import ABSENT, Absent, Reads
 
 @rule(Rule.INSERT_4, Rule.INSERT_6, Rule.INSERT_7)
 def initial_count(expected_reads: Reads | Absent | None, config: Config) -> int | None:
-    """The count that a new entry carries: a positive number, else none for ever.
+    """Return the count that a new entry carries: a positive number, or None for ever.
 
     With variant `zero_reads` "counted", 0 is a count too.
     """
@@ -37,17 +43,17 @@ def initial_count(expected_reads: Reads | Absent | None, config: Config) -> int 
 
 @rule(Rule.INSERT_1)
 def new_entry(state: State, event: Insert, config: Config) -> Entry:
-    """A new entry: stamped with the present, never requeued, not accessed."""
+    """Build a new entry: stamped with the present, never requeued, not accessed."""
     token = None if event.token is ABSENT else event.token
     return Entry(event.size, state.now_nanos, 0, False, initial_count(event.expected_reads, config), token)
 
 
 @rule(Rule.INSERT_2, Rule.INSERT_8)
 def keep_cached_entry(state: State, event: Insert, cached: Entry, config: Config) -> State:
-    """The state after a duplicate was offered: as it was.
+    """Return the state after a duplicate was offered: unchanged by default.
 
-    With variant `duplicate_count` "replaced", the cached entry carries the count of the duplicate from now on;
-    what is held still releases into the former one, which nobody sees.
+    With variant `duplicate_count` "replaced", the cached entry takes the count of the duplicate. What is still held
+    releases into the former count, which nobody sees.
     """
     if config.variants.duplicate_count is DuplicateCount.KEPT:
         return state
@@ -58,7 +64,7 @@ def keep_cached_entry(state: State, event: Insert, cached: Entry, config: Config
 
 @rule(Rule.INSERT_1, Rule.INSERT_2, Rule.INSERT_3, Rule.INSERT_5)
 def insert(state: State, event: Insert, config: Config, cause: str) -> Step:
-    """Offer one entry to a cache; `cause` is that of its row."""
+    """Offer one entry to a cache; `cause` is the cause in its row."""
     # GUARD: a size below 0 is refused.
     if event.size < 0:
         return Step(state, Refused(ErrorKind.ILLEGAL_ARGUMENT), ())
@@ -81,21 +87,18 @@ def insert(state: State, event: Insert, config: Config, cause: str) -> Step:
     return Step(after, Inserted(True), (row._replace(stamp_ns=None, new_stamp_ns=entry.stamp_nanos),))
 
 
-# --- lookup
-# The operations `get`, `get_range` and `exists`.
-#
-# Beside: RangeCache.get, .getRange, .exists, RangeCacheEntryWrapper.getValue (managed-ledger 4.2.4)
+# Lookups.
 
 
 @rule(Rule.READ_2, Rule.READ_4)
 def mark_accessed(entry: Entry) -> Entry:
-    """The entry, marked accessed."""
+    """Return the entry with its mark set."""
     return entry._replace(accessed=True)
 
 
 @rule(Rule.READ_1, Rule.READ_2)
 def get(state: State, event: Get, config: Config) -> Step:
-    """Look one entry up."""
+    """Look up one entry."""
     # GUARD: none.
     # DECISION: a hit exactly when the position is cached.
     entry = entry_at(state, event.cache, event.pos)
@@ -116,8 +119,8 @@ def get_range(state: State, event: GetRange, config: Config) -> Step:
     """Look up a range of positions, both ends included."""
     # GUARD: a reversed range holds nothing.
     # DECISION: the cached positions of the range, ascending.
-    found = positions_between(state, event.cache, event.first, event.last)
-    entries = {pos: state.caches[event.cache].entries[pos] for pos in found}
+    positions = positions_between(state, event.cache, event.first, event.last)
+    entries = {pos: state.caches[event.cache].entries[pos] for pos in positions}
 
     # EFFECT: each of them is marked accessed.
     after = state
@@ -130,7 +133,7 @@ def get_range(state: State, event: GetRange, config: Config) -> Step:
         for pos, entry in entries.items()
     )
     carried = tuple(entry.token for entry in entries.values() if entry.token is not None)
-    return Step(after, Hits(found, carried if carried and len(carried) == len(found) else None), rows)
+    return Step(after, Hits(positions, carried if carried and len(carried) == len(positions) else None), rows)
 
 
 @rule(Rule.READ_6, Rule.STATE_7)
@@ -141,15 +144,12 @@ def exists(state: State, event: Exists, config: Config) -> Step:
     return Step(state, Existing(entry_at(state, event.cache, event.pos) is not None), ())
 
 
-# --- count
-# The operations `mark_read` and `expect_read`: the count of expected reads.
-#
-# Beside: EntryReadCountHandlerImpl.markRead, .incrementExpectedReadCount (managed-ledger 4.2.4)
+# The count of expected reads.
 
 
 @rule(Rule.COUNT_1, Rule.COUNT_8)
 def lower_count(count: int, config: Config) -> int:
-    """One fewer, below 0 too; with variant `count_floor` "zero" not below 0."""
+    """Return one less, below 0 too; with variant `count_floor` "zero", never fall below 0."""
     if config.variants.count_floor is CountFloor.ZERO:
         return count - 1 if count > 0 else count
     return count - 1
@@ -157,7 +157,7 @@ def lower_count(count: int, config: Config) -> int:
 
 @rule(Rule.COUNT_1, Rule.COUNT_3, Rule.COUNT_4)
 def mark_read(state: State, event: MarkRead, config: Config) -> Step:
-    """A delivery of the entry is done."""
+    """Record that one delivery of the entry is done."""
     # GUARD: an absent or countless entry has no count to change.
     entry = entry_at(state, event.cache, event.pos)
     if entry is None or entry.expected_reads is None:
@@ -176,7 +176,7 @@ def mark_read(state: State, event: MarkRead, config: Config) -> Step:
 
 @rule(Rule.COUNT_2, Rule.COUNT_3, Rule.COUNT_4)
 def expect_read(state: State, event: ExpectRead, config: Config) -> Step:
-    """The entry will be delivered once more."""
+    """Record that the entry will be delivered once more."""
     # GUARD: an absent or countless entry has no count to change.
     entry = entry_at(state, event.cache, event.pos)
     if entry is None or entry.expected_reads is None:

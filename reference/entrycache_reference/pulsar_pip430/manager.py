@@ -1,14 +1,19 @@
-"""The size pass that keeps the bytes below their limit: `insert`, `cycle` and `run_scheduled` ask for it.
+"""Operations of the manager: triggers, the periodic task, removal by a call, settings and counters.
+
+`offer` inserts an entry and asks whether the bytes now need a size pass. With inline eviction the pass runs at once;
+with manual eviction a flag is set, and `run_scheduled` runs it later. `cycle` is the periodic task. `remove_entries`
+removes entries by a call; ranges, ledgers and whole caches use it. `configure` changes settings and nothing else.
 
 Beside: RangeEntryCacheManagerImpl.triggerEvictionWhenNeeded, .doCacheEviction (managed-ledger 4.2.4)
+Beside: RangeEntryCacheManagerImpl.updateCacheSizeAndThreshold, .removeEntryCache (managed-ledger 4.2.4)
+Beside: RangeCache.removeRange, .clear (managed-ledger 4.2.4)
 """
 
 from __future__ import annotations
 
 import json
 
-from entrycache_reference.pulsar_pip430 import entries as entries_module
-from entrycache_reference.pulsar_pip430 import passes
+from entrycache_reference.pulsar_pip430 import entries, ops, passes
 from entrycache_reference.pulsar_pip430.change import (
     cache_of,
     close_row,
@@ -19,20 +24,6 @@ from entrycache_reference.pulsar_pip430.change import (
 )
 from entrycache_reference.pulsar_pip430.config import Config, Eviction, Settings
 from entrycache_reference.pulsar_pip430.decision import bytes_over, trigger_bytes
-from entrycache_reference.pulsar_pip430.ops import (
-    Clear,
-    Configure,
-    Cycle,
-    Evict,
-    Expire,
-    Insert,
-    InvalidateBefore,
-    InvalidateLedger,
-    Metrics,
-    RemoveCache,
-    RemoveRange,
-    RunScheduled,
-)
 from entrycache_reference.pulsar_pip430.outcomes import Counters, Done, ErrorKind, Inserted, Refused, Removed
 from entrycache_reference.pulsar_pip430.passes import Origin, PassKind
 from entrycache_reference.pulsar_pip430.state import Part, State, Step
@@ -44,13 +35,13 @@ NOTHING_REMOVED = Removed(0, 0)
 
 @rule(Rule.METRICS_5)
 def count_cycle(state: State) -> State:
-    """The state with one more size pass counted."""
+    """Return the state with one more size pass counted."""
     return state._replace(counts=state.counts._replace(eviction_cycles=state.counts.eviction_cycles + 1))
 
 
 @rule(Rule.TRIGGER_2, Rule.TRIGGER_5, Rule.TRIGGER_6, Rule.TRIGGER_8, Rule.METRICS_5)
 def evict_to_watermark(state: State, config: Config, origin: Origin) -> Step:
-    """Run one size pass down to the target, if the bytes are above the trigger and above the target."""
+    """Run one size pass down to the target if the bytes are above both the trigger and the target."""
     # GUARD: at or under the trigger, or with nothing above the target, no pass runs.
     need = bytes_over(state)
     if need == 0:
@@ -60,12 +51,12 @@ def evict_to_watermark(state: State, config: Config, origin: Origin) -> Step:
     done = passes.run_pass(state, PassKind.SIZE, need, config, origin)
 
     # OUTCOME
-    return Step(count_cycle(done.state), done.outcome, done.rows, (Part(state, Evict(need), done),))
+    return Step(count_cycle(done.state), done.outcome, done.rows, (Part(state, ops.Evict(need), done),))
 
 
 @rule(Rule.TRIGGER_2, Rule.TRIGGER_4)
 def trigger_when_needed(state: State, config: Config) -> Step:
-    """What an insert asks for: a size pass at once, or, with `eviction` manual, the flag for a later one."""
+    """Run the size pass that an insert needs, or with manual eviction set the flag for a later one."""
     if state.size_bytes <= trigger_bytes(state):
         return Step(state, NOTHING_REMOVED, ())
     if config.eviction is Eviction.MANUAL:
@@ -74,10 +65,10 @@ def trigger_when_needed(state: State, config: Config) -> Step:
 
 
 @rule(Rule.TRIGGER_2, Rule.TRIGGER_3, Rule.TRIGGER_4, Rule.TRIGGER_9)
-def offer(state: State, event: Insert, config: Config, cause: str = "ADD") -> Step:
-    """Offer one entry to a cache, and run or schedule the size pass that it triggers; `cause` is that of the row."""
+def offer(state: State, event: ops.Insert, config: Config, cause: str = "ADD") -> Step:
+    """Offer one entry to a cache, then run or schedule the size pass that it triggers; `cause` is that of its row."""
     # GUARD: what was not inserted triggers nothing.
-    added = entries_module.insert(state, event, config, cause)
+    added = entries.insert(state, event, config, cause)
     if added.outcome != Inserted(True):
         return added
 
@@ -92,7 +83,7 @@ def offer(state: State, event: Insert, config: Config, cause: str = "ADD") -> St
 
 
 @rule(Rule.TRIGGER_6, Rule.TRIGGER_7)
-def cycle(state: State, event: Cycle, config: Config) -> Step:
+def cycle(state: State, event: ops.Cycle, config: Config) -> Step:
     """Run the periodic task: a time pass, then a size pass if the bytes are still above the trigger."""
     # GUARD: none.
     # DECISION and EFFECT: both passes at once, whatever `eviction` says; the flag stays.
@@ -101,13 +92,13 @@ def cycle(state: State, event: Cycle, config: Config) -> Step:
     relieved = evict_to_watermark(expired.state, config, Origin.CYCLE)
 
     # OUTCOME: what both removed.
-    parts = (Part(state, Expire(), expired), *relieved.parts)
+    parts = (Part(state, ops.Expire(), expired), *relieved.parts)
     return Step(relieved.state, sum_removed(expired, relieved), expired.rows + relieved.rows, parts)
 
 
 @rule(Rule.TRIGGER_7)
 def sum_removed(first: Step, second: Step) -> Removed:
-    """The sum of what two passes removed."""
+    """Return the sum of what two passes removed."""
     entries = 0
     freed_bytes = 0
     for done in (first, second):
@@ -118,8 +109,8 @@ def sum_removed(first: Step, second: Step) -> Removed:
 
 
 @rule(Rule.TRIGGER_5, Rule.TRIGGER_7)
-def run_scheduled(state: State, event: RunScheduled, config: Config) -> Step:
-    """Run the size pass that an insert has scheduled, by the sizes of this moment."""
+def run_scheduled(state: State, event: ops.RunScheduled, config: Config) -> Step:
+    """Run the size pass that an insert has scheduled, using the present sizes."""
     # GUARD: nothing is scheduled.
     if not state.is_scheduled:
         return Step(state, NOTHING_REMOVED, ())
@@ -129,22 +120,19 @@ def run_scheduled(state: State, event: RunScheduled, config: Config) -> Step:
     return evict_to_watermark(state._replace(is_scheduled=False), config, Origin.TRIGGER)
 
 
-# --- remove
-# The operations `remove_range` and `clear`: entries leave by a call.
-#
-# Beside: RangeCache.removeRange, .clear (managed-ledger 4.2.4)
+# Removal by a call.
 
 
 @rule(Rule.INVALIDATE_5, Rule.INVALIDATE_6, Rule.STATE_8)
 def remove_entries(state: State, name: CacheName, positions: tuple[Position, ...], rule: Rule, cause: str) -> Step:
-    """Remove these entries of one cache, one row each, and answer their number and bytes."""
+    """Remove these entries of one cache, with one row each, and answer their number and bytes."""
     after = drop_entries(state, name, positions)
     freed_bytes = sum(cache_of(state, name).entries[pos].size_bytes for pos in positions)
     return Step(after, Removed(len(positions), freed_bytes), removed_rows(rule, cause, state, name, positions))
 
 
 @rule(Rule.INVALIDATE_1, Rule.INVALIDATE_2, Rule.INVALIDATE_3)
-def remove_range(state: State, event: RemoveRange, config: Config) -> Step:
+def remove_range(state: State, event: ops.RemoveRange, config: Config) -> Step:
     """Remove the entries of a range; its end belongs to it only if `last_inclusive`."""
     # GUARD: a reversed range holds nothing.
     # DECISION: the cached positions of the range.
@@ -157,7 +145,7 @@ def remove_range(state: State, event: RemoveRange, config: Config) -> Step:
 
 
 @rule(Rule.INVALIDATE_4)
-def clear(state: State, event: Clear, config: Config) -> Step:
+def clear(state: State, event: ops.Clear, config: Config) -> Step:
     """Remove every entry of a cache."""
     # GUARD: none.
     # DECISION: all positions.
@@ -167,15 +155,12 @@ def clear(state: State, event: Clear, config: Config) -> Step:
     return remove_entries(state, event.cache, positions, Rule.INVALIDATE_4, "CLEAR")
 
 
-# --- manage
-# The operations `configure`, `invalidate_before`, `invalidate_ledger`, `remove_cache` and `metrics`.
-#
-# Beside: RangeEntryCacheManagerImpl.updateCacheSizeAndThreshold, .removeEntryCache (managed-ledger 4.2.4)
+# Settings, removal of positions, ledgers and caches, and counters.
 
 
 @rule(Rule.CONFIG_2)
-def are_settings_refused(event: Configure, config: Config) -> bool:
-    """Whether these settings are refused, all of them."""
+def are_settings_refused(event: ops.Configure, config: Config) -> bool:
+    """Return whether these settings are refused, all of them together."""
     numbers = (event.max_size_bytes, event.ttl_nanos, event.max_requeues)
     if any(number is not ABSENT and number < 0 for number in numbers):
         return True
@@ -185,8 +170,8 @@ def are_settings_refused(event: Configure, config: Config) -> bool:
 
 
 @rule(Rule.CONFIG_1)
-def merge_settings(settings: Settings, event: Configure) -> Settings:
-    """The settings with those that the event names."""
+def merge_settings(settings: Settings, event: ops.Configure) -> Settings:
+    """Return the settings with the changes that the event names."""
     return Settings(
         settings.max_size_bytes if event.max_size_bytes is ABSENT else event.max_size_bytes,
         settings.watermark if event.watermark is ABSENT else event.watermark,
@@ -199,7 +184,7 @@ def merge_settings(settings: Settings, event: Configure) -> Settings:
 
 
 @rule(Rule.CONFIG_1, Rule.CONFIG_2, Rule.CONFIG_3, Rule.CONFIG_4)
-def configure(state: State, event: Configure, config: Config) -> Step:
+def configure(state: State, event: ops.Configure, config: Config) -> Step:
     """Change settings while the run goes on."""
     # GUARD: one wrong setting, and none is changed.
     if are_settings_refused(event, config):
@@ -214,8 +199,8 @@ def configure(state: State, event: Configure, config: Config) -> Step:
 
 
 def config_value(config: Config, settings: Settings) -> str:
-    """The configuration in force, as the column `value` of a trace shows it."""
-    shown = {
+    """Return the effective configuration as the column `value` of a trace shows it."""
+    values = {
         **settings._asdict(),
         "evict_by_expected_reads": config.evict_by_expected_reads,
         "evict_by_mark_deleted": config.evict_by_mark_deleted,
@@ -223,12 +208,12 @@ def config_value(config: Config, settings: Settings) -> str:
         "storage_entry_size": config.storage_entry_size,
         "eviction": config.eviction.value,
     }
-    return json.dumps(shown, separators=(",", ":"))
+    return json.dumps(values, separators=(",", ":"))
 
 
 @rule(Rule.INVALIDATE_7)
-def invalidate_before(state: State, event: InvalidateBefore, config: Config) -> Step:
-    """Drop every entry of a cache below a position."""
+def invalidate_before(state: State, event: ops.InvalidateBefore, config: Config) -> Step:
+    """Remove every entry of a cache below a position."""
     # GUARD: none.
     # DECISION: the entry at the position stays.
     positions = tuple(sorted(pos for pos in cache_of(state, event.cache).entries if pos < event.pos))
@@ -238,8 +223,8 @@ def invalidate_before(state: State, event: InvalidateBefore, config: Config) -> 
 
 
 @rule(Rule.INVALIDATE_8)
-def invalidate_ledger(state: State, event: InvalidateLedger, config: Config) -> Step:
-    """Drop the entries of one ledger."""
+def invalidate_ledger(state: State, event: ops.InvalidateLedger, config: Config) -> Step:
+    """Remove the entries of one ledger."""
     # GUARD: none.
     # DECISION: all entries of that ledger.
     entries = cache_of(state, event.cache).entries
@@ -250,8 +235,8 @@ def invalidate_ledger(state: State, event: InvalidateLedger, config: Config) -> 
 
 
 @rule(Rule.INVALIDATE_9)
-def remove_cache(state: State, event: RemoveCache, config: Config) -> Step:
-    """Take a cache out of the manager."""
+def remove_cache(state: State, event: ops.RemoveCache, config: Config) -> Step:
+    """Remove a cache from the manager."""
     # GUARD: none.
     # DECISION: all its entries leave; cursors, grace period and holds stay.
     positions = tuple(sorted(cache_of(state, event.cache).entries))
@@ -263,14 +248,14 @@ def remove_cache(state: State, event: RemoveCache, config: Config) -> Step:
 
     # OUTCOME
     rows = (*cleared.rows, close_row(after, event.cache))
-    return Step(after, Done(), rows, (Part(state, Clear(event.cache), cleared),))
+    return Step(after, Done(), rows, (Part(state, ops.Clear(event.cache), cleared),))
 
 
 @rule(Rule.METRICS_7)
-def metrics(state: State, event: Metrics, config: Config) -> Step:
-    """The counters since the start of the run."""
+def metrics(state: State, event: ops.Metrics, config: Config) -> Step:
+    """Return the counters since the start of the run."""
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME
-    shown = {**state.counts._asdict(), "bytes": state.size_bytes}
-    row = value_row(Rule.METRICS_7, "METRICS", state, json.dumps(shown, separators=(",", ":")))
-    return Step(state, Counters(**shown), (row,))
+    values = {**state.counts._asdict(), "bytes": state.size_bytes}
+    row = value_row(Rule.METRICS_7, "METRICS", state, json.dumps(values, separators=(",", ":")))
+    return Step(state, Counters(**values), (row,))

@@ -1,4 +1,9 @@
-"""Level `range`: one cache, looked up and removed from by position."""
+"""The operations, one frozen dataclass each; schema, generators and tables come from their fields.
+
+An operation belongs to a level: `range` for one cache by position, `queue` for time and passes, `manager` for triggers,
+settings and removal, `reads` for reads through the cache, `cursors` for the container of active cursors. `rule` is the
+rule that is named if no other one is, and `answers` lists the outcomes that the operation may give.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +46,7 @@ class Insert:
 
 @dataclass(frozen=True, slots=True)
 class Get:
-    """Look one entry up and mark it accessed."""
+    """Look up one entry and mark it accessed."""
 
     name: ClassVar[str] = "get"
     level: ClassVar[str] = "range"
@@ -53,7 +58,7 @@ class Get:
 
 @dataclass(frozen=True, slots=True)
 class GetRange:
-    """Look up the entries from `first` to `last`, both included, and mark those found."""
+    """Look up the entries from `first` to `last`, both included, and mark those that are found."""
 
     name: ClassVar[str] = "get_range"
     level: ClassVar[str] = "range"
@@ -66,7 +71,7 @@ class GetRange:
 
 @dataclass(frozen=True, slots=True)
 class Exists:
-    """Ask whether a position is cached; marks nothing."""
+    """Ask whether a position is cached; mark nothing."""
 
     name: ClassVar[str] = "exists"
     level: ClassVar[str] = "range"
@@ -78,7 +83,7 @@ class Exists:
 
 @dataclass(frozen=True, slots=True)
 class RemoveRange:
-    """Remove the entries from `first` up to `last`, that one included only if `last_inclusive`."""
+    """Remove the entries from `first` up to `last`; `last` itself only if `last_inclusive`."""
 
     name: ClassVar[str] = "remove_range"
     level: ClassVar[str] = "range"
@@ -103,7 +108,7 @@ class Clear:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Ask for entries and bytes of one cache, or of all."""
+    """Ask for the entries and bytes of one cache, or of all."""
 
     name: ClassVar[str] = "usage"
     level: ClassVar[str] = "range"
@@ -114,7 +119,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Observe:
-    """Show the whole state; marks and counts nothing; belongs to every level."""
+    """Show the whole state; mark and count nothing. The operation belongs to every level."""
 
     name: ClassVar[str] = "observe"
     level: ClassVar[str] = "range"
@@ -122,7 +127,6 @@ class Observe:
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Observed,)
 
 
-# --- queue
 # Level `queue`: time, the two passes over the removal queue, counts of expected reads.
 
 
@@ -161,7 +165,7 @@ class Evict:
 
 @dataclass(frozen=True, slots=True)
 class MarkRead:
-    """A delivery of the entry is done: one expected read fewer."""
+    """Record that one delivery of the entry is done: one expected read fewer."""
 
     name: ClassVar[str] = "mark_read"
     level: ClassVar[str] = "queue"
@@ -173,7 +177,7 @@ class MarkRead:
 
 @dataclass(frozen=True, slots=True)
 class ExpectRead:
-    """The entry will be delivered once more: one expected read more."""
+    """Record that the entry will be delivered once more: one expected read more."""
 
     name: ClassVar[str] = "expect_read"
     level: ClassVar[str] = "queue"
@@ -183,8 +187,7 @@ class ExpectRead:
     pos: EntryPosition
 
 
-# --- manager
-# Level `manager`: trigger and watermark, the periodic task, dynamic settings, invalidation, counters.
+# Level `manager`: trigger and watermark, the periodic task, settings, removal, counters.
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +202,7 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class RunScheduled:
-    """Run the size pass that an insert has scheduled, by the sizes of this moment."""
+    """Run the size pass that an insert has scheduled, using the present sizes."""
 
     name: ClassVar[str] = "run_scheduled"
     level: ClassVar[str] = "manager"
@@ -209,7 +212,7 @@ class RunScheduled:
 
 @dataclass(frozen=True, slots=True)
 class Configure:
-    """Change settings while the run goes on; what is absent stays."""
+    """Change settings while the run goes on; an absent setting stays."""
 
     name: ClassVar[str] = "configure"
     level: ClassVar[str] = "manager"
@@ -224,7 +227,7 @@ class Configure:
 
 @dataclass(frozen=True, slots=True)
 class InvalidateBefore:
-    """Drop every entry of a cache below `pos`."""
+    """Remove every entry of a cache below `pos`."""
 
     name: ClassVar[str] = "invalidate_before"
     level: ClassVar[str] = "manager"
@@ -236,7 +239,7 @@ class InvalidateBefore:
 
 @dataclass(frozen=True, slots=True)
 class InvalidateLedger:
-    """Drop the entries of one ledger of a cache."""
+    """Remove the entries of one ledger of a cache."""
 
     name: ClassVar[str] = "invalidate_ledger"
     level: ClassVar[str] = "manager"
@@ -248,7 +251,7 @@ class InvalidateLedger:
 
 @dataclass(frozen=True, slots=True)
 class RemoveCache:
-    """Take a cache out of the manager; its name may come back."""
+    """Remove a cache from the manager; its name may come back."""
 
     name: ClassVar[str] = "remove_cache"
     level: ClassVar[str] = "manager"
@@ -267,16 +270,15 @@ class Metrics:
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Counters,)
 
 
-# --- reads
 # Level `reads`: reads through the cache, with fills from storage and deliveries in flight.
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Read a range through the cache: what is cached is served, each gap is read from storage and may be cached.
+    """Read a range through the cache: cached entries are served, each gap is read from storage and may be cached.
 
-    `expected_reads` is the count that the fills carry, not above 0: they are not cached. `hold` names what was
-    read until `release`; without it all is released when the step ends.
+    `expected_reads` is the count that the fills carry; if it is not above 0, they are not cached. `hold` names what was
+    read until `release`; without it everything is released when the step ends.
     """
 
     name: ClassVar[str] = "read"
@@ -292,7 +294,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class ReadOne:
-    """Read one position through the cache; what storage answers is never cached."""
+    """Read one position through the cache; the answer of storage is never cached."""
 
     name: ClassVar[str] = "read_one"
     level: ClassVar[str] = "reads"
@@ -305,7 +307,7 @@ class ReadOne:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Release what a read has held: each entry was delivered once."""
+    """Release what a read holds: each entry was delivered once."""
 
     name: ClassVar[str] = "release"
     level: ClassVar[str] = "reads"
@@ -314,13 +316,12 @@ class Release:
     hold: HoldName
 
 
-# --- cursors
-# Level `cursors`: the active-cursor container of one cache.
+# Level `cursors`: the container of active cursors of one cache.
 
 
 @dataclass(frozen=True, slots=True)
 class CursorAdd:
-    """Make a cursor a member, tracked at `pos`; None: a member that is not tracked. A member only changes position."""
+    """Make a cursor a member, tracked at `pos`; None: not tracked. A member only changes its position."""
 
     name: ClassVar[str] = "cursor_add"
     level: ClassVar[str] = "cursors"
@@ -333,7 +334,7 @@ class CursorAdd:
 
 @dataclass(frozen=True, slots=True)
 class CursorMove:
-    """Move a member to `pos`; None untracks it; an unknown cursor is ignored."""
+    """Move a member to `pos`; None stops its tracking; an unknown cursor is ignored."""
 
     name: ClassVar[str] = "cursor_move"
     level: ClassVar[str] = "cursors"
@@ -346,7 +347,7 @@ class CursorMove:
 
 @dataclass(frozen=True, slots=True)
 class CursorRemove:
-    """Take a member out; that restarts the grace period."""
+    """Remove a member; that restarts the grace period."""
 
     name: ClassVar[str] = "cursor_remove"
     level: ClassVar[str] = "cursors"
@@ -401,8 +402,7 @@ class ShouldCache:
     cache: CacheName
 
 
-# --- ops
-# The operations, one frozen dataclass each: schema, generators and tables come from their fields.
+# All operations.
 
 Op = (
     Insert
@@ -438,7 +438,7 @@ Op = (
 )
 
 LEVELS: Final = ("range", "queue", "manager", "reads", "cursors")
-"""The levels of the system that are built, each holding those before it."""
+"""The levels of the system, each containing those before it."""
 
 OPS: Final[tuple[type[Op], ...]] = (
     Insert,
@@ -473,40 +473,3 @@ OPS: Final[tuple[type[Op], ...]] = (
     ShouldCache,
 )
 """Every operation, level by level."""
-
-
-__all__ = [
-    "Advance",
-    "Clear",
-    "Configure",
-    "CursorAdd",
-    "CursorMove",
-    "CursorRank",
-    "CursorRemove",
-    "Cursors",
-    "Cycle",
-    "Evict",
-    "Exists",
-    "ExpectRead",
-    "Expire",
-    "Get",
-    "GetRange",
-    "Insert",
-    "InvalidateBefore",
-    "InvalidateLedger",
-    "LEVELS",
-    "MarkRead",
-    "Metrics",
-    "OPS",
-    "Observe",
-    "Op",
-    "Read",
-    "ReadOne",
-    "Release",
-    "RemoveCache",
-    "RemoveRange",
-    "RunScheduled",
-    "ShouldCache",
-    "Slowest",
-    "Usage",
-]

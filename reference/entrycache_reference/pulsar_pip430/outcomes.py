@@ -1,4 +1,9 @@
-"""What a step answers, one frozen dataclass a shape."""
+"""The answers of a step, one frozen dataclass for each shape.
+
+Each operation in `ops` names the outcomes that it may answer. The codec derives the JSON form and the schema of an
+outcome from its fields. `Refused` is the only error: the step was refused and nothing has changed. The views at the end
+of the list describe a whole state, for `observe`.
+"""
 
 from __future__ import annotations
 
@@ -9,33 +14,33 @@ from entrycache_reference.vocabulary import CacheName, Position
 
 
 class ErrorKind(Enum):
-    """Why a step was refused."""
+    """The reason why a step was refused."""
 
     ILLEGAL_ARGUMENT = "illegal-argument"
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The step was refused; nothing has changed."""
+    """A refusal; nothing has changed."""
 
     error: ErrorKind
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The step has nothing to tell."""
+    """An answer without content."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inserted:
-    """Whether the entry was added."""
+    """The answer to an insert: true if the entry was added."""
 
     inserted: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Whether the position was cached; `tokens` holds the payload of a hit where payloads are carried."""
+    """The answer to a lookup; `tokens` holds the payload of a hit if payloads are carried."""
 
     hit: bool
     tokens: tuple[int, ...] | None = None
@@ -43,7 +48,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """The cached positions of a range, ascending; `tokens` runs parallel where payloads are carried."""
+    """The cached positions of a range, ascending; `tokens` runs parallel if payloads are carried."""
 
     hits: tuple[Position, ...]
     tokens: tuple[int, ...] | None = None
@@ -51,14 +56,14 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class Existing:
-    """Whether the position is cached."""
+    """The answer to `exists`: true if the position is cached."""
 
     exists: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """Number and bytes of the entries that this step removed."""
+    """The number and bytes of the entries that this step removed."""
 
     entries: int
     bytes: int
@@ -66,7 +71,7 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """Number and bytes of the entries that are cached."""
+    """The number and bytes of the cached entries."""
 
     entries: int
     bytes: int
@@ -74,7 +79,7 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The expected reads after the step; None where the entry is absent or carries no count."""
+    """The expected reads after the step; None if the entry is absent or carries no count."""
 
     expected_reads: int | None
 
@@ -113,9 +118,9 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What a read handed over: positions served from the cache, and from storage, both ascending.
+    """The positions that a read handed over: hits from the cache and fills from storage, both ascending.
 
-    `tokens` holds the payloads of `hits`, then of `fills`, where payloads are carried.
+    `tokens` holds the payloads of `hits`, then of `fills`, if payloads are carried.
     """
 
     hits: tuple[Position, ...]
@@ -146,21 +151,21 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class CursorRemoved:
-    """Whether the cursor was a member."""
+    """The answer to `cursor_remove`: true if the cursor was a member."""
 
     removed: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """The tracked cursors at or before this one, itself included; 0 if it is unknown or not tracked."""
+    """The number of tracked cursors at or before this one, itself included; 0 if it is unknown or not tracked."""
 
     rank: int
 
 
 @dataclass(frozen=True, slots=True)
 class SlowestAt:
-    """The lowest tracked position, None if no cursor is tracked."""
+    """The lowest tracked position; None if no cursor is tracked."""
 
     pos: Position | None
 
@@ -174,7 +179,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Whether an entry that is added now should be cached."""
+    """The answer to `should_cache`: true if an entry that is added now should be cached."""
 
     should_cache: bool
 

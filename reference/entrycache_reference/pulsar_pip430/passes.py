@@ -1,4 +1,11 @@
-"""What a pass did, slot by slot, and the rows of a trace that are made of it."""
+"""The two passes over the removal queue: the decision table applied from the head on.
+
+`run_pass` takes slots from the head of a copy of the queue, asks `decide` about each, and carries the line out until
+the pass halts or no slot is left. It records each slot as a `PassEvent`; from these events `rows_of_pass` builds the
+trace rows. `expire` runs a time pass and `evict` a size pass; `manager` runs passes of its own.
+
+Beside: RangeCacheRemovalQueue.evictEntries, .evictLeastAccessedEntries (managed-ledger 4.2.4)
+"""
 
 from __future__ import annotations
 
@@ -17,7 +24,7 @@ from entrycache_reference.vocabulary import ABSENT, CacheName
 
 
 class Origin(Enum):
-    """Who asked for a pass: an insert that crossed the trigger, the periodic task, or a call of its own."""
+    """The origin of a pass: an insert above the trigger, the periodic task, or a call."""
 
     TRIGGER = "TRIGGER"
     CYCLE = "CYCLE"
@@ -25,17 +32,17 @@ class Origin(Enum):
 
 
 class PassKind(Enum):
-    """Why a pass runs."""
+    """The reason for a pass: age or size."""
 
     TIME = "TIME"
     SIZE = "SIZE"
 
 
 class PassEvent(NamedTuple):
-    """What a pass did with the slot at the head, and the line of the table that said so.
+    """The result of a pass for one slot at the head, and the line of the table that decided.
 
-    `slot` and `entry` are what stood there, None: the slot was dead; `requeued` is the entry as it stands at the
-    tail again. `bound` was in force when it was decided, `freed_bytes` is what the pass has freed since it began.
+    `slot` and `entry` stood there; None: the slot was dead. `requeued` is the entry after its move to the tail. `bound`
+    was effective at the decision; `freed_bytes` counts what the pass has freed since it began.
     """
 
     line: Line
@@ -47,17 +54,17 @@ class PassEvent(NamedTuple):
 
     @property
     def halted(self) -> bool:
-        """The pass ended here."""
+        """Return whether the pass ended here."""
         return self.line.action is Action.STOP
 
     @property
     def removed(self) -> bool:
-        """An entry left here."""
+        """Return whether an entry was removed here."""
         return self.line.action is Action.REMOVE and self.entry is not None
 
 
 class Pass(NamedTuple):
-    """A pass from its beginning, at the bytes and settings of `state`, to its end, where `bound_left` is in force."""
+    """A whole pass: the state in which it began, its bound, its events, and the bound that is left at its end."""
 
     state: State
     kind: PassKind
@@ -68,7 +75,7 @@ class Pass(NamedTuple):
 
 
 def rows_of_pass(done: Pass) -> tuple[Row, ...]:
-    """The rows of a whole pass: its beginning, one for each slot that it took, its end."""
+    """Build the rows of a whole pass: its beginning, one row for each slot that it took, and its end."""
     taken = [_taken_row(done, event) for event in done.events if not event.halted]
     return (_begin_row(done), *taken, _end_row(done))
 
@@ -79,7 +86,7 @@ def _begin_row(done: Pass) -> Row:
 
 
 def _end_row(done: Pass) -> Row:
-    """The end: at a head that may stay, whose stamp it shows, or because no slot was left."""
+    """Build the row of the end: at a head that may stay, whose stamp it shows, or with no slot left."""
     last = done.events[-1] if done.events else None
     size_bytes = done.state.size_bytes - (0 if last is None else last.freed_bytes)
     if last is not None and last.halted:
@@ -90,7 +97,7 @@ def _end_row(done: Pass) -> Row:
 
 
 def _row_of_pass(done: Pass, rule: Rule, op: str, bound: int, size_bytes: int, head_stamp: int | None) -> Row:
-    """A row about the pass as a whole; a size pass shows its thresholds."""
+    """Build a row about the pass as a whole; a size pass shows its thresholds."""
     is_size_pass = done.kind is PassKind.SIZE
     return Row(
         rule,
@@ -110,7 +117,7 @@ def _row_of_pass(done: Pass, rule: Rule, op: str, bound: int, size_bytes: int, h
 
 
 def _taken_row(done: Pass, event: PassEvent) -> Row:
-    """A row about one slot; an entry is shown as it was before the event, but for what a requeue gave it."""
+    """Build a row about one slot; it shows the entry before the event, and after a requeue what that gave it."""
     slot, entry, again = event.slot, event.entry, event.requeued
     if slot is None or entry is None:
         return _row_of_slot(done, event, "TOMBSTONE", done.kind.value)
@@ -146,18 +153,15 @@ def _row_of_slot(done: Pass, event: PassEvent, op: str, cause: str, **columns: A
     )
 
 
-# --- passes
-# The two passes over the removal queue: a fold of the decision table from the head on.
-#
-# Beside: RangeCacheRemovalQueue.evictEntries, .evictLeastAccessedEntries (managed-ledger 4.2.4)
+# The passes.
 
 
 @rule(Rule.EXPIRE_1, Rule.EVICT_5)
 def has_to_halt(kind: PassKind, bound: int, entry: Entry | None) -> bool:
-    """Whether the pass would end at this head; `entry` None: a dead slot, it has no stamp.
+    """Return whether the pass ends at this head; if `entry` is None, the slot is dead and has no stamp.
 
-    `bound` is the cutoff of a time pass (an entry is expired only if its stamp is strictly below it), or
-    what a size pass has still to free (nothing: it ends).
+    `bound` is the cutoff of a time pass: an entry is expired only if its stamp is strictly below it. For a size pass it
+    is the number of bytes still to free: at 0 the pass ends.
     """
     if kind is PassKind.TIME:
         return entry is not None and not entry.stamp_nanos < bound
@@ -166,7 +170,7 @@ def has_to_halt(kind: PassKind, bound: int, entry: Entry | None) -> bool:
 
 @rule(Rule.REQUEUE_4, Rule.REQUEUE_5)
 def requeue_entry(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
-    """The entry as it stands at the tail again: a new stamp, no mark, one requeue more."""
+    """Return the entry as it stands at the tail again: a new stamp, no mark, one requeue more."""
     split = config.variants.requeue_budget is RequeueBudget.SPLIT
     used = 0 if split and action is Action.REQUEUE_ACCESSED else 1
     return entry._replace(stamp_nanos=now_nanos, accessed=False, requeues=entry.requeues + used)
@@ -174,16 +178,16 @@ def requeue_entry(entry: Entry, now_nanos: int, action: Action, config: Config) 
 
 @rule(Rule.EVICT_8)
 def put_back(queue: deque[Slot | None], slot: Slot) -> None:
-    """A requeued entry stands at the tail, in the pass's own copy of the queue."""
+    """Put a requeued entry at the tail of the pass's own copy of the queue."""
     queue.append(slot)
 
 
 @rule(Rule.REQUEUE_9)
 def is_late(kind: PassKind, looked_at: int, slots: int, config: Config) -> bool:
-    """Whether the pass spares nothing any more.
+    """Return whether the pass spares no entry any more.
 
-    With variant `size_pass_rounds` "one" a size pass that has looked at as many slots as there were when it
-    began, dead ones counted, puts nothing back.
+    With variant `size_pass_rounds` "one", a size pass puts nothing back once it has looked at as many slots as there
+    were at its beginning, dead slots included.
     """
     one_round = config.variants.size_pass_rounds is SizePassRounds.ONE
     return one_round and kind is PassKind.SIZE and looked_at > slots
@@ -191,26 +195,26 @@ def is_late(kind: PassKind, looked_at: int, slots: int, config: Config) -> bool:
 
 @rule(Rule.REQUEUE_9)
 def deny_requeue(line: Line) -> Line:
-    """The line of the table that decides where neither access nor expected reads spare an entry."""
+    """Return the line that decides if neither access nor expected reads spare an entry."""
     if line.action in {Action.REQUEUE_ACCESSED, Action.REQUEUE_EXPECTED}:
         return LOOKUP[Facts(False, False, False, False, False)]
     return line
 
 
 def remaining_bound(kind: PassKind, bound: int, freed_bytes: int) -> int:
-    """The bound in force after `freed_bytes`: a cutoff stays, a need shrinks."""
+    """Return the bound that is effective after `freed_bytes`: a cutoff stays, a need shrinks."""
     return bound if kind is PassKind.TIME else bound - freed_bytes
 
 
 class Copies(NamedTuple):
-    """The caches and the queue of a pass, which it may change: copies of those of the state."""
+    """The caches and the queue that a pass may change: copies of those of the state."""
 
     caches: dict[CacheName, Cache]
     queue: deque[Slot | None]
 
 
 def remove_from_cache(caches: dict[CacheName, Cache], slot: Slot) -> None:
-    """Take an entry out of its cache, in the pass's own copy of the caches."""
+    """Remove an entry from its cache, in the pass's own copy of the caches."""
     cache = caches[slot.cache]
     entries = {pos: entry for pos, entry in cache.entries.items() if pos != slot.pos}
     caches[slot.cache] = cache._replace(
@@ -226,7 +230,7 @@ def replace_in_cache(caches: dict[CacheName, Cache], slot: Slot, entry: Entry) -
 
 @rule(Rule.EVICT_3, Rule.REQUEUE_1, Rule.REQUEUE_2, Rule.REQUEUE_3)
 def carry_out(line: Line, state: State, config: Config, own: Copies, slot: Slot) -> Entry | None:
-    """Remove an entry, or put it at the tail again, and then answer it as it stands there."""
+    """Remove an entry, or put it at the tail again and return it as it stands there."""
     entry = own.caches[slot.cache].entries[slot.pos]
     if line.action is Action.REMOVE:
         remove_from_cache(own.caches, slot)
@@ -272,7 +276,7 @@ def run_pass(state: State, kind: PassKind, bound: int, config: Config, origin: O
 
 @rule(Rule.EXPIRE_3, Rule.EXPIRE_5)
 def cutoff_of(state: State, event: Expire) -> int:
-    """The cutoff of a time pass; it may be negative, then nothing is older."""
+    """Return the cutoff of a time pass; if it is negative, no entry is older."""
     if event.older_than_nanos is ABSENT:
         return state.now_nanos - state.settings.ttl_nanos
     return state.now_nanos - event.older_than_nanos
@@ -298,19 +302,3 @@ def evict(state: State, event: Evict, config: Config) -> Step:
 
     # DECISION, EFFECT and OUTCOME: the fold of the table.
     return run_pass(state, PassKind.SIZE, event.bytes, config)
-
-
-__all__ = [
-    "Origin",
-    "PassKind",
-    "cutoff_of",
-    "evict",
-    "expire",
-    "has_to_halt",
-    "is_late",
-    "put_back",
-    "remaining_bound",
-    "remove_from_cache",
-    "requeue_entry",
-    "run_pass",
-]

@@ -1,4 +1,9 @@
-"""What the caches of one broker hold, and what a step hands back.
+"""The state of one broker's caches, and the result of a step.
+
+`State` holds the clock, the settings, the caches by name, the removal queue, the bytes, the holds of reads and the
+counters. It is immutable: a step builds a new state and shares what did not change. The state holds no ordinals, so
+bounded models stay finite. A step returns a `Step`: the new state, the outcome and the trace rows. A step that does
+several things in a row names them in `parts`, each a step of its own.
 
 Beside: RangeCacheRemovalQueue, EntryReadCountHandlerImpl (managed-ledger 4.2.4)
 """
@@ -16,7 +21,7 @@ from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Pos
 
 
 class Entry(NamedTuple):
-    """One cached entry. `expected_reads` None: it carries no count, for ever."""
+    """One cached entry. If `expected_reads` is None, the entry never carries a count."""
 
     size_bytes: int
     stamp_nanos: int
@@ -29,8 +34,8 @@ class Entry(NamedTuple):
 class Cache(NamedTuple):
     """The cache of one managed ledger. No mapping is ever changed in place.
 
-    `members` are its cursors with their positions, None: not tracked. `grace_start_nanos` is when the grace
-    period last began. `is_open` False: it was taken out of the manager, and its next use opens it again.
+    `members` holds its cursors with their positions; None: the cursor is not tracked. `grace_start_nanos` is the last
+    start of the grace period. If `is_open` is False, the manager has removed the cache; its next use opens it again.
     """
 
     entries: Mapping[Position, Entry]
@@ -41,21 +46,21 @@ class Cache(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """A live slot of the removal queue: it names its entry."""
+    """A live slot of the removal queue; it names its entry."""
 
     cache: CacheName
     pos: Position
 
 
 DEAD: Final = None
-"""A slot whose entry has left by a call; the next pass that reaches it drops it."""
+"""A slot whose entry was removed by a call; the next pass that reaches it drops it."""
 
 
 class HeldPosition(NamedTuple):
     """One position that a read handed over and that is not released yet.
 
-    `is_cached` True: what was read is the entry that is cached there now; False: that has left, or it never
-    was cached.
+    `is_cached` is True while the entry that was read is still cached. It is False if that entry has left, or if the
+    position was never cached.
     """
 
     slot: Slot
@@ -77,8 +82,8 @@ class Counts(NamedTuple):
 class State(NamedTuple):
     """The whole state. `queue` runs from head (oldest) to tail; `size_bytes` is the manager's counter.
 
-    `is_scheduled`: an insert has asked for a size pass that `run_scheduled` is to run. `holds` is what reads
-    have handed over and still hold, by name.
+    `is_scheduled`: an insert has asked for a size pass, which `run_scheduled` is to run. `holds` maps each name to the
+    positions that a read handed over and still holds.
     """
 
     now_nanos: int
@@ -94,9 +99,9 @@ class State(NamedTuple):
 class Row(NamedTuple):
     """One event as a recorded trace shows it, with the rule that made it.
 
-    Fields but `rule` are columns of the trace; a recorder adds broker, seq, life, pass, call and the
-    ordinals of queue slots. `accessed` and `stamp_ns` are those before the event, `expected_reads` and
-    `requeues` those after it.
+    All fields but `rule` are columns of the trace. A recorder adds broker, seq, life, pass, call and the ordinals of
+    queue slots. `accessed` and `stamp_ns` hold the values before the event, `expected_reads` and `requeues` those after
+    it.
     """
 
     rule: Rule
@@ -127,10 +132,10 @@ class Row(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What one step makes of a state: the state after it, its answer, and its events in order.
+    """The result of one step: the new state, the answer, and the events in order.
 
-    A step that does several things in a row, as an insert that triggers a pass, names them in `parts`: each
-    is a step of its own, made of the state that the one before it left.
+    A step that does several things in a row, such as an insert that triggers a pass, names them in `parts`. Each part
+    is a step of its own and starts from the state that the part before it left.
     """
 
     state: State
@@ -140,7 +145,7 @@ class Step(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One thing that a step did: the state it met, the operation that it amounts to, and what that made of it."""
+    """One part of a step: the state before it, the operation that it amounts to, and the result."""
 
     pre: State
     event: Op
@@ -148,5 +153,5 @@ class Part(NamedTuple):
 
 
 def initial(config: Config) -> State:
-    """The empty state at time 0."""
+    """Return the empty state at time 0."""
     return State(0, config.settings, {}, (), 0)

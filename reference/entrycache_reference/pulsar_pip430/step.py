@@ -1,6 +1,10 @@
-"""The operations that only look, `usage` and `observe`, and the one that lets time pass, `advance`.
+"""One step: dispatch by the type of the event, and the operations that only observe or let time pass.
 
-Beside: RangeCache.getSize, .getNumberOfEntries, RangeEntryCacheManagerImpl.getSize (managed-ledger 4.2.4)
+`FUNCTIONS` maps each operation to its function. `step` opens the cache that an event names, calls that function and
+returns its `Step`; a refused event changes nothing. `usage` and `observe` read the state, `advance` moves the clock.
+
+Beside: RangeEntryCacheManagerImpl.getEntryCache, .getSize (managed-ledger 4.2.4)
+Beside: RangeCache.getSize, .getNumberOfEntries (managed-ledger 4.2.4)
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from entrycache_reference.vocabulary import ABSENT, CacheName
 
 @rule(Rule.METRICS_1, Rule.METRICS_2, Rule.STATE_7)
 def usage(state: State, event: Usage, config: Config) -> Step:
-    """Entries and bytes of one cache, or of all."""
+    """Return the entries and bytes of one cache, or of all."""
     # GUARD: none.  DECISION: one cache, or all.  EFFECT: none.
     # OUTCOME
     if event.cache is ABSENT:
@@ -32,7 +36,7 @@ def usage(state: State, event: Usage, config: Config) -> Step:
 
 @rule(Rule.STATE_7)
 def observe(state: State, event: Observe, config: Config) -> Step:
-    """The whole state; caches without entries are left out."""
+    """Return the whole state; caches without entries are left out."""
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME
     caches = {
@@ -75,10 +79,7 @@ def advance(state: State, event: Advance, config: Config) -> Step:
     return Step(after, Done(), ())
 
 
-# --- step
-# One step: dispatch by the type of the event, one function an operation.
-#
-# Beside: RangeEntryCacheManagerImpl.getEntryCache (managed-ledger 4.2.4)
+# The dispatch.
 
 FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
     ops.Insert: manager.offer,
@@ -117,7 +118,7 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
 
 @rule(Rule.STATE_9, Rule.CURSOR_6)
 def open_cache(state: State, name: CacheName) -> State:
-    """The state with the cache of that name there; where it is new its grace period starts now."""
+    """Return the state in which the cache of that name exists; a new cache starts its grace period now."""
     if name in state.caches:
         cache = cache_of(state, name)._replace(is_open=True)
     else:
@@ -126,15 +127,15 @@ def open_cache(state: State, name: CacheName) -> State:
 
 
 def is_open(state: State, name: CacheName) -> bool:
-    """Whether the manager knows a cache of that name."""
+    """Return whether the manager knows a cache of that name."""
     return name in state.caches and state.caches[name].is_open
 
 
 @rule(Rule.STATE_9, Rule.STATE_5, Rule.LIVENESS_2)
 def step(state: State, event: ops.Op, config: Config) -> Step:
-    """What one event makes of a state. Pure and total: the state that came in is never changed.
+    """Return the result of one event. The function is pure and total: it never changes the state that it is given.
 
-    The first event, not refused, that names a cache opens it.
+    The first event that names a cache, and is not refused, opens it.
     """
     function = FUNCTIONS[type(event)]
     name = getattr(event, "cache", ABSENT)

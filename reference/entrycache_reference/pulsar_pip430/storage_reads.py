@@ -1,4 +1,9 @@
-"""The operations `read`, `read_one` and `release`: what readers do through the cache.
+"""Operations of readers through the cache: `read`, `read_one` and `release`.
+
+A read looks up all its positions first and marks the hits. Storage gives the other positions, the *fills*; they are
+offered to the cache one by one if another reader is expected. What the read handed over is held under a name until
+`release`, or released at the end of the step. A release takes one expected read from each entry that is still cached.
+Lookups, offers and deliveries become parts of the step.
 
 Beside: RangeEntryCacheImpl.asyncReadEntry, .doAsyncReadEntriesByPosition, .readFromStorage (managed-ledger 4.2.4)
 """
@@ -19,21 +24,21 @@ REFUSED = Refused(ErrorKind.ILLEGAL_ARGUMENT)
 
 
 def is_held(state: State, hold: HoldName | Absent) -> bool:
-    """Whether that hold is open."""
+    """Return whether that hold is open."""
     return hold is not ABSENT and hold in state.holds
 
 
 @rule(Rule.READ_7, Rule.READ_8, Rule.METRICS_6)
 def look_up(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
-    """Ask the cache for these positions: what is cached is marked accessed, one row and one count a position.
+    """Look up these positions: mark the cached ones, with one row and one count for each position.
 
     The outcome's `fills` are the positions that storage has to give.
     """
     # GUARD: none.
     # DECISION: a hit exactly where the position is cached.
-    found = {pos: entry_at(state, name, pos) for pos in wanted}
-    hits = {pos: entry for pos, entry in found.items() if entry is not None}
-    fills = tuple(pos for pos, entry in found.items() if entry is None)
+    entry_of = {pos: entry_at(state, name, pos) for pos in wanted}
+    hits = {pos: entry for pos, entry in entry_of.items() if entry is not None}
+    fills = tuple(pos for pos, entry in entry_of.items() if entry is None)
 
     # EFFECT: every hit is a lookup of its own.
     parts = look_up_each(state, name, tuple(hits), config)
@@ -48,39 +53,39 @@ def look_up(state: State, name: CacheName, wanted: tuple[Position, ...], config:
     # OUTCOME
     tokens = tuple(entry.token for entry in hits.values())
     served = Served(tuple(hits), fills, payloads_of(tokens, fills))
-    told = {pos: row for pos, part in zip(hits, parts, strict=True) for row in part.step.rows}
-    told |= {pos: absent_row(Rule.READ_8, "MISS", "READ", state, name, pos) for pos in fills}
-    return Step(after._replace(counts=counts), served, tuple(told[pos] for pos in wanted), parts)
+    row_at = {pos: row for pos, part in zip(hits, parts, strict=True) for row in part.step.rows}
+    row_at |= {pos: absent_row(Rule.READ_8, "MISS", "READ", state, name, pos) for pos in fills}
+    return Step(after._replace(counts=counts), served, tuple(row_at[pos] for pos in wanted), parts)
 
 
 @rule(Rule.READ_7)
 def look_up_each(state: State, name: CacheName, cached: tuple[Position, ...], config: Config) -> tuple[Part, ...]:
-    """The lookups of these cached positions, one after another."""
+    """Look up these cached positions, one after another."""
     after = state
     parts: tuple[Part, ...] = ()
     for pos in cached:
         event = Get(name, pos)
-        found = get(after, event, config)
-        parts += (Part(after, event, found._replace(rows=rows_of_read(found.rows))),)
-        after = found.state
+        entry_of = get(after, event, config)
+        parts += (Part(after, event, entry_of._replace(rows=rows_of_read(entry_of.rows))),)
+        after = entry_of.state
     return parts
 
 
 def rows_of_read(rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """The rows of a lookup as those of a read."""
+    """Return the rows of a lookup as rows of a read."""
     return tuple(row._replace(rule=Rule.READ_7, cause="READ") for row in rows)
 
 
 @rule(Rule.READ_12)
 def payloads_of(tokens: tuple[int | None, ...], fills: tuple[Position, ...]) -> tuple[int, ...] | None:
-    """The payloads of hits, then of fills, whose payload is their entry id; None where a hit carries none."""
+    """Return the payloads of hits, then of fills, whose payload is their entry id; None if a hit carries none."""
     carried = tuple(token for token in tokens if token is not None)
     return carried + tuple(pos.entry for pos in fills) if len(carried) == len(tokens) else None
 
 
 @rule(Rule.READ_9, Rule.READ_13)
 def is_fill_cached(expected_reads: int, config: Config) -> bool:
-    """Whether a fill is cached: somebody else is to read it; with variant `zero_reads` "counted" also for 0."""
+    """Return whether a fill is cached: a reader is expected; with `zero_reads` "counted" also for 0."""
     least = 0 if config.variants.zero_reads is ZeroReads.COUNTED else 1
     return expected_reads >= least
 
@@ -112,40 +117,40 @@ def fill(state: State, event: Read, fills: tuple[Position, ...], config: Config)
 def skipped_rows(
     rule: Rule, state: State, name: CacheName, fills: tuple[Position, ...], size_bytes: int
 ) -> tuple[Row, ...]:
-    """The rows of what storage gave and the cache did not take."""
+    """Build the rows of fills that the cache did not take."""
     return tuple(absent_row(rule, "SKIP", "NOT_WANTED", state, name, pos, size_bytes) for pos in fills)
 
 
 @rule(Rule.COUNT_5, Rule.COUNT_6)
-def deliver(state: State, kept: tuple[HeldPosition, ...], config: Config) -> Step:
-    """Release what a read has handed over: one expected read fewer for each entry that is still cached."""
+def deliver(state: State, positions: tuple[HeldPosition, ...], config: Config) -> Step:
+    """Release what a read handed over: one expected read fewer for each entry that is still cached."""
     after = state
     parts: tuple[Part, ...] = ()
-    for held in kept:
+    for held in positions:
         if held.is_cached:
             event = MarkRead(held.slot.cache, held.slot.pos)
             done = mark_read(after, event, config)
             parts += (Part(after, event, done),)
             after = done.state
     rows = tuple(row._replace(rule=Rule.COUNT_5) for part in parts for row in part.step.rows)
-    return Step(after, Released(len(kept)), rows, parts)
+    return Step(after, Released(len(positions)), rows, parts)
 
 
 def held_positions(state: State, name: CacheName, wanted: tuple[Position, ...]) -> tuple[HeldPosition, ...]:
-    """What a read that ends now hands over. Nothing else can have been cached meanwhile where it read."""
+    """Return what a read that ends now hands over. Nothing else can have been cached where it read."""
     return tuple(HeldPosition(Slot(name, pos), entry_at(state, name, pos) is not None) for pos in wanted)
 
 
 def finish_read(
-    served: Step, filled: Step, kept: tuple[HeldPosition, ...], hold: HoldName | Absent, config: Config
+    served: Step, filled: Step, positions: tuple[HeldPosition, ...], hold: HoldName | Absent, config: Config
 ) -> Step:
-    """The end of a read: what it handed over is held under its name, or released at once."""
+    """Finish a read: hold what it handed over under its name, or release it at once."""
     rows = served.rows + filled.rows
     parts = served.parts + filled.parts
     if hold is not ABSENT:
-        held = filled.state._replace(holds={**filled.state.holds, hold: kept})
+        held = filled.state._replace(holds={**filled.state.holds, hold: positions})
         return Step(held, served.outcome, rows, parts)
-    done = deliver(filled.state, kept, config)
+    done = deliver(filled.state, positions, config)
     return Step(done.state, served.outcome, rows + done.rows, parts + done.parts)
 
 
@@ -190,16 +195,16 @@ def read_one(state: State, event: ReadOne, config: Config) -> Step:
 
 @rule(Rule.COUNT_5, Rule.COUNT_6, Rule.COUNT_7)
 def release(state: State, event: Release, config: Config) -> Step:
-    """Release what a read has held."""
+    """Release what a read holds."""
     # GUARD: a name that is open.
     if not is_held(state, event.hold):
         return Step(state, REFUSED, ())
 
     # DECISION: every position that was held.
-    kept = state.holds[event.hold]
+    positions = state.holds[event.hold]
 
     # EFFECT: the name is free again.
     freed = state._replace(holds={name: held for name, held in state.holds.items() if name != event.hold})
 
     # OUTCOME
-    return deliver(freed, kept, config)
+    return deliver(freed, positions, config)

@@ -20,7 +20,7 @@ from entrycache_reference.pulsar_pip430.outcomes import Done, Wanted
         {},
     ],
 )
-def test_r_config_1__what_is_named_changes_and_nothing_else(change):
+def test_r_config_1__only_named_settings_change(change):
     first = {"max_size_bytes": 8, "watermark": 0.25, "ttl_nanos": 5, "max_requeues": 2}
     run = play(Configure(**first), Configure(**change))
     assert run.last == Done()
@@ -39,14 +39,14 @@ def test_r_config_1__what_is_named_changes_and_nothing_else(change):
         {"max_requeues": -1},
     ],
 )
-def test_r_config_2__one_wrong_setting_and_none_is_changed(wrong):
+def test_r_config_2__one_wrong_setting_changes_none(wrong):
     run = play(Insert(A, at(0), 1), Configure(**{"ttl_nanos": 3, "max_requeues": 9, **wrong}))
     assert run.last == REFUSED
     assert run.after == run.before
 
 
 @pytest.mark.rule("R-CONFIG-2")
-def test_r_config_2__a_run_that_began_without_a_limit_has_none_to_change():
+def test_r_config_2__a_run_without_a_limit_refuses_a_new_one():
     assert play(Configure(max_size_bytes=5), max_size_bytes=0).last == REFUSED
     assert play(Configure(ttl_nanos=5), max_size_bytes=0).last == Done()
 
@@ -61,7 +61,7 @@ def test_r_config_3__a_lower_limit_evicts_nothing_by_itself(eviction):
 
 @pytest.mark.rule("R-CONFIG-4")
 @pytest.mark.parametrize(("ttl_nanos", "present"), [(2_000_000, 0), (0, 2_000_000)])
-def test_r_config_4__the_default_grace_period_is_that_of_the_start(ttl_nanos, present):
+def test_r_config_4__the_default_grace_period_follows_the_first_ttl(ttl_nanos, present):
     events = [Insert(A, at(0), 1), Configure(ttl_nanos=present), Advance(3_000_000)]
     assert play(*events, ShouldCache(A), ttl_nanos=ttl_nanos).last == Wanted(ttl_nanos > 0)
     assert play(*events, Advance(1_000_000), ShouldCache(A), ttl_nanos=ttl_nanos).last == Wanted(False)

@@ -46,14 +46,14 @@ def test_r_cursor_2__adding_a_member_gives_it_another_position(active, before, p
 @pytest.mark.rule("R-CURSOR-3")
 @BOTH
 @pytest.mark.parametrize("pos", [at(1), at(9), Position(0, 7), None])
-def test_r_cursor_3__a_member_moves_up_and_down_and_out_of_sight(active, pos):
+def test_r_cursor_3__a_member_moves_up_and_down_and_becomes_untracked(active, pos):
     run = play(CursorAdd(A, C, at(5)), CursorMove(A, C, pos), evict_by_expected_reads=active)
     assert run.last == Done()
     assert members(run) == {C: pos}
 
 
 @pytest.mark.rule("R-CURSOR-3")
-def test_r_cursor_3__the_active_container_tracks_again_what_is_moved():
+def test_r_cursor_3__the_active_container_tracks_a_moved_member_again():
     run = play(CursorAdd(A, C, None), CursorMove(A, C, at(2)), CursorRank(A, C))
     assert run.last == Ranked(1)
 
@@ -84,14 +84,14 @@ def test_r_cursor_6__the_first_step_that_names_a_cache_starts_its_grace_period(o
 
 @pytest.mark.rule("R-CURSOR-6")
 @pytest.mark.parametrize("pos", [at(5), None])
-def test_r_cursor_6__so_does_the_removal_of_a_member_though_others_stay(pos):
+def test_r_cursor_6__removing_one_of_several_members_restarts_the_grace_period(pos):
     run = play(CursorAdd(A, C, pos), CursorAdd(A, D, at(1)), Advance(7), CursorRemove(A, C))
     assert run.after.caches[A].grace_start_nanos == 7
 
 
 @pytest.mark.rule("R-CURSOR-6")
 @pytest.mark.parametrize("event", [CursorRemove(A, D), CursorRemove(B, C), RemoveCache(A)])
-def test_r_cursor_6__nothing_else_does(event):
+def test_r_cursor_6__nothing_else_restarts_the_grace_period(event):
     run = play(CursorAdd(A, C, at(5)), Advance(7), event, Advance(1), Exists(A, at(0)))
     assert run.after.caches[A].grace_start_nanos == 0
 
@@ -141,7 +141,7 @@ def test_r_cursor_11__the_grace_period_is_counted_in_whole_milliseconds(start, l
 
 @pytest.mark.rule("R-CURSOR-11")
 @pytest.mark.parametrize(("grace_millis", "member"), [(0, True), (0, False), (5, True)])
-def test_r_cursor_11__a_member_is_reason_enough(grace_millis, member):
+def test_r_cursor_11__one_member_is_enough_to_cache(grace_millis, member):
     adds = [CursorAdd(A, C, None)] if member else []
     run = play(*adds, Advance(9 * MS), ShouldCache(A), grace_millis=grace_millis)
     assert run.last == Wanted(member)
@@ -154,7 +154,7 @@ def test_r_cursor_12__the_heap_knows_no_grace_period():
 
 
 @pytest.mark.rule("R-CURSOR-13")
-def test_r_cursor_13__the_heap_does_not_track_what_is_moved():
+def test_r_cursor_13__the_heap_does_not_track_a_moved_member():
     events = [CursorAdd(A, C, None), CursorMove(A, C, at(5)), Slowest(A), CursorAdd(A, C, at(5)), Slowest(A)]
     run = play(*events, evict_by_expected_reads=False)
     assert (run.outcomes[2], run.last) == (SlowestAt(None), SlowestAt(at(5)))

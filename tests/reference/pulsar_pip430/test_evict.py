@@ -40,19 +40,19 @@ def test_r_evict_2__the_halting_head_and_the_rest_stay_as_they_were():
 
 @pytest.mark.rule("R-EVICT-3")
 @pytest.mark.parametrize("cause", [Evict(1), Expire(0)])
-def test_r_evict_3__what_nobody_waits_for_is_removed(cause):
+def test_r_evict_3__an_entry_without_expected_reads_is_removed(cause):
     assert play(Insert(A, at(0), 10), Advance(1), cause).last == Removed(1, 10)
     assert play(Insert(A, at(0), 10, 1), MarkRead(A, at(0)), Advance(1), cause).last == Removed(1, 10)
 
 
 @pytest.mark.rule("R-EVICT-3")
-def test_r_evict_3__what_somebody_waits_for_is_not():
+def test_r_evict_3__an_entry_with_expected_reads_is_not_removed():
     assert play(Insert(A, at(0), 10, 1), Advance(1), Expire(0)).last == Removed(0, 0)
 
 
 @pytest.mark.rule("R-EVICT-4")
 @pytest.mark.parametrize(("need", "freed"), [(1, 10), (9, 10), (10, 10), (11, 20), (30, 30), (31, 30)])
-def test_r_evict_4__frees_what_was_asked_or_all(need, freed):
+def test_r_evict_4__frees_the_requested_bytes_or_everything(need, freed):
     assert play(*THREE, Evict(need)).last == Removed(freed // 10, freed)
 
 

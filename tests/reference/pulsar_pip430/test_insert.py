@@ -77,7 +77,7 @@ def test_r_insert_6__positive_expected_reads_are_the_count(expected_reads):
 
 
 @pytest.mark.rule("R-INSERT-7")
-def test_r_insert_7__where_0_is_a_count_it_is_carried():
+def test_r_insert_7__counted_zero_reads_are_carried():
     variants = Variants(zero_reads=ZeroReads.COUNTED)
     run = play(Insert(A, at(0), 1, 0), Insert(A, at(1), 1, -1), Insert(A, at(2), 1), variants=variants)
     assert [run.entry(entry).expected_reads for entry in (0, 1, 2)] == [0, None, None]

@@ -29,7 +29,7 @@ def cached(run, cache=A):
     ("first", "last", "left"),
     [(1, 3, [0, 3, 4]), (-1, 2, [2, 3, 4]), (3, 9, [0, 1, 2]), (5, 9, [0, 1, 2, 3, 4])],
 )
-def test_r_invalidate_1__the_range_leaves_from_its_beginning_on(first, last, left):
+def test_r_invalidate_1__the_range_is_removed_from_its_beginning(first, last, left):
     run = play(*FIVE, Insert(B, at(2), 1), RemoveRange(A, at(first), at(last), False))
     assert cached(run) == left
     assert cached(run, B) == [2]
@@ -96,7 +96,7 @@ def test_r_invalidate_8__one_ledger_leaves():
 
 
 @pytest.mark.rule("R-INVALIDATE-9")
-def test_r_invalidate_9__a_cache_that_is_taken_out_keeps_cursors_grace_and_holds():
+def test_r_invalidate_9__a_removed_cache_keeps_cursors_grace_and_holds():
     fill = [Insert(A, at(0), 2, 3), Insert(B, at(0), 1), CursorAdd(A, C, at(0)), ReadOne(A, at(0), H), Advance(5)]
     run = play(*fill, RemoveCache(A), Cursors(A), Release(H))
     assert run.outcomes[5:] == (Done(), Members(1), Released(1))

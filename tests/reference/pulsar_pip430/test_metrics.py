@@ -59,7 +59,7 @@ def test_r_metrics_3__inserts_and_fills_count_once_each():
     "leaving",
     [Evict(2), Expire(0), Clear(A), RemoveRange(A, at(0), at(1), True), InvalidateBefore(A, at(2)), RemoveCache(A)],
 )
-def test_r_metrics_4__whatever_way_an_entry_leaves_it_counts(leaving):
+def test_r_metrics_4__every_kind_of_removal_counts(leaving):
     run = play(Insert(A, at(0), 1), Insert(A, at(1), 1), Advance(1), leaving, leaving)
     assert counters(run).evicted_entries == 2
 
@@ -83,7 +83,7 @@ def test_r_metrics_6__reads_count_hits_and_misses_position_by_position():
 
 
 @pytest.mark.rule("R-METRICS-7")
-def test_r_metrics_7__metrics_tells_all_and_changes_nothing():
+def test_r_metrics_7__metrics_reports_all_counters_and_changes_nothing():
     run = play(Insert(A, at(0), 5), Insert(A, at(1), 6), Evict(1), Read(A, at(0), at(1), 0), Metrics(), Metrics())
     assert run.last == run.outcomes[-2] == Counters(2, 1, 0, 1, 6, 1, 100, 6)
     assert run.after == run.before

@@ -85,7 +85,7 @@ def test_r_requeue_7__without_the_setting_access_keeps_nothing():
 
 @pytest.mark.rule("R-REQUEUE-8")
 @pytest.mark.parametrize(("deliveries", "stays"), [(0, True), (1, True), (2, False), (3, False)])
-def test_r_requeue_8__a_count_of_0_or_below_expects_nobody(deliveries, stays):
+def test_r_requeue_8__a_count_of_0_or_below_expects_no_read(deliveries, stays):
     run = play(Insert(A, at(0), 1, 2), *[MarkRead(A, at(0))] * deliveries, *PASS)
     assert (run.find(0) is not None) == stays
 

@@ -100,7 +100,7 @@ def test_r_state_6__negative_time_is_refused_and_zero_is_not():
 
 @pytest.mark.rule("R-STATE-7")
 @pytest.mark.parametrize("look", [Exists(A, at(0)), Usage(A), Usage(), Observe()])
-def test_r_state_7__looking_leaves_no_trace(look):
+def test_r_state_7__observing_changes_nothing(look):
     run = play(Insert(A, at(0), 1), look)
     assert run.after == run.before
     assert not run.entry(0).accessed

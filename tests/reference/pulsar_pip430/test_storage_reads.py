@@ -13,7 +13,7 @@ def read(first, last, expected_reads=0, **hold):
 
 
 @pytest.mark.rule("R-READ-7")
-def test_r_read_7__what_is_cached_is_served_and_marked():
+def test_r_read_7__cached_positions_are_served_and_marked():
     run = play(*TWO, Insert(A, at(5), 1), read(0, 4))
     assert run.last.hits == (at(1), at(3))
     assert [run.entry(entry).accessed for entry in (1, 3, 5)] == [True, True, False]
@@ -46,7 +46,7 @@ def test_r_read_9__fills_are_cached_one_by_one_with_the_count_of_the_read():
 @pytest.mark.rule("R-READ-9")
 @pytest.mark.parametrize("config", [{}, {"max_size_bytes": 0}])
 @pytest.mark.parametrize("expected_reads", [0, -1, 2])
-def test_r_read_9__what_nobody_else_reads_is_not_cached(config, expected_reads):
+def test_r_read_9__fills_without_another_reader_are_not_cached(config, expected_reads):
     wanted = expected_reads == 2 and not config
     run = play(read(0, 1, expected_reads), **config)
     assert run.last.fills == (at(0), at(1))
@@ -93,7 +93,7 @@ def test_r_read_12__payloads_of_hits_come_first_then_those_of_fills():
 
 
 @pytest.mark.rule("R-READ-13")
-def test_r_read_13__where_0_is_a_count_fills_with_0_are_cached():
+def test_r_read_13__fills_with_counted_zero_reads_are_cached():
     run = play(read(0, 1, 0, hold=H), variants=Variants(zero_reads=ZeroReads.COUNTED))
     assert [run.entry(entry).expected_reads for entry in (0, 1)] == [0, 0]
     assert play(read(0, 1, -1, hold=H), variants=Variants(zero_reads=ZeroReads.COUNTED)).find(0) is None

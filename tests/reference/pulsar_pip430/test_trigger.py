@@ -76,14 +76,14 @@ def test_r_trigger_4__nothing_but_run_scheduled_clears_the_flag(event):
 
 
 @pytest.mark.rule("R-TRIGGER-5")
-def test_r_trigger_5__the_pass_frees_by_the_sizes_of_the_moment():
+def test_r_trigger_5__the_pass_uses_the_present_sizes():
     run = play(*filled(12), Evict(1), RunScheduled(), max_size_bytes=10, watermark=0.5, eviction=MANUAL)
     assert run.last == Removed(6, 6)
     assert not run.after.is_scheduled
 
 
 @pytest.mark.rule("R-TRIGGER-5")
-def test_r_trigger_5__nothing_to_free_any_more_clears_the_flag_too():
+def test_r_trigger_5__a_pass_with_nothing_to_free_clears_the_flag():
     run = play(*filled(10), Evict(1), RunScheduled(), max_size_bytes=10, eviction=MANUAL)
     assert run.last == Removed(0, 0)
     assert not run.after.is_scheduled
@@ -109,7 +109,7 @@ def test_r_trigger_6__cycle_expires_first_and_frees_what_is_still_over(eviction)
 
 
 @pytest.mark.rule("R-TRIGGER-6")
-def test_r_trigger_6__cycle_runs_no_size_pass_where_the_time_pass_was_enough():
+def test_r_trigger_6__cycle_runs_no_size_pass_if_the_time_pass_was_enough():
     run = play(*filled(9), Advance(5), Configure(max_size_bytes=5), Cycle(), max_size_bytes=10, ttl_nanos=4)
     assert size_pass(run) is None
     assert run.last == Removed(9, 9)
@@ -131,7 +131,7 @@ def test_r_trigger_8__above_the_trigger_but_not_above_the_target_nothing_runs(la
 
 
 @pytest.mark.rule("R-TRIGGER-8")
-def test_r_trigger_8__not_even_when_it_was_scheduled():
+def test_r_trigger_8__not_even_a_scheduled_pass_runs():
     run = play(*filled(11), RunScheduled(), max_size_bytes=11, watermark=1.0, eviction=MANUAL)
     assert run.before.is_scheduled
     assert run.last == Removed(0, 0)
@@ -147,7 +147,7 @@ def test_r_trigger_9__an_entry_larger_than_the_limit_comes_and_goes():
 
 
 @pytest.mark.rule("R-TRIGGER-9")
-def test_r_trigger_9__also_where_older_entries_are_extended_first():
+def test_r_trigger_9__a_large_entry_goes_even_after_requeues_of_older_ones():
     run = play(Insert(A, at(0), 5), Get(A, at(0)), Insert(A, at(1), 6), max_size_bytes=10, watermark=0.5)
     assert run.last == Inserted(True)
     assert run.queue() == [0]

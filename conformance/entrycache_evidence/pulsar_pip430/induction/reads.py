@@ -145,7 +145,7 @@ LEMMAS: Final = (
         Rule.READ_7,
         f"the lookups of a read are a fold of get: {EACH}",
         _folds(LOOKUPS),
-        _planted("Each lookup of a read asks the state before the first.", "lookups", _looking_back),
+        _planted("Each lookup of a read asks the state before the first.", "look_up_each", _looking_back),
     ),
     Lemma(
         Rule.READ_9,

@@ -1,7 +1,8 @@
-"""Planted faults of the reference of `pulsar-pip430`: one realistic error a rule, and every cell of its table flipped.
+"""Seeded faults of the reference of `pulsar-pip430`: a realistic error for each rule, and every flipped table cell.
 
-They show that a rule's own checks see that rule, and that they alone do; and a subject that answers as one of them
-does has broken its rule. They are no subjects.
+They show that the checks of a rule see its fault and that no other rule's checks do. A subject that answers like one of
+these faulty references has broken the rule of that fault. Importing this package enters all faults in `SEEDED_FAULTS`.
+The docstring of a fault is the sentence that pages and reports print.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ from entrycache_faults.reference.pulsar_pip430 import cursors, entries, manager,
 from entrycache_faults.reference.pulsar_pip430.registry import REACHABLE, SEEDED_FAULTS, decision_flips
 
 __all__ = [
-    "SEEDED_FAULTS",
     "REACHABLE",
+    "SEEDED_FAULTS",
     "cursors",
-    "entries",
     "decision_flips",
+    "entries",
     "manager",
     "passes",
     "released",

@@ -1,4 +1,7 @@
-"""Faults of level `cursors`."""
+"""Seeded faults of level `cursors`: members, positions, ranks and the grace period.
+
+Each fault calls the function of the reference and changes its result, or replaces it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CursorName, Position
 
 EARLIEST: Final = Position(-1, -1)
-"""A position before every other."""
+"""A position before every other one."""
 
 
 @seeded_fault(Rule.CONFIG_4, ops.ShouldCache)

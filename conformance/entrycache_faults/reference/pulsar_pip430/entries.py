@@ -1,4 +1,8 @@
-"""Faults about states as a whole: sums, the queue, time, numbers."""
+"""Seeded faults about the state as a whole and about single entries.
+
+The first half is about sums, the queue, time and observation; the second about insert, lookups, counts and removal by a
+call. Each fault calls the function of the reference and changes its result, or replaces it.
+"""
 
 from __future__ import annotations
 
@@ -109,8 +113,7 @@ def advance_answering_time(state: State, event: ops.Advance, config: Config) -> 
     return done if done.state is state else done._replace(outcome=outcomes.Counted(done.state.now_nanos))
 
 
-# --- entries
-# Faults about single entries: insert, lookup, count, invalidate.
+# Single entries.
 
 
 @seeded_fault(Rule.INSERT_1, "entries.new_entry")
@@ -185,8 +188,10 @@ def positions_descending(state: State, name: CacheName, first: Position, last: P
 def get_range_marking_one(state: State, event: ops.GetRange, config: Config) -> Step:
     """get_range marks the first entry only."""
     done = entries.get_range(state, event, config)
-    found = change.positions_between(state, event.cache, event.first, event.last)
-    after = entries.get(state, ops.Get(event.cache, found[0]), config).state if found else state
+    positions_in_range = change.positions_between(state, event.cache, event.first, event.last)
+    after = (
+        entries.get(state, ops.Get(event.cache, positions_in_range[0]), config).state if positions_in_range else state
+    )
     return done._replace(state=after)
 
 

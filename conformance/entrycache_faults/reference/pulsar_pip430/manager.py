@@ -1,4 +1,8 @@
-"""Faults of level `manager`: trigger, settings, invalidation, counters."""
+"""Seeded faults of level `manager`: trigger, settings, removal and counters.
+
+Each fault calls the function of the reference and changes its result, or replaces it. A fault that needs the whole
+reference with another constant builds a model of its own and keeps it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 LIMITS_MOST: Final = 64
-"""Models with a trigger of their own that are kept."""
+"""The number of models with a trigger of their own that are kept."""
 
 
 @seeded_fault(Rule.TRIGGER_1, "decision.target_bytes")
@@ -26,7 +30,7 @@ def target_from_the_trigger(state: State) -> int:
 
 
 def _passed(state: State, need: int, config: Config) -> Step:
-    """What one size pass for that need makes of a state, counted and named as a part."""
+    """Run one size pass for that need, counted and named as a part."""
     done = passes.run_pass(state, passes.PassKind.SIZE, need, config, passes.Origin.TRIGGER)
     return Step(manager.count_cycle(done.state), done.outcome, done.rows, (Part(state, ops.Evict(need), done),))
 
@@ -39,7 +43,7 @@ def step_with_the_first_trigger(state: State, event: ops.Op, config: Config) -> 
 
 @lru_cache(LIMITS_MOST)
 def _triggered_at(trigger_bytes: int) -> Callable[[State, ops.Op, Config], Step]:
-    """The reference with that trigger, whatever the limit."""
+    """Return the step of the reference with that trigger, whatever the limit."""
     return Model(SEEDED_FAULTS.package, {"decision.trigger_bytes": lambda state: trigger_bytes}).step
 
 

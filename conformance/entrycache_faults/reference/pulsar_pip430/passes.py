@@ -1,4 +1,7 @@
-"""Faults of the two passes."""
+"""Seeded faults of the two passes: cutoffs, halts, requeues and the decision about a head.
+
+Faults about one kind of pass replace `run_pass`; `_deciding` gives them a pass with another decision.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,12 @@ Pass = Callable[[State, PassKind, int, Config, Origin], Step]
 """A pass over the queue."""
 
 LINE: Final = {line.rule: line for line in decision.DECISION}
-"""The lines of the decision table."""
+"""The lines of the decision table, by rule."""
 
 
 @cache
 def _deciding(decide: Callable[..., Line]) -> Pass:
-    """The pass that decides so; the table itself is not told which kind of pass asks."""
+    """Return the pass with this decision; the table itself does not know which kind of pass asks."""
     run: Pass = Model(SEEDED_FAULTS.package, {"decision.decide": decide})["passes.run_pass"]
     return run
 

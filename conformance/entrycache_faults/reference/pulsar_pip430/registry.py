@@ -1,4 +1,9 @@
-"""The list of the planted faults, and the decorator that enters a function in it."""
+"""The registry of the seeded faults, and the faults that are derived from the decision table.
+
+`seeded_fault` enters the decorated function as a fault: its rule, the places that it replaces, and its docstring as the
+sentence. `decision_flips` changes one cell of the decision table for each fault. `requeue_with_end` replaces the
+requeue of a pass in faults that would requeue an entry for ever.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +23,10 @@ SEEDED_FAULTS: Final = FaultRegistry("entrycache_reference.pulsar_pip430")
 seeded_fault = SEEDED_FAULTS.register
 
 
-# --- flips
-# The decision table with one cell flipped, for every cell.
+# Faults that are derived from the decision table.
 
 MAX_REQUEUES: Final = 64
-"""An entry that is requeued so often would be requeued for ever."""
+"""The number of requeues after which an entry would be requeued for ever."""
 
 REACHABLE: Final = tuple(
     facts
@@ -33,28 +37,28 @@ REACHABLE: Final = tuple(
 
 
 class EndlessPass(AssertionError):
-    """A planted fault requeued one entry for ever."""
+    """A seeded fault requeued one entry for ever."""
 
 
 @cache
 def decision_flips() -> tuple[Fault, ...]:
-    """The table with one cell changed, for every cell: a fixed one to its contrary, ANY to a fixed value.
+    """Return the table with one cell changed, for every cell: a fixed one to its opposite, ANY to a fixed value.
 
-    A fact that is left without a line is decided otherwise than the table says. A change that no pass can see is
-    left out; a requeue that goes on for ever raises.
+    Facts that are left without a line get another action than in the table. A change that no pass can see is left out;
+    a requeue that never ends raises an error.
     """
-    norm = build_lookup(DECISION)
-    found: list[Fault] = []
+    default_lines = build_lookup(DECISION)
+    faults: list[Fault] = []
     for at, line in enumerate(DECISION):
         for column, cell in enumerate(line.cells):
             for value in (False, True) if cell is ANY else (not cell,):
                 table = build_lookup((*DECISION[:at], _with_entry(line, column, value), *DECISION[at + 1 :]))
-                for facts in norm.keys() - table.keys():
-                    table[facts] = line._replace(action=_other_action(norm[facts].action))
-                if any(table[facts].action is not norm[facts].action for facts in REACHABLE):
-                    found.append(_flip_fault(line, Facts._fields[column], value, table))
+                for facts in default_lines.keys() - table.keys():
+                    table[facts] = line._replace(action=_other_action(default_lines[facts].action))
+                if any(table[facts].action is not default_lines[facts].action for facts in REACHABLE):
+                    faults.append(_flip_fault(line, Facts._fields[column], value, table))
                     break
-    return tuple(found)
+    return tuple(faults)
 
 
 def _other_action(action: Action) -> Action:
@@ -74,7 +78,7 @@ def _flip_fault(line: Line, column: str, value: bool, table: dict[Facts, Line]) 
 
 
 def requeue_with_end(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
-    """Right, but ends what would never end.
+    """Requeue an entry, but stop what would never end.
 
     Raises:
         EndlessPass: the entry was requeued very often.

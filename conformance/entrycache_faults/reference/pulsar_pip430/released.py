@@ -1,4 +1,8 @@
-"""Variants of other releases, as faults against the norm."""
+"""Seeded faults about variants: those of other releases, and errors within a variant.
+
+A variant of a release is a fault if the specification is the default behaviour. The functions below break a variant
+itself: they show that its rule has a check of its own.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +36,7 @@ SEEDED_FAULTS.register_variant(
 )
 
 
-# --- variants
-# Faults about variants.
+# Errors within a variant.
 
 
 @seeded_fault(Rule.INSERT_7, ops.Insert)

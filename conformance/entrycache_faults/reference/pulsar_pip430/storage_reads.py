@@ -1,4 +1,7 @@
-"""Faults of level `reads`: reads through the cache, holds, hits and misses."""
+"""Seeded faults of level `reads`: reads through the cache, holds, hits and misses.
+
+Each fault calls the function of the reference and changes its result, or replaces it.
+"""
 
 from __future__ import annotations
 
@@ -67,8 +70,8 @@ def read_one_caching(state: State, event: ops.ReadOne, config: Config) -> Step:
         entry = ops.Insert(event.cache, event.pos, config.storage_entry_size)
         added = entries.insert(served.state, entry, config, "FILL")
         filled = added._replace(parts=(Part(served.state, entry, added),))
-    kept = storage_reads.held_positions(filled.state, event.cache, (event.pos,))
-    return storage_reads.finish_read(served, filled, kept, event.hold, config)
+    positions = storage_reads.held_positions(filled.state, event.cache, (event.pos,))
+    return storage_reads.finish_read(served, filled, positions, event.hold, config)
 
 
 @seeded_fault(Rule.READ_11, ops.Read)
@@ -87,28 +90,29 @@ def handed_over_fills_first(tokens: tuple[int | None, ...], fills: tuple[Positio
 
 
 @seeded_fault(Rule.COUNT_5, "storage_reads.deliver")
-def deliver_twice(state: State, kept: tuple[HeldPosition, ...], config: Config) -> Step:
+def deliver_twice(state: State, positions: tuple[HeldPosition, ...], config: Config) -> Step:
     """A release takes 2 from each count."""
-    once = storage_reads.deliver(state, kept, config)
-    again = storage_reads.deliver(once.state, kept, config)
+    once = storage_reads.deliver(state, positions, config)
+    again = storage_reads.deliver(once.state, positions, config)
     return again._replace(rows=once.rows + again.rows, parts=once.parts + again.parts)
 
 
 @seeded_fault(Rule.COUNT_5, "storage_reads.finish_read", other=True)
 def finished_without_release(
-    served: Step, filled: Step, kept: tuple[HeldPosition, ...], hold: HoldName | Absent, config: Config
+    served: Step, filled: Step, positions: tuple[HeldPosition, ...], hold: HoldName | Absent, config: Config
 ) -> Step:
     """A read without a hold releases nothing."""
-    holds = filled.state.holds if hold is ABSENT else {**filled.state.holds, hold: kept}
+    holds = filled.state.holds if hold is ABSENT else {**filled.state.holds, hold: positions}
     held = filled.state._replace(holds=holds)
     return Step(held, served.outcome, served.rows + filled.rows, served.parts + filled.parts)
 
 
 @seeded_fault(Rule.COUNT_6, "storage_reads.deliver")
-def deliver_to_whatever_is_there(state: State, kept: tuple[HeldPosition, ...], config: Config) -> Step:
+def deliver_to_whatever_is_there(state: State, positions: tuple[HeldPosition, ...], config: Config) -> Step:
     """A release takes from whatever entry is cached there now."""
     there = tuple(
-        held._replace(is_cached=change.entry_at(state, held.slot.cache, held.slot.pos) is not None) for held in kept
+        held._replace(is_cached=change.entry_at(state, held.slot.cache, held.slot.pos) is not None)
+        for held in positions
     )
     return storage_reads.deliver(state, there, config)
 
@@ -152,8 +156,8 @@ def look_up_one_miss(state: State, name: CacheName, wanted: tuple[Position, ...]
 def look_up_one_hit(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
     """A read counts at most one hit."""
     done = storage_reads.look_up(state, name, wanted, config)
-    found = min(1, done.state.counts.hit_entries - state.counts.hit_entries)
-    counts = done.state.counts._replace(hit_entries=state.counts.hit_entries + found)
+    hits_counted = min(1, done.state.counts.hit_entries - state.counts.hit_entries)
+    counts = done.state.counts._replace(hit_entries=state.counts.hit_entries + hits_counted)
     return done._replace(state=done.state._replace(counts=counts))
 
 
@@ -161,8 +165,8 @@ def look_up_one_hit(state: State, name: CacheName, wanted: tuple[Position, ...],
 def look_up_stored_bytes(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
     """A hit counts the bytes that storage would have given."""
     done = storage_reads.look_up(state, name, wanted, config)
-    found = done.state.counts.hit_entries - state.counts.hit_entries
-    counts = done.state.counts._replace(hit_bytes=state.counts.hit_bytes + found * config.storage_entry_size)
+    hits_counted = done.state.counts.hit_entries - state.counts.hit_entries
+    counts = done.state.counts._replace(hit_bytes=state.counts.hit_bytes + hits_counted * config.storage_entry_size)
     return done._replace(state=done.state._replace(counts=counts))
 
 

@@ -1,7 +1,9 @@
 """The laws of `pulsar-pip430`: every MUST as a check of one step, written without the functions it is about.
 
-A law looks at the state before a step, the event, the state after it, the outcome and the rows. Those about
-an outcome can be asked about another one, `step._replace(outcome=...)`: what a subject answered.
+A law looks at the state before a step, the event, the state after it, the outcome and the rows. `LAWS` lists all laws;
+their order is the order of the rules in a verdict. `broken` checks the laws of the step's operation and counts those
+whose guard held. A step that names parts is checked part by part, and then as a whole. A law about an outcome can also
+judge the answer of a subject: `step._replace(outcome=...)`.
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ from typing import Final
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.laws import cursors, entries, manager, passes, state, storage_reads
-from entrycache_reference.pulsar_pip430.laws import state as settings
 from entrycache_reference.pulsar_pip430.laws.law import Law, always, refusable
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
@@ -20,7 +21,7 @@ __all__ = ["ANSWER_LAWS", "LAWS", "Law", "broken"]
 
 
 def answers_its_own(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """R-LIVENESS-2."""
+    """Check R-LIVENESS-2."""
     if type(step.outcome) is outcomes.Refused:
         return refusable(config, pre, event)
     return type(step.outcome) in event.answers
@@ -35,7 +36,7 @@ LAWS: Final[tuple[Law, ...]] = (
     *passes.REQUEUE_LAWS,
     *manager.REMOVE_LAWS,
     *manager.TRIGGER_LAWS,
-    *settings.CONFIG_LAWS,
+    *state.CONFIG_LAWS,
     *storage_reads.STORAGE_READS_LAWS,
     *storage_reads.DELIVERIES_LAWS,
     *state.METRICS_LAWS,
@@ -43,13 +44,13 @@ LAWS: Final[tuple[Law, ...]] = (
     *cursors.CURSOR_RANKS_LAWS,
     Law(Rule.LIVENESS_2, (), always, answers_its_own, True),
 )
-"""One law a rule."""
+"""One law for each rule."""
 
 ANSWER_LAWS: Final = frozenset({Rule.EVICT_7, Rule.INVALIDATE_5, Rule.TRIGGER_7})
-"""Laws that compare an answer with what left the reference's state.
+"""The laws that compare an answer with what left the reference's state.
 
-A subject that removed other entries breaks them too, whichever rule made it do so: they name the rule of a
-failure only where no other law does.
+A subject that removed other entries breaks them too, whichever rule made it do so. They name the rule of a failure only
+if no other law does.
 """
 
 
@@ -58,16 +59,16 @@ def _of(op: type[ops.Op], whole: bool) -> tuple[Law, ...]:
 
 
 LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {op: _of(op, False) for op in ops.OPS}
-"""The laws of each operation where it is a part of a step, or the whole of one that names no parts."""
+"""The laws of each operation as a part of a step, or as the whole of a step that names no parts."""
 
 WHOLE_LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {op: _of(op, True) for op in ops.OPS}
-"""The laws of each operation about the step as a whole, its parts and how they follow one another."""
+"""The laws of each operation about the step as a whole: its parts and their order."""
 
 
 def broken(
     config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int] | None = None
 ) -> tuple[Rule, ...]:
-    """The rules whose own laws this step breaks; counts in `fired` every law whose guard held."""
+    """Return the rules whose laws this step breaks; count in `fired` every law whose guard held."""
     return _of_rules(config, pre, event, step, {} if fired is None else fired)
 
 

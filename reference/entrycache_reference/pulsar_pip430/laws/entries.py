@@ -1,4 +1,9 @@
-"""The laws about `insert`."""
+"""The laws about single entries: `insert`, the lookups, and the count of expected reads.
+
+An insert adds the entry at the tail, keeps the first entry of a position, or takes nothing. A lookup hits exactly the
+cached positions and changes nothing but marks. `mark_read` and `expect_read` change nothing but the count. Variants of
+releases have guards of their own, so that each law is about one behaviour.
+"""
 
 from __future__ import annotations
 
@@ -22,27 +27,27 @@ from entrycache_reference.vocabulary import ABSENT
 
 
 def is_new(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Caching is on, and the cache does not hold the position."""
+    """Return whether caching is on, and the cache does not hold the position."""
     return config.max_size_bytes > 0 and event.size >= 0 and cached_entry(pre, event.cache, event.pos) is None
 
 
 def is_duplicate(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The cache holds the position, and the configuration asks for the norm."""
+    """Return whether the cache holds the position, and duplicates keep the first count (the default)."""
     return config.variants.duplicate_count is DuplicateCount.KEPT and offers_again(config, pre, event, step)
 
 
 def offers_again(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The cache holds the position."""
+    """Return whether the cache holds the position."""
     return config.max_size_bytes > 0 and event.size >= 0 and cached_entry(pre, event.cache, event.pos) is not None
 
 
 def is_disabled(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Caching is switched off."""
+    """Return whether caching is switched off."""
     return config.max_size_bytes == 0 and event.size >= 0
 
 
 def adds_at_the_tail(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """R-INSERT-1; what the entry expects is a matter of R-INSERT-4 and R-INSERT-6."""
+    """Check R-INSERT-1; R-INSERT-4 and R-INSERT-6 check the count."""
     entry = cached_entry(step.state, event.cache, event.pos)
     if entry is None or step.outcome != Inserted(True):
         return False
@@ -59,22 +64,22 @@ def adds_at_the_tail(config: Config, pre: State, event: Insert, step: Step) -> b
 
 
 def first_one_stays(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """R-INSERT-2."""
+    """Check R-INSERT-2."""
     return step.outcome == Inserted(False) and nothing_touched(pre, step)
 
 
 def takes_nothing(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """R-INSERT-3."""
+    """Check R-INSERT-3."""
     return step.outcome == Inserted(False) and nothing_touched(pre, step)
 
 
 def recounts(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The cache holds the position, and the configuration lets a duplicate bring its count."""
+    """Return whether the cache holds the position, and the configuration lets a duplicate bring its count."""
     return config.variants.duplicate_count is DuplicateCount.REPLACED and offers_again(config, pre, event, step)
 
 
 def takes_the_new_count(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """R-INSERT-8; that what was held has lost its claim is a matter of R-COUNT-6."""
+    """Check R-INSERT-8; R-COUNT-6 checks that a held position has lost its claim."""
     given = None if expects_none(config, event) else event.expected_reads
     wanted = entries_of(pre, event.cache)
     wanted[event.pos] = wanted[event.pos]._replace(expected_reads=given if isinstance(given, int) else None)
@@ -88,35 +93,35 @@ def takes_the_new_count(config: Config, pre: State, event: Insert, step: Step) -
 
 
 def expects_none(config: Config, event: Insert) -> bool:
-    """Whether nobody is expected, as the configuration counts."""
+    """Return whether no read is expected, as the configuration counts."""
     if event.expected_reads is ABSENT or event.expected_reads is None or event.expected_reads < 0:
         return True
     return event.expected_reads == 0 and config.variants.zero_reads is ZeroReads.UNCOUNTED
 
 
 def new_without_reads(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """A new entry for which nobody is expected."""
+    """Return whether the event offers a new entry for which no read is expected."""
     return expects_none(config, event) and is_new(config, pre, event, step)
 
 
 def carries_no_count(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """R-INSERT-4."""
+    """Check R-INSERT-4."""
     entry = cached_entry(step.state, event.cache, event.pos)
     return entry is None or entry.expected_reads is None
 
 
 def new_with_reads(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """A new entry for which reads are expected."""
+    """Return whether the event offers a new entry for which reads are expected."""
     return event.expected_reads != 0 and not expects_none(config, event) and is_new(config, pre, event, step)
 
 
 def new_with_zero(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """A new entry for which 0 reads are expected, where the configuration counts them."""
+    """Return whether the event offers a new entry with 0 expected reads, and the configuration counts them."""
     return event.expected_reads == 0 and not expects_none(config, event) and is_new(config, pre, event, step)
 
 
 def carries_that_count(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """R-INSERT-6, R-INSERT-7."""
+    """Check R-INSERT-6, R-INSERT-7."""
     entry = cached_entry(step.state, event.cache, event.pos)
     return entry is None or entry.expected_reads == event.expected_reads
 
@@ -133,12 +138,11 @@ INSERT_LAWS: Final = (
 )
 
 
-# --- lookup
-# The laws about `get`, `get_range` and `exists`.
+# Laws about lookups.
 
 
 def hits_what_is_cached(config: Config, pre: State, event: Get, step: Step) -> bool:
-    """R-READ-1."""
+    """Check R-READ-1."""
     entry = cached_entry(pre, event.cache, event.pos)
     answer = step.outcome
     if not isinstance(answer, Hit) or answer.hit != (entry is not None):
@@ -147,12 +151,12 @@ def hits_what_is_cached(config: Config, pre: State, event: Get, step: Step) -> b
 
 
 def is_cached(config: Config, pre: State, event: Get, step: Step) -> bool:
-    """The cache holds the position."""
+    """Return whether the cache holds the position."""
     return cached_entry(pre, event.cache, event.pos) is not None
 
 
 def marks_it(config: Config, pre: State, event: Get, step: Step) -> bool:
-    """R-READ-2: the mark is all that differs."""
+    """Check R-READ-2: only the mark differs."""
     entry = cached_entry(pre, event.cache, event.pos)
     return (
         entry is not None
@@ -162,23 +166,23 @@ def marks_it(config: Config, pre: State, event: Get, step: Step) -> bool:
 
 
 def in_order(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """The bounds are not reversed."""
+    """Return whether the bounds are not reversed."""
     return event.first <= event.last
 
 
 def answers_the_range(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """R-READ-3."""
+    """Check R-READ-3."""
     answer = step.outcome
     entries = entries_of(pre, event.cache)
-    found = tuple(sorted(pos for pos in entries if event.first <= pos <= event.last))
-    if not isinstance(answer, Hits) or answer.hits != found:
+    positions = tuple(sorted(pos for pos in entries if event.first <= pos <= event.last))
+    if not isinstance(answer, Hits) or answer.hits != positions:
         return False
-    tokens = tuple(entries[pos].token for pos in found)
-    return not found or None in tokens or answer.tokens == tokens
+    tokens = tuple(entries[pos].token for pos in positions)
+    return not positions or None in tokens or answer.tokens == tokens
 
 
 def marks_the_range(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """R-READ-4: the marks are all that differs."""
+    """Check R-READ-4: only the marks differ."""
     wanted = {
         pos: entry._replace(accessed=True) if event.first <= pos <= event.last else entry
         for pos, entry in entries_of(pre, event.cache).items()
@@ -191,18 +195,18 @@ def marks_the_range(config: Config, pre: State, event: GetRange, step: Step) -> 
 
 
 def reversed_bounds(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """The bounds are reversed."""
+    """Return whether the bounds are reversed."""
     return event.first > event.last
 
 
 def finds_and_marks_nothing(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """R-READ-5."""
+    """Check R-READ-5."""
     answer = step.outcome
     return isinstance(answer, Hits) and not answer.hits and nothing_touched(pre, step)
 
 
 def exists_if_cached(config: Config, pre: State, event: Exists, step: Step) -> bool:
-    """R-READ-6."""
+    """Check R-READ-6."""
     return step.outcome == Existing(cached_entry(pre, event.cache, event.pos) is not None)
 
 
@@ -216,62 +220,61 @@ LOOKUP_LAWS: Final = (
 )
 
 
-# --- count
-# The laws about `mark_read` and `expect_read`.
+# Laws about the count of expected reads.
 
 
 def count_of(state: State, event: MarkRead | ExpectRead) -> int | None:
-    """The count of the entry; None where it is absent or carries none."""
+    """Return the count of the entry; None if it is absent or carries none."""
     entry = cached_entry(state, event.cache, event.pos)
     return None if entry is None else entry.expected_reads
 
 
 def is_counted(config: Config, pre: State, event: MarkRead | ExpectRead, step: Step) -> bool:
-    """The entry carries a count."""
+    """Return whether the entry carries a count."""
     return count_of(pre, event) is not None
 
 
 def falls(config: Config, pre: State, event: MarkRead, step: Step) -> bool:
-    """The entry carries a count that may fall."""
+    """Return whether the entry carries a count that may fall."""
     return is_counted(config, pre, event, step) and not is_at_the_floor(config, pre, event, step)
 
 
 def is_at_the_floor(config: Config, pre: State, event: MarkRead, step: Step) -> bool:
-    """The configuration knows a floor, and the count is not above it."""
+    """Return whether the configuration knows a floor, and the count is not above it."""
     count = count_of(pre, event)
     return config.variants.count_floor is CountFloor.ZERO and count is not None and count <= 0
 
 
 def stays_at_the_floor(config: Config, pre: State, event: MarkRead, step: Step) -> bool:
-    """R-COUNT-8."""
+    """Check R-COUNT-8."""
     count = count_of(pre, event)
     return count_of(step.state, event) == count and step.outcome == Counted(count)
 
 
 def one_fewer(config: Config, pre: State, event: MarkRead, step: Step) -> bool:
-    """R-COUNT-1."""
+    """Check R-COUNT-1."""
     count = count_of(pre, event)
     return count is not None and count_of(step.state, event) == count - 1 and step.outcome == Counted(count - 1)
 
 
 def one_more(config: Config, pre: State, event: ExpectRead, step: Step) -> bool:
-    """R-COUNT-2."""
+    """Check R-COUNT-2."""
     count = count_of(pre, event)
     return count is not None and count_of(step.state, event) == count + 1 and step.outcome == Counted(count + 1)
 
 
 def is_countless(config: Config, pre: State, event: MarkRead | ExpectRead, step: Step) -> bool:
-    """The entry is absent or carries no count."""
+    """Return whether the entry is absent or carries no count."""
     return count_of(pre, event) is None
 
 
 def stays_countless(config: Config, pre: State, event: MarkRead | ExpectRead, step: Step) -> bool:
-    """R-COUNT-3."""
+    """Check R-COUNT-3."""
     return step.outcome == Counted(None) and nothing_touched(pre, step)
 
 
 def only_the_count(config: Config, pre: State, event: MarkRead | ExpectRead, step: Step) -> bool:
-    """R-COUNT-4: whatever the count is now, nothing else of the entry differs."""
+    """Check R-COUNT-4: whatever the count is now, nothing else of the entry differs."""
     entry = cached_entry(pre, event.cache, event.pos)
     after = cached_entry(step.state, event.cache, event.pos)
     if entry is None or after is None or step.state.queue != pre.queue:

@@ -1,9 +1,15 @@
-"""The laws about the trigger: when a size pass is due, what it is to free, and what an insert answers then."""
+"""The laws about the trigger and about removal by a call.
+
+The laws of the trigger look at the trigger points of a step: when a size pass is due, what it has to free, and what an
+insert answers then. The laws of removal compare the entries before and after with the range, the ledger or the cache
+that the call names. R-INVALIDATE-6 is a MAY: no subject can break it.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
+from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config, Eviction
 from entrycache_reference.pulsar_pip430.laws.law import (
     Law,
@@ -23,152 +29,143 @@ from entrycache_reference.pulsar_pip430.laws.steps import (
     trigger_of,
     trigger_points,
 )
-from entrycache_reference.pulsar_pip430.ops import (
-    Clear,
-    Configure,
-    Cycle,
-    Evict,
-    Insert,
-    InvalidateBefore,
-    InvalidateLedger,
-    Op,
-    Read,
-    RemoveCache,
-    RemoveRange,
-    RunScheduled,
-)
 from entrycache_reference.pulsar_pip430.outcomes import Done, Inserted, Removed
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
 
-ADDING: Final = (Insert, Read)
+ADDING: Final = (ops.Insert, ops.Read)
 
 
-def shows_thresholds(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """A size pass shows its thresholds."""
+def shows_thresholds(config: Config, pre: State, event: ops.Evict, step: Step) -> bool:
+    """Return whether a size pass shows its thresholds."""
     return bool(step.rows) and step.rows[0].trigger_bytes is not None
 
 
-def thresholds_of_settings(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """R-TRIGGER-1."""
+def thresholds_of_settings(config: Config, pre: State, event: ops.Evict, step: Step) -> bool:
+    """Check R-TRIGGER-1."""
     first = step.rows[0]
     return first.trigger_bytes == trigger_of(pre) and first.target_bytes == target_of(pre)
 
 
-def adds_at_once(config: Config, pre: State, event: Insert | Read, step: Step) -> bool:
-    """The configuration says inline, and an entry was inserted."""
+def adds_at_once(config: Config, pre: State, event: ops.Insert | ops.Read, step: Step) -> bool:
+    """Return whether the configuration says inline, and an entry was inserted."""
     if config.eviction is not Eviction.INLINE:
         return False
-    if type(event) is Insert and not step.parts:
+    if type(event) is ops.Insert and not step.parts:
         return is_inserted(step)
-    return any(moment.took for moment in trigger_points(pre, event, step))
+    return any(point.took for point in trigger_points(pre, event, step))
 
 
-def one_pass_if_over(config: Config, pre: State, event: Insert | Read, step: Step) -> bool:
-    """R-TRIGGER-2."""
-    return all(is_due_and_right(moment, "TRIGGER") for moment in trigger_points(pre, event, step) if moment.took)
+def one_pass_if_over(config: Config, pre: State, event: ops.Insert | ops.Read, step: Step) -> bool:
+    """Check R-TRIGGER-2."""
+    return all(is_due_and_right(point, "TRIGGER") for point in trigger_points(pre, event, step) if point.took)
 
 
-def refuses_over_the_trigger(config: Config, pre: State, event: Insert | Read, step: Step) -> bool:
-    """An insert answered false while the bytes are above the trigger."""
-    if type(event) is Insert and not step.parts and is_inserted(step):
+def refuses_over_the_trigger(config: Config, pre: State, event: ops.Insert | ops.Read, step: Step) -> bool:
+    """Return whether an insert answered false while the bytes are above the trigger."""
+    if type(event) is ops.Insert and not step.parts and is_inserted(step):
         return False
     return any(
-        not moment.took and moment.state.size_bytes > trigger_of(moment.state)
-        for moment in trigger_points(pre, event, step)
+        not point.took and point.state.size_bytes > trigger_of(point.state)
+        for point in trigger_points(pre, event, step)
     )
 
 
-def triggers_nothing(config: Config, pre: State, event: Insert | Read, step: Step) -> bool:
-    """R-TRIGGER-3."""
+def triggers_nothing(config: Config, pre: State, event: ops.Insert | ops.Read, step: Step) -> bool:
+    """Check R-TRIGGER-3."""
     return all(
-        moment.took
+        point.took
         or (
-            not moment.passes
-            and is_same_state(moment.state, moment.left)
-            and moment.left.is_scheduled == moment.state.is_scheduled
+            not point.passes
+            and is_same_state(point.state, point.left)
+            and point.left.is_scheduled == point.state.is_scheduled
         )
-        for moment in trigger_points(pre, event, step)
+        for point in trigger_points(pre, event, step)
     )
 
 
-def flag_in_question(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """A pass is scheduled and this is not `run_scheduled`, or an insert has left the bytes above the trigger."""
+def flag_in_question(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Return whether the flag of a scheduled pass is in question.
+
+    It is if a pass is scheduled and this is not `run_scheduled`, or if an insert has left the bytes above the trigger.
+    """
     if pre.is_scheduled or step.state.is_scheduled:
-        return type(event) is not RunScheduled
+        return type(event) is not ops.RunScheduled
     if config.eviction is not Eviction.MANUAL or type(event) not in ADDING:
         return False
     return any(
-        moment.took and moment.state.size_bytes > trigger_of(moment.state)
-        for moment in trigger_points(pre, event, step)
+        point.took and point.state.size_bytes > trigger_of(point.state) for point in trigger_points(pre, event, step)
     )
 
 
-def flag_set_and_kept(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """R-TRIGGER-4; that `configure` does not set it is a matter of R-CONFIG-3."""
+def flag_set_and_kept(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Check R-TRIGGER-4; R-CONFIG-3 checks that `configure` does not set the flag."""
     if pre.is_scheduled and not step.state.is_scheduled:
         return False
     if type(event) not in ADDING:
-        return pre.is_scheduled or type(event) is Configure or not step.state.is_scheduled
-    over = [moment for moment in trigger_points(pre, event, step) if moment.state.size_bytes > trigger_of(moment.state)]
+        return pre.is_scheduled or type(event) is ops.Configure or not step.state.is_scheduled
+    over = [point for point in trigger_points(pre, event, step) if point.state.size_bytes > trigger_of(point.state)]
     if step.state.is_scheduled and not pre.is_scheduled and (not over or config.eviction is not Eviction.MANUAL):
         return False
     return config.eviction is not Eviction.MANUAL or all(
-        moment.left.is_scheduled and not moment.passes and is_same_state(moment.state, moment.left)
-        for moment in over
-        if moment.took
+        point.left.is_scheduled and not point.passes and is_same_state(point.state, point.left)
+        for point in over
+        if point.took
     )
 
 
-def clears_the_flag_and_relieves(config: Config, pre: State, event: RunScheduled, step: Step) -> bool:
-    """R-TRIGGER-5."""
+def clears_the_flag_and_relieves(config: Config, pre: State, event: ops.RunScheduled, step: Step) -> bool:
+    """Check R-TRIGGER-5."""
     if step.state.is_scheduled:
         return False
-    asked = trigger_points(pre, event, step)
+    points = trigger_points(pre, event, step)
     if not step.parts and step.outcome != Removed(0, 0):
         return False
-    if not asked:
+    if not points:
         return not step.parts and is_same_state(pre, step.state)
-    return is_due_and_right(asked[0], "TRIGGER")
+    return is_due_and_right(points[0], "TRIGGER")
 
 
-def time_then_size(config: Config, pre: State, event: Cycle, step: Step) -> bool:
-    """R-TRIGGER-6; that the time pass has the right cutoff is a matter of R-EXPIRE-3."""
-    asked = trigger_points(pre, event, step)
-    if not asked or step.parts[0].event.name != "expire" or not is_same_state(pre, step.parts[0].pre):
+def time_then_size(config: Config, pre: State, event: ops.Cycle, step: Step) -> bool:
+    """Check R-TRIGGER-6; R-EXPIRE-3 checks the cutoff of the time pass."""
+    points = trigger_points(pre, event, step)
+    if not points or step.parts[0].event.name != "expire" or not is_same_state(pre, step.parts[0].pre):
         return False
-    return step.parts[0].step.rows[0].origin == "CYCLE" and is_due_and_right(asked[0], "CYCLE")
+    return step.parts[0].step.rows[0].origin == "CYCLE" and is_due_and_right(points[0], "CYCLE")
 
 
-def answers_the_sum(config: Config, pre: State, event: Cycle | RunScheduled, step: Step) -> bool:
-    """R-TRIGGER-7; that each pass answers what it removed is a matter of R-EVICT-7."""
+def answers_the_sum(config: Config, pre: State, event: ops.Cycle | ops.RunScheduled, step: Step) -> bool:
+    """Check R-TRIGGER-7; R-EVICT-7 checks the answer of each pass."""
     answers = [part.step.outcome for part in step.parts if type(part.step.outcome) is Removed]
     return step.outcome == Removed(sum([one.entries for one in answers]), sum([one.bytes for one in answers]))
 
 
-def nothing_to_free(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """The bytes were above the trigger but not above the target, where a pass would have run at once."""
+def nothing_to_free(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Return whether the bytes were above the trigger but not above the target.
+
+    A case counts only if a pass would have run at once.
+    """
     # Below a watermark of 0.98 the target is at or below the trigger, whatever the limit.
     if pre.settings.watermark < 0.98 or (config.eviction is Eviction.MANUAL and type(event) in ADDING):
         return False
     return any(
-        trigger_of(moment.state) < moment.state.size_bytes <= target_of(moment.state)
-        for moment in trigger_points(pre, event, step)
-        if moment.offer is None or moment.took
+        trigger_of(point.state) < point.state.size_bytes <= target_of(point.state)
+        for point in trigger_points(pre, event, step)
+        if point.offer is None or point.took
     )
 
 
-def no_pass_for_nothing(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """R-TRIGGER-8."""
+def no_pass_for_nothing(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Check R-TRIGGER-8."""
     return all(
-        not moment.passes or shown_thresholds(moment.passes[0])[1] < moment.state.size_bytes
-        for moment in trigger_points(pre, event, step)
-        if trigger_of(moment.state) < moment.state.size_bytes <= target_of(moment.state)
+        not point.passes or shown_thresholds(point.passes[0])[1] < point.state.size_bytes
+        for point in trigger_points(pre, event, step)
+        if trigger_of(point.state) < point.state.size_bytes <= target_of(point.state)
     )
 
 
-def new_and_more(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """A new entry was offered, and either more happened than that or it is not there any more."""
+def new_and_more(config: Config, pre: State, event: ops.Insert, step: Step) -> bool:
+    """Return whether a new entry was offered, and more happened or the entry is already gone."""
     if not step.parts and (
         type(step.outcome) is not Inserted or cached_entry(step.state, event.cache, event.pos) is not None
     ):
@@ -176,107 +173,106 @@ def new_and_more(config: Config, pre: State, event: Insert, step: Step) -> bool:
     return config.max_size_bytes > 0 and event.size >= 0 and cached_entry(pre, event.cache, event.pos) is None
 
 
-def answers_for_the_insert(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """R-TRIGGER-9."""
+def answers_for_the_insert(config: Config, pre: State, event: ops.Insert, step: Step) -> bool:
+    """Check R-TRIGGER-9."""
     return step.outcome == Inserted(True)
 
 
 TRIGGER_LAWS: Final = (
-    Law(Rule.TRIGGER_1, (Evict,), shows_thresholds, thresholds_of_settings),
+    Law(Rule.TRIGGER_1, (ops.Evict,), shows_thresholds, thresholds_of_settings),
     Law(Rule.TRIGGER_2, ADDING, adds_at_once, one_pass_if_over, True),
     Law(Rule.TRIGGER_3, ADDING, refuses_over_the_trigger, triggers_nothing, True),
     Law(Rule.TRIGGER_4, (), flag_in_question, flag_set_and_kept, True),
-    Law(Rule.TRIGGER_5, (RunScheduled,), always, clears_the_flag_and_relieves, True),
-    Law(Rule.TRIGGER_6, (Cycle,), always, time_then_size, True),
-    Law(Rule.TRIGGER_7, (Cycle, RunScheduled), always, answers_the_sum, True),
-    Law(Rule.TRIGGER_8, (*ADDING, Cycle, RunScheduled), nothing_to_free, no_pass_for_nothing, True),
-    Law(Rule.TRIGGER_9, (Insert,), new_and_more, answers_for_the_insert, True),
+    Law(Rule.TRIGGER_5, (ops.RunScheduled,), always, clears_the_flag_and_relieves, True),
+    Law(Rule.TRIGGER_6, (ops.Cycle,), always, time_then_size, True),
+    Law(Rule.TRIGGER_7, (ops.Cycle, ops.RunScheduled), always, answers_the_sum, True),
+    Law(Rule.TRIGGER_8, (*ADDING, ops.Cycle, ops.RunScheduled), nothing_to_free, no_pass_for_nothing, True),
+    Law(Rule.TRIGGER_9, (ops.Insert,), new_and_more, answers_for_the_insert, True),
 )
 
 
-# --- remove
-# The laws about removal by a call. R-INVALIDATE-6 is a MAY: no subject can break it.
+# Laws about removal by a call.
 
 
-def in_order(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
-    """The bounds are not reversed."""
+def in_order(config: Config, pre: State, event: ops.RemoveRange, step: Step) -> bool:
+    """Return whether the bounds are not reversed."""
     return event.first <= event.last
 
 
-def removes_something(config: Config, pre: State, event: RemoveRange | Clear, step: Step) -> bool:
-    """An entry has left."""
+def removes_something(config: Config, pre: State, event: ops.RemoveRange | ops.Clear, step: Step) -> bool:
+    """Return whether an entry has left."""
     return any(row.op == "REMOVE" for row in step.rows)
 
 
-def slots_stay(config: Config, pre: State, event: RemoveRange | Clear, step: Step) -> bool:
-    """The queue is as long as before: slots of entries that left are dead, not gone."""
+def slots_stay(config: Config, pre: State, event: ops.RemoveRange | ops.Clear, step: Step) -> bool:
+    """Return whether the queue is as long as before: slots of entries that left are dead, not gone."""
     return len(step.state.queue) == len(pre.queue)
 
 
-def removes_up_to_the_end(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
-    """R-INVALIDATE-1; whether the end itself leaves is R-INVALIDATE-2."""
-    kept = {
+def removes_up_to_the_end(config: Config, pre: State, event: ops.RemoveRange, step: Step) -> bool:
+    """Check R-INVALIDATE-1; whether the end itself leaves is R-INVALIDATE-2."""
+    remaining = {
         pos: entry
         for pos, entry in entries_of(pre, event.cache).items()
         if pos != event.last and not event.first <= pos < event.last
     }
     after = entries_of(step.state, event.cache)
     after.pop(event.last, None)
-    return after == kept and others_kept(pre, step, event.cache)
+    return after == remaining and others_kept(pre, step, event.cache)
 
 
-def end_is_cached(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
-    """An entry stands at the end of the range."""
+def end_is_cached(config: Config, pre: State, event: ops.RemoveRange, step: Step) -> bool:
+    """Return whether an entry stands at the end of the range."""
     return event.first <= event.last and cached_entry(pre, event.cache, event.last) is not None
 
 
-def end_leaves_if_included(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
-    """R-INVALIDATE-2."""
+def end_leaves_if_included(config: Config, pre: State, event: ops.RemoveRange, step: Step) -> bool:
+    """Check R-INVALIDATE-2."""
     entry = None if event.last_inclusive else cached_entry(pre, event.cache, event.last)
     return cached_entry(step.state, event.cache, event.last) == entry
 
 
-def reversed_bounds(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
-    """The bounds are reversed."""
+def reversed_bounds(config: Config, pre: State, event: ops.RemoveRange, step: Step) -> bool:
+    """Return whether the bounds are reversed."""
     return event.first > event.last
 
 
-def removes_nothing(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
-    """R-INVALIDATE-3."""
+def removes_nothing(config: Config, pre: State, event: ops.RemoveRange, step: Step) -> bool:
+    """Check R-INVALIDATE-3."""
     return step.outcome == Removed(0, 0) and nothing_touched(pre, step)
 
 
-def empties_this_cache(config: Config, pre: State, event: Clear, step: Step) -> bool:
-    """R-INVALIDATE-4."""
+def empties_this_cache(config: Config, pre: State, event: ops.Clear, step: Step) -> bool:
+    """Check R-INVALIDATE-4."""
     return not entries_of(step.state, event.cache) and others_kept(pre, step, event.cache)
 
 
-def answers_what_left(config: Config, pre: State, event: RemoveRange | Clear, step: Step) -> bool:
-    """R-INVALIDATE-5."""
+def answers_what_left(config: Config, pre: State, event: ops.RemoveRange | ops.Clear, step: Step) -> bool:
+    """Check R-INVALIDATE-5."""
     gone = removed_entries(pre, step)
     return step.outcome == Removed(len(gone), sum(gone.values()))
 
 
-def holds_entries(config: Config, pre: State, event: InvalidateBefore | InvalidateLedger, step: Step) -> bool:
-    """The cache holds entries."""
+def holds_entries(config: Config, pre: State, event: ops.InvalidateBefore | ops.InvalidateLedger, step: Step) -> bool:
+    """Return whether the cache holds entries."""
     cache = pre.caches.get(event.cache)
     return cache is not None and bool(cache.entries)
 
 
-def keeps_from_there_on(config: Config, pre: State, event: InvalidateBefore, step: Step) -> bool:
-    """R-INVALIDATE-7."""
-    kept = {pos: entry for pos, entry in entries_of(pre, event.cache).items() if not pos < event.pos}
-    return entries_of(step.state, event.cache) == kept and others_kept(pre, step, event.cache)
+def keeps_from_there_on(config: Config, pre: State, event: ops.InvalidateBefore, step: Step) -> bool:
+    """Check R-INVALIDATE-7."""
+    remaining = {pos: entry for pos, entry in entries_of(pre, event.cache).items() if not pos < event.pos}
+    return entries_of(step.state, event.cache) == remaining and others_kept(pre, step, event.cache)
 
 
-def keeps_other_ledgers(config: Config, pre: State, event: InvalidateLedger, step: Step) -> bool:
-    """R-INVALIDATE-8."""
-    kept = {pos: entry for pos, entry in entries_of(pre, event.cache).items() if pos.ledger != event.ledger}
-    return entries_of(step.state, event.cache) == kept and others_kept(pre, step, event.cache)
+def keeps_other_ledgers(config: Config, pre: State, event: ops.InvalidateLedger, step: Step) -> bool:
+    """Check R-INVALIDATE-8."""
+    remaining = {pos: entry for pos, entry in entries_of(pre, event.cache).items() if pos.ledger != event.ledger}
+    return entries_of(step.state, event.cache) == remaining and others_kept(pre, step, event.cache)
 
 
-def only_entries_leave(config: Config, pre: State, event: RemoveCache, step: Step) -> bool:
-    """R-INVALIDATE-9; that the grace period goes on is a matter of R-CURSOR-6, that holds stay one of R-COUNT-6."""
+def only_entries_leave(config: Config, pre: State, event: ops.RemoveCache, step: Step) -> bool:
+    """Check R-INVALIDATE-9; R-CURSOR-6 checks the grace period, R-COUNT-6 checks the holds."""
     before, after = pre.caches.get(event.cache), step.state.caches.get(event.cache)
     members = {} if before is None else before.members
     if after is None or after.entries or after.members != members or not others_kept(pre, step, event.cache):
@@ -284,16 +280,16 @@ def only_entries_leave(config: Config, pre: State, event: RemoveCache, step: Ste
     return step.outcome == Done() and step.state.holds.keys() == pre.holds.keys()
 
 
-CALLS: Final = (RemoveRange, Clear, InvalidateBefore, InvalidateLedger)
+CALLS: Final = (ops.RemoveRange, ops.Clear, ops.InvalidateBefore, ops.InvalidateLedger)
 
 REMOVE_LAWS: Final = (
-    Law(Rule.INVALIDATE_1, (RemoveRange,), in_order, removes_up_to_the_end),
-    Law(Rule.INVALIDATE_2, (RemoveRange,), end_is_cached, end_leaves_if_included),
-    Law(Rule.INVALIDATE_3, (RemoveRange,), reversed_bounds, removes_nothing),
-    Law(Rule.INVALIDATE_4, (Clear,), always, empties_this_cache),
+    Law(Rule.INVALIDATE_1, (ops.RemoveRange,), in_order, removes_up_to_the_end),
+    Law(Rule.INVALIDATE_2, (ops.RemoveRange,), end_is_cached, end_leaves_if_included),
+    Law(Rule.INVALIDATE_3, (ops.RemoveRange,), reversed_bounds, removes_nothing),
+    Law(Rule.INVALIDATE_4, (ops.Clear,), always, empties_this_cache),
     Law(Rule.INVALIDATE_5, CALLS, always, answers_what_left),
     Law(Rule.INVALIDATE_6, CALLS, removes_something, slots_stay),
-    Law(Rule.INVALIDATE_7, (InvalidateBefore,), holds_entries, keeps_from_there_on),
-    Law(Rule.INVALIDATE_8, (InvalidateLedger,), holds_entries, keeps_other_ledgers),
-    Law(Rule.INVALIDATE_9, (RemoveCache,), always, only_entries_leave, True),
+    Law(Rule.INVALIDATE_7, (ops.InvalidateBefore,), holds_entries, keeps_from_there_on),
+    Law(Rule.INVALIDATE_8, (ops.InvalidateLedger,), holds_entries, keeps_other_ledgers),
+    Law(Rule.INVALIDATE_9, (ops.RemoveCache,), always, only_entries_leave, True),
 )

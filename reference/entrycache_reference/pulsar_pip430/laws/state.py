@@ -1,4 +1,9 @@
-"""The laws about the whole state, about time and about refusals."""
+"""The laws about the whole state, about time and refusals, about `configure`, and about the counters.
+
+The laws of the state hold for every step: sums of bytes, one slot for each entry, the queue sorted by age. Laws about
+counters compare a counter with the parts of a step, one part after the other. R-CONFIG-4 is about the grace period and
+stands with the laws of the cursors.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +30,7 @@ from entrycache_reference.vocabulary import ABSENT
 
 
 def content_changed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """The step made another content: entries, queue or bytes."""
+    """Return whether the step changed the content: entries, queue or bytes."""
     after = step.state
     return after is not pre and (
         after.caches is not pre.caches or after.queue is not pre.queue or after.size_bytes != pre.size_bytes
@@ -33,7 +38,7 @@ def content_changed(config: Config, pre: State, event: ops.Op, step: Step) -> bo
 
 
 def bytes_are_sums(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """R-STATE-1."""
+    """Check R-STATE-1."""
     before = pre.caches
     total = 0
     for name, cache in step.state.caches.items():
@@ -45,7 +50,7 @@ def bytes_are_sums(config: Config, pre: State, event: ops.Op, step: Step) -> boo
 
 
 def one_slot_an_entry(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """R-STATE-2."""
+    """Check R-STATE-2."""
     live = [slot for slot in step.state.queue if slot is not None]
     entries = sum([len(cache.entries) for cache in step.state.caches.values()])
     if len(live) != entries or len(set(live)) != entries:
@@ -55,7 +60,7 @@ def one_slot_an_entry(config: Config, pre: State, event: ops.Op, step: Step) -> 
 
 
 def queue_sorted_by_age(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """R-STATE-3."""
+    """Check R-STATE-3."""
     latest = 0
     for slot in step.state.queue:
         if slot is not None:
@@ -68,65 +73,65 @@ def queue_sorted_by_age(config: Config, pre: State, event: ops.Op, step: Step) -
 
 
 def is_allowed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """The protocol does not refuse this event."""
+    """Return whether the protocol does not refuse this event."""
     return not refusable(config, pre, event)
 
 
 def time_moves(config: Config, pre: State, event: ops.Advance, step: Step) -> bool:
-    """R-STATE-4."""
+    """Check R-STATE-4."""
     return step.state == pre._replace(now_nanos=pre.now_nanos + event.nanos)
 
 
 def was_refused(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """The protocol refuses this event, and the step was refused."""
+    """Return whether the protocol refuses this event, and the step was refused."""
     return type(step.outcome) is Refused and refusable(config, pre, event)
 
 
 def is_unchanged(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """R-STATE-5: nothing at all differs, the set of caches neither."""
+    """Check R-STATE-5: nothing differs, not even the set of caches."""
     return step.state is pre or step.state == pre
 
 
 def is_to_refuse(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """The protocol refuses this event."""
+    """Return whether the protocol refuses this event."""
     return refusable(config, pre, event)
 
 
 def refuses(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """R-STATE-6, R-INSERT-5, R-EXPIRE-4, R-EVICT-6, R-READ-11, R-CURSOR-8."""
+    """Check R-STATE-6, R-INSERT-5, R-EXPIRE-4, R-EVICT-6, R-READ-11, R-CURSOR-8."""
     return step.outcome == REFUSED
 
 
 def only_looks(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """R-STATE-7."""
+    """Check R-STATE-7."""
     return nothing_touched(pre, step)
 
 
 def some_left(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """Entries have left."""
+    """Return whether entries have left."""
     return bool(removed_entries(pre, step))
 
 
 def left_once(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """R-STATE-8: one row, and so one cause, for each entry that has left, and none for any other."""
-    told = [slot_of(row) for row in step.rows if row.op in {"EVICT", "REMOVE"}]
+    """Check R-STATE-8: one row, and so one cause, for each entry that has left, and none for any other."""
+    removed = [slot_of(row) for row in step.rows if row.op in {"EVICT", "REMOVE"}]
     gone = removed_entries(pre, step)
-    return len(told) == len(gone) and set(told) == gone.keys()
+    return len(removed) == len(gone) and set(removed) == gone.keys()
 
 
 def names_a_new_cache(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """The event, not to be refused, names a cache that does not exist yet."""
+    """Return whether the event names a cache that does not exist yet, and is not refused."""
     name = getattr(event, "cache", ABSENT)
     return name is not ABSENT and name not in pre.caches and not refusable(config, pre, event)
 
 
 def opens_only_that_one(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """R-STATE-9."""
+    """Check R-STATE-9."""
     return step.state.caches.keys() == pre.caches.keys() | {getattr(event, "cache", ABSENT)}
 
 
 REMOVING_OPS: Final = (ops.RemoveRange, ops.Clear, ops.Expire, ops.Evict, ops.InvalidateBefore, ops.InvalidateLedger)
-"""The operations by which entries leave; others do it by way of one of these, as a part."""
+"""The operations by which entries leave; other operations run one of these as a part."""
 
 STATE_LAWS: Final = (
     Law(Rule.STATE_1, (), content_changed, bytes_are_sums),
@@ -147,17 +152,11 @@ STATE_LAWS: Final = (
 )
 
 
-# --- config
-# The laws about `configure`. R-CONFIG-4 is about the grace period and stands with its laws.
-
-
-def is_configure_allowed(config: Config, pre: State, event: Configure, step: Step) -> bool:
-    """These settings are not refused."""
-    return not refusable(config, pre, event)
+# Laws about `configure`.
 
 
 def changes_only_named_settings(config: Config, pre: State, event: Configure, step: Step) -> bool:
-    """R-CONFIG-1."""
+    """Check R-CONFIG-1."""
     if step.outcome != Done():
         return False
     for name in Settings._fields:
@@ -169,116 +168,113 @@ def changes_only_named_settings(config: Config, pre: State, event: Configure, st
 
 
 def refused_as_a_whole(config: Config, pre: State, event: Configure, step: Step) -> bool:
-    """R-CONFIG-2."""
+    """Check R-CONFIG-2."""
     return step.outcome == REFUSED and step.state.settings == pre.settings
 
 
 def changes_what_is_filled(config: Config, pre: State, event: Configure, step: Step) -> bool:
-    """The settings change while entries are cached."""
+    """Return whether the settings change while entries are cached."""
     return any(cache.entries for cache in pre.caches.values()) and not refusable(config, pre, event)
 
 
 def changes_only_settings(config: Config, pre: State, event: Configure, step: Step) -> bool:
-    """R-CONFIG-3."""
+    """Check R-CONFIG-3."""
     return nothing_touched(pre, step) and step.state.is_scheduled == pre.is_scheduled and not step.parts
 
 
 CONFIG_LAWS: Final = (
-    Law(Rule.CONFIG_1, (Configure,), is_configure_allowed, changes_only_named_settings, True),
+    Law(Rule.CONFIG_1, (Configure,), is_allowed, changes_only_named_settings, True),
     Law(Rule.CONFIG_2, (Configure,), is_to_refuse, refused_as_a_whole, True),
     Law(Rule.CONFIG_3, (Configure,), changes_what_is_filled, changes_only_settings, True),
 )
 
 
-# --- metrics
-# The laws about `usage`, about the counters and about `metrics`.
-#
-# A counter is held to what the parts of a step did, one part after the other.
+# Laws about `usage`, the counters and `metrics`.
 
 
 def asks_one(config: Config, pre: State, event: Usage, step: Step) -> bool:
-    """The question names a cache."""
+    """Return whether the question names a cache."""
     return event.cache is not ABSENT
 
 
 def sums_of_one(config: Config, pre: State, event: Usage, step: Step) -> bool:
-    """R-METRICS-1."""
+    """Check R-METRICS-1."""
     entries = {} if event.cache is ABSENT else entries_of(pre, event.cache)
     return step.outcome == Used(len(entries), sum(entry.size_bytes for entry in entries.values()))
 
 
 def asks_all(config: Config, pre: State, event: Usage, step: Step) -> bool:
-    """The question is about all caches."""
+    """Return whether the question is about all caches."""
     return event.cache is ABSENT
 
 
 def sums_of_all(config: Config, pre: State, event: Usage, step: Step) -> bool:
-    """R-METRICS-2; that the manager's bytes are the sum is R-STATE-1."""
+    """Check R-METRICS-2; that the manager's bytes are the sum is R-STATE-1."""
     return step.outcome == Used(sum([len(cache.entries) for cache in pre.caches.values()]), pre.size_bytes)
 
 
 def count_inserted(event: Op, step: Step) -> int:
-    """The number of entries that entered a cache."""
+    """Return the number of entries that entered a cache."""
     if not step.parts:
         return int(type(event) is Insert and is_inserted(step))
     return sum(1 for part in step.parts if type(part.event) is Insert and is_inserted(part.step))
 
 
 def insertions_in_question(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """An entry entered a cache, or the counter moved."""
+    """Return whether an entry entered a cache, or the counter moved."""
     if step.state.counts is pre.counts and not step.parts and type(event) is not Insert:
         return False
     return step.state.counts.inserted_entries != pre.counts.inserted_entries or count_inserted(event, step) > 0
 
 
 def insertions_counted(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """R-METRICS-3."""
+    """Check R-METRICS-3."""
     return step.state.counts.inserted_entries == pre.counts.inserted_entries + count_inserted(event, step)
 
 
 def count_evicted(pre: State, event: Op, step: Step) -> int:
-    """The number of entries that left a cache by an operation that removes some."""
+    """Return the number of entries that left a cache by an operation that removes some."""
     if not step.parts:
         return len(removed_entries(pre, step)) if type(event) in REMOVING_OPS else 0
     return sum(len(removed_entries(part.pre, part.step)) for part in step.parts if type(part.event) in REMOVING_OPS)
 
 
 def evictions_in_question(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """An entry left, or the counter moved."""
+    """Return whether an entry left, or the counter moved."""
     return step.state.counts.evicted_entries != pre.counts.evicted_entries or count_evicted(pre, event, step) > 0
 
 
 def evictions_counted(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """R-METRICS-4."""
+    """Check R-METRICS-4."""
     return step.state.counts.evicted_entries == pre.counts.evicted_entries + count_evicted(pre, event, step)
 
 
 def count_size_passes(step: Step) -> int:
-    """The number of size passes that the manager asked for."""
+    """Return the number of size passes that the manager asked for."""
     return sum(1 for part in step.parts if type(part.event) is Evict)
 
 
 def cycles_in_question(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """The manager asked for a size pass, or the counter moved."""
+    """Return whether the manager asked for a size pass, or the counter moved."""
     if step.state.counts is pre.counts and not step.parts:
         return False
     return step.state.counts.eviction_cycles != pre.counts.eviction_cycles or count_size_passes(step) > 0
 
 
 def cycles_counted(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """R-METRICS-5."""
+    """Check R-METRICS-5."""
     return step.state.counts.eviction_cycles == pre.counts.eviction_cycles + count_size_passes(step)
 
 
 def reads_in_question(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """Something was read, or one of the counters of reads moved."""
+    """Return whether something was read, or one of the counters of reads moved."""
     if type(step.outcome) is Served:
         return True
     return step.state.counts is not pre.counts and step.state.counts[3:] != pre.counts[3:]
 
 
 def reads_counted(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """R-METRICS-6; which positions were hits is a matter of R-READ-7 and R-READ-10."""
+    """Check R-METRICS-6; R-READ-7 and R-READ-10 check which positions were hits."""
     hits, hit_bytes, misses = 0, 0, 0
     if type(step.outcome) is Served and (type(event) is Read or type(event) is ReadOne):
         sizes = [
@@ -295,7 +291,7 @@ def reads_counted(config: Config, pre: State, event: Op, step: Step) -> bool:
 
 
 def tells_and_keeps(config: Config, pre: State, event: Metrics, step: Step) -> bool:
-    """R-METRICS-7."""
+    """Check R-METRICS-7."""
     return step.outcome == Counters(*pre.counts, pre.size_bytes) and (step.state is pre or step.state == pre)
 
 

@@ -1,4 +1,10 @@
-"""What a step that removes entries did, slot by slot, as its rows tell it and its states confirm."""
+"""What a step did, read from its rows and parts: the slots that a pass took, and the points where a trigger was due.
+
+`walk` reads the rows of a pass and returns a `Walk`: each `Take` is one slot that the pass took from the head.
+`trigger_points` returns the states in which a step had to compare the bytes with the trigger, with the size passes that
+followed. Many laws ask for the same step, so both keep their last result. The second half also holds the thresholds and
+the comparison of two states.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +21,8 @@ from entrycache_reference.vocabulary import Position
 class Take(NamedTuple):
     """One slot that a pass took from the head; `entry` is what stood there, None: the slot was dead.
 
-    `number` counts the takes of the pass from 0.
-    `entry` comes from the state before the step, or, where this pass has requeued it before, from that
-    requeue. `requeues_after` and `stamp_after` are those of a requeue.
+    `number` counts the takes of the pass from 0. `entry` comes from the state before the step, or from the last requeue
+    of this pass. `requeues_after` and `stamp_after` are the values after a requeue.
     """
 
     number: int
@@ -27,16 +32,16 @@ class Take(NamedTuple):
     entry: Entry | None
     requeues_after: int
     stamp_after: int
-    shown: Row
+    row: Row
 
 
 class Walk(NamedTuple):
     """The events of one pass.
 
-    `queue` is what taking these slots in this order makes of the queue, None where a slot that was taken
-    did not stand at the head. `bound` is that of the beginning. The takes of entries fall into four kinds:
-    access extends the stay (`accessed`), or not and reads are expected, with budget left (`awaited`) or without
-    (`exhausted`), or not (`unawaited`).
+    `queue` is the queue after taking these slots in this order; None if a taken slot did not stand at the head. `bound`
+    is the bound at the beginning. The takes of entries fall into four kinds. Access extends the stay (`accessed`).
+    Otherwise reads are expected, with budget left (`awaited`) or without (`exhausted`), or no reads are expected
+    (`unawaited`).
     """
 
     bound: int | None
@@ -50,14 +55,14 @@ class Walk(NamedTuple):
 
 
 def slot_of(row: Row) -> Slot | None:
-    """The entry that a row is about, if any."""
+    """Return the entry that a row is about, if any."""
     if row.cache is None or row.ledger_id is None or row.entry_id is None:
         return None
     return Slot(row.cache, Position(row.ledger_id, row.entry_id))
 
 
 def removed_entries(pre: State, step: Step) -> dict[Slot, int]:
-    """The entries that were cached before the step and are not after it, with their sizes."""
+    """Return the entries that were cached before the step and are not after it, with their sizes."""
     if step.state.caches is pre.caches:
         return {}
     gone: dict[Slot, int] = {}
@@ -65,10 +70,12 @@ def removed_entries(pre: State, step: Step) -> dict[Slot, int]:
     for name, cache in pre.caches.items():
         now = after.get(name)
         if now is not cache:
-            kept = {} if now is None else now.entries
-            if kept is cache.entries or cache.entries.keys() <= kept.keys():
+            remaining = {} if now is None else now.entries
+            if remaining is cache.entries or cache.entries.keys() <= remaining.keys():
                 continue
-            gone.update({Slot(name, pos): entry.size_bytes for pos, entry in cache.entries.items() if pos not in kept})
+            gone.update(
+                {Slot(name, pos): entry.size_bytes for pos, entry in cache.entries.items() if pos not in remaining}
+            )
     return gone
 
 
@@ -76,12 +83,12 @@ _walk_memo: list[tuple[State, tuple[Row, ...], Walk]] = []
 
 
 def walk(pre: State, step: Step) -> Walk:
-    """The events of the pass that this step ran; the last answer is kept, as many laws ask for it."""
+    """Return the events of the pass that this step ran; the last result is kept, because many laws ask for it."""
     if _walk_memo and _walk_memo[0][0] is pre and _walk_memo[0][1] is step.rows:
         return _walk_memo[0][2]
-    found = _read_walk(pre, step.rows)
-    _walk_memo[:] = [(pre, step.rows, found)]
-    return found
+    result = _read_walk(pre, step.rows)
+    _walk_memo[:] = [(pre, step.rows, result)]
+    return result
 
 
 TAKING: Final = frozenset({"TOMBSTONE", "EVICT", "REQUEUE"})
@@ -126,15 +133,14 @@ def _kind_of(pre: State, entry: Entry) -> int:
     return 1 if pre.settings.max_requeues - entry.requeues > 0 else 2
 
 
-# --- thresholds
-# The moments at which a step had to ask whether a size pass is due, and what it did there.
+# The points at which a size pass may be due.
 
 
 class TriggerPoint(NamedTuple):
     """A state whose bytes had to be compared with the trigger.
 
-    `offer` and `added`: the insert that made it and what that alone did, None in `cycle` and `run_scheduled`.
-    `passes`: the size passes that followed at once; `left`: the state after them.
+    `offer` is the insert that made it and `added` the result of that insert alone; both are None in `cycle` and
+    `run_scheduled`. `passes` holds the size passes that followed at once; `left` is the state after them.
     """
 
     state: State
@@ -145,12 +151,12 @@ class TriggerPoint(NamedTuple):
 
     @property
     def took(self) -> bool:
-        """Whether the insert took its entry."""
+        """Return whether the insert took its entry."""
         return self.added is not None and is_inserted(self.added)
 
 
 def is_inserted(added: Step) -> bool:
-    """Whether an insert answers true."""
+    """Return whether an insert answers true."""
     return type(added.outcome) is Inserted and added.outcome.inserted
 
 
@@ -158,12 +164,12 @@ _trigger_memo: list[tuple[State, Step, tuple[TriggerPoint, ...]]] = []
 
 
 def trigger_points(pre: State, event: Op, step: Step) -> tuple[TriggerPoint, ...]:
-    """The moments of a step, in order; the last answer is kept, as many laws ask for it."""
+    """Return the trigger points of a step, in order; the last result is kept, because many laws ask for it."""
     if _trigger_memo and _trigger_memo[0][0] is pre and _trigger_memo[0][1] is step:
         return _trigger_memo[0][2]
-    found = _find_trigger_points(pre, event, step)
-    _trigger_memo[:] = [(pre, step, found)]
-    return found
+    result = _find_trigger_points(pre, event, step)
+    _trigger_memo[:] = [(pre, step, result)]
+    return result
 
 
 def _find_trigger_points(pre: State, event: Op, step: Step) -> tuple[TriggerPoint, ...]:
@@ -174,35 +180,35 @@ def _find_trigger_points(pre: State, event: Op, step: Step) -> tuple[TriggerPoin
         return (TriggerPoint(pre, None, None, parts, step.state),) if pre.is_scheduled else ()
     if type(event) is Cycle:
         return (TriggerPoint(parts[0].step.state, None, None, parts[1:], step.state),) if parts else ()
-    found: list[TriggerPoint] = []
+    result: list[TriggerPoint] = []
     for at, part in enumerate(parts):
         if type(part.event) is Insert:
             end = at + 1
             while end < len(parts) and type(parts[end].event) is Evict:
                 end += 1
             left = parts[end].pre if end < len(parts) else step.state
-            found.append(TriggerPoint(part.step.state, part.event, part.step, parts[at + 1 : end], left))
-    return tuple(found)
+            result.append(TriggerPoint(part.step.state, part.event, part.step, parts[at + 1 : end], left))
+    return tuple(result)
 
 
 def trigger_of(state: State) -> int:
-    """The trigger that the settings of a state give."""
+    """Return the trigger that the settings of a state give."""
     return int(float(state.settings.max_size_bytes) * 0.98)
 
 
 def target_of(state: State) -> int:
-    """The target that the settings of a state give."""
+    """Return the target that the settings of a state give."""
     return int(float(state.settings.max_size_bytes) * state.settings.watermark)
 
 
 def shown_thresholds(part: Part) -> tuple[int, int]:
-    """The trigger and the target that a size pass shows."""
+    """Return the trigger and the target that a size pass shows."""
     first = part.step.rows[0]
     return first.trigger_bytes or 0, first.target_bytes or 0
 
 
 def is_same_state(before: State, after: State) -> bool:
-    """Whether two states hold the same entries, slots and bytes, and have the same time and settings."""
+    """Return whether two states hold the same entries, slots and bytes, with the same time and settings."""
     return before is after or (
         (before.caches is after.caches or before.caches == after.caches)
         and (before.queue is after.queue or before.queue == after.queue)
@@ -212,16 +218,16 @@ def is_same_state(before: State, after: State) -> bool:
     )
 
 
-def is_due_and_right(moment: TriggerPoint, origin: str) -> bool:
-    """Whether one pass ran if one was due, for what lies above the target, and none if not.
+def is_due_and_right(point: TriggerPoint, origin: str) -> bool:
+    """Return whether one pass ran if one was due, for the bytes above the target, and none if not.
 
-    A pass is judged by the thresholds that it shows (R-TRIGGER-1 judges those), its absence by those of the
-    settings. Bytes above the trigger but not above the target are left to R-TRIGGER-8.
+    A pass is judged by the thresholds that it shows, which R-TRIGGER-1 checks. A missing pass is judged by the
+    thresholds of the settings. Bytes above the trigger but not above the target are left to R-TRIGGER-8.
     """
-    state, passes = moment.state, moment.passes
+    state, passes = point.state, point.passes
     if not passes:
         due = state.size_bytes > trigger_of(state) and state.size_bytes > target_of(state)
-        return not due and is_same_state(state, moment.left)
+        return not due and is_same_state(state, point.left)
     trigger, target = shown_thresholds(passes[0])
     if state.size_bytes <= target and state.size_bytes > trigger:
         return True
@@ -233,5 +239,5 @@ def is_due_and_right(moment: TriggerPoint, origin: str) -> bool:
         and event.bytes == state.size_bytes - target
         and passes[0].step.rows[0].origin == origin
         and is_same_state(state, passes[0].pre)
-        and is_same_state(passes[0].step.state, moment.left)
+        and is_same_state(passes[0].step.state, point.left)
     )

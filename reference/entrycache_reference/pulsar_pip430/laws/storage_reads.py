@@ -1,7 +1,8 @@
-"""The laws about `read` and `read_one`.
+"""The laws about `read`, `read_one` and `release`.
 
-What a read serves and what it caches are asked apart: R-READ-8, R-READ-9, R-READ-12 and R-METRICS-6 take the hits
-that were answered for granted, R-READ-7 asks whether they are right.
+What a read serves and what it caches are checked apart. R-READ-8, R-READ-9, R-READ-12 and R-METRICS-6 take the answered
+hits for granted; R-READ-7 checks whether they are right. The laws of deliveries follow the holds: a position is held
+from its read to its release, and a release takes one expected read from an entry that is still cached.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from entrycache_reference.vocabulary import ABSENT, Position
 
 
 def requested_positions(event: Read | ReadOne) -> list[Position]:
-    """The positions that a read asks for, ascending."""
+    """Return the positions that a read asks for, ascending."""
     if type(event) is ReadOne:
         return [event.pos]
     assert type(event) is Read
@@ -29,22 +30,22 @@ def requested_positions(event: Read | ReadOne) -> list[Position]:
 
 
 def is_read_allowed(config: Config, pre: State, event: Read | ReadOne, step: Step) -> bool:
-    """The read is not refused."""
+    """Return whether the read is not refused."""
     return not refusable(config, pre, event)
 
 
 def looked_up_by(parts: Sequence[Part]) -> list[Position]:
-    """The positions that the first parts of a read looked up, up to the first part of another kind."""
-    found = []
+    """Return the positions that the first parts of a read looked up, up to the first part of another kind."""
+    positions = []
     for part in parts:
         if type(part.event) is not Get:
             break
-        found.append(part.event.pos)
-    return found
+        positions.append(part.event.pos)
+    return positions
 
 
 def serves_what_is_cached(config: Config, pre: State, event: Read, step: Step) -> bool:
-    """R-READ-7; where a step names no parts an entry can have been requeued since it was marked."""
+    """Check R-READ-7; if a step names no parts, an entry can have been requeued since it was marked."""
     wanted = [pos for pos in requested_positions(event) if cached_entry(pre, event.cache, pos) is not None]
     if type(step.outcome) is not Served or list(step.outcome.hits) != wanted:
         return False
@@ -52,14 +53,14 @@ def serves_what_is_cached(config: Config, pre: State, event: Read, step: Step) -
 
 
 def leaves_a_gap(config: Config, pre: State, event: Read, step: Step) -> bool:
-    """A position of the range is not served from the cache."""
+    """Return whether a position of the range is not served from the cache."""
     if type(step.outcome) is not Served or refusable(config, pre, event):
         return False
     return len(step.outcome.hits) != event.last.entry - event.first.entry + 1
 
 
 def the_rest_from_storage(config: Config, pre: State, event: Read, step: Step) -> bool:
-    """R-READ-8."""
+    """Check R-READ-8."""
     outcome = step.outcome
     return type(outcome) is Served and list(outcome.fills) == [
         pos for pos in requested_positions(event) if pos not in outcome.hits
@@ -67,32 +68,32 @@ def the_rest_from_storage(config: Config, pre: State, event: Read, step: Step) -
 
 
 def reads_from_storage(config: Config, pre: State, event: Read | ReadOne, step: Step) -> bool:
-    """Storage has given something."""
+    """Return whether storage has given something."""
     return type(step.outcome) is Served and bool(step.outcome.fills)
 
 
 def fills_to_judge(config: Config, pre: State, event: Read, step: Step) -> bool:
-    """Storage has given something; 0 expected reads that count are left to R-READ-13."""
+    """Return whether storage has given something; 0 expected reads that count are left to R-READ-13."""
     return reads_from_storage(config, pre, event, step) and not does_zero_count(config, event)
 
 
 def does_zero_count(config: Config, event: Read) -> bool:
-    """Whether the fills carry 0 expected reads as a count."""
+    """Return whether the fills carry 0 expected reads as a count."""
     return event.expected_reads == 0 and config.variants.zero_reads is ZeroReads.COUNTED
 
 
 def fills_with_zero(config: Config, pre: State, event: Read, step: Step) -> bool:
-    """Storage has given something, and 0 expected reads are a count."""
+    """Return whether storage has given something, and 0 expected reads are a count."""
     return does_zero_count(config, event) and reads_from_storage(config, pre, event, step)
 
 
 def cached_with_zero(config: Config, pre: State, event: Read, step: Step) -> bool:
-    """R-READ-13."""
+    """Check R-READ-13."""
     return all_offered(config, event, step)
 
 
 def fills_in_order(config: Config, pre: State, event: Read, step: Step) -> bool:
-    """R-READ-9; that each fill has its own trigger is a matter of R-TRIGGER-2 and R-TRIGGER-4."""
+    """Check R-READ-9; R-TRIGGER-2 and R-TRIGGER-4 check the trigger of each fill."""
     if not is_chained(pre, step):
         return False
     if event.expected_reads <= 0 or config.max_size_bytes == 0:
@@ -101,7 +102,7 @@ def fills_in_order(config: Config, pre: State, event: Read, step: Step) -> bool:
 
 
 def all_offered(config: Config, event: Read, step: Step) -> bool:
-    """Whether all that came from storage was offered to the cache, one by one, with the count of the read."""
+    """Return whether every fill was offered to the cache, one by one, with the count of the read."""
     fills = sorted(step.outcome.fills) if type(step.outcome) is Served else []
     size_bytes = config.storage_entry_size
     return [part.event for part in step.parts if type(part.event) is Insert] == [
@@ -110,7 +111,7 @@ def all_offered(config: Config, event: Read, step: Step) -> bool:
 
 
 def is_chained(pre: State, step: Step) -> bool:
-    """Whether each part of a step met what the one before it left, and the step itself left no other content."""
+    """Return whether each part started from the state before it, and the step left no other content."""
     state = pre
     for part in step.parts:
         if state is not pre and not is_same_state(state, part.pre):
@@ -120,7 +121,7 @@ def is_chained(pre: State, step: Step) -> bool:
 
 
 def serves_but_caches_nothing(config: Config, pre: State, event: ReadOne, step: Step) -> bool:
-    """R-READ-10."""
+    """Check R-READ-10."""
     outcome = step.outcome
     if type(outcome) is not Served or any(type(part.event) not in {Get, MarkRead} for part in step.parts):
         return False
@@ -133,7 +134,7 @@ def serves_but_caches_nothing(config: Config, pre: State, event: ReadOne, step: 
 
 
 def hands_over_payloads(config: Config, pre: State, event: Read | ReadOne, step: Step) -> bool:
-    """Payloads are carried: every hit has one, or there is no hit and the answer holds some."""
+    """Return whether payloads are carried: every hit has one, or the answer without a hit holds some."""
     outcome = step.outcome
     if type(outcome) is not Served:
         return False
@@ -144,7 +145,7 @@ def hands_over_payloads(config: Config, pre: State, event: Read | ReadOne, step:
 
 
 def the_payloads_of_these(config: Config, pre: State, event: Read | ReadOne, step: Step) -> bool:
-    """R-READ-12."""
+    """Check R-READ-12."""
     outcome = step.outcome
     if type(outcome) is not Served or outcome.tokens is None:
         return False
@@ -164,17 +165,16 @@ STORAGE_READS_LAWS: Final = (
 )
 
 
-# --- deliveries
-# The laws about what a read hands over: held under a name, and released.
+# Laws about holds and releases.
 
 
 def is_at_the_floor(config: Config, count: int | None) -> bool:
-    """Whether this count cannot fall: R-COUNT-8 says what becomes of it."""
+    """Return whether this count cannot fall; R-COUNT-8 says what happens then."""
     return count is not None and count <= 0 and config.variants.count_floor is CountFloor.ZERO
 
 
 def started_at(config: Config, pre: State, event: Read | ReadOne, pos: Position, step: Step) -> int | None:
-    """The count with which a position was handed over: as its insert left it, where the step names one."""
+    """Return the count with which a position was handed over: as its insert left it, if the step names one."""
     for part in step.parts:
         if type(part.event) is Insert and part.event.pos == pos:
             added = cached_entry(part.step.state, event.cache, pos)
@@ -190,14 +190,14 @@ def started_at(config: Config, pre: State, event: Read | ReadOne, pos: Position,
 
 
 def delivers(config: Config, pre: State, event: Read | ReadOne | Release, step: Step) -> bool:
-    """The step hands something over, or gives back an entry that is still cached."""
+    """Return whether the step hands something over, or gives back an entry that is still cached."""
     if type(event) is not Release:
         return not refusable(config, pre, event)
     return any(held.is_cached for held in pre.holds.get(event.hold, ()))
 
 
 def one_fewer_each(config: Config, pre: State, event: Read | ReadOne | Release, step: Step) -> bool:
-    """R-COUNT-5: by the states before and after; a pass in between changes no count."""
+    """Check R-COUNT-5 by the states before and after; a pass in between changes no count."""
     if isinstance(event, Release):
         return all(_one_fewer(config, pre, step, held.slot) for held in pre.holds[event.hold] if held.is_cached)
     for pos in requested_positions(event):
@@ -223,23 +223,23 @@ def _one_fewer(config: Config, pre: State, step: Step, slot: Slot) -> bool:
 
 
 def holds_something(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """Something is held, before the step or after it, and the step changed something."""
+    """Return whether something is held, before the step or after it, and the step changed something."""
     return bool(pre.holds or step.state.holds) and step.state is not pre
 
 
 def claims_follow_entries(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """R-COUNT-6: a claim is on the entry that was read; it ends when that leaves, and then takes nothing.
+    """Check R-COUNT-6: a claim is on the entry that was read, and ends when that entry leaves.
 
-    It ends as well where a duplicate has brought another count (R-INSERT-8). No entry can leave and come back in
-    one step: what `read` caches was not cached when it began.
+    A claim also ends if a duplicate has brought another count (R-INSERT-8). No entry can leave and come back in one
+    step: what `read` caches was not cached when it began.
     """
     caches = step.state.caches
     recounted = None
     if type(event) is Insert and config.variants.duplicate_count is DuplicateCount.REPLACED:
         recounted = Slot(event.cache, event.pos)
-    for name, kept in step.state.holds.items():
+    for name, held_positions in step.state.holds.items():
         earlier = pre.holds.get(name)
-        for at, held in enumerate(kept):
+        for at, held in enumerate(held_positions):
             cache = caches.get(held.slot.cache)
             there = cache is not None and held.slot.pos in cache.entries and held.slot != recounted
             if held.is_cached != (there and (earlier is None or earlier[at].is_cached)):
@@ -254,24 +254,25 @@ def claims_follow_entries(config: Config, pre: State, event: Op, step: Step) -> 
 
 
 def names_a_hold(config: Config, pre: State, event: Read | ReadOne | Release, step: Step) -> bool:
-    """The event names a hold, and is not refused as a read."""
+    """Return whether the event names a hold, and is not refused as a read."""
     if type(event) is Release:
         return True
     return event.hold is not ABSENT and not refusable(config, pre, event)
 
 
 def kept_by_passes(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
-    """R-COUNT-7; what a name holds stays, in its order, also where a pass removes some of it."""
-    kept = step.state.holds
-    return kept.keys() == pre.holds.keys() and all(
-        [held.slot for held in kept[name]] == [held.slot for held in before] for name, before in pre.holds.items()
+    """Check R-COUNT-7: what a name holds stays, in its order, even if a pass removes some of it."""
+    held_positions = step.state.holds
+    return held_positions.keys() == pre.holds.keys() and all(
+        [held.slot for held in held_positions[name]] == [held.slot for held in before]
+        for name, before in pre.holds.items()
     )
 
 
 def opened_and_freed(config: Config, pre: State, event: Read | ReadOne | Release, step: Step) -> bool:
-    """R-COUNT-7; a name is open from the read that used it until its release."""
-    after = {name: [held.slot for held in kept] for name, kept in step.state.holds.items()}
-    wanted = {name: [held.slot for held in kept] for name, kept in pre.holds.items()}
+    """Check R-COUNT-7: a name is open from the read that used it until its release."""
+    after = {name: [held.slot for held in held_positions] for name, held_positions in step.state.holds.items()}
+    wanted = {name: [held.slot for held in held_positions] for name, held_positions in pre.holds.items()}
     if isinstance(event, Release):
         slots = wanted.pop(event.hold, None)
         answer: Refused | Released = REFUSED if slots is None else Released(len(slots))
