@@ -1,5 +1,6 @@
--- One row a broker that begins empty and misses nothing: which grounds hold in all its rows. Where they do, no condition
--- over `streamed` can be fulfilled, and it need not be built. A ground may fail in an honest trace; it then says nothing.
+-- One row for each broker that begins empty and has no gap: the sufficient conditions that hold in all its rows. If they
+-- hold, no condition over `streamed` can be fulfilled, so that view is not built. A condition may fail in an honest
+-- trace; then it proves nothing.
 -- Each row is compared with its key's last one, then with its neighbours in a chunk of whole calls. What runs on from
 -- chunk to chunk is summed up by parts: a part ends with a row at which a running sum is looked at (`is_mark`).
 with kept as (
