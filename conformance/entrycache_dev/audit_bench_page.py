@@ -21,19 +21,20 @@ from entrycache_dev.bench.page import FAST_COLOUR, PEER_COLOUR, RELEASED_COLOUR,
 from entrycache_protocol.errors import import_matplotlib
 from entrycache_protocol.files import atomic_path
 
-AUDIT_HEAD = """# What audits cost
+AUDIT_HEAD = """# Cost of audits
 
 `python -m entrycache_dev bench-audit --sizes {sizes} --rounds {rounds} --page docs/reference/audit-speed.md` writes
 this page.
 
-Honest traces of `tail-fanout`, a stretch repeated; `{master}`, {processors} processors, {load:.1f} programs wanting
-one when it began. Each trace is gone through by every way in turn, once to warm up, then {rounds} times; a number is
-the median. Times are processor seconds of the whole process tree, JVM and workers included, since the machine is
-shared; only ratios are judged. Rates are what {processors} processors do in a second by that measure. *Audit* is what
-`entrycache audit` does: the fold in tasks of Spark. *Several threads*: the same files, told to be of several threads,
-which leaves the witnesses of the SQL files little to prove. *DuckDB, witnesses alone* and *windows decide all*: the
-kernel `duckdb`, for the rules that have witnesses, and for all of them without. These three are measured of the
-shortest traces only, DuckDB alone up to {alone} M events.
+The traces are honest, from the preset `tail-fanout` with a repeated section. The master is `{master}` with {processors}
+processors; {load:.1f} programs wanted a processor at the start. Every method reads each trace in turn, once to warm up
+and then {rounds} times; a number is the median. Times are processor seconds of the whole process tree, with JVM and
+workers, because the machine is shared. Only ratios are judged. Rates are events a second on {processors} processors.
+
+- *Audit*: `entrycache audit`, which runs the single-pass checker in tasks of Spark.
+- *Several threads*: the same files marked as recorded by several threads, which leaves witnesses little to prove.
+- *DuckDB, witnesses alone* and *windows decide all*: `--kernel duckdb`, for the rules with witnesses, and for all rules
+  without witnesses. These are measured on the shortest traces only, DuckDB alone up to {alone} M events.
 
 ![Processor seconds a million events]({picture})
 

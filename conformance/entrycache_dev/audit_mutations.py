@@ -1,4 +1,9 @@
-"""Changes of one row of a trace: each column of each kind of event, in each of a few ways."""
+"""Audit mutations: `python -m entrycache_dev.audit_mutations` changes one value of one event and audits the copy.
+
+Each value of each kind of event in a trace is changed in a few ways (`Change`). Hundreds of copies form one trace, a
+broker each, and are audited at once by DuckDB, by its windows alone, and by replay, which must agree. The table of
+detections is committed as docs/audit-mutations.json; `audit_mutations.toml` explains changes that no rule detects.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +32,7 @@ REQUIRED_COLUMNS: Final = tuple(column.name for column in ROW_SCHEMA if not colu
 FAR_STEP: Final = 1_000
 MAX_DOUBLED: Final = 1 << 51
 UNCHANGED_COLUMNS: Final = frozenset({"seq", "value"})
-"""`seq` twice is refused and a gap is told (docs/how-to/audit-a-trace.md); `value` is changed number by number."""
+"""Columns that are not changed: a `seq` twice is refused, a gap is reported; `value` is changed number by number."""
 
 
 class Change(NamedTuple):
@@ -40,7 +45,7 @@ class Change(NamedTuple):
 
     @property
     def event(self) -> str:
-        """The events, as a table names them."""
+        """The events, as the table names them."""
         return self.op if self.cause is None else f"{self.op} {self.cause}"
 
 
@@ -65,13 +70,13 @@ def _flipped(value: Any, rows: Sequence[Row], at: int, column: str) -> Any:
 
 
 def _shifted(value: Any, rows: Sequence[Row], at: int, column: str) -> Any:
-    """The value of the event of the same op before it."""
+    """Return the value of the previous event of the same op."""
     own = (row[column] for row in reversed(rows[:at]) if row["op"] == rows[at]["op"])
     return next((other for other in own if other is not None and other != value), None)
 
 
 def _renamed(value: Any, rows: Sequence[Row], at: int, column: str) -> Any:
-    """Another name that stands in the same column."""
+    """Return another name of the same column."""
     if type(value) is not str:
         return None
     others = sorted({row[column] for row in rows if row[column] is not None} - {value, "CONFIG", "END"})
@@ -87,12 +92,12 @@ VALUE_CHANGES: Final[Mapping[str, Callable[[Any, Sequence[Row], int, str], Any]]
     "shifted": _shifted,
     "renamed": _renamed,
 }
-"""How a value becomes another one; None where it cannot."""
+"""The functions that change a value; they return None if they cannot."""
 WAYS: Final = (*VALUE_CHANGES, "swapped", "dropped")
 
 
 def list_changes(rows: Sequence[Row]) -> list[Change]:
-    """All changes that the events of a trace allow, in a fixed order."""
+    """Return all changes that the events of a trace allow, in a fixed order."""
     told = Counter(
         (row["op"], row["cause"], column)
         for row in rows
@@ -104,7 +109,7 @@ def list_changes(rows: Sequence[Row]) -> list[Change]:
 
 
 def change_row(rows: Sequence[Row], change: Change, seed: int) -> tuple[list[Row], int] | None:
-    """A copy of the rows with one of them changed, and its seq; None where no row can be changed so."""
+    """Return a copy of the rows with one row changed, and its seq; None if no row can be changed this way."""
     fit = [
         at for at, row in enumerate(rows) if (row["op"], row["cause"]) == change[:2] and row[change.column] is not None
     ]
@@ -141,26 +146,25 @@ def _swap(rows: list[Row], at: int, change: Change) -> bool:
 
 
 def rename_broker(rows: Iterable[Row], broker: str) -> list[Row]:
-    """The rows as those of another broker."""
+    """Return the rows under another broker name."""
     return [{**row, "broker": broker} for row in rows]
 
 
-# --- judged
-# What the engines say of changed traces: hundreds of copies in one trace, a broker each, judged by one audit.
+# ---------- audits of the changed copies
 
 MAX_ROWS: Final = 250_000
-"""Of the copies that are judged in one audit."""
+"""The maximum number of rows that are judged in one audit."""
 
 ENGINES: Final[Mapping[str, tuple[str, bool]]] = {
     "local": ("local", True),
     "local windows": ("local", False),
     "replay": ("replay", True),
 }
-"""Each with whether the witnesses may prove."""
+"""The engines, each with whether witnesses may prove rules."""
 
 
 class BaseTrace(NamedTuple):
-    """A trace of a system: one that is generated, of so many events, or one that was recorded, a folder."""
+    """A trace to change: one that is generated with so many events, or a recorded folder."""
 
     system: str
     preset: str
@@ -169,28 +173,28 @@ class BaseTrace(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As the table names it."""
+        """The name in the table."""
         return f"{self.system} {self.preset}"
 
     @property
     def metadata(self) -> Metadata:
-        """That of the trace, and so of its copies."""
+        """The metadata of the trace and of its copies."""
         return Metadata(system=self.system) if self.folder is None else read_metadata(self.folder)
 
 
 def recorded_trace(folder: Path) -> BaseTrace:
-    """A recorded trace."""
+    """Return the base for a recorded trace."""
     return BaseTrace(read_metadata(folder).system, folder.name, 0, folder)
 
 
 BASES: Final = tuple(
-    BaseTrace(system, preset, events) for system, parts in AUDITED.items() for preset, events in parts.altered
+    BaseTrace(system, preset, events) for system, parts in AUDITED.items() for preset, events in parts.mutation_presets
 )
 SEED: Final = 7
 
 
 class Detection(NamedTuple):
-    """What was said of one change: rules that name the very event, rules that name others, whether a note does."""
+    """The answer to one change: the rules that name the changed event, those that name others, and if a note exists."""
 
     here: tuple[str, ...]
     there: tuple[str, ...]
@@ -198,16 +202,16 @@ class Detection(NamedTuple):
 
     @property
     def is_caught(self) -> bool:
-        """Whether a rule is violated."""
+        """True if a rule is violated."""
         return bool(self.here or self.there)
 
 
 class Disagreement(Exception):
-    """Two engines say different things of the same trace."""
+    """Raised if two engines disagree about a trace."""
 
 
 def read_base(base: BaseTrace) -> list[Row]:
-    """The rows of a base, one broker."""
+    """Return the rows of a base, which has one broker."""
     with ExitStack() as stack:
         if base.folder is not None:
             return list(iterate_rows(list_parts(base.folder)))
@@ -223,10 +227,10 @@ def judge_changes(
     seed: int,
     engines: Mapping[str, tuple[str, bool]] = ENGINES,
 ) -> Iterator[tuple[Change, Detection]]:
-    """What is said of each change that can be made.
+    """Audit the copy of each possible change, and yield its detection.
 
     Raises:
-        Disagreement: naming the engines and the first change.
+        Disagreement: two engines disagree; it names them and the first change.
     """
     many = max(1, MAX_ROWS // len(rows))
     for start in range(0, len(changes), many):
@@ -274,15 +278,14 @@ def _audit_copies(
     return found, result.notes
 
 
-# --- table
-# The table of what is seen of changed traces, and the reasons of what is not, as data.
+# ---------- the table of detections
 
 Table = dict[tuple[str, Change], Detection]
-"""What was seen, by system (with its preset) and change."""
+"""The detections, by trace (system and preset) and change."""
 
 
 class Reason(NamedTuple):
-    """Why some changes are seen by no rule; an empty part fits all."""
+    """The reason why some changes are detected by no rule; an empty part matches everything."""
 
     id: str
     why: str
@@ -292,7 +295,7 @@ class Reason(NamedTuple):
     systems: tuple[str, ...]
 
     def fits(self, system: str, change: Change) -> bool:
-        """Whether a change is of this class."""
+        """Return whether a change belongs to this class."""
         return (
             (not self.columns or change.column in self.columns)
             and (not self.ways or change.way in self.ways)
@@ -302,24 +305,24 @@ class Reason(NamedTuple):
 
 
 def load_reasons() -> tuple[Reason, ...]:
-    """All of them, in the order in which they are asked."""
+    """Load all reasons, in the order in which they are tried."""
     told = tomllib.loads(Path(__file__).with_name("audit_mutations.toml").read_text(encoding="utf-8"))["reason"]
     names = ("columns", "ways", "events", "systems")
     return tuple(Reason(item["id"], item["why"], *(tuple(item.get(name, ())) for name in names)) for item in told)
 
 
 def find_reason(system: str, change: Change, known: Sequence[Reason]) -> str | None:
-    """The id of the first reason that fits."""
+    """Return the id of the first reason that fits."""
     return next((reason.id for reason in known if reason.fits(system, change)), None)
 
 
 def system_of(trace: str) -> str:
-    """The system of a trace of the table."""
+    """Return the system of a trace of the table."""
     return trace.partition(" ")[0]
 
 
 def unexplained_changes(lines: Mapping[tuple[str, Change], Detection]) -> list[tuple[str, Change]]:
-    """What no rule sees, and no reason explains."""
+    """Return the changes that no rule detects and no reason explains."""
     known = load_reasons()
     return [
         (trace, change)
@@ -329,7 +332,7 @@ def unexplained_changes(lines: Mapping[tuple[str, Change], Detection]) -> list[t
 
 
 def table_to_json(lines: Mapping[tuple[str, Change], Detection]) -> str:
-    """The table as it is committed."""
+    """Return the table as JSON for the repository."""
     told: dict[str, dict[str, list[list[str]]]] = {}
     for (trace, change), seen in sorted(lines.items(), key=str):
         key = " / ".join((change.op, change.cause or "", change.column, change.way))
@@ -338,7 +341,7 @@ def table_to_json(lines: Mapping[tuple[str, Change], Detection]) -> str:
 
 
 def table_from_json(text: str) -> Table:
-    """The table that was committed."""
+    """Parse the table from JSON."""
     found: Table = {}
     for trace, told in json.loads(text)["traces"].items():
         for key, (here, there) in told.items():
@@ -347,24 +350,24 @@ def table_from_json(text: str) -> Table:
     return found
 
 
-_PAGE_HEAD: Final = """# What an audit sees of one changed value
+_PAGE_HEAD: Final = """# Audit mutations: which rule detects which changed value
 
-Written by `python -m entrycache_dev.audit_mutations --write`: one value of one event of a recorded trace is changed, in
-each column of each kind of event, and the copy is audited by engine local (with witnesses, and by its windows alone)
-and by replay, which have to say the same. A cell names the rules that are violated: **bold** where they name the very
-event, else at another one that shows it; a word in italics says why none is.
+`python -m entrycache_dev.audit_mutations --write` writes this page. It changes one value of one event of a generated
+trace, for each column of each kind of event, and audits the copy by engine `local` (with witnesses, and by its windows
+alone) and by replay. All of them must give the same answer. A cell names the violated rules: in **bold** if they name
+the changed event, else they name another event that shows the change. A word in *italics* says why no rule is violated.
 
-Without being asked: a null in `seq`, `ts_ns`, `op` or `bytes_after` and a `seq` twice are refused; a row left out is a
-gap, and makes what it could change inconclusive.
+Some changes need no audit: a null in `seq`, `ts_ns`, `op` or `bytes_after` and a duplicate `seq` are refused. A missing
+row is a gap, which makes the rules that it may affect inconclusive.
 """
 
 
 def render_page(lines: Mapping[tuple[str, Change], Detection]) -> str:
-    """The table as people read it."""
+    """Render the table as a Markdown page."""
     known, caught = load_reasons(), sum(seen.is_caught for seen in lines.values())
     named = sum(bool(seen.here) for seen in lines.values())
-    told = f"{len(lines)} changes: {caught} are seen, {named} of them at the very event"
-    text = [_PAGE_HEAD, f"{told}; {len(unexplained_changes(lines))} are not explained.", ""]
+    told = f"{len(lines)} changes: {caught} are detected, {named} of them at the changed event"
+    text = [_PAGE_HEAD, f"{told}; {len(unexplained_changes(lines))} are unexplained.", ""]
     text += [f"- *{reason.id}*: {reason.why}." for reason in known]
     for trace in dict.fromkeys(trace for trace, _ in lines):
         own = {change: seen for (name, change), seen in lines.items() if name == trace}
@@ -387,14 +390,13 @@ def _bold(rules: Iterable[str]) -> list[str]:
     return [f"**{rule}**" for rule in rules]
 
 
-# --- __main__
-# `python -m entrycache_dev.audit_mutations`: which rule sees which change of one value in one event of a trace.
+# ---------- the command
 
 TABLE_NAME = "audit-mutations"
 
 
 def docs_folder() -> Path:
-    """Where the table is committed.
+    """Return the folder docs/ of the checkout.
 
     Raises:
         UsageError: this is not a source checkout.
@@ -406,13 +408,13 @@ def docs_folder() -> Path:
 
 
 def committed_table() -> Table:
-    """The table as it is committed."""
+    """Return the table as committed."""
     path = docs_folder() / f"{TABLE_NAME}.json"
     return table_from_json(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 def detect_changes(bases: Sequence[BaseTrace], sample: int | None, seed: int) -> Table:
-    """What is seen of all changes, or of so many of each trace."""
+    """Return the detections of all changes, or of a sample of each trace."""
     found: Table = {}
     for base in bases:
         rows = read_base(base)
@@ -427,7 +429,7 @@ def detect_changes(bases: Sequence[BaseTrace], sample: int | None, seed: int) ->
 
 
 def changed_detections(found: Table, former: Table) -> list[str]:
-    """The changes that are seen otherwise than the table says."""
+    """Describe the changes that are detected differently from the table."""
     return [
         f"{trace}, {change}: {seen.here} {seen.there}, the table says {former[trace, change][:2]}"
         for (trace, change), seen in found.items()
@@ -436,12 +438,12 @@ def changed_detections(found: Table, former: Table) -> list[str]:
 
 
 def main() -> int:
-    """Ask; 1 where engines disagree, a change is seen by no rule and not explained, or the table says otherwise."""
+    """Run the command; return 1 if engines disagree, a change is unexplained, or the table says otherwise."""
     parser = argparse.ArgumentParser(prog="python -m entrycache_dev.audit_mutations", description=__doc__)
-    parser.add_argument("--sample", type=int, help="so many changes of each trace instead of all")
-    parser.add_argument("--seed", type=int, default=1, help="which ones")
+    parser.add_argument("--sample", type=int, help="test this many changes of each trace instead of all")
+    parser.add_argument("--seed", type=int, default=1, help="the seed that selects them")
     parser.add_argument(
-        "--trace", type=Path, help="a recorded trace, instead of those of the table; few thousand events"
+        "--trace", type=Path, help="test a recorded trace of a few thousand events instead of those of the table"
     )
     parser.add_argument(
         "--write", action="store_true", help=f"write docs/reference/{TABLE_NAME}.md and docs/{TABLE_NAME}.json"
@@ -452,12 +454,12 @@ def main() -> int:
     if asked.write and asked.trace is None:
         write_text(docs_folder() / f"{TABLE_NAME}.json", table_to_json(found))
         write_text(docs_folder() / "reference" / f"{TABLE_NAME}.md", render_page(found))
-    told = [f"{trace}, {change}: seen by no rule" for trace, change in unexplained_changes(found)] + changed_detections(
-        found, committed_table()
-    )
+    told = [
+        f"{trace}, {change}: detected by no rule" for trace, change in unexplained_changes(found)
+    ] + changed_detections(found, committed_table())
     for line in told:
         print(line)
-    print(f"{len(found)} changes, {sum(seen.is_caught for seen in found.values())} seen, {len(told)} to look at")
+    print(f"{len(found)} changes, {sum(seen.is_caught for seen in found.values())} detected, {len(told)} to look at")
     return int(bool(told))
 
 
@@ -470,7 +472,3 @@ if __name__ == "__main__":
     except UsageError as error:
         print(f"entrycache: {error}", file=sys.stderr)
         sys.exit(2)
-
-
-# --- mutations
-# Which rule sees which change of one value in one row of a recorded trace; `python -m entrycache_dev.audit_mutations`.

@@ -1,6 +1,14 @@
-"""entrycache_spark: recorded traces of entry caches, and audits of the rules over them.
+"""Audits of recorded cache traces: which rules a trace conforms to, which it violates, and where.
 
-`audit` takes a DataFrame of whoever's session, see `frames.audit`; `folder.audit` takes a folder, as the command does.
+A rule exists twice. Its SQL (`rules/<system>`) names violations; the single-pass checker of its system (`checkers`)
+decides quickly whether a broker is clean. An audit runs the checker first and the SQL windows only where it must.
+
+- `folders.audit_folder` audits a trace folder, as the command does.
+- `audit` (from `tasks`) audits a DataFrame of any Spark session.
+- `locations.audit_location` audits a trace that Spark reads where it is stored.
+
+`common` holds the types that all parts share, `systems` one description a system, `replay` a second opinion that
+steps the reference over the rows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Whether the rows of a trace are what its format says, before anybody audits them."""
+"""A check of a trace against its format, before an audit.
+
+`check_trace` reads a trace folder or a file of JSON Lines with DuckDB and returns a `TraceCheck`. Its problems are rows
+that contradict the format: unknown ops and causes, required columns that are null, and rows out of order. Its notes
+are no errors, but make an audit inconclusive: gaps, and a trace without an END.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,7 @@ from entrycache_trace.files import list_parts, read_metadata
 from entrycache_trace.schema import REQUIRED_COLUMNS, ROW_COLUMNS, EventFormat, TraceFormat
 
 MAX_SHOWN: Final = 3
-"""Rows that are shown of one problem."""
+"""The number of rows that a problem shows."""
 
 _ORDER_PROBLEMS: Final = {
     "ts_ns falls; expected one that never does with seq": "ts_ns < lag(ts_ns) over in_order",
@@ -27,24 +32,27 @@ _OWN_SEQ_COLUMNS: Final = {
     "life": ("INSERT", "PUT"),
     "pass_id": ("PASS_BEGIN",),
 }
-"""Columns that hold the row's own `seq`, with the ops of which they do."""
+"""Columns that repeat the row's own `seq`, and the ops for which they do."""
 
 
 class Problem(NamedTuple):
-    """Rows that are not as the format says: how many, and the first of them as (broker, seq)."""
+    """Rows that contradict the format: their number, and the first of them as (broker, seq)."""
 
     text: str
     rows: int
     first: tuple[tuple[str, int], ...]
 
     def __str__(self) -> str:
-        """One line."""
+        """Return the problem as one line."""
         places = ", ".join(f"broker {broker!r} seq {seq}" for broker, seq in self.first)
         return f"{self.text} ({self.rows} rows: {places}{', ..' if self.rows > len(self.first) else ''})"
 
 
 class TraceCheck(NamedTuple):
-    """`untold`: columns that are null in every row, each with the rules that need them of events that are there."""
+    """The result of a check.
+
+    `untold` maps columns that are null in every row to the rules that need them for events of the trace.
+    """
 
     system: str
     rows: int
@@ -54,10 +62,10 @@ class TraceCheck(NamedTuple):
 
 
 def check_trace(trace: Path) -> TraceCheck:
-    """Check a folder of Parquet parts, or a file of JSON Lines.
+    """Check a folder of Parquet files, or a file of JSON Lines.
 
     Raises:
-        UsageError: it cannot be read, or is of a system that has no format.
+        UsageError: the trace cannot be read, or its system has no trace format.
     """
     if trace.is_dir():
         return _check(trace)
@@ -85,7 +93,7 @@ def _check(directory: Path) -> TraceCheck:
 
 
 def _event_problems(engine: SqlBackend, form: TraceFormat) -> Iterator[Problem]:
-    """Ops and causes that the format does not know, and needed columns that are null."""
+    """Yield ops and causes that the format does not know, and required columns that are null."""
     kinds = engine.rows("select distinct op, cause from trace order by op, cause")
     for op, cause in kinds:
         event = form.by_op.get(op)
@@ -133,7 +141,7 @@ def _counted_problem(engine: SqlBackend, text: str, query: str) -> Problem:
 
 
 def _incompleteness_notes(engine: SqlBackend) -> tuple[str, ...]:
-    """What is no mistake, but makes an audit inconclusive."""
+    """Return the notes about gaps and missing ends."""
     found = engine.rows(
         "select broker, max(seq) - min(seq) + 1 - count(*), max_by(op, seq) from trace group by broker order by broker"
     )
@@ -151,14 +159,14 @@ def _incompleteness_notes(engine: SqlBackend) -> tuple[str, ...]:
 
 
 def _null_columns(engine: SqlBackend, system: str) -> dict[str, tuple[str, ...]]:
-    """Columns that no row tells, where a rule needs them of an event that is there."""
+    """Return the columns that are null in every row although a rule needs them for an event of the trace."""
     ops = {op for (op,) in engine.rows("select distinct op from trace")}
     counts = engine.rows(f"select {', '.join(f'count({name})' for name in ROW_COLUMNS)} from trace")[0]
-    told = {name for name, count in zip(ROW_COLUMNS, counts, strict=True) if count}
+    recorded = {name for name, count in zip(ROW_COLUMNS, counts, strict=True) if count}
     wanting: dict[str, list[str]] = {}
     for rule in all_rules(system):
         for need in rule.needs:
-            lacks = told.isdisjoint(need.names) and not any("." in name for name in need.names)
+            lacks = recorded.isdisjoint(need.names) and not any("." in name for name in need.names)
             if lacks and any(event[0] is None or event[0] in ops for event in need.events):
                 wanting.setdefault(" or ".join(need.names), []).append(rule.id)
     return {name: tuple(dict.fromkeys(rules)) for name, rules in sorted(wanting.items())}

@@ -1,4 +1,9 @@
-"""An audit by a system's fold: it tells what is clean, and the windows of the SQL files look at the rest."""
+"""An audit by the single-pass checker of a system, with SQL windows for what the checker leaves open.
+
+`evaluate_by_checker` feeds each broker's events to the checker in the order of seq: straight from the Parquet files if
+these are in order (`ordered_batches`), else sorted by DuckDB. The checker reports which rules are clean. For the other
+rules, and for brokers that the checker gives up, DuckDB runs the rule files.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +32,16 @@ _TRUTHS: Final = ("accessed", "extend_accessed", "dirty", "manual", "ranks", "na
 
 
 class Resources(NamedTuple):
-    """What an audit may use of its machine."""
+    """The threads and the memory that an audit may use."""
 
     threads: int | None
     memory: str
 
 
 def evaluate_by_checker(
-    parts: Sequence[Part], metadata: Metadata, rules: Sequence[RuleFile], fold: Checker, means: Resources
+    parts: Sequence[Part], metadata: Metadata, rules: Sequence[RuleFile], checker: Checker, resources: Resources
 ) -> Findings:
-    """What the rows of each broker say about the rules.
+    """Return the findings of each broker.
 
     Raises:
         UsageError: the trace cannot be evaluated.
@@ -45,86 +50,93 @@ def evaluate_by_checker(
     for part in parts:
         if part.rows:
             owned.setdefault(part.broker, []).append(part)
-    folded, others = [], []
+    checked, others = [], []
     for name, own in sorted(owned.items()):
         try:
-            folded.append((name, _check_broker(own, metadata, fold, means)))
+            checked.append((name, _check_broker(own, metadata, checker, resources)))
         except CheckerGaveUp:
             others += own
-    found: dict[str, Any] = {}
-    if folded:
-        found |= _decide_rest(folded, owned, metadata, rules, means)
+    findings: dict[str, Any] = {}
+    if checked:
+        findings |= _decide_rest(checked, owned, metadata, rules, resources)
     if others:
-        found |= _by_sql(others, metadata, rules, means)
-    return {name: found[name] for name in sorted(found)}
+        findings |= _by_sql(others, metadata, rules, resources)
+    return {name: findings[name] for name in sorted(findings)}
 
 
-def _by_sql(parts: Sequence[Part], metadata: Metadata, rules: Sequence[RuleFile], means: Resources) -> Findings:
-    engine = _open_duckdb(parts, metadata, means)
+def _by_sql(parts: Sequence[Part], metadata: Metadata, rules: Sequence[RuleFile], resources: Resources) -> Findings:
+    engine = _open_duckdb(parts, metadata, resources)
     try:
         return evaluate_in_sql(engine, metadata, rules)
     finally:
         engine.close()
 
 
-def _open_duckdb(parts: Sequence[Part], metadata: Metadata, means: Resources) -> DuckDbBackend:
-    return DuckDbBackend(parts, means.threads, audited_system(metadata.system).columns, means.memory)
+def _open_duckdb(parts: Sequence[Part], metadata: Metadata, resources: Resources) -> DuckDbBackend:
+    return DuckDbBackend(parts, resources.threads, audited_system(metadata.system).columns, resources.memory)
 
 
-def _check_broker(parts: Sequence[Part], metadata: Metadata, fold: Checker, means: Resources) -> CheckerResult:
-    """Fold a broker as its files hold it; where they do not hold it in order, DuckDB sorts it first."""
+def _check_broker(parts: Sequence[Part], metadata: Metadata, checker: Checker, resources: Resources) -> CheckerResult:
+    """Check a broker in the order of its files; let DuckDB sort the events if they are not in order."""
     try:
-        return fold(ordered_batches(parts, audited_system(metadata.system).columns), metadata)
+        return checker(ordered_batches(parts, audited_system(metadata.system).columns), metadata)
     except NotInOrder:
-        engine = _open_duckdb(parts, metadata, means._replace(threads=1))  # several hand out rows in their own order
+        engine = _open_duckdb(
+            parts, metadata, resources._replace(threads=1)
+        )  # several hand out rows in their own order
     try:
-        return fold(engine.in_order(BATCH_ROWS), metadata)
+        return checker(engine.in_order(BATCH_ROWS), metadata)
     finally:
         engine.close()
 
 
 def _decide_rest(
-    folded: Sequence[tuple[str, CheckerResult]],
+    checked: Sequence[tuple[str, CheckerResult]],
     owned: Mapping[str, Sequence[Part]],
     metadata: Metadata,
     rules: Sequence[RuleFile],
-    means: Resources,
+    resources: Resources,
 ) -> Findings:
-    """What the fold has found clean, and of the rest what the windows find."""
-    spoken = _applicable_rules([kind for _, own in folded for kind in own.kinds], metadata, rules)
-    shares = iter(spoken)
-    brokers = [_broker_facts(name, own, metadata, rules, list(islice(shares, len(own.kinds)))) for name, own in folded]
+    """Return the findings: clean where the checker says so, else by the windows."""
+    applicable = _applicable_rules([kind for _, own in checked for kind in own.kinds], metadata, rules)
+    shares = iter(applicable)
+    brokers = [_broker_facts(name, own, metadata, rules, list(islice(shares, len(own.kinds)))) for name, own in checked]
     left = sorted({broker.name for own in unproved_brokers(brokers, metadata, rules).values() for broker in own})
     clean = [broker for broker in brokers if broker.name not in left]
-    found = dict(WindowFindings(rules, clean, unproved_brokers(clean, metadata, rules), metadata).of(rules))
+    findings = dict(
+        WindowFindings(rules, clean, unproved_brokers(clean, metadata, rules), metadata).findings_for(rules)
+    )
     if left:
-        engine = _open_duckdb([part for name in left for part in owned[name]], metadata, means)
+        engine = _open_duckdb([part for name in left for part in owned[name]], metadata, resources)
         try:
             define_marked(engine, metadata)
-            found |= run_windows(engine, [broker for broker in brokers if broker.name in left], metadata, rules)
+            findings |= run_windows(engine, [broker for broker in brokers if broker.name in left], metadata, rules)
         finally:
             engine.close()
-    return found
+    return findings
 
 
 def _broker_facts(
-    name: str, own: CheckerResult, metadata: Metadata, rules: Sequence[RuleFile], spoken: Sequence[Set[str]]
+    name: str, own: CheckerResult, metadata: Metadata, rules: Sequence[RuleFile], applicable: Sequence[Set[str]]
 ) -> BrokerFacts:
-    """What the fold tells of a broker, as the first tier in SQL does; `spoken`: the rules that speak of each kind."""
+    """Convert a checker result to the facts that the first SQL tier would collect.
+
+    `spoken` holds the rules that apply to each kind of events.
+    """
     needs = {rule.id: rule.needs for rule in rules}
     rows: Counter[Need] = Counter()
     lacking: Counter[Need] = Counter()
     checked: Counter[str] = Counter()
     each = list(dict.fromkeys(need for lines in needs.values() for need in lines))
-    for kind, speaking in zip(own.kinds, spoken, strict=True):
-        about = [need for need in each if need.speaks_of(kind.row)]
-        lacks = {need for need in about if need.is_untold(kind.row, kind.untold, _counters)}
+    for kind, speaking in zip(own.kinds, applicable, strict=True):
+        about = [need for need in each if need.applies_to(kind.row)]
+        lacks = {need for need in about if need.is_missing(kind.row, kind.untold, _counters)}
         rows.update(dict.fromkeys(about, kind.events))
         lacking.update(dict.fromkeys(lacks, kind.events))
         asked = [rule for rule in speaking if not any(need in lacks and not need.ever for need in needs[rule])]
         checked.update(dict.fromkeys(asked, kind.events))
-    told = {need: NeedCounts(rows[need], lacking[need]) for need in each}
-    never = rules_without_needs(needs, told)
+    counts = {need: NeedCounts(rows[need], lacking[need]) for need in each}
+    never = rules_without_needs(needs, counts)
     return BrokerFacts(
         name,
         own.row_count,
@@ -139,9 +151,9 @@ def _broker_facts(
         own.opened,
         own.unread,
         {rule.id: 0 if rule.id in never else checked[rule.id] for rule in rules},
-        {rule.id: rule.id in own.clean or rule.holds(own.grounds) for rule in rules},
+        {rule.id: rule.id in own.clean or rule.holds(own.sufficient_conditions) for rule in rules},
         never,
-        describe_missing(name, needs, told),
+        describe_missing(name, needs, counts),
     )
 
 
@@ -152,7 +164,7 @@ def _counters(row: Mapping[str, Any]) -> Mapping[str, int]:
 def _applicable_rules(
     kinds: Sequence[EventKind], metadata: Metadata, rules: Sequence[RuleFile]
 ) -> list[frozenset[str]]:
-    """The rules that speak of each kind of events, as their SQL says; that text is also DuckDB's."""
+    """Return the rules that apply to each kind of events; DuckDB evaluates the SQL of their sections `checked`."""
     names = [name for name in kinds[0].row if name != "value"]
     table = {
         name: pa.array(
@@ -164,32 +176,33 @@ def _applicable_rules(
     constants = {"many": metadata.many_threads, "virtual": metadata.clock == "virtual"}
     fixed = ", ".join(f"{str(value).lower()} as {name}" for name, value in constants.items())
     with duckdb.connect() as connection:
-        connection.register("told", pa.table({"number": pa.array(range(len(kinds))), **table}))
-        spoken = ", ".join(f"coalesce({rule.checked}, false)" for rule in rules)
-        found = connection.execute(f"select {spoken} from (select *, {fixed} from told) order by number").fetchall()
-    return [frozenset(rule.id for rule, own in zip(rules, row, strict=True) if own) for row in found]
+        connection.register("event_kinds", pa.table({"number": pa.array(range(len(kinds))), **table}))
+        conditions = ", ".join(f"coalesce({rule.checked}, false)" for rule in rules)
+        answers = connection.execute(
+            f"select {conditions} from (select *, {fixed} from event_kinds) order by number"
+        ).fetchall()
+    return [frozenset(rule.id for rule, own in zip(rules, row, strict=True) if own) for row in answers]
 
 
 def _value(kind: EventKind, name: str) -> bool | int:
     return bool(kind.row[name]) if name in _TRUTHS else int(kind.row[name])
 
 
-# --- ordered
-# The events of one broker in the order of seq, some at a time, straight from its Parquet files.
+# ---------- a broker's events in order
 
 BATCH_ROWS: Final = 131_072
 
 
 class NotInOrder(Exception):
-    """The files do not hold the events in the order of seq."""
+    """Raised if the files do not hold the events in the order of seq."""
 
 
 def ordered_batches(parts: Sequence[Part], columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-    """Batches of a broker's events, as its files hold them; texts by their numbers.
+    """Yield a broker's events in batches, as its files hold them; texts are dictionary-encoded.
 
     Raises:
-        Unsorted: some stand before others with a lower seq; of the batches so far nothing may be taken.
-        GivenUp: a file cannot be read so.
+        NotInOrder: an event comes before one with a lower seq; discard the batches so far.
+        CheckerGaveUp: a file cannot be read this way.
     """
     names = [name for name in columns if name != "broker"]
     texts = [name for name in names if pa.types.is_string(ROW_SCHEMA.field(name).type)]
@@ -206,7 +219,7 @@ def ordered_batches(parts: Sequence[Part], columns: Sequence[str], rows: int = B
 
 
 def _in_order(parts: Sequence[Part]) -> list[Part]:
-    """The parts by their first seq, as the footers tell."""
+    """Return the parts ordered by their first seq, which the file footers record."""
     return sorted((part for part in parts if part.rows), key=_first_seq)
 
 
@@ -214,14 +227,14 @@ def _first_seq(part: Part) -> int:
     metadata = pq.read_metadata(part.path)
     group = metadata.row_group(0)
     chunks = (group.column(at) for at in range(group.num_columns))
-    told = next((chunk.statistics for chunk in chunks if chunk.path_in_schema == "seq"), None)
-    if told is None or not told.has_min_max:
-        raise CheckerGaveUp("a footer does not tell the first seq")
-    return int(told.min)
+    statistics = next((chunk.statistics for chunk in chunks if chunk.path_in_schema == "seq"), None)
+    if statistics is None or not statistics.has_min_max:
+        raise CheckerGaveUp("a file footer does not record the first seq")
+    return int(statistics.min)
 
 
 def _check_order(batch: pa.RecordBatch, last: int | None) -> int | None:
-    """The last seq of a batch, whose events are in order."""
+    """Check that the events of a batch are in order, and return the last seq."""
     seqs = batch.column("seq")
     if not len(seqs):
         return last
@@ -233,7 +246,7 @@ def _check_order(batch: pa.RecordBatch, last: int | None) -> int | None:
 
 
 def _check_texts(batch: pa.RecordBatch, texts: Sequence[str]) -> None:
-    """Few bytes may not become many: names of a batch are kept, so they have to fit."""
+    """Refuse dictionaries that are too large: few bytes of a file may not become many in memory."""
     for name in texts:
         column = batch.column(name)
         held = column.dictionary if pa.types.is_dictionary(column.type) else column

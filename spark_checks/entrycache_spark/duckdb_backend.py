@@ -1,4 +1,13 @@
-"""DuckDB: the rule files on a single machine, translated from Spark's SQL by sqlglot."""
+"""The DuckDB backend: it runs the rule files on one machine, translated from Spark's SQL by sqlglot.
+
+`DuckDbBackend` is an in-memory connection over the Parquet files of a trace; it spills to a temporary folder.
+`to_duckdb` translates a query, and repairs two differences between Spark and DuckDB:
+
+- `last_value(.., true)`, the last value that is not null, makes DuckDB walk back from every row, which is quadratic
+  in a long partition without such a value; so does `first_value`. Unless the window is narrowed to an entry, a life or
+  a call, the value at the greatest or least `seq` is used instead, which is the same.
+- `count_if` over no row is 0 in Spark and null in DuckDB.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +34,11 @@ _KINDS: Final = {"string": pa.string(), "bigint": pa.int64(), "boolean": pa.bool
 
 
 MAX_MEMORY: Final = "3GiB"
-"""What DuckDB takes before it spills to disk."""
+"""The memory that DuckDB uses before it spills to disk."""
 
 
 class DuckDbBackend:
-    """One in-memory DuckDB connection over the parts of a trace."""
+    """An in-memory DuckDB connection over the files of a trace."""
 
     def __init__(
         self,
@@ -54,41 +63,41 @@ class DuckDbBackend:
         self._run(f"create {kind} trace as {_scan(parts, columns)}")
 
     def _spilled(self) -> str:
-        """The folder to spill into; on a full or read-only disk none."""
+        """Return the folder to spill to, or nothing on a full or read-only disk."""
         try:
             return str(self._scratch.enter_context(scratch_folder()))
         except OSError:
             return ""
 
     def define(self, name: str, query: str) -> None:
-        """Give a query a name."""
+        """Define a view."""
         self._run(f"create or replace temp view {name} as {to_duckdb(query)}")
 
     def table(self, name: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
-        """Give a few rows a name; columns map to SQL types."""
+        """Create a small table; `columns` maps names to SQL types."""
         arrays = [pa.array([row[number] for row in rows], _KINDS[kind]) for number, kind in enumerate(columns.values())]
         self._connection.register("given", pa.table(arrays, list(columns)))
         self._run(f"create or replace temp table {name} as select * from given")
         self._connection.unregister("given")
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """The rows of a query."""
+        """Return the rows of a query."""
         found: list[tuple[Any, ...]] = self._run(to_duckdb(query)).fetchall()
         return found
 
     def in_order(self, rows: int) -> Iterator[pa.RecordBatch]:
-        """The trace in the order of brokers and seq, so many rows at a time; it sorts on disk what is too large."""
+        """Yield the trace ordered by broker and seq, in batches of `rows`; DuckDB sorts on disk if needed."""
         found = self._run("select * from trace order by broker, seq")
         reader = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch  # before DuckDB 1.4
         yield from reader(rows)
 
     def explain(self, query: str) -> str:
-        """The plan of a query."""
+        """Return the plan of a query."""
         found: str = self._run(f"explain {to_duckdb(query)}").fetchall()[0][1]
         return found
 
     def close(self) -> None:
-        """Close the connection."""
+        """Close the connection and remove the temporary folder."""
         self._connection.close()
         self._scratch.close()
 
@@ -118,7 +127,7 @@ def _column(name: str) -> str:
 
 
 def _literal(path: Path) -> str:
-    """A path as DuckDB takes it for that file alone."""
+    """Escape a path so that DuckDB reads that file alone."""
     return "".join(f"[{mark}]" if mark in "*?[" else mark for mark in str(path))
 
 
@@ -126,15 +135,7 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-# --- translated
-# The SQL of the rule files as DuckDB takes it, translated by sqlglot.
-#
-# `last_value(.., true)`, the last value that is not null, costs DuckDB a walk back to that value from every row: of a
-# long partition in which there is none, the square of its rows; so does the first one. Over windows that an entry, a life
-# or a call does not narrow they are asked as the values of the greatest and of the least `seq` instead, which are the
-# same, as the rows are in that order.
-#
-# `count_if` of rows of which none is told is 0 to Spark, and null to DuckDB.
+# ---------- translation
 
 try:
     import sqlglot
@@ -143,15 +144,15 @@ except ImportError as error:  # pragma: no cover
     raise missing_extra("engine local", f"{error.name}", "trace") from None
 
 NARROW_COLUMNS: Final = frozenset({"entry_id", "key_hash", "life", "own_life", "call_id"})
-"""A window by one of these has few rows."""
+"""Columns that narrow a window to few rows."""
 
 EQUIVALENT_AGGREGATES: Final = {exp.LastValue: exp.ArgMax, exp.FirstValue: exp.ArgMin}
-"""What is looked for row by row, and what finds the same."""
+"""The functions that walk from row to row, and the aggregates that find the same value."""
 
 
 @cache
 def to_duckdb(query: str) -> str:
-    """The text of a query in Spark's SQL for DuckDB."""
+    """Translate a query from Spark's SQL to DuckDB's."""
     tree = sqlglot.parse_one(query, read="spark")
     for window, order in list(_walking_back(tree)):
         asked = window.this.this
@@ -162,7 +163,7 @@ def to_duckdb(query: str) -> str:
 
 
 def _walking_back(tree: Any) -> Iterator[tuple[exp.Window, Any]]:
-    """The values that are looked for in long partitions, with the column that these are in the order of."""
+    """Yield the window functions that walk through long partitions, each with its ordering column."""
     for window in tree.find_all(exp.Window):
         if not isinstance(window.this, exp.IgnoreNulls) or type(window.this.this) not in EQUIVALENT_AGGREGATES:
             continue
@@ -174,7 +175,7 @@ def _walking_back(tree: Any) -> Iterator[tuple[exp.Window, Any]]:
 
 
 def _named(window: exp.Window) -> Any:
-    """The window of that name in the same query."""
+    """Return the named window of the same query."""
     select = window.parent_select
     assert isinstance(select, exp.Select)
     return next(each for each in select.args["windows"] if each.this.name == window.alias)

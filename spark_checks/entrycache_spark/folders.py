@@ -1,4 +1,15 @@
-"""The audit of a recorded trace: which rules it conforms to, which it violates, and where."""
+"""Audits of trace folders: all brokers, or only those that are new or have changed.
+
+`audit_folder` validates its arguments, lets the chosen engine evaluate the rules (`evaluate`), and builds an
+`AuditResult`; `write_violations` writes `violations.parquet`.
+
+`audit_new_brokers` audits a growing folder. It judges a broker again only if its files have changed. The findings of
+each broker are a file of their own beside the results, written before the next broker is judged. The reported
+violations are in `violations.parquet`, which is replaced atomically at the end. If a run is killed, the next one
+therefore reports what was found but not reported, and reports nothing twice.
+
+Each engine is imported only on use.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +50,9 @@ if TYPE_CHECKING:
 
 ENGINES: Final = ("spark", "local", "replay")
 KERNELS: Final = ("fold", "duckdb", "sql")
-"""What evaluates the rules on Spark: the fold or DuckDB inside its tasks, or Spark's own SQL."""
+"""The ways to evaluate rules on Spark: the single-pass checker or DuckDB inside tasks, or Spark's own SQL."""
 MAX_LIVE_SLOTS: Final = 1_000_000
-"""Replay gives up where more entries are cached, or slots held, at once."""
+"""The number of live entries, or held slots, above which replay gives up."""
 
 VIOLATIONS_NAME: Final = "violations.parquet"
 
@@ -58,15 +69,15 @@ def audit_folder(
     max_live_slots: int = MAX_LIVE_SLOTS,
     progress: Callable[[str], None] = lambda text: None,
 ) -> AuditResult:
-    """Check a trace folder for the rules (none named: all); write the violations into `out` if given.
+    """Audit a trace folder for some rules (default: all); write the violations into the folder `out` if given.
 
-    `kernel` is one of `KERNELS`; none: the fold where the tasks have numba, else DuckDB where they have that and see
-    the files, else Spark's SQL.
-    `witnesses` False lets the windows decide what the witnesses could prove; `max_live_slots` bounds replay.
+    `kernel` is one of `KERNELS`. By default it is the checker if the tasks have numba, else DuckDB if the tasks have
+    it and see the files, else Spark's SQL. `witnesses=False` lets the windows decide everything. `max_live_slots`
+    bounds replay.
 
     Raises:
-        Stopped: it was stopped while an SQL engine looked for violations; with the result of the rules that were
-            decided by then. Nothing is written.
+        Interrupted: the audit was interrupted while an SQL engine looked for violations. It carries the result of the
+            rules decided by then; nothing is written.
     """
     system = read_system(directory)
     chosen = select_rules(tuple(rules), system if system in AUDITED else DEFAULT_SYSTEM)
@@ -84,11 +95,11 @@ def audit_folder(
     else:
         trace = AuditInput(directory, parts, metadata, chosen, witnesses)
         try:
-            with naming_trace(str(directory)):
-                found, by = evaluate(trace, engine, master, kernel, max_live_slots, progress)
+            with prefix_errors(str(directory)):
+                findings, backend = evaluate(trace, engine, master, kernel, max_live_slots, progress)
         except Interrupted as stopped:
             raise Interrupted(build_result(stopped.so_far, rows)) from None
-        result = build_result(found, rows, by)
+        result = build_result(findings, rows, backend)
     if out is not None:
         try:
             write_violations(out, result.violations)
@@ -98,14 +109,14 @@ def audit_folder(
 
 
 def check_output_folder(directory: Path, out: Path) -> None:
-    """Refuse to write into a trace."""
+    """Refuse to write into a trace folder."""
     if out.resolve() == directory.resolve() or directory.resolve() in out.resolve().parents:
         raise UsageError(f"{out}: violations are not written into the trace")
 
 
 @contextmanager
-def naming_trace(where: str) -> Iterator[None]:
-    """Begin with the trace what is said of its events."""
+def prefix_errors(where: str) -> Iterator[None]:
+    """Prefix the message of a `UsageError` with the trace."""
     try:
         yield
     except UsageError as error:
@@ -113,7 +124,7 @@ def naming_trace(where: str) -> Iterator[None]:
 
 
 class AuditInput(NamedTuple):
-    """What is audited, and for which rules."""
+    """A trace, and the rules to audit it for."""
 
     directory: Path
     parts: Sequence[Part]
@@ -130,10 +141,10 @@ def evaluate(
     max_live_slots: int,
     progress: Callable[[str], None],
 ) -> tuple[Findings, str]:
-    """What was found of each broker, and by which kernel."""
+    """Return the findings by broker, and the text that names what evaluated the rules."""
     if engine == "replay":
         return _replay(trace, max_live_slots, progress), ""
-    from entrycache_spark.common.rule_files import fits_in_memory
+    from entrycache_spark.common.rule_files import fits_in_memory  # noqa: PLC0415
 
     columns = AUDITED[trace.metadata.system].columns
     if fits_in_memory(trace.parts):
@@ -141,13 +152,13 @@ def evaluate(
             check_texts(part.path, columns)
     if engine == "spark":
         return _on_spark(trace, master, kernel, progress)
-    from entrycache_spark.duckdb_backend import DuckDbBackend
+    from entrycache_spark.duckdb_backend import DuckDbBackend  # noqa: PLC0415
 
     return _by_sql(DuckDbBackend(trace.parts, columns=columns), trace, progress), ""
 
 
 def _replay(trace: AuditInput, max_live_slots: int, progress: Callable[[str], None]) -> Findings:
-    replay, needs = AUDITED[trace.metadata.system].replay(), {rule.id: rule.needs for rule in trace.rules}
+    replay, needs = AUDITED[trace.metadata.system].load_replay(), {rule.id: rule.needs for rule in trace.rules}
     brokers = sorted({part.broker for part in trace.parts if part.rows})
     owned = {broker: [part for part in trace.parts if part.broker == broker] for broker in brokers}
     return {broker: replay(owned[broker], trace.metadata, needs, max_live_slots, progress) for broker in brokers}
@@ -156,20 +167,20 @@ def _replay(trace: AuditInput, max_live_slots: int, progress: Callable[[str], No
 def _on_spark(
     trace: AuditInput, master: str, kernel: str | None, progress: Callable[[str], None]
 ) -> tuple[Findings, str]:
-    """By the fold or DuckDB in tasks, or by Spark's SQL where that is asked for, or where the tasks lack something."""
-    from entrycache_spark.spark_backend import QUICK_JVM, SparkSqlBackend, get_session, is_local_master
-    from entrycache_spark.tasks import Question, TaskLacks, evaluate_in_tasks, uses_checker
+    """Evaluate in tasks by the checker or DuckDB; use Spark's SQL on request, or if the tasks lack something."""
+    from entrycache_spark.spark_backend import QUICK_JVM, SparkSqlBackend, get_session, is_local_master  # noqa: PLC0415
+    from entrycache_spark.tasks import AuditRequest, TaskPrerequisiteMissing, evaluate_in_tasks, uses_checker  # noqa: PLC0415
 
     progress("starting Spark")
     spark = get_session(master, QUICK_JVM if is_local_master(master) and kernel != "sql" else {})
     why = ""
     if kernel != "sql":
-        question = Question(trace.metadata, tuple(trace.rules), trace.witnesses, kernel)
-        own = "the fold in tasks of Spark (its first run compiles it)"
+        question = AuditRequest(trace.metadata, tuple(trace.rules), trace.witnesses, kernel)
+        own = "the single-pass checker in tasks of Spark (the first run compiles it)"
         progress(own if uses_checker(question) else "DuckDB in tasks of Spark")
         try:
             return evaluate_in_tasks(spark, trace.parts, question)
-        except TaskLacks as error:
+        except TaskPrerequisiteMissing as error:
             if kernel is not None:
                 raise MissingPrerequisite(f"kernel {kernel}: {error}") from None
             why = f" ({error})"
@@ -179,7 +190,7 @@ def _on_spark(
 
 
 def _by_sql(engine: SqlBackend, trace: AuditInput, progress: Callable[[str], None]) -> Findings:
-    from entrycache_spark.plan import evaluate_in_sql
+    from entrycache_spark.plan import evaluate_in_sql  # noqa: PLC0415
 
     try:
         return evaluate_in_sql(engine, trace.metadata, trace.rules, progress, trace.witnesses)
@@ -188,28 +199,28 @@ def _by_sql(engine: SqlBackend, trace: AuditInput, progress: Callable[[str], Non
 
 
 def nothing_checked(rules: Sequence[RuleFile], system: str, rows: int) -> AuditResult:
-    """What is said of a trace that holds nothing to check."""
+    """Return the result for a trace with nothing to check."""
     note = "the trace has no rows" if rows == 0 else f"no trace check for system {system!r} yet"
     return AuditResult({rule.id: Verdict.NOTHING_CHECKED for rule in rules}, (), (note,), rows)
 
 
-def build_result(found: Findings, rows: int, kernel: str = "") -> AuditResult:
-    """The verdicts of all brokers together and of each, in a fixed order; `rows` events were read."""
-    every = merge_brokers(found)
-    violations = sort_violations(violation for finding in every.values() for violation in finding.violations)
-    said = [note for finding in every.values() for note in (*finding.undecided, *finding.unchecked)]
-    notes = tuple(dict.fromkeys(said))
-    differences = tuple(line for finding in every.values() for line in finding.differences)
-    brokers = {broker: _verdicts(own) for broker, own in sorted(found.items())}
-    return AuditResult(_verdicts(every), violations, notes, rows, differences, brokers=brokers, kernel=kernel)
+def build_result(findings: Findings, rows: int, kernel: str = "") -> AuditResult:
+    """Return the verdicts of all brokers together and of each; `rows` is the number of events read."""
+    merged = merge_brokers(findings)
+    violations = sort_violations(violation for finding in merged.values() for violation in finding.violations)
+    notes_by_rule = [note for finding in merged.values() for note in (*finding.undecided, *finding.unchecked)]
+    notes = tuple(dict.fromkeys(notes_by_rule))
+    differences = tuple(line for finding in merged.values() for line in finding.differences)
+    brokers = {broker: _verdicts(own) for broker, own in sorted(findings.items())}
+    return AuditResult(_verdicts(merged), violations, notes, rows, differences, brokers=brokers, kernel=kernel)
 
 
-def _verdicts(found: Mapping[str, RuleFinding]) -> dict[str, Verdict]:
-    return {rule: verdict_of(finding) for rule, finding in sorted(found.items())}
+def _verdicts(findings: Mapping[str, RuleFinding]) -> dict[str, Verdict]:
+    return {rule: verdict_of(finding) for rule, finding in sorted(findings.items())}
 
 
 def write_violations(out: Path, violations: Sequence[Violation]) -> Path:
-    """Write `violations.parquet`, empty if there are none; the path."""
+    """Write `violations.parquet`, even if there are no violations, and return its path."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: not a folder")
     columns = [pa.array([row[i] for row in violations], kind.type) for i, kind in enumerate(VIOLATION_SCHEMA)]
@@ -221,20 +232,15 @@ def write_violations(out: Path, violations: Sequence[Violation]) -> Path:
     return path
 
 
-# --- growing
-# An audit of a folder that grows: brokers are judged again only where their parts have changed.
-#
-# What was found of each broker stands in a file of its own beside the results, written whole before the next broker is
-# judged. What has been told stands in `violations.parquet`, which is replaced at once at the end. So wherever a run is
-# killed, the next one tells what that one found and did not tell, and nothing a second time.
+# ---------- audits of a growing folder
 
 JUDGED_FOLDER: Final = "judged"
-"""The folder beside the results that holds what was found of each broker."""
+"""The folder beside the results that holds the findings of each broker."""
 
 FINDINGS_NAME: Final = "found.json"
 
 MAX_BATCH_ROWS: Final = 20_000_000
-"""So many events are judged at a time, about; what was found of them is kept before the next ones."""
+"""The approximate number of events judged at a time; their findings are stored before the next batch."""
 
 Json = dict[str, Any]
 
@@ -250,9 +256,9 @@ def audit_new_brokers(
     max_live_slots: int,
     progress: Callable[[str], None] = lambda text: None,
 ) -> AuditResult:
-    """Judge the brokers of a trace folder that are new, or have other parts than when they were judged into `out`.
+    """Judge the brokers of a trace folder that are new, or whose files have changed since they were judged into `out`.
 
-    The verdicts are those of all brokers of the folder, the violations only those that were not told before.
+    The verdicts cover all brokers of the folder; the violations are only those that were not reported before.
     """
     check_output_folder(directory, out)
     metadata = read_metadata(directory)
@@ -266,21 +272,21 @@ def audit_new_brokers(
         if part.rows:
             owned.setdefault(part.broker, []).append(part)
     wanted = {broker: {**question, "parts": _file_states(own)} for broker, own in sorted(owned.items())}
-    kept = {broker: _read_findings(out, broker, asked) for broker, asked in wanted.items()}
-    found: dict[str, Mapping[str, RuleFinding]] = {broker: own for broker, own in kept.items() if own is not None}
-    left = [broker for broker in wanted if broker not in found]
-    done, by = len(found), ""
-    for batch in _batch_brokers(left, owned):
-        progress(f"judged {done} of {len(wanted)} brokers")
+    stored = {broker: _read_findings(out, broker, question_of) for broker, question_of in wanted.items()}
+    findings: dict[str, Mapping[str, RuleFinding]] = {broker: own for broker, own in stored.items() if own is not None}
+    unjudged = [broker for broker in wanted if broker not in findings]
+    judged, backend = len(findings), ""
+    for batch in _batch_brokers(unjudged, owned):
+        progress(f"judged {judged} of {len(wanted)} brokers")
         trace = AuditInput(directory, [part for broker in batch for part in owned[broker]], metadata, chosen, True)
-        with naming_trace(str(directory)):
-            more, by = evaluate(trace, engine, master, kernel, max_live_slots, progress)
-        for broker, own in more.items():
+        with prefix_errors(str(directory)):
+            new_findings, backend = evaluate(trace, engine, master, kernel, max_live_slots, progress)
+        for broker, own in new_findings.items():
             _write_findings(out, broker, wanted[broker], own)
-        found.update(more)
-        done += len(batch)
-    result = build_result(dict(sorted(found.items())), sum(part.rows for part in parts), by)
-    return _add_new_violations(out, result, left)
+        findings.update(new_findings)
+        judged += len(batch)
+    result = build_result(dict(sorted(findings.items())), sum(part.rows for part in parts), backend)
+    return _add_new_violations(out, result, unjudged)
 
 
 def _batch_brokers(brokers: Sequence[str], owned: Mapping[str, Sequence[Part]]) -> Iterator[list[str]]:
@@ -298,7 +304,7 @@ def _batch_brokers(brokers: Sequence[str], owned: Mapping[str, Sequence[Part]]) 
 
 
 def _file_states(parts: Sequence[Part]) -> list[list[Any]]:
-    """What tells whether parts are still those that were judged."""
+    """Return what identifies the files that were judged."""
     stats = [(part, part.path.stat()) for part in parts]
     return [[part.path.name, part.rows, stat.st_size, stat.st_mtime_ns] for part, stat in stats]
 
@@ -307,27 +313,29 @@ def _findings_file(out: Path, broker: str) -> Path:
     return broker_folder(out / JUDGED_FOLDER, broker) / FINDINGS_NAME
 
 
-def _write_findings(out: Path, broker: str, asked: Json, own: Mapping[str, RuleFinding]) -> None:
+def _write_findings(out: Path, broker: str, request: Json, own: Mapping[str, RuleFinding]) -> None:
     findings = {
         rule: {**asdict(replace(finding, violations=())), "violations": [list(one[2:]) for one in finding.violations]}
         for rule, finding in own.items()
     }
-    write_text(_findings_file(out, broker), json.dumps({"asked": asked, "broker": broker, "findings": findings}) + "\n")
+    write_text(
+        _findings_file(out, broker), json.dumps({"asked": request, "broker": broker, "findings": findings}) + "\n"
+    )
 
 
-def _read_findings(out: Path, broker: str, asked: Json) -> dict[str, RuleFinding] | None:
-    """What was found of this broker by the same question; None: it is to be judged."""
+def _read_findings(out: Path, broker: str, request: Json) -> dict[str, RuleFinding] | None:
+    """Return the stored findings of a broker for the same question, or None if the broker must be judged."""
     path = _findings_file(out, broker)
     if not path.is_file():
         return None
     try:
-        kept = parse_json(path.read_text("utf-8"))
-        if kept["asked"] != json.loads(json.dumps(asked)) or kept["broker"] != broker:
+        stored = parse_json(path.read_text("utf-8"))
+        if stored["asked"] != json.loads(json.dumps(request)) or stored["broker"] != broker:
             return None
-        return {rule: _finding(rule, broker, finding) for rule, finding in kept["findings"].items()}
+        return {rule: _finding(rule, broker, finding) for rule, finding in stored["findings"].items()}
     except (ValueError, KeyError, TypeError) as error:
-        said = f"{path}: is not what an audit wrote ({error})"
-        raise UsageError(f"{said}; remove it, and the broker is judged anew") from None
+        message = f"{path}: is not what an audit wrote ({error})"
+        raise UsageError(f"{message}; remove it to judge the broker again") from None
 
 
 def _finding(rule: str, broker: str, kept: Json) -> RuleFinding:
@@ -335,16 +343,16 @@ def _finding(rule: str, broker: str, kept: Json) -> RuleFinding:
         Violation(rule, broker, seq, life, expected, observed, tuple(seqs))
         for seq, life, expected, observed, seqs in kept["violations"]
     )
-    told = (tuple(kept[name]) for name in ("undecided", "unchecked", "differences"))
-    return RuleFinding(kept["checked"], tuple(violations), *told)
+    notes = (tuple(kept[name]) for name in ("undecided", "unchecked", "differences"))
+    return RuleFinding(kept["checked"], tuple(violations), *notes)
 
 
 def _add_new_violations(out: Path, result: AuditResult, judged: Sequence[str]) -> AuditResult:
-    """Add what has not been told yet to what has, and answer that alone."""
-    told = _read_reported(out / VIOLATIONS_NAME)
-    places = {_violation_key(one) for one in told}
-    new = tuple(one for one in result.violations if _violation_key(one) not in places)
-    write_violations(out, sort_violations((*told, *new)))
+    """Add the violations not reported yet to the reported ones, and return a result with these alone."""
+    reported = _read_reported(out / VIOLATIONS_NAME)
+    keys = {_violation_key(one) for one in reported}
+    new = tuple(one for one in result.violations if _violation_key(one) not in keys)
+    write_violations(out, sort_violations((*reported, *new)))
     return replace(result, violations=new, judged=tuple(judged))
 
 

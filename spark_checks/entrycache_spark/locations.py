@@ -1,7 +1,10 @@
-"""A trace that Spark reads where it stands: `s3a:`, `hdfs:`, `file:`, patterns, folders of dates, tables of a catalog.
+"""Traces that Spark reads and writes itself, instead of this process.
 
-Folders are listed by Hadoop's file systems, so whatever Spark reads can be audited; rows never pass through this
-process, and of what is found it keeps what `TOLD_MOST` allows.
+`audit_location` audits a trace at an address that only Spark may know: `s3a:`, `hdfs:` and `file:` paths, patterns,
+dated folders, and tables of a catalog. Hadoop's file systems list the folders, so anything that Spark reads can be
+audited. Rows never pass through this process, and the number of reported violations is bounded.
+
+`generate_in_tasks` writes a generated trace: each Spark task writes one broker.
 """
 
 from __future__ import annotations
@@ -20,9 +23,17 @@ from entrycache_protocol.strict_json import parse_json
 from entrycache_spark.common.results import AuditResult
 from entrycache_spark.common.rule_files import select_rules
 from entrycache_spark.common.system import AUDITED
-from entrycache_spark.folders import build_result, naming_trace, nothing_checked, write_violations
+from entrycache_spark.folders import build_result, nothing_checked, prefix_errors, write_violations
 from entrycache_spark.spark_backend import QUICK_JVM, escape_path, get_session, is_local_master
-from entrycache_spark.tasks import MEMORY_MIB, TaskLacks, audit, backends_used, collect_rows, read_findings, task_slots
+from entrycache_spark.tasks import (
+    MEMORY_MIB,
+    TaskPrerequisiteMissing,
+    audit,
+    backends_used,
+    collect_rows,
+    read_findings,
+    task_slots,
+)
 from entrycache_trace.files import METADATA_NAME, TABLE_PREFIX, Metadata, list_parts, parse_metadata, read_metadata_file
 from entrycache_trace.generators.generate import Progress, TracePlan
 
@@ -31,11 +42,11 @@ if TYPE_CHECKING:
 
 
 MAX_FOLDERS_ABOVE: Final = 4
-"""So many folders above what a path names are looked at for the metadata of the trace."""
+"""The number of parent folders that are searched for the metadata of the trace."""
 
 
 class LocatedTrace(NamedTuple):
-    """The rows of a trace, and what its metadata say."""
+    """The rows of a trace and its metadata."""
 
     rows: DataFrame
     metadata: Metadata
@@ -50,9 +61,9 @@ def audit_location(
     metadata: Path | None = None,
     progress: Callable[[str], None] = lambda text: None,
 ) -> AuditResult:
-    """Check a trace that Spark reads, as `audit` does a folder; the violations go into the folder `out` if given.
+    """Audit a trace that Spark reads; write the violations into the folder `out` if given.
 
-    `metadata` is the file that says what the trace is; None: the `_entrycache.json` in or above its folders.
+    `metadata` is the file that describes the trace; by default `_entrycache.json` in or above its folders.
 
     Raises:
         UsageError: there is no such trace, or it cannot be evaluated.
@@ -62,24 +73,24 @@ def audit_location(
     spark = get_session(master, QUICK_JVM if is_local_master(master) else {})
     own = spark.newSession()
     own.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
-    with naming_trace(where):
+    with prefix_errors(where):
         progress("looking for the trace")
         trace = read_location(own, where, metadata)
         if trace.metadata.system not in AUDITED:
             raise UsageError(f"no trace check for system {trace.metadata.system!r} yet")
         progress("tasks of Spark")
         slots = task_slots(spark)
-        found = audit(trace.rows, trace.metadata, rules, threads=1, memory_mib=MEMORY_MIB // slots)
+        result_frame = audit(trace.rows, trace.metadata, rules, threads=1, memory_mib=MEMORY_MIB // slots)
         try:
-            told = collect_rows(found)
-            findings = read_findings(told)
+            result_rows = collect_rows(result_frame)
+            findings = read_findings(result_rows)
             rows = trace.rows.count()
-        except TaskLacks as error:
+        except TaskPrerequisiteMissing as error:
             raise MissingPrerequisite(str(error)) from None
         except (PySparkException, Py4JError) as error:
             raise UsageError(f"cannot be evaluated ({_first_line(error)})") from None
     if findings:
-        result = build_result(findings, rows, backends_used(told))
+        result = build_result(findings, rows, backends_used(result_rows))
     else:
         result = nothing_checked(select_rules(tuple(rules), trace.metadata.system), trace.metadata.system, rows)
     if out is not None:
@@ -88,39 +99,43 @@ def audit_location(
 
 
 def read_location(spark: SparkSession, where: str, metadata: Path | None) -> LocatedTrace:
-    """The rows of a trace by a path or a table's name.
+    """Read the rows of a trace by a path or the name of a table.
 
     Raises:
-        UsageError: it is not there, or says two things of itself.
+        UsageError: there is no such trace, or its metadata files contradict each other.
     """
-    told = None if metadata is None else read_metadata_file(metadata)
+    given_metadata = None if metadata is None else read_metadata_file(metadata)
     try:
         if where.startswith(TABLE_PREFIX):
-            if told is None:
+            if given_metadata is None:
                 raise UsageError(f"a table does not say of which system it is; expected a file like {METADATA_NAME}")
-            return LocatedTrace(spark.table(where.removeprefix(TABLE_PREFIX)), told)
-        return _read_folders(spark, where, told)
+            return LocatedTrace(spark.table(where.removeprefix(TABLE_PREFIX)), given_metadata)
+        return _read_folders(spark, where, given_metadata)
     except (PySparkException, Py4JError) as error:
         raise UsageError(f"cannot be read ({_first_line(error)})") from None
 
 
-def _read_folders(spark: SparkSession, where: str, told: Metadata | None) -> LocatedTrace:
+def _read_folders(spark: SparkSession, where: str, given_metadata: Metadata | None) -> LocatedTrace:
     files = HadoopFiles(spark)
-    found = files.named(where)
-    if not found:
+    paths_found = files.named(where)
+    if not paths_found:
         raise UsageError("no such folder; expected one of a trace, or a pattern that folders match")
     bases: dict[str, list[str]] = {}
-    says: dict[str, Metadata] = {}
-    for path in found:
+    metadata_by_base: dict[str, Metadata] = {}
+    for path in paths_found:
         base = files.base(path)
-        if base is None and told is None:
+        if base is None and given_metadata is None:
             raise UsageError(f"{path}: no {METADATA_NAME} in it or above; it says of which system the trace is")
         bases.setdefault(path if base is None else base, []).append(path)
-        if base is not None and base not in says:
-            says[base] = parse_metadata(parse_json(files.text(f"{base}/{METADATA_NAME}")), f"{base}/{METADATA_NAME}")
-    first, *others = [told] if told is not None else says.values()
+        if base is not None and base not in metadata_by_base:
+            metadata_by_base[base] = parse_metadata(
+                parse_json(files.text(f"{base}/{METADATA_NAME}")), f"{base}/{METADATA_NAME}"
+            )
+    first, *others = [given_metadata] if given_metadata is not None else metadata_by_base.values()
     if any(other != first for other in others):
-        raise UsageError(f"the {METADATA_NAME} of {', '.join(sorted(says))} say different things; audit each by itself")
+        raise UsageError(
+            f"the {METADATA_NAME} of {', '.join(sorted(metadata_by_base))} say different things; audit each by itself"
+        )
     frames = [
         spark.read.option("basePath", base).option("mergeSchema", "true").parquet(*map(escape_path, paths))
         for base, paths in bases.items()
@@ -129,7 +144,7 @@ def _read_folders(spark: SparkSession, where: str, told: Metadata | None) -> Loc
 
 
 class HadoopFiles:
-    """Hadoop's file systems, as Spark is set up for them."""
+    """The file systems of Hadoop, configured as Spark is."""
 
     def __init__(self, spark: SparkSession) -> None:
         context: Any = spark.sparkContext
@@ -137,12 +152,12 @@ class HadoopFiles:
         self._settings = context._jsc.hadoopConfiguration()
 
     def named(self, where: str) -> list[str]:
-        """The paths that a path or pattern names, in order."""
+        """Return the paths that match a path or pattern, in order."""
         path = self._path(where)
         return sorted(str(found.getPath().toString()) for found in self._of(path).globStatus(path) or ())
 
     def base(self, path: str) -> str | None:
-        """The folder that has the metadata: this one, or the nearest above."""
+        """Return the nearest folder with the metadata file: this one or one above."""
         at = self._path(path)
         for _ in range(1 + MAX_FOLDERS_ABOVE):
             if at is None:
@@ -153,7 +168,7 @@ class HadoopFiles:
         return None
 
     def text(self, path: str) -> str:
-        """A small file as a text."""
+        """Read a small file as text."""
         at = self._path(path)
         stream = self._of(at).open(at)
         try:
@@ -177,28 +192,27 @@ class HadoopFiles:
 
 
 def _first_line(error: Exception) -> str:
-    """What Java or Spark says, without the trace."""
+    """Return the first line of an error from Java or Spark, without its stack trace."""
     cause = getattr(error, "java_exception", None)
     text = str(cause.toString()) if cause is not None else str(error)
     return (text.strip() or type(error).__name__).splitlines()[0][:300]
 
 
-# --- generating
-# A made-up trace whose brokers are written by Spark's tasks, each by one.
+# ---------- generated traces
 
 WRITTEN_SCHEMA: Final = pa.schema([pa.field("events", pa.int64()), pa.field("unwritten", pa.string())])
 WRITTEN_SCHEMA_SQL: Final = "events bigint, unwritten string"
-"""What a task answers: the events of a broker, or why they are not written."""
+"""The answer of a task: the number of events of a broker, or why they were not written."""
 
 BrokerTask = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 def generate_in_tasks(made: TracePlan, progress: Progress, master: str) -> int:
-    """Write the brokers, into a folder that the tasks and this process see; the number of their events.
+    """Write the brokers into a folder that the tasks and this process share, and return the number of events.
 
     Raises:
-        UsageError: a task failed, or has written where this process does not see it.
-        Unwritten: the folder takes no file where a task runs.
+        UsageError: a task failed, or wrote to a place that this process does not see.
+        WriteError: a task cannot write into the folder.
         MissingPrerequisite: Spark does not start.
     """
     spark = get_session(master, QUICK_JVM if is_local_master(master) else {})

@@ -1,4 +1,10 @@
-"""The two tiers of an audit in SQL: witnesses in one aggregate, windows only where those prove nothing."""
+"""The plan of an audit in SQL: witnesses first, windows only where these prove nothing.
+
+`evaluate_in_sql` runs two tiers. The first (`survey`) is one aggregate over the trace. It proves a rule for a broker if
+its witness balances, or if its sufficient conditions hold. The second tier, `run_windows`, evaluates the window of
+each rule, and the conditions over shared views, for the brokers that remain. `Windows` defines the views of the second
+tier, and `WindowFindings` collects its rows as findings.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +28,8 @@ from entrycache_trace.files import Metadata
 
 Progress = Callable[[str], None]
 
-NULL_TEXT: Final = "what its rows do not tell"
-"""In place of a text that is null: it was to name a value that no row has."""
+NULL_TEXT: Final = "value that no row records"
+"""The text for a null in a violation's description, where a row lacks the value to name."""
 
 
 def evaluate_in_sql(
@@ -33,18 +39,18 @@ def evaluate_in_sql(
     progress: Progress = lambda text: None,
     witnesses: bool = True,
 ) -> Findings:
-    """Both tiers. Without `witnesses` the windows decide everything.
+    """Evaluate the rules in both tiers; without `witnesses` the windows decide everything.
 
     Raises:
-        Stopped: the second tier was; with what was found of the rules that were decided.
+        Interrupted: the second tier was interrupted. It carries the findings of the rules decided by then.
     """
     progress("witnesses")
     brokers = survey_brokers(engine, metadata, rules)
     if witnesses:
         withdraw_doubtful(engine, brokers, rules)
-    if witnesses and any(rule.settled is not None for rule in rules):
-        progress("grounds")
-        Windows(engine, brokers, metadata).settle([rule for rule in rules if rule.settled is not None])
+    if witnesses and any(rule.sufficient is not None for rule in rules):
+        progress("sufficient_conditions")
+        Windows(engine, brokers, metadata).prove_sufficient([rule for rule in rules if rule.sufficient is not None])
     if not witnesses:
         for broker in brokers:
             broker.proved.clear()
@@ -54,9 +60,9 @@ def evaluate_in_sql(
 def unproved_brokers(
     brokers: Sequence[BrokerFacts], metadata: Metadata, rules: Sequence[RuleFile]
 ) -> dict[str, list[BrokerFacts]]:
-    """The brokers of which a rule is neither proved nor without anything to say: its window has to look at them.
+    """Return, by rule, the brokers that its window must look at: the rule applies to them and is not proved.
 
-    Each broker by itself, so that it is all one which others are looked at with it.
+    Each broker is judged on its own, so it does not matter which others are looked at with it.
     """
     chain = audited_system(metadata.system).chain
     return {
@@ -64,7 +70,7 @@ def unproved_brokers(
             broker
             for broker in brokers
             if (broker.checked[rule.id] or rule.id == chain)
-            and rule.id not in broker.unasked
+            and rule.id not in broker.inapplicable
             and not broker.proved.get(rule.id, False)
         ]
         for rule in rules
@@ -78,37 +84,41 @@ def run_windows(
     rules: Sequence[RuleFile],
     progress: Progress = lambda text: None,
 ) -> Findings:
-    """The second tier, over the brokers of which something is not proved.
+    """Run the second tier over the brokers for which a rule is not proved.
 
     Raises:
-        Stopped: see `evaluate`.
+        Interrupted: see `evaluate_in_sql`.
     """
     windows = Windows(engine, brokers, metadata)
     unproved = unproved_brokers(brokers, metadata, rules)
-    left = [rule for rule in rules if unproved[rule.id]]
+    unproved_rules = [rule for rule in rules if unproved[rule.id]]
     found = WindowFindings(rules, brokers, unproved, metadata)
-    waits = {rule.id: {rule.window, *(condition.view for condition in rule.conditions)} - {None} for rule in left}
-    with keep_partial_result(lambda: found.of([rule for rule in rules if not waits.get(rule.id)])):
-        for rule in left:
+    pending = {
+        rule.id: {rule.window, *(condition.view for condition in rule.conditions)} - {None} for rule in unproved_rules
+    }
+    with keep_partial_result(lambda: found.findings_for([rule for rule in rules if not pending.get(rule.id)])):
+        for rule in unproved_rules:
             if rule.window is not None:
                 progress(f"{rule.id}: windows over {len(unproved[rule.id])} of {len(brokers)} brokers")
                 windows.open(unproved[rule.id])
-                answered, whole = first_rows(engine, rule.window, "sure desc, broker, seq")
-                found.add([rule], [(rule.id, row) for row in answered], whole)
-                waits[rule.id].discard(rule.window)
-        for view in sorted({condition.view for rule in left for condition in rule.conditions}):
-            over = [(rule, condition) for rule in left for condition in rule.conditions if condition.view == view]
+                rows, whole = first_rows(engine, rule.window, "sure desc, broker, seq")
+                found.add([rule], [(rule.id, row) for row in rows], whole)
+                pending[rule.id].discard(rule.window)
+        for view in sorted({condition.view for rule in unproved_rules for condition in rule.conditions}):
+            over = [
+                (rule, condition) for rule in unproved_rules for condition in rule.conditions if condition.view == view
+            ]
             names = {broker.name for rule, _ in over for broker in unproved[rule.id]}
             progress(f"{view}: {len(over)} conditions over {len(names)} of {len(brokers)} brokers")
             windows.open([broker for broker in brokers if broker.name in names])
             found.add([rule for rule, _ in over], *windows.over(view, over))
             for rule, _ in over:
-                waits[rule.id].discard(view)
-    return found.of(rules)
+                pending[rule.id].discard(view)
+    return found.findings_for(rules)
 
 
 def withdraw_doubtful(engine: SqlBackend, brokers: Sequence[BrokerFacts], rules: Sequence[RuleFile]) -> None:
-    """Take back what balanced sums have proved of brokers where what they cannot show is otherwise."""
+    """Withdraw proofs by balanced sums for the brokers that the `unless` queries return."""
     for query in dict.fromkeys(rule.unless for rule in rules if rule.unless is not None):
         own = [rule for rule in rules if rule.unless == query]
         if any(broker.proved[rule.id] and broker.checked[rule.id] for broker in brokers for rule in own):
@@ -119,7 +129,7 @@ def withdraw_doubtful(engine: SqlBackend, brokers: Sequence[BrokerFacts], rules:
 
 
 class WindowFindings:
-    """What the windows tell, by broker and rule, and what keeps a clean answer from being one."""
+    """The findings of the windows by broker and rule, with the reasons why a clean answer may not be given."""
 
     def __init__(
         self,
@@ -135,12 +145,10 @@ class WindowFindings:
         self._undecided: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         self._missing = {broker.name: incompleteness_notes(broker, metadata) for broker in brokers}
 
-    def add(self, asked: Sequence[RuleFile], rows: Sequence[tuple[str, tuple[Any, ...]]], whole: bool) -> None:
-        """The rows that a question about these rules was answered with; `whole`: there are no more."""
-        for rule in () if whole else asked:
-            self._cut[rule.id].append(
-                f"{rule.id}: more than {MAX_REPORTED} rows tell of violations; these are the first"
-            )
+    def add(self, rules: Sequence[RuleFile], rows: Sequence[tuple[str, tuple[Any, ...]]], whole: bool) -> None:
+        """Add the rows that a query about these rules returned; `whole` is False if there are more."""
+        for rule in () if whole else rules:
+            self._cut[rule.id].append(f"{rule.id}: more than {MAX_REPORTED} rows violate it; these are the first")
         for rule_id, (broker, seq, life, *texts, seqs, sure) in rows:
             if broker not in self._open[rule_id]:
                 continue
@@ -151,18 +159,18 @@ class WindowFindings:
             else:
                 self._undecided[broker, rule_id].append(f"{rule_id}: broker {broker!r}, seq {seq}: {observed}")
 
-    def of(self, rules: Sequence[RuleFile]) -> Findings:
-        """What was found of these rules."""
+    def findings_for(self, rules: Sequence[RuleFile]) -> Findings:
+        """Return the findings of these rules."""
         return {broker.name: {rule.id: self._finding(broker, rule.id) for rule in rules} for broker in self._brokers}
 
     def _finding(self, broker: BrokerFacts, rule_id: str) -> RuleFinding:
-        asked = broker.name in self._open[rule_id]
+        unproved = broker.name in self._open[rule_id]
         return RuleFinding(
             broker.checked[rule_id],
             sort_violations(self._violations[broker.name, rule_id]),
             (
                 *self._missing[broker.name],
-                *(self._cut[rule_id] if asked else ()),
+                *(self._cut[rule_id] if unproved else ()),
                 *self._undecided[broker.name, rule_id],
             ),
             tuple(broker.unchecked.get(rule_id, ())),
@@ -170,7 +178,7 @@ class WindowFindings:
 
 
 def incompleteness_notes(broker: BrokerFacts, metadata: Metadata) -> tuple[str, ...]:
-    """Why nothing of this broker is clean, one line each."""
+    """Return the reasons why nothing of this broker is clean, one line each."""
     notes = [broker.undecided()]
     if metadata.sampled:
         notes.append("the trace is sampled")
@@ -179,11 +187,10 @@ def incompleteness_notes(broker: BrokerFacts, metadata: Metadata) -> tuple[str, 
     return tuple(note for note in notes if note is not None)
 
 
-# --- windows
-# The second tier of an audit in SQL: windows, over brokers of which the first tier proves too little.
+# ---------- windows
 
 MAX_REPORTED: Final = 100_000
-"""Rows of one question that are told as violations; of more, the first ones in the order of brokers and events."""
+"""The maximum number of rows of one query that are reported, in the order of brokers and events."""
 
 _BROKER_COLUMNS: Final = {
     "broker": "string",
@@ -197,17 +204,17 @@ _BROKER_COLUMNS: Final = {
     "fresh": "boolean",
     "complete": "boolean",
 }
-"""`fresh`: the trace begins with an empty cache; `complete`: it begins, ends, and misses nothing."""
+"""The columns of `brokers`. `fresh`: the trace begins with an empty cache. `complete`: it also ends and has no gap."""
 
 
 def first_rows(engine: SqlBackend, query: str, order: str) -> tuple[list[tuple[Any, ...]], bool]:
-    """The first rows of a query, and whether these are all: a trace may break a rule in each of its events."""
+    """Return the first rows of a query, and whether these are all; a trace may violate a rule in every event."""
     rows = engine.rows(f"select * from (\n{query}\n) as told order by {order} limit {MAX_REPORTED + 1}")
     return rows[:MAX_REPORTED], len(rows) <= MAX_REPORTED
 
 
 class Windows:
-    """The second tier over some brokers at a time: their rows are the view `events`."""
+    """The second tier over some brokers at a time; the view `events` holds their rows."""
 
     def __init__(self, engine: SqlBackend, brokers: Sequence[BrokerFacts], metadata: Metadata) -> None:
         self._engine = engine
@@ -220,7 +227,7 @@ class Windows:
         self._opened: tuple[str, ...] | None = None
 
     def open(self, brokers: Sequence[BrokerFacts]) -> None:
-        """Let `brokers` and `events` stand for these."""
+        """Let `brokers` and `events` stand for these brokers."""
         names = tuple(broker.name for broker in brokers)
         if names == self._opened:
             return
@@ -231,27 +238,27 @@ class Windows:
             f"select *, {self._island} as island from marked where broker in (select broker from brokers)",
         )
 
-    def settle(self, asked: Sequence[RuleFile]) -> None:
-        """Note as proved what brokers that begin empty and miss nothing show by grounds alone."""
-        whole = [
+    def prove_sufficient(self, rules: Sequence[RuleFile]) -> None:
+        """Mark rules as proved by sufficient conditions, for brokers that begin empty and have no gap."""
+        complete = [
             broker
             for broker in self._brokers
             if broker.starts
             and not broker.opened
             and not broker.gapped
-            and any(broker.checked[rule.id] for rule in asked)
+            and any(broker.checked[rule.id] for rule in rules)
         ]
-        if not whole:
+        if not complete:
             return
-        self.open(whole)
-        self._engine.define("settled", shared_view(self._system, "settled"))
-        columns = ", ".join(f"coalesce({rule.settled}, false)" for rule in asked)
-        by_name = {broker.name: broker for broker in whole}
-        for name, *held in self._engine.rows(f"select broker, {columns} from settled"):
-            by_name[name].proved.update(zip((rule.id for rule in asked), held, strict=True))
+        self.open(complete)
+        self._engine.define("sufficient", shared_view(self._system, "sufficient"))
+        columns = ", ".join(f"coalesce({rule.sufficient}, false)" for rule in rules)
+        by_name = {broker.name: broker for broker in complete}
+        for name, *proofs in self._engine.rows(f"select broker, {columns} from sufficient"):
+            by_name[name].proved.update(zip((rule.id for rule in rules), proofs, strict=True))
 
     def _define(self, view: str) -> None:
-        """Let `over_VIEW` stand for a view, and for those that it asks."""
+        """Define `over_VIEW` for a view, and for the views that it uses."""
         joined = ", ".join(f"b.{name}" for name in _BROKER_COLUMNS if name != "broker")
         text = f"select e.*, {joined} from events e join brokers b on e.broker = b.broker"
         query = text if view == EVENTS_VIEW else shared_view(self._system, view)
@@ -262,7 +269,10 @@ class Windows:
     def over(
         self, view: str, conditions: Sequence[tuple[RuleFile, Condition]]
     ) -> tuple[list[tuple[str, tuple[Any, ...]]], bool]:
-        """The rows of a shared view that fulfil a condition, each with the rule it breaks, in one scan; see `told`."""
+        """Return the rows of a shared view that fulfil a condition, each with the violated rule.
+
+        One scan decides all conditions; see `first_rows` for the flag.
+        """
         self._define(view)
         columns = ["broker", "seq"]
         for number, (_, own) in enumerate(conditions):
@@ -270,12 +280,12 @@ class Windows:
             for name in ("life", "expected", "observed", "seqs", "sure"):
                 columns.append(f"case when {own.fails} then {getattr(own, name)} end as {name}_{number}")
         where = " or ".join(f"({own.fails})" for _, own in conditions)
-        found = []
+        violations = []
         query = f"select {', '.join(columns)} from over_{view} where {where}"
-        answered, whole = first_rows(self._engine, query, "broker, seq")
-        for broker, seq, *parts in answered:
+        rows, whole = first_rows(self._engine, query, "broker, seq")
+        for broker, seq, *parts in rows:
             for number, (rule, _) in enumerate(conditions):
                 fails, *described = parts[6 * number : 6 * number + 6]
                 if fails:
-                    found.append((rule.id, (broker, seq, *described)))
-        return found, whole
+                    violations.append((rule.id, (broker, seq, *described)))
+        return violations, whole

@@ -1,4 +1,8 @@
-"""The Spark session that an audit runs in: the one that is there, or one of our own."""
+"""The Spark backend: a session, and the rule files evaluated as they are by Spark's own SQL.
+
+`get_session` returns the active session, or starts one. `SparkSqlBackend` reads Parquet in the JVM; no row passes
+through Python. `expand_functions` inlines `token` and `counter`, since Spark 3.5 has no functions in SQL.
+"""
 
 from __future__ import annotations
 
@@ -35,15 +39,19 @@ _SETTINGS: Final = {
 }
 
 DRIVER_MEMORY: Final = "3g"
-"""Heap where the master is local and `SPARK_DRIVER_MEMORY` does not say; Spark's own 1g is too little for 10^6 rows."""
+"""The heap of a local master unless `SPARK_DRIVER_MEMORY` is set; Spark's own 1g is too little for 10^6 rows."""
 
 
 QUICK_JVM: Final = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
-"""For a JVM that only hands out tasks: it starts in two thirds of the time, and would be slow at SQL of its own."""
+"""Options for a JVM that only hands out tasks: it starts in two thirds of the time, but runs SQL slowly."""
 
 
 def get_session(master: str = "local[*]", settings: Mapping[str, str] | None = None) -> SparkSession:
-    """The one session of this process, made at first use."""
+    """Return the Spark session of this process, and start one on first use.
+
+    Raises:
+        MissingPrerequisite: Java is missing, or Spark does not start.
+    """
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
@@ -70,17 +78,16 @@ def get_session(master: str = "local[*]", settings: Mapping[str, str] | None = N
 
 
 def is_worth_logging(record: logging.LogRecord) -> bool:
-    """All but that a command was stopped while it waited for the JVM: py4j tells that with its traceback."""
+    """Return False for py4j's traceback about a command that was interrupted while it waited for the JVM."""
     return record.msg != "KeyboardInterrupt while sending command."
 
 
 def is_local_master(master: str) -> bool:
-    """Whether the driver's process is all that there is."""
+    """Return whether the driver's process runs everything."""
     return master == "local" or master.startswith("local[")
 
 
-# --- spark
-# Spark: the rule files as they stand, over Parquet that never passes through Python.
+# ---------- Spark SQL
 
 try:
     import sqlglot
@@ -94,14 +101,14 @@ _BODIES: Final = {
     "token": "(xxhash64(cast({0} as bigint), cast({1} as bigint)) & 4294967295)",
     "counter": "try_cast(get_json_object({0}, concat('$.', {1})) as bigint)",
 }
-"""The functions of the rule files (rulefiles.py), as Spark evaluates them."""
+"""The functions of the rule files, as Spark evaluates them."""
 
 ROWS_PER_SHUFFLE_TASK: Final = 1_000_000
-"""Rows that one task of a shuffle gets, about; a small trace is not worth two hundred tasks."""
+"""The approximate number of rows of one shuffle task; a small trace is not worth two hundred tasks."""
 
 
 class SparkSqlBackend:
-    """A session with the trace as a view, beside the one of this process, which outlives the engine."""
+    """A Spark session with the trace as a view, beside the session of this process, which outlives the backend."""
 
     def __init__(
         self,
@@ -130,7 +137,7 @@ class SparkSqlBackend:
         scan.createOrReplaceTempView("trace")
 
     def _scans(self, directory: Path, parts: Sequence[Part], columns: Sequence[str]) -> list[DataFrame]:
-        """The rows of the parts, those of equal widths at once: Spark 3.5 widens no column."""
+        """Read the parts, grouped by equal integer widths, because Spark 3.5 does not widen columns."""
         alike: dict[str, list[str]] = {}
         for part in parts:
             file = pq.read_schema(part.path)
@@ -142,17 +149,17 @@ class SparkSqlBackend:
         return [reader.schema(kinds).parquet(*paths).selectExpr(*wide) for kinds, paths in alike.items()]
 
     def define(self, name: str, query: str) -> None:
-        """Give a query a name."""
+        """Define a view."""
         self._spark.sql(expand_functions(query)).createOrReplaceTempView(name)
 
     def table(self, name: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
-        """Give a few rows a name; columns map to SQL types."""
+        """Create a small table; `columns` maps names to SQL types."""
         schema = ", ".join(f"{column} {kind}" for column, kind in columns.items())
         # Without the hint Spark takes it to be large, and sorts the whole trace by broker in one task to join it.
         self._spark.createDataFrame(list(rows), schema).hint("broadcast").createOrReplaceTempView(name)
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """The rows of a query."""
+        """Return the rows of a query."""
         try:
             return [tuple(row) for row in self._spark.sql(expand_functions(query)).collect()]
         except PySparkException as error:
@@ -162,17 +169,17 @@ class SparkSqlBackend:
             raise
 
     def explain(self, query: str, mode: str) -> str:
-        """The plan of a query, by a mode of Spark's EXPLAIN (`simple`, `codegen`)."""
+        """Return the plan of a query, by a mode of Spark's EXPLAIN (`simple`, `codegen`)."""
         word = "" if mode == "simple" else mode
         return str(self._spark.sql(f"explain {word} {expand_functions(query)}").collect()[0][0])
 
     def compile_seconds(self) -> float:
-        """What generated code has taken to compile so far in this JVM."""
+        """Return the seconds that this JVM has spent compiling generated code."""
         jvm: Any = self._spark.sparkContext._jvm
         return float(jvm.org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator.compileTime()) / 1e9
 
     def close(self) -> None:
-        """Drop the views, and what was kept."""
+        """Drop the views and the cached rows."""
         if self._kept is not None:
             self._kept.unpersist()
         for name in ("trace", "events", "brokers"):
@@ -181,7 +188,7 @@ class SparkSqlBackend:
 
 @cache
 def expand_functions(query: str) -> str:
-    """A query with the bodies of `token` and `counter` in place of their calls: Spark 3.5 has no functions in SQL."""
+    """Replace calls of `token` and `counter` in a query with their bodies."""
 
     def body(node: Any) -> Any:
         made = _BODIES.get(node.name) if isinstance(node, exp.Anonymous) else None
@@ -197,23 +204,23 @@ def _spark(tree: Any) -> str:
 
 
 def _condition(error: PySparkException) -> str:
-    """The name of what went wrong; Spark 3.5 calls it a class."""
+    """Return the error condition; Spark 3.5 calls it an error class."""
     named = error.getCondition if hasattr(error, "getCondition") else error.getErrorClass
     return named() or ""
 
 
 def _kind(name: str, file: pa.Schema) -> str:
-    """The type of a column as this file has it, in Spark's words."""
+    """Return the Spark type of a column as this file stores it."""
     kind = pa.string() if name == "broker" else file.field(name).type
     narrow = pa.types.is_integer(kind) and kind.bit_width <= 32 and kind != pa.uint32()
     return "int" if narrow else sql_type(name)
 
 
 def escape_path(path: str) -> str:
-    """A path as Spark takes it for that file alone."""
+    """Escape a path so that Spark reads that file alone."""
     return "".join("\\" + mark if mark in "[]{}*?\\" else mark for mark in path)
 
 
 def _as_spark_reads(part: Part) -> str:
-    """The broker of a folder by Spark's rule: each escaped byte is a character, whatever UTF-8 says."""
+    """Return the broker of a folder as Spark decodes it: each escaped byte is one character."""
     return unquote(part.path.parent.name.removeprefix("broker="), encoding="latin-1")

@@ -1,4 +1,10 @@
-"""The first tier of an audit in SQL: one aggregate over the trace, with what each broker's rows prove."""
+"""The first tier of an audit in SQL: one aggregate over the trace that proves most rules.
+
+`define_marked` defines the view `marked`: each event with its effective settings. `survey_brokers` sums up the
+witnesses of all rules in a single scan, and returns `BrokerFacts` for each broker: its extent, its gaps, the events
+that each rule applies to, and the rules that are proved. Where events lack a value that a rule needs,
+`count_applicable` counts again without these events.
+"""
 
 from __future__ import annotations
 
@@ -28,20 +34,20 @@ _CHAIN: Final = RuleFile(
     None,
     (),
 )
-"""Shows that no (broker, seq) is missing or doubled, for systems without a rule that does."""
+"""A witness that proves that no (broker, seq) is missing or doubled, for systems without such a rule."""
 
 _QUEUE_FACTS: Final = ("unnumbered", "unlinked", "dead_at_end")
-"""The facts that a cache without a removal queue has none of."""
+"""Facts that are 0 for a cache without a removal queue."""
 
 _FEW_CONFIGS: Final = 8
 _MIN_SECTION_SEQS: Final = 4_096
 _MAX_SECTIONS: Final = 100_000
-"""As many stretches of seqs there are at most, about, however far apart seqs are."""
+"""The approximate maximum number of sections of seqs, however far apart the seqs are."""
 
 _ALL_SEQS: Final = 1 << 62
 
 MAX_CONFIGS: Final = 100_000
-"""CONFIG events of a trace; each is read, and each is a row of settings."""
+"""The maximum number of CONFIG events in a trace; each becomes a row of settings."""
 
 # Sums, counts and numbers only: a string in an aggregate would make Spark sort the whole trace.
 _FACTS: Final = {
@@ -63,7 +69,7 @@ _FACTS: Final = {
 
 
 class BrokerFacts(NamedTuple):
-    """What one scan tells of a broker's rows, and whether each rule's witnesses prove it."""
+    """The facts about a broker's rows from one scan, and the rules whose witnesses prove them."""
 
     name: str
     row_count: int
@@ -79,11 +85,11 @@ class BrokerFacts(NamedTuple):
     unread: bool
     checked: dict[str, int]
     proved: dict[str, bool]
-    unasked: frozenset[str] = frozenset()
+    inapplicable: frozenset[str] = frozenset()
     unchecked: Mapping[str, Sequence[str]] = MappingProxyType({})
 
     def row(self, any_gap: bool) -> tuple[Any, ...]:
-        """The row of the table `brokers`."""
+        """Return the row of the table `brokers`."""
         first_island = self.first_seq - 1 if any_gap else 0
         fresh = self.starts and not self.opened
         complete = self.starts and self.ended and not self.gapped
@@ -91,7 +97,7 @@ class BrokerFacts(NamedTuple):
         return (self.name, self.starts, self.gapped, first_island, *slots, self.first_seq, fresh, complete)
 
     def undecided(self) -> str | None:
-        """Why a clean answer would claim too much, if it would."""
+        """Return the reason why a clean answer would claim too much, or None."""
         if self.gapped:
             return f"broker {self.name!r}: events are missing between seq {self.first_seq} and {self.last_seq}"
         if not self.starts:
@@ -102,9 +108,9 @@ class BrokerFacts(NamedTuple):
 
 
 def define_marked(engine: SqlBackend, metadata: Metadata) -> frozenset[str]:
-    """Define `marked`: each event with what holds for the trace, and the settings in force.
+    """Define the view `marked`: each event with the constants of the trace and its effective settings.
 
-    The settings that some CONFIG does not name.
+    Return the settings that some CONFIG does not name.
     """
     configs: dict[str, list[tuple[int, str | None]]] = {}
     changes = engine.rows(f"select broker, seq, value from trace where op = 'CONFIG' limit {MAX_CONFIGS + 1}")
@@ -114,14 +120,14 @@ def define_marked(engine: SqlBackend, metadata: Metadata) -> frozenset[str]:
         configs.setdefault(broker, []).append((seq, value))
     parts = audited_system(metadata.system)
     columns = setting_columns_of(parts)
-    found = [row for broker, own in sorted(configs.items()) for row in read_settings(broker, own, parts)]
+    settings = [row for broker, own in sorted(configs.items()) for row in read_settings(broker, own, parts)]
     # Where settings change often, each event is compared with those of its own stretch of seqs only.
     often = any(len(own) > _FEW_CONFIGS for own in configs.values())
     last = dict(engine.rows("select broker, max(seq) from trace group by broker")) if often else {}
     stretch = max(_MIN_SECTION_SEQS, sum(last.values()) // _MAX_SECTIONS) if often else _ALL_SEQS
     rows = [
         (number, *row.row())
-        for row in found
+        for row in settings
         for number in range(
             row.config_seq // stretch, min(row.config_until - 1, last.get(row.broker, 0)) // stretch + 1
         )
@@ -140,11 +146,11 @@ def define_marked(engine: SqlBackend, metadata: Metadata) -> frozenset[str]:
         f"on t.broker = s.broker and t.seq div {stretch} = s.stretch "
         "and t.seq >= s.config_seq and t.seq < s.config_until",
     )
-    return frozenset(name for row in found for name in (row.untold or "").split(",") if name)
+    return frozenset(name for row in settings for name in (row.untold or "").split(",") if name)
 
 
 def survey_brokers(engine: SqlBackend, metadata: Metadata, rules: Sequence[RuleFile]) -> tuple[BrokerFacts, ...]:
-    """Tier one: a single aggregate over the trace."""
+    """Run the first tier: a single aggregate over the trace."""
     parts = audited_system(metadata.system)
     chain = next((rule for rule in all_rules(metadata.system) if rule.id == parts.chain), _CHAIN)
     proving = {rule.id: rule for rule in (*rules, chain) if rule.witness is not None}
@@ -158,18 +164,18 @@ def survey_brokers(engine: SqlBackend, metadata: Metadata, rules: Sequence[RuleF
     inner += [f"sum({rule.witness}) as w_{rule.column}" for rule in summed]
     balances = [f"w_{rule.column} - ({_without_dead(rule.balance)}) as d_{rule.column}" for rule in summed]
     outer = ["broker", *facts, *(f"c_{rule.column}" for rule in rules), *balances]
-    found = engine.rows(
+    sums = engine.rows(
         f"select {', '.join(outer)} from (select broker, {', '.join(inner)} from marked group by broker) as sums"
     )
-    rows = [dict(zip(["broker", *facts, *_names(rules, summed)], row, strict=True)) for row in found]
+    rows = [dict(zip(["broker", *facts, *_names(rules, summed)], row, strict=True)) for row in sums]
     dead = _dead_tokens(engine) if any(row["dead_at_end"] for row in rows) else {}
     suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row[f"d_{chained.column}"] != 0]
     if suspects:
         _refuse_duplicates(engine, suspects)
     found_brokers = [_broker_facts(row, dead, rules, summed, metadata) for row in rows]
-    answers = count_applicable(engine, rules, [row["broker"] for row in rows if row["lacking"]])
+    applicability = count_applicable(engine, rules, [row["broker"] for row in rows if row["lacking"]])
     found_brokers = [
-        broker._replace(**answers[broker.name]._asdict()) if broker.name in answers else broker
+        broker._replace(**applicability[broker.name]._asdict()) if broker.name in applicability else broker
         for broker in found_brokers
     ]
     return tuple(sorted(found_brokers, key=lambda broker: broker.name))
@@ -188,7 +194,7 @@ def _without_dead(balance: str) -> str:
 
 
 def _dead_tokens(engine: SqlBackend) -> dict[str, int]:
-    """The tokens of the entries whose slots are dead at the end: their snapshot rows do not name them."""
+    """Return the tokens of the entries whose slots are dead at the end; their snapshot rows do not name them."""
     query = """
         with dead as (
           select broker, tail_no from marked where op = 'SNAPSHOT' and cause = 'END' and life is null
@@ -234,7 +240,11 @@ def _balances(difference: int | None, rule: RuleFile, dead_tokens: int) -> bool:
 
 
 def _refuse_duplicates(engine: SqlBackend, brokers: Sequence[str]) -> None:
-    """Where sums do not show that each seq is there once, count."""
+    """Count the events where sums do not prove that each seq is there once.
+
+    Raises:
+        UsageError: an event is there twice.
+    """
     engine.table("suspects", {"broker": "string"}, [(broker,) for broker in brokers])
     owned = "select broker, seq from marked where broker in (select broker from suspects)"
     twice = engine.rows(
@@ -244,55 +254,59 @@ def _refuse_duplicates(engine: SqlBackend, brokers: Sequence[str]) -> None:
         raise UsageError(duplicate_message(*twice[0]))
 
 
-# --- lacking
-# What the rules are asked about, as the SQL engines find it out.
+# ---------- applicability
 
 
 class Applicability(NamedTuple):
-    """Of a broker whose events lack something: the events that each rule is asked about, and what is said."""
+    """The events that each rule applies to, and the notes, for a broker whose events lack something."""
 
     checked: dict[str, int]
-    unasked: frozenset[str]
+    inapplicable: frozenset[str]
     unchecked: Mapping[str, Sequence[str]]
 
 
 def missing_count_sql(rules: Sequence[RuleFile], untold: Container[str]) -> str:
-    """How many events lack what a rule needs, in one expression; `untold`: settings that some CONFIG lacks."""
+    """Return the SQL that counts events without a value that a rule needs.
+
+    `untold` holds the settings that some CONFIG lacks.
+    """
     needs = dict.fromkeys(
         need for rule in rules for need in rule.needs if all(name in untold for name in need.settings)
     )
     by_op: dict[str | None, list[str]] = {}
     for need in needs:
         for event in need.events:
-            by_op.setdefault(event[0], []).append(f"({need.only(event).about}) and {need.lacks}")
+            by_op.setdefault(event[0], []).append(f"({need.only(event).events_sql}) and {need.missing_sql}")
     arms = " ".join(f"when '{op}' then {' or '.join(f'({text})' for text in texts)}" for op, texts in by_op.items())
     return f"count_if(case op {arms} else false end)" if arms else "0"
 
 
 def count_applicable(engine: SqlBackend, rules: Sequence[RuleFile], brokers: Sequence[str]) -> dict[str, Applicability]:
-    """What the rules are asked about in brokers whose events lack something."""
+    """Count the events that each rule applies to, in brokers whose events lack something."""
     if not brokers:
         return {}
     needs = {rule.id: rule.needs for rule in rules}
     each = list(dict.fromkeys(need for own in needs.values() for need in own))
-    counts = [f"count_if({need.about}), count_if(({need.about}) and {need.lacks})" for need in each]
+    counts = [f"count_if({need.events_sql}), count_if(({need.events_sql}) and {need.missing_sql})" for need in each]
     known = [f"count_if(({rule.checked}) and not coalesce({_left_out_sql(rule)}, false))" for rule in rules]
     engine.table("suspects", {"broker": "string"}, [(broker,) for broker in brokers])
-    found = engine.rows(
+    rows = engine.rows(
         f"select broker, {', '.join((*counts, *known))} from marked "
         "where broker in (select broker from suspects) group by broker"
     )
-    return {broker: _applicability(broker, needs, each, row) for broker, *row in found}
+    return {broker: _applicability(broker, needs, each, row) for broker, *row in rows}
 
 
 def _left_out_sql(rule: RuleFile) -> str:
-    return " or ".join(f"(({need.about}) and {need.lacks})" for need in rule.needs if not need.ever) or "false"
+    return (
+        " or ".join(f"(({need.events_sql}) and {need.missing_sql})" for need in rule.needs if not need.ever) or "false"
+    )
 
 
 def _applicability(
     broker: str, needs: Mapping[str, Sequence[Need]], each: Sequence[Need], row: Sequence[int]
 ) -> Applicability:
-    told = {need: NeedCounts(*row[2 * at : 2 * at + 2]) for at, need in enumerate(each)}
-    never = rules_without_needs(needs, told)
+    counts = {need: NeedCounts(*row[2 * at : 2 * at + 2]) for at, need in enumerate(each)}
+    never = rules_without_needs(needs, counts)
     checked = {**dict(zip(needs, row[2 * len(each) :], strict=True)), **dict.fromkeys(never, 0)}
-    return Applicability(checked, never, describe_missing(broker, needs, told))
+    return Applicability(checked, never, describe_missing(broker, needs, counts))

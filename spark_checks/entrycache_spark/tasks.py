@@ -1,4 +1,12 @@
-"""DuckDB inside Spark's tasks: each task has all rows of its brokers, and evaluates the rules as `local` does."""
+"""Audits inside Spark tasks: each task has all rows of its brokers and checks them without Spark's SQL.
+
+`evaluate_in_tasks` groups the brokers of a trace folder, and one task evaluates each `TaskGroup` by the single-pass
+checker if numba is installed there, else by DuckDB. Tasks answer with rows of `RESULT_SCHEMA`; `read_findings` turns
+these into findings.
+
+`audit` does the same for a DataFrame: one shuffle brings the rows of each broker to one task. It asks nothing of the
+session and changes nothing in it, so it works in a notebook, under `spark-submit` and over Spark Connect.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +35,10 @@ if TYPE_CHECKING:
 
 
 ROWS_PER_TASK: Final = 5_000_000
-"""Rows of the brokers that one task gets, about, where there are more brokers than processors."""
+"""The approximate number of rows of one task, if there are more brokers than processors."""
 
 MEMORY_MIB: Final = 3_072
-"""What the tasks of an executor that run at once take together, before DuckDB spills to disk."""
+"""The memory that the concurrent tasks of an executor use together before DuckDB spills to disk."""
 
 MIN_MEMORY_MIB: Final = 256
 
@@ -60,24 +68,26 @@ RESULT_SCHEMA: Final = pa.schema(
         pa.field("kernel", pa.string()),
     ]
 )
-"""What a task answers, a row a broker and rule; or one row that says why it cannot: `refused`, of its first broker, or
-of none where it is the task that lacks something."""
+"""The answer of a task: a row for each broker and rule, or one row with the reason of a refusal in `refused`.
+
+A refusal names the first broker of the task, or none if the task itself lacks something.
+"""
 
 RESULT_SCHEMA_SQL: Final = (
     "broker string, rule string, verdict string, checked bigint, violations array<struct<seq: bigint, life: bigint, "
     "expected: string, observed: string, seqs: array<bigint>>>, undecided array<string>, unchecked array<string>, "
     "refused string, kernel string"
 )
-"""The same for Spark."""
+"""The same schema as SQL for Spark."""
 
 
 CHECKER, DUCKDB = "fold", "duckdb"
-BACKEND_TEXTS: Final = {CHECKER: "the fold in tasks of Spark", DUCKDB: "DuckDB in tasks of Spark"}
-"""What evaluates the rules in a task: the fold, with DuckDB for what it leaves open; or DuckDB alone."""
+BACKEND_TEXTS: Final = {CHECKER: "the single-pass checker in tasks of Spark", DUCKDB: "DuckDB in tasks of Spark"}
+"""The texts that name what evaluated the rules in a task: the checker with DuckDB for the rest, or DuckDB alone."""
 
 
-class TaskLacks(Exception):
-    """A task has no DuckDB, no numba where that was asked for, or does not reach the files of the trace."""
+class TaskPrerequisiteMissing(Exception):
+    """Raised if a task has no DuckDB, lacks numba that was asked for, or does not see the files of the trace."""
 
 
 @dataclass(frozen=True)
@@ -90,18 +100,18 @@ class TaskGroup:
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is asked of every broker."""
+class AuditRequest:
+    """The question that is asked about every broker."""
 
     metadata: Metadata
     rules: tuple[RuleFile, ...]
     witnesses: bool
     kernel: str | None = None
-    """`FOLD` or `DUCKDB`; None: the fold where numba is there where the task runs."""
+    """`CHECKER` or `DUCKDB`; None uses the checker if numba is installed where the task runs."""
 
 
 def group_brokers(parts: Sequence[Part], slots: int) -> list[TaskGroup]:
-    """The brokers of a trace in groups of about equal rows; one that is larger than a group gets more threads."""
+    """Divide the brokers of a trace into groups of about equal rows; a larger broker gets more threads."""
     owned: dict[str, list[Part]] = {}
     for part in parts:
         if part.rows:
@@ -124,11 +134,11 @@ def _group(parts: Sequence[Part], rows: int, slots: int) -> TaskGroup:
     return TaskGroup(tuple(parts), threads, max(MIN_MEMORY_MIB, MEMORY_MIB * threads // slots))
 
 
-def evaluate_in_tasks(spark: SparkSession, parts: Sequence[Part], question: Question) -> tuple[Findings, str]:
-    """What the rows of each broker say about the rules, and which kernels told it.
+def evaluate_in_tasks(spark: SparkSession, parts: Sequence[Part], question: AuditRequest) -> tuple[Findings, str]:
+    """Return the findings by broker, and the text that names what evaluated the rules.
 
     Raises:
-        NotThere: tasks cannot do it where they run.
+        TaskPrerequisiteMissing: the tasks lack something where they run.
         UsageError: the trace cannot be evaluated.
     """
     groups = group_brokers(parts, task_slots(spark))
@@ -138,24 +148,24 @@ def evaluate_in_tasks(spark: SparkSession, parts: Sequence[Part], question: Ques
 
 
 def backends_used(rows: Sequence[Mapping[str, Any]]) -> str:
-    """What evaluated the rules, in words."""
+    """Name what evaluated the rules."""
     by = {row["kernel"] for row in rows}
     return " and ".join(text for name, text in BACKEND_TEXTS.items() if name in by)
 
 
 def task_slots(spark: SparkSession) -> int:
-    """The tasks that one executor runs at once, as far as the settings say."""
+    """Return the number of tasks that one executor runs at once, according to the settings."""
     master = str(spark.conf.get("spark.master", "local[*]"))
     if not master.startswith("local["):
         return int(str(spark.conf.get("spark.executor.cores", "1")))
-    told = master.removeprefix("local[").partition("]")[0].partition(",")[0]
-    return int(told) if told.isdigit() else os.cpu_count() or 1
+    threads = master.removeprefix("local[").partition("]")[0].partition(",")[0]
+    return int(threads) if threads.isdigit() else os.cpu_count() or 1
 
 
 def group_task(
-    groups: Sequence[TaskGroup], question: Question
+    groups: Sequence[TaskGroup], question: AuditRequest
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What Spark runs: rows that are numbers of groups become what was found of them."""
+    """Return the function that Spark runs: it maps numbers of groups to result rows."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -165,30 +175,32 @@ def group_task(
     return run
 
 
-def evaluate_group(group: TaskGroup, question: Question) -> list[dict[str, Any]]:
-    """The rows of one task."""
+def evaluate_group(group: TaskGroup, question: AuditRequest) -> list[dict[str, Any]]:
+    """Return the result rows of one task."""
     try:
         return list(_result_rows(*_evaluate_group(group, question)))
-    except (MissingPrerequisite, TaskLacks) as error:
+    except (MissingPrerequisite, TaskPrerequisiteMissing) as error:
         return [{"refused": str(error)}]
     except UsageError as error:
         return [{"broker": min(part.broker for part in group.parts), "refused": str(error)}]
 
 
-def _evaluate_group(group: TaskGroup, question: Question) -> tuple[Findings, str]:
-    """What was found, and by which kernel."""
+def _evaluate_group(group: TaskGroup, question: AuditRequest) -> tuple[Findings, str]:
+    """Return the findings and what evaluated them."""
     from entrycache_spark.duckdb_backend import DuckDbBackend  # noqa: PLC0415 - it may be missing where a task runs
 
     unseen = next((part.path for part in group.parts if not part.path.is_file()), None)
     if unseen is not None:
-        raise TaskLacks(f"{unseen}: not there where a task runs")
+        raise TaskPrerequisiteMissing(f"{unseen}: not there where a task runs")
     audited = audited_system(question.metadata.system)
     memory = f"{group.memory_mib}MiB"
     if uses_checker(question):
         from entrycache_spark.checker_backend import Resources, evaluate_by_checker  # noqa: PLC0415 - as above
 
         means = Resources(group.threads, memory)
-        return evaluate_by_checker(group.parts, question.metadata, question.rules, audited.fold(), means), CHECKER
+        return evaluate_by_checker(
+            group.parts, question.metadata, question.rules, audited.load_checker(), means
+        ), CHECKER
     engine = DuckDbBackend(group.parts, group.threads, audited.columns, memory)
     try:
         return evaluate_in_sql(engine, question.metadata, question.rules, witnesses=question.witnesses), DUCKDB
@@ -196,29 +208,29 @@ def _evaluate_group(group: TaskGroup, question: Question) -> tuple[Findings, str
         engine.close()
 
 
-def uses_checker(question: Question) -> bool:
-    """Whether the fold evaluates the rules where this runs.
+def uses_checker(question: AuditRequest) -> bool:
+    """Return whether the single-pass checker evaluates the rules where this runs.
 
     Raises:
-        MissingPrerequisite: it was asked for, and numba is missing.
+        MissingPrerequisite: the checker was asked for, and numba is missing.
     """
     if question.kernel == DUCKDB or not question.witnesses:
         return False
     if question.kernel == CHECKER:
-        require_numba("the fold", "spark")
+        require_numba("the single-pass checker", "spark")
     return has_numba()
 
 
-def _result_rows(found: Findings, kernel: str) -> Iterator[dict[str, Any]]:
-    for broker, own in found.items():
+def _result_rows(findings: Findings, kernel: str) -> Iterator[dict[str, Any]]:
+    for broker, own in findings.items():
         for rule, finding in own.items():
-            told = [violation._asdict() for violation in finding.violations]
+            violations = [violation._asdict() for violation in finding.violations]
             yield {
                 "broker": broker,
                 "rule": rule,
                 "verdict": verdict_of(finding).value,
                 "checked": finding.checked,
-                "violations": told,
+                "violations": violations,
                 "undecided": finding.undecided,
                 "unchecked": finding.unchecked,
                 "kernel": kernel,
@@ -226,27 +238,27 @@ def _result_rows(found: Findings, kernel: str) -> Iterator[dict[str, Any]]:
 
 
 def collect_rows(found: DataFrame) -> list[dict[str, Any]]:
-    """The rows of a frame, on every Spark that is let in: `toArrow` came with 4.0, and what is found is little."""
+    """Collect the rows of a result frame; `toArrow` exists only since Spark 4.0, and the result is small."""
     return [row.asDict(recursive=True) for row in found.collect()]
 
 
 def read_findings(rows: Sequence[Mapping[str, Any]]) -> Findings:
-    """What all tasks have answered.
+    """Convert the result rows of all tasks to findings.
 
     Raises:
-        NotThere: one could not.
-        UsageError: one refused the trace; of several, that of the first broker.
+        TaskPrerequisiteMissing: a task lacked something.
+        UsageError: a task refused the trace; of several refusals, that of the first broker.
     """
-    found: dict[str, dict[str, RuleFinding]] = {}
+    findings: dict[str, dict[str, RuleFinding]] = {}
     refused = [(row["broker"], row["refused"]) for row in rows if row["refused"] is not None]
     lacking = [line for broker, line in refused if broker is None]
     if lacking:
-        raise TaskLacks(min(lacking))
+        raise TaskPrerequisiteMissing(min(lacking))
     if refused:
         raise UsageError(min(refused)[1])
     for row in rows:
-        found.setdefault(row["broker"], {})[row["rule"]] = _finding(row)
-    return {broker: found[broker] for broker in sorted(found)}
+        findings.setdefault(row["broker"], {})[row["rule"]] = _finding(row)
+    return {broker: findings[broker] for broker in sorted(findings)}
 
 
 def _finding(row: Mapping[str, Any]) -> RuleFinding:
@@ -260,13 +272,10 @@ def _violation_values(violation: Mapping[str, Any]) -> tuple[Any, ...]:
     return (*(violation[name] for name in ("seq", "life", "expected", "observed")), tuple(violation["seqs"]))
 
 
-# --- frames
-# An audit of a DataFrame, in whatever session it is of: the rows go to the tasks, each with whole brokers.
-#
-# Nothing of the session is asked for or changed, so it works in a notebook, under `spark-submit` and over Spark Connect.
+# ---------- audits of a DataFrame
 
 NARROW_INTEGERS: Final = ("tinyint", "smallint", "int")
-"""What may stand for 64 bits."""
+"""Integer types that are accepted for 64-bit columns."""
 
 Batches = Iterator[pa.RecordBatch]
 
@@ -280,29 +289,34 @@ def audit(
     memory_mib: int = MEMORY_MIB,
     witnesses: bool = True,
 ) -> DataFrame:
-    """The verdict of each broker and rule (none named: all of the system), a row each, evaluated when it is asked for.
+    """Return a DataFrame with the verdict of each broker and rule, evaluated lazily.
 
-    The rows of `trace` are those of the schema, `broker` among them, in any order and any partitions; one shuffle
-    brings those of a broker together. Executors need this package, pyarrow, duckdb and sqlglot, and numba to be fast.
-    `threads` and `memory_mib` are those of one task, which spills to its disk.
+    `rules` selects rules of the system; the default is all. The rows of `trace` follow the trace schema with a column
+    `broker`, in any order and partitioning; one shuffle brings those of a broker together. Executors need this
+    package, pyarrow, duckdb and sqlglot; with numba they are fast. `threads` and `memory_mib` limit one task, which
+    spills to disk.
 
     Columns: `broker`, `rule`, `verdict`, `checked` (events), `violations` (array of seq, life, expected, observed,
-    seqs), `undecided` and `unchecked` (why), `refused`: why the rows of a task cannot be evaluated; then only that and
-    the first broker of the task are told. `kernel`: what has evaluated them, `fold` or `duckdb`.
+    seqs), `undecided` and `unchecked` (reasons), and `kernel` (`fold` or `duckdb`). `refused` says why a task cannot
+    evaluate its rows; then only it and the first broker of the task are set.
 
     Raises:
-        UsageError: a column is missing, or no traces of this system are audited.
+        UsageError: a column is missing, or traces of this system are not audited.
     """
     if metadata.system not in AUDITED:
         raise UsageError(f"no trace check for system {metadata.system!r} yet")
     parts = AUDITED[metadata.system]
     chosen = select_rules(tuple(rules), metadata.system)
-    run = frame_task(Question(metadata, chosen, witnesses), parts.columns, threads, memory_mib)
+    run = frame_task(AuditRequest(metadata, chosen, witnesses), parts.columns, threads, memory_mib)
     return _needed_columns(trace, parts).repartition("broker").mapInArrow(run, RESULT_SCHEMA_SQL)
 
 
 def _needed_columns(trace: DataFrame, parts: AuditedSystem) -> DataFrame:
-    """The columns that are read, in the schema's types; values that they may not hold are refused in the task."""
+    """Select the columns that an audit reads, in the types of the schema; tasks refuse values that these exclude.
+
+    Raises:
+        UsageError: a column is missing or has another type.
+    """
     kinds = dict(trace.dtypes)
     for name in parts.columns:
         if name not in kinds:
@@ -314,25 +328,25 @@ def _needed_columns(trace: DataFrame, parts: AuditedSystem) -> DataFrame:
 
 
 def frame_task(
-    question: Question, columns: Sequence[str], threads: int, memory_mib: int
+    question: AuditRequest, columns: Sequence[str], threads: int, memory_mib: int
 ) -> Callable[[Batches], Batches]:
-    """What Spark runs over the rows of whole brokers."""
+    """Return the function that Spark runs over the rows of whole brokers."""
 
     def run(batches: Batches) -> Batches:
         with scratch_folder() as folder:
             try:
                 write_rows_as_trace(folder, batches)
                 group = TaskGroup(list_parts(folder, columns), threads, memory_mib)
-                found = evaluate_group(group, question) if group.parts else []
+                result_rows = evaluate_group(group, question) if group.parts else []
             except UsageError as error:
-                found = [{"broker": "", "refused": str(error)}]
-            yield pa.RecordBatch.from_pylist([_without_paths(row, folder) for row in found], RESULT_SCHEMA)
+                result_rows = [{"broker": "", "refused": str(error)}]
+            yield pa.RecordBatch.from_pylist([_without_paths(row, folder) for row in result_rows], RESULT_SCHEMA)
 
     return run
 
 
 def write_rows_as_trace(folder: Path, batches: Batches) -> None:
-    """Write rows as the folder of a trace, so that they are read and refused as any other's."""
+    """Write rows as a trace folder, so that they are read and refused like any other trace."""
     writers: dict[str, pq.ParquetWriter] = {}
     try:
         for batch in batches:
@@ -357,7 +371,7 @@ def _open_writer(folder: Path, broker: str | None, schema: pa.Schema) -> pq.Parq
 
 
 def _without_paths(row: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """What is said of the rows names no file of ours."""
+    """Remove the paths of temporary files from a refusal."""
     if row.get("refused") is None:
         return row
     return {**row, "refused": row["refused"].replace(f"{folder}/", "").replace(f"{folder}", "the trace")}

@@ -111,7 +111,7 @@ def test_a_violation_of_an_audit_has_its_rows_and_a_timeline() -> None:
 
 def test_an_audit_writes_its_page(tmp_path: Path) -> None:
     rows = plant.honest(tmp_path / "honest", 300, 4)["broker-0"]
-    ((rule, seq),) = plant.planted(plant.wrong_sum, rows, 1)
+    ((rule, seq),) = plant.seed_violation(plant.wrong_sum, rows, 1)
     trace, page = plant.write(tmp_path / "trace", rows), tmp_path / "page.html"
     asked = ["audit", str(trace), "--engine", "local", "--out", str(tmp_path / "out"), "--html", str(page), "--json"]
     done = CliRunner().invoke(main, asked)

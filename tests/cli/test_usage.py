@@ -82,7 +82,7 @@ def test_an_audit_says_how_many_violations_it_found(tmp_path: Path, capsys: pyte
     rows = plant.honest(tmp_path / "honest", 300, 4)["broker-0"]
     for planted, told in ((False, "; 0 violations, in "), (True, "; 1 violations, in ")):
         if planted:
-            plant.planted(plant.wrong_sum, rows, 1)
+            plant.seed_violation(plant.wrong_sum, rows, 1)
         trace = plant.write(tmp_path / f"trace-{planted}", rows)
         asked = ("--engine", "local", "--rules", "R-STATE-1", "--out", str(tmp_path / "out"))
         code, out, _ = run(capsys, "audit", str(trace), *asked)

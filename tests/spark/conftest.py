@@ -44,12 +44,12 @@ def evaluators(spark_session: object) -> dict[str, Evaluator]:
 
 
 ONE_BY_ONE: Final = (*WITHOUT_SPARK, "spark", pytest.param("spark sql", marks=pytest.mark.long))
-"""Parameters of `evaluate`: Spark's own SQL takes longest."""
+"""The parameters of `evaluate`; Spark's own SQL takes longest."""
 
 
 @pytest.fixture(params=ONE_BY_ONE)
 def evaluate(request: pytest.FixtureRequest) -> Evaluator:
-    """One engine after the other."""
+    """Return the engines one after the other."""
     if request.param in WITHOUT_SPARK:
         return WITHOUT_SPARK[request.param]
     found: dict[str, Evaluator] = request.getfixturevalue("evaluators")
@@ -58,7 +58,7 @@ def evaluate(request: pytest.FixtureRequest) -> Evaluator:
 
 @pytest.fixture(params=["without Spark", pytest.param("with Spark", marks=pytest.mark.long)])
 def engines(request: pytest.FixtureRequest) -> Mapping[str, Evaluator]:
-    """The engines; Spark reads what is planted in every run, random traces in the long one."""
+    """Return the engines; Spark reads seeded violations in every run, random traces only in the long one."""
     if request.param == "without Spark":
         return WITHOUT_SPARK
     found: dict[str, Evaluator] = request.getfixturevalue("evaluators")

@@ -1,4 +1,4 @@
-"""On a cluster of two workers, the package as a zip, an executor killed in mid-job: the same verdicts."""
+"""A cluster of two workers gives the same verdicts, with the package as a zip and an executor killed during the job."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PACKAGES: Final = (
     "spark_checks/entrycache_trace",
     "spark_checks/entrycache_spark",
 )
-"""What an executor needs of ours."""
+"""The packages that an executor needs."""
 
 JOB: Final = """
 import json, os, signal, sys, time
@@ -87,7 +87,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A standalone master and two workers of one processor each."""
+    """Start a standalone master and two workers of one processor each."""
     folder = tmp_path_factory.mktemp("workers")
     with ExitStack() as stack:
         port = free_port()
@@ -111,7 +111,7 @@ def spark_home() -> Path:
 
 
 def environment() -> dict[str, str]:
-    """Without our sources on the path, and with the Python that has the libraries."""
+    """Return an environment without our sources on the path, with the Python that has the libraries."""
     own = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "SPARK_HOME")}
     return {**own, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable, "SPARK_NO_DAEMONIZE": "1"}
 

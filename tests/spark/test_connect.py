@@ -1,4 +1,4 @@
-"""An audit of a DataFrame over Spark Connect: the verdicts of a folder's audit, and nothing of the session changes."""
+"""An audit of a DataFrame over Spark Connect gives the verdicts of the folder and leaves the session unchanged."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ print(json.dumps(told))
 
 
 @pytest.mark.long
-def test_an_audit_over_spark_connect_answers_as_that_of_the_folder(tmp_path: Path) -> None:
+def test_an_audit_over_spark_connect_gives_the_folders_verdicts(tmp_path: Path) -> None:
     pytest.importorskip("grpc", reason="Spark Connect needs grpcio: pip install 'pyspark[connect]'")
-    rows = plant.renamed(plant.honest(tmp_path / "honest", 400, 4)["broker-0"], "planted")
+    rows = plant.renamed(plant.honest(tmp_path / "honest", 400, 4)["broker-0"], "violating")
     plant.wrong_sum(rows, random.Random(1))
     trace = plant.write(tmp_path / "trace", rows)
     run = subprocess.run(

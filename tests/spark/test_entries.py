@@ -1,4 +1,4 @@
-"""Replay applies each row with the reference's functions, and tells where a row shows something else."""
+"""Replay applies each row with the reference's functions, and reports rows that show something else."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def shows_entry(row: plant.Row) -> bool:
     return row["op"] in ("HIT", "READ_DONE", "EXPECT", "REQUEUE", "EVICT", "REMOVE")
 
 
-def test_an_honest_trace_shows_what_the_reference_holds(tmp_path: Path, rows: list[plant.Row]) -> None:
+def test_an_honest_trace_agrees_with_the_reference(tmp_path: Path, rows: list[plant.Row]) -> None:
     assert {row["op"] for row in rows if shows_entry(row)} == {
         "HIT",
         "READ_DONE",
@@ -37,7 +37,7 @@ def test_an_honest_trace_shows_what_the_reference_holds(tmp_path: Path, rows: li
     assert differences(tmp_path, rows) == ()
 
 
-def test_a_trace_that_opens_midway_or_has_gaps_shows_nothing_else(tmp_path: Path, rows: list[plant.Row]) -> None:
+def test_a_trace_that_opens_midway_or_has_gaps_shows_no_difference(tmp_path: Path, rows: list[plant.Row]) -> None:
     opened = plant.opened_midway(rows, 1_500)
     assert differences(tmp_path / "opened", opened) == ()
     assert differences(tmp_path / "gapped", [row for row in opened if row["seq"] % 300]) == ()
@@ -45,7 +45,7 @@ def test_a_trace_that_opens_midway_or_has_gaps_shows_nothing_else(tmp_path: Path
 
 @pytest.mark.parametrize("column", READ_BY)
 @pytest.mark.parametrize("op", ["HIT", "REQUEUE", "EVICT", "REMOVE"])
-def test_a_changed_value_is_told_at_its_row(tmp_path: Path, rows: list[plant.Row], column: str, op: str) -> None:
+def test_a_changed_value_is_reported_at_its_row(tmp_path: Path, rows: list[plant.Row], column: str, op: str) -> None:
     own = plant.renamed(rows, "b")
     fit = [row for row in own if row["op"] == op and row[column] is not None]
     for row in (changed := random.Random(column + op).sample(fit, min(3, len(fit)))):
@@ -57,8 +57,8 @@ def test_a_changed_value_is_told_at_its_row(tmp_path: Path, rows: list[plant.Row
     assert differences(tmp_path / "many", own, threads="many") == ()
 
 
-def test_a_lost_mark_is_told_at_the_next_row_of_the_life(tmp_path: Path, rows: list[plant.Row]) -> None:
-    """A hit that no row shows: each row is plausible alone, the requeue for access follows from none before it."""
+def test_a_lost_mark_is_reported_at_the_next_row_of_the_life(tmp_path: Path, rows: list[plant.Row]) -> None:
+    """No row shows the hit. Each row alone is plausible, but no earlier row explains the requeue for access."""
     hits: dict[int, list[plant.Row]] = {}
     own = plant.renamed(rows, "b")
     for row in own:

@@ -1,4 +1,4 @@
-"""A trace in HDFS is judged as its folder is: a real name node and data nodes, read by a real Spark."""
+"""A trace in HDFS gets the verdicts of its folder: real name and data nodes, and a real Spark."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ARTIFACTS: Final = (
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two brokers; one has an event whose sum is wrong."""
+    """Return two brokers; one has an event with a wrong sum."""
     at = tmp_path_factory.mktemp("hdfs")
     rows = plant.honest(at / "honest", 400, 4)["broker-0"]
     other = plant.renamed(rows, "b")
@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def cluster(folder: Path) -> Iterator[str]:
-    """The URI of a file system that has the folder, as `/traces/date=2026-01-01`."""
+    """Return the URI of a file system that has the folder as `/traces/date=2026-01-01`."""
     jars = [jar_from_maven(artifact, folder.parent / "jars") for artifact in ARTIFACTS]
     path, own = ":".join(map(str, jars)), folder.parent / "dfs"
     source = Path(__file__).parent / "Hdfs.java"
@@ -57,7 +57,7 @@ def cluster(folder: Path) -> Iterator[str]:
 
 
 @pytest.mark.long
-def test_it_is_judged_as_its_folder_is(spark_session: SparkSession, folder: Path, cluster: str) -> None:
+def test_it_is_judged_like_its_folder(spark_session: SparkSession, folder: Path, cluster: str) -> None:
     wanted = audit_folder(folder, "local")
     assert wanted.violations
     for where in ("/traces/date=2026-01-01", "/traces/date=*"):
@@ -68,6 +68,6 @@ def test_it_is_judged_as_its_folder_is(spark_session: SparkSession, folder: Path
 
 
 @pytest.mark.long
-def test_a_cluster_that_is_not_there_is_named(spark_session: SparkSession) -> None:
+def test_a_missing_cluster_is_named(spark_session: SparkSession) -> None:
     with pytest.raises(UsageError, match=r"hdfs://localhost:1/x: cannot be read \(java.net.ConnectException"):
         audit_location("hdfs://localhost:1/x")

@@ -1,4 +1,4 @@
-"""Bad input is one clear line; missing evidence is never called conforming, nor a violation."""
+"""Bad input gives one clear line; missing evidence is never called conforming, nor a violation."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_missing_evidence_is_inconclusive(tmp_path: Path, honest: list[plant.Row
     assert result.exit_code == 0
 
 
-def test_what_one_broker_lacks_does_not_hide_that_the_others_conform(tmp_path: Path, honest: list[plant.Row]) -> None:
+def test_a_broker_with_gaps_does_not_hide_that_others_conform(tmp_path: Path, honest: list[plant.Row]) -> None:
     rows = [row for name in "abc" for row in plant.renamed(honest, name)[: -1 if name == "b" else None]]
     trace, out = plant.write(tmp_path / "trace", rows), ("--out", str(tmp_path / "out"))
     done = CliRunner().invoke(cli.audit, [str(trace), "--engine", "local", *out])
@@ -69,7 +69,7 @@ def test_what_one_broker_lacks_does_not_hide_that_the_others_conform(tmp_path: P
     )
 
 
-def test_strict_fails_where_nothing_was_decided_of_a_broker(
+def test_strict_fails_if_a_broker_is_undecided(
     tmp_path: Path, honest: list[plant.Row], capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole, cut = plant.renamed(honest, "a"), plant.renamed(honest, "b")[:-1]
@@ -91,7 +91,9 @@ def test_strict_fails_where_nothing_was_decided_of_a_broker(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_row_that_convicts_itself_does_so_beside_a_gap(tmp_path: Path, honest: list[plant.Row], engine: str) -> None:
+def test_a_row_that_proves_a_violation_does_so_beside_a_gap(
+    tmp_path: Path, honest: list[plant.Row], engine: str
+) -> None:
     rows = plant.renamed(honest, "b")
     rule, seq = plant.untouched_requeue(rows[1000:], random.Random(1))
     trace = plant.write(tmp_path / "trace", rows[:500] + rows[505:])
@@ -101,8 +103,8 @@ def test_a_row_that_convicts_itself_does_so_beside_a_gap(tmp_path: Path, honest:
 
 
 @pytest.mark.parametrize("system", AUDITED)
-def test_an_event_of_no_cause_alone_shows_nothing(tmp_path: Path, honest: list[plant.Row], system: str) -> None:
-    """DuckDB counts null of what is told nowhere, where Spark counts 0."""
+def test_an_event_without_a_cause_proves_nothing(tmp_path: Path, honest: list[plant.Row], system: str) -> None:
+    """DuckDB counts null where no row has a value; Spark counts 0."""
     trace = plant.write(
         tmp_path / "trace", [{**honest[0], "op": "SNAPSHOT", "cause": None, "value": None}], system=system
     )
@@ -110,7 +112,7 @@ def test_an_event_of_no_cause_alone_shows_nothing(tmp_path: Path, honest: list[p
         assert set(audit_folder(trace, engine).rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
 
 
-def test_violations_whose_texts_are_null_are_told_beside_others(tmp_path: Path, honest: list[plant.Row]) -> None:
+def test_violations_with_null_texts_are_reported(tmp_path: Path, honest: list[plant.Row]) -> None:
     parts, rules = list_parts(plant.write(tmp_path / "trace", honest)), all_rules()
     engine, metadata = DuckDbBackend(parts), Metadata()
     brokers = survey_brokers(engine, metadata, rules)
@@ -119,7 +121,7 @@ def test_violations_whose_texts_are_null_are_told_beside_others(tmp_path: Path, 
     found = WindowFindings(rules, brokers, {rule.id: brokers for rule in rules}, metadata)
     rows = [("R-STATE-1", (name, 7, None, expected, None, [7], True)) for expected in (None, "bytes_after 5")]
     found.add([], rows, whole=True)
-    told = found.of(rules)[name]["R-STATE-1"].violations
+    told = found.findings_for(rules)[name]["R-STATE-1"].violations
     assert [(row.seq, row.expected, row.observed) for row in told] == [(7, "bytes_after 5", NULL_TEXT)]
 
 
@@ -170,7 +172,7 @@ def test_unreadable_files_are_refused(tmp_path: Path, honest: list[plant.Row]) -
 
 @pytest.mark.parametrize("name", [field.name for field in ROW_SCHEMA if not field.nullable])
 @pytest.mark.parametrize("statistics", [True, False])
-def test_a_null_where_a_value_is_required_is_a_broken_trace(
+def test_a_null_in_a_required_column_is_a_broken_trace(
     name: str, statistics: bool, tmp_path: Path, honest: list[plant.Row]
 ) -> None:
     trace = plant.write(tmp_path / "trace", plant.renamed(honest[:60], "b"))
@@ -188,8 +190,8 @@ def test_a_null_where_a_value_is_required_is_a_broken_trace(
             audit_folder(trace, engine)
 
 
-def test_a_folder_of_a_broker_that_cannot_be_read_is_not_left_out(honest: list[plant.Row]) -> None:
-    """Root reads everything: so somebody else reads it, in a folder that everybody may enter."""
+def test_an_unreadable_broker_folder_is_not_skipped(honest: list[plant.Row]) -> None:
+    """Root can read everything, so another user reads the trace, in a folder open to all."""
     with tempfile.TemporaryDirectory() as name:
         trace = plant.write(Path(name, "trace"), [*plant.renamed(honest[:60], "a"), *plant.renamed(honest[:60], "b")])
         Path(name).chmod(0o755)

@@ -1,4 +1,4 @@
-"""All engines agree on random traces of `kafka-streams`, in whatever files and order the rows lie."""
+"""All engines agree on random traces of `kafka-streams`, for any files and order of rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from entrycache_spark.systems.kafka_streams import COLUMNS as STREAM_COLUMNS
 from entrycache_trace.files import list_parts, read_metadata
 from tests.spark.conftest import Evaluator
 from tests.support.traces import mutate, plant
-from tests.support.traces.compared import by_broker, differences
+from tests.support.traces.comparison import by_broker, differences
 from tests.support.traces.layout import split
 
 TRACES = int(os.environ.get("ENTRYCACHE_TRACES", "8"))
@@ -36,7 +36,7 @@ CHANGED = (
 def random_traces(
     folder: Path, seeds: range, preset: str = PRESET, columns: tuple[str, ...] = CHANGED
 ) -> list[plant.Row]:
-    """A broker a seed: of five one with gaps, three changed; of seven one cut off."""
+    """Return a broker for each seed: of five one has gaps and three are changed; of seven one is cut off."""
     rows: list[plant.Row] = []
     base: list[plant.Row] = []
     for seed in seeds:
@@ -94,13 +94,13 @@ def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("engine", ["local", pytest.param("spark", marks=pytest.mark.long)])
-def test_an_honest_trace_is_settled_by_its_grounds_alone(tmp_path: Path, engine: str, spark_session: object) -> None:
+def test_sufficient_conditions_prove_an_honest_trace(tmp_path: Path, engine: str, spark_session: object) -> None:
     rows = plant.honest(tmp_path / "honest", 3_000, 4, preset=PRESET)["thread-0"]
     said: list[str] = []
     kernel = "sql" if engine == "spark" else None
     result = audit_folder(tmp_path / "honest", engine, kernel=kernel, progress=said.append)
     assert set(result.rules.values()) <= {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}
-    assert "grounds" in said
+    assert "sufficient_conditions" in said
     assert not any("windows over" in text or "conditions over" in text for text in said)
     hit = next(row for row in rows if row["op"] == "HIT")
     hit["size_bytes"] += 1

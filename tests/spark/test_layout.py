@@ -1,4 +1,4 @@
-"""The same rows in other files, orders and partitions get the same answer; what is missing is named in one line."""
+"""The same rows in other files, orders and partitions get the same answer; missing files are named in one line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.traces.layout import split
 
 
 @pytest.fixture(scope="module")
-def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def violating(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("layout")
     base = plant.honest(folder / "honest", 1_500, 4)["broker-0"]
     rows = plant.renamed(base, "clean")
@@ -39,11 +39,11 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.long  # random traces are split and read by threads in every run
-def test_duckdb_and_replay_do_not_see_files_orders_or_threads(tmp_path: Path, planted: Path) -> None:
-    wanted = audit_folder(planted, "local")
+def test_duckdb_and_replay_ignore_files_orders_and_threads(tmp_path: Path, violating: Path) -> None:
+    wanted = audit_folder(violating, "local")
     assert len(wanted.violations) >= 4
     for files in (1, 3, 7):
-        trace = split(planted, tmp_path / str(files), files, files)
+        trace = split(violating, tmp_path / str(files), files, files)
         assert audit_folder(trace, "local") == wanted
         assert audit_folder(trace, "replay").rules == wanted.rules
         for threads in (1, 2, 5):
@@ -56,36 +56,36 @@ def test_duckdb_and_replay_do_not_see_files_orders_or_threads(tmp_path: Path, pl
 
 @pytest.mark.long
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_spark_does_not_see_files_orders_or_partitions(
-    tmp_path: Path, planted: Path, spark_session: object, monkeypatch: pytest.MonkeyPatch, kernel: str
+def test_spark_ignores_files_orders_and_partitions(
+    tmp_path: Path, violating: Path, spark_session: object, monkeypatch: pytest.MonkeyPatch, kernel: str
 ) -> None:
     from entrycache_spark import spark_backend, tasks
 
     assert spark_session
     rules = ["R-EVICT-8", "R-STATE-1"]
-    wanted = audit_folder(planted, "local", rules=rules)
+    wanted = audit_folder(violating, "local", rules=rules)
     assert len(wanted.violations) >= 2
-    found = audit_folder(planted, "spark", rules=rules, kernel=kernel)
+    found = audit_folder(violating, "spark", rules=rules, kernel=kernel)
     assert found == wanted
     for module in (spark_backend, tasks):
         monkeypatch.setattr(module, "ROWS_PER_TASK", 1_000)  # one or two partitions before, one a thousand rows now
     monkeypatch.setattr(tasks, "MAX_KEPT_ROWS", 0)
-    assert audit_folder(split(planted, tmp_path / "split", 3, 3), "spark", rules=rules, kernel=kernel) == found
+    assert audit_folder(split(violating, tmp_path / "split", 3, 3), "spark", rules=rules, kernel=kernel) == found
 
 
 @pytest.mark.parametrize(
     ("engine", "module"), [("spark", "pyspark"), ("local", "duckdb"), ("local", "sqlglot"), ("replay", None)]
 )
 def test_a_missing_library_is_one_line(
-    tmp_path: Path, planted: Path, monkeypatch: pytest.MonkeyPatch, engine: str, module: str | None
+    tmp_path: Path, violating: Path, monkeypatch: pytest.MonkeyPatch, engine: str, module: str | None
 ) -> None:
     for name in ("pyspark", "duckdb", "sqlglot") if module is None else (module,):
         for loaded in [found for found in sys.modules if found == name or found.startswith(f"{name}.")]:
             monkeypatch.setitem(sys.modules, loaded, None)
         monkeypatch.setitem(sys.modules, name, None)
-    for name in ("spark", "session", "tasks", "local", "translated"):
-        monkeypatch.delitem(sys.modules, f"entrycache_spark.engines.{name}", raising=False)
-    arguments = [str(planted), "--engine", engine, "--out", str(tmp_path / "out"), "--json"]
+    for name in ("spark_backend", "tasks", "duckdb_backend"):
+        monkeypatch.delitem(sys.modules, f"entrycache_spark.{name}", raising=False)
+    arguments = [str(violating), "--engine", engine, "--out", str(tmp_path / "out"), "--json"]
     done = CliRunner().invoke(cli.audit, arguments)
     if module is None:
         assert done.exit_code == 1
@@ -97,12 +97,12 @@ def test_a_missing_library_is_one_line(
     assert "\n" not in message
 
 
-def test_no_java_is_one_line(planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_java_is_one_line(violating: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pyspark = pytest.importorskip("pyspark.sql")
     monkeypatch.setattr(pyspark.SparkSession, "getActiveSession", lambda: None)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    done = CliRunner().invoke(main, ["audit", str(planted), "--out", str(tmp_path / "out")])
+    done = CliRunner().invoke(main, ["audit", str(violating), "--out", str(tmp_path / "out")])
     assert done.exit_code == 4
     assert "no java on PATH" in done.output
     assert "Traceback" not in done.output
@@ -121,8 +121,8 @@ def test_a_stopped_command_leaves_no_traceback_of_py4j(caplog: pytest.LogCapture
     assert "KeyboardInterrupt while sending command." in Path(java_gateway.__file__).read_text("utf-8")
 
 
-def test_nor_does_one_that_is_stopped_while_spark_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As one that waits for a master which does not answer."""
+def test_a_command_stopped_while_spark_starts_leaves_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The audit waits for a master that does not answer."""
     root = logging.getLogger()
 
     def starts(self: SparkSession.Builder) -> None:

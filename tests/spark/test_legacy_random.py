@@ -1,4 +1,4 @@
-"""Cases of the generator, recorded beside the reference: an audit finds nothing in them, by any engine."""
+"""No engine finds a violation in generated cases that are recorded from the reference."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STEPS = 120
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[list[Row]], dict[str, Any]]:
-    """The rows of each case, and what holds for all of them."""
+    """Return the rows of each case, and the metadata of the trace."""
     system = SYSTEMS[NAME]
     subject = reference_subject(system)
     rows = []
@@ -45,7 +45,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[list[Row]],
 
 
 @pytest.mark.parametrize(("engine", "witnesses"), [("local", True), ("local", False), ("replay", True)])
-def test_nothing_is_found_in_what_the_reference_did(
+def test_traces_of_the_reference_have_no_violations(
     tmp_path: Path, recorded: tuple[list[list[Row]], dict[str, Any]], engine: str, witnesses: bool
 ) -> None:
     rows, told = recorded
@@ -57,9 +57,7 @@ def test_nothing_is_found_in_what_the_reference_did(
     assert all(note.startswith(("L-TRIGGER-4", "L-TRIGGER-5")) for note in result.notes)
 
 
-def test_engines_say_the_same_of_changed_copies(
-    tmp_path: Path, recorded: tuple[list[list[Row]], dict[str, Any]]
-) -> None:
+def test_engines_agree_on_changed_copies(tmp_path: Path, recorded: tuple[list[list[Row]], dict[str, Any]]) -> None:
     rows, told = recorded
     chance = random.Random("changed")
     copies: list[Row] = []

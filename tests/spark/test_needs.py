@@ -1,4 +1,4 @@
-"""A rule is asked about what a trace tells: where a column or a setting is missing it is not, and that is said."""
+"""A rule applies only to events with the values it needs; a note reports where a column or setting is missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from entrycache_spark.common.results import AuditResult, Verdict
 from entrycache_spark.common.rule_files import CONFIG_PREFIX, VALUE_PREFIX, Need, NeedCounts, all_rules, parse_needs
 from entrycache_spark.folders import audit_folder
-from tests.spark import test_kafka_twins, test_segmented_twins, test_twins
+from tests.spark import test_kafka_scenarios, test_scenarios, test_segmented_scenarios
 from tests.support.traces import plant
 
 ENGINES: Final[Mapping[str, Callable[[Path], AuditResult]]] = {
@@ -22,7 +22,7 @@ ENGINES: Final[Mapping[str, Callable[[Path], AuditResult]]] = {
 }
 KAFKA: Final = "kafka-streams"
 SEGMENTED: Final = "pulsar-segmented"
-TOLD: Final = {KAFKA: test_kafka_twins.told, SEGMENTED: test_segmented_twins.told}
+TOLD: Final = {KAFKA: test_kafka_scenarios.told, SEGMENTED: test_segmented_scenarios.told}
 
 
 def names_of(system: str) -> list[str]:
@@ -30,7 +30,7 @@ def names_of(system: str) -> list[str]:
 
 
 def forgotten(rows: list[plant.Row], names: tuple[str, ...], need: Need) -> list[plant.Row]:
-    """The rows as somebody records them who cannot tell some columns, settings or counters of some events."""
+    """Return the rows without some columns, settings or counters of some events."""
     found = []
     for row in rows:
         row = dict(row)
@@ -38,7 +38,7 @@ def forgotten(rows: list[plant.Row], names: tuple[str, ...], need: Need) -> list
             if name.startswith(CONFIG_PREFIX):
                 if row["op"] == "CONFIG":
                     row["value"] = without(row["value"], name.removeprefix(CONFIG_PREFIX))
-            elif need.speaks_of(row):
+            elif need.applies_to(row):
                 row["value" if name.startswith(VALUE_PREFIX) else name] = (
                     without(row["value"], name.removeprefix(VALUE_PREFIX)) if name.startswith(VALUE_PREFIX) else None
                 )
@@ -51,9 +51,9 @@ def without(value: str | None, name: str) -> str:
     return json.dumps({key: part for key, part in told.items() if key != name})
 
 
-def stories(system: str) -> tuple[dict[str, list[plant.Row]], dict[str, set[str]]]:
-    """The rows of each story, and the rules that it breaks."""
-    rows, wanted = TOLD[system]() if system in TOLD else test_twins.told("one")
+def scenarios(system: str) -> tuple[dict[str, list[plant.Row]], dict[str, set[str]]]:
+    """Return the rows of each scenario, and the rules that it violates."""
+    rows, wanted = TOLD[system]() if system in TOLD else test_scenarios.told("one")
     by_broker: dict[str, list[plant.Row]] = {}
     for row in rows:
         by_broker.setdefault(row["broker"], []).append(row)
@@ -61,17 +61,17 @@ def stories(system: str) -> tuple[dict[str, list[plant.Row]], dict[str, set[str]
 
 
 @pytest.mark.parametrize("system", ["pulsar-pip430", KAFKA, SEGMENTED])
-def test_what_is_never_told_is_not_checked(tmp_path: Path, system: str) -> None:
-    """Each need of each rule by itself, in the stories that break one of its rules: a broker a story and need."""
+def test_events_without_a_needed_value_are_not_checked(tmp_path: Path, system: str) -> None:
+    """Each need of each rule is removed from the scenarios that violate one of its rules, a broker each."""
     rows, asked = [], {}
-    base, broken = stories(system)
+    base, broken = scenarios(system)
     needs = {
         need: {rule.id for rule in all_rules(system) if need in rule.needs}
         for rule in all_rules(system)
         for need in rule.needs
     }
     for number, (need, rules) in enumerate(needs.items()):
-        fit = [name for name, own in base.items() if any(need.speaks_of(row) for row in own)]
+        fit = [name for name, own in base.items() if any(need.applies_to(row) for row in own)]
         for name, own in base.items():
             if name in fit and (broken[name] & rules or name in fit[:1]):
                 broker = f"{number} {name}"
@@ -82,14 +82,14 @@ def test_what_is_never_told_is_not_checked(tmp_path: Path, system: str) -> None:
         result = evaluate(trace)
         wrong = [row for row in result.violations if row.rule in asked[row.broker][1]]
         assert not wrong, (engine, wrong[0], asked[wrong[0].broker][0])
-        said = [note for note in result.notes if " is not told in " in note]
+        said = [note for note in result.notes if " is missing in " in note]
         for broker, (need, rules) in asked.items():
             own = [note for note in said if note.startswith(f"broker {broker!r}: {' or '.join(need.names)} ")]
             assert any(all(rule in note for rule in rules) for note in own), (engine, broker, need)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_config_that_names_no_way_of_eviction_is_held_to_none(tmp_path: Path, engine: str) -> None:
+def test_a_config_without_eviction_requires_none(tmp_path: Path, engine: str) -> None:
     rows = plant.honest(tmp_path / "honest", 1_500, 3, preset="catch-up-fanout")["broker-0"]
     for row in rows:
         if row["op"] == "CONFIG":
@@ -100,11 +100,11 @@ def test_a_config_that_names_no_way_of_eviction_is_held_to_none(tmp_path: Path, 
     silent = [f"R-TRIGGER-{number}" for number in range(2, 7)]
     assert {result.rules[rule] for rule in silent} == {Verdict.NOTHING_CHECKED}
     assert not [row for row in result.violations if row.rule.startswith("R-TRIGGER")]
-    assert any("CONFIG.eviction is not told" in note and "R-TRIGGER-2" in note for note in result.notes)
+    assert any("CONFIG.eviction is missing" in note and "R-TRIGGER-2" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_events_that_lack_something_are_left_out_and_counted(tmp_path: Path, engine: str) -> None:
+def test_events_that_lack_a_value_are_skipped_and_counted(tmp_path: Path, engine: str) -> None:
     rows = plant.honest(tmp_path / "honest", 1_500, 3)["broker-0"]
     some = [row for row in rows if row["op"] == "EVICT"][:3]
     for row in some:
@@ -112,13 +112,13 @@ def test_events_that_lack_something_are_left_out_and_counted(tmp_path: Path, eng
     evicts, taken = (sum(row["op"] in ops for row in rows) for ops in ({"EVICT"}, {"EVICT", "REQUEUE"}))
     result = ENGINES[engine](plant.write(tmp_path / "trace", rows))
     assert result.rules["R-REQUEUE-3"] is Verdict.CONFORMS
-    assert [note for note in result.notes if "accessed is not told in" in note] == [
-        f"broker 'broker-0': accessed is not told in 3 of {taken} events (REQUEUE, EVICT); not checked there: R-READ-2",
-        f"broker 'broker-0': accessed is not told in 3 of {evicts} events (EVICT); not checked there: R-REQUEUE-3",
+    assert [note for note in result.notes if "accessed is missing in" in note] == [
+        f"broker 'broker-0': accessed is missing in 3 of {taken} events (REQUEUE, EVICT); not checked there: R-READ-2",
+        f"broker 'broker-0': accessed is missing in 3 of {evicts} events (EVICT); not checked there: R-REQUEUE-3",
     ]
 
 
-def test_needs_name_what_there_is() -> None:
+def test_needs_name_existing_columns() -> None:
     from entrycache_spark.systems.pulsar_pip430 import KINDS
     from entrycache_trace.schema import COLUMNS
 
@@ -129,7 +129,7 @@ def test_needs_name_what_there_is() -> None:
             assert name.startswith(VALUE_PREFIX) or name in COLUMNS
 
 
-def test_a_line_that_is_no_need_is_refused() -> None:
+def test_an_invalid_need_is_refused() -> None:
     assert parse_needs("ever a or CONFIG.b of X, Y Z *") == (Need(("a", "CONFIG.b"), (("X",), ("Y", "Z", None)), True),)
     with pytest.raises(ValueError, match="expected NAME of EVENTS"):
         parse_needs("bound: PASS_BEGIN")
@@ -141,7 +141,7 @@ def row_of(**columns: Any) -> plant.Row:
     return {"op": None, "cause": None, "origin": None, **columns}
 
 
-def test_a_need_speaks_of_its_events_alone() -> None:
+def test_a_need_applies_to_its_events_only() -> None:
     (need,) = parse_needs("bound of PASS_BEGIN * CYCLE")
-    assert need.speaks_of(row_of(op="PASS_BEGIN", cause="TIME", origin="CYCLE"))
-    assert not need.speaks_of(row_of(op="PASS_BEGIN", cause="TIME", origin="CALL"))
+    assert need.applies_to(row_of(op="PASS_BEGIN", cause="TIME", origin="CYCLE"))
+    assert not need.applies_to(row_of(op="PASS_BEGIN", cause="TIME", origin="CALL"))

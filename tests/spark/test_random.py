@@ -1,6 +1,6 @@
-"""Random traces get one answer: from all engines, whatever the order of the rows, files, row groups and partitions.
+"""All engines give one answer to random traces, for any order of rows, files, row groups and partitions.
 
-`ENTRYCACHE_TRACES` says how many traces (default 16; 1,000 every night), `ENTRYCACHE_SEED` where they begin.
+`ENTRYCACHE_TRACES` sets the number of traces (default 16; 1,000 every night), `ENTRYCACHE_SEED` the first seed.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from entrycache_spark.plan import evaluate_in_sql as evaluate_sql
 from entrycache_trace.files import list_parts, read_metadata
 from tests.spark.conftest import Evaluator
 from tests.support.traces import mutate, plant
-from tests.support.traces.compared import by_broker, differences
+from tests.support.traces.comparison import by_broker, differences
 from tests.support.traces.layout import split
 
 TRACES = int(os.environ.get("ENTRYCACHE_TRACES", "16"))
 FIRST = int(os.environ.get("ENTRYCACHE_SEED", "0"))
 BATCH = 100
-"""Traces that are audited together, a broker each."""
+"""The number of traces that are audited together, a broker each."""
 
 
 @pytest.mark.parametrize("first", range(FIRST, FIRST + TRACES, BATCH))

@@ -1,4 +1,4 @@
-"""All engines agree on random traces of `pulsar-segmented`; honest ones conform, and gaps leave them open."""
+"""All engines agree on random traces of `pulsar-segmented`; honest ones conform, and gaps leave them inconclusive."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from entrycache_spark.systems.pulsar_segmented import COLUMNS
 from tests.spark.conftest import Evaluator
 from tests.spark.test_kafka_random import FIRST, TRACES, random_traces
 from tests.support.traces import mutate, plant
-from tests.support.traces.compared import by_broker, differences
+from tests.support.traces.comparison import by_broker, differences
 
 CHANGED = tuple(sorted(set(COLUMNS) - {"broker", "seq", "value"}))
 PRESETS = {"ring-copies": "S-SEGMENT-3", "ring-references": "S-SEGMENT-2"}
-"""Each with the rule of the other mode."""
+"""The presets, each with the rule of the other mode."""
 
 
 @pytest.mark.parametrize("preset", PRESETS)

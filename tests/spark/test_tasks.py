@@ -1,4 +1,4 @@
-"""DuckDB in Spark's tasks: a broker's answer is its own, whoever shares its task; what a task lacks is said."""
+"""DuckDB in Spark's tasks: a broker's answer does not depend on its task, and a missing prerequisite is reported."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from entrycache_spark.duckdb_backend import DuckDbBackend
 from entrycache_spark.plan import evaluate_in_sql
 from entrycache_spark.tasks import (
     RESULT_SCHEMA,
-    Question,
+    AuditRequest,
     TaskGroup,
-    TaskLacks,
+    TaskPrerequisiteMissing,
     evaluate_group,
     group_brokers,
     read_findings,
@@ -34,7 +34,7 @@ RULES = all_rules()
 
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Part, ...]:
-    """Broken brokers, a clean one, one with a gap, and one whose settings are not told."""
+    """Return broken brokers, a clean one, one with a gap, and one without settings."""
     folder = tmp_path_factory.mktemp("tasks")
     base = plant.honest(folder / "honest", 1_500, 4)["broker-0"]
     rows = plant.renamed(base, "clean")
@@ -49,12 +49,12 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Part, ...]:
 
 
 def asked(parts: tuple[Part, ...], groups: list[tuple[Part, ...]]) -> Findings:
-    question = Question(Metadata(), RULES, True)
+    question = AuditRequest(Metadata(), RULES, True)
     told = [row for own in groups for row in evaluate_group(TaskGroup(own, 1, 512), question)]
     return read_findings(pa.Table.from_pylist(told, RESULT_SCHEMA).to_pylist())
 
 
-def test_a_broker_is_answered_for_alike_alone_and_beside_others(parts: tuple[Part, ...]) -> None:
+def test_a_broker_gets_the_same_answer_alone_and_beside_others(parts: tuple[Part, ...]) -> None:
     engine = DuckDbBackend(parts)
     together = evaluate_in_sql(engine, Metadata(), RULES)
     engine.close()
@@ -64,7 +64,7 @@ def test_a_broker_is_answered_for_alike_alone_and_beside_others(parts: tuple[Par
     assert asked(parts, [(part,) for part in parts]) == together
 
 
-def test_brokers_are_shared_out_by_rows(tmp_path: Path) -> None:
+def test_brokers_are_grouped_by_rows(tmp_path: Path) -> None:
     def trace(*rows: int) -> list[Part]:
         return [Part(f"b{number}", tmp_path, own) for number, own in enumerate(rows)]
 
@@ -77,7 +77,7 @@ def test_brokers_are_shared_out_by_rows(tmp_path: Path) -> None:
     assert all(group.memory_mib <= tasks.MEMORY_MIB for group in (*many, *giant))
 
 
-def test_a_trace_that_is_refused_is_refused_by_its_first_broker(parts: tuple[Part, ...], tmp_path: Path) -> None:
+def test_a_refusal_names_the_first_broker(parts: tuple[Part, ...], tmp_path: Path) -> None:
     base = plant.honest(tmp_path / "honest", 100, 1)["broker-0"]
     twice = [*plant.renamed(base, "b"), *plant.renamed(base[-1:], "b"), *plant.renamed(base, "a")]
     twice.append(dict(twice[-1]))
@@ -86,21 +86,19 @@ def test_a_trace_that_is_refused_is_refused_by_its_first_broker(parts: tuple[Par
         asked(broken, [(part,) for part in reversed(broken)])
 
 
-def test_what_a_task_lacks_is_said(parts: tuple[Part, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_prerequisite_of_a_task_is_reported(parts: tuple[Part, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     gone = (replace(parts[0], path=parts[0].path / "gone"),)
-    with pytest.raises(TaskLacks, match="not there where a task runs"):
+    with pytest.raises(TaskPrerequisiteMissing, match="not there where a task runs"):
         asked(parts, [parts[1:], gone])
     monkeypatch.setitem(sys.modules, "duckdb", None)
     monkeypatch.delitem(sys.modules, "entrycache_spark.duckdb_backend")
-    with pytest.raises(TaskLacks, match="needs the Python package duckdb"):
+    with pytest.raises(TaskPrerequisiteMissing, match="needs the Python package duckdb"):
         asked(parts, [parts])
 
 
-def test_spark_decides_by_itself_where_tasks_lack_something(
-    parts: tuple[Part, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_spark_sql_decides_where_tasks_lack_something(parts: tuple[Part, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     def lacking(*arguments: object) -> Findings:
-        raise TaskLacks("engine local needs duckdb")
+        raise TaskPrerequisiteMissing("engine local needs duckdb")
 
     monkeypatch.setattr(tasks, "evaluate_in_tasks", lacking)
     monkeypatch.setattr(spark_backend, "get_session", lambda *arguments: None)

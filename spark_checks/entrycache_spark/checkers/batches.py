@@ -1,4 +1,9 @@
-"""A batch of a broker's events as the loops read it: one array a column, texts as numbers."""
+"""The events of a batch as arrays, with the span of the trace and the effective settings.
+
+Compiled loops read one array a column. `TextNumbers` replaces texts by numbers, and `read_arrays` converts a batch to
+the `Rows` of a system. `Span` tracks the first and the last event, and detects gaps. `EffectiveSettings` reads the
+CONFIG events and tells which settings are effective at each event.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +26,7 @@ R = TypeVar("R", bound=NamedTuple)
 
 
 class TextNumbers:
-    """Texts and their numbers: those that rules speak of come first, from 1; 0 is null."""
+    """The numbers of texts: texts that rules mention come first, from 1; 0 is null."""
 
     def __init__(self, known: Sequence[str] = ()) -> None:
         self.numbers: dict[str, int] = {name: number for number, name in enumerate(known, 1)}
@@ -30,7 +35,7 @@ class TextNumbers:
         return len(self.numbers) + 1
 
     def of(self, column: pa.Array) -> Array:
-        """The numbers of a column's texts."""
+        """Return the numbers of a column's texts."""
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
         table = [self.numbers.setdefault(text, len(self.numbers) + 1) for text in column.dictionary.to_pylist()]
@@ -40,65 +45,64 @@ class TextNumbers:
         return np.array([*table, 0], np.int32)[indices.to_numpy()]
 
     def listed(self) -> list[str | None]:
-        """The texts by number."""
+        """Return the texts by number."""
         return [None, *self.numbers]
 
 
 def read_arrays(batch: pa.RecordBatch, names: Mapping[str, TextNumbers], kind: type[R]) -> R:
-    """The arrays of a batch, a field of `kind` each; the settings are filled in by whoever reads them.
+    """Return the arrays of a batch, one for each field of `kind`; the caller fills in the settings.
 
-    Integers have 64 bits, and are `NULL` where null; flags are 1, 0, and -1 where null; texts are numbers of `names`.
+    Integers have 64 bits and are `NULL` where null. Flags are 1, 0, and -1 where null. Texts are numbers of `names`.
 
     Raises:
-        GivenUp: a value is what stands for null.
+        CheckerGaveUp: a value equals the number that stands for null.
     """
-    found: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
     for name in kind._fields:
         if name == SETTINGS:
-            found[name] = np.zeros(len(batch), np.int32)
+            arrays[name] = np.zeros(len(batch), np.int32)
         elif name in TEXTS:
-            found[name] = names[name].of(batch.column(name))
+            arrays[name] = names[name].of(batch.column(name))
         elif name in FLAGS:
-            found[name] = pc.fill_null(batch.column(name).cast(pa.int8()), -1).to_numpy()
+            arrays[name] = pc.fill_null(batch.column(name).cast(pa.int8()), -1).to_numpy()
         else:
-            found[name] = _integers(batch.column(name))
-            if name == "key_hash" and np.count_nonzero(found[name] == NULL) != batch.column(name).null_count:
+            arrays[name] = _integers(batch.column(name))
+            if name == "key_hash" and np.count_nonzero(arrays[name] == NULL) != batch.column(name).null_count:
                 raise CheckerGaveUp(f"a {name} is the number that stands for null")
-    made: Any = kind  # the fields of a NamedTuple that is not known here
-    return made(**found)
+    row_type: Any = kind  # the fields of a NamedTuple that is not known here
+    return row_type(**arrays)
 
 
 def _integers(column: pa.Array) -> Array:
     if column.type.bit_width != 64:
         column = column.cast(pa.int64())
     if column.null_count == len(column):
-        found = np.full(len(column), NULL, np.int64)
-        found.setflags(write=False)  # as those of Arrow: arrays of another kind would be compiled for once more
-        return found
+        nulls = np.full(len(column), NULL, np.int64)
+        nulls.setflags(write=False)  # as those of Arrow: arrays of another kind would be compiled for once more
+        return nulls
     return (pc.fill_null(column, NULL) if column.null_count else column).to_numpy()
 
 
 def widen(table: Array, room: int) -> Array:
-    """A table with room for so many rows; the new ones are 0."""
+    """Return a table with room for so many rows; the new rows are 0."""
     return np.concatenate((table, np.zeros((room - len(table), *table.shape[1:]), table.dtype)))
 
 
-# --- span
-# Where a broker's events begin and end, and whether any is missing between.
+# ---------- the first and the last event
 
 
 class Span:
-    """The first and the last event so far, and how many there are."""
+    """The first and the last event so far, and the number of events."""
 
     def __init__(self) -> None:
         self.rows, self.first_seq, self.last_seq = 0, 0, 0
         self._first_op, self._last_op = 0, 0
 
     def follow(self, c: Any) -> None:
-        """Take in a batch.
+        """Read a batch.
 
         Raises:
-            GivenUp: an event is there twice, or is not in order.
+            CheckerGaveUp: an event is there twice, or out of order.
         """
         if (c.seq[1:] <= c.seq[:-1]).any() or (self.rows and c.seq[0] <= self.last_seq):
             raise CheckerGaveUp("an event is there twice, or is not in order")
@@ -108,13 +112,13 @@ class Span:
         self.last_seq, self._last_op = int(c.seq[-1]), int(c.op[-1])
 
     def end(self, config: int, end: int, sampled: bool) -> Whole:
-        """What that tells of the whole; `config` and `end`: the numbers of these ops."""
+        """Return what the span says about the whole trace; `config` and `end` are the numbers of these ops."""
         gapped = sampled or self.rows != self.last_seq - self.first_seq + 1
         return Whole(self._first_op == config, self._last_op == end, gapped)
 
 
 class Whole(NamedTuple):
-    """Whether the trace starts with CONFIG, ends with END, and misses events between."""
+    """The completeness of a trace: it starts with CONFIG, ends with END, and has a gap."""
 
     starts: bool
     ended: bool
@@ -122,21 +126,20 @@ class Whole(NamedTuple):
 
     @property
     def all(self) -> bool:
-        """Whether nothing is missing from the start on."""
+        """True if no event is missing since the start."""
         return self.starts and not self.gapped
 
 
-# --- in_force
-# The settings that are in force at each event.
+# ---------- effective settings
 
 MAX_CHANGES: Final = 10_000
 
 SettingValues = Mapping[str, Any]
-"""By their columns: those of the system, `limit_now` and `limit_before`; None for what is not told."""
+"""Setting values by column: those of the system, `limit_now` and `limit_before`; None for an unknown value."""
 
 
 class SettingsSource(NamedTuple):
-    """The settings of a system, the columns made of them, and their values, as its `AuditParts` have them."""
+    """The settings of a system, their columns and the function that computes their values."""
 
     kinds: Mapping[str, type]
     columns: Iterable[str]
@@ -144,17 +147,17 @@ class SettingsSource(NamedTuple):
 
 
 class EffectiveSettings:
-    """The settings at the end of the last batch, and the classes of settings that were met.
+    """The settings at the end of the last batch, and the classes of settings so far.
 
-    A row of their table has the columns of the system in their order, `limit_now`, `limit_before`, and the number of
-    the class. A class is what rules are asked about by: what `asked` makes of the settings, and what is not named.
-    `config`: the number of the op.
+    A row of the settings table holds the columns of the system, `limit_now`, `limit_before`, and the number of the
+    class. A class combines the values that rules ask for, as `asked` selects them, and the settings that the CONFIG
+    lacks. `config` is the number of the op CONFIG.
     """
 
-    def __init__(self, told: SettingsSource, config: int, asked: Callable[[SettingValues], SettingValues]) -> None:
+    def __init__(self, source: SettingsSource, config: int, asked: Callable[[SettingValues], SettingValues]) -> None:
         self.unread = False
-        self._told, self._config, self._asked = told, config, asked
-        self._columns = (*told.columns, "limit_now", "limit_before")
+        self._source, self._config, self._asked = source, config, asked
+        self._columns = (*source.columns, "limit_now", "limit_before")
         self._now = [NULL] * len(self._columns) + [0]
         self._first: ConfigObject | None = None
         self._limit: int | None = None
@@ -163,11 +166,11 @@ class EffectiveSettings:
         self._class_of(dict.fromkeys(self._columns), frozenset())
 
     def follow(self, c: Any, batch: pa.RecordBatch) -> tuple[Array, Array]:
-        """The settings that are in force in a batch, a row each, and which of them is at each event.
+        """Return the table of settings that are effective in a batch, and the row of this table for each event.
 
         Raises:
-            GivenUp: they change too often.
-            UsageError: a CONFIG is none.
+            CheckerGaveUp: the settings change too often.
+            UsageError: a CONFIG is no config object.
         """
         changes = c.op == self._config
         at = np.flatnonzero(changes)
@@ -183,14 +186,14 @@ class EffectiveSettings:
         self._changes += 1
         if self._changes > MAX_CHANGES:
             raise CheckerGaveUp("settings change too often")
-        config = parse_config(text, self._told.kinds, where)
+        config = parse_config(text, self._source.kinds, where)
         if self._changes == 1:
             self._first = config
         self.unread |= config is None
         limit = None if config is None else config["max_size_bytes"]
-        values = (*self._told.values([self._first, config])[-1], limit, self._limit)
+        values = (*self._source.values([self._first, config])[-1], limit, self._limit)
         self._limit = limit
-        untold = frozenset() if config is None else frozenset(unnamed_settings(config, self._told.kinds))
+        untold = frozenset() if config is None else frozenset(unnamed_settings(config, self._source.kinds))
         number = self._class_of(dict(zip(self._columns, values, strict=True)), untold)
         return [*(NULL if value is None else int(value) for value in values), number]
 
@@ -199,6 +202,6 @@ class EffectiveSettings:
         return self._classes.setdefault(key, len(self._classes))
 
     def kind(self, row: Mapping[str, Any], number: int, events: int) -> EventKind:
-        """Events of a class of settings."""
-        asked, untold = list(self._classes)[number]
-        return EventKind({**row, **dict(asked)}, untold, events)
+        """Return the kind for events of a class of settings."""
+        values, untold = list(self._classes)[number]
+        return EventKind({**row, **dict(values)}, untold, events)

@@ -1,4 +1,10 @@
-"""The events of one broker as every fold takes them in, and what it tells of them whatever its rules are."""
+"""The events of one broker as every checker reads them, and the result that does not depend on the system.
+
+`check_batches` feeds batches to a `BrokerChecker` and returns its result. A `BrokerChecker` reads each batch through
+`Events`, which tracks the span, the effective settings and the kinds of events. `EventKinds` counts how many events of
+each kind there are, and which columns they record. From these counts an audit computes, without reading the events
+again, how many events each rule applies to.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +24,7 @@ from entrycache_trace.jit import Array, jit
 
 
 class Events(Generic[R]):
-    """The names, the settings in force, the kinds of events, and where they begin and end; `rows`: their columns."""
+    """The text numbers, the effective settings, the event kinds and the span of a broker; `rows` are its columns."""
 
     def __init__(
         self, rows: type[R], names: Mapping[str, TextNumbers], in_force: EffectiveSettings, kinds: EventKinds
@@ -27,10 +33,10 @@ class Events(Generic[R]):
         self._rows = rows
 
     def read(self, batch: pa.RecordBatch) -> tuple[R, Array]:
-        """The arrays of a batch, and the table of the settings that are in force in it.
+        """Return the arrays of a batch, and the table of the settings that are effective in it.
 
         Raises:
-            GivenUp, UsageError: they are not what a fold decides.
+            CheckerGaveUp, UsageError: the checker cannot decide these events.
         """
         c = read_arrays(batch, self.names, self._rows)
         settings, numbers = self.in_force.follow(c, batch)
@@ -39,7 +45,7 @@ class Events(Generic[R]):
         self.kinds.follow(c, settings)
         return c, settings
 
-    def folded(
+    def result(
         self,
         whole: Whole,
         clean: frozenset[str],
@@ -48,9 +54,9 @@ class Events(Generic[R]):
         open_bytes: int = 0,
         numbered: bool = False,
         unlinked: bool = False,
-        grounds: frozenset[str] = frozenset(),
+        sufficient_conditions: frozenset[str] = frozenset(),
     ) -> CheckerResult:
-        """What the fold tells, now that there are no more."""
+        """Return the checker's result after the last event."""
         return CheckerResult(
             row_count=self.span.rows,
             first_seq=self.span.first_seq,
@@ -64,12 +70,11 @@ class Events(Generic[R]):
             unread=self.in_force.unread,
             kinds=tuple(self.kinds.of(self.in_force)),
             clean=clean,
-            grounds=grounds,
+            sufficient_conditions=sufficient_conditions,
         )
 
 
-# --- kinds
-# How many events of each kind there are, and what they are told: what the rules are asked about.
+# ---------- kinds of events
 
 MAX_KINDS: Final = 1 << 13
 MAX_NAMES: Final = 1 << 10
@@ -79,10 +84,10 @@ _NAMES: Final = ("op", "cause", "origin")
 
 
 class EventKinds:
-    """A count of each op, cause, origin, class of settings, and mask of what is told.
+    """The number of events for each op, cause, origin, class of settings, and mask of recorded columns.
 
-    `columns`: what rules ask of whether it is null; a mask has a bit for each that is told. `truths`: flags of which
-    they ask what they say, too. `metered`: METRICS and END, which are few and tell more: their counters.
+    Rules ask whether `columns` are null; the mask has a bit for each one that is not. They also ask for the value of
+    the flags `truths`. `metered` are METRICS and END, which are few and are counted with their counters.
     """
 
     def __init__(
@@ -98,13 +103,13 @@ class EventKinds:
         self._counts = np.zeros(MAX_KINDS, np.int64)
         self._found = np.zeros(MAX_KINDS, np.int64)
         self._state = np.zeros(1, np.int64)
-        self._told: Counter[tuple[int, tuple[str, ...]]] = Counter()
+        self._metered_kinds: Counter[tuple[int, tuple[str, ...]]] = Counter()
 
     def follow(self, c: Any, settings: Array) -> None:
-        """Count the events of a batch but METRICS and END.
+        """Count the events of a batch except METRICS and END.
 
         Raises:
-            GivenUp: there are too many kinds.
+            CheckerGaveUp: there are too many kinds.
         """
         most = max(int(settings[:, -1].max()) + 1, *(len(self._listed[name]) for name in _NAMES if name in c._fields))
         if most > MAX_NAMES or not self._count(c, settings):
@@ -117,7 +122,7 @@ class EventKinds:
         )
 
     def _keys_of(self, c: Any, settings: Array) -> Array:
-        """The number of each event's kind: of its settings, origin, cause and op, ten bits each, and its mask."""
+        """Return the key of each event's kind: settings, origin, cause and op with ten bits each, and the mask."""
         mask = np.zeros(len(c.seq), np.int64)
         for bit, name in enumerate(self._columns):
             _mark_told(mask, getattr(c, name), _null_number(name), bit)
@@ -127,19 +132,19 @@ class EventKinds:
         _complete_keys(mask, c.op, c.cause, origin, c.settings, settings)
         return mask
 
-    def tell(self, c: Any, i: int, settings: Array, told: Mapping[str, int]) -> None:
-        """Count a METRICS or END event, with its counters."""
+    def count_metered(self, c: Any, i: int, settings: Array, counters: Mapping[str, int]) -> None:
+        """Count a METRICS or END event with its counters."""
         one = type(c)(*(column[i : i + 1] for column in c))
-        self._told[int(self._keys_of(one, settings)[0]), tuple(sorted(told))] += 1
+        self._metered_kinds[int(self._keys_of(one, settings)[0]), tuple(sorted(counters))] += 1
 
     def of(self, in_force: EffectiveSettings) -> Iterator[EventKind]:
-        """One event of each kind, and how many there are."""
+        """Yield each kind with its number of events."""
         for number in range(int(self._state[0])):
             row, settings = self._row(int(self._found[number]))
             yield in_force.kind(row, settings, int(self._counts[number]))
-        for (key, told), events in self._told.items():
+        for (key, counter_names), events in self._metered_kinds.items():
             row, settings = self._row(key)
-            yield in_force.kind({**row, "value": dict.fromkeys(told, 1)}, settings, events)
+            yield in_force.kind({**row, "value": dict.fromkeys(counter_names, 1)}, settings, events)
 
     def _row(self, key: int) -> tuple[dict[str, Any], int]:
         row: dict[str, Any] = {name: 1 if key >> bit & 1 else None for bit, name in enumerate(self._columns)}
@@ -158,18 +163,18 @@ def _null_number(name: str) -> int:
 
 @jit
 def _mark_told(mask: Any, column: Any, null: int, bit: int) -> None:
-    told = np.int64(1) << bit
+    flag_bit = np.int64(1) << bit
     for i in range(len(column)):
         if column[i] != null:
-            mask[i] |= told
+            mask[i] |= flag_bit
 
 
 @jit
 def _mark_true(mask: Any, column: Any, bit: int) -> None:
-    told = np.int64(1) << bit
+    flag_bit = np.int64(1) << bit
     for i in range(len(column)):
         if column[i] == 1:
-            mask[i] |= told
+            mask[i] |= flag_bit
 
 
 @jit
@@ -205,53 +210,52 @@ def _count_kinds(
 
 
 def counters_at(batch: pa.RecordBatch, at: Array) -> Iterator[tuple[int, dict[str, int]]]:
-    """The counters of METRICS and END events, each with its place in the batch.
+    """Yield the counters of METRICS and END events, each with its index in the batch.
 
     Raises:
-        GivenUp: evaluators may read one in different ways.
+        CheckerGaveUp: backends may read a counter differently.
     """
     texts = batch.column("value").take(pa.array(at)).cast(pa.string()).to_pylist()
     return ((i, parse_counters(text)) for i, text in zip(at.tolist(), texts, strict=True))
 
 
 def parse_counters(text: str | None) -> dict[str, int]:
-    """The counters in the value of METRICS or END.
+    """Parse the counters in the value of METRICS or END.
 
     Raises:
-        GivenUp: evaluators may read it in different ways.
+        CheckerGaveUp: backends may read it differently.
     """
     if not text:
         return {}
     try:
-        told = parse_json(text)
+        counters = parse_json(text)
     except ValueError:
         raise CheckerGaveUp("a value is not JSON") from None
-    if not isinstance(told, dict):
+    if not isinstance(counters, dict):
         return {}
-    if any(type(value) is not int for value in told.values()):
+    if any(type(value) is not int for value in counters.values()):
         raise CheckerGaveUp("a counter is no integer")
-    return told
+    return counters
 
 
-# --- following
-# One broker's batches, one after the other.
+# ---------- the loop over the batches
 
 
 class BrokerChecker(Protocol):
-    """What is kept of one broker between two batches."""
+    """The state of a checker for one broker between two batches."""
 
     def follow(self, batch: pa.RecordBatch) -> None:
-        """Take in a batch."""
+        """Read a batch."""
 
     def end(self) -> CheckerResult:
-        """What the events tell, now that there are no more."""
+        """Return the result after the last event."""
 
 
 def check_batches(broker: BrokerChecker, batches: Iterator[pa.RecordBatch]) -> CheckerResult:
-    """Fold them.
+    """Feed all batches to the checker of a broker, and return its result.
 
     Raises:
-        GivenUp: the events are too many, too varied, or not what a trace holds.
+        CheckerGaveUp: the events are too many, too varied, or not what a trace holds.
     """
     try:
         for batch in batches:

@@ -1,4 +1,9 @@
-"""What all loops speak in: null, and a note that a rule's window has to look."""
+"""Building blocks of compiled loops: null, flags, comparisons with unknown values, and hash tables.
+
+A loop flags a rule where it is not certain that an event keeps it; the rule's window then decides. The hash tables use
+open addressing and stand in numpy arrays: one maps integers to small numbers, the other maps positions (cache, ledger,
+entry) to rows with further fields.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +14,11 @@ import numpy as np
 from entrycache_trace.jit import Array, jit
 
 NULL: Final = -(1 << 63)
-"""Null in a column of integers; no column of a trace may hold it but `key_hash`."""
+"""Null in a column of integers; no column of a trace may hold this value except `key_hash`."""
 
 
 def new_flags(rules: int) -> Array:
-    """A table with a row a rule: how often something was met that the rule's window has to look at, and where first."""
+    """Return a table with a row for each rule: the number of flagged events, and the first of them."""
     import numpy as np  # noqa: PLC0415 - of the extra `trace`
 
     return np.zeros((rules, 2), np.int64)
@@ -21,31 +26,33 @@ def new_flags(rules: int) -> Array:
 
 @jit
 def flag(flags: Any, rule: int, seq: int) -> None:
-    """Note that a rule's window has to look at an event."""
+    """Flag a rule at an event: its window must decide."""
     if flags[rule, 0] == 0:
         flags[rule, 1] = seq
     flags[rule, 0] += 1
 
 
 @jit
-def numbers_differ(told: int, wanted: int) -> bool:
-    """Whether two numbers are known to be two."""
-    return told != NULL and wanted != NULL and told != wanted
+def numbers_differ(number: int, expected: int) -> bool:
+    """Return whether two numbers are both known and differ."""
+    return number != NULL and expected != NULL and number != expected
 
 
 @jit
 def names_differ(name: int, other: int) -> bool:
-    """Whether two names are known to be two."""
+    """Return whether two names are both known and differ."""
     return name != 0 and other != 0 and name != other
 
 
-# --- passes
-# Passes stand one after the other, each between its begin and its end.
+# ---------- passes
 
 
 @jit
 def is_out_of_pass(begins: bool, belongs: bool, within: bool, pass_id: int, seq: int, open_pass: int) -> bool:
-    """Whether an event that begins a pass, or belongs to one, or stands behind what does, breaks into the open one."""
+    """Return whether an event breaks into the open pass.
+
+    `begins`: it begins a pass. `belongs`: it is part of one. `within`: it directly follows an event of a pass.
+    """
     if begins:
         return open_pass != NULL or pass_id != seq
     if belongs:
@@ -53,21 +60,20 @@ def is_out_of_pass(begins: bool, belongs: bool, within: bool, pass_id: int, seq:
     return within and open_pass != NULL
 
 
-# --- hashing
-# A table from an integer to a small number, with open addressing: for what is looked up at every event.
+# ---------- a hash table of integers
 
 FREE = -1
 
 
 def new_table(least: int) -> tuple[Array, Array]:
-    """Keys and values with room for twice as many as `least`, all free."""
+    """Return empty keys and values with room for twice as many as `least`."""
     size = 1 << max(10, (2 * least - 1).bit_length())
     return np.zeros(size, np.int64), np.full(size, FREE, np.int32)
 
 
 @jit
 def hash_slot(key: int, mask: int) -> Any:
-    """Where to begin to look for a key."""
+    """Return the slot at which the search for a key begins."""
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(32)
     return np.int64(mixed & np.uint64(mask))
@@ -75,7 +81,7 @@ def hash_slot(key: int, mask: int) -> Any:
 
 @jit
 def find(keys: Any, values: Any, key: int) -> int:
-    """The value of a key, `FREE` if it has none."""
+    """Return the value of a key, or `FREE` if it has none."""
     mask = len(keys) - 1
     at = hash_slot(key, mask)
     while values[at] != FREE:
@@ -87,7 +93,7 @@ def find(keys: Any, values: Any, key: int) -> int:
 
 @jit
 def put(keys: Any, values: Any, key: int, value: int) -> None:
-    """Give a value to a key that has none."""
+    """Add a key that is not in the table."""
     mask = len(keys) - 1
     at = hash_slot(key, mask)
     while values[at] != FREE:
@@ -97,7 +103,7 @@ def put(keys: Any, values: Any, key: int, value: int) -> None:
 
 @jit
 def drop(keys: Any, values: Any, key: int) -> None:
-    """Forget a key that has a value, and close the gap."""
+    """Remove a key that is in the table, and close the gap."""
     mask = len(keys) - 1
     at = hash_slot(key, mask)
     while keys[at] != key or values[at] == FREE:
@@ -116,26 +122,25 @@ def drop(keys: Any, values: Any, key: int) -> None:
 
 @jit
 def copy_table(keys: Any, values: Any, into_keys: Any, into_values: Any) -> None:
-    """Put all that one table has into another."""
+    """Copy all keys of one table into another."""
     for at in range(len(keys)):
         if values[at] != FREE:
             put(into_keys, into_values, keys[at], values[at])
 
 
-# --- positions
-# A table of positions, with open addressing: a row each, whose first fields are these; the others are a system's.
+# ---------- a hash table of positions
 
 USED, CACHE, LEDGER, ENTRY = range(4)
 LEAST_ROOM = 1 << 12
 
 
 def new_positions(fields: int) -> Array:
-    """A table without any."""
+    """Return an empty table of positions."""
     return np.zeros((LEAST_ROOM, fields), np.int64)
 
 
 def with_positions(table: Array, most: int) -> Array:
-    """The table, with room for so many positions."""
+    """Return the table, widened if it lacks room for so many positions."""
     if 2 * most <= len(table):
         return table
     wider = np.zeros((1 << (4 * most).bit_length(), table.shape[1]), np.int64)
@@ -150,7 +155,7 @@ def _home(cache: int, ledger: int, entry: int, mask: int) -> int:
 
 @jit
 def position(table: Any, cache: int, ledger: int, entry: int) -> int:
-    """Where a position stands in the table, or would."""
+    """Return the row of a position, or the free row where it would stand."""
     mask = len(table) - 1
     at = _home(cache, ledger, entry, mask)
     while table[at, USED]:
@@ -162,7 +167,7 @@ def position(table: Any, cache: int, ledger: int, entry: int) -> int:
 
 @jit
 def occupy(table: Any, at: int, cache: int, ledger: int, entry: int) -> bool:
-    """Make a position of a free place, if it is free; its other fields are those that stood there."""
+    """Give a free row to a position; return False if the row is taken. The other fields keep their old values."""
     if table[at, USED]:
         return False
     table[at, USED], table[at, CACHE], table[at, LEDGER], table[at, ENTRY] = 1, cache, ledger, entry
@@ -171,7 +176,7 @@ def occupy(table: Any, at: int, cache: int, ledger: int, entry: int) -> bool:
 
 @jit
 def forget(table: Any, at: int) -> None:
-    """Free the place of a position, and close the gap."""
+    """Free the row of a position, and close the gap."""
     mask = len(table) - 1
     gap = at
     while True:

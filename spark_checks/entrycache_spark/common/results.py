@@ -1,4 +1,9 @@
-"""What an audit answers."""
+"""The results of an audit: violations, findings by broker and rule, and verdicts.
+
+A backend returns `Findings`: for each broker and rule a `RuleFinding`, with the violations and the reasons why a part
+could not be decided. `merge_brokers` adds up the brokers, `verdict_of` turns a finding into a `Verdict`, and
+`AuditResult` is what a caller of an audit receives.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,7 @@ from typing import NamedTuple
 
 
 class Verdict(Enum):
-    """The answer for one rule."""
+    """The verdict of one rule."""
 
     CONFORMS = "conforms"
     VIOLATES = "violates"
@@ -18,7 +23,7 @@ class Verdict(Enum):
 
 
 class Violation(NamedTuple):
-    """One offending event, with what shows it."""
+    """One offending event, with the events that prove it."""
 
     rule: str
     broker: str
@@ -31,29 +36,29 @@ class Violation(NamedTuple):
 
 @dataclass(frozen=True)
 class RuleFinding:
-    """What one engine found out about one rule."""
+    """The findings of one backend about one rule."""
 
     checked: int
     violations: tuple[Violation, ...]
     undecided: tuple[str, ...]
-    """Why a part of the trace could not be decided, one line each."""
+    """The reasons why a part of the trace could not be decided, one line each."""
     unchecked: tuple[str, ...] = ()
-    """Which events the rule was not asked about, since they are not told what it needs, one line each."""
+    """The events that the rule skipped because they lack a value it needs, one line each."""
     differences: tuple[str, ...] = ()
-    """What rows show of entries that the rows before them do not, one line each; replay alone tells them."""
+    """The differences between a row and the rows before it, one line each. Only replay reports them."""
 
 
 Findings = Mapping[str, Mapping[str, RuleFinding]]
-"""What an engine found out of each broker: by its name, then by the rule."""
+"""The findings of a backend: by broker name, then by rule."""
 
 
 @dataclass(frozen=True)
 class AuditResult:
-    """The verdict of every rule, the violations in a fixed order, and what was left undecided.
+    """The verdict of every rule, the violations in a fixed order, and the notes about what was not decided.
 
-    `brokers`: the verdicts of each broker by itself. `kernel`: what evaluated the rules, where an engine has several.
-    `unwritten`: why the violations could not be written into a file, empty where they were. `judged`: of an audit of
-    what is new alone the brokers that it judged; then `violations` are those that were not told before.
+    `brokers` holds the verdicts of each broker. `kernel` names what evaluated the rules, if an engine has several ways.
+    `unwritten` says why the violations could not be written to a file; it is empty if they were. `judged` is set by an
+    audit of a growing folder: the brokers that it judged. Then `violations` are only those not reported before.
     """
 
     rules: Mapping[str, Verdict]
@@ -68,13 +73,19 @@ class AuditResult:
 
     @property
     def undecided(self) -> tuple[str, ...]:
-        """The brokers of which no rule was decided: they were checked, and neither keep nor break one for certain."""
+        """The brokers for which no rule was decided.
+
+        Their events were checked, but no rule certainly holds or is certainly violated.
+        """
         decided = {Verdict.CONFORMS, Verdict.VIOLATES}
         return tuple(broker for broker, own in self.brokers.items() if decided.isdisjoint(own.values()))
 
     @property
     def exit_code(self) -> int:
-        """1 if a rule is violated, 2 if none was checked, else 0; of what is new alone, 1 if a violation is."""
+        """1 if a rule is violated, 2 if none was checked, else 0.
+
+        For an audit of a growing folder: 1 if there is a new violation.
+        """
         if self.judged is not None and self.brokers:
             return int(bool(self.violations))
         if Verdict.VIOLATES in self.rules.values():
@@ -83,7 +94,10 @@ class AuditResult:
 
 
 def verdict_of(finding: RuleFinding) -> Verdict:
-    """A violation is one whatever is missing; what was not checked at all is never called conforming."""
+    """Return the verdict of a finding.
+
+    A violation counts even if events are missing. A rule that checked no event never conforms.
+    """
     if finding.violations:
         return Verdict.VIOLATES
     if finding.checked == 0:
@@ -92,7 +106,7 @@ def verdict_of(finding: RuleFinding) -> Verdict:
 
 
 def merge_brokers(found: Findings) -> dict[str, RuleFinding]:
-    """What was found of all brokers, by rule: brokers in the order of their names."""
+    """Merge the findings of all brokers by rule, in the order of the broker names."""
     named = [found[broker] for broker in sorted(found)]
     return {
         rule: RuleFinding(
@@ -107,7 +121,7 @@ def merge_brokers(found: Findings) -> dict[str, RuleFinding]:
 
 
 def sort_violations(violations: Iterable[Violation]) -> tuple[Violation, ...]:
-    """One violation an event and rule, sorted."""
+    """Return the violations in order, at most one for an event and rule."""
     first: dict[tuple[str, str, int], Violation] = {}
     for found in sorted(violations, key=lambda v: (v.rule, v.broker, v.seq, v.expected, v.observed)):
         first.setdefault((found.rule, found.broker, found.seq), found)

@@ -1,12 +1,30 @@
-"""What a rule needs to be told: columns of its events, settings of their CONFIG, counters in their value.
+"""The rule files: one SQL file a rule, written in Spark's SQL and divided into sections.
 
-A rule file has one line a need in its section `-- needs`: NAME of EVENTS, or NAME or NAME of EVENTS where one of them
-is enough. NAME is a column, `CONFIG.` and a setting, or `value.` and a counter; an event is an op, or an op with its
-cause, or with cause and origin (`*`: any). `ever` before a NAME whose null says something too (an entry without a
-count): it is lacking only where it is told in no event. All engines read the same lines.
+`checked` selects the rows that the rule applies to. `witness` is a number for each row: a broker conforms if the
+numbers add up to `balance` (default 0). `same witness` names another rule whose witness also proves this rule.
+`window` is a query over `events` and `brokers` that returns the violations; it decides wherever the witness proves
+nothing. `token(a, b)` is a 32-bit hash, and `counter(value, 'name')` reads a number from a JSON text.
 
-An event that lacks one of its needs is not checked by the rule; a broker in which no event is told it is not checked at
-all. That is said, and it is neither a violation nor does it make an answer inconclusive.
+`unless` is a query over `marked`. It returns the brokers for which a balanced sum proves nothing, because sums do not
+show an order in time.
+
+`sufficient` names sufficient conditions, joined by `and`. They are columns of the view `sufficient`, which has one row
+a broker and needs no windows that grow with the trace; a single-pass checker reports them by the same names. If they
+hold, the broker conforms. If one fails, or if events are missing, they prove nothing.
+
+`needs` lists what an event must record before the rule applies to it, one line each: `NAME of EVENTS`, or
+`NAME or NAME of EVENTS` if one of them is enough. NAME is a column, `CONFIG.` and a setting, or `value.` and a
+counter. An event is an op, an op and a cause, or an op, a cause and an origin (`*` matches any). `ever` before NAME
+means that a null is information too: the value is missing only if no event has it. An event that lacks a need is not
+checked. A broker in which no event has it is not checked at all. A note reports both; neither is a violation.
+
+`over VIEW` is a condition on the rows of a shared view (`rules/SYSTEM/shared/VIEW.sql`; `rows` stands for `events`). A
+row that fulfils it is a violation, described by `expected`, `observed`, `life`, `seqs` and `sure`. One scan decides all
+rules over a view. A condition over `rows` is its own witness.
+
+`as RULE of SYSTEM`, on a line of its own, takes the text of another rule: sections that this file lacks, and its
+conditions in addition to those of this file. The witness is taken only if this file adds nothing. If a system lacks a
+view, it uses the view of the first system. A view may use another one by its name, `over_VIEW`.
 """
 
 from __future__ import annotations
@@ -32,7 +50,10 @@ EventRow = Mapping[str, Any]
 
 
 class Need(NamedTuple):
-    """One line: any of `names` is enough in each of `events` (op, cause and origin; None: any)."""
+    """One line of a section `needs`: one of `names` is enough in each of `events`.
+
+    An event is an op, a cause and an origin; None matches any.
+    """
 
     names: tuple[str, ...]
     events: tuple[tuple[str | None, ...], ...]
@@ -44,53 +65,53 @@ class Need(NamedTuple):
         return tuple(name.removeprefix(CONFIG_PREFIX) for name in self.names if name.startswith(CONFIG_PREFIX))
 
     @property
-    def about(self) -> str:
-        """The events, as SQL."""
+    def events_sql(self) -> str:
+        """The SQL condition that selects the events."""
         return " or ".join(f"({_event_sql(event)})" for event in self.events)
 
     def only(self, event: tuple[str | None, ...]) -> Need:
-        """The same of one of its events."""
+        """Return the need for one of its events."""
         return self._replace(events=(event,))
 
     @property
-    def lacks(self) -> str:
-        """Whether such an event is not told what is needed, as SQL."""
+    def missing_sql(self) -> str:
+        """The SQL condition that holds if such an event lacks the need."""
         return " and ".join(_missing_sql(name) for name in self.names)
 
-    def speaks_of(self, row: EventRow) -> bool:
-        """Whether it is about an event."""
+    def applies_to(self, row: EventRow) -> bool:
+        """Return whether an event is one of the need's events."""
         return any(
             all(part is None or row.get(column) == part for column, part in zip(_COLUMNS, event, strict=False))
             for event in self.events
         )
 
-    def is_untold(
+    def is_missing(
         self, row: EventRow, untold: Container[str], counters: Callable[[EventRow], Mapping[str, int]]
     ) -> bool:
-        """Whether such an event is not told what is needed; `untold`: the settings that its CONFIG does not name."""
+        """Return whether such an event lacks the need; `untold` are the settings that its CONFIG does not name."""
         for name in self.names:
             if name.startswith(CONFIG_PREFIX):
-                told = name.removeprefix(CONFIG_PREFIX) not in untold
+                present = name.removeprefix(CONFIG_PREFIX) not in untold
             elif name.startswith(VALUE_PREFIX):
-                told = name.removeprefix(VALUE_PREFIX) in counters(row)
+                present = name.removeprefix(VALUE_PREFIX) in counters(row)
             else:
-                told = row[name] is not None
-            if told:
+                present = row[name] is not None
+            if present:
                 return False
         return True
 
     def note(self, broker: str, rules: Iterable[str], rows: int, lacking: int) -> str:
-        """What is said of events that lack it."""
+        """Describe the events that lack the need."""
         events = ", ".join(" ".join(part or "*" for part in event) for event in self.events)
         name, ids = " or ".join(self.names), ", ".join(sorted(rules))
         return (
-            f"broker {broker!r}: {name} is not told in {lacking} of {rows} events ({events}); not checked there: {ids}"
+            f"broker {broker!r}: {name} is missing in {lacking} of {rows} events ({events}); not checked there: {ids}"
         )
 
 
 def _event_sql(event: tuple[str | None, ...]) -> str:
-    told = [(column, part) for column, part in zip(_COLUMNS, event, strict=False) if part is not None]
-    return " and ".join(f"{column} = '{part}'" for column, part in told)
+    parts = [(column, part) for column, part in zip(_COLUMNS, event, strict=False) if part is not None]
+    return " and ".join(f"{column} = '{part}'" for column, part in parts)
 
 
 def _missing_sql(name: str) -> str:
@@ -102,44 +123,44 @@ def _missing_sql(name: str) -> str:
 
 
 def parse_needs(text: str) -> tuple[Need, ...]:
-    """The needs that the lines of a section say.
+    """Parse the lines of a section `needs`.
 
     Raises:
-        ValueError: a line is none.
+        ValueError: a line does not have the form of a need.
     """
-    found = []
+    needs = []
     for line in text.strip().splitlines():
-        said = _LINE.fullmatch(line.strip())
-        if said is None:
+        match = _LINE.fullmatch(line.strip())
+        if match is None:
             raise ValueError(f"{line!r}: expected NAME of EVENTS")
         events = tuple(
-            tuple(None if part == "*" else part for part in event.split()) for event in said["events"].split(", ")
+            tuple(None if part == "*" else part for part in event.split()) for event in match["events"].split(", ")
         )
-        found.append(Need(tuple(said["names"].split(" or ")), events, said["ever"] is not None))
-    return tuple(found)
+        needs.append(Need(tuple(match["names"].split(" or ")), events, match["ever"] is not None))
+    return tuple(needs)
 
 
 class NeedCounts(NamedTuple):
-    """How many events of a broker a need is about, and how many lack it."""
+    """The number of a broker's events that a need applies to, and the number of those that lack it."""
 
     rows: int
     lacking: int
 
     @property
     def never(self) -> bool:
-        """Whether none of them is told it."""
+        """True if all events that the need applies to lack it."""
         return 0 < self.rows == self.lacking
 
 
-def rules_without_needs(needs: Mapping[str, Iterable[Need]], told: Mapping[Need, NeedCounts]) -> frozenset[str]:
-    """The rules that a broker is not asked about: none of their events is told one of their needs."""
-    return frozenset(rule for rule, own in needs.items() if any(told[need].never for need in own if need in told))
+def rules_without_needs(needs: Mapping[str, Iterable[Need]], counts: Mapping[Need, NeedCounts]) -> frozenset[str]:
+    """Return the rules that do not apply to a broker, because all events lack one of their needs."""
+    return frozenset(rule for rule, own in needs.items() if any(counts[need].never for need in own if need in counts))
 
 
 def describe_missing(
     broker: str, needs: Mapping[str, Iterable[Need]], told: Mapping[Need, NeedCounts]
 ) -> dict[str, list[str]]:
-    """What is said of a broker's events that lack something, by rule."""
+    """Describe, by rule, the events of a broker that lack a need."""
     found: dict[str, list[str]] = {}
     for need, counts in told.items():
         rules = [rule for rule, own in needs.items() if need in own]
@@ -148,39 +169,15 @@ def describe_missing(
     return found
 
 
-# --- rulefiles
-# The rule files: one SQL text a rule, written for Spark, in sections.
-#
-# `checked` says which rows the rule speaks about. `witness` is a number a row; a broker conforms where its sum
-# equals `balance` (default 0); `same witness` names another rule whose witness proves this one too. `window` is a
-# query over `events` and `brokers` that returns the violations; it decides wherever the witnesses do not prove
-# the rule. `token(a, b)` is a 32-bit hash, `counter(value, 'name')` a number in a JSON text.
-#
-# `unless` is a query over `marked` for the brokers of which a balanced sum proves nothing: what sums cannot show, such as
-# an order in time, by a few columns of a few events.
-#
-# `settled` names grounds, joined by `and`: columns of the one row a broker of the view `settled`, built without windows
-# that grow with the trace, or what a fold calls by these names. Where they hold, the broker conforms. They say nothing
-# where they do not, nor where events are missing.
-#
-# `needs` says what an event must be told for the rule to be asked about it (entrycache_spark.common.rule_files).
-#
-# `over VIEW` is a condition on the rows of a view that several rules share (`rules/SYSTEM/shared/VIEW.sql`; `rows` stands
-# for `events` itself): a row that fulfils it is a violation, described by `expected`, `observed`, `life`, `seqs` and
-# `sure`. All rules over one view are decided in one scan of it. A condition over `rows` is its own witness.
-#
-# `as RULE of SYSTEM`, a line of its own: the rule says what that one says, so that its text stands once. Its sections
-# are taken where the file has none of that name, its conditions besides those of the file; its witness only where nothing
-# is added to it. There may be several such lines. A view that a system has not is that of the first system; a view may
-# ask another one by its name, `over_VIEW`.
+# ---------- rule files
 
 _HEADING: Final = re.compile(
-    r"^-- (as \S+ of \S+|checked|needs|settled|witness|same witness|balance|unless|window|over \w+|expected|observed|"
-    r"life|seqs|sure)\b[^\n]*\n",
+    r"^-- (as \S+ of \S+|checked|needs|sufficient|witness|same witness|balance|unless|window|over \w+|expected|"
+    r"observed|life|seqs|sure)\b[^\n]*\n",
     re.MULTILINE,
 )
 _OTHER: Final = re.compile(r"as (?P<rule>\S+) of (?P<system>\S+)")
-_PROVING: Final = ("settled", "witness", "same witness", "balance", "unless")
+_PROVING: Final = ("sufficient", "witness", "same witness", "balance", "unless")
 _VIEW: Final = re.compile(r"\bover_(\w+)")
 EVENTS_VIEW: Final = "rows"
 """The view that is `events` itself."""
@@ -188,7 +185,7 @@ EVENTS_VIEW: Final = "rows"
 
 @dataclass(frozen=True)
 class Condition:
-    """What makes a row of a shared view a violation, and how it is described."""
+    """A condition that makes a row of a shared view a violation, with the expressions that describe the violation."""
 
     view: str
     fails: str
@@ -205,7 +202,7 @@ class RuleFile:
 
     id: str
     checked: str
-    settled: str | None
+    sufficient: str | None
     witness: str | None
     balance: str
     window: str | None
@@ -215,49 +212,49 @@ class RuleFile:
 
     @property
     def column(self) -> str:
-        """The id as part of a column name."""
+        """The rule id as part of a column name."""
         return self.id.lower().replace("-", "_")
 
-    def holds(self, grounds: Set[str]) -> bool:
-        """Whether the rule is settled by the grounds that hold."""
-        return self.settled is not None and set(self.settled.split()) - {"and"} <= grounds
+    def holds(self, sufficient_conditions: Set[str]) -> bool:
+        """Return whether the sufficient conditions that hold prove the rule."""
+        return self.sufficient is not None and set(self.sufficient.split()) - {"and"} <= sufficient_conditions
 
 
 def parse_rule(rule_id: str, text: str, same: dict[str, RuleFile] | None = None) -> RuleFile:
-    """The sections of a rule file; `same` holds the rules whose witness it may name."""
-    sections, found = _sections(text)
-    conditions = tuple(_condition(view, own) for view, own in found)
+    """Parse a rule file; `same` holds the rules whose witness it may name."""
+    sections, conditions_by_view = _sections(text)
+    conditions = tuple(_condition(view, own) for view, own in conditions_by_view)
     witness, balance, unless = sections.get("witness"), sections.get("balance", "0"), sections.get("unless")
     if "same witness" in sections:
         other = (same or {})[sections["same witness"]]
         witness, balance, unless = other.witness, other.balance, other.unless
     elif witness is None and conditions and all(condition.view == EVENTS_VIEW for condition in conditions):
         witness = " + ".join(f"case when {condition.fails} then 1 else 0 end" for condition in conditions)
-    parts = (sections["checked"], sections.get("settled"), witness, balance, sections.get("window"))
+    parts = (sections["checked"], sections.get("sufficient"), witness, balance, sections.get("window"))
     return RuleFile(rule_id, *parts, conditions, parse_needs(sections.get("needs", "")), unless)
 
 
 def _sections(text: str) -> tuple[dict[str, str], list[tuple[str, dict[str, str]]]]:
-    """The sections of a rule file, and its conditions with the view of each; with those of the rules that it names."""
+    """Return the sections of a rule file and its conditions by view, including those of the rules that it names."""
     pieces = _HEADING.split(text)
     sections: dict[str, str] = {}
-    found: list[tuple[str, dict[str, str]]] = []
+    conditions_found: list[tuple[str, dict[str, str]]] = []
     others: list[str] = []
     for name, body in zip(pieces[1::2], pieces[2::2], strict=True):
         if name.startswith("as "):
             others.append(name)
         elif name.startswith("over "):
-            found.append((name.removeprefix("over "), {"fails": body.strip()}))
+            conditions_found.append((name.removeprefix("over "), {"fails": body.strip()}))
         else:
-            (found[-1][1] if found and name in _DESCRIBING else sections)[name] = body.strip()
-    alone = len(others) == 1 and not found and "window" not in sections
+            (conditions_found[-1][1] if conditions_found and name in _DESCRIBING else sections)[name] = body.strip()
+    alone = len(others) == 1 and not conditions_found and "window" not in sections
     for other in others:
         named = _OTHER.fullmatch(other)
         assert named is not None
         theirs, conditions = _sections(_text_of(named["rule"], named["system"]))
         sections = {name: body for name, body in theirs.items() if alone or name not in _PROVING} | sections
-        found += conditions
-    return sections, found
+        conditions_found += conditions
+    return sections, conditions_found
 
 
 def _text_of(rule_id: str, system: str) -> str:
@@ -282,7 +279,7 @@ def _condition(view: str, own: dict[str, str]) -> Condition:
 
 @cache
 def all_rules(system: str = DEFAULT_SYSTEM) -> tuple[RuleFile, ...]:
-    """Every rule that traces of a system are checked for, by id."""
+    """Return every rule that traces of a system are checked for, ordered by id."""
     folder = _folder(system)
     texts = {
         item.name.removesuffix(".sql").upper().replace("_", "-"): item.read_text(encoding="utf-8")
@@ -297,24 +294,28 @@ def all_rules(system: str = DEFAULT_SYSTEM) -> tuple[RuleFile, ...]:
 
 @cache
 def shared_view(system: str, name: str) -> str:
-    """The query of a view that rules of a system share: its own, or that of the first system."""
+    """Return the query of a shared view: the system's own, or that of the first system."""
     own, first = (_folder(each) / "shared" / f"{name}.sql" for each in (system, DEFAULT_SYSTEM))
     return (own if own.is_file() else first).read_text(encoding="utf-8")
 
 
 def referenced_views(query: str) -> tuple[str, ...]:
-    """The views that a query asks by their names."""
+    """Return the views that a query uses by name."""
     return tuple(dict.fromkeys(_VIEW.findall(query)))
 
 
 def _folder(system: str) -> Traversable:
-    """The folder of a system's rules; that of the first system where it has none."""
+    """Return the rule folder of a system, or that of the first system if it has none."""
     own = {folder.name: folder for folder in (files("entrycache_spark") / "rules").iterdir()}
     return own.get(system.replace("-", "_"), own[DEFAULT_SYSTEM.replace("-", "_")])
 
 
 def select_rules(ids: tuple[str, ...], system: str = DEFAULT_SYSTEM) -> tuple[RuleFile, ...]:
-    """The rules of these ids (none: all of the system)."""
+    """Return the rules with these ids, or all rules of the system if no id is given.
+
+    Raises:
+        UsageError: the system has no such rule.
+    """
     known = {rule.id: rule for rule in all_rules(system)}
     for rule_id in ids:
         if rule_id.upper() not in known:
@@ -323,31 +324,33 @@ def select_rules(ids: tuple[str, ...], system: str = DEFAULT_SYSTEM) -> tuple[Ru
     return tuple(rule for rule in all_rules(system) if rule.id in wanted)
 
 
-# --- base
-# What the tiers need of an SQL engine. SQL is written for Spark.
+# ---------- SQL backends
 
 MAX_KEPT_ROWS: Final = 500_000
 MAX_KEPT_BYTES: Final = 256 << 20
 
 
 def fits_in_memory(parts: Sequence[Part]) -> bool:
-    """Whether a trace is read once and kept in memory; of a larger one each query reads the columns that it needs."""
+    """Return whether a trace is read once and kept in memory.
+
+    Of a larger trace each query reads only the columns that it needs.
+    """
     return (
         sum(part.rows for part in parts) <= MAX_KEPT_ROWS and sum(part.data_bytes for part in parts) <= MAX_KEPT_BYTES
     )
 
 
 class SqlBackend(Protocol):
-    """An engine in which the view `trace` stands for the rows of the trace, `broker` first."""
+    """A backend that evaluates Spark's SQL; its view `trace` holds the rows of the trace, `broker` first."""
 
     def define(self, name: str, query: str) -> None:
-        """Give a query a name."""
+        """Define a view."""
 
     def table(self, name: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
-        """Give a few rows a name; columns map to SQL types."""
+        """Create a small table; `columns` maps names to SQL types."""
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """The rows of a query."""
+        """Return the rows of a query."""
 
     def close(self) -> None:
-        """Free what was taken."""
+        """Release the resources of the backend."""

@@ -1,4 +1,10 @@
-"""What a fold tells of one broker."""
+"""The description of an audited system, the interface of its checker and its replay, and its settings.
+
+`AuditedSystem` says what an audit needs to know about a system. `AUDITED` maps system names to these descriptions and
+imports each only on access. A `Checker` reads the events of one broker once, in the order of seq, and returns a
+`CheckerResult`; if it cannot decide, it raises `CheckerGaveUp` and SQL decides. `Replay` is the interface of the
+second opinion. The functions below read CONFIG events: from each one to the next, its settings are effective.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +26,16 @@ from entrycache_trace.schema import TraceFormat
 
 
 class CheckerGaveUp(Exception):
-    """The fold does not decide a broker: another evaluator has to, and says why if the trace is broken."""
+    """The checker cannot decide a broker.
+
+    Another backend decides it, and reports the error if the trace is broken.
+    """
 
 
 class EventKind(NamedTuple):
-    """Events that are told the same: one of them, what its CONFIG does not name, and how many there are.
+    """A class of events that record the same columns: an example row, the settings its CONFIG lacks, and their number.
 
-    `row` has 1 where a number is told, and also what a rule asks of the settings in force.
+    `row` holds 1 for each number that is present, and the values of the settings that rules ask for.
     """
 
     row: Mapping[str, Any]
@@ -35,10 +44,10 @@ class EventKind(NamedTuple):
 
 
 class CheckerResult(NamedTuple):
-    """What the events are, and the rules that no event of the broker breaks: `clean`.
+    """The result of a single-pass checker for one broker.
 
-    Or the grounds that hold, by their names in the view `settled`: a rule that needs no other is clean, too. Of the
-    others nothing is said: their windows have to look.
+    No event violates a rule in `clean`. `sufficient_conditions` names the conditions of the view `sufficient` that
+    hold; a rule that needs only these is clean, too. About other rules the checker says nothing: their windows decide.
     """
 
     row_count: int
@@ -53,28 +62,30 @@ class CheckerResult(NamedTuple):
     unread: bool
     kinds: tuple[EventKind, ...]
     clean: frozenset[str]
-    grounds: frozenset[str] = frozenset()
+    sufficient_conditions: frozenset[str] = frozenset()
 
 
 class Checker(Protocol):
-    """A system's fold: the events of one broker in the order of seq, in batches of any size."""
+    """The single-pass checker of a system: it reads the events of a broker once, in the order of seq.
+
+    The result does not depend on the size of the batches.
+    """
 
     def __call__(self, batches: Iterator[pa.RecordBatch], metadata: Metadata) -> CheckerResult:
-        """Fold them.
+        """Check the events.
 
         Raises:
-            GivenUp: it cannot.
+            CheckerGaveUp: the checker cannot decide this broker.
         """
 
 
-# --- parts
-# What an audit asks of a system.
+# ---------- the system's audit
 
 ConfigObject = dict[str, Any]
 
 
 class Replay(Protocol):
-    """What the rows of each broker say about the rules, given with what they need, one row after the other."""
+    """A replay of a trace: it judges each row of a broker after the rows before it."""
 
     def __call__(
         self,
@@ -84,13 +95,13 @@ class Replay(Protocol):
         max_live_slots: int,
         progress: Callable[[str], None] = ...,
     ) -> dict[str, RuleFinding]:
-        """Above so many live entries at once it gives up."""
+        """Replay the trace; give up above `max_live_slots` live entries at once."""
 
 
 class DemoTrace(NamedTuple):
-    """The trace that a tour audits: of a workload, or where there is no preset of a long case of the generator.
+    """The trace that the demo audits: a workload preset, or without one a long generated case.
 
-    `not_shown`: the rules that it cannot show. `engines` audit it always, the others in a strict tour only.
+    `not_shown` names the rules that the trace cannot exercise. The demo always uses `engines`; a strict demo uses all.
     """
 
     preset: str | None
@@ -99,18 +110,21 @@ class DemoTrace(NamedTuple):
 
 
 class AuditedSystem(NamedTuple):
-    """One system as audits know it.
+    """The description of one audited system.
 
-    `checker` and `replayer` are the modules that hold its single-pass checker and its replay.
-    `columns`: those of a trace that an audit reads; a file that lacks one is rejected. `kinds`: the settings that its
-    rules need, with their types. `setting_columns`: what each event gets from the CONFIG in force besides the limit,
-    with SQL types; `setting_values` gives their values, a row a config object (None: it cannot be read), nulls for
-    those. `constants`: what holds for a whole trace. `chain`: the rule whose witness also shows that no (broker, seq)
-    is missing or doubled, if there is one. `numbers_slots`: its events number the slots of a removal queue.
-    `begins_empty`: of a trace that begins with cached entries nothing is clean. `window_rows`: so many rows one window
-    keeps in memory before it goes to disk; None: as many as there are. `format`: what its rows say. `write` writes the
-    calls of a case as a trace; `traced` is the trace that a tour audits; `altered`: presets of workloads, each with the
-    events of the trace in which every value is changed once.
+    - `checker`, `replayer`: the modules of its single-pass checker and of its replay.
+    - `columns`: the trace columns that an audit reads; a file that lacks one is rejected.
+    - `kinds`: the settings that its rules need, with their types.
+    - `setting_columns`: the columns that each event gets from its effective CONFIG besides the limit, with SQL types.
+    - `setting_values`: computes these values, one row for a CONFIG object (None if unreadable; then they are null).
+    - `constants`: the columns that hold for a whole trace.
+    - `chain`: the rule whose witness also proves that no (broker, seq) is missing or doubled, if there is one.
+    - `numbers_slots`: True if its events number the slots of a removal queue.
+    - `begins_empty`: True if nothing is clean in a trace that begins with cached entries.
+    - `window_rows`: the rows that a window keeps in memory before it spills; None for no limit.
+    - `format`: the format of its trace rows; `write` writes the calls of a case as a trace.
+    - `traced`: the trace that the demo audits.
+    - `mutation_presets`: workload presets and event counts for the audit mutations.
     """
 
     checker: str
@@ -127,21 +141,20 @@ class AuditedSystem(NamedTuple):
     format: TraceFormat
     write: WriteCaseTrace
     traced: DemoTrace
-    altered: tuple[tuple[str, int], ...]
+    mutation_presets: tuple[tuple[str, int], ...]
 
-    def fold(self) -> Checker:
-        """Its fold, imported when it is asked for: a command that folds nothing does not wait for its compiler."""
-        found: Checker = import_module(self.checker).fold
+    def load_checker(self) -> Checker:
+        """Import and return the checker; commands that check nothing do not wait for its compiler."""
+        found: Checker = import_module(self.checker).check_broker
         return found
 
-    def replay(self) -> Replay:
-        """Its replay, imported when it is asked for, with the reference that it steps."""
+    def load_replay(self) -> Replay:
+        """Import and return the replay, with the reference that it steps."""
         found: Replay = import_module(self.replayer).replay
         return found
 
 
-# --- settings
-# The settings that a trace says are in force: one row a CONFIG event, from it to the next one.
+# ---------- settings
 
 SHARED_SETTING_COLUMNS: Final = {
     "broker": "string",
@@ -153,24 +166,25 @@ SHARED_SETTING_COLUMNS: Final = {
     "readable": "boolean",
     "untold": "string",
 }
-"""The columns that each event gets from the CONFIG in force, with their SQL types; those of its system follow.
+"""The columns that each event gets from its effective CONFIG, with SQL types; those of its system follow.
 
-`untold`: the settings that the CONFIG does not name, each between commas; null where it names all of them, or is none.
+`untold` lists the settings that the CONFIG lacks, each between commas. It is null if none is missing, or if the CONFIG
+cannot be read.
 """
 
 MAX_SHARE: Final = 1_000
-"""Of a share of the limit, far above all that make sense: a limit times it has 64 bits."""
+"""The largest accepted share of the limit; it keeps limit times share within 64 bits."""
 
 OPTIONAL_SETTINGS: Final = ("grace_millis",)
-"""Settings that have no default of their own."""
+"""Settings without a default of their own."""
 
 LAST_SEQ: Final = (1 << 63) - 1
 
 
 class ConfigSettings(NamedTuple):
-    """The settings of one CONFIG event: the limit, that of the CONFIG event before, and what its system has besides.
+    """The settings of one CONFIG event: the limit, the limit before it, and the system's own settings.
 
-    A setting that is not named is null: an audit knows what the trace says, and no defaults.
+    A setting that the CONFIG does not name is null: an audit uses what the trace says, never defaults.
     """
 
     broker: str
@@ -184,20 +198,20 @@ class ConfigSettings(NamedTuple):
     others: tuple[Any, ...]
 
     def row(self) -> tuple[Any, ...]:
-        """The values of all columns."""
+        """Return the values of all columns."""
         return (*self[:-1], *self.others)
 
 
 def setting_columns_of(parts: AuditedSystem) -> dict[str, str]:
-    """All columns that each event of a system gets, with their SQL types."""
+    """Return all columns that each event of a system gets from its CONFIG, with SQL types."""
     return {**SHARED_SETTING_COLUMNS, **parts.setting_columns}
 
 
 def read_settings(broker: str, configs: Iterable[tuple[int, str | None]], parts: AuditedSystem) -> list[ConfigSettings]:
-    """The settings of one broker, from its CONFIG events (seq, value); unreadable ones say nothing.
+    """Return the settings of one broker from its CONFIG events (seq, value); unreadable ones have null settings.
 
     Raises:
-        UsageError: see `config_of`.
+        UsageError: see `parse_config`.
     """
     ordered = sorted(configs, key=lambda config: config[0])
     read = [parse_config(value, parts.kinds, f"broker {broker!r}, seq {seq}") for seq, value in ordered]
@@ -216,25 +230,27 @@ def read_settings(broker: str, configs: Iterable[tuple[int, str | None]], parts:
 
 
 def unnamed_settings(config: ConfigObject, kinds: Mapping[str, type]) -> list[str]:
-    """The settings that a config object does not name."""
+    """Return the settings that a config object does not name."""
     return [name for name in (*kinds, *OPTIONAL_SETTINGS) if config.get(name) is None]
 
 
 def parse_config(value: str | None, kinds: Mapping[str, type], where: str) -> ConfigObject | None:
-    """The config object of a CONFIG event, None for each setting that it does not name; None if it is none.
+    """Parse the config object of a CONFIG event; settings that it does not name are None.
+
+    Return None if the text is no JSON object or a value has the wrong type.
 
     Raises:
-        UsageError: engines would take it for different things: JSON that is no JSON to some, or a number too large.
+        UsageError: backends would read it differently: disputed JSON, or a number that is too large.
     """
     try:
-        told = parse_json(value or "")
+        value_object = parse_json(value or "")
     except AmbiguousJson as error:
         raise UsageError(f"{where}: CONFIG is not JSON: {error}") from None
     except ValueError:
         return None
-    if not isinstance(told, dict):
+    if not isinstance(value_object, dict):
         return None
-    config = {**dict.fromkeys(kinds), **told}
+    config = {**dict.fromkeys(kinds), **value_object}
     if not all(config[name] is None or _has_type(config[name], kind) for name, kind in kinds.items()):
         return None
     for name in (*kinds, *OPTIONAL_SETTINGS):
@@ -245,14 +261,13 @@ def parse_config(value: str | None, kinds: Mapping[str, type], where: str) -> Co
 
 
 def _has_type(value: object, kind: type) -> bool:
-    """Whether a value is of its setting's type; a share may be written as an integer."""
+    """Return whether a value has its setting's type; a share may be written as an integer."""
     if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool)
     return type(value) is kind
 
 
-# --- systems
-# The systems whose traces are audited, each with its parts.
+# ---------- the audited systems
 
 _SYSTEM_MODULES: Final = {
     "pulsar_pip430": "entrycache_spark.systems.pulsar_pip430",
@@ -260,11 +275,11 @@ _SYSTEM_MODULES: Final = {
     "pulsar_legacy": "entrycache_spark.systems.pulsar_legacy",
     "pulsar_segmented": "entrycache_spark.systems.pulsar_segmented",
 }
-"""The module that describes the audit of each system."""
+"""The module that describes each system."""
 
 
 class AuditedSystems(Mapping[str, AuditedSystem]):
-    """The audits by the names of their systems, each imported when it is asked for."""
+    """The audited systems by name, each imported on access."""
 
     def __getitem__(self, system: str) -> AuditedSystem:
         name = system.replace("-", "_")
@@ -287,5 +302,5 @@ AUDITED: Final = AuditedSystems()
 
 
 def audited_system(system: str) -> AuditedSystem:
-    """The parts of a system; those of the first one where the system is not audited."""
+    """Return the description of a system, or that of the first one if the system is not audited."""
     return AUDITED.get(system, next(iter(AUDITED.values())))

@@ -1,4 +1,8 @@
-"""Replay of any system, one broker after the other, one row after the other: the facts of rows, and what is told."""
+"""The parts that the replays of all systems share.
+
+`replay_each` reads the rows of one broker after the other, collects their `Facts`, counts the rows that each rule
+applies to, and lets the system's `follow` report violations to a `ViolationCollector`.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +20,15 @@ from entrycache_trace.files import Metadata, Part, read_mappings
 
 Row = dict[str, Any]
 S = TypeVar("S")
-"""What is in force at a row."""
+"""The effective settings at a row."""
 
 
 @dataclass(frozen=True)
 class Facts(Generic[S]):
-    """The rows of one broker in the order of `seq`, and what holds for all of them.
+    """The rows of one broker in the order of `seq`, and the facts that hold for all of them.
 
-    `settings`: what is in force at each row. `whole`: of each row, whether nothing is missing since an empty begin.
-    `untold`: for each row the settings that its CONFIG does not name.
+    `settings`: the effective settings at each row. `whole`: for each row, whether no event is missing since an empty
+    begin. `untold`: for each row, the settings that its CONFIG does not name.
     """
 
     name: str
@@ -39,23 +43,23 @@ class Facts(Generic[S]):
     untold: list[tuple[str, ...]]
 
     def next_to(self, at: int) -> Row | None:
-        """The row right behind, None where it is missing."""
+        """Return the next row, or None if it is missing."""
         if at + 1 == len(self.rows) or self.rows[at + 1]["seq"] != self.rows[at]["seq"] + 1:
             return None
         return self.rows[at + 1]
 
     def ends_call(self, at: int) -> bool:
-        """Whether another call begins right behind a row."""
+        """Return whether another call begins right behind a row."""
         after = self.next_to(at)
         return after is not None and differ(after["call_id"], self.rows[at]["call_id"])
 
     @property
     def complete(self) -> bool:
-        """Whether it begins, ends, and misses nothing."""
+        """True if the trace begins, ends and has no gap."""
         return self.starts and not self.gapped and bool(self.rows[-1]["op"] == "END")
 
     def missing(self) -> list[str]:
-        """Why a clean answer would claim too much."""
+        """Return the reasons why a clean answer would claim too much."""
         found = []
         if self.gapped:
             found.append(f"broker {self.name!r}: events are missing")
@@ -71,7 +75,7 @@ class Facts(Generic[S]):
 
 
 class Settings(NamedTuple, Generic[S]):
-    """The settings that a system's rules need: their types, what holds before any CONFIG, what each CONFIG changes."""
+    """The settings that a system's rules need: their types, the initial settings, and the effect of a CONFIG."""
 
     kinds: Mapping[str, type]
     nothing: S
@@ -79,7 +83,7 @@ class Settings(NamedTuple, Generic[S]):
 
 
 def read_facts(name: str, rows: list[Row], metadata: Metadata, settings: Settings[S]) -> Facts[S]:
-    """The facts of a broker's rows."""
+    """Return the facts of a broker's rows."""
     starts = rows[0]["op"] == "CONFIG"
     opened = any(row["op"] == "SNAPSHOT" and row["cause"] == "OPEN" for row in rows)
     first = rows[0]["seq"]
@@ -101,12 +105,12 @@ def read_facts(name: str, rows: list[Row], metadata: Metadata, settings: Setting
 
 
 def differ(one: object, other: object) -> bool:
-    """Whether two known values differ."""
+    """Return whether two known values differ."""
     return one is not None and other is not None and one != other
 
 
 class ViolationCollector:
-    """Takes in violations, and what would be one if it were sure."""
+    """A collector of violations, and of violations that are not certain."""
 
     def __init__(self, facts: Facts[Any]) -> None:
         self._facts = facts
@@ -122,7 +126,7 @@ class ViolationCollector:
         sure: bool | None = None,
         life: int | None = None,
     ) -> None:
-        """Report one; with several threads nothing is sure that does not say so."""
+        """Report a violation; with several threads it is certain only if `sure` says so."""
         if not (not self._facts.many if sure is None else sure):
             self.undecided[rule].append(f"{rule}: broker {self._facts.name!r}, seq {row['seq']}: not {expected}")
             return
@@ -135,10 +139,10 @@ class ViolationCollector:
 
 
 class ReplayPlan(NamedTuple, Generic[S]):
-    """How the rows of one system are replayed.
+    """The replay of one system.
 
-    `spoken`: the rules that speak about a row under the settings in force. `follow`: go through the rows in order, and
-    say whether there were never more live entries than replay is meant for.
+    `spoken` returns the rules that apply to a row under its settings. `follow` replays the rows, and returns False if
+    there were more live entries than replay is meant for.
     """
 
     columns: Sequence[str]
@@ -147,10 +151,10 @@ class ReplayPlan(NamedTuple, Generic[S]):
     follow: Callable[[Facts[S], ViolationCollector, int], bool]
 
 
-class BrokerReplayed(NamedTuple):
-    """What the replay of one broker has found, by rule; `differences`: pairs of a rule and a line.
+class BrokerFindings(NamedTuple):
+    """The findings of the replay of one broker by rule; `differences` holds pairs of a rule and a line.
 
-    `gave_up`: of what there was too much at once, empty where the rows were replayed to the end.
+    `gave_up` names what there was too much of; it is empty if the replay reached the end.
     """
 
     asked: Applicable
@@ -163,13 +167,13 @@ class BrokerReplayed(NamedTuple):
 
 def replay_brokers(
     columns: Sequence[str],
-    play: Callable[[str, list[Row]], BrokerReplayed],
+    play: Callable[[str, list[Row]], BrokerFindings],
     parts: Sequence[Part],
     metadata: Metadata,
     rules: Mapping[str, Sequence[Need]],
     progress: Callable[[str], None],
 ) -> dict[str, RuleFinding]:
-    """What the rows of each broker say about the rules; `play` replays those of one."""
+    """Return the findings of each broker; `play` replays those of one."""
     checked: Counter[str] = Counter()
     violations: defaultdict[str, list[Violation]] = defaultdict(list)
     undecided: defaultdict[str, list[str]] = defaultdict(list)
@@ -212,26 +216,25 @@ def replay_each(
     max_live_slots: int,
     progress: Callable[[str], None] = lambda text: None,
 ) -> dict[str, RuleFinding]:
-    """What the rows of each broker say about the rules."""
+    """Return the findings of each broker."""
 
-    def play(name: str, rows: list[Row]) -> BrokerReplayed:
+    def play(name: str, rows: list[Row]) -> BrokerFindings:
         facts = read_facts(name, rows, metadata, reading.settings)
         told = ((row, facts.untold[at], reading.spoken(row, facts.settings[at])) for at, row in enumerate(facts.rows))
         asked = count_applicable_rows(name, told, rules)
         telling = ViolationCollector(facts)
         if not reading.follow(facts, telling, max_live_slots):
-            return BrokerReplayed(asked, f"more than {max_live_slots} entries")
-        return BrokerReplayed(asked, "", facts.missing(), telling.violations, telling.undecided)
+            return BrokerFindings(asked, f"more than {max_live_slots} entries")
+        return BrokerFindings(asked, "", facts.missing(), telling.violations, telling.undecided)
 
     return replay_brokers(reading.columns, play, parts, metadata, rules, progress)
 
 
-# --- asked
-# What the rules are asked about, as replay finds it out: row by row, for any system.
+# ---------- asked
 
 
 class Applicable(NamedTuple):
-    """How many events of a broker each rule is asked about, and what is said of those that lack something."""
+    """The number of events that each rule applies to in a broker, and notes about events that lack something."""
 
     checked: Counter[str]
     never: frozenset[str]
@@ -239,7 +242,7 @@ class Applicable(NamedTuple):
 
 
 def read_counters(row: Mapping[str, Any]) -> dict[str, int]:
-    """The counters in the value of a METRICS or END row; none where it is no JSON object."""
+    """Return the counters in the value of a METRICS or END row, or none if it is no JSON object."""
     try:
         told = parse_json(row["value"] or "")
     except ValueError:
@@ -253,9 +256,9 @@ def count_applicable_rows(
     rows: Iterable[tuple[Row, Container[str], Iterable[str]]],
     needs: Mapping[str, Sequence[Need]],
 ) -> Applicable:
-    """Go through the events of a broker, and leave out those that are not told what a rule needs.
+    """Count the rows that each rule applies to, without those that lack a value the rule needs.
 
-    A row stands with the settings that its CONFIG does not name, and the rules that speak about it.
+    A row comes with the settings that its CONFIG does not name, and the rules that apply to it.
     """
     checked: Counter[str] = Counter()
     told: Counter[Need] = Counter()
@@ -270,10 +273,10 @@ def count_applicable_rows(
         kind = (row["op"], row["cause"], row.get("origin"))
         kinds[kind] += 1
         if kind not in by_kind:
-            by_kind[kind] = [need for need in rules_by_need if need.speaks_of(row)]
+            by_kind[kind] = [need for need in rules_by_need if need.applies_to(row)]
         left_out: set[str] = set()
         for need in by_kind[kind]:
-            if need.is_untold(row, untold, read_counters):
+            if need.is_missing(row, untold, read_counters):
                 lacking[need] += 1
                 left_out |= set() if need.ever else rules_by_need[need]
         for rule in spoken:

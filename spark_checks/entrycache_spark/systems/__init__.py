@@ -1,1 +1,1 @@
-"""Systems."""
+"""The audited systems: one module a system, with its trace columns, its settings and its `AUDIT`."""

@@ -1,4 +1,4 @@
-"""The columns of a trace that an audit of `kafka-streams` reads, and the settings that it knows."""
+"""The audit of `kafka-streams`: its trace columns, its settings and its `AUDIT`."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ COLUMNS: Final = (
 )
 
 KINDS: Final[Mapping[str, type]] = {"max_size_bytes": int}
-"""The settings that rules need, with the types of their values; only the limit is read."""
+"""The settings that rules need, with the types of their values: only the limit."""
 
 
-# --- parts
-# What an audit asks of `kafka-streams`.
+# ---------- the system's audit
 
 WINDOW_ROWS: Final = 65_536
-"""Many windows stand on one another here, so they share the memory.
+"""The rows that one window keeps in memory; many windows depend on each other here and share the memory.
 
-Fewer rows would not do either: what went to disk is read back through a buffer of 1 MiB for each such piece.
+Fewer rows would not help: Spark reads each spilled piece back through a buffer of 1 MiB.
 """
 
 
@@ -43,9 +42,5 @@ AUDIT: Final = AuditedSystem(
     write=write_case_trace,
     # The short trace of the workload does not come to these rules.
     traced=DemoTrace("windowed-aggregation", frozenset({"K-CLOSE-1", "K-CLOSE-2", "K-RESIZE-2"}), ("local", "replay")),
-    altered=(("windowed-aggregation", 250),),
+    mutation_presets=(("windowed-aggregation", 250),),
 )
-
-
-# --- kafka_streams
-# The audit of `kafka-streams`: its parts, its rules in SQL, their replay through the reference.

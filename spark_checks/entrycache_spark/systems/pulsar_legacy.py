@@ -1,4 +1,4 @@
-"""What a CONFIG event of `pulsar-legacy` puts in force besides the limit."""
+"""The audit of `pulsar-legacy`: its settings and its `AUDIT`; the trace columns are those of `pulsar-pip430`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from entrycache_trace.files import Metadata
 from entrycache_trace.formats.pulsar_legacy import FORMAT, write_case_trace
 
 KINDS: Final[Mapping[str, type]] = {"max_size_bytes": int, "watermark": float, "ttl_nanos": int, "eviction": str}
-"""The settings, with the types of their values."""
+"""The settings that rules need, with the types of their values."""
 
 SETTING_COLUMNS: Final = {"trigger_now": "bigint", "target_now": "bigint", "manual": "boolean"}
-"""The columns that each event gets, with their SQL types."""
+"""The columns that each event gets from its effective CONFIG, with their SQL types."""
 
 
 def setting_values(configs: Sequence[ConfigObject | None]) -> list[tuple[Any, ...]]:
-    """The values of these columns, a row a CONFIG event; the thresholds are IEEE products, truncated (L-TRIGGER-1)."""
+    """Return the values of these columns, one row for a CONFIG event.
+
+    The thresholds are IEEE products, truncated (L-TRIGGER-1).
+    """
     return [(None,) * len(SETTING_COLUMNS) if config is None else _values(config) for config in configs]
 
 
@@ -32,15 +35,14 @@ def _values(config: ConfigObject) -> tuple[Any, ...]:
 
 
 def by_object(metadata: Metadata) -> bool:
-    """Whether the trace is of the variant in which no lookup of one position finds an entry."""
+    """Return whether the trace uses the variant in which no lookup of a single position finds an entry."""
     return str(metadata.variants.get("single_lookup", "position")).lower() == "object"
 
 
-# --- parts
-# What an audit asks of `pulsar-legacy`.
+# ---------- the system's audit
 
 NOT_SHOWN: Final = frozenset({"L-TRIGGER-3", "L-TRIGGER-4", "L-TRIGGER-5"})
-"""What the traced workload cannot show: its passes are not scheduled."""
+"""The rules that the demo trace cannot exercise, because its passes are not scheduled."""
 
 
 AUDIT: Final = AuditedSystem(
@@ -58,9 +60,5 @@ AUDIT: Final = AuditedSystem(
     format=FORMAT,
     write=write_case_trace,
     traced=DemoTrace("unequal-topics", NOT_SHOWN, ("local", "replay")),
-    altered=(("unequal-topics", 400),),
+    mutation_presets=(("unequal-topics", 400),),
 )
-
-
-# --- pulsar_legacy
-# The audit of `pulsar-legacy`: its parts, its rules in SQL, their replay through the reference.

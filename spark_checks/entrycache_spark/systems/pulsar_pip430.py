@@ -1,4 +1,4 @@
-"""The columns of a trace that an audit of `pulsar-pip430` reads."""
+"""The audit of `pulsar-pip430`: its trace columns, its settings and its `AUDIT`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ COLUMNS: Final = (
 )
 
 
-# --- settings
-# What a CONFIG event of `pulsar-pip430` puts in force besides the limit.
+# ---------- settings
 
 KINDS: Final[Mapping[str, type]] = {
     "max_size_bytes": int,
@@ -34,7 +33,7 @@ KINDS: Final[Mapping[str, type]] = {
 """The settings that rules need, with the types of their values."""
 
 IS_MANUAL: Final = {"manual": True, "inline": False}
-"""Whether passes wait for a call of their own; any other `eviction` says neither."""
+"""Whether passes wait for a call of their own. Any other value of `eviction` says neither."""
 
 SETTING_COLUMNS: Final = {
     "trigger_now": "bigint",
@@ -47,11 +46,14 @@ SETTING_COLUMNS: Final = {
     "grace_millis": "bigint",
     "storage_bytes": "bigint",
 }
-"""The columns that each event gets, with their SQL types; the grace period is that of the broker's first CONFIG."""
+"""The columns that each event gets from its effective CONFIG, with their SQL types.
+
+The grace period is that of the broker's first CONFIG.
+"""
 
 
 def setting_values(configs: Sequence[ConfigObject | None]) -> list[tuple[Any, ...]]:
-    """The values of these columns, a row a CONFIG event."""
+    """Return the values of these columns, one row for a CONFIG event."""
     grace = _grace(configs[0]) if configs and configs[0] is not None else None
     return [
         (None,) * len(SETTING_COLUMNS) if config is None else (*_numbers(config), grace, config["storage_entry_size"])
@@ -60,7 +62,7 @@ def setting_values(configs: Sequence[ConfigObject | None]) -> list[tuple[Any, ..
 
 
 def _numbers(config: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The thresholds are IEEE products, truncated (R-TRIGGER-1)."""
+    """Return the values of one CONFIG. The thresholds are IEEE products, truncated (R-TRIGGER-1)."""
     limit, watermark = config["max_size_bytes"], config["watermark"]
     return (
         None if limit is None else int(limit * 0.98),
@@ -74,22 +76,21 @@ def _numbers(config: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _grace(config: Mapping[str, Any]) -> int | None:
-    """R-CONFIG-4: what the first configuration says, or twice its time to live."""
+    """Return the grace period of the first configuration, or twice its time to live (R-CONFIG-4)."""
     ttl = config["ttl_nanos"]
     grace = config.get("grace_millis", None if ttl is None else 2 * ttl // 1_000_000)
     return grace if type(grace) is int else None
 
 
 def split_budget(metadata: Metadata) -> bool:
-    """Whether the trace is of the variant in which accessed entries have a budget of their own."""
+    """Return whether the trace uses the variant in which accessed entries have a budget of their own."""
     return str(metadata.variants.get("requeue_budget", "shared")).lower() == "split"
 
 
-# --- parts
-# What an audit asks of `pulsar-pip430`.
+# ---------- the system's audit
 
 NOT_SHOWN: Final = frozenset("R-CURSOR-6 R-CURSOR-7 R-CURSOR-11 R-READ-10 R-TRIGGER-2 R-TRIGGER-3".split())
-"""What the traced case cannot show: its cursors stand in a heap, and its passes are scheduled."""
+"""The rules that the demo case cannot exercise: its cursors are in a heap, and its passes are scheduled."""
 
 
 AUDIT: Final = AuditedSystem(
@@ -107,9 +108,5 @@ AUDIT: Final = AuditedSystem(
     format=FORMAT,
     write=write_case_trace,
     traced=DemoTrace(None, NOT_SHOWN, ("spark", "local", "replay")),
-    altered=(("tail-fanout", 500), ("catch-up-fanout", 300)),
+    mutation_presets=(("tail-fanout", 500), ("catch-up-fanout", 300)),
 )
-
-
-# --- pulsar_pip430
-# The audit of `pulsar-pip430`: its parts, its rules in SQL, their replay through the reference.

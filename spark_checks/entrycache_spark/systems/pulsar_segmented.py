@@ -1,4 +1,4 @@
-"""The columns of a trace that an audit of `pulsar-segmented` reads."""
+"""The audit of `pulsar-segmented`: its trace columns, its settings and its `AUDIT`."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ COLUMNS: Final = (
 )
 
 
-# --- settings
-# What a CONFIG event of `pulsar-segmented` puts in force besides the limit.
+# ---------- settings
 
 KINDS: Final[Mapping[str, type]] = {"max_size_bytes": int, "segments": int, "mode": str}
 """The settings that rules need, with the types of their values."""
 
 SETTING_COLUMNS: Final = {"segments_now": "bigint", "room_now": "bigint", "named": "boolean", "copies": "boolean"}
-"""The columns that each event gets: the segments, the bytes of one, whether the CONFIG names them, and the mode."""
+"""The columns that each event gets: the number of segments, the bytes of a segment, `named` and `copies`.
+
+`named` is true if the CONFIG names the number of segments; `copies` is true in copy mode.
+"""
 
 COPIES: Final = {Mode.COPY.value: True, Mode.REFERENCE.value: False}
 
 
 class InForce(NamedTuple):
-    """The values of these columns; None for what the CONFIG does not tell."""
+    """The values of these columns; None for a value that the CONFIG does not determine."""
 
     segments: int | None = None
     room_bytes: int | None = None
@@ -37,7 +39,7 @@ class InForce(NamedTuple):
 
 
 def in_force(config: ConfigObject) -> InForce:
-    """What a CONFIG says, and what follows from it where it names no segments (S-CONFIG-1)."""
+    """Return the values of a CONFIG, deriving the number of segments if it names none (S-CONFIG-1)."""
     limit, segments, copies = config["max_size_bytes"], config["segments"], COPIES.get(config["mode"])
     number = segments if segments is not None or limit is None else segments_of(Config(limit))
     if number is None or number < SEGMENTS_LEAST:
@@ -47,12 +49,11 @@ def in_force(config: ConfigObject) -> InForce:
 
 
 def setting_values(configs: Sequence[ConfigObject | None]) -> list[tuple[Any, ...]]:
-    """The values of the columns, a row a CONFIG event."""
+    """Return the values of the columns, one row for a CONFIG event."""
     return [InForce() if config is None else in_force(config) for config in configs]
 
 
-# --- parts
-# What an audit asks of `pulsar-segmented`.
+# ---------- the system's audit
 
 AUDIT: Final = AuditedSystem(
     checker="entrycache_spark.checkers.pulsar_segmented.broker",
@@ -70,9 +71,5 @@ AUDIT: Final = AuditedSystem(
     write=write_case_trace,
     # The workload says how many segments there are, and holds copies.
     traced=DemoTrace("ring-copies", frozenset({"S-CONFIG-1", "S-SEGMENT-3"}), ("local", "replay")),
-    altered=(("ring-copies", 250), ("ring-references", 250)),
+    mutation_presets=(("ring-copies", 250), ("ring-references", 250)),
 )
-
-
-# --- pulsar_segmented
-# Audit of `pulsar-segmented`: its rules, and the replay of its traces.

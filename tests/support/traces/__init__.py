@@ -1,1 +1,1 @@
-"""Traces written by hand, planted with violations, and told as stories."""
+"""Traces for audits: written by hand, with seeded violations, and as audit scenarios with negative controls."""

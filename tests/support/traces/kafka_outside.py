@@ -1,4 +1,4 @@
-"""The same traces as somebody else would record them, who knows the columns of a trace and not our recorder."""
+"""The same traces as another recorder would write them, which knows only the trace columns."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tests.support.traces.kafka_script import Row
 
 
 def stripped(rows: list[Row]) -> list[Row]:
-    """Without causes, but those of lookups and of what leaves by a call, and without the cache's own total."""
+    """Remove the causes, except those of lookups and removals by calls, and the cache's own total."""
     for row in rows:
         row["manager_bytes"] = None
         if row["op"] in ("PUT", "FLUSH", "DELETE", "EVICT"):
@@ -15,7 +15,7 @@ def stripped(rows: list[Row]) -> list[Row]:
 
 
 def evicted_last(rows: list[Row]) -> list[Row]:
-    """The rows, renumbered, with each dirty EVICT behind the FLUSH rows that stood behind it."""
+    """Return the rows renumbered, with each dirty EVICT after its FLUSH rows."""
     found: list[Row] = []
     waiting: Row | None = None
     for row in rows:

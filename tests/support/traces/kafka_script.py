@@ -1,6 +1,6 @@
-"""Small traces of a stream thread's cache written by hand: a script keeps the sums and counters of an honest one.
+"""Small handwritten traces of a stream thread's cache: a script keeps the sums and counters of an honest one.
 
-What a faulty cache does instead is said by the arguments of a row, by changing it, or by leaving it out.
+Arguments of a row, a change to it, or its absence describe what a faulty cache does instead.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class StreamScript:
         self.row("CONFIG", value=json.dumps({"max_size_bytes": max_size_bytes}))
 
     def call(self) -> StreamScript:
-        """What follows is one call, until the next one."""
+        """Let the following rows be one call, until the next one."""
         self._call = len(self.rows)
         self.now += 10
         return self
 
     def row(self, op: str, **columns: Any) -> Row:
-        """Any event."""
+        """Write any event."""
         seq = len(self.rows)
         call_id = seq if self._call is None else self._call
         made = {**dict.fromkeys(COLUMNS), "broker": self.broker, "seq": seq, "ts_ns": self.now, "op": op}
@@ -46,14 +46,14 @@ class StreamScript:
         return made
 
     def open(self, ns: str) -> None:
-        """CACHE_OPEN, at the first use."""
+        """Write CACHE_OPEN at the first use."""
         if ns not in self.spaces:
             self.spaces[ns] = {}
             self.own[ns] = dict.fromkeys(("hits", "misses", "overwrites", "flushes"), 0)
             self.row("CACHE_OPEN", cache=ns)
 
     def at(self, op: str, ns: str, key: str, **columns: Any) -> Row:
-        """An event about a key, and what is cached under it."""
+        """Write an event about a key and its cached entry."""
         self.open(ns)
         entry = self.spaces[ns].get(key)
         shown = {} if entry is None else {name: entry[name] for name in ("life", "size_bytes", "dirty")}
@@ -66,7 +66,7 @@ class StreamScript:
     def put(
         self, ns: str, key: str, size: int = 100, dirty: bool = True, inside: bool = False, relieve: bool = True
     ) -> Row:
-        """A write, and the overflow that it makes."""
+        """Write a PUT, and the evictions that it causes."""
         self._begin(inside)
         self.open(ns)
         old = self.spaces[ns].pop(key, None)
@@ -81,13 +81,13 @@ class StreamScript:
         return made
 
     def relieve(self, ns: str) -> None:
-        """Evict while the total is above the limit and the namespace holds something."""
+        """Evict while the total is above the limit and the namespace holds an entry."""
         while self.bytes > self.limit and self.spaces[ns]:
             self.evict(ns)
             self.counts["evicts"] += 1
 
     def get(self, ns: str, key: str, inside: bool = False, **columns: Any) -> Row:
-        """A lookup; `columns` may say `op`."""
+        """Write a lookup; `columns` may set `op`."""
         self._begin(inside)
         self.counts["gets"] += 1
         found = key in self.spaces.get(ns, {})
@@ -106,12 +106,12 @@ class StreamScript:
         return made
 
     def dirty(self, ns: str) -> list[str]:
-        """The dirty keys, in the order of their writes."""
+        """Return the dirty keys, in the order of their writes."""
         entries = self.spaces[ns]
         return sorted((key for key in entries if entries[key]["dirty"]), key=lambda key: entries[key]["life"])
 
     def evict(self, ns: str, key: str | None = None, handed: bool = True, late: bool = False) -> Row:
-        """The eldest entry leaves, and the dirty ones are handed over, it first; `late`: its EVICT stands behind."""
+        """Evict the eldest entry and flush the dirty ones, it first; with `late` its EVICT comes last."""
         key = next(iter(self.spaces[ns])) if key is None else key
         entry = self.spaces[ns][key]
         others = [other for other in self.dirty(ns) if other != key]
@@ -124,7 +124,7 @@ class StreamScript:
         return self._gone("EVICT", ns, key) if made is None else made
 
     def hand(self, ns: str, keys: list[str], cause: str | None = "CALL") -> list[Row]:
-        """These keys are handed over, and clean from there on."""
+        """Flush these keys, which are clean afterwards."""
         found = [self.at("FLUSH", ns, key, cause=cause) for key in keys]
         for key in keys:
             self.spaces[ns][key]["dirty"] = False
@@ -132,46 +132,46 @@ class StreamScript:
         return found
 
     def fail(self, ns: str, keys: list[str]) -> list[Row]:
-        """These keys could not be handed over."""
+        """Write a failed flush of these keys."""
         return [self.at("FLUSH", ns, key, cause="FAILED") for key in keys]
 
     def flush(self, ns: str, keys: list[str] | None = None, inside: bool = False) -> list[Row]:
-        """What is dirty is handed over."""
+        """Flush all dirty keys."""
         self._begin(inside)
         self.counts["flushes"] += 1
         self.own[ns]["flushes"] += 1
         return self.hand(ns, self.dirty(ns) if keys is None else keys)
 
     def delete(self, ns: str, key: str, cause: str = "CALL", inside: bool = False) -> Row:
-        """One key leaves."""
+        """Delete a key."""
         self._begin(inside)
         return self._gone("DELETE", ns, key, cause)
 
     def clear(self, ns: str, keys: list[str] | None = None, cause: str = "CLEAR") -> list[Row]:
-        """Entries leave by a call, the most recent first; all, if no keys are named."""
+        """Remove entries by a call, the most recent first; all of them if no keys are named."""
         self.call()
         return [self._gone("REMOVE", ns, key, cause) for key in (keys or list(reversed(self.spaces[ns])))]
 
     def close(self, ns: str, keys: list[str] | None = None) -> Row:
-        """A namespace is closed; its CACHE_CLOSE."""
+        """Close a namespace; return its CACHE_CLOSE."""
         self.clear(ns, keys, "CLOSE")
         self.lost += len(self.spaces.pop(ns))
         del self.own[ns]
         return self.row("CACHE_CLOSE", cache=ns)
 
     def resize(self, limit: int) -> Row:
-        """Another limit."""
+        """Change the limit."""
         self.call()
         self.limit = limit
         return self.row("CONFIG", value=json.dumps({"max_size_bytes": limit}))
 
     def metrics(self, ns: str | None = None, **wrong: int) -> Row:
-        """METRICS, with what is wrong."""
+        """Write METRICS, with wrong values if given."""
         counts = self.counts if ns is None else self.own[ns]
         return self.call().row("METRICS", cache=ns, value=json.dumps({**counts, **wrong}))
 
     def finish(self) -> list[Row]:
-        """The rows, with END."""
+        """Write END, and return the rows."""
         self.call()
         entries = self.lost + sum(len(space) for space in self.spaces.values())
         self.row("END", value=json.dumps({"entries": entries, "bytes": self.bytes, "slots": 0}))

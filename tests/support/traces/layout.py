@@ -12,7 +12,7 @@ from entrycache_trace.files import list_parts
 
 
 def split(trace: Path, folder: Path, files: int, seed: int) -> Path:
-    """The rows of each broker in random order over so many files, in small row groups."""
+    """Write the rows of each broker in random order into several files with small row groups."""
     chance = random.Random(seed)
     for part in list_parts(trace):
         table = pq.ParquetFile(part.path).read()

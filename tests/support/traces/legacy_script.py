@@ -1,6 +1,6 @@
-"""Small traces of the cache of Pulsar 4.0 written by hand: a script keeps the sums of an honest one.
+"""Small handwritten traces of the cache of Pulsar 4.0: a script keeps the sums of an honest one.
 
-What a faulty cache does instead is said by the arguments of a row, by changing it, or by leaving it out.
+Arguments of a row, a change to it, or its absence describe what a faulty cache does instead.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def at(entry: int, ledger: int = 1, cache: str = "a") -> Place:
 
 
 class LegacyScript:
-    """The rows of one broker. A pass takes the lowest positions of its cache, unless it is told which."""
+    """The rows of one broker. A pass takes the lowest positions of its cache, unless others are given."""
 
     def __init__(self, broker: str, now: int = 1_000, **config: Any) -> None:
         self.broker = broker
@@ -46,13 +46,13 @@ class LegacyScript:
         return int(self.config["max_size_bytes"] * self.config["watermark"])
 
     def call(self, nanos: int = 10) -> LegacyScript:
-        """What follows is one call, until the next one."""
+        """Let the following rows be one call, until the next one."""
         self._call = len(self.rows)
         self.now += nanos
         return self
 
     def row(self, op: str, **columns: Any) -> Row:
-        """Any event."""
+        """Write any event."""
         seq = len(self.rows)
         call_id = seq if self._call is None else self._call
         made = {**dict.fromkeys(COLUMNS), "broker": self.broker, "seq": seq, "ts_ns": self.now, "op": op}
@@ -61,14 +61,14 @@ class LegacyScript:
         return made
 
     def at(self, op: str, place: Place, **columns: Any) -> Row:
-        """An event at a position, about the entry that is cached there."""
+        """Write an event at a position, about the cached entry."""
         entry = self.cached.get(place)
         shown = {} if entry is None else {name: entry[name] for name in SHOWN}
         cache, ledger_id, entry_id = place
         return self.row(op, cache=cache, ledger_id=ledger_id, entry_id=entry_id, **{**shown, **columns})
 
     def insert(self, place: Place, size: int = 100, cause: str = "ADD") -> Row:
-        """An entry enters, whatever is there."""
+        """Write an INSERT, whatever is cached there."""
         self.bytes += size
         self.cached.pop(place, None)
         made = self.at("INSERT", place, cause=cause, size_bytes=size, new_stamp_ns=self.now)
@@ -79,7 +79,7 @@ class LegacyScript:
     def offer(
         self, place: Place, size: int = 100, cause: str = "ADD", inside: bool = False, relieve: bool = True
     ) -> Row:
-        """An offer with the pass that it asks for, as it should be; its own row."""
+        """Write an offer with the pass that it requires, and return its own row."""
         if not inside:
             self.call()
         before = self.bytes
@@ -92,48 +92,48 @@ class LegacyScript:
         return self.insert(place, size, cause)
 
     def ask(self, need: int) -> None:
-        """A size pass is asked for."""
+        """Request a size pass."""
         if self.config["eviction"] == "manual":
             self.scheduled = need if self.scheduled is None else self.scheduled
         elif need > 0:
             self.size_pass(need, "TRIGGER")
 
     def absent(self, op: str, place: Place, **columns: Any) -> Row:
-        """An event about what is not cached, or not taken."""
+        """Write an event about an entry that is not cached, or not taken."""
         return self.at(op, place, **{**dict.fromkeys(SHOWN), **columns})
 
     def get(self, place: Place, op: str | None = None, cause: str = "GET", inside: bool = False) -> Row:
-        """A lookup."""
+        """Write a lookup."""
         if not inside:
             self.call()
         op = op or ("HIT" if place in self.cached else "MISS")
         return self.at(op, place, cause=cause) if op == "HIT" else self.absent(op, place, cause=cause)
 
     def lookups(self, *places: Place) -> list[Row]:
-        """A lookup of a range."""
+        """Write a range lookup."""
         self.call()
         return [self.get(place, inside=True) for place in places]
 
     def gone(self, op: str, place: Place, **columns: Any) -> Row:
-        """An entry leaves."""
+        """Remove an entry."""
         made = self.at(op, place, **columns)
         self.bytes -= self.cached.pop(place)["size_bytes"]
         made["bytes_after"] = made["manager_bytes"] = self.bytes
         return made
 
     def remove(self, cause: str, *places: Place) -> Row:
-        """Entries leave by one call; the last row."""
+        """Remove entries by one call; return the last row."""
         self.call()
         return [self.gone("REMOVE", place, cause=cause) for place in places][-1]
 
     def lowest(self, cache: str) -> list[Place]:
-        """What a cache holds, ascending."""
+        """Return the positions of a cache, ascending."""
         return sorted(place for place in self.cached if place[0] == cache)
 
     def passing(
         self, cause: str, bound: int, *places: Place, cache: str | None = None, origin: str = "CALL", **begin: Any
     ) -> list[Row]:
-        """A pass that takes these; its rows."""
+        """Write a pass that takes these entries; return its rows."""
         limits = {"trigger_bytes": self.trigger, "target_bytes": self.target} if cause == "SIZE" else {}
         same = {"cause": cause, "origin": origin, "bound": bound, "cache": cache, **limits}
         made = [self.row("PASS_BEGIN", **{**same, "pass_id": len(self.rows), **begin})]
@@ -144,7 +144,7 @@ class LegacyScript:
         return [*made, self.row("PASS_END", **{**same, "pass_id": pass_id, "stamp_ns": stamp})]
 
     def need(self, cache: str, need: int) -> list[Place]:
-        """The lowest of a cache that free so much."""
+        """Return the lowest entries of a cache that free this much."""
         taken: list[Place] = []
         for place in self.lowest(cache):
             if sum(self.cached[each]["size_bytes"] for each in taken) >= need:
@@ -153,7 +153,7 @@ class LegacyScript:
         return taken
 
     def shares(self, need: int) -> dict[str, int]:
-        """What each cache is to give of an amount."""
+        """Return what each cache must give of an amount."""
         held: dict[CacheName, Cache] = {}
         for (name, _, _), entry in self.cached.items():
             known = held.get(CacheName(name), Cache({}, 0))
@@ -163,12 +163,12 @@ class LegacyScript:
         return {name: compute_share(need, held[name].size_bytes, total) for name in names}
 
     def size_pass(self, need: int, origin: str = "CALL", **begin: Any) -> list[Row]:
-        """A size pass over all caches as it should be; its rows."""
+        """Write a correct size pass over all caches; return its rows."""
         taken = [place for name, own in self.shares(need).items() for place in self.need(name, own)]
         return self.passing("SIZE", need, *taken, origin=origin, **begin)
 
     def finish(self) -> list[Row]:
-        """The rows, with the snapshot and END; they are written once."""
+        """Return the rows, with the snapshot and END; these are written once."""
         if self.rows[-1]["op"] == "END":
             return self.rows
         self._call = None

@@ -40,7 +40,10 @@ def gap(rows: list[plant.Row], chance: random.Random) -> None:
 
 
 def random_traces(folder: Path, seeds: range) -> dict[str, list[plant.Row]]:
-    """A broker a seed: of five one clean, one with gaps, three changed; of three one without witnesses."""
+    """Return a broker for each seed: of five one is clean, one has gaps, three are changed.
+
+    One of three lacks witnesses.
+    """
     found: dict[str, list[plant.Row]] = {}
     bases: dict[str, list[plant.Row]] = {}
     for seed in seeds:

@@ -1,7 +1,7 @@
-"""Traces as lists of rows, and violations planted into them.
+"""Traces as lists of rows, and functions that seed violations into them.
 
-A plant changes the rows of one broker and says which rule it breaks at which seq. It leaves everything else
-as consistent as a faulty cache would: sums, ordinals and amounts follow the change.
+A function changes the rows of one broker, and returns the rule that it violates and the seq. Everything else stays as
+consistent as a faulty cache would leave it: sums, ordinals and amounts follow the change.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ENTRY_COLUMNS = (
 def honest(
     directory: Path, events: int, seed: int, brokers: int = 1, preset: str = "tail-fanout"
 ) -> dict[str, list[Row]]:
-    """The rows of a generated trace, by broker."""
+    """Return the rows of a generated trace, by broker."""
     generate(preset, events, seed, directory, brokers)
     rows: dict[str, list[Row]] = {}
     for row in iterate_rows(list_parts(directory)):
@@ -40,29 +40,29 @@ def honest(
 
 
 def renamed(rows: Iterable[Row], broker: str) -> list[Row]:
-    """A copy of the rows under another broker's name."""
+    """Return a copy of the rows under another broker name."""
     return [{**row, "broker": broker} for row in rows]
 
 
 def write(directory: Path, rows: Iterable[Row], **metadata: Any) -> Path:
-    """Write rows as a trace; the folder."""
+    """Write rows as a trace, and return its folder."""
     write_rows(directory, Metadata(**metadata), rows)
     return directory
 
 
 def pick(rows: list[Row], chance: random.Random, accept: Callable[[Row], bool]) -> Row:
-    """One of the rows that are fit for a plant."""
+    """Return a random row among those that fit."""
     return chance.choice([row for row in rows if accept(row)])
 
 
 def passes(rows: list[Row], cause: str) -> list[list[Row]]:
-    """The rows of each pass of one kind, begin and end included."""
+    """Return the rows of each pass of one kind, including begin and end."""
     begins = [row["seq"] for row in rows if row["op"] == "PASS_BEGIN" and row["cause"] == cause]
     return [[row for row in rows if row["pass_id"] == begin] for begin in begins]
 
 
 def resum(rows: list[Row], size_pass_amounts: bool = True) -> None:
-    """Let `bytes_after`, and what size passes have left to free, follow from the rows."""
+    """Recompute `bytes_after` and the remaining amounts of size passes from the rows."""
     total = rows[0]["bytes_after"]
     left: dict[int, int] = {}
     for row in rows:
@@ -81,7 +81,7 @@ def resum(rows: list[Row], size_pass_amounts: bool = True) -> None:
 
 
 def shift(rows: list[Row], size_bytes: int, entries: int = 0) -> None:
-    """Let the bytes of all these rows be so many more, and END tell them, and so many entries more."""
+    """Add bytes and entries to all rows, and to the values of END."""
     for row in rows:
         row["bytes_after"] += size_bytes
         row["manager_bytes"] = None if row["manager_bytes"] is None else row["manager_bytes"] + size_bytes
@@ -90,7 +90,7 @@ def shift(rows: list[Row], size_bytes: int, entries: int = 0) -> None:
 
 
 def without_witnesses(rows: list[Row]) -> None:
-    """Forget the ordinals of slots."""
+    """Remove the ordinals of slots."""
     for row in rows:
         row["tail_no"] = row["head_no"] = row["ticket"] = None
 
@@ -324,11 +324,11 @@ ALSO = {
     hit_after_removal: ("R-READ-1",),
     unborn_life: ("R-READ-1",),
 }
-"""The other rules that a plant breaks by the same event."""
+"""The other rules that a seeded violation breaks by the same event."""
 
 
-def planted(make: Plant, rows: list[Row], seed: int) -> list[Expected]:
-    """Plant a violation; all that is to be found."""
+def seed_violation(make: Plant, rows: list[Row], seed: int) -> list[Expected]:
+    """Seed a violation, and return all violations to find."""
     counts = {row["seq"]: row["expected_reads"] for row in rows}
     rule, seq = make(rows, random.Random(seed))
     found = [(rule, seq), *((other, seq) for other in ALSO.get(make, ()))]
@@ -344,14 +344,14 @@ def planted(make: Plant, rows: list[Row], seed: int) -> list[Expected]:
 
 
 def stamped_by(rows: list[Row], seq: int) -> str:
-    """The rule of the stamp that an entry has at an event: that of what gave it."""
+    """Return the rule for the stamp that an entry has at an event, which depends on what gave the stamp."""
     row = next(row for row in rows if row["seq"] == seq)
     gives = [each["op"] for each in rows if each["life"] == row["life"] and each["seq"] < seq and each["op"] in GIVES]
     return "R-REQUEUE-4" if gives[-1] == "REQUEUE" else "R-INSERT-1"
 
 
 def before(rows: list[Row], seq: int) -> Row:
-    """What moved the queue last before an event, INSERT aside; the end of a pass tells the stamp of the head."""
+    """Return the last row before an event that moved the queue, except INSERT."""
     return [row for row in rows if row["seq"] < seq and row["op"] in MOVES][-1]
 
 
@@ -360,7 +360,7 @@ GIVES = ("INSERT", "REQUEUE", "SNAPSHOT")
 
 
 def opened_midway(rows: list[Row], at: int) -> list[Row]:
-    """The trace as a recorder would have written it that began at row `at` (outside a pass)."""
+    """Return the trace as a recorder would have written it that started at row `at`, outside a pass."""
     cut = next(i for i in range(at, len(rows)) if rows[i]["op"] in ("INSERT", "MISS") and rows[i]["call_id"] == i)
     before, after = rows[:cut], rows[cut:]
     taken = sum(row["op"] in ("EVICT", "REQUEUE", "TOMBSTONE") for row in before)

@@ -1,8 +1,7 @@
-"""Small traces written by hand: a script keeps the sums, ordinals and counters that a recorder would.
+"""Small handwritten traces: a script keeps the sums, ordinals and counters that a recorder would.
 
-It never requeues: what a pass takes it removes, oldest first, so its configuration extends nothing
-for access. What a faulty cache does instead is said by the
-arguments of a row, or by leaving a row out.
+It never requeues: a pass removes what it takes, oldest first, so its configuration extends nothing for access.
+Arguments of a row, or its absence, describe what a faulty cache does instead.
 """
 
 from __future__ import annotations
@@ -59,12 +58,12 @@ class Script:
         return int(self.config["max_size_bytes"] * self.config["watermark"])
 
     def call(self) -> Script:
-        """What follows is one call, until the next `call`."""
+        """Let the following rows be one call, until the next `call`."""
         self._call = len(self.rows)
         return self
 
     def row(self, op: str, **columns: Any) -> Row:
-        """Any event."""
+        """Write any event."""
         seq = len(self.rows)
         call_id = seq if self._call is None else self._call
         made = {**dict.fromkeys(COLUMNS), "broker": self.broker, "seq": seq, "ts_ns": self.now, "op": op}
@@ -73,13 +72,13 @@ class Script:
         return made
 
     def open(self, cache: str) -> None:
-        """CACHE_OPEN, at its first use."""
+        """Write CACHE_OPEN at the first use of a cache."""
         if cache not in self.opened:
             self.opened.add(cache)
             self.row("CACHE_OPEN", cache=cache)
 
     def at(self, op: str, place: Place, **columns: Any) -> Row:
-        """An event at a position, about the entry that is cached there."""
+        """Write an event at a position, about the cached entry."""
         cache, ledger_id, entry_id = place
         self.open(cache)
         entry = self.cached.get(place)
@@ -87,7 +86,7 @@ class Script:
         return self.row(op, cache=cache, ledger_id=ledger_id, entry_id=entry_id, **{**shown, **columns})
 
     def insert(self, place: Place, size: int = 10, count: int | None = None, **columns: Any) -> Row:
-        """An entry enters, and no pass follows."""
+        """Write an INSERT that no pass follows."""
         self.open(place[0])
         self.cached.pop(place, None)
         self.bytes += size
@@ -102,19 +101,19 @@ class Script:
         return made
 
     def offer(self, place: Place, size: int = 10, count: int | None = None, **columns: Any) -> Row:
-        """An entry enters in a call of its own, and triggers what it should."""
+        """Write an INSERT in a call of its own, with what it triggers."""
         self.call()
         made = self.insert(place, size, count, **columns)
         self.relieve()
         return made
 
     def relieve(self, origin: str = "TRIGGER") -> None:
-        """The size pass that is due, if one is."""
+        """Write the size pass that is due, if one is."""
         if self.bytes > max(self.trigger, self.target):
             self.size_pass(self.bytes - self.target, origin)
 
     def get(self, place: Place, cause: str = "GET", **columns: Any) -> Row:
-        """A lookup; `columns` may say `op`."""
+        """Write a lookup; `columns` may set `op`."""
         op = "HIT" if place in self.cached else "MISS"
         if cause == "READ":
             kind = op.lower()
@@ -128,7 +127,7 @@ class Script:
         return self.rows[made["seq"]]
 
     def read(self, places: list[Place], count: int, cursor: str | None = None) -> list[Row]:
-        """A read in a call of its own, with its fills; the fills."""
+        """Write a read in a call of its own; return its fills."""
         self.call()
         for place in places:
             self.get(place, "READ", cursor=cursor)
@@ -142,7 +141,7 @@ class Script:
         return fills
 
     def done(self, place: Place, op: str = "READ_DONE", by: int = -1) -> Row | None:
-        """A delivery is done, or expected."""
+        """Write READ_DONE or EXPECT."""
         entry = self.cached.get(place)
         if entry is None or entry["expected_reads"] is None:
             return None
@@ -155,7 +154,7 @@ class Script:
         self.counts["evicted_entries"] += 1
 
     def remove(self, cause: str, *places: Place) -> Row:
-        """Entries leave by one call; the last row."""
+        """Remove entries by one call; return the last row."""
         for place in places:
             row = self.at("REMOVE", place, cause=cause)
             self._gone(place)
@@ -163,7 +162,7 @@ class Script:
         return self.rows[-1]
 
     def begin(self, cause: str, origin: str, bound: int, **columns: Any) -> Row:
-        """PASS_BEGIN."""
+        """Write PASS_BEGIN."""
         if cause == "SIZE" and origin != "CALL" and bound > 0:
             self.counts["eviction_cycles"] += 1
         return self._pass_row("PASS_BEGIN", cause, origin, bound, len(self.rows), **columns)
@@ -180,7 +179,7 @@ class Script:
         }
 
     def take(self, begin: Row, bound: int) -> int:
-        """The oldest slot leaves; its bytes."""
+        """Take the oldest slot; return its bytes."""
         place, entry = self.queue.pop(0)
         same = {"cause": begin["cause"], "bound": bound, "pass_id": begin["pass_id"], "head_no": self.head_no}
         same |= {"ticket": entry["tail_no"], **self._settings()}
@@ -194,13 +193,13 @@ class Script:
         return int(entry["size_bytes"])
 
     def end_pass(self, begin: Row, bound: int, **columns: Any) -> Row:
-        """PASS_END."""
+        """Write PASS_END."""
         head = next((entry["stamp_ns"] for place, entry in self.queue if self.cached.get(place) is entry), None)
         shown = {"stamp_ns": head, "tail_no": self.tail_no, "head_no": self.head_no, **columns}
         return self._pass_row("PASS_END", begin["cause"], begin["origin"], bound, begin["pass_id"], **shown)
 
     def size_pass(self, need: int, origin: str = "CALL", **columns: Any) -> Row:
-        """A size pass; its PASS_BEGIN."""
+        """Write a size pass; return its PASS_BEGIN."""
         begin = self.begin("SIZE", origin, need, **columns)
         while self.queue and need > 0:
             need -= self.take(begin, need)
@@ -208,7 +207,7 @@ class Script:
         return begin
 
     def time_pass(self, cutoff: int, origin: str = "CALL") -> Row:
-        """A time pass; its PASS_BEGIN."""
+        """Write a time pass; return its PASS_BEGIN."""
         begin = self.begin("TIME", origin, cutoff)
         while self.queue:
             place, entry = self.queue[0]
@@ -219,30 +218,30 @@ class Script:
         return begin
 
     def cycle(self) -> Row:
-        """The periodic task; its first row."""
+        """Write the periodic task; return its first row."""
         self.call()
         first = self.time_pass(self.now - self.config["ttl_nanos"], "CYCLE")
         self.relieve("CYCLE")
         return first
 
     def cursor(self, op: str, cache: str, name: str, pos: tuple[int, int] | None = None) -> Row:
-        """CURSOR_ADD, CURSOR_MOVE or CURSOR_REMOVE."""
+        """Write CURSOR_ADD, CURSOR_MOVE or CURSOR_REMOVE."""
         self.call()
         self.open(cache)
         ledger_id, entry_id = pos if pos is not None else (None, None)
         return self.row(f"CURSOR_{op}", cache=cache, cursor=name, ledger_id=ledger_id, entry_id=entry_id)
 
     def metrics(self, **wrong: int) -> Row:
-        """METRICS, with what is wrong."""
+        """Write METRICS, with wrong values if given."""
         return self.call().row("METRICS", value=json.dumps({**self.counts, "bytes": self.bytes, **wrong}))
 
     def configure(self, **changes: Any) -> Row:
-        """Other settings from here on."""
+        """Change the settings."""
         self.config |= changes
         return self.call().row("CONFIG", value=json.dumps(self.config))
 
     def finish(self) -> list[Row]:
-        """The rows, with the snapshot and END; they are written once."""
+        """Return the rows, with the snapshot and END; these are written once."""
         if self.rows[-1]["op"] == "END":
             return self.rows
         self._call = None

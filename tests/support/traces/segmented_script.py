@@ -1,6 +1,6 @@
-"""Small traces of a ring of segments written by hand: a script keeps the sums and turns of an honest one.
+"""Small handwritten traces of a ring of segments: a script keeps the sums and turns of an honest one.
 
-What a faulty cache does instead is said by the arguments of a row, by changing it, or by leaving it out.
+Arguments of a row, a change to it, or its absence describe what a faulty cache does instead.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Key = tuple[str, int, int]
 
 
 class RingScript:
-    """The rows of one broker. A method is a call of its own unless it says `inside`."""
+    """The rows of one broker. A method is a call of its own unless it gets `inside`."""
 
     def __init__(
         self,
@@ -44,13 +44,13 @@ class RingScript:
         self.row("CONFIG", value=json.dumps(config))
 
     def call(self) -> RingScript:
-        """What follows is one call, until the next one."""
+        """Let the following rows be one call, until the next one."""
         self._call = len(self.rows)
         self.now += 10
         return self
 
     def row(self, op: str, cause: str | None = None, key: Key | None = None, **columns: Any) -> Row:
-        """Any event; about a key where one is given."""
+        """Write any event; about a key if one is given."""
         seq = len(self.rows)
         made = {
             **dict.fromkeys(COLUMNS),
@@ -69,11 +69,11 @@ class RingScript:
         return made
 
     def advance(self, size: int) -> int:
-        """The bytes that an entry takes."""
+        """Return the bytes that an entry takes."""
         return -(-size // 64) * 64 if self.mode == "copy" else size
 
     def insert(self, key: Key, size: int = 40, turn: bool | None = None, advance: int | None = None) -> Row:
-        """An offer of what is not cached; it turns the ring where it does not fit, or where `turn` says so."""
+        """Offer an entry that is not cached; turn the ring if it does not fit, or if `turn` says so."""
         self.call()
         fits = self.offsets[self.turns] + size <= self.room
         if not fits if turn is None else turn:
@@ -81,7 +81,7 @@ class RingScript:
         return self.take(key, size, advance)
 
     def take(self, key: Key, size: int, advance: int | None = None, bound: int | None = None) -> Row:
-        """The current segment takes an entry."""
+        """Add an entry to the current segment."""
         start = self.offsets[self.turns] if bound is None else bound
         self.offsets[self.turns] = start + (self.advance(size) if advance is None else advance)
         self.bytes += size
@@ -92,7 +92,7 @@ class RingScript:
         return self.held[key]
 
     def turn(self, size: int, spare: Key | None = None, end: bool = True) -> Row:
-        """A turn, without the INSERT behind it; `spare`: an entry that is forgotten."""
+        """Write a turn without its INSERT; it leaves `spare` in place."""
         oldest = self.turns + 1 - self.number
         columns: Row = {
             "tail_no": self.turns + 1,
@@ -111,29 +111,29 @@ class RingScript:
         return begin
 
     def evict(self, key: Key, pass_id: int | None) -> Row:
-        """An entry leaves."""
+        """Evict an entry."""
         entry = self.held.pop(key)
         self.bytes -= entry["size_bytes"]
         shown = {name: entry[name] for name in ("life", "size_bytes", "bound")}
         return self.row("EVICT", "TURN", key, pass_id=pass_id, ticket=entry["tail_no"], **shown)
 
     def left_out(self, op: str, cause: str, key: Key, size: int = 40) -> Row:
-        """An offer that is not taken."""
+        """Write an offer that is not taken."""
         return self.call().row(op, cause, key, size_bytes=size)
 
     def hit(self, key: Key, cause: str = "GET", inside: bool = False, entry: Row | None = None) -> Row:
-        """An entry that is handed over."""
+        """Write a HIT."""
         if not inside:
             self.call()
         found = self.held[key] if entry is None else entry
         return self.row("HIT", cause, key, **{name: found[name] for name in ("life", "size_bytes", "key_hash")})
 
     def miss(self, key: Key) -> Row:
-        """A lookup that finds nothing."""
+        """Write a lookup that finds nothing."""
         return self.call().row("MISS", "GET", key)
 
     def ask(self, first: Key, last: Key, answer: tuple[Key, ...] = ()) -> Row:
-        """A range, and what is answered; the row of its last bound."""
+        """Write a range read with its answer; return the row of its last bound."""
         self.call().row("ASK", "FIRST", first)
         asked = self.row("ASK", "LAST", last)
         for key in answer:
@@ -141,11 +141,11 @@ class RingScript:
         return asked
 
     def usage(self, **wrong: int) -> Row:
-        """METRICS, with what is wrong."""
+        """Write METRICS, with wrong values if given."""
         return self.call().row("METRICS", value=json.dumps({"entries": len(self.held), "bytes": self.bytes, **wrong}))
 
     def finish(self, **wrong: int) -> list[Row]:
-        """The rows, with SNAPSHOT and END, once."""
+        """Return the rows, with SNAPSHOT and END, once."""
         if self.rows[-1]["op"] != "END":
             self._call = None
             for entry in sorted(self.held.values(), key=lambda entry: entry["life"]):
@@ -157,4 +157,4 @@ class RingScript:
 
 
 KEPT = ("cache", "ledger_id", "entry_id", "life", "size_bytes", "bound", "tail_no")
-"""What a snapshot shows of an entry."""
+"""The columns of an entry that a snapshot shows."""

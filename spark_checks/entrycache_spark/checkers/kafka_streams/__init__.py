@@ -1,1 +1,5 @@
-"""The fold of `kafka-streams`: which grounds hold, a file a family of them."""
+"""The checker of `kafka-streams`: it decides which sufficient conditions hold.
+
+`rows` names ops, causes and conditions, `state` holds what is kept of calls, keys and namespaces, `events` is the loop,
+and `broker` puts them together.
+"""

@@ -1,4 +1,8 @@
-"""The fold over one broker, which is the cache of one stream thread."""
+"""The checker of one broker of `kafka-streams`, which is the cache of one stream thread.
+
+`check_broker` is the entry point. `StreamThreadChecker` keeps the state between batches, runs the loop of `events`
+over each batch, and compares the counters of METRICS and END. Its result names the sufficient conditions that hold.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from entrycache_spark.checkers.events import EventKinds, Events, check_batches, 
 from entrycache_spark.checkers.kafka_streams import rows as w
 from entrycache_spark.checkers.kafka_streams import state
 from entrycache_spark.checkers.kafka_streams import state as k
-from entrycache_spark.checkers.kafka_streams.events import fold_events
+from entrycache_spark.checkers.kafka_streams.events import check_events
 from entrycache_spark.checkers.kafka_streams.rows import Counters, Rows, Sums, vocabulary
 from entrycache_spark.checkers.kafka_streams.state import KEY_USED_SEQ, Keys
 from entrycache_spark.checkers.primitives import CACHE, NULL, flag, new_flags
@@ -23,25 +27,25 @@ from entrycache_trace.files import Metadata
 from entrycache_trace.jit import Array
 
 COLUMNS: Final = ("cache", "key_hash", "life", "size_bytes", "dirty")
-"""What rules ask of whether it is null."""
+"""The columns for which rules ask whether they are null."""
 
 SETTINGS: Final = SettingsSource(KINDS, (), lambda configs: [() for _ in configs])
 
 
-def fold(batches: Iterator[pa.RecordBatch], metadata: Metadata) -> CheckerResult:
-    """Fold the events of one broker.
+def check_broker(batches: Iterator[pa.RecordBatch], metadata: Metadata) -> CheckerResult:
+    """Check the events of one broker.
 
     Raises:
-        GivenUp: they are too many, too varied, or not what a trace holds.
+        CheckerGaveUp: the events are too many, too varied, or not what a trace holds.
     """
-    return check_batches(ThreadFold(metadata), batches)
+    return check_batches(StreamThreadChecker(metadata), batches)
 
 
-class ThreadFold:
-    """All that is kept of one broker between two batches."""
+class StreamThreadChecker:
+    """The state of the checker for one broker between two batches."""
 
     def __init__(self, metadata: Metadata) -> None:
-        self.flags = new_flags(len(w.GROUNDS))
+        self.flags = new_flags(len(w.SUFFICIENT_CONDITIONS))
         self._sampled = metadata.sampled
         names = vocabulary()
         in_force, kinds = (
@@ -50,15 +54,15 @@ class ThreadFold:
         )
         self._events = Events(Rows, names, in_force, kinds)
         self._keys, self._spaces, self._meters = Keys(), state.new_spaces(), Counters()
-        self._suspects = np.zeros((k.SUSPECTS_MOST, 2), np.int64)
+        self._suspects = np.zeros((k.MAX_SUSPECTS, 2), np.int64)
         self._state = np.zeros(k.STATE_FIELDS, np.int64)
         self._state[k.LAST_SEQ] = NULL
 
     def follow(self, batch: pa.RecordBatch) -> None:
-        """Take in a batch.
+        """Read a batch.
 
         Raises:
-            GivenUp, UsageError: see `fold`.
+            CheckerGaveUp, UsageError: see `check_broker`.
         """
         c, settings = self._events.read(batch)
         self._keys.make_room(len(c.seq), int(self._state[k.LAST_CALL]))
@@ -66,24 +70,24 @@ class ThreadFold:
         at = np.flatnonzero((c.op == w.METRICS) | (c.op == w.END))
         sums = np.zeros((len(at), len(Sums._fields)), np.int64)
         kept = (self._keys.table, self._keys.used, self._spaces, self._suspects, self._state)
-        fold_events(c, settings, *kept, sums, self.flags)
+        check_events(c, settings, *kept, sums, self.flags)
         if self._state[k.HOMELESS]:
             raise CheckerGaveUp("an event of a key is of no namespace")
         self._meter(c, settings, batch, at, sums)
 
     def _meter(self, c: Rows, settings: Array, batch: pa.RecordBatch, at: Array, sums: Array) -> None:
-        for (i, told), counted in zip(counters_at(batch, at), sums.tolist(), strict=True):
+        for (i, counters), counted in zip(counters_at(batch, at), sums.tolist(), strict=True):
             seq, own = int(c.seq[i]), Sums(*counted)
             if c.op[i] == w.END:
-                self._meters.told_end(seq, told, own, int(c.bytes_after[i]), self.flags)
+                self._meters.check_end(seq, counters, own, int(c.bytes_after[i]), self.flags)
             elif c.cache[i] == 0:
-                self._meters.told(seq, told, own, self.flags)
+                self._meters.check_thread(seq, counters, own, self.flags)
             else:
-                self._meters.told_of_space(seq, told, own, self.flags)
-            self._events.kinds.tell(c, i, settings, told)
+                self._meters.check_space(seq, counters, own, self.flags)
+            self._events.kinds.count_metered(c, i, settings, counters)
 
     def end(self) -> CheckerResult:
-        """What the events tell, now that there are no more."""
+        """Return the result after the last event."""
         whole = self._events.span.end(w.CONFIG, w.END, self._sampled)
         opened = bool(self._state[k.OPENED])
         k.end_run(self._state, self._spaces, self.flags)
@@ -91,15 +95,17 @@ class ThreadFold:
         live = self._keys.live()
         if np.any(live[:, KEY_USED_SEQ] < self._spaces[live[:, CACHE], state.SPACE_EVICTED]):
             flag(self.flags, w.ELDEST_FIRST, int(self._state[k.LAST_SEQ]))
-        grounds = frozenset(
-            name for name, own in zip(w.GROUNDS, self.flags, strict=True) if whole.all and not opened and not own[0]
+        sufficient_conditions = frozenset(
+            name
+            for name, own in zip(w.SUFFICIENT_CONDITIONS, self.flags, strict=True)
+            if whole.all and not opened and not own[0]
         )
         puts = frozenset({"K-PUT-1"} if not self.flags[w.WRITES_HOLD, 0] else ())
-        return self._events.folded(whole, puts, opened=opened, grounds=grounds)
+        return self._events.result(whole, puts, opened=opened, sufficient_conditions=sufficient_conditions)
 
 
 def _asked(settings: SettingValues) -> SettingValues:
-    """K-RESIZE-2 asks whether the limit has become lower."""
+    """Return the values that rules ask for: K-RESIZE-2 asks whether the limit has become lower."""
     limit, before = settings["limit_now"], settings["limit_before"]
     falls = limit is not None and before is not None and limit < before
     return {"limit_now": 0 if falls else None, "limit_before": 1 if falls else None}

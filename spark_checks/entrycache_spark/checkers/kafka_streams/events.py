@@ -1,4 +1,8 @@
-"""The loop over the events of a batch."""
+"""The loop over the events of a batch of `kafka-streams`.
+
+`check_events` compares each event with the one before it, with the state of its key, and with its namespace, and flags
+the sufficient conditions that fail. It also counts what METRICS and END report.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,13 @@ from entrycache_trace.jit import jit
 
 
 @jit
-def fold_events(
+def check_events(
     c: Any, settings: Any, table: Any, used: Any, own: Any, suspects: Any, s: Any, at_metrics: Any, flags: Any
 ) -> None:
-    """All grounds but those of counters; `own`: of each namespace; `at_metrics`: the sums at each METRICS or END."""
+    """Check all sufficient conditions except those of counters.
+
+    `own` is the table of namespaces. `at_metrics` receives the totals at each METRICS or END.
+    """
     metered = 0
     for i in range(len(c.seq)):
         op, cause, cache, seq = c.op[i], c.cause[i], c.cache[i], c.seq[i]
@@ -37,21 +44,21 @@ def fold_events(
         if keyed:
             at = position(table, cache, 0, c.key_hash[i])
             if table[at, USED] or op != w.MISS:
-                t.let_in(table, used, at, cache, c.key_hash[i])
-            told = table[at]
-            left = op == w.FLUSH and told[t.KEY_OP] == w.EVICT and _same_life(told, c.life[i], c.call_id[i])
+                t.add_key(table, used, at, cache, c.key_hash[i])
+            key_row = table[at]
+            left = op == w.FLUSH and key_row[t.KEY_OP] == w.EVICT and _same_life(key_row, c.life[i], c.call_id[i])
             opens = _opens(seq, op, left, cache, now, s)
-            same = _same_life(told, c.life[i], c.call_id[i])
+            same = _same_life(key_row, c.life[i], c.call_id[i])
             grown = _keyed(
-                seq, op, cause, c.life[i], c.size_bytes[i], c.dirty[i] == 1, same, told, own[cache], s, flags
+                seq, op, cause, c.life[i], c.size_bytes[i], c.dirty[i] == 1, same, key_row, own[cache], s, flags
             )
             if op == w.EVICT:
                 above = now[w.LIMIT] == NULL or c.bytes_after[i] + c.size_bytes[i] > now[w.LIMIT]
-                _evicted(seq, cache, c.life[i], c.dirty[i] == 1, same, above, told, suspects, s, flags)
+                _evicted(seq, cache, c.life[i], c.dirty[i] == 1, same, above, key_row, suspects, s, flags)
             elif op == w.FLUSH:
-                _flushed(seq, c.life[i], went_on, left, opens, told, suspects, s, flags)
+                _flushed(seq, c.life[i], went_on, left, opens, key_row, suspects, s, flags)
             if table[at, USED]:
-                _note(seq, op, c.life[i], c.size_bytes[i], c.dirty[i] == 1, c.call_id[i], told)
+                _note(seq, op, c.life[i], c.size_bytes[i], c.dirty[i] == 1, c.call_id[i], key_row)
         else:
             _opens(seq, op, False, cache, now, s)
             _unkeyed(seq, op, flags)
@@ -59,7 +66,7 @@ def fold_events(
                 state.close_space(own[cache])
         _summed(seq, op, grown, c.bytes_after[i], c.manager_bytes[i], s, flags)
         if op == w.METRICS or op == w.END:
-            _told(own[cache], s, at_metrics[metered])
+            _copy_totals(own[cache], s, at_metrics[metered])
             metered += 1
         k.remember(seq, c.ts_ns[i], op, cause, cache, c.call_id[i], c.life[i], left, s)
         s[k.LAST_BYTES], s[k.LAST_MANAGER], s[k.LAST_LIMIT] = c.bytes_after[i], c.manager_bytes[i], now[w.LIMIT]
@@ -67,7 +74,7 @@ def fold_events(
 
 @jit
 def _framed(seq: int, ts_ns: int, op: int, cause: int, cache: int, call: int, own: Any, s: Any, flags: Any) -> None:
-    """The event beside the one before it."""
+    """Check an event against the one before it."""
     if s[k.LAST_SEQ] == NULL:
         if call != seq:
             flag(flags, w.CALLS_HOLD, seq)
@@ -81,14 +88,14 @@ def _framed(seq: int, ts_ns: int, op: int, cause: int, cache: int, call: int, ow
 
 
 @jit
-def _same_life(told: Any, life: int, call: int) -> bool:
-    """Whether an event is of the life and of the call of the key's last one."""
-    return life != NULL and call != NULL and told[t.KEY_LIFE] == life and told[t.KEY_CALL] == call
+def _same_life(key_row: Any, life: int, call: int) -> bool:
+    """Return whether an event has the life and the call of the key's last event."""
+    return life != NULL and call != NULL and key_row[t.KEY_LIFE] == life and key_row[t.KEY_CALL] == call
 
 
 @jit
 def _opens(seq: int, op: int, left: bool, cache: int, now: Any, s: Any) -> bool:
-    """Note what the call begins with; whether that is a handing over of what is not evicted."""
+    """Note what the call begins with; return whether that is a flush of an entry that is not evicted."""
     if op == w.HIT or op == w.MISS or op == w.CACHE_OPEN:
         return False
     shrinks = op == w.CONFIG and now[w.LIMIT] != NULL and now[w.LIMIT] < now[w.LIMIT_BEFORE]
@@ -115,32 +122,34 @@ def _keyed(
     size: int,
     dirty: bool,
     same_call: bool,
-    told: Any,
+    key_row: Any,
     own: Any,
     s: Any,
     flags: Any,
 ) -> int:
-    """An event of a key, beside the key's last one; by how much the bytes grow, `NULL` if that is not told."""
-    if told[t.KEY_WAITS] == 1:
-        told[t.KEY_WAITS] = 0
+    """Check an event of a key against the key's last event; return the growth in bytes, or `NULL` if it is unknown."""
+    if key_row[t.KEY_WAITS] == 1:
+        key_row[t.KEY_WAITS] = 0
         s[k.CALL_WAITING] -= 1
         if op != w.FLUSH or not same_call:
             flag(flags, w.KEYS_HOLD, seq)
-    if not t.is_honest(op, cause, seq, life, size, dirty, told, same_call):
+    if not t.is_consistent(op, cause, seq, life, size, dirty, key_row, same_call):
         flag(flags, w.KEYS_HOLD, seq)
         if op == w.PUT and life != seq:
             flag(flags, w.WRITES_HOLD, seq)
-    live = told[t.KEY_LIVE] == 1
+    live = key_row[t.KEY_LIVE] == 1
     if live and op != w.FLUSH and op != w.FAILED_FLUSH:
-        if told[t.KEY_USED_SEQ] < own[state.SPACE_EVICTED]:
+        if key_row[t.KEY_USED_SEQ] < own[state.SPACE_EVICTED]:
             flag(flags, w.ELDEST_FIRST, seq)
     if op == w.EVICT:
-        own[state.SPACE_EVICTED] = max(own[state.SPACE_EVICTED], told[t.KEY_USED_SEQ])
-    s[k.ENTRIES] += state.count_key_event(op, live, told[t.KEY_DIRTY] == 1 and told[t.KEY_OP] != w.FLUSH, dirty, own)
+        own[state.SPACE_EVICTED] = max(own[state.SPACE_EVICTED], key_row[t.KEY_USED_SEQ])
+    s[k.ENTRIES] += state.count_key_event(
+        op, live, key_row[t.KEY_DIRTY] == 1 and key_row[t.KEY_OP] != w.FLUSH, dirty, own
+    )
     ends = live and (op == w.EVICT or op == w.DELETE or op == w.REMOVE)
-    if (op == w.PUT and size == NULL) or (live and (ends or op == w.PUT) and told[t.KEY_SIZE] == NULL):
+    if (op == w.PUT and size == NULL) or (live and (ends or op == w.PUT) and key_row[t.KEY_SIZE] == NULL):
         return NULL
-    return (size if op == w.PUT else 0) - (told[t.KEY_SIZE] if ends or (live and op == w.PUT) else 0)
+    return (size if op == w.PUT else 0) - (key_row[t.KEY_SIZE] if ends or (live and op == w.PUT) else 0)
 
 
 @jit
@@ -153,15 +162,15 @@ def _unkeyed(seq: int, op: int, flags: Any) -> None:
 
 @jit
 def _flushed(
-    seq: int, life: int, went_on: bool, left: bool, opens: bool, told: Any, suspects: Any, s: Any, flags: Any
+    seq: int, life: int, went_on: bool, left: bool, opens: bool, key_row: Any, suspects: Any, s: Any, flags: Any
 ) -> None:
-    """A FLUSH beside the one before it."""
+    """Check a FLUSH against the event before it."""
     if went_on:
-        if left and told[t.KEY_DIRTY] == 1:
+        if left and key_row[t.KEY_DIRTY] == 1:
             flag(flags, w.EVICTED_FIRST, seq)
         if not left and s[k.LAST_LEFT] == 0 and life < s[k.LAST_LIFE]:
             k.suspect(s, suspects, life, flags)
-    told[t.KEY_WENT_ON], told[t.KEY_COUNTED] = went_on, opens
+    key_row[t.KEY_WENT_ON], key_row[t.KEY_COUNTED] = went_on, opens
 
 
 @jit
@@ -172,22 +181,25 @@ def _evicted(
     dirty: bool,
     same_call: bool,
     above: bool,
-    told: Any,
+    key_row: Any,
     suspects: Any,
     s: Any,
     flags: Any,
 ) -> None:
-    """An EVICT; behind its own FLUSH, that one was of the evicted entry. `above`: more than the limit was cached."""
-    handed = same_call and told[t.KEY_OP] == w.FLUSH
+    """Check an EVICT; a FLUSH directly before it flushed the evicted entry.
+
+    `above`: the cache held more than the limit.
+    """
+    handed = same_call and key_row[t.KEY_OP] == w.FLUSH
     if handed:
         k.excuse(s, suspects, life)
-        s[k.FLUSHES] -= told[t.KEY_COUNTED]
-        if dirty and told[t.KEY_WENT_ON] == 1:
+        s[k.FLUSHES] -= key_row[t.KEY_COUNTED]
+        if dirty and key_row[t.KEY_WENT_ON] == 1:
             flag(flags, w.EVICTED_FIRST, seq)
     elif dirty:
-        told[t.KEY_WAITS] = 1
+        key_row[t.KEY_WAITS] = 1
         s[k.CALL_WAITING] += 1
-    if s[k.CALL_KIND] == k.BY_PUT and _overflows(handed, told, s):
+    if s[k.CALL_KIND] == k.BY_PUT and _overflows(handed, key_row, s):
         s[k.SURE_EVICTS] += 1
         if not above:
             flag(flags, w.NONE_NEEDLESS, seq)
@@ -196,14 +208,21 @@ def _evicted(
 
 
 @jit
-def _overflows(handed: bool, told: Any, s: Any) -> bool:
-    """Whether an EVICT in a call that begins with a PUT is overflow for certain."""
-    return s[k.CALL_HANDED] == 0 or (handed and s[k.LAST_OP] == w.FLUSH and told[t.KEY_SEQ] == s[k.CALL_OPENER] + 1)
+def _overflows(handed: bool, key_row: Any, s: Any) -> bool:
+    """Return whether an EVICT in a call that begins with a PUT is certainly an overflow."""
+    return s[k.CALL_HANDED] == 0 or (handed and s[k.LAST_OP] == w.FLUSH and key_row[t.KEY_SEQ] == s[k.CALL_OPENER] + 1)
 
 
 @jit
-def _note(seq: int, op: int, life: int, size: int, dirty: bool, call: int, told: Any) -> None:
-    told[t.KEY_SEQ], told[t.KEY_OP], told[t.KEY_LIFE], told[t.KEY_SIZE], told[t.KEY_DIRTY], told[t.KEY_CALL] = (
+def _note(seq: int, op: int, life: int, size: int, dirty: bool, call: int, key_row: Any) -> None:
+    (
+        key_row[t.KEY_SEQ],
+        key_row[t.KEY_OP],
+        key_row[t.KEY_LIFE],
+        key_row[t.KEY_SIZE],
+        key_row[t.KEY_DIRTY],
+        key_row[t.KEY_CALL],
+    ) = (
         seq,
         op,
         life,
@@ -212,7 +231,7 @@ def _note(seq: int, op: int, life: int, size: int, dirty: bool, call: int, told:
         call,
     )
     if op != w.FLUSH and op != w.FAILED_FLUSH:
-        told[t.KEY_LIVE], told[t.KEY_USED_SEQ] = op == w.PUT or op == w.HIT, seq
+        key_row[t.KEY_LIVE], key_row[t.KEY_USED_SEQ] = op == w.PUT or op == w.HIT, seq
 
 
 @jit
@@ -228,8 +247,8 @@ def _summed(seq: int, op: int, grown: int, after: int, manager: int, s: Any, fla
 
 
 @jit
-def _told(own: Any, s: Any, sums: Any) -> None:
-    """What has been counted up to a METRICS or END, as `meters.Sums` names it."""
+def _copy_totals(own: Any, s: Any, sums: Any) -> None:
+    """Copy the totals up to a METRICS or END, in the order of `Sums`."""
     for at in range(k.PUTS, k.ENTRIES + 1):
         sums[at - k.PUTS] = s[at]
     for at in range(state.SPACE_OVERWRITES, state.SPACE_HITS + 1):

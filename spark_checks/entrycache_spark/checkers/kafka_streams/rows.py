@@ -1,4 +1,8 @@
-"""What the loops of this fold speak in: numbers for grounds, ops and causes."""
+"""The vocabulary of the `kafka-streams` checker: numbers for conditions, ops and causes, and the columns of a batch.
+
+Compiled loops know conditions, ops and causes by number. `Sums` are the totals that METRICS and END report, and
+`Counters` compares them.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,12 @@ from entrycache_spark.checkers.batches import TextNumbers
 from entrycache_spark.checkers.primitives import flag
 from entrycache_trace.jit import Array
 
-GROUNDS: Final = (
+SUFFICIENT_CONDITIONS: Final = (
     *("keys_hold", "calls_hold", "evicted_first", "order_holds", "handed_all", "left_empty", "eldest_first"),
     *("none_needless", "none_elsewhere", "none_above", "none_left_above", "sums_hold", "totals_hold", "counts_hold"),
     *("own_counts_hold", "writes_hold"),
 )
-"""Those of the view `settled`, and what K-PUT-1 asks of each row; a ground's number is its place here."""
+"""The columns of the view `sufficient`, and the condition of K-PUT-1; the number of a condition is its index here."""
 
 KEYS_HOLD, CALLS_HOLD, EVICTED_FIRST, ORDER_HOLDS, HANDED_ALL, LEFT_EMPTY, ELDEST_FIRST = range(7)
 NONE_NEEDLESS, NONE_ELSEWHERE, NONE_ABOVE, NONE_LEFT_ABOVE, SUMS_HOLD, TOTALS_HOLD, COUNTS_HOLD = range(7, 14)
@@ -24,15 +28,15 @@ OPS: Final = (
     *("CONFIG", "CACHE_OPEN", "CACHE_CLOSE", "PUT", "HIT", "MISS", "EVICT", "FLUSH", "DELETE", "REMOVE", "METRICS"),
     *("END", "SNAPSHOT"),
 )
-"""Ops that a ground speaks of, numbered from 1; 0 is null, others follow as they come."""
+"""The ops that a condition mentions, numbered from 1. 0 is null; further ops are numbered as they come."""
 
 CONFIG, CACHE_OPEN, CACHE_CLOSE, PUT, HIT, MISS, EVICT, FLUSH, DELETE, REMOVE, METRICS, END, SNAPSHOT = range(1, 14)
 
 FAILED_FLUSH: Final = -1
-"""A FLUSH of the cause FAILED: an op of its own to all grounds."""
+"""The op of a FLUSH with the cause FAILED, which all conditions treat as an op of its own."""
 
 CAUSES: Final = ("FAILED", "FLUSH", "CLEAR", "CLOSE", "OPEN")
-"""The same of causes."""
+"""The causes that a condition mentions, numbered in the same way."""
 
 BY_FAILED, BY_FLUSH, BY_CLEAR, BY_CLOSE, BY_OPEN = range(1, 6)
 
@@ -40,12 +44,11 @@ BY_FAILED, BY_FLUSH, BY_CLEAR, BY_CLOSE, BY_OPEN = range(1, 6)
 LIMIT, LIMIT_BEFORE = range(2)
 
 
-# --- rows
-# The columns of a batch, as the loops read them.
+# ---------- the columns of a batch
 
 
 class Rows(NamedTuple):
-    """The arrays of a batch; `settings`: which row of the batch's table of settings is in force."""
+    """The arrays of a batch; `settings` holds each event's row in the table of settings."""
 
     seq: Array
     ts_ns: Array
@@ -63,18 +66,17 @@ class Rows(NamedTuple):
 
 
 def vocabulary() -> dict[str, TextNumbers]:
-    """Names as a broker begins with them."""
+    """Return the text numbers with which a broker begins."""
     return {"op": TextNumbers(OPS), "cause": TextNumbers(CAUSES), "cache": TextNumbers()}
 
 
-# --- meters
-# What METRICS and END tell, beside what was counted.
+# ---------- totals that METRICS and END report
 
 NEVER_FALL: Final = ("puts", "gets", "evicts", "flushes")
 
 
 class Sums(NamedTuple):
-    """What was counted since the start, and of a namespace since it was closed last."""
+    """The totals since the start; those of a namespace count since it was last closed."""
 
     puts: int
     lookups: int
@@ -90,43 +92,43 @@ class Sums(NamedTuple):
 
 
 class Counters:
-    """The counters of the thread that were told last: they never fall."""
+    """The thread's counters as last reported; they never fall."""
 
     def __init__(self) -> None:
         self._most: dict[str, int] = {}
 
-    def told(self, seq: int, told: Mapping[str, int], sums: Sums, flags: Array) -> None:
-        """The counters of the thread."""
+    def check_thread(self, seq: int, counters: Mapping[str, int], sums: Sums, flags: Array) -> None:
+        """Check the counters of the thread."""
         for name in NEVER_FALL:
-            value = told.get(name)
+            value = counters.get(name)
             if value is None:
                 continue
             most = self._most.setdefault(name, value)
             if value < most:
                 flag(flags, COUNTS_HOLD, seq)
             self._most[name] = max(most, value)
-        evicts = told.get("evicts", sums.evicts)
+        evicts = counters.get("evicts", sums.evicts)
         if (
-            told.get("puts", sums.puts) != sums.puts
-            or told.get("gets", 0) > sums.lookups
+            counters.get("puts", sums.puts) != sums.puts
+            or counters.get("gets", 0) > sums.lookups
             or evicts < sums.sure_evicts
             or (sums.shrinks == 0 and evicts > sums.evicts)
-            or told.get("flushes", sums.flushes) < sums.flushes
+            or counters.get("flushes", sums.flushes) < sums.flushes
         ):
             flag(flags, COUNTS_HOLD, seq)
 
-    def told_of_space(self, seq: int, told: Mapping[str, int], sums: Sums, flags: Array) -> None:
-        """The counters of a namespace."""
-        misses = told.get("misses", sums.misses)
+    def check_space(self, seq: int, counters: Mapping[str, int], sums: Sums, flags: Array) -> None:
+        """Check the counters of a namespace."""
+        misses = counters.get("misses", sums.misses)
         if (
-            told.get("overwrites", sums.overwrites) != sums.overwrites
-            or told.get("hits", sums.hits) != sums.hits
+            counters.get("overwrites", sums.overwrites) != sums.overwrites
+            or counters.get("hits", sums.hits) != sums.hits
             or misses > sums.misses
             or misses < sums.sure_misses
         ):
             flag(flags, OWN_COUNTS_HOLD, seq)
 
-    def told_end(self, seq: int, told: Mapping[str, int], sums: Sums, after: int, flags: Array) -> None:
-        """An END."""
-        if told.get("bytes", after) != after or told.get("entries", sums.entries) != sums.entries:
+    def check_end(self, seq: int, counters: Mapping[str, int], sums: Sums, after: int, flags: Array) -> None:
+        """Check the values of an END."""
+        if counters.get("bytes", after) != after or counters.get("entries", sums.entries) != sums.entries:
             flag(flags, SUMS_HOLD, seq)

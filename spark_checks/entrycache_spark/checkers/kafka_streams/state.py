@@ -1,4 +1,9 @@
-"""What each namespace has counted: its entries, dirty ones, and what METRICS tells of it."""
+"""The state of the `kafka-streams` checker: namespaces, the current call, and keys.
+
+A namespace counts its entries, its dirty entries, and what METRICS reports. The state of the call compares each event
+with the one before it, and knows what must hold when a flush, a clear or a call ends. Each key has a row with its last
+event, in a hash table; a key is kept while it is cached, and until the call that ended it is over.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +31,15 @@ from entrycache_trace.jit import Array, jit
 SPACE_LIVE, SPACE_DIRTY, SPACE_EVICTED, SPACE_WRITTEN, SPACE_OVERWRITES, SPACE_MISSES, SPACE_SURE_MISSES, SPACE_HITS = (
     range(8)
 )
-"""`EVICTED`: the last use of what was evicted, the latest of them. `WRITTEN`: a PUT, and no close since."""
+"""The fields of a namespace. `SPACE_EVICTED`: the latest last use of an evicted entry.
+
+`SPACE_WRITTEN`: there was a PUT since the last close.
+"""
 SPACE_FIELDS: Final = 8
 
 
 def with_spaces(spaces: Array, names: int) -> Array:
-    """A table with a row for each name."""
+    """Return the table, widened to a row for each name."""
     if names <= len(spaces):
         return spaces
     wider = widen(spaces, 2 * names)
@@ -40,13 +48,13 @@ def with_spaces(spaces: Array, names: int) -> Array:
 
 
 def new_spaces() -> Array:
-    """The table at first."""
+    """Return an empty table of namespaces."""
     return np.zeros((0, SPACE_FIELDS), np.int64)
 
 
 @jit
 def count_key_event(op: int, live: bool, dirty_now: bool, dirty: bool, own: Any) -> int:
-    """Count an event of a key; by how much more is cached now."""
+    """Count an event of a key; return how many more entries are cached now."""
     entered = 0
     if op == w.PUT:
         own[SPACE_WRITTEN] = 1
@@ -73,12 +81,11 @@ def count_key_event(op: int, live: bool, dirty_now: bool, dirty: bool, own: Any)
 
 @jit
 def close_space(own: Any) -> None:
-    """A namespace that is closed counts anew."""
+    """Reset the counts of a closed namespace."""
     own[SPACE_WRITTEN] = own[SPACE_OVERWRITES] = own[SPACE_MISSES] = own[SPACE_SURE_MISSES] = own[SPACE_HITS] = 0
 
 
-# --- calls
-# Each event beside the one before it, and what has to hold where a handing over, a clearing or a call ends.
+# ---------- calls
 
 (
     LAST_SEQ,
@@ -93,26 +100,29 @@ def close_space(own: Any) -> None:
     LAST_MANAGER,
     LAST_LIMIT,
 ) = range(11)
-"""Of the event before; `LEFT`: a FLUSH of what was evicted before it."""
+"""The fields of the event before. `LAST_LEFT`: it is a FLUSH of an entry that was evicted before it."""
 CALL_CHANGED, CALL_KIND, CALL_OPENER, PUT_CACHE, CALL_HANDED, CALL_WAITING, CALL_SUSPECTS, HOMELESS, OPENED = range(
     11, 20
 )
-"""Of the call: whether an event has changed something, the kind of the first that did, its seq and namespace, whether
-anything was handed over, how many an EVICT waits for, and pairs of FLUSH in the wrong order if nothing excuses them.
-`HOMELESS`: an event of a key is of no namespace. `OPENED`: entries cached before."""
+"""The fields of the current call.
+
+They say whether an event has changed something, the kind of the first that did, its seq and namespace, whether anything
+was flushed, how many flushes an EVICT waits for, and the pairs of FLUSH in the wrong order. `HOMELESS`: an event of a
+key has no namespace. `OPENED`: the trace begins with cached entries.
+"""
 PUTS, LOOKUPS, EVICTS, SURE_EVICTS, FLUSHES, SHRINKS, ENTRIES = range(20, 27)
-"""Since the start."""
+"""The totals since the start."""
 STATE_FIELDS: Final = 27
 
 OTHER, BY_PUT, BY_SHRINK, BY_FLUSH = range(4)
-"""What the first event of a call that changes something is."""
+"""The kinds of the first event of a call that changes something."""
 
-SUSPECTS_MOST: Final = 64
+MAX_SUSPECTS: Final = 64
 
 
 @jit
 def follows(op: int, cause: int, cache: int, call: int, s: Any) -> bool:
-    """Whether what the event before belongs to goes on with this one: a handing over, a clearing, a closing."""
+    """Return whether an event continues the flush, clear or close of the event before it."""
     if cache != s[LAST_CACHE] or call != s[LAST_CALL]:
         return False
     if s[LAST_OP] == w.FLUSH:
@@ -124,7 +134,7 @@ def follows(op: int, cause: int, cache: int, call: int, s: Any) -> bool:
 
 @jit
 def end_run(s: Any, spaces_now: Any, flags: Any) -> None:
-    """The event before is the last of its handing over, clearing or closing, if it is of one."""
+    """Check a flush, clear or close of which the event before is the last."""
     if s[LAST_OP] == w.FLUSH:
         if spaces_now[s[LAST_CACHE], SPACE_DIRTY] != 0:
             flag(flags, w.HANDED_ALL, s[LAST_SEQ])
@@ -137,7 +147,7 @@ def end_run(s: Any, spaces_now: Any, flags: Any) -> None:
 
 @jit
 def end_call(s: Any, flags: Any) -> None:
-    """The event before is the last of its call."""
+    """Check a call of which the event before is the last."""
     if s[LAST_LIMIT] != NULL and s[LAST_BYTES] > s[LAST_LIMIT]:
         if s[CALL_KIND] == BY_PUT:
             flag(flags, w.NONE_ABOVE, s[LAST_SEQ])
@@ -154,7 +164,7 @@ def end_call(s: Any, flags: Any) -> None:
 
 @jit
 def suspect(s: Any, suspects: Any, life: int, flags: Any) -> None:
-    """A FLUSH of an older life follows one of a younger: only an evicted one may stand so."""
+    """Note that a FLUSH of an older life follows one of a younger life, which only an eviction allows."""
     if s[CALL_SUSPECTS] == len(suspects):
         flag(flags, w.ORDER_HOLDS, s[LAST_SEQ])
         return
@@ -164,7 +174,7 @@ def suspect(s: Any, suspects: Any, life: int, flags: Any) -> None:
 
 @jit
 def excuse(s: Any, suspects: Any, life: int) -> None:
-    """The entry of a life was handed over because it is evicted."""
+    """Drop the suspicions about a life that was flushed because it is evicted."""
     kept = 0
     for at in range(s[CALL_SUSPECTS]):
         if suspects[at, 0] != life and suspects[at, 1] != life:
@@ -175,17 +185,14 @@ def excuse(s: Any, suspects: Any, life: int) -> None:
 
 @jit
 def remember(seq: int, ts_ns: int, op: int, cause: int, cache: int, call: int, life: int, left: bool, s: Any) -> None:
-    """The event is the one before from now on."""
+    """Store an event as the one before."""
     if op == w.FLUSH or op == w.FAILED_FLUSH:
         s[CALL_HANDED] = 1
     s[LAST_SEQ], s[LAST_TS], s[LAST_OP], s[LAST_CAUSE], s[LAST_CACHE] = seq, ts_ns, op, cause, cache
     s[LAST_CALL], s[LAST_LIFE], s[LAST_LEFT] = call, life, left
 
 
-# --- keys
-# What each key of a namespace was shown as last: a table with a row a key, found by open addressing.
-#
-# A key is kept while it is cached, and until the call that ended it is over.
+# ---------- keys
 
 (
     KEY_SEQ,
@@ -200,13 +207,15 @@ def remember(seq: int, ts_ns: int, op: int, cause: int, cache: int, call: int, l
     KEY_COUNTED,
     KEY_WAITS,
 ) = range(ENTRY + 1, 15)
-"""Of a key's last row: its seq, op, life, size, flag and call; whether the key is cached, and its last use. Of its
-FLUSH: whether it goes on a handing over, and whether it was counted as one that begins a call. `WAITS`: its EVICT has
-to be followed by a FLUSH."""
+"""The fields of a key: the seq, op, life, size, flag and call of its last event; whether it is cached; its last use.
+
+`KEY_WENT_ON`: its FLUSH continues a flush. `KEY_COUNTED`: its FLUSH was counted as one that begins a call.
+`KEY_WAITS`: a FLUSH must follow its EVICT.
+"""
 KEY_FIELDS: Final = 15
 
 MAX_KEYS: Final = 2_000_000
-"""Keys cached at once; above that the fold gives up, and DuckDB decides, which can use the disk."""
+"""The number of cached keys above which the checker gives up; DuckDB decides then, which can use the disk."""
 
 
 class Keys:
@@ -217,22 +226,22 @@ class Keys:
         self.used = np.zeros(1, np.int64)
 
     def make_room(self, more: int, call: int) -> None:
-        """Let so many more keys in; those that have ended before the call are forgotten.
+        """Make room for so many more keys; forget those that ended before the call.
 
         Raises:
-            GivenUp: there are too many.
+            CheckerGaveUp: there are too many.
         """
         if 2 * (int(self.used[0]) + more) <= len(self.table):
             return
         kept = int(np.count_nonzero((self.table[:, KEY_LIVE] == 1) | (self.table[:, KEY_CALL] == call)))
         if kept > MAX_KEYS:
-            raise CheckerGaveUp("more keys are cached at once than the fold keeps in memory")
+            raise CheckerGaveUp("more keys are cached at once than the checker keeps in memory")
         wider = with_positions(new_positions(KEY_FIELDS), kept + more)
         self.used[0] = _copy_keys(self.table, wider, call)
         self.table = wider
 
     def live(self) -> Array:
-        """The rows of those that are cached."""
+        """Return the rows of the cached keys."""
         return self.table[self.table[:, KEY_LIVE] == 1]
 
 
@@ -247,8 +256,8 @@ def _copy_keys(table: Any, wider: Any, call: int) -> int:
 
 
 @jit
-def let_in(table: Any, used: Any, at: int, cache: int, key: int) -> None:
-    """Make a key of a free place; it has no ledger."""
+def add_key(table: Any, used: Any, at: int, cache: int, key: int) -> None:
+    """Give a free row to a key; it has no ledger."""
     if occupy(table, at, cache, 0, key):
         table[at, KEY_OP], table[at, KEY_LIVE], table[at, KEY_WAITS] = 0, 0, 0
         table[at, KEY_LIFE], table[at, KEY_CALL] = NULL, NULL
@@ -256,26 +265,28 @@ def let_in(table: Any, used: Any, at: int, cache: int, key: int) -> None:
 
 
 @jit
-def is_same(told: Any, life: int, size: int) -> bool:
-    """Whether an event shows the entry that is cached under its key."""
-    life_now = told[KEY_SEQ] if told[KEY_OP] == w.PUT else told[KEY_LIFE]
-    return told[KEY_LIVE] == 1 and life != NULL and life == life_now and size != NULL and size == told[KEY_SIZE]
+def is_same(key_row: Any, life: int, size: int) -> bool:
+    """Return whether an event shows the entry that is cached under its key."""
+    life_now = key_row[KEY_SEQ] if key_row[KEY_OP] == w.PUT else key_row[KEY_LIFE]
+    return key_row[KEY_LIVE] == 1 and life != NULL and life == life_now and size != NULL and size == key_row[KEY_SIZE]
 
 
 @jit
-def is_honest(op: int, cause: int, seq: int, life: int, size: int, dirty: bool, told: Any, same_call: bool) -> bool:
-    """Whether an event is what the key's last one leaves to happen; `told`: of the key, before it.
+def is_consistent(
+    op: int, cause: int, seq: int, life: int, size: int, dirty: bool, key_row: Any, same_call: bool
+) -> bool:
+    """Return whether an event may follow the key's last event, whose row is `key_row`.
 
-    `same_call`: of the two, and of one life. A FLUSH that an EVICT waits for is seen by `WAITS`.
+    `same_call`: both have the same call and the same life. `KEY_WAITS` covers a FLUSH that an EVICT waits for.
     """
-    live = told[KEY_LIVE] == 1
-    dirty_now = told[KEY_DIRTY] == 1 and told[KEY_OP] != w.FLUSH
-    handed = same_call and told[KEY_OP] == w.FLUSH
+    live = key_row[KEY_LIVE] == 1
+    dirty_now = key_row[KEY_DIRTY] == 1 and key_row[KEY_OP] != w.FLUSH
+    handed = same_call and key_row[KEY_OP] == w.FLUSH
     if op == w.PUT:
         return life == seq and size != NULL and (dirty or not (live and dirty_now))
     if op == w.MISS:
         return not live
-    same = is_same(told, life, size)
+    same = is_same(key_row, life, size)
     if op == w.HIT or op == w.REMOVE or op == w.FAILED_FLUSH:
         return same and dirty == dirty_now
     if op == w.DELETE:
@@ -285,6 +296,6 @@ def is_honest(op: int, cause: int, seq: int, life: int, size: int, dirty: bool, 
     if op == w.EVICT:
         return same and (dirty == dirty_now or handed)
     if op == w.FLUSH:
-        left = same_call and told[KEY_OP] == w.EVICT
-        return (left and not live and told[KEY_DIRTY] == 1 and size == told[KEY_SIZE]) or (same and dirty_now)
+        left = same_call and key_row[KEY_OP] == w.EVICT
+        return (left and not live and key_row[KEY_DIRTY] == 1 and size == key_row[KEY_SIZE]) or (same and dirty_now)
     return False

@@ -1,1 +1,6 @@
-"""The fold over a broker's events: own loops, and those of `pulsar-pip430` where a rule says what one there says."""
+"""The checker of `pulsar-legacy`.
+
+It runs loops of its own, and those of `pulsar-pip430` for the rules that both systems share. `rows` names rules and
+settings and holds the rules of rows and offers, `passes` those of passes and shares, `reads` those of reads, and
+`broker` puts them together.
+"""

@@ -1,6 +1,8 @@
-"""What stands in a pass (L-EVICT-1, L-EXPIRE-1 and 2).
+"""The rules of passes, and of the shares that caches give in a size pass (L-EVICT-1 to 5, L-EXPIRE-1 and 2).
 
-It takes the lowest entries of a cache, up to its cutoff, and its end says what its begin does.
+A pass takes the lowest entries of a cache up to its cutoff, and its end repeats the values of its begin. At the begin
+of a pass over all caches the largest are chosen to give, each in proportion to its size; at its end each is compared
+with what it gave. If the choice costs too many steps, the rules are left to their windows.
 """
 
 from __future__ import annotations
@@ -14,30 +16,30 @@ from entrycache_spark.checkers.batches import TextNumbers, widen
 from entrycache_spark.checkers.primitives import NULL, flag, names_differ, numbers_differ
 from entrycache_spark.checkers.pulsar_legacy import rows as own
 from entrycache_spark.checkers.pulsar_pip430 import rows as w
-from entrycache_spark.checkers.pulsar_pip430.rows import told_else
+from entrycache_spark.checkers.pulsar_pip430.rows import value_or_setting
 from entrycache_trace.jit import Array, jit
 
 PASS, KIND, BOUND, CACHE = range(4)
-"""The fields of the state: of the pass that is open (`PASS` is `NULL` where none is)."""
+"""The fields of the state: the open pass, its kind, bound and cache. `PASS` is `NULL` if none is open."""
 
 TAKEN_BY, LEDGER, ENTRY = range(3)
-"""Of each cache: the pass that took an entry of it last, and which."""
+"""The fields of a cache: the pass that last took an entry of it, and that entry."""
 TAKEN_FIELDS = 3
 
 
 def new_passes() -> Array:
-    """The state at first."""
+    """Return the initial state."""
     return np.full(4, NULL)
 
 
 def no_taken(caches: int) -> Array:
-    """Caches of which nothing was taken."""
+    """Return rows for caches of which nothing was taken."""
     return np.full((caches, TAKEN_FIELDS), NULL)
 
 
 @jit
-def fold_passes(c: Any, below: Any, p: Any, taken: Any, flags: Any) -> None:
-    """`below`: of each EVICT the life right below its own, -1 where it is the lowest."""
+def check_passes(c: Any, below: Any, p: Any, taken: Any, flags: Any) -> None:
+    """Check the events of passes; `below` holds for each EVICT the next lower life, or -1 if it is the lowest."""
     for i in range(len(c.seq)):
         op, cause, pass_id, seq = c.op[i], c.cause[i], c.pass_id[i], c.seq[i]
         if op == w.PASS_BEGIN:
@@ -62,7 +64,7 @@ def fold_passes(c: Any, below: Any, p: Any, taken: Any, flags: Any) -> None:
 
 @jit
 def descends(ledger: int, entry: int, before: Any) -> bool:
-    """Whether a position is known to be no higher than the one before it."""
+    """Return whether a position is known to be no higher than the one before it."""
     if ledger == NULL or before[LEDGER] == NULL or ledger > before[LEDGER]:
         return False
     return ledger < before[LEDGER] or (entry != NULL and before[ENTRY] != NULL and entry <= before[ENTRY])
@@ -76,39 +78,35 @@ def _of_time(seq: int, op: int, cache: int, stamp: int, bound: int, p: Any, flag
         if p[BOUND] != NULL and stamp > p[BOUND]:
             flag(flags, own.EXPIRE_1, seq)
     else:
-        cutoff = told_else(bound, p[BOUND])
+        cutoff = value_or_setting(bound, p[BOUND])
         if numbers_differ(bound, p[BOUND]) or (stamp != NULL and cutoff != NULL and stamp <= cutoff):
             flag(flags, own.EXPIRE_1, seq)
 
 
 @jit
 def _disorder(seq: int, flags: Any) -> None:
-    """Rows that do not tell of which pass they are: all is left to the windows."""
+    """Leave all rules of passes to their windows: an event does not belong to the open pass."""
     for rule in range(own.EVICT_1, own.EXPIRE_2 + 1):
         flag(flags, rule, seq)
 
 
-# --- shares
-# How much each cache gives in a size pass: the largest give, each in proportion (L-EVICT-1 to 5).
-#
-# At the begin of a pass over all caches those are chosen that have to give; at its end each is asked what it gave. Where
-# choosing takes many steps, the rules are left to their windows.
+# ---------- shares of a size pass
 
 BYTES, LIVE, LIVE_AT, ASKED, TIED, CHOSEN, GAVE, GAVE_BYTES, LAST_BYTES = range(9)
-"""Of each cache: what it holds; what it held when the pass began, and what it is asked for then; what it gave."""
+"""The fields of a cache: its bytes and entries, what it held and must give when the pass began, and what it gave."""
 SHARE_FIELDS: Final = 9
 
 _PASS, _NAMED, _ALONE, _STEPS, _ALLOWED = range(5)
 
 STEPS_AT_ONCE: Final = 1_000_000
-STEPS_AN_EVENT: Final = 128
+STEPS_PER_EVENT: Final = 128
 
-AMOUNT_MOST: Final = 1 << 53
-"""Above that a double is no whole number of bytes."""
+MAX_AMOUNT: Final = 1 << 53
+"""The largest amount that a double represents exactly."""
 
 
 class Shares:
-    """What each cache holds, and the size pass that is open."""
+    """The contents of each cache, and the open size pass."""
 
     def __init__(self) -> None:
         self._caches = np.zeros((1, SHARE_FIELDS), np.int64)
@@ -116,19 +114,19 @@ class Shares:
         self._state = np.array([NULL, 0, 0, 0, STEPS_AT_ONCE], np.int64)
 
     def follow(self, c: Any, names: TextNumbers, flags: Array) -> None:
-        """Take in a batch; `names`: of the caches."""
+        """Read a batch; `names` are the names of the caches."""
         if len(names) > len(self._caches):
             self._caches = widen(self._caches, len(names))
             self._ranks = _ranks_of(names)
-        self._state[_ALLOWED] += STEPS_AN_EVENT * len(c.seq)
+        self._state[_ALLOWED] += STEPS_PER_EVENT * len(c.seq)
         _check_shares(c, self._ranks, self._caches, self._state, flags)
 
 
 def _ranks_of(names: TextNumbers) -> Array:
-    """The place of each name among all, in the order of SQL: by its bytes."""
+    """Return the rank of each name in the order of SQL, which compares bytes."""
     ranks = np.zeros(len(names), np.int64)
-    told = [(name.encode(), number) for number, name in enumerate(names.listed()) if name is not None]
-    for rank, (_, number) in enumerate(sorted(told)):
+    named = [(name.encode(), number) for number, name in enumerate(names.listed()) if name is not None]
+    for rank, (_, number) in enumerate(sorted(named)):
         ranks[number] = rank
     return ranks
 
@@ -179,7 +177,7 @@ def _begin(seq: int, need: int, named: int, ranks: Any, caches: Any, s: Any, fla
         it[ASKED] = it[TIED] = it[CHOSEN] = it[GAVE] = it[GAVE_BYTES] = it[LAST_BYTES] = 0
     if named != 0:
         caches[named, ASKED] = need
-    elif abs(need) > AMOUNT_MOST:
+    elif abs(need) > MAX_AMOUNT:
         _left_open(seq, flags)
     else:
         _share_out(seq, need, ranks, caches, s, flags)
@@ -187,7 +185,7 @@ def _begin(seq: int, need: int, named: int, ranks: Any, caches: Any, s: Any, fla
 
 @jit
 def _share_out(seq: int, need: int, ranks: Any, caches: Any, s: Any, flags: Any) -> None:
-    """Choose the largest caches until they hold half of all bytes, and ask each for its share."""
+    """Choose the largest caches until they hold half of all bytes, and compute each one's share."""
     total = 0
     for it in caches:
         if it[LIVE] > 0:
@@ -216,7 +214,7 @@ def _share_out(seq: int, need: int, ranks: Any, caches: Any, s: Any, flags: Any)
 
 @jit
 def _largest(ranks: Any, caches: Any) -> int:
-    """The largest cache that was not chosen yet; of several the first by name."""
+    """Return the largest cache that is not chosen yet; of equal ones the first by name."""
     best = -1
     for at in range(1, len(caches)):
         if caches[at, LIVE] > 0 and caches[at, CHOSEN] == 0:
@@ -228,7 +226,7 @@ def _largest(ranks: Any, caches: Any) -> int:
 
 @jit
 def _judge(seq: int, it: Any, s: Any, flags: Any) -> None:
-    """What a cache gave, at the end of the pass."""
+    """Check what a cache gave, at the end of the pass."""
     gives, gave, asked = it[ASKED] > 0, it[GAVE] > 0, it[ASKED]
     too_little = it[GAVE_BYTES] < asked and it[LIVE_AT] > it[GAVE]
     too_much = gave and it[GAVE_BYTES] - it[LAST_BYTES] >= asked

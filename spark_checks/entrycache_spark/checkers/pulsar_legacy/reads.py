@@ -1,6 +1,6 @@
-"""The lookups and the offers of each call beside one another (L-READ-1, 2 and 4 to 6).
+"""The rules of lookups and offers within a call (L-READ-1, 2 and 4 to 6).
 
-A call is judged when the next one begins; where calls do not come one after the other, all but L-READ-1 is left open.
+A call is judged when the next one begins. Where calls overlap, all rules but L-READ-1 are left to their windows.
 """
 
 from __future__ import annotations
@@ -17,27 +17,31 @@ from entrycache_spark.checkers.pulsar_pip430.removals import NOT_KNOWN
 from entrycache_trace.jit import Array, jit
 
 CALL, HITS, MISSES, HELD, OFFERS, SINGLES, HIT_LIFE, HIT_SEQ, LEFT_SEQ = range(9)
-"""The fields of the state: the call that is under way, what it has of each, the life that its last `get` hit and where,
-and the last event at which an entry left; then three positions: the first that a read misses, and the last ones that a
-`get` and a read looked up."""
+"""The fields of the state: the current call and its counts, its last `get` hit, and the last event that removed one.
+
+Three positions follow: the first one that a read missed, and the last ones that a `get` and a read looked up.
+"""
 FIRST, GOT, READ = range(9, 18, 3)
 READ_FIELDS: Final = 18
 
 UNSEEN: Final = -1
-"""In place of a cache: there is no such position."""
+"""The cache of a position that does not exist."""
 
 STORED_BYTES: Final = 100
-"""The size of what storage gives."""
+"""The size of an entry from storage."""
 
 
 def new_reads() -> Array:
-    """The state at first."""
+    """Return the initial state."""
     return np.full(READ_FIELDS, NULL)
 
 
 @jit
-def fold_reads(c: Any, numbers: Any, found: Any, below: Any, by_object: bool, r: Any, flags: Any) -> None:
-    """`found`: of each lookup whether its position is held; `below`: of each HIT the life right below its own."""
+def check_reads(c: Any, numbers: Any, found: Any, below: Any, by_object: bool, r: Any, flags: Any) -> None:
+    """Check the lookups and offers of a batch.
+
+    `found` says for each lookup whether its position is held. `below` holds for each HIT the next lower life.
+    """
     for i in range(len(c.seq)):
         op, cause, call, seq = c.op[i], c.cause[i], c.call_id[i], c.seq[i]
         if op == w.EVICT or op == w.REMOVE:
@@ -90,13 +94,13 @@ def _open(call: int, r: Any) -> None:
 
 @jit
 def _settle(cache: int, ledger: int, entry: int, at: int, r: Any) -> None:
-    """Keep a position."""
+    """Store a position."""
     r[at], r[at + 1], r[at + 2] = cache, ledger, entry
 
 
 @jit
 def _elsewhere(cache: int, ledger: int, entry: int, further: int, at: int, r: Any) -> bool:
-    """Whether a position is known to be another one than so many entries behind the one that is kept."""
+    """Return whether a position is known not to be `further` entries after the stored one."""
     return (
         names_differ(cache, r[at])
         or numbers_differ(ledger, r[at + 1])
@@ -106,7 +110,7 @@ def _elsewhere(cache: int, ledger: int, entry: int, further: int, at: int, r: An
 
 @jit
 def _got(seq: int, cache: int, ledger: int, entry: int, number: int, below: int, r: Any, flags: Any) -> None:
-    """A hit of a lookup of a range: it is right above the hit before it, of entries that are all cached since then."""
+    """Check a hit of a range lookup: it must be the next higher cached entry after the hit before it."""
     if r[GOT] != UNSEEN:
         before, last = r[GOT + 1], r[GOT + 2]
         descends = ledger != NULL and before != NULL and ledger < before
@@ -121,7 +125,7 @@ def _got(seq: int, cache: int, ledger: int, entry: int, number: int, below: int,
 
 @jit
 def _read(seq: int, op: int, cache: int, ledger: int, entry: int, held: bool, r: Any, flags: Any) -> None:
-    """A lookup of a read: all hits or all misses, one after the other; misses come before what is offered."""
+    """Check a lookup of a read: all hits or all misses, in order; misses come before the offers."""
     if r[READ] != UNSEEN and _elsewhere(cache, ledger, entry, 1, READ, r):
         flag(flags, own.READ_4, seq)
     if op == w.HIT:
@@ -142,7 +146,7 @@ def _read(seq: int, op: int, cache: int, ledger: int, entry: int, held: bool, r:
 
 @jit
 def _unasked(op: int, cause: int, cache: int, ledger: int, entry: int, size: int, r: Any) -> bool:
-    """Whether an offer is none of what its call has missed."""
+    """Return whether an offer is none of the entries that its call missed."""
     if r[MISSES] == 0:
         return op == w.INSERT and cause == w.BY_FILL
     return (
@@ -154,7 +158,7 @@ def _unasked(op: int, cause: int, cache: int, ledger: int, entry: int, size: int
 
 @jit
 def end_reads(r: Any, by_object: bool, flags: Any) -> None:
-    """What a call shows now that it is over."""
+    """Check a call that has ended."""
     if r[CALL] == NULL:
         return
     if r[SINGLES] > 0:
@@ -169,6 +173,6 @@ def end_reads(r: Any, by_object: bool, flags: Any) -> None:
 
 @jit
 def _disorder(seq: int, flags: Any) -> None:
-    """A call goes on behind another one: what it has of each is left to the windows."""
+    """Leave the rules to their windows: a call continues after another one began."""
     for rule in range(own.READ_2, own.READ_6 + 1):
         flag(flags, rule, seq)

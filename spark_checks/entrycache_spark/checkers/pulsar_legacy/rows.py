@@ -1,4 +1,8 @@
-"""What the loops flag: own rules by their numbers, and those of `pulsar-pip430` that say the same as others."""
+"""The vocabulary of the `pulsar-legacy` checker, and the rules of single rows and of offers.
+
+Loops of this system flag the rules of `OWN` by number; `SAME` maps the other rules to flags of `pulsar-pip430`. An
+offer is compared with the bytes at its beginning, and with its own pass (L-INSERT-3 and 4, L-TRIGGER-2, 4, 5 and 7).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ import numpy as np
 
 from entrycache_spark.checkers.primitives import NULL, flag, numbers_differ
 from entrycache_spark.checkers.pulsar_pip430 import rows as w
-from entrycache_spark.checkers.pulsar_pip430.rows import held_bytes, told_else
+from entrycache_spark.checkers.pulsar_pip430.rows import held_bytes, value_or_setting
 from entrycache_trace.jit import Array, jit
 
 OWN: Final = (
@@ -17,7 +21,7 @@ OWN: Final = (
     *("L-INSERT-3", "L-INSERT-4", "L-READ-1", "L-READ-2", "L-READ-4", "L-READ-5", "L-READ-6", "L-STATE-3"),
     *("L-TRIGGER-1", "L-TRIGGER-2", "L-TRIGGER-4", "L-TRIGGER-5", "L-TRIGGER-6", "L-TRIGGER-7"),
 )
-"""The rules that loops of its own decide; a rule's number is its place here."""
+"""The rules that loops of this system decide; the number of a rule is its index here."""
 
 EVICT_1, EVICT_2, EVICT_3, EVICT_4, EVICT_5, EXPIRE_1, EXPIRE_2 = range(7)
 INSERT_3, INSERT_4, READ_1, READ_2, READ_4, READ_5, READ_6, STATE_3 = range(7, 15)
@@ -40,26 +44,28 @@ SAME: Final[Mapping[str, tuple[int, ...]]] = {
     "L-TRIGGER-3": (w.TRIGGER_4,),
     **dict.fromkeys(("L-EVICT-1", "L-EXPIRE-2", "L-READ-2"), (w.INVALIDATE_1,)),
 }
-"""What has to be clean there, too: for L-INSERT-5, which rejects what is not cached; and for the last three, since
-R-INVALIDATE-1 is left open where the order of the entries is not known."""
+"""The rules of `pulsar-pip430` that must be clean, too.
+
+L-INSERT-5 rejects what is not cached. The last three need R-INVALIDATE-1, which is flagged where the order of the
+entries is not known.
+"""
 
 RULES: Final = tuple(sorted({*OWN, *SAME}))
-"""The rules that the fold decides."""
+"""The rules that the checker decides."""
 
 # The columns of a table of settings: those of `SETTING_COLUMNS` in their order, and the limit.
 TRIGGER_NOW, TARGET_NOW, MANUAL, LIMIT_NOW = range(4)
 
 THERE: Final = (w.TRIGGER_NOW, w.TARGET_NOW, w.MANUAL)
-"""Where the first three stand in the table of `pulsar-pip430`, which has columns of other settings between."""
+"""The columns of the first three settings in the table of `pulsar-pip430`, which has further columns between them."""
 
 
-# --- plain
-# Rules of single rows: each has all that it takes to be judged.
+# ---------- rules that one row decides
 
 
 @jit
-def fold_rows(c: Any, settings: Any, flags: Any) -> None:
-    """L-STATE-3, L-TRIGGER-6, and the amount of L-TRIGGER-1."""
+def check_own_rows(c: Any, settings: Any, flags: Any) -> None:
+    """Check L-STATE-3, L-TRIGGER-6, and the amount of L-TRIGGER-1."""
     for i in range(len(c.seq)):
         op, cause, origin, bound = c.op[i], c.cause[i], c.origin[i], c.bound[i]
         if op == w.INSERT:
@@ -74,34 +80,36 @@ def fold_rows(c: Any, settings: Any, flags: Any) -> None:
                 now = settings[c.settings[i]]
                 if bound <= 0:
                     flag(flags, TRIGGER_6, c.seq[i])
-                target = told_else(c.target_bytes[i], now[TARGET_NOW])
+                target = value_or_setting(c.target_bytes[i], now[TARGET_NOW])
                 held = held_bytes(c.manager_bytes[i], c.bytes_after[i])
                 if now[MANUAL] == 0 and target != NULL and numbers_differ(bound, held - target):
                     flag(flags, TRIGGER_1, c.seq[i])
 
 
-# --- offers
-# What an offer meets: the bytes at its beginning, and its own pass (L-INSERT-3 and 4, L-TRIGGER-2, 4, 5 and 7).
+# ---------- offers
 
 HELD_BEFORE, ENDED_CALL, WAITS_SEQ, BEGUN_HELD, FIRST_AMOUNT, LAST_AMOUNT = range(6)
-"""The fields of the state, all `NULL` at first: the bytes after the event before, and whose pass ended there; that
-event if an offer has to follow; the bytes at the last begin of such a pass, and what has been asked for since."""
+"""The fields of the state, all `NULL` at first.
+
+They hold the bytes after the event before, the call whose pass ended there, that event if an offer must follow, the
+bytes at the last begin of such a pass, and the first and last amount requested since.
+"""
 
 
 def new_offers() -> Array:
-    """The state at first."""
+    """Return the initial state."""
     return np.full(6, NULL)
 
 
 @jit
 def is_offer(op: int, cause: int) -> bool:
-    """Whether an event tells what became of an offer."""
+    """Return whether an event records the outcome of an offer."""
     return op == w.INSERT or op == w.REJECT or (op == w.SKIP and (cause == w.BY_FULL or cause == w.BY_DISABLED))
 
 
 @jit
-def fold_offers(c: Any, settings: Any, o: Any, flags: Any) -> None:
-    """Each offer behind the pass of its own call, or else behind the event before it."""
+def check_offers(c: Any, settings: Any, o: Any, flags: Any) -> None:
+    """Check each offer against the pass of its own call, or else against the event before it."""
     for i in range(len(c.seq)):
         op, cause, call, seq = c.op[i], c.cause[i], c.call_id[i], c.seq[i]
         offers = is_offer(op, cause)
@@ -146,8 +154,8 @@ def _offered(seq: int, op: int, cause: int, found: int, behind: bool, now: Any, 
 
 @jit
 def _begun(seq: int, bound: int, held: int, trigger_bytes: int, now: Any, o: Any, flags: Any) -> None:
-    """The begin of a pass that was asked for: at once, or of one that was scheduled."""
-    trigger = told_else(trigger_bytes, now[TRIGGER_NOW])
+    """Check the begin of a requested pass: one that runs at once, or a scheduled one."""
+    trigger = value_or_setting(trigger_bytes, now[TRIGGER_NOW])
     if now[MANUAL] == 0 and trigger != NULL and held <= trigger:
         flag(flags, TRIGGER_2, seq)
     elif now[MANUAL] == 1:

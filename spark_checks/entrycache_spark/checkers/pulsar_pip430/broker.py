@@ -1,4 +1,8 @@
-"""The fold over one broker: each batch goes through every family of rules in turn."""
+"""The checker of one broker of `pulsar-pip430`: each batch goes through every family of rules in turn.
+
+`check_broker` is the entry point. `PulsarBrokerChecker` keeps the state of all families between two batches. A rule is
+clean if no family has flagged it; where events are missing only the rules of `PLAIN` can be clean.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +19,11 @@ from entrycache_spark.checkers.pulsar_pip430 import rows as w
 from entrycache_spark.checkers.pulsar_pip430.lives import (
     CARRIED_FIELDS,
     COUNT_FIELDS,
-    REMOVED_MOST,
+    MAX_REMOVED,
     Lives,
+    check_carried,
+    check_read_counts,
     close_counts,
-    fold_carried,
-    fold_counts,
 )
 from entrycache_spark.checkers.pulsar_pip430.order import (
     METRIC_FIELDS,
@@ -28,28 +32,28 @@ from entrycache_spark.checkers.pulsar_pip430.order import (
     ORDER_FIELDS,
     PASS_FIELDS,
     Totals,
+    add_totals,
+    check_order,
+    check_passes,
     end_order,
     end_passes,
-    fold_order,
-    fold_passes,
-    fold_sums,
     new_sums,
 )
-from entrycache_spark.checkers.pulsar_pip430.reads import Cursors, Places, fold_calls, new_calls
+from entrycache_spark.checkers.pulsar_pip430.reads import Cursors, Places, check_read_order, new_calls
 from entrycache_spark.checkers.pulsar_pip430.removals import (
     ENTRY_FIELDS,
     UNLINKED,
     UNNUMBERED,
     Removals,
+    check_slot_numbers,
+    check_slots,
     end_numbers,
     end_slots,
-    fold_numbers,
-    fold_slots,
     new_numbers,
     new_slots,
     with_room,
 )
-from entrycache_spark.checkers.pulsar_pip430.rows import RULES, Rows, fold_plain, vocabulary
+from entrycache_spark.checkers.pulsar_pip430.rows import RULES, Rows, check_single_rows, vocabulary
 from entrycache_spark.common.system import CheckerResult
 from entrycache_spark.systems.pulsar_pip430 import KINDS, SETTING_COLUMNS, setting_values, split_budget
 from entrycache_trace.files import Metadata
@@ -58,31 +62,33 @@ from entrycache_trace.jit import Array
 PLAIN: Final = frozenset(
     "R-CONFIG-1 R-EXPIRE-2 R-METRICS-7 R-REQUEUE-1 R-REQUEUE-8 R-TRIGGER-1 R-TRIGGER-4 R-TRIGGER-8".split()
 )
-"""Rules of single rows, which hold where events are missing too."""
+"""Rules of single rows, which hold even if events are missing."""
 
 COLUMNS: Final = (
     *("size_bytes", "entry_id", "life", "call_id", "pass_id", "bound", "stamp_ns", "new_stamp_ns", "requeues"),
     *("max_requeues", "expected_reads", "trigger_bytes", "target_bytes", "accessed", "extend_accessed", "cursor"),
     *("tail_no", "head_no"),
 )
-"""What rules ask of whether it is null."""
+"""The columns for which rules ask whether they are null."""
 
 SETTINGS: Final = SettingsSource(KINDS, SETTING_COLUMNS, setting_values)
 
 
-def fold(batches: Iterator[pa.RecordBatch], metadata: Metadata, removed_most: int = REMOVED_MOST) -> CheckerResult:
-    """Fold the events of one broker; `removed_most`: so many lives that have ended are kept.
+def check_broker(
+    batches: Iterator[pa.RecordBatch], metadata: Metadata, max_removed: int = MAX_REMOVED
+) -> CheckerResult:
+    """Check the events of one broker; `max_removed` bounds the number of ended lives that are kept.
 
     Raises:
-        GivenUp: they are too many, too varied, or not what a trace holds.
+        CheckerGaveUp: the events are too many, too varied, or not what a trace holds.
     """
-    return check_batches(BrokerFold(metadata, removed_most), batches)
+    return check_batches(PulsarBrokerChecker(metadata, max_removed), batches)
 
 
-class BrokerFold:
-    """All that is kept of one broker between two batches."""
+class PulsarBrokerChecker:
+    """The state of the checker for one broker between two batches."""
 
-    def __init__(self, metadata: Metadata, removed_most: int = REMOVED_MOST) -> None:
+    def __init__(self, metadata: Metadata, max_removed: int = MAX_REMOVED) -> None:
         self.flags = new_flags(len(RULES))
         self._many, self._virtual = metadata.many_threads, metadata.clock == "virtual"
         self._split, self._sampled = split_budget(metadata), metadata.sampled
@@ -90,7 +96,7 @@ class BrokerFold:
         in_force, kinds = EffectiveSettings(SETTINGS, w.CONFIG, _asked), EventKinds(names, COLUMNS, (w.METRICS, w.END))
         self._events = Events(Rows, names, in_force, kinds)
         self._order, self._passes = np.full(ORDER_FIELDS, NULL), np.full(PASS_FIELDS, NULL)
-        self._lives, self._places, self._cursors = Lives(removed_most), Places(), Cursors()
+        self._lives, self._places, self._cursors = Lives(max_removed), Places(), Cursors()
         self._leavers, self._calls = Removals(), new_calls()
         self._counts, self._carried = np.zeros((0, COUNT_FIELDS), np.int64), np.zeros((0, CARRIED_FIELDS), np.int64)
         self._entries, self._slot_of = np.zeros((0, ENTRY_FIELDS), np.int64), np.zeros(0, np.int64)
@@ -99,18 +105,18 @@ class BrokerFold:
         self._sums, self._meters = new_sums(), Totals()
 
     def follow(self, batch: pa.RecordBatch) -> None:
-        """Take in a batch.
+        """Read a batch.
 
         Raises:
-            GivenUp, UsageError: see `fold`.
+            CheckerGaveUp, UsageError: see `check_broker`.
         """
         c, settings = self._events.read(batch)
-        fold_order(c, settings, self._many, self._virtual, self._order, self.flags)
-        fold_plain(c, settings, self._many, self._virtual, self.flags)
-        fold_passes(c, self._virtual, self._passes, self.flags)
+        check_order(c, settings, self._many, self._virtual, self._order, self.flags)
+        check_single_rows(c, settings, self._many, self._virtual, self.flags)
+        check_passes(c, self._virtual, self._passes, self.flags)
         self._follow_lives(c)
         self._places.follow(c, self._many, self.flags)
-        fold_calls(c, self._calls, self.flags)
+        check_read_order(c, self._calls, self.flags)
         named = int(np.count_nonzero((c.op >= w.CURSOR_ADD) & (c.op <= w.CURSOR_REMOVE)))
         self._cursors.follow(
             c, settings, len(self._events.names["cache"]), named, self._many, self._virtual, self.flags
@@ -118,37 +124,37 @@ class BrokerFold:
         self._meter(c, settings, batch)
 
     def _follow_lives(self, c: Rows) -> None:
-        numbers, how = self._lives.of(c, self.flags)
+        numbers, how = self._lives.number(c, self.flags)
         room = self._lives.room
         if room > len(self._slot_of):
             self._counts, self._carried, self._entries, self._slot_of = (
                 widen(table, room) for table in (self._counts, self._carried, self._entries, self._slot_of)
             )
-        fold_counts(c, numbers, how, self._many, self._counts, self.flags)
-        fold_carried(c, numbers, how, self._virtual, self._split, self._carried, self.flags)
+        check_read_counts(c, numbers, how, self._many, self._counts, self.flags)
+        check_carried(c, numbers, how, self._virtual, self._split, self._carried, self.flags)
         self._held = with_room(self._held, self._slots, len(c.seq))
-        fold_slots(c, numbers, how, self._held, self._slots, self._slot_of, self.flags)
-        fold_numbers(c, self._numbers, self.flags)
+        check_slots(c, numbers, how, self._held, self._slots, self._slot_of, self.flags)
+        check_slot_numbers(c, self._numbers, self.flags)
         self._leavers.follow(c, numbers, how, self._entries, len(self._events.names["cache"]), self.flags)
         close_counts(self._counts, self._lives.freed(), self._many, self.flags)
 
     def _meter(self, c: Rows, settings: Array, batch: pa.RecordBatch) -> None:
         at = np.flatnonzero((c.op == w.METRICS) | (c.op == w.END))
         sums = np.zeros((len(at), METRIC_FIELDS), np.int64)
-        fold_sums(c, settings, self._sums, sums)
+        add_totals(c, settings, self._sums, sums)
         metrics = iter(sums)
-        for i, told in counters_at(batch, at):
+        for i, counters in counters_at(batch, at):
             seq, after = int(c.seq[i]), int(c.bytes_after[i])
             if c.op[i] == w.METRICS:
                 held = after if c.manager_bytes[i] == NULL else int(c.manager_bytes[i])
                 priced = settings[c.settings[i], w.STORAGE] != NULL
-                self._meters.told(seq, told, next(metrics), held, bool(priced), self.flags)
+                self._meters.check_metrics(seq, counters, next(metrics), held, bool(priced), self.flags)
             else:
-                self._meters.told_end(seq, told, after, self.flags)
-            self._events.kinds.tell(c, i, settings, told)
+                self._meters.check_end(seq, counters, after, self.flags)
+            self._events.kinds.count_metered(c, i, settings, counters)
 
     def end(self) -> CheckerResult:
-        """What the events tell, now that there are no more."""
+        """Return the result after the last event."""
         whole = self._events.span.end(w.CONFIG, w.END, self._sampled)
         opened = self._order[OPENED] == 1
         numbered = not self._slots[UNNUMBERED]
@@ -163,7 +169,7 @@ class BrokerFold:
             flag(self.flags, w.STATE_8, self._lives.unborn)
         self._meters.end(self._sums, whole.starts and not opened, whole.all and whole.ended, numbered, self.flags)
         clean = frozenset(rule for rule, own in zip(RULES, self.flags, strict=True) if not own[0])
-        return self._events.folded(
+        return self._events.result(
             whole,
             clean & PLAIN if whole.gapped else clean,
             opened=bool(opened),

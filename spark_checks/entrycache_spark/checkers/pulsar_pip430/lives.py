@@ -1,8 +1,11 @@
-"""The lives of entries: each has a number while the fold keeps anything of it, which the rules of lives share.
+"""The lives of entries: their numbers, what their events carry, and their expected-read counts.
 
-A life is kept while its entry is cached, and some time after it has left, for the reads that come back late: the
-`removed_most` that left last. Where events speak of one that is not kept any more, the rules of lives are left to
-their windows. So memory is bounded by what is cached at once.
+`Lives` gives each life a number that the tables of other families share. A life is kept while its entry is cached;
+the last `max_removed` that have ended are kept too, for reads that return late. Where an event names a life that is no
+longer kept, the rules of lives are left to their windows, so memory is bounded by what is cached at once.
+
+`check_carried` compares position, size, stamp, mark and requeues with the earlier events of a life. The count of
+expected reads follows R-COUNT-1 to 3.
 """
 
 from __future__ import annotations
@@ -26,24 +29,23 @@ from entrycache_spark.checkers.pulsar_pip430 import rows as w
 from entrycache_spark.common.system import CheckerGaveUp
 from entrycache_trace.jit import Array, jit
 
-REMOVED_MOST: Final = 1 << 20
+MAX_REMOVED: Final = 1 << 20
 
-LIVES_MOST: Final = 4_000_000
-"""Entries cached at once; above that the fold gives up, and DuckDB decides, which can use the disk."""
+MAX_LIVES: Final = 4_000_000
+"""The number of cached entries above which the checker gives up; DuckDB decides then, which can use the disk."""
 
 BORN, GONE, BEGINS = 1, 2, 4
-"""What `Lives.of` tells of an event besides the number of its life: the first one of it, one after it has left, and
-one that begins a life."""
+"""The reports of `Lives.number` about an event: it is the first of a life, comes after its end, or begins it."""
 
 _LEFT, _DROPPED, _UNBORN, _OLDEST, _FREED, _NUMBERED, _UNUSED = range(7)
 
 
 class Lives:
-    """The numbers of lives: dense, and used again once a life is forgotten."""
+    """The numbers of lives: dense, and reused once a life is forgotten."""
 
-    def __init__(self, removed_most: int = REMOVED_MOST) -> None:
+    def __init__(self, max_removed: int = MAX_REMOVED) -> None:
         self._keys, self._values = new_table(1 << 12)
-        self._removed = np.zeros(removed_most, np.int32)
+        self._removed = np.zeros(max_removed, np.int32)
         self._gone = np.zeros(1 << 12, np.int8)
         self._life = np.zeros(1 << 12, np.int64)
         self._unused = np.zeros(1 << 12, np.int32)
@@ -53,16 +55,16 @@ class Lives:
 
     @property
     def room(self) -> int:
-        """How many numbers there may be."""
+        """The number of lives for which tables have room."""
         return len(self._gone)
 
     @property
     def unborn(self) -> int:
-        """The first event of a life that did not begin before, `NULL` if there is none."""
+        """The first event of a life that did not begin before, or `NULL`."""
         return int(self._state[_UNBORN])
 
     def freed(self) -> Array:
-        """The lives that the last batch has forgotten; their numbers are used again from now on."""
+        """Return the lives that the last batch forgot, and allow their numbers to be reused."""
         found = self._freed[: self._state[_FREED]]
         unused = int(self._state[_UNUSED])
         self._unused[unused : unused + len(found)] = found
@@ -71,14 +73,14 @@ class Lives:
         return found
 
     def used(self) -> int:
-        """Numbers up to this one are or were in use."""
+        """Return the number of lives ever numbered."""
         return int(self._state[_NUMBERED])
 
-    def of(self, c: Any, flags: Array) -> tuple[Array, Array]:
-        """The number of each event's life, -1 where there is none, and what is to be told of it.
+    def number(self, c: Any, flags: Array) -> tuple[Array, Array]:
+        """Return the number of each event's life, or -1, and what is reported about it.
 
         Raises:
-            GivenUp: there are too many of them.
+            CheckerGaveUp: there are too many lives.
         """
         self._make_room(len(c.seq))
         numbers, how = np.empty(len(c.seq), np.int32), np.empty(len(c.seq), np.int8)
@@ -88,8 +90,8 @@ class Lives:
 
     def _make_room(self, more: int) -> None:
         most = int(self._state[_NUMBERED]) + more
-        if most - len(self._removed) - int(self._state[_UNUSED]) - more > LIVES_MOST:
-            raise CheckerGaveUp("more is cached at once than the fold keeps in memory")
+        if most - len(self._removed) - int(self._state[_UNUSED]) - more > MAX_LIVES:
+            raise CheckerGaveUp("more entries are cached at once than the checker keeps in memory")
         if len(self._freed) < more:
             self._freed = np.zeros(more, np.int32)
         if most > self.room:
@@ -117,7 +119,7 @@ def _number_lives(
     how: Any,
     flags: Any,
 ) -> None:
-    """R-STATE-8, and the numbers."""
+    """Number the lives, and check R-STATE-8."""
     for i in range(len(c.seq)):
         life, op, seq = c.life[i], c.op[i], c.seq[i]
         numbers[i], how[i] = -1, 0
@@ -171,7 +173,7 @@ def _number_lives(
 
 @jit
 def _left_open(seq: int, flags: Any) -> None:
-    """An event of a life that is not kept, or that begins once more: the rules of lives are left to the windows."""
+    """Leave the rules of lives to their windows: a life is no longer kept, or begins again."""
     flag(flags, w.COUNT_1, seq)
     flag(flags, w.COUNT_2, seq)
     flag(flags, w.COUNT_3, seq)
@@ -192,19 +194,23 @@ def _left_open(seq: int, flags: Any) -> None:
     flag(flags, w.INVALIDATE_9, seq)
 
 
-# --- carried
-# What the events of a life show of it, beside what those before have left: position, size, stamp, mark, requeues.
+# ---------- what a life carries
 
 BEGUN, CACHE, LEDGER, ENTRY, SIZE, AHEAD, STEPS, STAMP, GIVEN, MARK, SLOT, SHOWN, HAD, FROM_BEGIN = range(14)
-"""Of each life: whether its first event begins it, and what it says; by how much the requeue count shown is ahead of
-the `STEPS` recorded; the stamp, mark (-1: not known) and slot that the event `GIVEN` gave it; whether the last snapshot
-has shown it; and the requeues that it had, from its begin or not."""
+"""The fields of a life: whether its first event begins it, and what that event says.
+
+`AHEAD`: the requeue count shown, less the `STEPS` recorded. `STAMP`, `MARK` (-1: unknown) and `SLOT`: what the event
+`GIVEN` gave. `SHOWN`: the last snapshot showed it. `HAD`: its requeues; `FROM_BEGIN`: counted from its begin.
+"""
 CARRIED_FIELDS = 14
 
 
 @jit
-def fold_carried(c: Any, numbers: Any, how: Any, virtual: bool, split: bool, t: Any, flags: Any) -> None:
-    """R-STATE-2, R-READ-2, R-REQUEUE-3, 5 and 6, and the later events of R-INSERT-1, R-REQUEUE-4 and R-STATE-1."""
+def check_carried(c: Any, numbers: Any, how: Any, virtual: bool, split: bool, t: Any, flags: Any) -> None:
+    """Check what events show of a life.
+
+    These are R-STATE-2, R-READ-2, R-REQUEUE-3, 5 and 6, and the later events of R-INSERT-1, R-REQUEUE-4 and R-STATE-1.
+    """
     for i in range(len(c.seq)):
         n, op = numbers[i], c.op[i]
         if n < 0 or op == w.TOMBSTONE:
@@ -262,14 +268,14 @@ def _set_begin(cache: int, ledger: int, entry: int, size: int, requeues: int, ow
 
 @jit
 def _set_given(op: int, stamp: int, now: int, virtual: bool, mark: int, slot: int, own: Any) -> None:
-    """What a slot of the removal queue gives: the stamp of a virtual clock is known where it is not told."""
+    """Store what a slot of the removal queue gives; a virtual clock determines a stamp that is not recorded."""
     own[STAMP] = now if virtual and stamp == NULL else stamp
     own[GIVEN], own[MARK], own[SLOT] = op, mark, slot
 
 
 @jit
 def _lies(requeues: int, stamp: int, mark: int, own: Any) -> bool:
-    """Whether an event shows anything else than what was given."""
+    """Return whether an event contradicts what was given."""
     return (
         (requeues != NULL and own[AHEAD] != NULL and requeues - own[STEPS] != own[AHEAD])
         or numbers_differ(stamp, own[STAMP])
@@ -279,7 +285,7 @@ def _lies(requeues: int, stamp: int, mark: int, own: Any) -> bool:
 
 @jit
 def _check_shown(seq: int, requeues: int, stamp: int, mark: int, own: Any, flags: Any) -> None:
-    """What it shows."""
+    """Flag the rules that the event violates."""
     if requeues != NULL and own[AHEAD] != NULL and requeues - own[STEPS] != own[AHEAD]:
         flag(flags, w.REQUEUE_5, seq)
     if numbers_differ(stamp, own[STAMP]):
@@ -300,7 +306,7 @@ def _elsewhere(cache: int, ledger: int, entry: int, size: int, own: Any) -> bool
 
 @jit
 def _spent(seq: int, op: int, cause: int, requeues: int, most: int, split: bool, own: Any, flags: Any) -> None:
-    """Count the requeues that an entry had, those before the trace too."""
+    """Count the requeues of an entry, including those before the trace."""
     if op != w.REQUEUE:
         own[FROM_BEGIN] = 1
         if op == w.SNAPSHOT and requeues != NULL:
@@ -314,25 +320,29 @@ def _spent(seq: int, op: int, cause: int, requeues: int, most: int, split: bool,
 
 @jit
 def _has_budget(own: Any, expected: int, requeues: int, most: int) -> bool:
-    """Whether an expected read keeps an entry."""
+    """Return whether an expected read keeps an entry."""
     used = requeues
     if own[FROM_BEGIN] and (used == NULL or own[HAD] < used):
         used = own[HAD]
     return expected >= 1 and used != NULL and most != NULL and used < most
 
 
-# --- counts
-# The counts of expected reads, life by life (R-COUNT-1 to 3).
+# ---------- expected-read counts
 
 COUNT_SEEN, COUNT, COUNT_BEGUN, FIRST_COUNT, COUNT_STEPS, COUNT_MOVES = range(6)
-"""Of each life: whether it was met, its count, whether its first event begins it and with which count, by how much
-counts have changed, and the sum of what each change took and gave (for several threads)."""
+"""The fields of a life: whether it was seen, its count, whether its first event begins it, and that event's count.
+
+`COUNT_STEPS` is the change of the count. `MOVES` adds up tokens of what each change took and gave, for several threads.
+"""
 COUNT_FIELDS = 6
 
 
 @jit
-def fold_counts(c: Any, numbers: Any, how: Any, many: bool, t: Any, flags: Any) -> None:
-    """With one thread each count follows from the one before; with several they pair up when the life is over."""
+def check_read_counts(c: Any, numbers: Any, how: Any, many: bool, t: Any, flags: Any) -> None:
+    """Check the counts.
+
+    With one thread each count follows from the one before. With several threads they match when the life is over.
+    """
     for i in range(len(c.seq)):
         n, op = numbers[i], c.op[i]
         if n < 0:
@@ -374,7 +384,7 @@ def _check_count(op: int, count: int, before: int, step: int, many: bool, seq: i
 
 @jit
 def token(count: int) -> Any:
-    """A number that no sum of others gives by chance."""
+    """Return a number that no sum of others equals by chance."""
     mixed = np.uint64(count) + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -383,7 +393,7 @@ def token(count: int) -> Any:
 
 @jit
 def close_counts(t: Any, lives: Any, many: bool, flags: Any) -> None:
-    """What these lives show now that nothing more will be told of them."""
+    """Check lives of which no further event follows."""
     for n in lives:
         first = t[n, FIRST_COUNT]
         if many and t[n, COUNT_SEEN] == 1 and t[n, COUNT_BEGUN] != 0:

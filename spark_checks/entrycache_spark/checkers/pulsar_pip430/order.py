@@ -1,4 +1,9 @@
-"""Rules of the order of events: the running sum, passes one at a time, time, and what follows what."""
+"""The order of events: running sum, passes and triggers, and the totals of METRICS and END.
+
+`check_order` compares each event with the one before it and with the open pass. `check_passes` checks what a pass
+takes, how much, and up to when. `add_totals` adds up what METRICS and END report, and `Totals` compares it
+(R-METRICS-3 to 7, R-STATE-1 and 2 at the end).
+"""
 
 from __future__ import annotations
 
@@ -9,22 +14,22 @@ import numpy as np
 
 from entrycache_spark.checkers.primitives import NULL, flag, is_out_of_pass, names_differ
 from entrycache_spark.checkers.pulsar_pip430 import rows as w
-from entrycache_spark.checkers.pulsar_pip430.rows import held_bytes, told_else
+from entrycache_spark.checkers.pulsar_pip430.rows import held_bytes, value_or_setting
 from entrycache_trace.jit import Array, jit
 
 PRIOR_SEQ, PRIOR_TS, PRIOR_OP, PRIOR_BYTES, PRIOR_CALL, PRIOR_OFF, PRIOR_WAITS, OPEN_PASS, FIRST_BYTES = range(9)
 OPEN_SO_FAR, OPENED, STARTS, CAME_IN, CAME_BEFORE, LAG, ASKED, RELIEVED, LAST_RELIEF, LAST_ABOVE = range(9, 19)
 PASS_KIND, PASS_ORIGIN, MANAGER_BEFORE, MANAGER_THEN = range(19, 23)
-"""The fields of the state, all `NULL` at first: of the event before, then what has gathered since the first one.
+"""The fields of the state, all `NULL` at first: of the event before, then what has gathered since the first event.
 
-`PRIOR_WAITS`: the rule whose pass has to come next, if one has.
+`PRIOR_WAITS` is the rule that requires a pass to come next.
 """
 ORDER_FIELDS = 23
 
 
 @jit
-def fold_order(c: Any, settings: Any, many: bool, virtual: bool, o: Any, flags: Any) -> None:
-    """R-STATE-1, 4 and 6, R-TRIGGER-2, 3, 5 and 6."""
+def check_order(c: Any, settings: Any, many: bool, virtual: bool, o: Any, flags: Any) -> None:
+    """Check R-STATE-1, 4 and 6, and R-TRIGGER-2, 3, 5 and 6."""
     for i in range(len(c.seq)):
         seq, op = c.seq[i], c.op[i]
         if o[PRIOR_SEQ] == NULL:
@@ -66,7 +71,7 @@ def fold_order(c: Any, settings: Any, many: bool, virtual: bool, o: Any, flags: 
 
 @jit
 def _wanders(manager: int, off: int, o: Any) -> bool:
-    """Whether the manager's own bytes are neither the sum as it was, nor what they were, nor as far off as before."""
+    """Return whether the manager's bytes are neither the sum as it was, nor unchanged, nor off by the same amount."""
     before = o[MANAGER_BEFORE]
     if before == NULL or o[PRIOR_SEQ] == NULL or manager == before or manager == o[PRIOR_BYTES]:
         return False
@@ -114,7 +119,7 @@ def _inserted(seq: int, held: int, now: Any, many: bool, o: Any) -> None:
 
 @jit
 def _triggers(c: Any, i: int, now: Any, many: bool, virtual: bool, o: Any, flags: Any) -> None:
-    """The begin or the end of a pass."""
+    """Check the begin or the end of a pass."""
     op, cause, origin, seq = c.op[i], c.cause[i], c.origin[i], c.seq[i]
     held, manual = held_bytes(c.manager_bytes[i], c.bytes_after[i]), now[w.MANUAL]
     above = (
@@ -152,7 +157,7 @@ def _triggers(c: Any, i: int, now: Any, many: bool, virtual: bool, o: Any, flags
 
 @jit
 def _triggered(c: Any, i: int, now: Any, many: bool, held: int, o: Any, flags: Any) -> None:
-    """The begin of a size pass of origin TRIGGER."""
+    """Check the begin of a size pass of origin TRIGGER."""
     seq, before = c.seq[i], o[PRIOR_OP]
     other = _other_need(c, i, now, many, held)
     if now[w.MANUAL] == 0:
@@ -169,9 +174,9 @@ def _triggered(c: Any, i: int, now: Any, many: bool, held: int, o: Any, flags: A
 
 @jit
 def _needless(c: Any, i: int, now: Any, many: bool, held: int) -> bool:
-    """Whether a size pass begins at or under the trigger; with several threads by the bytes that it looked at."""
-    trigger = told_else(c.trigger_bytes[i], now[w.TRIGGER_NOW])
-    target = told_else(c.target_bytes[i], now[w.TARGET_NOW])
+    """Return whether a size pass begins at or under the trigger; with several threads by the bytes that it read."""
+    trigger = value_or_setting(c.trigger_bytes[i], now[w.TRIGGER_NOW])
+    target = value_or_setting(c.target_bytes[i], now[w.TARGET_NOW])
     if trigger == NULL or (many and (c.bound[i] == NULL or target == NULL)):
         return False
     return c.bound[i] + target <= trigger if many else held <= trigger
@@ -179,39 +184,37 @@ def _needless(c: Any, i: int, now: Any, many: bool, held: int) -> bool:
 
 @jit
 def _other_need(c: Any, i: int, now: Any, many: bool, held: int) -> bool:
-    """Whether it is to free another amount than what is above the target."""
-    target = told_else(c.target_bytes[i], now[w.TARGET_NOW])
+    """Return whether a size pass is to free another amount than the excess over the target."""
+    target = value_or_setting(c.target_bytes[i], now[w.TARGET_NOW])
     return not many and target != NULL and held > target and c.bound[i] != NULL and c.bound[i] != held - target
 
 
 @jit
 def _too_much(c: Any, i: int, now: Any, o: Any) -> bool:
-    """Whether more is left than came in; with several threads."""
-    target, tail, head = told_else(c.target_bytes[i], now[w.TARGET_NOW]), c.tail_no[i], c.head_no[i]
+    """Return whether more is left than came in during the pass, with several threads."""
+    target, tail, head = value_or_setting(c.target_bytes[i], now[w.TARGET_NOW]), c.tail_no[i], c.head_no[i]
     slot_left = tail > head if tail != NULL and head != NULL else c.stamp_ns[i] != NULL
     return target != NULL and slot_left and c.bytes_after[i] > target + o[CAME_IN] - o[CAME_BEFORE] + o[LAG]
 
 
 def end_order(o: Any, many: bool, flags: Any) -> None:
-    """What only the end of the trace tells."""
+    """Check what only the end of the trace decides."""
     if o[STARTS] == 1 and o[FIRST_BYTES] not in (0, o[OPEN_SO_FAR]):
         flag(flags, w.STATE_1, 0)
     if many and o[LAST_ABOVE] != NULL and (o[LAST_RELIEF] == NULL or o[LAST_RELIEF] < o[LAST_ABOVE]):
         flag(flags, w.TRIGGER_2, int(o[LAST_ABOVE]))
 
 
-# --- passes
-# Rules of what stands in a pass: what it takes, how much, and up to when.
+# ---------- passes
 
 PASS, KIND, NEED, FREED, UNSIZED, BEGAN_NS, ENDED_NS, LIVE, LIVE_AT_LAST, PASS_STARTS = range(10)
-"""The fields of the state: of the pass that is open (`PASS` is `NULL` where none is), then the end of the one before
-it, and how many entries are cached: now, and at the last row of the pass."""
+"""The fields of the state: the open pass (`PASS` is `NULL` if none is), the end of the one before, and entry counts."""
 PASS_FIELDS = 10
 
 
 @jit
-def fold_passes(c: Any, virtual: bool, p: Any, flags: Any) -> None:
-    """R-EVICT-4 and 5, R-EXPIRE-1, and R-REQUEUE-4 of the row itself."""
+def check_passes(c: Any, virtual: bool, p: Any, flags: Any) -> None:
+    """Check R-EVICT-4 and 5, R-EXPIRE-1, and R-REQUEUE-4 of the row itself."""
     for i in range(len(c.seq)):
         op, pass_id = c.op[i], c.pass_id[i]
         if p[PASS_STARTS] == NULL:
@@ -246,7 +249,7 @@ def fold_passes(c: Any, virtual: bool, p: Any, flags: Any) -> None:
 
 @jit
 def _disorder(seq: int, flags: Any) -> None:
-    """Rows that do not tell of which pass they are: all is left to the windows."""
+    """Leave the rules of passes to their windows: an event does not belong to the open pass."""
     flag(flags, w.EVICT_4, seq)
     flag(flags, w.EVICT_5, seq)
     flag(flags, w.EXPIRE_1, seq)
@@ -287,19 +290,18 @@ def _stamped(seq: int, new: int, ts: int, stamp: int, virtual: bool, p: Any, fla
 
 
 def end_passes(p: Any, flags: Any) -> None:
-    """A size pass that does not end."""
+    """Flag a size pass that does not end."""
     if p[PASS] != NULL and p[KIND] == w.BY_SIZE:
         flag(flags, w.EVICT_4, int(p[PASS]))
 
 
-# --- meters
-# What events add up to, and what METRICS and END tell of it (R-METRICS-3 to 7, R-STATE-1 and 2 at the end).
+# ---------- totals that METRICS and END report
 
 INSERTED, EVICTED, CYCLES, HITS, HIT_BYTES, MISSES, MISS_BYTES, OPENED_LIVE, OPENED_SLOTS = range(9)
 DEQUEUED, SHOWN, SHOWN_LIVE, SHOWN_SEQ, CHANGED_SEQ = range(9, 14)
 SUM_FIELDS: Final = 14
 METRIC_FIELDS: Final = 7
-"""The first sums are those that METRICS tells, by these names."""
+"""The number of totals that METRICS reports; they come first, in the order of `METRIC_NAMES`."""
 
 METRIC_NAMES: Final = (
     *("inserted_entries", "evicted_entries", "eviction_cycles"),
@@ -309,8 +311,8 @@ RULE_OF: Final = (w.METRICS_3, w.METRICS_4, w.METRICS_5, *(w.METRICS_6,) * 4)
 
 
 @jit
-def fold_sums(c: Any, settings: Any, s: Any, at_metrics: Any) -> None:
-    """The sums after the batch, and those that METRICS tells at each METRICS row of it."""
+def add_totals(c: Any, settings: Any, s: Any, at_metrics: Any) -> None:
+    """Add up the totals of a batch, and copy those of METRICS at each METRICS row."""
     k = 0
     for i in range(len(c.seq)):
         op, cause = c.op[i], c.cause[i]
@@ -354,16 +356,16 @@ def _shown(c: Any, i: int, s: Any) -> None:
 
 
 def new_sums() -> Array:
-    """The sums at first."""
+    """Return the initial totals."""
     found = np.zeros(SUM_FIELDS, np.int64)
     found[[SHOWN_SEQ, CHANGED_SEQ]] = NULL
     return found
 
 
 class Totals:
-    """What METRICS tells, beside the sums since the start and since the METRICS before.
+    """The values of METRICS against the totals since the start, and since the METRICS before.
 
-    Which of the two counts is known at the end only: whether the trace began with an empty cache.
+    Only the end decides which totals count, since it tells whether the trace began with an empty cache.
     """
 
     def __init__(self) -> None:
@@ -373,10 +375,12 @@ class Totals:
         self._end: tuple[int, Mapping[str, int]] | None = None
         self._ends = 0
 
-    def told(self, seq: int, told: Mapping[str, int], sums: Array, held: int, priced: bool, flags: Array) -> None:
-        """A METRICS row."""
+    def check_metrics(
+        self, seq: int, counters: Mapping[str, int], sums: Array, held: int, priced: bool, flags: Array
+    ) -> None:
+        """Check a METRICS row."""
         for column, name in enumerate(METRIC_NAMES):
-            value, before = told.get(name), self._off.get(column)
+            value, before = counters.get(name), self._off.get(column)
             off = None if value is None else value - int(sums[column])
             if off is not None and (priced or name != "miss_bytes"):
                 if off != 0:
@@ -384,26 +388,30 @@ class Totals:
                 if before is not None and off != before:
                     self._since_before.append((RULE_OF[column], seq))
             self._off[column] = off
-        if told.get("bytes", held) != held:
+        if counters.get("bytes", held) != held:
             flag(flags, w.METRICS_7, seq)
 
-    def told_end(self, seq: int, told: Mapping[str, int], after: int, flags: Array) -> None:
-        """An END row."""
-        self._end = (seq, told)
+    def check_end(self, seq: int, counters: Mapping[str, int], after: int, flags: Array) -> None:
+        """Check an END row."""
+        self._end = (seq, counters)
         self._ends += 1
-        if told.get("bytes", after) != after:
+        if counters.get("bytes", after) != after:
             flag(flags, w.STATE_1, seq)
 
     def end(self, sums: Array, fresh: bool, complete: bool, numbered: bool, flags: Array) -> None:
-        """What the whole trace shows."""
+        """Check the whole trace."""
         for rule, seq in self._since_start if fresh else self._since_before:
             flag(flags, rule, seq)
         if not complete or self._end is None:
             return
-        seq, told = self._end
+        seq, counters = self._end
         live = int(sums[INSERTED] + sums[OPENED_LIVE] - sums[EVICTED])
         slots = int(sums[INSERTED] + sums[OPENED_SLOTS] - sums[DEQUEUED])
-        others = {told.get("entries", live) != live, numbered and told.get("slots", slots) != slots, self._ends > 1}
+        others = {
+            counters.get("entries", live) != live,
+            numbered and counters.get("slots", slots) != slots,
+            self._ends > 1,
+        }
         if sums[SHOWN] and sums[CHANGED_SEQ] < sums[SHOWN_SEQ]:
             others |= {sums[SHOWN_LIVE] != live, numbered and sums[SHOWN] != slots}
         if any(others):

@@ -1,7 +1,8 @@
-"""What lies at each position: what a lookup finds, what is added or refused there, and what was missed (R-READ-1, 7, 9
-and 10, R-INSERT-1 and 2).
+"""Positions, reads and cursors.
 
-A position is kept while an entry is cached there, and for the last misses.
+`Places` knows which entry each position holds, and the last misses: it checks lookups, inserts and fills (R-READ-1, 7,
+9 and 10, R-INSERT-1 and 2). `check_read_order` checks that a read looks up before it fills, and fills in order.
+`Cursors` knows the members of each cache, and checks ranks and grace periods (R-CURSOR-6, 7, 11 and 12).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from entrycache_spark.checkers.primitives import (
 from entrycache_spark.checkers.pulsar_pip430 import rows as w
 from entrycache_trace.jit import Array, jit
 
-MISSES_MOST: Final = 1 << 16
+MAX_MISSES: Final = 1 << 16
 
 HELD, LIFE, MISSED_CALL, MISSED_BY, MISSED_SEQ = range(ENTRY + 1, 9)
 PLACE_FIELDS: Final = 9
@@ -40,16 +41,16 @@ _PLACES, _MISSES, _FORGOTTEN = range(3)
 
 
 class Places:
-    """The positions that hold an entry, or were missed of late."""
+    """The positions that hold an entry, or were missed recently."""
 
-    def __init__(self, misses_most: int = MISSES_MOST) -> None:
+    def __init__(self, max_misses: int = MAX_MISSES) -> None:
         self._table = new_positions(PLACE_FIELDS)
-        self._misses = np.zeros((misses_most, 4), np.int64)
+        self._misses = np.zeros((max_misses, 4), np.int64)
         self._state = np.zeros(3, np.int64)
         self._state[_FORGOTTEN] = NULL
 
     def follow(self, c: Any, many: bool, flags: Array) -> Array:
-        """Take in a batch; of each lookup whether the position holds what it names (-1: of no lookup)."""
+        """Read a batch; return for each lookup whether the position holds the entry it names (-1: no lookup)."""
         self._table = with_positions(self._table, int(self._state[_PLACES]) + len(c.seq))
         found = np.full(len(c.seq), -1, np.int8)
         _check_places(c, many, self._table, self._misses, self._state, found, flags)
@@ -58,7 +59,7 @@ class Places:
 
 @jit
 def _settle(table: Any, at: int, cache: int, ledger: int, entry: int, state: Any) -> None:
-    """Make a position of a free place."""
+    """Give a free row to a position."""
     if occupy(table, at, cache, ledger, entry):
         table[at, HELD], table[at, MISSED_SEQ] = 0, NULL
         state[_PLACES] += 1
@@ -66,7 +67,7 @@ def _settle(table: Any, at: int, cache: int, ledger: int, entry: int, state: Any
 
 @jit
 def _free(table: Any, at: int, state: Any) -> None:
-    """Forget a position that holds nothing and was not missed of late."""
+    """Forget a position that holds nothing and was not missed recently."""
     if not table[at, HELD] and table[at, MISSED_SEQ] == NULL:
         state[_PLACES] -= 1
         forget(table, at)
@@ -125,7 +126,7 @@ def _looked_up(cause: int, seq: int, flags: Any) -> None:
 
 @jit
 def _remember(cache: int, ledger: int, entry: int, seq: int, table: Any, misses: Any, state: Any) -> None:
-    """Keep a miss, and forget the oldest one that is kept."""
+    """Store a miss, and forget the oldest one."""
     kept = misses[state[_MISSES] % len(misses)]
     if state[_MISSES] >= len(misses):
         at = position(table, kept[0], kept[1], kept[2])
@@ -139,14 +140,14 @@ def _remember(cache: int, ledger: int, entry: int, seq: int, table: Any, misses:
 
 @jit
 def _filled(seq: int, call: int, count: int, many: bool, table: Any, at: int, state: Any, flags: Any) -> None:
-    """A fill: what its own call has missed, and not by a single read.
+    """Check a fill: its own call must have missed the position, and not by a single read.
 
-    With several threads a lookup of a range may have no MISS to show; so a miss is kept there when it was filled.
+    With several threads a range lookup may have no MISS of its own, so there a miss is kept when it was filled.
     """
-    told = table[at, USED] and table[at, MISSED_SEQ] != NULL
-    missed = told and table[at, MISSED_CALL] == call
-    unknown = not told and (not many or state[_FORGOTTEN] != NULL)
-    if count < 1 or (call != NULL and ((told and not missed) or unknown)):
+    was_missed = table[at, USED] and table[at, MISSED_SEQ] != NULL
+    missed = was_missed and table[at, MISSED_CALL] == call
+    unknown = not was_missed and (not many or state[_FORGOTTEN] != NULL)
+    if count < 1 or (call != NULL and ((was_missed and not missed) or unknown)):
         flag(flags, w.READ_9, seq)
     if call != NULL and (call <= state[_FORGOTTEN] if not missed else table[at, MISSED_BY] == w.BY_REPLAY):
         flag(flags, w.READ_10, seq)
@@ -154,8 +155,7 @@ def _filled(seq: int, call: int, count: int, many: bool, table: Any, at: int, st
         table[at, MISSED_SEQ] = NULL
 
 
-# --- calls
-# The order of a read: all lookups before its fills, which ascend and carry one count (R-READ-7 and 9).
+# ---------- calls
 
 CALLS_KEPT: Final = 1 << 12
 
@@ -163,13 +163,13 @@ READ_CALL, READ_SEQ, READ_LEDGER, READ_ENTRY, READ_COUNT = range(5)
 
 
 def new_calls(kept: int = CALLS_KEPT) -> Array:
-    """The last fill of each call, where no other call has taken its place; the last row: the last fill of those."""
+    """Return a table of the last fill of each call; its last row holds the latest fill that was dropped."""
     return np.full((kept + 1, 5), NULL, np.int64)
 
 
 @jit
-def fold_calls(c: Any, t: Any, flags: Any) -> None:
-    """Only of reads that name no cursor; a reader's call may be several reads, one after the other."""
+def check_read_order(c: Any, t: Any, flags: Any) -> None:
+    """Check reads that name no cursor; a call of a reader may be several reads, one after the other."""
     mask = len(t) - 2
     for i in range(len(c.seq)):
         op, call = c.op[i], c.call_id[i]
@@ -210,17 +210,17 @@ def fold_calls(c: Any, t: Any, flags: Any) -> None:
             own[READ_COUNT] = count
 
 
-# --- cursors
-# Cursors: who is a member, when the grace period began, and which rank a fill carries (R-CURSOR-6, 7, 11 and 12).
+# ---------- cursors
 
 MEMBERS, GRACE_NS, OPENED_NS, RESTART_NS, ASKS, LATE_11, LATE_6, LATE_12, EPOCH, FIRST_CURSOR = range(10)
-"""Of each cache: its members, when its grace period began, when it was opened first and what a period counted otherwise
-would begin with; whether it asks before it caches, and the first add that would be wrong if it does; its last cursor
-event, and the first of its cursors."""
+"""The fields of a cache.
+
+Its members, when its grace period began and it was first opened, and the begin of a period counted otherwise; whether
+it asks before it caches, and the first adds that are wrong if it does; its last cursor event, and its first cursor.
+"""
 
 MEMBER, STANDS, CURSOR_LEDGER, CURSOR_ENTRY, RANKED_AT, RANK, NEXT_CURSOR = range(7)
-"""Of each cursor of a cache: whether it is a member, whether and where it stands, its rank since which event of the
-cache, and the next cursor there."""
+"""The fields of a cursor: membership, position, its rank since which event of the cache, and the next cursor there."""
 
 _PRIOR_SEQ, _PRIOR_CALL, _PRIOR_OP, _UNRANKED, _CURSORS = range(5)
 
@@ -235,7 +235,7 @@ class Cursors:
         self._state = np.array([NULL, NULL, 0, 0, 0], np.int64)
 
     def follow(self, c: Any, settings: Array, caches: int, named: int, many: bool, virtual: bool, flags: Array) -> None:
-        """Take in a batch; `caches`: how many there are by now, `named`: how many rows are a cursor event."""
+        """Read a batch; `caches` is the number of caches so far, `named` the number of cursor events."""
         if caches > len(self._caches):
             self._caches = np.concatenate((self._caches, _new_caches(caches)))
         most = int(self._state[_CURSORS]) + named
@@ -249,7 +249,7 @@ class Cursors:
         _check_cursors(c, settings, many, virtual, self._caches, *table, self._state, flags)
 
     def end(self, flags: Array) -> None:
-        """Adds that are wrong since their cache asks."""
+        """Flag adds that are wrong because their cache asks."""
         for rule, column in ((w.CURSOR_11, LATE_11), (w.CURSOR_6, LATE_6), (w.CURSOR_12, LATE_12)):
             late = self._caches[(self._caches[:, ASKS] == 1) & (self._caches[:, column] != NULL), column]
             for seq in late:
@@ -322,7 +322,7 @@ def _check_cursors(
 
 @jit
 def _turn(op: int, ts: int, own: Any, cursor: Any) -> None:
-    """Who is a member."""
+    """Update the membership of a cursor."""
     if op == w.CURSOR_ADD:
         own[MEMBERS] += 1 - cursor[MEMBER]
         cursor[MEMBER] = 1
@@ -336,7 +336,7 @@ def _turn(op: int, ts: int, own: Any, cursor: Any) -> None:
 
 @jit
 def _move(seq: int, op: int, ledger: int, entry: int, own: Any, cursor: Any) -> None:
-    """Where it stands."""
+    """Update the position of a cursor."""
     own[EPOCH] = seq
     if cursor[MEMBER]:
         cursor[STANDS] = ledger != NULL
@@ -365,7 +365,7 @@ def _rank(cursors: Any, number: int, own: Any) -> int:
 
 @jit
 def _millis(ts: int, since: int) -> int:
-    """Whole milliseconds since a moment, as the difference of two clocks that tell those; `NULL` if it never was."""
+    """Return the milliseconds since a moment, as the difference of two millisecond clocks; `NULL` without a moment."""
     return NULL if since == NULL else _whole(ts) - _whole(since)
 
 

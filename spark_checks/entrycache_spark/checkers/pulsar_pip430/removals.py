@@ -1,6 +1,11 @@
-"""The removal queue by its slots: a pass takes the oldest that is held (R-EVICT-8).
+"""Removals: the removal queue by its slots, the numbers of slots, and calls that remove entries.
 
-Slots are numbered by the trace, or else by the order in which they were given.
+`check_slots` checks that a pass takes the oldest held slot (R-EVICT-8); slots have the numbers of the trace, or else
+the order in which they were given. `check_slot_numbers` checks that the numbers are consecutive (R-STATE-2).
+
+`Removals` keeps the entries of each cache in a list by position, and checks that a call leaves none of its range
+(R-INVALIDATE-1, 4, 7, 8 and 9). A new entry is searched for from the end, or from the last fill. If that takes too many
+steps, these rules are left to their windows.
 """
 
 from __future__ import annotations
@@ -15,8 +20,10 @@ from entrycache_spark.checkers.pulsar_pip430.lives import BEGINS, BORN, GONE
 from entrycache_trace.jit import Array, jit
 
 MODE, OLDEST, TAKEN, TOP, AHEAD, MOVED, UNNUMBERED, UNLINKED = range(8)
-"""The fields of the state: how slots are numbered, no slot below `OLDEST` is held, the highest that was taken, one more
-than the highest given, how far tickets are ahead of dequeues and where that first changed; and what the trace lacks."""
+"""The fields of the state: the numbering mode, the oldest held slot, the highest slot taken, and the next slot.
+
+`AHEAD`: how far tickets are ahead of dequeues. `MOVED`: where that first changed. The last two: what the trace lacks.
+"""
 SLOT_FIELDS = 8
 
 _NUMBERED, _ORDERED, _LEFT_OPEN = 1, 2, 3
@@ -25,8 +32,8 @@ LEAST_ROOM = 1 << 12
 
 
 @jit
-def fold_slots(c: Any, numbers: Any, how: Any, held: Any, s: Any, t: Any, flags: Any) -> None:
-    """`held`: a ring with a mark for each slot from `OLDEST` on; `t`: the slot of each life, -1 for none."""
+def check_slots(c: Any, numbers: Any, how: Any, held: Any, s: Any, t: Any, flags: Any) -> None:
+    """Check the slots; `held` is a ring with a mark for each slot from `OLDEST` on, `t` the slot of each life or -1."""
     for i in range(len(c.seq)):
         n, op = numbers[i], c.op[i]
         gives = op == w.INSERT or op == w.REQUEUE
@@ -42,8 +49,8 @@ def fold_slots(c: Any, numbers: Any, how: Any, held: Any, s: Any, t: Any, flags:
         if not (gives or takes or opens or op == w.REMOVE):
             continue
         if s[MODE] == 0 and op != w.REMOVE:
-            told = c.ticket[i] if takes else c.tail_no[i]
-            s[MODE] = _ORDERED if told == NULL else _NUMBERED
+            number = c.ticket[i] if takes else c.tail_no[i]
+            s[MODE] = _ORDERED if number == NULL else _NUMBERED
         if s[MODE] == _LEFT_OPEN:
             continue
         if op == w.REMOVE:
@@ -108,14 +115,14 @@ def _enqueue(slot: int, n: int, held: Any, s: Any, t: Any) -> bool:
 
 
 def new_slots() -> tuple[Array, Array]:
-    """An empty ring, and the state."""
+    """Return an empty ring, and the initial state."""
     state = np.zeros(SLOT_FIELDS, np.int64)
     state[MOVED], state[TAKEN] = NULL, -1
     return np.zeros(LEAST_ROOM, np.int8), state
 
 
 def with_room(held: Array, s: Array, more: int) -> Array:
-    """The ring, with room for so many slots more."""
+    """Return the ring, widened if it lacks room for so many more slots."""
     if int(s[TOP] - s[OLDEST]) + more <= len(held):
         return held
     ring = np.roll(held, -int(s[OLDEST] & (len(held) - 1)))  # slots that were unlinked are passed over
@@ -128,32 +135,33 @@ def with_room(held: Array, s: Array, more: int) -> Array:
 
 
 def end_slots(s: Array, flags: Array) -> None:
-    """What only the end tells: whether dequeues are numbered with the slots, and whether all slots had numbers."""
+    """Check what only the end decides: whether dequeues are numbered like slots, and whether all slots had numbers."""
     if s[MODE] == _NUMBERED and s[MOVED] != NULL and not s[UNLINKED]:
         flag(flags, w.EVICT_8, int(s[MOVED]))
     if s[MODE] == _ORDERED and not s[UNNUMBERED]:
         flag(flags, w.EVICT_8, 0)
 
 
-# --- numbers
-# The numbers of slots, one after the other, and what the end of a pass sums up (R-STATE-2).
+# ---------- slot numbers
 
 STARTS, ENQUEUED, DEQUEUED, ENQUEUED_SHOWN, DEQUEUED_SHOWN, HEAD_STAMP, HEAD_SEQ, IF_LINKED = range(8)
-"""The fields of the state: whether the trace begins with CONFIG; how many slots were given and taken, by the rows and
-by what they last told; the stamp of the head at the end of the last pass, until an event shows it; and the first event
-that is wrong unless calls unlink slots at once."""
+"""The fields of the state.
+
+`STARTS`: the trace begins with CONFIG. Then the slots given and taken, by the rows and as last shown; the stamp of the
+head at the end of the last pass, until an event shows it; and the first event that is wrong unless calls unlink slots.
+"""
 
 
 def new_numbers() -> Array:
-    """The state at first."""
+    """Return the initial state."""
     found = np.full(8, NULL, np.int64)
     found[[ENQUEUED, DEQUEUED]] = 0
     return found
 
 
 @jit
-def fold_numbers(c: Any, s: Any, flags: Any) -> None:
-    """With several threads what is out of order is left to the window, which knows how much that may be."""
+def check_slot_numbers(c: Any, s: Any, flags: Any) -> None:
+    """Check the slot numbers; with several threads disorder is left to the window, which knows how much is allowed."""
     for i in range(len(c.seq)):
         op = c.op[i]
         if s[STARTS] == NULL:
@@ -192,39 +200,35 @@ def _unless_unlinked(seq: int, s: Any) -> None:
 
 
 def end_numbers(s: Array, unlinked: bool, flags: Array) -> None:
-    """What only the end tells: whether slots are unlinked by calls."""
+    """Check what only the end decides: whether calls unlink slots."""
     if s[IF_LINKED] != NULL and not unlinked:
         flag(flags, w.STATE_2, int(s[IF_LINKED]))
 
 
-# --- leavers
-# What calls leave behind that remove entries (R-INVALIDATE-1, 4, 7, 8 and 9).
-#
-# The entries of each cache stand in a list by their positions. One is put in from the end, or from where the last fill
-# went; where that takes many steps, the rules are left to their windows.
+# ---------- calls that remove entries
 
 BACK, NEXT, CACHE, LEDGER, ENTRY, BEGAN = range(6)
-"""Of each life: its neighbours (-1: none), and where it stands; `CACHE` -1: in no list."""
+"""The fields of a life: its neighbours (-1: none) and its position; `CACHE` is -1 if it is in no list."""
 ENTRY_FIELDS: Final = 6
 
 HEAD, TAIL, FINGER = range(3)
-"""Of each cache."""
+"""The fields of a cache."""
 
 CALL, WHERE, CAUSE, LEDGER_OF, SINCE, LAST, LOW, LOW_ENTRY, HIGH, HIGH_ENTRY, LEFT = range(11)
-"""Of a call: which, what it removes, since which event, the positions of its rows, and what it has left."""
+"""The fields of a call: what it removes and since which event, the range of its rows, and whether it left an entry."""
 
 _CURRENT, _CALLS, _DROPPED, _STEPS, _ALLOWED = range(5)
 
 NOT_KNOWN: Final = -2
-"""Of an event of an entry that is in no list, has its position from elsewhere, or does not have it alone."""
+"""The result for an entry that is in no list, has another position, or shares it."""
 
 CALLS_KEPT: Final = 64
 STEPS_AT_ONCE: Final = 1_000_000
-STEPS_AN_EVENT: Final = 16
+STEPS_PER_EVENT: Final = 16
 
 
 class Removals:
-    """The entries of each cache in order, and the calls that removed some of late."""
+    """The entries of each cache in order, and the last calls that removed some."""
 
     def __init__(self, kept: int = CALLS_KEPT) -> None:
         self._caches = np.full((16, 3), -1, np.int64)
@@ -232,16 +236,16 @@ class Removals:
         self._state = np.array([-1, 0, NULL, 0, STEPS_AT_ONCE], np.int64)
 
     def follow(self, c: Any, numbers: Array, how: Array, entries: Array, caches: int, flags: Array) -> Array:
-        """Take in a batch; of each HIT and EVICT the life right below its own then (-1: none), or `NOT_KNOWN`."""
+        """Read a batch; return for each HIT and EVICT the next lower life (-1: none), or `NOT_KNOWN`."""
         if caches > len(self._caches):
             self._caches = np.concatenate((self._caches, np.full((caches, 3), -1, np.int64)))
-        self._state[_ALLOWED] += STEPS_AN_EVENT * len(c.seq)
+        self._state[_ALLOWED] += STEPS_PER_EVENT * len(c.seq)
         below = np.full(len(c.seq), NOT_KNOWN, np.int32)
         _check_removals(c, numbers, how, entries, self._caches, self._calls, self._state, below, flags)
         return below
 
     def end(self, entries: Array, flags: Array) -> None:
-        """The last calls."""
+        """Check the last calls."""
         _look(entries, self._caches, self._calls, self._state)
         _given_up(self._state, 0, flags)
         for call in self._calls:
@@ -291,7 +295,7 @@ def _below(cache: int, ledger: int, entry: int, n: int, entries: Any) -> int:
 
 @jit
 def _given_up(s: Any, seq: int, flags: Any) -> None:
-    """Leave the rules to their windows where there were too many steps."""
+    """Leave the rules to their windows if there were too many steps."""
     if s[_STEPS] > s[_ALLOWED]:
         for rule in range(w.INVALIDATE_1, w.INVALIDATE_9 + 1):
             flag(flags, rule, seq)
@@ -309,7 +313,7 @@ def _kind(c: Any, i: int) -> int:
 
 @jit
 def _tells(kind: int, call: int, cache: int, entry: int) -> bool:
-    """Whether an event that removes entries is a row of any call: one that does not say which entry is none."""
+    """Return whether an event that removes entries belongs to a call; one that names no entry does not."""
     if call == NULL or cache == 0:
         return False
     return kind == w.BY_CLOSE or (w.BY_RANGE <= kind <= w.BY_LEDGER and entry != NULL)
@@ -317,7 +321,7 @@ def _tells(kind: int, call: int, cache: int, entry: int) -> bool:
 
 @jit
 def _same(c: Any, i: int, call: Any) -> bool:
-    """Whether an event that removes entries is a row of this call."""
+    """Return whether an event that removes entries belongs to this call."""
     return (
         c.call_id[i] == call[CALL]
         and c.cache[i] == call[WHERE]
@@ -374,7 +378,7 @@ def _broken(call: Any, seq: int, flags: Any) -> None:
 
 @jit
 def _look(entries: Any, caches: Any, calls: Any, s: Any) -> None:
-    """Whether the call that was under way has left something that it should have removed, as far as it has come."""
+    """Check whether the current call has left an entry that it should have removed, as far as it has come."""
     if s[_CURRENT] < 0:
         return
     call = calls[s[_CURRENT]]

@@ -1,4 +1,7 @@
-"""What the loops of this fold speak in: numbers for rules, ops, causes and origins."""
+"""The vocabulary of the `pulsar-pip430` checker, the columns of a batch, and the rules that one row decides.
+
+Compiled loops know rules, ops, causes and origins by number.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ RULES: Final = (
     *("R-STATE-1", "R-STATE-2", "R-STATE-4", "R-STATE-6", "R-STATE-8"),
     *("R-TRIGGER-1", "R-TRIGGER-2", "R-TRIGGER-3", "R-TRIGGER-4", "R-TRIGGER-5", "R-TRIGGER-6", "R-TRIGGER-8"),
 )
-"""The rules that the fold decides; a rule's number is its place here."""
+"""The rules that the checker decides; the number of a rule is its index here."""
 
 CONFIG_1, COUNT_1, COUNT_2, COUNT_3, CURSOR_11, CURSOR_12, CURSOR_6, CURSOR_7 = range(8)
 EVICT_4, EVICT_5, EVICT_8, EXPIRE_1, EXPIRE_2, INSERT_1, INSERT_2 = range(8, 15)
@@ -34,7 +37,7 @@ OPS: Final = (
     *("EXPECT", "PASS_BEGIN", "PASS_END", "REQUEUE", "EVICT", "TOMBSTONE", "REMOVE", "CURSOR_ADD", "CURSOR_MOVE"),
     *("CURSOR_REMOVE", "METRICS", "END"),
 )
-"""Ops that a rule speaks of, numbered from 1; 0 is null, others follow as they come."""
+"""The ops that a rule mentions, numbered from 1. 0 is null; further ops are numbered as they come."""
 
 CONFIG, SNAPSHOT, CACHE_OPEN, CACHE_CLOSE, INSERT, REJECT, SKIP, HIT, MISS, READ_DONE = range(1, 11)
 EXPECT, PASS_BEGIN, PASS_END, REQUEUE, EVICT, TOMBSTONE, REMOVE, CURSOR_ADD, CURSOR_MOVE = range(11, 20)
@@ -44,7 +47,7 @@ CAUSES: Final = (
     *("OPEN", "END", "ADD", "FILL", "DUPLICATE", "NOT_WANTED", "GET", "READ", "REPLAY", "TIME", "SIZE", "ACCESSED"),
     *("EXPECTED_READS", "RANGE", "CLEAR", "CURSOR", "LEDGER", "CLOSE", "FULL", "DISABLED"),
 )
-"""The same of causes."""
+"""The causes that a rule mentions, numbered in the same way."""
 
 BY_OPEN, BY_END, BY_ADD, BY_FILL, BY_DUPLICATE, BY_NOT_WANTED, BY_GET, BY_READ, BY_REPLAY, BY_TIME = range(1, 11)
 BY_SIZE, BY_ACCESSED, BY_EXPECTED, BY_RANGE, BY_CLEAR, BY_CURSOR, BY_LEDGER, BY_CLOSE, BY_FULL, BY_DISABLED = range(
@@ -52,7 +55,7 @@ BY_SIZE, BY_ACCESSED, BY_EXPECTED, BY_RANGE, BY_CLEAR, BY_CURSOR, BY_LEDGER, BY_
 )
 
 ORIGINS: Final = ("TRIGGER", "CYCLE", "CALL")
-"""The same of origins."""
+"""The origins that a rule mentions, numbered in the same way."""
 
 OF_TRIGGER, OF_CYCLE, OF_CALL = range(1, 4)
 
@@ -62,16 +65,15 @@ TRIGGER_NOW, TARGET_NOW, TTL_NOW, REQUEUES_NOW, EXTEND_NOW, RANKS, MANUAL, GRACE
 
 @jit
 def in_pass(op: int) -> bool:
-    """Whether an event stands in a pass, its begin and end included."""
+    """Return whether an event is part of a pass, including its begin and end."""
     return PASS_BEGIN <= op <= TOMBSTONE
 
 
-# --- rows
-# The columns of a batch, as the loops read them.
+# ---------- the columns of a batch
 
 
 class Rows(NamedTuple):
-    """The arrays of a batch; `settings`: which row of the batch's table of settings is in force."""
+    """The arrays of a batch; `settings` holds each event's row in the table of settings."""
 
     seq: Array
     ts_ns: Array
@@ -105,7 +107,7 @@ class Rows(NamedTuple):
 
 
 def vocabulary() -> dict[str, TextNumbers]:
-    """Names as a broker begins with them."""
+    """Return the text numbers with which a broker begins."""
     return {
         "op": TextNumbers(OPS),
         "cause": TextNumbers(CAUSES),
@@ -115,16 +117,15 @@ def vocabulary() -> dict[str, TextNumbers]:
     }
 
 
-# --- plain
-# Rules of single rows: each has all that it takes to be judged.
+# ---------- rules that one row decides
 
 ODD_NS = 1_000_000_000
-"""Older than its event by more than this, a stamp of a real clock is looked at."""
+"""The age above which a stamp of a real clock is left to the window."""
 
 
 @jit
-def fold_plain(c: Any, settings: Any, many: bool, virtual: bool, flags: Any) -> None:
-    """R-CONFIG-1, R-EXPIRE-2, R-INSERT-1, R-REQUEUE-1 and 8, R-TRIGGER-1, 4 and 8."""
+def check_single_rows(c: Any, settings: Any, many: bool, virtual: bool, flags: Any) -> None:
+    """Check R-CONFIG-1, R-EXPIRE-2, R-INSERT-1, R-REQUEUE-1 and 8, and R-TRIGGER-1, 4 and 8."""
     for i in range(len(c.seq)):
         op, now = c.op[i], c.settings[i]
         if op == INSERT:
@@ -171,7 +172,10 @@ def _size_pass(c: Any, i: int, now: Any, many: bool, flags: Any) -> None:
     if origin == OF_TRIGGER and now[MANUAL] == 1 and not many and numbers_differ(c.call_id[i], c.seq[i]):
         flag(flags, TRIGGER_4, c.seq[i])
     held = held_bytes(c.manager_bytes[i], c.bytes_after[i])
-    trigger, target = told_else(c.trigger_bytes[i], now[TRIGGER_NOW]), told_else(c.target_bytes[i], now[TARGET_NOW])
+    trigger, target = (
+        value_or_setting(c.trigger_bytes[i], now[TRIGGER_NOW]),
+        value_or_setting(c.target_bytes[i], now[TARGET_NOW]),
+    )
     if many:
         if c.bound[i] != NULL and c.bound[i] <= 0:
             flag(flags, TRIGGER_8, c.seq[i])
@@ -180,12 +184,12 @@ def _size_pass(c: Any, i: int, now: Any, many: bool, flags: Any) -> None:
 
 
 @jit
-def told_else(told: int, other: int) -> int:
-    """What a row tells, or what is in force."""
+def value_or_setting(told: int, other: int) -> int:
+    """Return the value of the row, or the effective setting if it is null."""
     return told if told != NULL else other
 
 
 @jit
 def held_bytes(manager: int, after: int) -> int:
-    """The bytes that the cache looks at: the manager's own where they are told."""
+    """Return the bytes that the cache looks at: the manager's own if they are recorded."""
     return manager if manager != NULL else after

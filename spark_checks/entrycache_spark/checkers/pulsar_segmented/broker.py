@@ -1,4 +1,8 @@
-"""The fold over one ring: each batch goes through every family of rules in turn."""
+"""The checker of one broker of `pulsar-segmented`: each batch goes through every family of rules in turn.
+
+`check_broker` is the entry point, and `RingChecker` keeps the state of all families between two batches. A rule is
+clean if no family has flagged it; where events are missing only the rules of `ALONE` can be clean.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +17,13 @@ from entrycache_spark.checkers.events import EventKinds, Events, check_batches
 from entrycache_spark.checkers.primitives import NULL, new_flags
 from entrycache_spark.checkers.pulsar_segmented import rows as w
 from entrycache_spark.checkers.pulsar_segmented.entries import KEPT, Entries, Totals
-from entrycache_spark.checkers.pulsar_segmented.lookups import RANGE_FIELDS, Places, fold_ranges
+from entrycache_spark.checkers.pulsar_segmented.lookups import RANGE_FIELDS, Places, check_ranges
 from entrycache_spark.checkers.pulsar_segmented.rows import (
     ORDER_FIELDS,
     RULES,
     Rows,
-    fold_order,
-    fold_plain,
+    check_order,
+    check_single_rows,
     vocabulary,
 )
 from entrycache_spark.checkers.pulsar_segmented.segments import Offsets, Turns
@@ -28,30 +32,30 @@ from entrycache_spark.systems.pulsar_segmented import KINDS, SETTING_COLUMNS, se
 from entrycache_trace.files import Metadata
 
 ALONE: Final = frozenset("S-CONFIG-1 S-CONFIG-2 S-INSERT-3 S-INSERT-4 S-INSERT-5 S-LIVENESS-1 S-SEGMENT-1".split())
-"""Rules that need nothing of what was before, or the event before only: they hold where events are missing too."""
+"""Rules that need no earlier event, or only the one before; they hold even if events are missing."""
 
 COLUMNS: Final = (
     *("size_bytes", "entry_id", "life", "key_hash", "pass_id", "bound", "trigger_bytes", "manager_bytes"),
 )
-"""What rules ask of whether it is null."""
+"""The columns for which rules ask whether they are null."""
 
 SETTINGS: Final = SettingsSource(KINDS, SETTING_COLUMNS, setting_values)
 
 NOT_METERED: Final = (-1, -1)
-"""METRICS and END are counted as others are: no rule asks which counters they tell."""
+"""No op is counted with its counters, because no rule asks which counters METRICS and END report."""
 
 
-def fold(batches: Iterator[pa.RecordBatch], metadata: Metadata, kept: int = KEPT) -> CheckerResult:
-    """Fold the events of one broker; `kept`: so many lives are kept at least, a power of 2.
+def check_broker(batches: Iterator[pa.RecordBatch], metadata: Metadata, kept: int = KEPT) -> CheckerResult:
+    """Check the events of one broker; at least `kept` lives, a power of 2, are kept.
 
     Raises:
-        GivenUp: they are too many, too varied, or not what a trace holds.
+        CheckerGaveUp: the events are too many, too varied, or not what a trace holds.
     """
-    return check_batches(RingFold(metadata, kept), batches)
+    return check_batches(RingChecker(metadata, kept), batches)
 
 
-class RingFold:
-    """All that is kept of one broker between two batches."""
+class RingChecker:
+    """The state of the checker for one broker between two batches."""
 
     def __init__(self, metadata: Metadata, kept: int = KEPT) -> None:
         self.flags = new_flags(len(RULES))
@@ -65,15 +69,15 @@ class RingFold:
         self._open_bytes, self._opened = 0, False
 
     def follow(self, batch: pa.RecordBatch) -> None:
-        """Take in a batch.
+        """Read a batch.
 
         Raises:
-            GivenUp, UsageError: see `fold`.
+            CheckerGaveUp, UsageError: see `check_broker`.
         """
         c, settings = self._events.read(batch)
-        fold_plain(c, settings, self.flags)
-        fold_order(c, self._many, self._order, self.flags)
-        fold_ranges(c, self._ranges, self.flags)
+        check_single_rows(c, settings, self.flags)
+        check_order(c, self._many, self._order, self.flags)
+        check_ranges(c, self._ranges, self.flags)
         turned = self._turns.follow(c, settings, self.flags)
         left = self._entries.follow(c, settings, turned, self.flags)
         self._offsets.follow(c, settings, turned, left, self.flags)
@@ -87,11 +91,11 @@ class RingFold:
         self._open_bytes += sum(sizes[sizes != NULL].tolist())
 
     def end(self) -> CheckerResult:
-        """What the events tell, now that there are no more."""
+        """Return the result after the last event."""
         whole = self._events.span.end(w.CONFIG, w.END, self._sampled)
         clean = frozenset(rule for rule, own in zip(RULES, self.flags, strict=True) if not own[0])
         decided = clean if whole.all and not self._opened else clean & ALONE
-        return self._events.folded(whole, decided, opened=self._opened, open_bytes=self._open_bytes)
+        return self._events.result(whole, decided, opened=self._opened, open_bytes=self._open_bytes)
 
 
 def _asked(settings: SettingValues) -> SettingValues:

@@ -1,7 +1,9 @@
-"""What the events of a life show of it, beside its INSERT: position, place in its segment, size and payload.
+"""The lives of a ring and their totals.
 
-Lives are numbered as they come in, and the last of them are kept: all that are cached, and some that have left. Where
-events speak of others, the rules of lives are left to their windows. So memory is bounded by what is cached at once.
+`Entries` compares the events of a life with its INSERT: position, place in its segment, size and payload. Lives are
+numbered in order, and the last ones are kept: all cached ones, and some that have left. Where an event names another
+life, the rules of lives are left to their windows, so memory is bounded. `Totals` adds up bytes and entries, and
+compares METRICS and END (S-USAGE-1, and parts of S-STATE-1 and 2).
 """
 
 from __future__ import annotations
@@ -29,20 +31,20 @@ from entrycache_spark.common.system import CheckerGaveUp
 from entrycache_trace.jit import Array, jit
 
 KEPT: Final = 1 << 14
-"""So many lives are kept at least, a power of 2."""
+"""The minimum number of lives that are kept, a power of 2."""
 
-LIVES_MOST: Final = 1 << 22
-"""Lives from the oldest one that is cached on; above that the fold gives up, and DuckDB decides."""
+MAX_LIVES: Final = 1 << 22
+"""The number of lives since the oldest cached one above which the checker gives up; DuckDB decides then."""
 
 LIFE, CACHE, LEDGER, ENTRY, SIZE, BOUND, HASH, GENERATION, GONE = range(9)
-"""Of each life what its INSERT says, and whether it has left."""
+"""The fields of a life: what its INSERT records, and whether it has left."""
 _FIELDS: Final = 9
 
 _TAKEN, _OLDEST, _LAST_SHOWN = range(3)
 
 
 class Entries:
-    """The lives, in a ring of their own: the one that came in n-th has the place n modulo its length."""
+    """The lives in a ring buffer: the n-th one has the place n modulo its length."""
 
     def __init__(self, kept: int = KEPT) -> None:
         self._lives = np.full((kept, _FIELDS), NULL)
@@ -51,10 +53,10 @@ class Entries:
         self._state[_LAST_SHOWN] = NULL
 
     def follow(self, c: Any, settings: Array, turned: Array, flags: Array) -> Array:
-        """Take in a batch; of each event the lot and the size of the entry that leaves by it, `NULL` where none does.
+        """Read a batch; return for each event the segment generation and the size of the entry that leaves, or `NULL`.
 
         Raises:
-            GivenUp: there are too many.
+            CheckerGaveUp: there are too many lives.
         """
         self._make_room(int(np.count_nonzero(c.op == w.INSERT)))
         left = np.full((len(c.seq), 2), NULL, np.int64)
@@ -65,8 +67,8 @@ class Entries:
         _pass_over(self._lives, self._state)
         taken, oldest = int(self._state[_TAKEN]), int(self._state[_OLDEST])
         most = taken - oldest + more
-        if most > LIVES_MOST:
-            raise CheckerGaveUp("more is cached at once than the fold keeps in memory")
+        if most > MAX_LIVES:
+            raise CheckerGaveUp("more entries are cached at once than the checker keeps in memory")
         if most <= len(self._lives):
             return
         lives = np.full((1 << (2 * most - 1).bit_length(), _FIELDS), NULL)
@@ -163,13 +165,13 @@ def _elsewhere(cache: int, ledger: int, entry: int, bound: int, own: Any) -> boo
 
 @jit
 def _is_early(lot: int, number: int, turns: int, segments: int) -> bool:
-    """Whether an entry leaves that is not of the oldest segment."""
+    """Return whether an entry leaves that is not of the oldest segment."""
     return segments != NULL and lot != number - segments and lot != turns - segments
 
 
 @jit
 def _unknown(seq: int, flags: Any) -> None:
-    """An event of a life that has not begun, or is not kept any more."""
+    """Leave the rules to their windows: the life has not begun, or is no longer kept."""
     flag(flags, w.GET_3, seq)
     flag(flags, w.RING_2, seq)
     flag(flags, w.RING_4, seq)
@@ -177,41 +179,40 @@ def _unknown(seq: int, flags: Any) -> None:
     flag(flags, w.USAGE_1, seq)
 
 
-# --- meters
-# What entries add up to, and what METRICS and END tell of it (S-USAGE-1, and of S-STATE-1 and 2 what is told).
+# ---------- totals that METRICS and END report
 
 _BYTES, _LIVE, _SNAPSHOTS, _PRIOR_BYTES = range(4)
 
 _TOTALS_SHOWN: Final = 4
-"""Of METRICS and END: the bytes, the entries, those that snapshots showed, and the segments that are used."""
+"""The number of totals compared at METRICS and END: bytes, entries, entries in snapshots, and used segments."""
 
 
 class Totals:
-    """The sums at the end of the last batch."""
+    """The totals at the end of the last batch."""
 
     def __init__(self) -> None:
         self._sums = np.array([0, 0, 0, NULL], np.int64)
 
     def follow(self, c: Any, settings: Array, turned: Array, left: Array, batch: pa.RecordBatch, flags: Array) -> None:
-        """Take in a batch.
+        """Read a batch.
 
         Raises:
-            GivenUp: a sum is too large, or a counter may be read in different ways.
+            CheckerGaveUp: a sum is too large, or backends may read a counter differently.
         """
         at = np.flatnonzero((c.op == w.METRICS) | (c.op == w.END))
         sums = np.zeros((len(at), _TOTALS_SHOWN), np.int64)
         if not _check_totals(c, settings, turned, left, self._sums, sums, flags):
             raise CheckerGaveUp("the bytes of all entries are too many")
-        for (i, told), own in zip(counters_at(batch, at), sums.tolist(), strict=True):
+        for (i, counters), own in zip(counters_at(batch, at), sums.tolist(), strict=True):
             size, live, shown, slots = own
-            if told.get("bytes", size) != size or told.get("entries", live) != live:
+            if counters.get("bytes", size) != size or counters.get("entries", live) != live:
                 flag(flags, w.USAGE_1, c.seq[i])
-            if c.op[i] == w.END and (told.get("slots", slots) != slots or shown not in (0, live)):
+            if c.op[i] == w.END and (counters.get("slots", slots) != slots or shown not in (0, live)):
                 flag(flags, w.STATE_2, c.seq[i])
 
 
 @jit
-def _check_totals(c: Any, settings: Any, turned: Any, left: Any, s: Any, told: Any, flags: Any) -> bool:
+def _check_totals(c: Any, settings: Any, turned: Any, left: Any, s: Any, totals: Any, flags: Any) -> bool:
     k = 0
     for i in range(len(c.seq)):
         op, after, grown = c.op[i], c.bytes_after[i], 0
@@ -222,7 +223,7 @@ def _check_totals(c: Any, settings: Any, turned: Any, left: Any, s: Any, told: A
             grown = -left[i, 1]
             s[_LIVE] -= 1
         s[_BYTES] += grown
-        if not -w.BYTES_MOST < s[_BYTES] < w.BYTES_MOST:
+        if not -w.MAX_BYTES < s[_BYTES] < w.MAX_BYTES:
             return False
         if s[_PRIOR_BYTES] == NULL:
             if after != 0 or (c.manager_bytes[i] != NULL and c.manager_bytes[i] != 0):
@@ -235,7 +236,7 @@ def _check_totals(c: Any, settings: Any, turned: Any, left: Any, s: Any, told: A
         elif op == w.METRICS or op == w.END:
             segments = settings[c.settings[i], w.SEGMENTS]
             used = turned[i + 1, TURNS] + 1
-            told[k, 0], told[k, 1], told[k, 2] = s[_BYTES], s[_LIVE], s[_SNAPSHOTS]
-            told[k, 3] = max(min(used, segments), 1) if segments != NULL else used
+            totals[k, 0], totals[k, 1], totals[k, 2] = s[_BYTES], s[_LIVE], s[_SNAPSHOTS]
+            totals[k, 3] = max(min(used, segments), 1) if segments != NULL else used
             k += 1
     return True

@@ -1,5 +1,9 @@
-"""What lies at each position: what a lookup finds, what is added or refused there, and whether a range that is not
-answered is cached as a whole (S-GET-1, S-INSERT-1 and 2, S-RANGE-1 and 2)."""
+"""Positions and range reads of a ring.
+
+`Places` knows which entry each position holds. It checks lookups and inserts, and whether a range that is not answered
+is cached as a whole (S-GET-1, S-INSERT-1 and 2, S-RANGE-1 and 2). `check_ranges` checks that an answer ascends from the
+first position to the last one, and that the bounds are a range (S-RANGE-1 to 3).
+"""
 
 from __future__ import annotations
 
@@ -24,15 +28,15 @@ from entrycache_spark.checkers.pulsar_segmented import rows as w
 from entrycache_trace.jit import Array, jit
 
 STEPS_AT_ONCE: Final = 1 << 20
-STEPS_AN_EVENT: Final = 4
-"""So many positions are looked for in ranges; where that is not enough, S-RANGE-1 is left to its window."""
+STEPS_PER_EVENT: Final = 4
+"""The positions that may be looked up in ranges, for each event; above that S-RANGE-1 is left to its window."""
 
 HOLDER: Final = ENTRY + 1
-"""The INSERT of the entry that is cached there; a position is kept while one is."""
+"""The INSERT of the cached entry; a position is kept while it holds one."""
 PLACE_FIELDS: Final = 5
 
 _PLACES, _STEPS, _CACHE, _LEDGER, _FIRST, _LAST = range(6)
-"""How many positions are held; how many may be looked for; and the bounds of the range that was asked for last."""
+"""The fields of the state: held positions, steps that are left, and the bounds of the last range asked for."""
 
 
 class Places:
@@ -43,7 +47,7 @@ class Places:
         self._state = np.array([0, steps, 0, NULL, NULL, NULL], np.int64)
 
     def follow(self, c: Any, flags: Array) -> None:
-        """Take in a batch."""
+        """Read a batch."""
         more = int(np.count_nonzero(c.op == w.INSERT))
         self._table = with_positions(self._table, int(self._state[_PLACES]) + more)
         _check_places(c, self._table, self._state, flags)
@@ -53,7 +57,7 @@ class Places:
 def _check_places(c: Any, table: Any, p: Any, flags: Any) -> None:
     for i in range(len(c.seq)):
         op, cause, entry = c.op[i], c.cause[i], c.entry_id[i]
-        p[_STEPS] += STEPS_AN_EVENT
+        p[_STEPS] += STEPS_PER_EVENT
         if p[_LAST] != NULL:
             if not (op == w.HIT and cause == w.BY_READ) and _is_cached(table, p):
                 flag(flags, w.RANGE_1, c.seq[i])
@@ -70,7 +74,7 @@ def _check_places(c: Any, table: Any, p: Any, flags: Any) -> None:
 def _at(
     seq: int, op: int, cause: int, cache: int, ledger: int, entry: int, life: int, table: Any, p: Any, flags: Any
 ) -> None:
-    """An event at a position."""
+    """Check an event at a position."""
     at = position(table, cache, ledger, entry)
     held, placed = table[at, USED] == 1, cache != 0 and ledger != NULL
     if op == w.HIT:
@@ -102,7 +106,7 @@ def _at(
 
 @jit
 def _ask(cause: int, cache: int, ledger: int, entry: int, p: Any) -> None:
-    """A bound of a range: the last one counts where it stands right behind the first one, in the same ledger."""
+    """Store a bound of a range; the last bound counts only directly after the first one, in the same ledger."""
     if cause == w.BY_FIRST:
         p[_CACHE], p[_LEDGER], p[_FIRST] = cache, ledger, entry
     elif cause == w.BY_LAST and cache != 0 and cache == p[_CACHE] and ledger != NULL and ledger == p[_LEDGER]:
@@ -116,7 +120,7 @@ def _ask(cause: int, cache: int, ledger: int, entry: int, p: Any) -> None:
 
 @jit
 def _is_cached(table: Any, p: Any) -> bool:
-    """Whether all of a range is cached, or that is not looked for."""
+    """Return whether all of a range is cached, or the steps are used up."""
     if p[_LAST] - p[_FIRST] >= p[_PLACES]:
         return False
     for entry in range(p[_FIRST], p[_LAST] + 1):
@@ -128,19 +132,20 @@ def _is_cached(table: Any, p: Any) -> bool:
     return True
 
 
-# --- ranges
-# What a range is answered with: ascending from its first position to its last one, and only if it is one (S-RANGE).
+# ---------- answers to range reads
 
 FIRST_SEQ, FIRST_CACHE, FIRST_LEDGER, FIRST_ENTRY, LAST_SEQ, LAST_LEDGER, LAST_ENTRY = range(7)
 PRIOR_OP, PRIOR_ENTRY, IS_PART = range(7, 10)
-"""The fields of the state, all `NULL` at first: the bounds that were asked for last, the event before, and whether that
-is of an answer that does not end there."""
+"""The fields of the state, all `NULL` at first.
+
+They are the bounds that were asked for last, the event before, and whether it is part of an answer that must go on.
+"""
 RANGE_FIELDS = 10
 
 
 @jit
-def fold_ranges(c: Any, r: Any, flags: Any) -> None:
-    """S-RANGE-3, and of S-RANGE-1 and 2 what needs no position."""
+def check_ranges(c: Any, r: Any, flags: Any) -> None:
+    """Check S-RANGE-3, and what S-RANGE-1 and 2 require without positions."""
     for i in range(len(c.seq)):
         op, cause, entry = c.op[i], c.cause[i], c.entry_id[i]
         reads = op == w.HIT and cause == w.BY_READ
@@ -166,7 +171,7 @@ def fold_ranges(c: Any, r: Any, flags: Any) -> None:
 
 @jit
 def _is_out_of_line(cache: int, ledger: int, entry: int, r: Any) -> bool:
-    """Whether an answer goes on elsewhere than behind the event before."""
+    """Return whether an answer does not continue directly after the event before."""
     if names_differ(cache, r[FIRST_CACHE]) or numbers_differ(ledger, r[FIRST_LEDGER]):
         return True
     if r[PRIOR_OP] == w.ASK:

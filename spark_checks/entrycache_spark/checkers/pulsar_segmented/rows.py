@@ -1,4 +1,7 @@
-"""What the loops of this fold speak in: numbers for rules, ops and causes."""
+"""The vocabulary of the `pulsar-segmented` checker, the columns of a batch, and the rules of rows and their order.
+
+Compiled loops know rules, ops and causes by number.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ RULES: Final = (
     *("S-LIVENESS-1", "S-RANGE-1", "S-RANGE-2", "S-RANGE-3", "S-RING-1", "S-RING-2", "S-RING-3", "S-RING-4"),
     *("S-SEGMENT-1", "S-SEGMENT-2", "S-SEGMENT-3", "S-SEGMENT-4", "S-STATE-1", "S-STATE-2", "S-USAGE-1"),
 )
-"""The rules that the fold decides; a rule's number is its place here."""
+"""The rules that the checker decides; the number of a rule is its index here."""
 
 CONFIG_1, CONFIG_2, GET_1, GET_2, GET_3 = range(5)
 INSERT_1, INSERT_2, INSERT_3, INSERT_4, INSERT_5 = range(5, 10)
@@ -25,41 +28,40 @@ OPS: Final = (
     *("CONFIG", "INSERT", "REJECT", "SKIP", "HIT", "MISS", "ASK", "METRICS"),
     *("PASS_BEGIN", "PASS_END", "REQUEUE", "EVICT", "TOMBSTONE", "SNAPSHOT", "END", "REMOVE"),
 )
-"""Ops that a rule speaks of, numbered from 1; 0 is null, others follow as they come."""
+"""The ops that a rule mentions, numbered from 1. 0 is null; further ops are numbered as they come."""
 
 CONFIG, INSERT, REJECT, SKIP, HIT, MISS, ASK, METRICS = range(1, 9)
 PASS_BEGIN, PASS_END, REQUEUE, EVICT, TOMBSTONE, SNAPSHOT, END, REMOVE = range(9, 17)
 
 CAUSES: Final = ("OPEN", "DUPLICATE", "DISABLED", "FULL", "TURN", "GET", "READ", "FIRST", "LAST")
-"""The same of causes."""
+"""The causes that a rule mentions, numbered in the same way."""
 
 BY_OPEN, BY_DUPLICATE, BY_DISABLED, BY_FULL, BY_TURN, BY_GET, BY_READ, BY_FIRST, BY_LAST = range(1, 10)
 
 # The columns of a table of settings: those of `SETTING_COLUMNS` in their order, and the limit.
 SEGMENTS, ROOM, NAMED, COPIES, LIMIT = range(5)
 
-BYTES_MOST: Final = 1 << 60
-"""No sum of bytes may come near the end of 64 bits."""
+MAX_BYTES: Final = 1 << 60
+"""The bound of sums of bytes, far from the end of 64 bits."""
 
 
 @jit
 def in_turn(op: int) -> bool:
-    """Whether an event stands in a turn, its begin and end included."""
+    """Return whether an event is part of a turn, including its begin and end."""
     return PASS_BEGIN <= op <= TOMBSTONE
 
 
 @jit
 def looks(op: int) -> bool:
-    """Whether an event is of a call that changes nothing."""
+    """Return whether an event belongs to a call that changes nothing."""
     return HIT <= op <= METRICS
 
 
-# --- rows
-# The columns of a batch, as the loops read them.
+# ---------- the columns of a batch
 
 
 class Rows(NamedTuple):
-    """The arrays of a batch; `settings`: which row of the batch's table of settings is in force."""
+    """The arrays of a batch; `settings` holds each event's row in the table of settings."""
 
     seq: Array
     ts_ns: Array
@@ -83,17 +85,16 @@ class Rows(NamedTuple):
 
 
 def vocabulary() -> dict[str, TextNumbers]:
-    """Names as a broker begins with them."""
+    """Return the text numbers with which a broker begins."""
     return {"op": TextNumbers(OPS), "cause": TextNumbers(CAUSES), "cache": TextNumbers()}
 
 
-# --- plain
-# Rules of single rows: each has all that it takes to be judged.
+# ---------- rules that one row decides
 
 
 @jit
-def fold_plain(c: Any, settings: Any, flags: Any) -> None:
-    """S-CONFIG, S-INSERT-3 to 5, S-SEGMENT-1, and of S-INSERT-1 and S-RING-1 what is left out."""
+def check_single_rows(c: Any, settings: Any, flags: Any) -> None:
+    """Check S-CONFIG-1 and 2, S-INSERT-3 to 5, S-SEGMENT-1, and the skips of S-INSERT-1 and S-RING-1."""
     for i in range(len(c.seq)):
         op, size, bound = c.op[i], c.size_bytes[i], c.bound[i]
         if op == PASS_BEGIN or op == PASS_END:
@@ -127,18 +128,16 @@ def _taken(seq: int, size: int, bound: int, limit: int, room: int, flags: Any) -
         flag(flags, SEGMENT_1, seq)
 
 
-# --- order
-# Rules of the order of events: time, calls, turns one at a time, and what follows what.
+# ---------- the order of events
 
 PRIOR_SEQ, PRIOR_TS, PRIOR_OP, PRIOR_CALL, OPEN_TURN, TURNED_BYTES = range(6)
-"""The fields of the state, all `NULL` at first: of the event before, the turn that is under way, and the size of the
-entry for which the ring turned last."""
+"""The fields of the state, all `NULL` at first: the event before, the open turn, and the size that caused it."""
 ORDER_FIELDS = 6
 
 
 @jit
-def fold_order(c: Any, many: bool, o: Any, flags: Any) -> None:
-    """S-LIVENESS-1, and of S-RING-1 and S-GET-2 what stands beside what."""
+def check_order(c: Any, many: bool, o: Any, flags: Any) -> None:
+    """Check S-LIVENESS-1, and the order of events that S-RING-1 and S-GET-2 require."""
     for i in range(len(c.seq)):
         seq, op, call = c.seq[i], c.op[i], c.call_id[i]
         if o[PRIOR_SEQ] != NULL:

@@ -1,4 +1,10 @@
-"""The turns of the ring: how many there were, and the numbers that are shown of them (S-RING-1, and S-INSERT-1)."""
+"""The turns of the ring and the offsets of its segments.
+
+`Turns` counts the turns and the numbers that events show of them (S-RING-1, S-INSERT-1). What one segment holds between
+two of its turns is a segment generation, numbered by the turn by which it became current. `Offsets` adds up what each
+generation took and compares it with what events show; the last generations are kept, and the checker gives up if an
+older one is asked for.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +18,7 @@ from entrycache_spark.common.system import CheckerGaveUp
 from entrycache_trace.jit import Array, jit
 
 TURNS, NUMBER = range(2)
-"""Of each event: the turns up to it, and the number that the last one shows."""
+"""The fields of an event: the number of turns so far, and the number that the last one shows."""
 
 
 class Turns:
@@ -22,7 +28,7 @@ class Turns:
         self._now = np.zeros(2, np.int64)
 
     def follow(self, c: Any, settings: Array, flags: Array) -> Array:
-        """The turns before the first event of a batch, and after each."""
+        """Return the turns before the first event of a batch, and after each event."""
         turned = np.empty((len(c.seq) + 1, 2), np.int64)
         turned[0] = self._now
         _check_turns(c, settings, turned, flags)
@@ -55,21 +61,17 @@ def _check_turns(c: Any, settings: Any, turned: Any, flags: Any) -> None:
 
 @jit
 def _is_other(ticket: int, turns: int, tail: int, segments: int) -> bool:
-    """Whether a segment that is cleared is not the one whose turn it is."""
+    """Return whether the cleared segment is not the one whose turn it is."""
     return ticket != turns - segments and (tail == NULL or ticket != tail - segments)
 
 
-# --- offsets
-# The offsets of the segments: what each took between two of its turns, and what events show of it.
-#
-# What one segment holds between two of its turns is a lot, numbered by the turn by which it became current. The last lots
-# are kept; the fold gives up where an older one is asked for.
+# ---------- offsets of the segments
 
 GENERATIONS_KEPT: Final = 1 << 16
-"""A power of 2."""
+"""The number of generations that are kept, a power of 2."""
 
 BLOCK_BYTES: Final = 64
-"""With copies an entry takes a multiple of it."""
+"""The unit of the bytes that an entry takes in copy mode."""
 
 _GENERATION, _BYTES, _BYTES_SHOWN, _LIVE = range(4)
 
@@ -77,8 +79,11 @@ _MANAGER, _WRITTEN, _INSERT_SEQ, _TURN_SEQ, _BY_RULE, _BY_SHOWN, _LOST = range(7
 
 
 class Offsets:
-    """The lots, and what the last events have left: the sum of all offsets as it was shown, and as it was written, the
-    last INSERT and PASS_BEGIN, and where the entry behind that INSERT starts."""
+    """The generations, and what the last events have left.
+
+    That is the sum of all offsets as shown and as written, the last INSERT and PASS_BEGIN, and where the next entry
+    starts.
+    """
 
     def __init__(self, kept: int = GENERATIONS_KEPT) -> None:
         self._lots = np.zeros((kept, 4), np.int64)
@@ -86,10 +91,10 @@ class Offsets:
         self._state = np.array([0, 0, NULL, NULL, NULL, NULL, 0], np.int64)
 
     def follow(self, c: Any, settings: Array, turned: Array, left: Array, flags: Array) -> None:
-        """Take in a batch.
+        """Read a batch.
 
         Raises:
-            GivenUp: a lot is not kept any more, or sums are too large.
+            CheckerGaveUp: a generation is no longer kept, or a sum is too large.
         """
         _check_offsets(c, settings, turned, left, self._lots, self._state, flags)
         if self._state[_LOST]:
@@ -128,7 +133,7 @@ def _check_offsets(c: Any, settings: Any, turned: Any, left: Any, lots: Any, s: 
             also = s[_MANAGER]
         if wrote != NULL:
             s[_WRITTEN] += wrote
-            if not -w.BYTES_MOST < s[_WRITTEN] < w.BYTES_MOST:
+            if not -w.MAX_BYTES < s[_WRITTEN] < w.MAX_BYTES:
                 s[_LOST] = 1
         if manager != NULL:
             if wrote != NULL and manager != s[_MANAGER] + wrote and manager != s[_WRITTEN] and manager != also:
@@ -140,7 +145,7 @@ def _check_offsets(c: Any, settings: Any, turned: Any, left: Any, lots: Any, s: 
 
 @jit
 def _generation_row(lots: Any, number: int, s: Any) -> Any:
-    """The row of a lot, new where it takes the place of an older one."""
+    """Return the row of a generation; a new one replaces an older one."""
     own = lots[number & (len(lots) - 1)]
     if own[_GENERATION] > number:
         s[_LOST] = 1
@@ -151,7 +156,7 @@ def _generation_row(lots: Any, number: int, s: Any) -> Any:
 
 @jit
 def _advance(size: int, copies: int) -> int:
-    """The bytes that an entry takes, `NULL` if that is not known."""
+    """Return the bytes that an entry takes, or `NULL` if that is not known."""
     if size == NULL or size < 0 or copies == NULL:
         return NULL
     return (size + BLOCK_BYTES - 1) // BLOCK_BYTES * BLOCK_BYTES if copies == 1 else size
@@ -159,19 +164,19 @@ def _advance(size: int, copies: int) -> int:
 
 @jit
 def _is_first(s: Any) -> bool:
-    """Whether no entry came in since the ring turned, or began."""
+    """Return whether no entry came in since the last turn, or since the beginning."""
     return s[_INSERT_SEQ] == NULL or (s[_TURN_SEQ] != NULL and s[_INSERT_SEQ] < s[_TURN_SEQ])
 
 
 @jit
 def _is_astray(bound: int, lot_bytes: int, s: Any) -> bool:
-    """Whether an offset follows neither from what the lot took, nor from its last entry."""
+    """Return whether an offset follows neither from what the generation took, nor from its last entry."""
     return bound != NULL and bound != lot_bytes and bound != s[_BY_RULE] and bound != s[_BY_SHOWN]
 
 
 @jit
 def _starts(seq: int, bound: int, turns: int, lot_bytes: int, s: Any, flags: Any) -> None:
-    """Where an entry starts in its segment."""
+    """Check where an entry starts in its segment."""
     if not _is_first(s):
         if _is_astray(bound, lot_bytes, s):
             flag(flags, w.INSERT_1, seq)
@@ -184,7 +189,7 @@ def _starts(seq: int, bound: int, turns: int, lot_bytes: int, s: Any, flags: Any
 
 @jit
 def _takes(own: Any, seq: int, bound: int, wrote: int, shown: int, s: Any) -> None:
-    """A segment takes an entry."""
+    """Add an entry to its generation."""
     own[_LIVE] += 1
     own[_BYTES] += wrote if wrote != NULL else 0
     _shows(own, shown, s)
@@ -196,13 +201,13 @@ def _takes(own: Any, seq: int, bound: int, wrote: int, shown: int, s: Any) -> No
 @jit
 def _shows(own: Any, shown: int, s: Any) -> None:
     own[_BYTES_SHOWN] += shown if shown != NULL else 0
-    if not (-w.BYTES_MOST < own[_BYTES] < w.BYTES_MOST and -w.BYTES_MOST < own[_BYTES_SHOWN] < w.BYTES_MOST):
+    if not (-w.MAX_BYTES < own[_BYTES] < w.MAX_BYTES and -w.MAX_BYTES < own[_BYTES_SHOWN] < w.MAX_BYTES):
         s[_LOST] = 1
 
 
 @jit
 def _miswritten(seq: int, op: int, copies: int, flags: Any) -> None:
-    """An event shows another sum of offsets than the events before it tell."""
+    """Flag the rule of an event that shows another sum of offsets than the events before it."""
     if w.looks(op):
         flag(flags, w.GET_2, seq)
     elif op == w.REJECT:

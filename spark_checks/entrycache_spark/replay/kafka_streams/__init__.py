@@ -1,1 +1,1 @@
-"""Replay of the trace of stream threads, one row after the other; `threads` puts the rules together."""
+"""Replay of the traces of stream threads; `threads` puts the rules together."""

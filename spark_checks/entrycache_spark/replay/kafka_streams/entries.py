@@ -1,4 +1,4 @@
-"""What a replayed rule of `kafka-streams` is shown: the rows of a thread, and the limits in force."""
+"""The entries of a replayed stream thread, its limits, and what calls may evict."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ LOOKUPS: Final = ("HIT", "MISS", "CACHE_OPEN")
 
 
 class Limit(NamedTuple):
-    """The limit in force at a row, and the one before that."""
+    """The effective limit at a row, and the limit before it."""
 
     now: int | None = None
     before: int | None = None
 
     @property
     def shrank(self) -> bool:
-        """Whether the limit became smaller."""
+        """Return whether the limit became smaller."""
         return self.now is not None and self.before is not None and self.now < self.before
 
 
@@ -54,12 +54,12 @@ def _is_failed(row: Row) -> bool:
 
 
 def same(row: Row | None, other: Row, *names: str) -> bool:
-    """Whether two rows agree in these columns, all of them known."""
+    """Return whether two rows agree in these columns, all of them known."""
     return row is not None and all(row[name] is not None and row[name] == other[name] for name in names)
 
 
 def spoken(row: Row, limit: Limit) -> Iterable[str]:
-    """The rules that speak about one row."""
+    """Return the rules that apply to one row."""
     op, cause, has_life = row["op"], row["cause"], row["life"] is not None
     yield "K-LIVENESS-1"
     if op == "METRICS":
@@ -96,8 +96,7 @@ def _of_entries(row: Row, op: str, cause: str | None, has_life: bool) -> Iterabl
         yield "K-CLOSE-2"
 
 
-# --- entries
-# Replay of the entries of a thread: what is cached, dirty and handed over, by the reference's own functions.
+# ---------- entries
 
 Key = tuple[str | None, int | None]
 Tell = Callable[..., None]
@@ -122,7 +121,7 @@ class Handed(NamedTuple):
     dirty: bool = True
 
     def is_of(self, row: Row) -> bool:
-        """Whether it was the same life, and in the same call."""
+        """Return whether it was the same life, and in the same call."""
         return row["life"] is not None and self.life == row["life"] and self.call_id == row["call_id"]
 
 
@@ -181,7 +180,7 @@ class Entries:
                 self._tell("K-EVICT-3", row, "a FLUSH of the same life and call", sure=sure)
 
     def follow(self, at: int, row: Row) -> None:
-        """Take in one event."""
+        """Read one event."""
         op, life, cache = row["op"], row["life"], row["cache"]
         story = self.stories[(cache, row["key_hash"])]
         node = self.told[cache].nodes.get(str(row["key_hash"]))
@@ -224,7 +223,7 @@ class Entries:
 
     @staticmethod
     def _strange(row: Row, story: KeyStory, node: Node | None) -> bool:
-        """Whether a row is about another life than what is cached, by all that is known."""
+        """Return whether a row is about another life than what is cached, by all that is known."""
         return row["life"] is None or (
             row["life"] != story.shown.life and row["life"] != (None if node is None else node.write)
         )
@@ -296,8 +295,7 @@ class Entries:
         self.live_in_all += entries
 
 
-# --- calls
-# Replay of the limit: what a call must have evicted when it ends, and what it must not have.
+# ---------- calls
 
 
 class Calls:
@@ -319,7 +317,7 @@ class Calls:
         self.flush_calls = 0
 
     def follow(self, at: int, row: Row) -> None:
-        """Take in one event."""
+        """Read one event."""
         op, call_id, limit = row["op"], row["call_id"], self._facts.settings[at]
         before = self._facts.rows[at - 1] if at else None
         if op not in LOOKUPS and (call_id is None or self._changed_call != call_id):
@@ -346,7 +344,7 @@ class Calls:
             self._other_seq = row["seq"]
 
     def _is_unheard(self, before: Row | None, row: Row) -> bool:
-        """Whether no listener can have asked for this eviction: none was called, or just now for this very one."""
+        """Return whether no listener can have asked for this eviction."""
         if self._handed_seq is None or self._handed_seq < row["call_id"]:
             return True
         at = self._opened_seq

@@ -1,4 +1,4 @@
-"""Replay of sums and counters: K-METRICS-1 to K-METRICS-3."""
+"""Replay of `kafka-streams`: counters, the order of events, and the loop over the rows of each thread."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Counters:
         self._sum_before = 0
 
     def follow(self, at: int, row: Row) -> None:
-        """Take in one event."""
+        """Read one event."""
         self._count(at, row)
         op, whole = row["op"], self._facts.whole[at]
         grown = self._entries.sum_bytes - self._sum_before
@@ -105,12 +105,11 @@ class Counters:
             self._tell("K-METRICS-3", row, dict(mine))
 
 
-# --- order
-# Replay of the order of a thread's events: time, calls, and the order in which entries are handed over.
+# ---------- the order of events
 
 
 def falls(one: int | None, other: int | None) -> bool:
-    """Whether the second of two known numbers is the smaller one."""
+    """Return whether the second of two known numbers is the smaller one."""
     return one is not None and other is not None and other < one
 
 
@@ -124,7 +123,7 @@ class Order:
         self._left_before = False
 
     def follow(self, at: int, row: Row) -> None:
-        """Take in one event."""
+        """Read one event."""
         before = self._facts.rows[at - 1] if at else None
         if before is not None:
             self._frame(before, row)
@@ -168,16 +167,11 @@ class Order:
             self._tell("K-CLOSE-1", row, "an empty namespace")
 
 
-# --- threads
-# Replay of `kafka-streams`: one thread after the other, one row after the other.
-#
-# Each row is applied with the reference's own functions of a namespace (write, look up, remove), once as the writes
-# and ends tell it and once as the rows show it; nothing is taken from the rule files. Meant for small traces: above a
-# number of live entries it gives up.
+# ---------- threads
 
 
 def _follow(facts: Facts, telling: ViolationCollector, max_live_slots: int) -> bool:
-    """Go through the rows in order; whether there were never more entries than replay is meant for."""
+    """Replay the rows in order; return whether there were never more entries than replay is meant for."""
     as_followed(facts.rows)
     entries = Entries(facts, telling.tell)
     calls = Calls(facts, telling.tell, entries)
@@ -196,4 +190,4 @@ def _follow(facts: Facts, telling: ViolationCollector, max_live_slots: int) -> b
 
 
 replay = partial(replay_each, ReplayPlan(COLUMNS, LIMITS, spoken, _follow))
-"""What the rows of each thread say about the rules."""
+"""Return the findings of each thread."""

@@ -1,4 +1,7 @@
-"""Replay of passes: what a time pass may take (L-EXPIRE-1), in which order, and who gives how much (L-EVICT-*)."""
+"""Replay of `pulsar-legacy`: passes, shares, and the loop over the rows of each broker.
+
+Rules that `pulsar-pip430` has too are replayed there, and reported under the id of this system (`SAME`).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from entrycache_reference.pulsar_legacy.state import Cache, State
 from entrycache_reference.vocabulary import CacheName
 from entrycache_spark.common.results import RuleFinding, Violation
 from entrycache_spark.common.rule_files import Need
-from entrycache_spark.replay.common import BrokerReplayed, count_applicable_rows, replay_brokers
+from entrycache_spark.replay.common import BrokerFindings, count_applicable_rows, replay_brokers
 from entrycache_spark.replay.pulsar_legacy.moments import (
     REMOVALS,
     Moment,
@@ -105,7 +108,7 @@ class Given(NamedTuple):
 
 
 class Shares:
-    """The bytes and entries of each cache; what a size pass asks of each, by the reference's own functions."""
+    """The bytes and entries of each cache, and what a size pass asks of each, computed by the reference."""
 
     def __init__(self, facts: Facts, tell: Tell, moments: list[Moment]) -> None:
         self._tell = tell
@@ -126,7 +129,7 @@ class Shares:
                 self._unknown_at[row["pass_id"]] = unknown
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         row = now.row
         if row["op"] in MOVES and row["cache"] is not None:
             sign = 1 if row["op"] == "INSERT" else -1
@@ -178,12 +181,7 @@ class Shares:
             self._tell("L-EVICT-5", {**rows[-1], "life": None}, asked, gave_bytes, seqs, self._one)
 
 
-# --- brokers
-# Replay of `pulsar-legacy`: one broker after the other, one row after the other.
-#
-# What is the same as in `pulsar-pip430` is replayed as there, under the rule that says it here (`SAME`); the bytes at the
-# beginning of an offer, reads, shares and time passes are replayed here, with the reference's own functions. Nothing is
-# taken from the rule files. Meant for small traces: above a number of entries it gives up.
+# ---------- brokers
 
 SAME: Final[Mapping[str, str]] = {
     "R-STATE-1": "L-STATE-1",
@@ -208,9 +206,9 @@ def replay(
     max_live_slots: int,
     progress: Callable[[str], None] = lambda text: None,
 ) -> dict[str, RuleFinding]:
-    """What the rows of each broker say about the rules."""
+    """Return the findings of each broker."""
 
-    def play(name: str, rows: list[Row]) -> BrokerReplayed:
+    def play(name: str, rows: list[Row]) -> BrokerFindings:
         broker = LegacyReplay(name, rows, metadata, max_live_slots)
         told = (
             (
@@ -224,8 +222,8 @@ def replay(
         try:
             broker.run()
         except TooManySlots:
-            return BrokerReplayed(asked, f"more than {max_live_slots} entries")
-        return BrokerReplayed(asked, "", broker.missing(), broker.violations, broker.undecided)
+            return BrokerFindings(asked, f"more than {max_live_slots} entries")
+        return BrokerFindings(asked, "", broker.missing(), broker.violations, broker.undecided)
 
     return replay_brokers(COLUMNS, play, parts, metadata, rules, progress)
 
@@ -244,12 +242,12 @@ class LegacyReplay:
         self.undecided: defaultdict[str, list[str]] = defaultdict(list)
 
     def missing(self) -> list[str]:
-        """Why a clean answer would claim too much."""
+        """Return the reasons why a clean answer would claim too much."""
         begins = [] if self.facts.fresh or not self.facts.starts else ["it begins with entries cached before"]
         return self._same.missing() + [f"broker {self._name!r}: {why}" for why in begins]
 
     def run(self) -> None:
-        """Go through the rows in order."""
+        """Replay the rows in order."""
         self._same.run()
         self._take_over()
         Taken(self.facts, self._tell, self._rows)
@@ -285,7 +283,7 @@ class LegacyReplay:
                 self._tell("L-STATE-3", row, "what is allowed", bound, [], True)
 
     def _tell(self, rule: str, row: Row, wanted: object, found: object, seqs: Iterable[int | None], sure: bool) -> None:
-        """Take in a violation, or what would be one if it were sure."""
+        """Read a violation, or what would be one if it were sure."""
         seq = row["seq"]
         if sure:
             shown = tuple(known for known in seqs if known is not None) or (seq,)

@@ -1,4 +1,4 @@
-"""What the replayed rules of `pulsar-legacy` are shown: the settings in force, and what each position holds."""
+"""The events of a replayed `pulsar-legacy` broker, its effective settings, offers and reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from entrycache_spark.systems.pulsar_pip430 import IS_MANUAL
 
 
 class InForce(NamedTuple):
-    """The settings in force, the thresholds computed by the reference; None for what is not told."""
+    """The effective settings, with thresholds computed by the reference; None for an unknown value."""
 
     untold: frozenset[str]
     limit_bytes: int | None
@@ -47,7 +47,7 @@ class Moment:
 
 
 def settings_by_row(broker: str, rows: Iterable[Row]) -> list[InForce | None]:
-    """What is in force at each row."""
+    """Return the effective settings at each row."""
     found: list[InForce | None] = []
     now: InForce | None = None
     for row in rows:
@@ -74,7 +74,7 @@ def _in_force(broker: str, row: Row) -> InForce | None:
 
 
 def moments_of(name: str, rows: list[Row], facts: Facts, sampled: bool) -> list[Moment]:
-    """The events of a broker, each beside what it meets."""
+    """Return the events of a broker, each with what it meets."""
     settings = settings_by_row(name, rows)
     found: list[Moment] = []
     changes: dict[object, Row] = {}
@@ -99,24 +99,24 @@ def moments_of(name: str, rows: list[Row], facts: Facts, sampled: bool) -> list[
 
 
 def is_offer(row: Row | None) -> bool:
-    """Whether an entry was offered to the cache."""
+    """Return whether an entry was offered to the cache."""
     if row is None:
         return False
     return row["op"] in ("INSERT", "REJECT") or (row["op"] == "SKIP" and row["cause"] in ("FULL", "DISABLED"))
 
 
 def is_triggered(row: Row | None, op: str) -> bool:
-    """Whether it begins or ends a size pass that was asked for."""
+    """Return whether it begins or ends a size pass that was asked for."""
     return row is not None and (row["op"], row["cause"], row["origin"]) == (op, "SIZE", "TRIGGER")
 
 
 def known(*values: object) -> bool:
-    """Whether all of them are told."""
+    """Return whether all of them are told."""
     return None not in values
 
 
 def ascends(row: Row, before: Row) -> bool:
-    """Whether a position lies behind another one, as far as they are told."""
+    """Return whether a position lies behind another one, as far as they are told."""
     if not known(row["ledger_id"], before["ledger_id"]):
         return True
     if row["ledger_id"] != before["ledger_id"]:
@@ -124,8 +124,7 @@ def ascends(row: Row, before: Row) -> bool:
     return not known(row["entry_id"], before["entry_id"]) or bool(row["entry_id"] > before["entry_id"])
 
 
-# --- spoken
-# How many events each rule speaks about, as replay counts them.
+# ---------- spoken
 
 REMOVALS: Final = {
     "RANGE": "L-INVALIDATE-1",
@@ -137,7 +136,7 @@ REMOVALS: Final = {
 
 
 def rules_of(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
-    """The rules that speak about one event."""
+    """Return the rules that apply to one event."""
     op, cause, has_life = row["op"], row["cause"], row["life"] is not None
     yield "L-STATE-2"
     if has_life or op in ("PASS_BEGIN", "PASS_END"):
@@ -208,8 +207,7 @@ def _of_passes(row: Row, settings: InForce | None) -> Iterable[str]:
             yield from ("L-TRIGGER-4", "L-TRIGGER-5")
 
 
-# --- offers
-# Replay of offers: whether they are taken, and which size passes they ask for (L-INSERT-*, L-TRIGGER-*).
+# ---------- offers
 
 
 class Offers:
@@ -227,7 +225,7 @@ class Offers:
         self._asked: list[tuple[Row, int]] = []
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         if now.island != self._island:
             self._island = now.island
             self._forget()
@@ -295,8 +293,7 @@ class Offers:
             self._tell(rule, row, amounts[0][1], bound, [amounts[0][0], row["seq"]], sure)
 
 
-# --- reads
-# Replay of lookups and reads (L-READ-*), and of what is offered at positions (L-INSERT-5).
+# ---------- reads
 
 
 @dataclass
@@ -321,7 +318,7 @@ class Reads:
         self._calls: defaultdict[int, Call] = defaultdict(Call)
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         row, op, cause = now.row, now.row["op"], now.row["cause"]
         if (op, cause) == ("REJECT", "DUPLICATE"):
             self._rejected(now)
@@ -397,7 +394,7 @@ class Reads:
             self._tell("L-READ-5", last, f"{len(misses)} offers", len(offers), [], sure)
 
     def _astray(self, row: Row, first: Row, number: int) -> bool:
-        """Whether an offer is not the one of this number that a read makes which first missed there."""
+        """Return whether an offer is not the one of this number that a read makes which first missed there."""
         wrong = row["op"] == "INSERT" and row["cause"] not in (None, "FILL")
         wrong |= row["size_bytes"] not in (None, STORED_BYTES)
         for name, more in (("cache", None), ("ledger_id", 0), ("entry_id", number)):
@@ -407,7 +404,7 @@ class Reads:
 
 
 def _follows(row: Row, before: Row) -> bool:
-    """Whether a position is the next one of the same ledger, as far as both are told."""
+    """Return whether a position is the next one of the same ledger, as far as both are told."""
     if known(row["ledger_id"], before["ledger_id"]) and row["ledger_id"] != before["ledger_id"]:
         return False
     return not known(row["entry_id"], before["entry_id"]) or bool(row["entry_id"] == before["entry_id"] + 1)

@@ -1,1 +1,1 @@
-"""Replay of a broker's trace, one row after the other; `brokers` puts the rules together."""
+"""Replay of the traces of `pulsar-pip430`; `brokers` puts the rules together."""

@@ -1,11 +1,8 @@
-"""Replay: one broker after the other, one row after the other, judged by the reference's own functions.
+"""Replay of `pulsar-pip430`: the loop over the rows of each broker.
 
-Each row is applied to the reference's entries and compared with them; the mirror of the removal queue and the
-sums are kept in Python. Nothing is taken from the rule files, so this is the second opinion about the SQL. It is
-meant for small traces: above a number of live slots it gives up.
-
-What a row shows of an entry, against the rows before it, is no verdict of its own: the rules are decided from the
-rows as they stand, by all engines alike. Such differences are told beside the verdicts.
+Each row is applied to the reference's entries and compared with them; Python keeps a mirror of the removal queue and
+the sums. A row that contradicts an entry of earlier rows is reported as a difference, beside the verdicts: all engines
+decide the rules from the rows as they are. Replay gives up above a number of live slots.
 """
 
 from __future__ import annotations
@@ -19,7 +16,7 @@ from entrycache_reference.pulsar_pip430.decision import Action, decide, has_spar
 from entrycache_reference.pulsar_pip430.passes import PassKind, has_to_halt
 from entrycache_spark.common.results import RuleFinding, Violation
 from entrycache_spark.common.rule_files import Need
-from entrycache_spark.replay.common import Applicable, BrokerReplayed, count_applicable_rows, replay_brokers
+from entrycache_spark.replay.common import Applicable, BrokerFindings, count_applicable_rows, replay_brokers
 from entrycache_spark.replay.pulsar_pip430.lookups import DEQUEUES, Cursors, Lookups, asks, rules_of
 from entrycache_spark.replay.pulsar_pip430.moments import (
     NO_ENTRY,
@@ -41,7 +38,7 @@ Report = Callable[..., None]
 
 
 class TooManySlots(Exception):
-    """The trace is larger than replay is meant for."""
+    """Raised if the trace is larger than replay is meant for."""
 
 
 def replay(
@@ -51,24 +48,24 @@ def replay(
     max_live_slots: int,
     progress: Callable[[str], None] = lambda text: None,
 ) -> dict[str, RuleFinding]:
-    """What the rows of each broker say about the rules."""
+    """Return the findings of each broker."""
 
-    def play(name: str, rows: list[Row]) -> BrokerReplayed:
+    def play(name: str, rows: list[Row]) -> BrokerFindings:
         broker = BrokerReplay(name, rows, metadata, max_live_slots)
         asked = broker.asked(rules)
         try:
             broker.run()
         except TooManySlots:
-            return BrokerReplayed(asked, f"more than {max_live_slots} slots")
+            return BrokerFindings(asked, f"more than {max_live_slots} slots")
         differences = ((one.rule, f"broker {name!r}, {one}") for one in broker.differences)
-        return BrokerReplayed(asked, "", broker.missing(), broker.violations, broker.undecided, differences)
+        return BrokerFindings(asked, "", broker.missing(), broker.violations, broker.undecided, differences)
 
     return replay_brokers(COLUMNS, play, parts, metadata, rules, progress)
 
 
 @dataclass
 class PassSums:
-    """One pass as far as it has gone."""
+    """The sums of a pass so far."""
 
     kinds: dict[str, str | None] = field(default_factory=dict)
     row_kind: str | None = None
@@ -91,7 +88,7 @@ class PassSums:
 
 @dataclass
 class Life:
-    """One life of an entry: what is known beforehand, and what has happened so far."""
+    """One life of an entry: what is known beforehand, and its events so far."""
 
     begin_seq: int | None = None
     begin_island: int | None = None
@@ -133,7 +130,7 @@ class BrokerReplay:
         self._survey()
 
     def missing(self) -> list[str]:
-        """Why a clean answer would claim too much."""
+        """Return the reasons why a clean answer would claim too much."""
         if self.gapped:
             return [f"broker {self.name!r}: events are missing"]
         if not self.starts:
@@ -143,7 +140,7 @@ class BrokerReplay:
         return [] if self.ends else [f"broker {self.name!r}: the last event is not END, so the rest is missing"]
 
     def asked(self, needs: Mapping[str, Sequence[Need]]) -> Applicable:
-        """What each rule is asked about."""
+        """Count the rows that each rule applies to."""
         rows = (
             (row, () if settings is None else settings.untold, rules_of(row, settings, self.facts))
             for row, settings in zip(self.rows, self.settings, strict=True)
@@ -151,7 +148,7 @@ class BrokerReplay:
         return count_applicable_rows(self.name, rows, needs)
 
     def run(self) -> None:
-        """Go through the rows in order."""
+        """Replay the rows in order."""
         self.queue = RemovalQueue(self.numbered)
         self.sum_bytes = self.opening_bytes
         self.opened_bytes = 0
@@ -188,11 +185,11 @@ class BrokerReplay:
                 self._violation("R-EVICT-8", seq, life, "the oldest slot", text, [seq])
 
     def _follows(self, before: Row, row: Row) -> bool:
-        """Whether two rows stand next to one another for certain."""
+        """Return whether two rows stand next to one another for certain."""
         return not self.sampled and bool(row["seq"] == before["seq"] + 1)
 
     def _levels(self) -> tuple[Level, ...]:
-        """The followers of the levels manager, reads and cursors."""
+        """Return the checks of the levels manager, reads and cursors."""
         reliefs = [
             row["seq"]
             for row in self.rows
@@ -217,7 +214,7 @@ class BrokerReplay:
         )
 
     def _tell(self, rule: str, row: Row, wanted: object, found: object, seqs: Iterable[int | None], sure: bool) -> None:
-        """Take in a violation, or what would be one if it were sure."""
+        """Read a violation, or what would be one if it were sure."""
         if sure:
             shown = [seq for seq in seqs if seq is not None] or [row["seq"]]
             self._violation(rule, row["seq"], row["life"], wanted, found, shown)
@@ -373,7 +370,7 @@ class BrokerReplay:
                 self.undecided["R-EVICT-4"].append(f"pass {pass_id}: its end is not known")
 
     def _decision(self, row: Row) -> None:
-        """Let the reference decide about the entry that the row shows, and compare."""
+        """Let the reference decide about the entry that the row shows, and compare the decisions."""
         op, seq, life = row["op"], row["seq"], row["life"]
         if op not in ("EVICT", "REQUEUE") or row["max_requeues"] is None or row["requeues"] is None:
             return

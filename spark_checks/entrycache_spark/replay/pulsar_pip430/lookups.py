@@ -1,4 +1,4 @@
-"""Replay of what is cached where: lookups and fills (R-READ-*), duplicates (R-INSERT-*), what calls leave."""
+"""Replay of positions, lookups and fills, of cursors, and the rules that apply to a row."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Lookups:
         self._fills: dict[int, Row] = {}
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         if now.island != self._island:
             self._island = now.island
             self._changes.clear()
@@ -102,7 +102,7 @@ class Lookups:
 
 
 def _goes_astray(row: Row, last: Row) -> bool:
-    """Whether a fill does not follow the one before it in a read."""
+    """Return whether a fill does not follow the one before it in a read."""
     return _differ(row, last, "expected_reads") or _differ(row, last, "ledger_id") or _falls_back(row, last)
 
 
@@ -111,13 +111,12 @@ def _differ(row: Row, last: Row, name: str) -> bool:
 
 
 def _falls_back(row: Row, last: Row) -> bool:
-    """Whether an entry of the same ledger does not lie behind the last one."""
+    """Return whether an entry of the same ledger does not lie behind the last one."""
     known = None not in (row["ledger_id"], row["entry_id"], last["entry_id"]) and row["ledger_id"] == last["ledger_id"]
     return known and bool(row["entry_id"] <= last["entry_id"])
 
 
-# --- cursors
-# Replay of the cursors: ranks of fills (R-CURSOR-7), and what is cached when nobody reads (R-CURSOR-6, -11, -12).
+# ---------- cursors
 
 
 @dataclass
@@ -142,7 +141,7 @@ class Cursors:
         self._of: dict[Any, CacheCursors] = {}
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         row, op = now.row, now.row["op"]
         cursors = self._of.setdefault(row["cache"], CacheCursors())
         if op == "CACHE_OPEN":
@@ -216,7 +215,7 @@ class Cursors:
             self._tell("R-CURSOR-6", row, "INSERT", "SKIP", seqs, sure)
 
     def _near(self, row: Row, cursors: CacheCursors, grace: int) -> bool:
-        """Whether the end of the grace period is within a millisecond."""
+        """Return whether the end of the grace period is within a millisecond."""
         if cursors.grace_ns is None:
             return True
         passed = row["ts_ns"] // NANOS_A_MILLISECOND - cursors.grace_ns // NANOS_A_MILLISECOND
@@ -228,21 +227,20 @@ def _later(known: int | None, ts_ns: int) -> int:
 
 
 def asks(row: Row, before: Row | None) -> bool:
-    """Whether the row is an added entry that was not wanted: the first event of its call, but for CACHE_OPEN."""
+    """Return whether the row is an added entry that was not wanted: the first event of its call, but for CACHE_OPEN."""
     if row["op"] != "SKIP" or row["cause"] != "NOT_WANTED" or row["call_id"] is None:
         return False
     opened = before is not None and before["op"] == "CACHE_OPEN" and before["call_id"] == row["call_id"]
     return bool(row["seq"] == row["call_id"] or (opened and row["seq"] == row["call_id"] + 1))
 
 
-# --- spoken
-# How many events each rule speaks about, as replay counts them.
+# ---------- spoken
 
 DEQUEUES = ("EVICT", "REQUEUE", "TOMBSTONE")
 
 
 def rules_of(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
-    """The rules that speak about one event."""
+    """Return the rules that apply to one event."""
     op, cause = row["op"], row["cause"]
     yield "R-STATE-6"
     if row["life"] is not None:

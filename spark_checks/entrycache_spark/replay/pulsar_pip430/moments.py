@@ -1,4 +1,4 @@
-"""What a replayed rule is shown: one event between its neighbours, and what is known of its broker."""
+"""The events of a replayed broker, its effective settings, and its entries as the reference holds them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Facts:
-    """What holds for all events of a broker."""
+    """The facts that hold for all events of a broker."""
 
     name: str
     many: bool
@@ -36,7 +36,7 @@ class Facts:
 
 
 def facts_of(name: str, rows: list[Row], metadata: Metadata) -> Facts:
-    """The facts of a broker's rows, in the order of `seq`."""
+    """Return the facts of a broker's rows, in the order of `seq`."""
     starts = rows[0]["op"] == "CONFIG"
     gapped = metadata.sampled or rows[-1]["seq"] - rows[0]["seq"] + 1 != len(rows)
     opens = any(row["op"] == "SNAPSHOT" and row["cause"] == "OPEN" for row in rows)
@@ -55,7 +55,7 @@ def facts_of(name: str, rows: list[Row], metadata: Metadata) -> Facts:
 
 @dataclass(frozen=True)
 class InForce:
-    """The configuration in force, its thresholds computed by the reference; None for what it does not tell."""
+    """The effective configuration, with thresholds computed by the reference; None for an unknown value."""
 
     seq: int
     untold: frozenset[str]
@@ -71,7 +71,7 @@ class InForce:
 
 
 def settings_by_row(broker: str, rows: Iterable[Row]) -> list[InForce | None]:
-    """What is in force at each row; the grace period is that of the first CONFIG (R-CONFIG-4)."""
+    """Return the effective settings at each row; the grace period is that of the first CONFIG (R-CONFIG-4)."""
     found: list[InForce | None] = []
     now: InForce | None = None
     grace: int | None = None
@@ -87,7 +87,7 @@ def settings_by_row(broker: str, rows: Iterable[Row]) -> list[InForce | None]:
 
 
 def _in_force(broker: str, row: Row) -> InForce | None:
-    """What a CONFIG event puts in force; None if it cannot be read."""
+    """Return the settings of a CONFIG event, or None if it cannot be read."""
     shown = parse_config(row["value"], KINDS, f"broker {broker!r}, seq {row['seq']}")
     if shown is None:
         return None
@@ -126,7 +126,7 @@ class Moment:
 
     @property
     def manual(self) -> bool | None:
-        """Whether passes wait for a call of their own; None where that is not told."""
+        """Return whether passes wait for a call of their own; None where that is not told."""
         return None if self.settings is None else self.settings.manual
 
 
@@ -140,12 +140,11 @@ def held_bytes(row: Row) -> int:
 
 
 def is_open(row: Row) -> bool:
-    """Whether the row begins a life in the opening snapshot."""
+    """Return whether the row begins a life in the opening snapshot."""
     return bool(row["op"] == "SNAPSHOT" and row["cause"] == "OPEN")
 
 
-# --- entries
-# The entries of one broker as the reference holds them: each row is applied with the reference's own functions.
+# ---------- entries
 
 NO_ENTRY: Final = Entry(0, 0, 0, False, None, None)
 """Stands for an entry of which nothing is known: never requeued, not accessed, without a count."""
@@ -274,11 +273,7 @@ def _differences(row: Row, before: Entry, after: Entry) -> list[Difference]:
     ]
 
 
-# --- carried
-# Replay of what a life carries from event to event: position, size, slot, stamp, mark and requeue count.
-#
-# The entry is the reference's own (`ReferenceEntries`); here stands which rule a row breaks that shows it otherwise
-# (R-STATE-2, R-INSERT-1, R-READ-2, R-REQUEUE-4, R-REQUEUE-5).
+# ---------- what a life carries
 
 SHOWING: Final = ("HIT", "READ_DONE", "EXPECT", "REQUEUE", "EVICT", "REMOVE", "SNAPSHOT")
 PLACE: Final = ("cache", "ledger_id", "entry_id")
@@ -319,7 +314,7 @@ class Carriers:
         self._begun_ns = begins
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         if now.island != self._island:
             self._island = now.island
             self._lives.clear()
@@ -392,7 +387,7 @@ class Carriers:
 
     @staticmethod
     def _is_odd(row: Row, carried: Carried, name: str, held: object) -> bool:
-        """Whether a value is neither what is held nor what the event before showed, so that one lie is told once."""
+        """Return whether a value differs from the stored one and from the one before; each error is reported once."""
         return _differ(row[name], held) and row[name] != carried.last.get(name)
 
     def _compare(self, row: Row, carried: Carried) -> None:
@@ -419,7 +414,7 @@ class Carriers:
             self._tell("R-REQUEUE-5", row, (carried.off or 0) + carried.steps, row["requeues"], seqs, True)
 
     def _is_strange(self, row: Row) -> bool:
-        """Whether a new stamp is not of the present."""
+        """Return whether a new stamp is not of the present."""
         stamp, ts = row["new_stamp_ns"], row["ts_ns"]
         return stamp is not None and bool(stamp > ts or (self._facts.virtual and stamp != ts))
 

@@ -1,4 +1,4 @@
-"""A mirror of the removal queue that tells which dequeue passed over an older slot."""
+"""Replay of the removal queue, of slot numbers, of calls that remove entries, and of expected-read counts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class RemovalQueue:
         return len(self._held)
 
     def follow(self, row: QueueRow, island: int) -> None:
-        """Take in one event."""
+        """Read one event."""
         op, seq, life = row["op"], row["seq"], row["life"]
         if op == "SNAPSHOT" and row["cause"] != "OPEN":
             return
@@ -138,8 +138,7 @@ class RemovalQueue:
         return found
 
 
-# --- slots
-# Replay of the numbers of slots, and of what the end of a pass sums up (R-STATE-2).
+# ---------- slots
 
 TAKES: Final = ("EVICT", "REQUEUE", "TOMBSTONE")
 OF_SLOTS: Final = ("INSERT", *TAKES, "PASS_END", "SNAPSHOT", "REMOVE")
@@ -154,7 +153,7 @@ class Side:
         self.told: int | None = None
 
     def is_wrong(self, number: int | None, whole: bool, numbered: bool) -> bool:
-        """Whether a number agrees neither with the rows nor with what was told last."""
+        """Return whether a number agrees neither with the rows nor with what was told last."""
         if number is None or not (whole or numbered) or (whole and number == self.count):
             return False
         return number != self.told if self.told is not None else whole
@@ -182,7 +181,7 @@ class Slots:
         """The two events before, INSERTs aside."""
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         if now.island != self._island:
             self.finish()
             self._island = now.island
@@ -238,12 +237,11 @@ class Slots:
 
 
 def gives(row: Row) -> bool:
-    """Whether the event gives an entry a slot."""
+    """Return whether the event gives an entry a slot."""
     return row["op"] in ("INSERT", "REQUEUE") or is_open(row)
 
 
-# --- leavers
-# Replay of the calls that remove entries: nothing of their range is left (R-INVALIDATE-*).
+# ---------- calls that remove entries
 
 RULE_OF: Final = {
     "RANGE": "R-INVALIDATE-1",
@@ -272,7 +270,7 @@ class Call:
     n_rows: int = 0
 
     def covers(self, pos: Pos) -> bool:
-        """Whether a position is of the range that the rows show."""
+        """Return whether a position is of the range that the rows show."""
         if self.cause == "LEDGER":
             return pos[0] == self.ledger
         if self.cause in ("RANGE", "GET", "CURSOR", "TIME", "SIZE"):
@@ -336,11 +334,11 @@ class Leavers:
         self._calls = _calls(rows, named_of)
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         self.take(now.row)
 
     def take(self, row: Row) -> None:
-        """Take in one row."""
+        """Read one row."""
         op, life = row["op"], row["life"]
         begins = (
             (op == "INSERT" or is_open(row)) and life is not None and None not in (row["ledger_id"], row["entry_id"])
@@ -364,8 +362,7 @@ class Leavers:
             self._tell(self._rule_of[call.cause], told, "none left", f"{len(left)} left", [call.last_seq], sure)
 
 
-# --- tallies
-# Replay of the counts of expected reads, life by life (R-COUNT-1 to R-COUNT-3).
+# ---------- tallies
 
 STEPS: Final = {"READ_DONE": -1, "EXPECT": 1}
 COUNT_RULE_OF: Final = {"READ_DONE": "R-COUNT-1", "EXPECT": "R-COUNT-2"}
@@ -395,7 +392,7 @@ class Tallies:
         self._of: dict[int, Tally] = {}
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         if now.island != self._island:
             self.finish()
             self._island = now.island

@@ -1,4 +1,4 @@
-"""Replay of the frame of a trace: time (R-STATE-6), and passes one after the other (R-STATE-4)."""
+"""Replay of time and passes, of triggers and thresholds, of METRICS, and of the end of a trace."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Clock:
         self._last: Row | None = None
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         row, last = now.row, self._last
         if last is not None and row["ts_ns"] < last["ts_ns"]:
             self._tell("R-STATE-6", row, last["ts_ns"], row["ts_ns"], [last["seq"], row["seq"]], True)
@@ -43,7 +43,7 @@ class Frames:
         self._kind: str | None = None
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         if now.island != self._island:
             self._island, self._marker, self._kind = now.island, None, None
         row, op = now.row, now.row["op"]
@@ -74,8 +74,7 @@ class Frames:
             self._tell("R-STATE-4", row, (begin["cause"], begin["origin"]), told, [begin["seq"], row["seq"]], True)
 
 
-# --- thresholds
-# Replay of the settings of passes (R-CONFIG-1) and of when the manager runs which size pass (R-TRIGGER-*).
+# ---------- thresholds
 
 
 def _is_pass(row: Row | None, op: str, cause: str, *origins: str) -> bool:
@@ -83,7 +82,7 @@ def _is_pass(row: Row | None, op: str, cause: str, *origins: str) -> bool:
 
 
 def _is_other(stated: tuple[int | None, ...], right: tuple[int | None, ...]) -> bool:
-    """Whether one of some numbers is told otherwise."""
+    """Return whether one of some numbers is told otherwise."""
     return any(a is not None and b is not None and a != b for a, b in zip(stated, right, strict=True))
 
 
@@ -106,7 +105,7 @@ class Thresholds:
         self._lag_at_begin = 0
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         if now.island != self._island:
             self._island = now.island
             self._forget()
@@ -252,8 +251,7 @@ class Thresholds:
             self._tell("R-TRIGGER-6", row, "a size pass", held_bytes(row), [row["seq"]], not self._facts.gapped)
 
 
-# --- counters
-# Replay of what METRICS tells against the events (R-METRICS-3 to R-METRICS-7).
+# ---------- counters
 
 RULE_OF: Final = {
     "inserted_entries": "R-METRICS-3",
@@ -278,7 +276,7 @@ class Counters:
         self._settings_known = True
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         if now.island != self._island:
             self._island = now.island
             self._counts.clear()
@@ -319,8 +317,7 @@ class Counters:
             self._tell("R-METRICS-7", row, held_bytes(row), told.get("bytes"), [row["seq"]], sure)
 
 
-# --- ending
-# Replay of the end of a trace: the last snapshot, and what END tells (R-STATE-1, R-STATE-2).
+# ---------- ending
 
 CHANGES = ("INSERT", "REQUEUE", "EVICT", "REMOVE", "TOMBSTONE")
 
@@ -341,7 +338,7 @@ class Ending:
         """The manager's own bytes in the two rows before."""
 
     def follow(self, now: Moment) -> None:
-        """Take in one event."""
+        """Read one event."""
         row, op = now.row, now.row["op"]
         opens = is_open(row)
         self._live += (op == "INSERT" or (opens and row["life"] is not None)) - (op in ("EVICT", "REMOVE"))
@@ -377,7 +374,7 @@ class Ending:
             self._tell("R-STATE-1", row, row["bytes_after"], row["manager_bytes"], [row["seq"]], True)
 
     def _strays(self, now: Moment, former: list[int | None]) -> bool:
-        """Whether the manager's own bytes are neither the sum as it was, nor as they were, nor off as they were."""
+        """Return whether the manager's bytes are neither the earlier sum, nor unchanged, nor off by the same amount."""
         row, before = now.row, now.before
         if before is None or before["manager_bytes"] is None:
             return False

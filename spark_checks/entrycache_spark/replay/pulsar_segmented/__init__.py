@@ -1,1 +1,1 @@
-"""Replay of the trace of a ring, one row after the other; `rings` puts the rules together."""
+"""Replay of the traces of rings; `rings` puts the rules together."""

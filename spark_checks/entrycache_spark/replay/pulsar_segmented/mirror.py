@@ -1,4 +1,7 @@
-"""What is in force at a row, and the rules that speak about it."""
+"""A mirror of a replayed ring: what earlier rows say of a row's position, life, segment and bytes.
+
+The reference turns sizes into offsets. A segment generation is what one segment holds between two of its turns.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +37,12 @@ SETTINGS: Final = Settings(KINDS, Ring(), _after)
 
 
 def unlike(one: object, other: object) -> bool:
-    """Whether a known value differs from another one, or nothing is known of that."""
+    """Return whether a known value differs from another one, or nothing is known of that."""
     return one != other or other is None
 
 
 def spoken(row: Row, ring: Ring) -> Iterable[str]:
-    """The rules that speak about one row."""
+    """Return the rules that apply to one row."""
     op, cause = row["op"], row["cause"]
     yield "S-LIVENESS-1"
     yield from SPOKEN.get(op, ())
@@ -83,10 +86,7 @@ SPOKEN_BY_CAUSE: Final[Mapping[tuple[str, str | None], tuple[str, ...]]] = {
 """By op, and by op and cause."""
 
 
-# --- mirror
-# Replay of the ring: what the rows before one tell of its position, of its life, of its segment and of its bytes.
-#
-# Sizes become offsets by the reference's own function. A lot is what one segment holds between two of its turns.
+# ---------- mirror
 
 Place = tuple[str | None, int | None, int | None]
 
@@ -122,7 +122,7 @@ class Held:
 
 @dataclass
 class Lot:
-    """Entries in it, the bytes that they took by the rules, and those that the offsets show."""
+    """A segment generation: its entries, the bytes they took by the rules, and those that the offsets show."""
 
     live: int = 0
     wrote_bytes: int = 0
@@ -165,7 +165,7 @@ class Moment:
 
     @property
     def in_turn(self) -> bool:
-        """Whether a turn is under way."""
+        """Return whether a turn is under way."""
         return self.marker is not None and self.marker["op"] == "PASS_BEGIN"
 
     @property
@@ -176,7 +176,7 @@ class Moment:
 
     @property
     def is_astray(self) -> bool:
-        """Whether an entry starts, or a segment ends, where neither rule nor rows say so."""
+        """Return whether an entry starts, or a segment ends, where neither rule nor rows say so."""
         bound = self.row["bound"]
         return bound is not None and all(
             unlike(bound, start) for start in (self.lot_bytes, self.last.by_rule, self.last.by_shown)
@@ -203,7 +203,7 @@ class Mirror:
     live: int = 0
 
     def take(self, at: int) -> Moment:
-        """Take in the next row; what it is to be judged by."""
+        """Read the next row; what it is to be judged by."""
         row, ring = self.facts.rows[at], self.facts.settings[at]
         op, own = row["op"], row["seq"] if row["op"] == "INSERT" else row["life"]
         before = self.facts.rows[at - 1] if at else None
@@ -264,7 +264,7 @@ class Mirror:
         return turn_before if op in ("PASS_BEGIN", "SKIP", "REJECT") else None
 
     def _is_miswritten(self, row: Row, wrote: int | None, lot: Lot) -> bool:
-        """Whether the sum of the offsets follows neither from the row before, nor from all rows since the start."""
+        """Return whether the sum of offsets follows neither from the row before, nor from all rows since the start."""
         if row["manager_bytes"] is None or wrote is None:
             return False
         right = {self.manager_shown + wrote, self.written_bytes}
@@ -318,7 +318,7 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 
 def is_displaced(row: Row, story: Story) -> bool:
-    """Whether a row of a life shows another position than its INSERT and than the row before."""
+    """Return whether a row of a life shows another position than its INSERT and than the row before."""
     begun, last = story.begun, story.last
     if begun is None or last is None:
         return False

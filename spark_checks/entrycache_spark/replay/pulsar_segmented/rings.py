@@ -1,4 +1,4 @@
-"""Replay of entries: what comes in, what is looked up, and what a row shows of an entry."""
+"""Replay of `pulsar-segmented`: entries, turns, and the loop over the rows of each broker."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Entries:
         self._n_shown = 0
 
     def follow(self, now: Moment, whole: bool) -> None:
-        """Take in one row."""
+        """Read one row."""
         row = now.row
         self._by_itself(now)
         self._n_shown += row["op"] == "SNAPSHOT"
@@ -198,8 +198,7 @@ class Entries:
             self._tell("S-STATE-2", row, f"{now.live} entries, offsets of {now.manager_shown} bytes")
 
 
-# --- turns
-# Replay of the turns of the ring, of its segments and of its frame.
+# ---------- turns
 
 
 class Turns:
@@ -210,7 +209,7 @@ class Turns:
         self._many = many
 
     def follow(self, now: Moment, whole: bool) -> None:
-        """Take in one row."""
+        """Read one row."""
         self._frame(now, whole)
         row, ring = now.row, now.ring.of
         if row["op"] in TURN and ring.named is not None and differ(row["trigger_bytes"], ring.room_bytes):
@@ -314,14 +313,11 @@ def seqs_of(before: Row | None, row: Row) -> list[int | None]:
     return [None if before is None else before["seq"], row["seq"]]
 
 
-# --- rings
-# Replay of `pulsar-segmented`: one broker after the other, one row after the other.
-#
-# Nothing is taken from the rule files. Meant for small traces: above a number of live entries it gives up.
+# ---------- rings
 
 
 def _follow(facts: Facts, telling: ViolationCollector, max_live_slots: int) -> bool:
-    """Go through the rows in order; whether there were never more entries than replay is meant for."""
+    """Replay the rows in order; return whether there were never more entries than replay is meant for."""
     mirror = Mirror(facts)
     followers = (Turns(telling.tell, facts.many), Entries(telling.tell, mirror))
     for at, whole in enumerate(facts.whole):
@@ -334,4 +330,4 @@ def _follow(facts: Facts, telling: ViolationCollector, max_live_slots: int) -> b
 
 
 replay: Final = partial(replay_each, ReplayPlan(COLUMNS, SETTINGS, spoken, _follow))
-"""What the rows of each broker say about the rules."""
+"""Return the findings of each broker."""

@@ -7,7 +7,7 @@ op = 'REMOVE' and cause = 'CLEAR'
 -- needs
 life of REMOVE
 
--- settled
+-- sufficient
 keys_hold and calls_hold and left_empty
 
 -- over streamed

@@ -6,7 +6,7 @@ op = 'CACHE_CLOSE' or (op = 'REMOVE' and cause = 'CLOSE')
 -- needs
 life of REMOVE
 
--- settled
+-- sufficient
 keys_hold and calls_hold and left_empty
 
 -- over streamed: what leaves was there

@@ -6,7 +6,7 @@ op = 'DELETE' and coalesce(cause, 'CALL') <> 'FLUSH' and life is not null
 -- needs
 life of DELETE
 
--- settled
+-- sufficient
 keys_hold
 
 -- over streamed

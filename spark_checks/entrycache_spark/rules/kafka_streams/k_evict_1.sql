@@ -8,7 +8,7 @@ op = 'EVICT'
 life of EVICT
 key_hash of PUT
 
--- settled
+-- sufficient
 keys_hold and calls_hold and eldest_first
 
 -- over streamed

@@ -8,7 +8,7 @@ op = 'EVICT' and dirty
 dirty of EVICT
 life of EVICT
 
--- settled
+-- sufficient
 keys_hold and calls_hold and evicted_first
 
 -- over streamed

@@ -7,7 +7,7 @@ op = 'PUT'
 -- needs
 CONFIG.max_size_bytes of PUT
 
--- settled
+-- sufficient
 keys_hold and calls_hold and none_needless
 
 -- over streamed

@@ -8,7 +8,7 @@ op = 'FLUSH' and coalesce(cause, 'CALL') <> 'FAILED'
 life of FLUSH
 dirty of PUT
 
--- settled
+-- sufficient
 keys_hold and calls_hold and order_holds and handed_all
 
 -- over streamed: what is handed over is cached, or is being evicted by this very call

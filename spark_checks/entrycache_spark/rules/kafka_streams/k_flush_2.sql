@@ -8,7 +8,7 @@ op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH') and life is not null
 dirty of PUT
 life of FLUSH
 
--- settled
+-- sufficient
 keys_hold
 
 -- over streamed

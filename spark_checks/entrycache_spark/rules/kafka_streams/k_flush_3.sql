@@ -8,7 +8,7 @@ op in ('HIT', 'EVICT', 'DELETE', 'REMOVE') and life is not null
 dirty of PUT
 dirty of HIT, EVICT, DELETE, REMOVE
 
--- settled
+-- sufficient
 keys_hold
 
 -- over streamed

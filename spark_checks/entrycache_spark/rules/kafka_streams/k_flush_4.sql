@@ -8,7 +8,7 @@ op = 'DELETE' and cause = 'FLUSH'
 life of DELETE FLUSH
 life of FLUSH
 
--- settled
+-- sufficient
 keys_hold
 
 -- over streamed

@@ -7,7 +7,7 @@ op = 'HIT'
 life of HIT
 key_hash of PUT
 
--- settled
+-- sufficient
 keys_hold
 
 -- over streamed

@@ -6,7 +6,7 @@ op = 'MISS'
 -- needs
 key_hash of PUT, MISS
 
--- settled
+-- sufficient
 keys_hold
 
 -- over streamed

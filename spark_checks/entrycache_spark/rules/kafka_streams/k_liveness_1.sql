@@ -3,7 +3,7 @@
 -- checked
 true
 
--- settled
+-- sufficient
 calls_hold
 
 -- over streamed: time, across gaps too

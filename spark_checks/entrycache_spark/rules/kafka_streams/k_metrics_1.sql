@@ -8,7 +8,7 @@ op in ('PUT', 'EVICT', 'DELETE', 'REMOVE', 'END')
 -- needs
 size_bytes of PUT
 
--- settled
+-- sufficient
 keys_hold and calls_hold and sums_hold and totals_hold
 
 -- over streamed

@@ -7,7 +7,7 @@
 -- checked
 op = 'METRICS' and cache is null
 
--- settled
+-- sufficient
 keys_hold and calls_hold and counts_hold
 
 -- over streamed

@@ -6,7 +6,7 @@
 -- checked
 op = 'METRICS' and cache is not null
 
--- settled
+-- sufficient
 keys_hold and calls_hold and own_counts_hold
 
 -- over streamed

@@ -6,7 +6,7 @@ op = 'PUT' and not coalesce(dirty, false)
 -- needs
 dirty of PUT
 
--- settled
+-- sufficient
 keys_hold
 
 -- over streamed

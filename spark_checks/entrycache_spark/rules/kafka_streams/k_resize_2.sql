@@ -6,7 +6,7 @@ op = 'CONFIG' and limit_now < limit_before
 -- needs
 CONFIG.max_size_bytes of CONFIG
 
--- settled
+-- sufficient
 calls_hold and none_left_above
 
 -- over streamed

@@ -7,7 +7,7 @@ op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH') and life is not null
 -- needs
 size_bytes of PUT
 
--- settled
+-- sufficient
 keys_hold
 
 -- over streamed

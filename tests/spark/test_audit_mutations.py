@@ -1,0 +1,59 @@
+"""A sample of the changes of docs/audit-mutations.json is detected as the table says, by engines that agree."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from entrycache_dev.audit_mutations import (
+    BASES,
+    ENGINES,
+    SEED,
+    Change,
+    Disagreement,
+    change_row,
+    committed_table,
+    judge_changes,
+    list_changes,
+    load_reasons,
+    read_base,
+    render_page,
+    table_from_json,
+    table_to_json,
+    unexplained_changes,
+)
+
+QUICK = {name: ENGINES[name] for name in ("local", "replay")}
+
+
+@pytest.mark.parametrize("base", [*BASES[1:], pytest.param(BASES[0], marks=pytest.mark.long)])
+def test_a_sample_is_detected_as_the_table_says(base, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    rows = read_base(base)
+    asked = random.Random("sample").sample(list_changes(rows), 25)
+    table = committed_table()
+    for change, seen in judge_changes(base, rows, asked, SEED, QUICK):
+        assert seen[:2] == table[f"{base.system} {base.preset}", change][:2], change
+
+
+def test_every_change_is_detected_or_explained() -> None:
+    table = committed_table()
+    assert unexplained_changes(table) == []
+    assert table_from_json(table_to_json(table)) == table
+    assert all(f"*{reason.id}*" in render_page(table) for reason in load_reasons())
+
+
+def test_disagreeing_engines_are_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    base = BASES[2]
+    rows = read_base(base)
+    change = Change("PUT", None, "life", "+1")
+    monkeypatch.setattr("entrycache_spark.replay.kafka_streams.entries.differ", lambda one, other: True)
+    with pytest.raises(Disagreement, match="local and replay differ"):
+        list(judge_changes(base, rows, [change], SEED, QUICK))
+
+
+def test_a_change_is_of_one_row() -> None:
+    rows = read_base(BASES[2])
+    copy, seq = change_row(rows, Change("PUT", None, "size_bytes", "+1"), 1) or ([], 0)
+    other = [(a, b) for a, b in zip(rows, copy, strict=True) if a != b]
+    assert [(a["seq"], b["size_bytes"] - a["size_bytes"]) for a, b in other] == [(seq, 1)]

@@ -1,0 +1,165 @@
+"""An audit of a growing folder judges nothing twice; wherever it is killed, it loses and repeats nothing."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from entrycache_cli.main import main
+from entrycache_protocol.errors import UsageError
+from entrycache_spark import folders
+from entrycache_spark.common.results import AuditResult, Verdict
+from entrycache_spark.folders import MAX_LIVE_SLOTS, VIOLATIONS_NAME, audit_folder
+from tests.support.traces import plant
+
+Say = Callable[[str], None]
+
+
+@pytest.fixture
+def brokers(tmp_path: Path) -> Path:
+    """Return four brokers; two of them have a wrong sum."""
+    rows = plant.honest(tmp_path / "honest", 300, 4)["broker-0"]
+    every = []
+    for name in ("a", "b.c", "d", "e"):
+        own = plant.renamed(rows, name)
+        if name in ("b.c", "d"):
+            plant.wrong_sum(own, random.Random(name))
+        every += own
+    return plant.write(tmp_path / "all", every)
+
+
+def judge(directory: Path, out: Path, say: Say = lambda _: None, rules: tuple[str, ...] = ()) -> AuditResult:
+    return folders.audit_new_brokers(directory, "local", "", rules, out, max_live_slots=MAX_LIVE_SLOTS, progress=say)
+
+
+def told(out: Path) -> list[tuple[str, str, int]]:
+    rows = pq.read_table(out / VIOLATIONS_NAME).to_pylist()
+    return [(row["rule"], row["broker"], row["seq"]) for row in rows]
+
+
+def places(result: AuditResult) -> list[tuple[str, str, int]]:
+    return [(one.rule, one.broker, one.seq) for one in result.violations]
+
+
+def test_unchanged_brokers_are_not_judged_again(brokers: Path, tmp_path: Path) -> None:
+    growing_, out = tmp_path / "growing", tmp_path / "out"
+    growing_.mkdir()
+    shutil.copy(brokers / "_entrycache.json", growing_)
+    every: list[tuple[str, str, int]] = []
+    for name in ("a", "b.c", "d", "e"):
+        shutil.copytree(brokers / f"broker={name}", growing_ / f"broker={name}")
+        found = judge(growing_, out)
+        assert found.judged == (name,)
+        assert {one.broker for one in found.violations} <= {name}
+        assert found.exit_code == int(name in ("b.c", "d"))
+        every += places(found)
+    whole = audit_folder(brokers, "local")
+    assert sorted(every) == sorted(told(out)) == sorted(places(whole))
+    again = judge(growing_, out)
+    assert (again.judged, again.violations, again.exit_code) == ((), (), 0)
+    assert (again.rules, again.brokers) == (whole.rules, whole.brokers)
+
+
+def test_a_broker_with_more_events_is_judged_again_without_repeating_violations(brokers: Path, tmp_path: Path) -> None:
+    judge(brokers, tmp_path / "out")
+    part = brokers / "broker=d" / "part-00000.parquet"
+    rows = pq.read_table(part)
+    cut = next(at for at, op in enumerate(rows["op"].to_pylist()) if at > rows.num_rows // 2 and op == "INSERT")
+    pq.write_table(rows.slice(0, cut), part)
+    assert judge(brokers, tmp_path / "out").judged == ("d",)
+    changed = rows.slice(cut).to_pylist()
+    changed[0]["bytes_after"] += 1
+    pq.write_table(rows.slice(0, 0), brokers / "broker=d" / "part-00002.parquet")
+    pq.write_table(type(rows).from_pylist(changed, rows.schema), brokers / "broker=d" / "part-00001.parquet")
+    more = judge(brokers, tmp_path / "out")
+    assert more.judged == ("d",) and more.exit_code == 1
+    assert {one.seq for one in more.violations} >= {changed[0]["seq"]}
+    assert len(told(tmp_path / "out")) == len(set(told(tmp_path / "out")))
+
+
+def test_a_kill_between_batches_loses_and_repeats_nothing(
+    brokers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "MAX_BATCH_ROWS", 1)
+    whole, out = places(audit_folder(brokers, "local")), tmp_path / "out"
+    for left in (4, 3, 2, 1):
+        begun: list[str] = []
+
+        def killed(text: str, begun: list[str] = begun) -> None:
+            begun += [text] if text.startswith("judged") else []
+            if len(begun) == 2:
+                raise KeyboardInterrupt
+
+        if left > 1:
+            with pytest.raises(KeyboardInterrupt):
+                judge(brokers, out, killed)
+            assert begun[0] == f"judged {4 - left} of 4 brokers"
+            assert not (out / VIOLATIONS_NAME).exists()
+        else:
+            last = judge(brokers, out, killed)
+            assert len(last.judged or ()) == 1 and places(last) == whole == told(out)
+
+
+SMALL_BATCHES = """
+from entrycache_cli.main import main
+from entrycache_spark import folders
+folders.MAX_BATCH_ROWS = 1
+main()
+"""
+
+
+def test_a_killed_process_leaves_a_state_to_continue_from(brokers: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    asked = ["audit", str(brokers), "--engine", "local", "--new-only", "--json", "--out", str(out)]
+    run = subprocess.Popen([sys.executable, "-c", SMALL_BATCHES, *asked], stdout=subprocess.PIPE, text=True)
+    while not kept(out) and run.poll() is None:
+        time.sleep(0.001)
+    run.send_signal(signal.SIGKILL)
+    assert run.communicate()[0] == "" and run.returncode == -signal.SIGKILL and not (out / VIOLATIONS_NAME).exists()
+    before = kept(out)
+    assert 1 <= before <= 4
+    last = subprocess.run([sys.executable, "-c", SMALL_BATCHES, *asked], capture_output=True, text=True, check=False)
+    assert last.returncode == 1, last.stderr
+    assert len(json.loads(last.stdout)["judged"]) == 4 - before
+    assert told(out) == places(audit_folder(brokers, "local"))
+
+
+def kept(out: Path) -> int:
+    return len(list(out.glob("judged/broker=*/found.json")))
+
+
+def test_other_rules_are_judged_again(brokers: Path, tmp_path: Path) -> None:
+    assert judge(brokers, tmp_path / "out", rules=("R-STATE-2",)).judged == ("a", "b.c", "d", "e")
+    found = judge(brokers, tmp_path / "out")
+    assert found.judged == ("a", "b.c", "d", "e") and found.rules["R-STATE-1"] is Verdict.VIOLATES
+
+
+def test_broken_stored_findings_are_named(brokers: Path, tmp_path: Path) -> None:
+    judge(brokers, tmp_path / "out")
+    kept = tmp_path / "out" / "judged" / "broker=a" / "found.json"
+    kept.write_text("{")
+    with pytest.raises(UsageError, match=r"found\.json: is not what an audit wrote .*; remove it"):
+        judge(brokers, tmp_path / "out")
+
+
+def test_the_command(brokers: Path, tmp_path: Path) -> None:
+    asked = ["audit", str(brokers), "--engine", "local", "--new-only", "--out", str(tmp_path / "out")]
+    first = CliRunner().invoke(main, asked)
+    assert first.exit_code == 1 and "4 of 4 brokers judged anew" in first.stdout
+    again = CliRunner().invoke(main, [*asked, "--json"])
+    answer = json.loads(again.stdout)
+    assert (again.exit_code, answer["judged"], answer["violations"]) == (0, [], 0)
+    assert answer["brokers"]["d"]["R-STATE-1"] == "violates"
+    away = CliRunner().invoke(main, ["audit", brokers.as_uri(), "--new-only"])
+    assert away.exit_code == 2 and "--new-only is for a folder of this machine" in away.stderr

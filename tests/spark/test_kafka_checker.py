@@ -1,0 +1,167 @@
+"""The single-pass checker of `kafka-streams` is never laxer than the windows, and needs each of its conditions."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Set
+from operator import itemgetter
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pytest
+
+from entrycache_reference.kafka_streams import NAME as STREAMS
+from entrycache_spark.checkers.kafka_streams import broker as broker_module
+from entrycache_spark.checkers.kafka_streams.events import check_events
+from entrycache_spark.checkers.kafka_streams.rows import SUFFICIENT_CONDITIONS
+from entrycache_spark.common.rule_files import all_rules, shared_view
+from entrycache_spark.common.system import CheckerGaveUp, CheckerResult
+from entrycache_spark.duckdb_backend import DuckDbBackend
+from entrycache_spark.plan import Windows
+from entrycache_spark.survey import survey_brokers
+from entrycache_spark.systems.kafka_streams import COLUMNS as KAFKA_COLUMNS
+from entrycache_trace.files import Metadata, list_parts, read_metadata
+from tests.spark.test_checker import by_broker
+from tests.spark.test_kafka_random import PRESET, random_traces
+from tests.spark.test_kafka_scenarios import scenarios_from_another_recorder, told
+from tests.support.traces import plant
+from tests.support.traces.checker_runs import batch_of, check_rows, compare_with_windows, is_independent_of_cuts
+
+ONE = Metadata(system=STREAMS, threads="one")
+ALL = frozenset(SUFFICIENT_CONDITIONS[:-1])
+"""All sufficient conditions except `writes_hold`, by which the checker itself decides K-PUT-1."""
+
+
+class Scenario(NamedTuple):
+    """The events of one broker, and the rules that they violate."""
+
+    name: str
+    batch: pa.RecordBatch
+    broken: set[str]
+
+
+@pytest.fixture(scope="module")
+def scenarios() -> list[Scenario]:
+    """Return each scenario and negative control, as our recorder and as another recorder would write them."""
+    found = []
+    for rows, wanted in (told(), scenarios_from_another_recorder()):
+        for name, own in by_broker(rows).items():
+            found.append(Scenario(name, batch_of(own), {rule for broker, rule, _ in wanted if broker == name}))
+    return found
+
+
+def settled_by(sufficient_conditions: Set[str]) -> set[str]:
+    return {rule.id for rule in all_rules(STREAMS) if rule.holds(sufficient_conditions)}
+
+
+def clean_in(own: CheckerResult, *more: str) -> set[str]:
+    """Return the rules that the checker proves; `more` holds conditions that are assumed to hold."""
+    return (
+        settled_by(own.sufficient_conditions | set(more))
+        | own.clean
+        | ({"K-PUT-1"} if "writes_hold" in more else set())
+    )
+
+
+def conditions_of_the_view(trace: Path) -> dict[str, frozenset[str]]:
+    """Return the conditions of the view `sufficient` that hold, for each broker that begins empty and has no gap."""
+    metadata = read_metadata(trace)
+    engine = DuckDbBackend(list_parts(trace, KAFKA_COLUMNS), columns=KAFKA_COLUMNS)
+    brokers = survey_brokers(engine, metadata, all_rules(STREAMS))
+    Windows(engine, brokers, metadata).open(
+        [own for own in brokers if own.starts and not own.opened and not own.gapped]
+    )
+    engine.define("sufficient", shared_view(STREAMS, "sufficient"))
+    found = engine.rows(f"select broker, {', '.join(sorted(ALL))} from sufficient")
+    engine.close()
+    return {
+        broker: frozenset(name for name, held in zip(sorted(ALL), own, strict=True) if held) for broker, *own in found
+    }
+
+
+def apart(rows: list[plant.Row], folder: Path) -> tuple[dict[str, set[str]], int]:
+    """Return, by broker, the rules that only the checker or only the view proves, and how many are proved in all."""
+    view = conditions_of_the_view(plant.write(folder, rows, system=STREAMS))
+    owned = {name: sorted(own, key=itemgetter("seq")) for name, own in by_broker(rows).items() if name in view}
+    found = {name: settled_by(check_rows(batch_of(own), ONE).sufficient_conditions) for name, own in owned.items()}
+    said = {name: own ^ settled_by(view[name]) for name, own in found.items()}
+    return {name: own for name, own in said.items() if own}, sum(map(len, found.values()))
+
+
+def test_checker_and_view_prove_the_same_rules(tmp_path: Path) -> None:
+    for number, rows in enumerate((told()[0], scenarios_from_another_recorder()[0])):
+        differing, held = apart(rows, tmp_path / f"{number}")
+        assert not differing
+        assert held > 1_000
+
+
+def test_violations_are_not_clean(scenarios: list[Scenario]) -> None:
+    rules = {rule.id for rule in all_rules(STREAMS)}
+    assert clean_in(CheckerResult(*[0] * 10, (), frozenset({"K-PUT-1"}), ALL)) == rules
+    for name, batch, broken in scenarios:
+        assert not clean_in(check_rows(batch, ONE)) & broken, name
+    assert len(check_events.signatures) == 1
+
+
+@pytest.mark.parametrize("ground", SUFFICIENT_CONDITIONS)
+def test_each_sufficient_condition_is_needed(ground: str, scenarios: list[Scenario]) -> None:
+    """A scenario violates this condition alone, so without it seeded violations would be called clean."""
+    assert any(clean_in(check_rows(batch, ONE), ground) & broken for _, batch, broken in scenarios)
+
+
+def test_batches_may_be_cut_anywhere(scenarios: list[Scenario]) -> None:
+    chance = random.Random("cuts")
+    for name, batch, _ in scenarios:
+        assert is_independent_of_cuts(batch, ONE, chance), name
+
+
+@pytest.mark.parametrize(("first", "traces"), [(0, 16), pytest.param(1_000, 400, marks=pytest.mark.long)])
+def test_random_traces_agree_with_the_windows(tmp_path: Path, first: int, traces: int) -> None:
+    for start in range(first, first + traces, 16):
+        rows = random_traces(tmp_path / f"{start}", range(start, start + 16))
+        assert not apart(rows, tmp_path / f"sufficient_conditions-{start}")[0]
+        for threads in ("one", "many"):
+            trace = plant.write(tmp_path / f"trace-{start}-{threads}", rows, system=STREAMS, threads=threads)
+            assert compare_with_windows(trace) == 16
+
+
+def test_an_honest_trace_is_clean_and_an_incomplete_one_is_not(tmp_path: Path) -> None:
+    (rows,) = plant.honest(tmp_path / "honest", 6_000, 11, preset=PRESET).values()
+    honest = batch_of(rows)
+    own = check_rows(honest, ONE)
+    assert own.sufficient_conditions >= ALL
+    assert own.clean == {"K-PUT-1"}
+    assert (own.starts, own.ended, own.opened, own.unread) == (True, True, False, False)
+    assert sum(kind.events for kind in own.kinds) == len(rows)
+    for lacking in (honest.slice(1), pa.concat_batches([honest.slice(0, 99), honest.slice(100)])):
+        assert check_rows(lacking, ONE).sufficient_conditions == frozenset()
+    with pytest.raises(CheckerGaveUp, match="there twice"):
+        check_rows(pa.concat_batches([honest.slice(0, 100), honest.slice(99)]), ONE)
+
+
+def test_ended_keys_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (rows,) = plant.honest(tmp_path / "honest", 40_000, 5, preset=PRESET).values()
+    batch = batch_of(rows)
+    cuts = range(0, len(batch), 1_000)
+    wanted = check_rows(batch, ONE)
+    broker = broker_module.StreamThreadChecker(ONE)
+    for start in cuts:
+        broker.follow(batch.slice(start, 1_000))
+    assert broker.end() == wanted
+    keys = set(zip(*(batch.column(name).to_pylist() for name in ("cache", "key_hash")), strict=True))
+    assert broker._keys.used[0] < len(keys) - 500
+    monkeypatch.setattr("entrycache_spark.checkers.kafka_streams.state.MAX_KEYS", 10)
+    with pytest.raises(CheckerGaveUp):
+        check_rows(batch, ONE, list(cuts))
+
+
+def test_a_hash_equal_to_null_is_not_decided(tmp_path: Path) -> None:
+    (rows,) = plant.honest(tmp_path / "honest", 300, 5, preset=PRESET).values()
+    key = next(row["key_hash"] for row in rows if row["key_hash"] is not None)
+    for row in rows:
+        if row["key_hash"] == key:
+            row["key_hash"] = -(1 << 63)
+    with pytest.raises(CheckerGaveUp, match="key_hash"):
+        check_rows(batch_of(rows), ONE)
+    assert compare_with_windows(plant.write(tmp_path / "trace", rows, system=STREAMS)) == 1

@@ -1,0 +1,73 @@
+"""Every engine finds the violations of the `pulsar-pip430` scenarios at their events; negative controls are clean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+from entrycache_spark.common.results import AuditResult, Verdict
+from entrycache_spark.common.rule_files import all_rules
+from entrycache_spark.folders import audit_folder
+from tests.support.traces import plant
+from tests.support.traces.scenarios import SCENARIOS
+from tests.support.traces.script import Script
+
+Found = set[tuple[str, str, int]]
+
+
+def told(threads: str) -> tuple[list[plant.Row], Found]:
+    """Return the rows of all scenarios and controls for some threads, a broker each, and the violations to find."""
+    rows: list[plant.Row] = []
+    wanted: Found = set()
+    for tell, config, own_threads in SCENARIOS:
+        for violating in (True, False):
+            if own_threads == threads:
+                script = Script(f"{tell.__name__} {'violating' if violating else 'control'}", **config)
+                expected = tell(script, violating)
+                assert bool(expected) is violating, tell.__name__
+                rows += script.finish()
+                wanted |= {(script.broker, rule, row["seq"]) for rule, row in expected}
+    return rows, wanted
+
+
+def found_in(result: AuditResult) -> Found:
+    return {(row.broker, row.rule, row.seq) for row in result.violations}
+
+
+ENGINES = ("spark", "spark sql", "local", "local windows", "replay")
+"""Violating scenarios unbalance the sums, so Spark always reaches its windows."""
+
+
+def params() -> list[ParameterSet]:
+    """Return the parameters; Spark's SQL reads the scenarios of one thread with test_violations.py in every run."""
+    pairs = [(threads, engine) for threads in ("one", "many") for engine in ENGINES]
+    return [pytest.param(*pair, marks=pytest.mark.long if pair == ("one", "spark sql") else ()) for pair in pairs]
+
+
+@pytest.mark.parametrize(("threads", "engine"), params())
+def test_every_engine_judges_the_scenarios(
+    tmp_path: Path, evaluators: dict[str, Callable[[Path], AuditResult]], threads: str, engine: str
+) -> None:
+    rows, wanted = told(threads)
+    result = evaluators[engine](plant.write(tmp_path / "trace", rows, threads=threads))
+    found = found_in(result)
+    assert found == wanted, (sorted(found - wanted), sorted(wanted - found))
+    assert not result.notes
+
+
+def test_every_rule_of_these_levels_has_a_scenario() -> None:
+    violating = {rule for threads in ("one", "many") for _, rule, _ in told(threads)[1]}
+    levels = ("R-TRIGGER", "R-CONFIG", "R-METRICS", "R-READ", "R-COUNT", "R-CURSOR", "R-INVALIDATE", "R-INSERT")
+    assert {rule.id for rule in all_rules() if rule.id.startswith(levels)} | {"R-STATE-4", "R-STATE-6"} <= violating
+
+
+def test_rules_without_events_are_nothing_checked(tmp_path: Path) -> None:
+    script = Script("b")
+    script.offer(("a", 1, 0))
+    result = audit_folder(plant.write(tmp_path / "trace", script.finish()), "local")
+    assert result.rules["R-CURSOR-7"] is Verdict.NOTHING_CHECKED
+    assert result.rules["R-METRICS-3"] is Verdict.NOTHING_CHECKED
+    assert result.rules["R-INSERT-2"] is Verdict.CONFORMS

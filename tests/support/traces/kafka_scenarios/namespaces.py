@@ -1,0 +1,51 @@
+"""Scenarios of namespaces."""
+
+from __future__ import annotations
+
+from tests.support.traces.kafka_scenarios.scenario import Found, scenario, wrong
+from tests.support.traces.kafka_script import StreamScript
+
+
+@scenario()
+def left_by_a_clear(s: StreamScript, violating: bool) -> Found:
+    """A clear takes out everything."""
+    s.put("a", "k")
+    s.put("a", "l")
+    rows = s.clear("a", ["l"] if violating else None)
+    return wrong(violating, "K-CLOSE-1", rows[-1])
+
+
+@scenario()
+def cleared_twice(s: StreamScript, violating: bool) -> Found:
+    """What a clear takes out was there."""
+    life = s.put("a", "k")["life"]
+    s.delete("a", "k")
+    s.put("a", "l")
+    s.clear("a")
+    row = s.rows[-1]
+    if violating:
+        row = s.at("REMOVE", "a", "k", cause="CLEAR", life=life, size_bytes=100, dirty=True)
+    return wrong(violating, "K-CLOSE-1", row)
+
+
+@scenario()
+def left_by_a_close(s: StreamScript, violating: bool) -> Found:
+    """A closed namespace is empty."""
+    s.put("a", "k")
+    s.put("a", "l")
+    return wrong(violating, "K-CLOSE-2", s.close("a", ["l"] if violating else None))
+
+
+@scenario()
+def left_by_a_close_told_first(s: StreamScript, violating: bool) -> Found:
+    """A recorder may tell of the close before it tells what leaves by it."""
+    for key in ("k", "l", "m"):
+        s.put("a", key)
+    s.call()
+    s.row("CACHE_CLOSE", cache="a")
+    rows = [s.at("REMOVE", "a", key, cause="CLOSE") for key in (("l", "k") if violating else ("m", "l", "k"))]
+    for row in rows:
+        s.bytes -= 100
+        row["bytes_after"] = row["manager_bytes"] = s.bytes
+    s.spaces["a"] = {"m": s.spaces["a"]["m"]} if violating else {}
+    return wrong(violating, "K-CLOSE-2", rows[-1])

@@ -1,0 +1,35 @@
+"""The list of scenarios of `pulsar-pip430`, and the decorator that adds one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.support.traces.script import Place, Row, Script
+
+Found = list[tuple[str, Row]]
+Scenario = Callable[[Script, bool], Found]
+
+SCENARIOS: list[tuple[Scenario, dict[str, Any], str]] = []
+"""Each scenario with the configuration of its script and its `threads`."""
+
+SMALL: dict[str, Any] = {"max_size_bytes": 1000, "watermark": 0.5}
+
+
+def scenario(threads: str = "one", **config: Any) -> Callable[[Scenario], Scenario]:
+    """Add a scenario to the list."""
+
+    def enter(tell: Scenario) -> Scenario:
+        SCENARIOS.append((tell, config, threads))
+        return tell
+
+    return enter
+
+
+def at(entry: int, ledger: int = 1, cache: str = "a") -> Place:
+    return (cache, ledger, entry)
+
+
+def wrong(violating: bool, *found: tuple[str, Row | None]) -> Found:
+    """Return the violations to find, or none for the negative control."""
+    return [(rule, row) for rule, row in found if violating and row is not None]
