@@ -1,4 +1,7 @@
-"""One run as an assertion: what a test of an author asks, and the text that it fails with."""
+"""One run as an assertion, for the test suite of an author.
+
+`check` judges a Python class and raises an AssertionError whose text is the shortest failing sequence.
+"""
 
 from __future__ import annotations
 
@@ -28,23 +31,23 @@ def check(
         EntrycacheError: it is no subject.
     """
     __tracebackhide__ = True
-    found = PythonSubject(subject)
-    asked = select_levels(found.declaration, [levels] if isinstance(levels, str) else levels or ())
+    tested = PythonSubject(subject)
+    requested = select_levels(tested.declaration, [levels] if isinstance(levels, str) else levels or ())
     with scratch_folder() as passing:
-        options = Options(asked, profile_for_examples(examples), seed, 0.0, failures or passing)
-        report = conform(found, options)
-    text = failure_text(found, report, keeps_files=failures is not None)
+        options = Options(requested, profile_for_examples(examples), seed, 0.0, failures or passing)
+        report = conform(tested, options)
+    text = failure_text(tested, report, keeps_files=failures is not None)
     if text:
         raise AssertionError(text)
 
 
 def profile_for_examples(examples: int) -> Profile:
-    """The least that so many examples must have met: as much as the profile `dev` asks of its 400."""
+    """Return a profile that demands as much of these examples as the profile `dev` demands of its 400."""
     return Profile(examples, max(1, examples // 20), max(1, examples // 80))
 
 
 def failure_text(subject: PythonSubject, report: RunReport, keeps_files: bool) -> str:
-    """What is wrong, as text; empty where nothing is."""
+    """Return the failures as text; empty if there is none."""
     parts = []
     for failure in report.failures:
         parts.append(sequence_text(subject, failure))
@@ -57,7 +60,9 @@ def failure_text(subject: PythonSubject, report: RunReport, keeps_files: bool) -
 
 
 def sequence_text(subject: PythonSubject, failure: Failure) -> str:
-    """The shortest sequence, a step a line; the last one with what was expected and got. Of threads: what happened."""
+    """Return the shortest sequence, one step per line, with the expected and the actual answer; for threads, the
+    events.
+    """
     failing = failure.found
     if failure.schedules is not None or not isinstance(failing, FailingCase):
         return "" if failure.schedules is None else failure.schedules.in_words

@@ -1,15 +1,18 @@
-"""The rule that a difference breaks.
+"""Name the rules that a difference breaks, the likeliest first.
 
-A step without an answer breaks the rules of liveness. Else the first of these that has an answer names the rules:
+A step without an answer breaks the rules of liveness. Otherwise the first of these questions that has an answer names
+the rules:
 
-1. Which planted faults make the reference answer exactly as the subject did, to the end of the case? Those come first
-   whose law the subject's own step breaks; else they are in the order in which they are planted.
-2. Which laws does the step at fault break, with the subject's own outcome and state?
-3. Of which rule is the reference's last row about what differs? Where there is none: of which is the operation?
+1. Which seeded faults make the reference answer exactly as the subject did, to the end of the case? Faults whose law
+the subject's own step breaks come first; the others keep their order.
 
-For that the case is played once more, with looks at the state after every step, where the subject allows it: a fault
-often shows steps after it happened, and faults that answer alike leave different states. Nothing is patched: each
-planted fault has a model of its own.
+2. Which laws does the failing step break, with the subject's own outcome and state?
+
+3. Which rule made the reference's last row about the difference? If no row is about it: which rule is the operation's?
+
+To answer them the case is played once more, with state queries after every step if the subject allows it. A fault often
+shows some steps after it happened, and faults that answer alike leave different states. Nothing is patched: each seeded
+fault has a model of its own.
 """
 
 from __future__ import annotations
@@ -28,81 +31,87 @@ from entrycache_protocol.subject import Difference, FailureKind, RunResult, Test
 from entrycache_reference.rules import Rule
 
 MAX_CALLS: Final = 1_000_000
-"""Calls in one step after which a faulty reference is taken to come to no end: some requeue while a budget lasts, and
-that may be 2^31 - 1 times. A pass over 1,000 accessed entries makes fewer than a fifth of it."""
+"""The number of calls in one step after which a faulty reference counts as endless. Some faults requeue while a budget
+of 2^31 - 1 lasts. A pass over 1,000 accessed entries makes fewer than a fifth of it.
+"""
 
 
 class ObservedFailure(NamedTuple):
     """A failing case as it was played once more.
 
-    `steps` are the reference's, `answers` the subject's, one a step; `looks` come after each step of the case.
+    `steps` are the reference's and `answers` the subject's, one per operation. The operations in `queries` follow each
+    step of the case.
     """
 
     case: Case
     declaration: Declaration
-    looks: tuple[Any, ...]
+    queries: tuple[Any, ...]
     steps: Sequence[Any]
     answers: Sequence[Any]
     difference: Difference
 
     @property
     def at(self) -> int:
-        """The step at fault: the one that differs, or after which a look does."""
-        return self.difference.at - self.difference.at % (1 + len(self.looks))
+        """The failing step: the one that differs, or whose state queries do."""
+        return self.difference.at - self.difference.at % (1 + len(self.queries))
 
     @property
     def pre(self) -> Any:
-        """The reference's state before the step at fault."""
+        """The reference's state before the failing step."""
         return self.steps[self.at - 1].state if self.at else self.case.system.model.initial(self.case.config)
 
     @property
-    def shown(self) -> Mapping[Any, Any]:
-        """What the looks after the step at fault showed."""
-        after = self.answers[self.at + 1 : self.at + 1 + len(self.looks)]
+    def query_answers(self) -> Mapping[Any, Any]:
+        """The answers to the state queries after the failing step."""
+        after = self.answers[self.at + 1 : self.at + 1 + len(self.queries)]
         parts = (self.case.system.wire.declared_part(answer, self.declaration.introspection) for answer in after)
-        return dict(zip(self.looks, parts, strict=True))
+        return dict(zip(self.queries, parts, strict=True))
 
 
 def explain_difference(
     subject: TestedSubject, case: Case, steps: Sequence[Any], difference: Difference
 ) -> tuple[Rule, ...]:
-    """The rules that explain a difference, the likeliest first."""
+    """Return the rules that explain a difference, the likeliest first."""
     if difference.is_silent:
         hang = difference.failed is not None and difference.failed.trouble is FailureKind.HANG
         return (case.system.laws.liveness[0 if hang else 1],)
     if difference.failed is not None:
         return (case.system.blame.leak,)
-    seen = _observe_failure(subject, case, steps, difference)
-    broken, general = _broken_laws(seen)
-    found = (
-        sorted(_rules_of_matching_faults(seen), key=lambda rule: rule not in broken)
+    observed = _observe_failure(subject, case, steps, difference)
+    broken, general = _broken_laws(observed)
+    rules = (
+        sorted(_rules_of_matching_faults(observed), key=lambda rule: rule not in broken)
         or broken
         or general
-        or [_rule_of_step(seen)]
+        or [_rule_of_step(observed)]
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(rules))
 
 
 def _observe_failure(
     subject: TestedSubject, case: Case, steps: Sequence[Any], difference: Difference
 ) -> ObservedFailure:
-    """The case with looks, else as it is, else what is known of it: that it was right up to the difference."""
-    looks = tuple(case.system.blame.state_queries(subject.declaration, case.steps))
-    seen = (_play_with_queries(subject, case, looks) if looks else None) or _play_with_queries(subject, case, ())
-    if seen is not None:
-        return seen
+    """Play the case again with state queries, else without them. If it does not fail again, use what the difference
+    says.
+    """
+    queries = tuple(case.system.blame.state_queries(subject.declaration, case.steps))
+    observed = (_play_with_queries(subject, case, queries) if queries else None) or _play_with_queries(
+        subject, case, ()
+    )
+    if observed is not None:
+        return observed
     end = difference.at + 1
     answers = [*(done.outcome for done in steps[: end - 1]), difference.got]
-    shown = dataclasses.replace(case, steps=case.steps[:end])
-    return ObservedFailure(shown, subject.declaration, (), steps[:end], answers, difference)
+    cut_case = dataclasses.replace(case, steps=case.steps[:end])
+    return ObservedFailure(cut_case, subject.declaration, (), steps[:end], answers, difference)
 
 
-def _play_with_queries(subject: TestedSubject, case: Case, looks: tuple[Any, ...]) -> ObservedFailure | None:
-    """What the subject answers with these looks after every step; None where it does not, or as it should."""
+def _play_with_queries(subject: TestedSubject, case: Case, queries: tuple[Any, ...]) -> ObservedFailure | None:
+    """Return the subject's answers with these state queries after every step; None if it fails or answers correctly."""
     declaration = subject.declaration
-    parts = tuple(part for op in case.steps for part in (op, *looks))
-    most = declaration.limits.max_steps
-    if most is not None and len(parts) > most:
+    parts = tuple(part for op in case.steps for part in (op, *queries))
+    max_steps = declaration.limits.max_steps
+    if max_steps is not None and len(parts) > max_steps:
         return None
     case = dataclasses.replace(case, steps=parts, outcomes=(), got=())
     try:
@@ -113,42 +122,51 @@ def _play_with_queries(subject: TestedSubject, case: Case, looks: tuple[Any, ...
         return None
     steps = run_reference(case, Coverage())
     first = judge(case, steps, answer, declaration)
-    return first and ObservedFailure(case, declaration, looks, steps, answer.outcomes, first)
+    return first and ObservedFailure(case, declaration, queries, steps, answer.outcomes, first)
 
 
-def _rules_of_matching_faults(seen: ObservedFailure) -> list[Rule]:
-    """The rules of the planted faults that answer as the subject did, of the first group with any."""
-    for group in seen.case.system.blame.faults():
-        found = [fault.rule for fault in group if _answers_match(fault, seen)]
-        if found:
-            return found
+def _rules_of_matching_faults(observed: ObservedFailure) -> list[Rule]:
+    """Return the rules of the seeded faults that answer as the subject did, from the first group that has any."""
+    for group in observed.case.system.blame.faults():
+        rules = [fault.rule for fault in group if _answers_match(fault, observed)]
+        if rules:
+            return rules
     return []
 
 
-def _answers_match(fault: Fault, seen: ObservedFailure) -> bool:
-    """Whether the reference with this fault answers as the subject did, to the end."""
-    config, introspection = seen.case.config, seen.declaration.introspection
-    shown = seen.case.system.wire.declared_part
+def _answers_match(fault: Fault, observed: ObservedFailure) -> bool:
+    """Return whether the reference with this fault answers as the subject did, to the end."""
+    config, introspection = observed.case.config, observed.declaration.introspection
+    declared_part = observed.case.system.wire.declared_part
     try:
         state = fault.model.initial(config)
-        for op, answer in zip(seen.case.steps, seen.answers, strict=True):
+        for op, answer in zip(observed.case.steps, observed.answers, strict=True):
             with limit_calls(MAX_CALLS):
                 done = fault.model.step(state, op, config)
-            own, wanted = shown(done.outcome, introspection), shown(answer, introspection)
-            if own != wanted and not match_without_tokens(own, wanted, seen.declaration):
+            faulty, wanted = declared_part(done.outcome, introspection), declared_part(answer, introspection)
+            if faulty != wanted and not match_without_tokens(faulty, wanted, observed.declaration):
                 return False
             state = done.state
-    except Exception:  # a planted fault may break anything; then it explains nothing
+    except Exception:  # a seeded fault may break anything; then it explains nothing
         return False
     return True
 
 
-def _broken_laws(seen: ObservedFailure) -> tuple[list[Rule], list[Rule]]:
-    """The laws that the step at fault breaks with the subject's outcome and state: telling ones, and general ones."""
-    system, config, op, done = seen.case.system, seen.case.config, seen.case.steps[seen.at], seen.steps[seen.at]
-    answer = seen.answers[seen.at] if seen.difference.at == seen.at else done.outcome
+def _broken_laws(observed: ObservedFailure) -> tuple[list[Rule], list[Rule]]:
+    """Return the laws that the failing step breaks with the subject's outcome and state: specific ones, and general
+    ones.
+    """
+    system, config, op, done = (
+        observed.case.system,
+        observed.case.config,
+        observed.case.steps[observed.at],
+        observed.steps[observed.at],
+    )
+    answer = observed.answers[observed.at] if observed.difference.at == observed.at else done.outcome
     try:
-        pre, right, own = system.blame.own_step(seen.pre, done, op, answer, seen.shown, seen.declaration)
+        pre, right, own = system.blame.own_step(
+            observed.pre, done, op, answer, observed.query_answers, observed.declaration
+        )
         excused = system.laws.broken(config, pre, op, right)
         broken = [rule for rule in system.laws.broken(config, pre, op, own) if rule not in excused]
     except Exception:  # a law takes states and outcomes of the reference's making; others may be beyond it
@@ -157,10 +175,10 @@ def _broken_laws(seen: ObservedFailure) -> tuple[list[Rule], list[Rule]]:
     return [rule for rule in broken if rule not in general], [rule for rule in broken if rule in general]
 
 
-def _rule_of_step(seen: ObservedFailure) -> Rule:
-    """The rule of the last row about what differs, else of the last row, else of the operation."""
-    rows = seen.steps[seen.at].rows
-    is_about, difference = seen.case.system.blame.is_about, seen.difference
+def _rule_of_step(observed: ObservedFailure) -> Rule:
+    """Return the rule of the last row about the difference, else of the last row, else of the operation."""
+    rows = observed.steps[observed.at].rows
+    is_about, difference = observed.case.system.blame.is_about, observed.difference
     about = [row for row in rows if is_about(difference.expected, difference.got, row)] or rows
-    rule: Rule = about[-1].rule if about else seen.case.steps[seen.at].rule
+    rule: Rule = about[-1].rule if about else observed.case.steps[observed.at].rule
     return rule

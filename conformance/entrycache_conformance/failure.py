@@ -1,4 +1,10 @@
-"""A failure as a table: data that every text and page of it is made from, and that the result stream carries."""
+"""A failure as data: the one object behind its text, its JSON and every page about it.
+
+A `Failure` names the broken rules, the case file and the failing step. It carries a `Table` of the steps, with the
+state before and after the failing one. `build_case_table` makes the table of a case. `build_history_table` makes that
+of a history of several threads. Both objects are written to the result stream and read back; the `*_SHAPE` constants
+are their JSON Schemas.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +12,37 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.history_search import FailingHistory
 from entrycache_conformance.judge import Coverage, run_reference
-from entrycache_protocol.case import Case, config_to_json, variants_to_json
+from entrycache_protocol.case import Case, History, config_to_json, variants_to_json
 from entrycache_protocol.codec import format_arguments, format_json
 from entrycache_protocol.strict_json import COUNT, TEXT, TEXTS, list_shape, object_shape
-from entrycache_protocol.subject import FailingCase, answer_to_json, expected_to_json
+from entrycache_protocol.subject import FailedRun, FailingCase, answer_to_json, expected_to_json
 from entrycache_protocol.system import AnySystem, Lane
+from entrycache_reference.rules import BrokenPromise, Rule
+
+
+class FailingHistory(NamedTuple):
+    """A history that breaks a promise: the rules, the likeliest first, and the evidence.
+
+    `said` describes the failure. `break_` is the step that shows it, or `failed` says how the history failed to answer.
+    It failed `times` of `tries` times.
+    """
+
+    history: History
+    rules: tuple[Rule, ...]
+    said: str
+    break_: BrokenPromise | None
+    failed: FailedRun | None
+    tries: int = 1
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of text under columns. `bad` is the row that shows the failure; None: no single one does.
+    """A table of text. `bad` is the row that shows the failure; None: no single row does.
 
-    `config` are the settings of the case that are not the default. `wrong` is the column of that row that is wrong;
-    None: the whole row. `before` and `after` draw the state around that row as it should be, for cases.
+    `config` holds the settings of the case that are not the default. `wrong` is the wrong column of the bad row; None
+    means the whole row. For cases, `before` and `after` draw the expected state around that row.
     """
 
     title: str
@@ -33,7 +55,7 @@ class Table:
     after: tuple[Lane, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Its object in the result stream; what is absent is left out."""
+        """Return the object in the result stream, without absent parts."""
         value = asdict(self) | {"columns": list(self.columns), "rows": [list(row) for row in self.rows]}
         for name in ("before", "after"):
             lanes: tuple[Lane, ...] = getattr(self, name)
@@ -42,7 +64,7 @@ class Table:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Table:
-        """The table of such an object."""
+        """Read the table from such an object."""
         rows = tuple(tuple(row) for row in value["rows"])
         before, after = (tuple(map(_read_lane, value.get(name, ()))) for name in ("before", "after"))
         columns, config = tuple(value["columns"]), value.get("config", "")
@@ -63,7 +85,7 @@ TABLE_SHAPE: Final = object_shape(
     },
     *("config", "bad", "wrong", "before", "after"),
 )
-"""What `Table.from_json` reads, as JSON Schema."""
+"""The JSON Schema of what `Table.from_json` reads."""
 
 
 def _read_lane(value: Mapping[str, Any]) -> Lane:
@@ -71,11 +93,11 @@ def _read_lane(value: Mapping[str, Any]) -> Lane:
 
 
 NO_STEP: Final = "(none: a run with this configuration is enough)"
-"""What stands for the operation of a case that fails without one."""
+"""The text in place of an operation for a case that fails without any step."""
 
 
 class _StateText(NamedTuple):
-    """Which parts of a state a table shows, under one heading."""
+    """The parts of a state that a table shows, under one heading."""
 
     name: str
     text: Any
@@ -83,27 +105,27 @@ class _StateText(NamedTuple):
 
 
 def _state_text(system: AnySystem, case: Case) -> _StateText:
-    """The part of the state that every case shows, and what operations of a level of its own are about."""
+    """Return the part of the state that every case shows, and the parts of the levels whose operations the case has."""
     text = system.text
     levels = {op.level for run in (*case.earlier, case) for op in run.steps}
     parts = [part for level, part in text.at_level.items() if level in levels]
     names = [text.name, *(part.name for part in parts)]
 
-    def told(state: Any) -> str:
+    def state_text(state: Any) -> str:
         return "\n".join([text.state(state), *(part.state(state) for part in parts)])
 
-    def drawn(state: Any) -> tuple[Lane, ...]:
+    def state_lanes(state: Any) -> tuple[Lane, ...]:
         return (*text.lanes(state), *(lane for part in parts for lane in part.lanes(state)))
 
-    return _StateText(" and ".join(names), told, drawn)
+    return _StateText(" and ".join(names), state_text, state_lanes)
 
 
 def build_case_table(failing: FailingCase, rules: tuple[str, ...]) -> Table:
-    """The shortest sequence, a step a line; the last line is where subject and reference part."""
+    """Build the table of a case, one step per line. The last line shows where subject and reference differ."""
     case, difference = failing.case, failing.difference
-    system, names, shown = case.system, ", ".join(rules), _state_text(case.system, case)
+    system, names, state_text = case.system, ", ".join(rules), _state_text(case.system, case)
     verb = "is broken" if len(rules) == 1 else "are broken"
-    rows = [row for number, run in enumerate(case.earlier, 1) for row in _earlier_run_rows(run, number, shown)]
+    rows = [row for number, run in enumerate(case.earlier, 1) for row in _earlier_run_rows(run, number, state_text)]
     state = before = after = system.model.initial(case.config)
     write = system.wire.write_outcome
     for index, (op, done) in enumerate(zip(case.steps[: difference.at + 1], failing.steps, strict=False)):
@@ -111,20 +133,22 @@ def build_case_table(failing: FailingCase, rules: tuple[str, ...]) -> Table:
         expected = format_json(write(difference.expected if bad and difference.expected is not None else done.outcome))
         got = format_json(answer_to_json(system, difference)) if bad else expected
         rule = names if bad else (done.rows[-1].rule.value if done.rows else "")
-        rows.append((str(index), _step_text(op), expected, got, rule, shown.text(state), shown.text(done.state)))
+        rows.append(
+            (str(index), _step_text(op), expected, got, rule, state_text.text(state), state_text.text(done.state))
+        )
         before, after, state = state, done.state, done.state
     if not case.steps:  # it fails before the first one
-        nothing = shown.text(state)
+        nothing = state_text.text(state)
         rows.append(("", NO_STEP, "", format_json(answer_to_json(system, difference)), names, nothing, nothing))
-    columns = ("step", "op", "expected", "got", "rule", f"{shown.name} before", f"{shown.name} after")
+    columns = ("step", "op", "expected", "got", "rule", f"{state_text.name} before", f"{state_text.name} after")
     title = f"{names} {verb} at step {difference.at}" if case.steps else f"{names} {verb} before any step"
     bad_row = len(rows) - 1 if rows else None
     config = _config_text(system, case.config)
-    return Table(title, columns, tuple(rows), config, bad_row, 3, shown.lanes(before), shown.lanes(after))
+    return Table(title, columns, tuple(rows), config, bad_row, 3, state_text.lanes(before), state_text.lanes(after))
 
 
 def _config_text(system: AnySystem, config: Any) -> str:
-    """The settings and variants that are not the default, as they stand in a case file."""
+    """Return the settings and variants that are not the default, as they stand in a case file."""
     usual = config_to_json(system, system.model.config())
     own = {name: value for name, value in config_to_json(system, config).items() if value != usual[name]}
     return "  ".join(f"{name}={format_json(value)}" for name, value in (own | variants_to_json(config)).items())
@@ -134,34 +158,34 @@ def _step_text(op: Any) -> str:
     return f"{type(op).name}  {format_arguments(op)}"
 
 
-def _earlier_run_rows(run: Case, number: int, shown: _StateText) -> Iterator[tuple[str, ...]]:
-    """The lines of a run that the failure needs before it; its answers were right, so they stand in both columns."""
+def _earlier_run_rows(run: Case, number: int, state_text: _StateText) -> Iterator[tuple[str, ...]]:
+    """Yield the lines of an earlier run. Its answers were right, so they stand in both columns."""
     state = run.system.model.initial(run.config)
     if not run.steps:  # that there is such a run is enough
-        yield f"earlier run {number}", "(no step)", "", "", "", shown.text(state), shown.text(state)
+        yield f"earlier run {number}", "(no step)", "", "", "", state_text.text(state), state_text.text(state)
     for index, (op, done) in enumerate(zip(run.steps, run_reference(run, Coverage()), strict=True)):
         answer = format_json(run.system.wire.write_outcome(done.outcome))
         rule = done.rows[-1].rule.value if done.rows else ""
         name = f"earlier run {number}, step {index}"
-        yield name, _step_text(op), answer, answer, rule, shown.text(state), shown.text(done.state)
+        yield name, _step_text(op), answer, answer, rule, state_text.text(state), state_text.text(done.state)
         state = done.state
 
 
-def build_history_table(found: FailingHistory) -> Table:
-    """One line a step, between its two ticks, in the order of the starts; a history that did not end has none."""
-    history = found.history
-    names = ", ".join(rule.value for rule in found.rules)
+def build_history_table(failing: FailingHistory) -> Table:
+    """Build the table of a history, one step per line in the order of starts; one that did not end has no ticks."""
+    history = failing.history
+    names = ", ".join(rule.value for rule in failing.rules)
     events = {(event["client"], event["step"]): event for event in history.events}
-    event = None if found.break_ is None else found.break_.event
+    event = None if failing.break_ is None else failing.break_.event
     lines: list[tuple[int, tuple[str, ...], bool]] = []
     for client, steps in history.parts():
         name = "before" if client < 0 else "after" if client == len(history.clients) else str(client)
         for index, op in enumerate(steps):
-            told: dict[str, Any] = events.get((client, index), {})
-            shown = format_json(told["outcome"]) if told else ""
-            ticks = (str(told["start"]), str(told["end"])) if told else ("", "")
+            event_json: dict[str, Any] = events.get((client, index), {})
+            answer = format_json(event_json["outcome"]) if event_json else ""
+            ticks = (str(event_json["start"]), str(event_json["end"])) if event_json else ("", "")
             bad = event is not None and (event.client, event.step) == (client, index)
-            lines.append((told.get("start", len(lines)), (name, str(index), *ticks, _step_text(op), shown), bad))
+            lines.append((event_json.get("start", len(lines)), (name, str(index), *ticks, _step_text(op), answer), bad))
     lines.sort(key=lambda line: line[0])
     bad_row = next((index for index, (_, _, bad) in enumerate(lines) if bad), None)
     title = f"{names} is broken by a history of {len(history.clients)} clients"
@@ -170,18 +194,15 @@ def build_history_table(found: FailingHistory) -> Table:
     return Table(title, columns, tuple(cells for _, cells, _ in lines), config, bad_row)
 
 
-# --- failures
-# A failure as a run tells it: the one object that its text, its JSON and every page are made from.
-
 OPTIONAL_TEXTS: Final = ("level", "replay", "log", "finding", "unconfirmed")
-"""Keys of its object that are absent where they are empty."""
+"""The keys of a failure's object that are absent if they are empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedules:
-    """What only failures of several threads have: it failed `times` of `tries` times.
+    """The parts that only a failure of several threads has: it failed `times` of `tries` times.
 
-    `said` is the failure in words; `proved`: that it needs no second time.
+    `said` describes the failure. If it is `proved`, once is enough.
     """
 
     said: str
@@ -192,18 +213,21 @@ class Schedules:
 
     @property
     def in_words(self) -> str:
-        """What happened, and how often."""
+        """The description of the failure and its frequency."""
         return f"{self.said} ({self.times} of {self.tries} tries)"
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure: the rules it breaks, the likeliest first, the file of its case, and the step that shows it.
+    """A failure: the broken rules, the likeliest first, the case file, and the failing step.
 
-    `repeats`: it failed once more on a fresh process; `earlier`: after so many runs, which stand in the file. `level`
-    is where it was found, `table` its steps, `replay` the line that plays it again, `log` the telling part of what the
-    subject has said on stderr, `finding` the one whose own case it is, `unconfirmed` why no fresh process played it.
-    `found` is what the search has found, `unwritten` why there is no file (then `case` is empty); JSON has neither.
+    `repeats` says that it failed again on a fresh process, and `earlier` how many runs in the file must come before it.
+    `level` is where it was found. `table` holds its steps, `replay` the command that plays it again, and `log` the
+    cause that the subject named on stderr. `finding` is the finding whose own case it is. `unconfirmed` says why no
+    fresh process could play it.
+
+    Two fields are not in the JSON: `found`, the failing case or history, and `unwritten`, the reason for a missing file
+    (`case` is then empty).
     """
 
     rules: tuple[str, ...]
@@ -224,8 +248,13 @@ class Failure:
     found: FailingCase | FailingHistory | None = field(default=None, compare=False, repr=False)
     unwritten: str = field(default="", compare=False)
 
+    @property
+    def failing_case(self) -> Case | None:
+        """The case that fails; None for a failure of several threads."""
+        return self.found.case if isinstance(self.found, FailingCase) else None
+
     def to_json(self) -> dict[str, Any]:
-        """Its object in the contract."""
+        """Return the object of the failure in `--json`."""
         return {
             "rule": self.rules[0],
             "rules": list(self.rules),
@@ -243,7 +272,7 @@ class Failure:
 
     @classmethod
     def of(cls, failing: FailingCase, rules: tuple[str, ...], case: str, unwritten: str = "") -> Failure:
-        """The failure of a case that stands in that file."""
+        """Build the failure of a case that was written to the file `case`."""
         difference, system = failing.difference, failing.case.system
         expected, got = expected_to_json(system, difference), answer_to_json(system, difference)
         steps, earlier = len(failing.case.steps), len(failing.case.earlier)
@@ -259,7 +288,7 @@ class Failure:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Failure:
-        """The failure of such an object."""
+        """Read the failure from such an object."""
         fields = (value["case"], value["step"], value["expected"], value["got"], value["steps"])
         schedules = (
             Schedules(**{name: value[name] for name in Schedules.__dataclass_fields__}) if "clients" in value else None
@@ -280,4 +309,4 @@ _FAILURE: Final = object_shape(
     *("repeats", "earlier", "table", *OPTIONAL_TEXTS),
 )
 FAILURE_SHAPE: Final = _FAILURE | {"dependentSchemas": {"clients": object_shape(_SCHEDULES)}}
-"""What `Failure.from_json` reads, as JSON Schema."""
+"""The JSON Schema of what `Failure.from_json` reads."""

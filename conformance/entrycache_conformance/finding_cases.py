@@ -1,22 +1,21 @@
-"""The cases of findings: a run that holds a subject to the norm where a finding stands plays the finding's own first.
+"""Play the cases of findings before a search.
 
-A search meets a rare failure only by luck; the shortest sequence of a finding is known. So it is played before the
-search of its level, and where it does not differ the search goes on as ever.
+A finding is a known difference of a release from the specification, with its shortest case in `docs/findings`. A search
+meets such a rare failure only by luck. A run that lifts the waiver of a finding therefore plays the case of the finding
+before the search of its level. If the subject does not differ there, the search goes on as usual.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import entrycache_conformance
-from entrycache_conformance.judge import Coverage, find_difference, judge, play, run_reference
-from entrycache_conformance.replay import require_supported
+from entrycache_conformance.judge import Coverage, judge, play, require_supported, run_reference
 from entrycache_conformance.report import Skip
-from entrycache_conformance.shrink import attach_earlier_runs, confirm_failure, shrink_case
+from entrycache_conformance.shrink import shorten_and_confirm
 from entrycache_conformance.subjects.wrappers import ALL_FINDINGS
 from entrycache_protocol.case import Case, read_case, variants_to_json
 from entrycache_protocol.errors import UsageError
@@ -24,7 +23,7 @@ from entrycache_protocol.subject import FailingCase, SkippedRun, TestedSubject
 from entrycache_protocol.system import AnySystem
 
 MAX_TRIES: Final = 60
-"""How many shorter cases are tried: on a subject that is not the finding's, less may do."""
+"""The number of shorter cases to try: another subject than the finding's may need fewer steps."""
 
 
 class FindingCase(NamedTuple):
@@ -36,14 +35,14 @@ class FindingCase(NamedTuple):
 
 
 class FindingCaseResults(NamedTuple):
-    """What own cases came to: those that differ, each with its finding, and those that could not be played."""
+    """The cases that differ, each with its finding, and the cases that could not be played."""
 
     failing: tuple[tuple[str, FailingCase], ...] = ()
     skipped: tuple[Skip, ...] = ()
 
 
 def findings_folder() -> Path:
-    """The findings, a folder each: in a checkout those of its documentation, else the copy in the package.
+    """Return the folder of the findings: of the documentation in a checkout, else the copy in the package.
 
     Raises:
         UsageError: neither is there.
@@ -56,12 +55,12 @@ def findings_folder() -> Path:
 
 
 def load_finding_cases(system: AnySystem) -> Mapping[str, tuple[FindingCase, ...]]:
-    """The cases of a system's findings, by their names: `case.json` first, then what else a finding came to."""
-    found: dict[str, tuple[FindingCase, ...]] = {}
+    """Read the cases of a system's findings, by finding: `case.json` first, then its other cases."""
+    cases: dict[str, tuple[FindingCase, ...]] = {}
     for path in _case_files(system):
         finding, case = path.parent.name, read_case(path, {system.name: system})
-        found[finding] = (*found.get(finding, ()), FindingCase(finding, _highest_level(case), case))
-    return found
+        cases[finding] = (*cases.get(finding, ()), FindingCase(finding, _highest_level(case), case))
+    return cases
 
 
 def _case_files(system: AnySystem) -> list[Path]:
@@ -80,12 +79,12 @@ def _highest_level(case: Case) -> str:
 def select_finding_cases(
     cases: Mapping[str, tuple[FindingCase, ...]], findings: Collection[str]
 ) -> tuple[FindingCase, ...]:
-    """Those of the findings that are asked for and have some; all, where all are asked for."""
+    """Return the cases of the requested findings, or of all findings if all are requested."""
     return tuple(one for name, own in cases.items() if {name, ALL_FINDINGS} & set(findings) for one in own)
 
 
 def play_finding_cases(subject: TestedSubject, cases: Sequence[FindingCase], level: str) -> FindingCaseResults:
-    """Play the cases of a level, each under the variants that the subject declares and those that the case needs.
+    """Play the cases of a level, under the variants that the subject declares and those that the case needs.
 
     Raises:
         BrokenSubject: a case breaks the subject.
@@ -100,25 +99,25 @@ def play_finding_cases(subject: TestedSubject, cases: Sequence[FindingCase], lev
         except UsageError as reason:
             skipped.append(Skip(f"the case of {own.finding}", str(reason)))
             continue
-        found = _play_finding_case(subject, case)
-        if isinstance(found, SkippedRun):
-            skipped.append(Skip(f"the case of {own.finding}", found.reason))
-        elif found is not None:
-            failing.append((own.finding, found))
+        result = _play_finding_case(subject, case)
+        if isinstance(result, SkippedRun):
+            skipped.append(Skip(f"the case of {own.finding}", result.reason))
+        elif result is not None:
+            failing.append((own.finding, result))
     return FindingCaseResults(tuple(failing), tuple(skipped))
 
 
 def _with_variants(variants: Any, case: Case) -> Case:
-    """The case under these variants; where it has been written for one that is not the norm, under that."""
+    """Return the case under these variants. A variant that the case itself names takes precedence."""
     needed = {name: getattr(case.config.variants, name) for name in variants_to_json(case.config)}
     config = dataclasses.replace(case.config, variants=dataclasses.replace(variants, **needed))
     return Case(case.system, config, case.steps)
 
 
 def skipped_finding_cases(cases: Sequence[FindingCase], levels: Collection[str]) -> list[Skip]:
-    """What a run says of the cases whose level it is not asked for."""
+    """Report the cases whose level was not requested."""
     return [
-        Skip(f"the case of {own.finding}", f"it is one of level {own.level}, which was not asked for")
+        Skip(f"the case of {own.finding}", f"it is one of level {own.level}, which was not requested")
         for own in cases
         if own.level not in levels
     ]
@@ -132,9 +131,5 @@ def _play_finding_case(subject: TestedSubject, case: Case) -> FailingCase | Skip
     difference = judge(case, steps, answer, subject.declaration)
     if difference is None:
         return None
-    met = FailingCase(case, steps, difference)
-    if difference.is_silent:
-        return met
-    origin = attach_earlier_runs(subject, met)
-    case, difference = shrink_case(case, difference, partial(find_difference, subject), MAX_TRIES)
-    return confirm_failure(subject, FailingCase(case, run_reference(case, Coverage()), difference), origin)
+    failing = FailingCase(case, steps, difference)
+    return failing if difference.is_silent else shorten_and_confirm(subject, failing, MAX_TRIES)

@@ -1,32 +1,60 @@
-"""Making cases: every step is made with the reference's state before it in sight.
+"""Generate cases beside the reference.
 
-The same code runs under Hypothesis, which shrinks, and from a seed, which is fast: all it asks for is an integer
-between two bounds, and smaller answers lead to simpler cases. What a step may be is the system's own affair.
+Each operation of a case is made with the reference's state before it in sight, so that its arguments can aim at
+thresholds of that state. The system's own `CasePlan` says which operations a case may have and makes their arguments.
+The generator needs only a source of integers between two bounds (a `Draw`); smaller numbers lead to simpler cases.
+
+The same code therefore runs from a seed, which is fast, and under Hypothesis, which reaches extremes and shrinks.
+A `CaseMaker` also records the numbers that a case was made of and where each step begins among them. `shrink.py` makes
+shorter cases from fewer of these numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+import random
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.judge import Coverage, step_with_laws
+from entrycache_conformance.judge import Coverage, Definition, step_with_laws
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.system import AnySystem, CasePlan, Draw
+from entrycache_protocol.system import AnySystem, CasePlan, Draw, seeded_draw
+
+STEP_LABEL: Final = 430
+"""The label that Hypothesis gives to the draws of one step."""
+
+HOOK: Final = "_maybe_draw_constant"
+"""The method of Hypothesis that draws a constant now and then."""
+
+NOTABLE_NUMBERS: Final = tuple(
+    sorted({sign * (power + off) for sign in (1, -1) for power in (2**16, 2**31, 2**32, 2**53, 2**63, 10**6, 10**9)
+            for off in (-1, 0, 1)})
+)  # fmt: skip
+"""Numbers at which implementations go wrong."""
 
 
 class GeneratedCase(NamedTuple):
-    """A case, and the reference's steps through it."""
+    """A case and the reference's steps through it."""
 
     case: Case
     steps: list[Any]
 
 
 class Marks(NamedTuple):
-    """Who is told where the draws of a step begin and end."""
+    """The callbacks that report where the draws of one step begin and end."""
 
     begin: Callable[[], None]
     end: Callable[[], None]
+
+
+class RecordedCase(NamedTuple):
+    """A seeded case, the numbers that it was made of, and the rules and table entries that the reference met in it."""
+
+    generated: GeneratedCase
+    choices: tuple[int, ...]
+    coverage: Coverage
 
 
 def make_case(
@@ -38,10 +66,10 @@ def make_case(
     theme: Any = None,
     marks: Marks | None = None,
 ) -> GeneratedCase:
-    """A case of these operations, of so many steps; `theme` is one of the system's.
+    """Make a case of the operations in `menu`, with the workload profile `theme` of the system.
 
-    `steps` None: it may end at every step, after as many as the theme wants at most, and then come the looks of its
-    plan. Without `coverage` no law is looked at.
+    With `steps` the case has exactly that many. Without it the case may end after every step, and the final queries of
+    its plan follow. Laws are checked only where `coverage` is given.
     """
     system = declaration.system
     plan = system.cases.plan(draw, declaration, tuple(menu), theme)
@@ -49,15 +77,15 @@ def make_case(
     limit = plan.steps_max if steps is None else steps
     limit = min(limit, declaration.limits.max_steps or limit)
     state = system.model.initial(plan.config)
-    made: list[Any] = []
-    done: list[Any] = []
+    ops: list[Any] = []
+    reference_steps: list[Any] = []
 
     def play(op: Any) -> Any:
-        made.append(op)
-        done.append(_step_reference(system, plan.config, state, op, coverage))
-        return done[-1].state
+        ops.append(op)
+        reference_steps.append(_step_reference(system, plan.config, state, op, coverage))
+        return reference_steps[-1].state
 
-    while len(made) < limit:
+    while len(ops) < limit:
         if marks is not None:
             marks.begin()
         op = next_op(state)
@@ -66,13 +94,13 @@ def make_case(
         if op is None:
             break
         state = play(op)
-    for op in plan.final_queries(state)[: max(0, limit - len(made))] if steps is None else ():
+    for op in plan.final_queries(state)[: max(0, limit - len(ops))] if steps is None else ():
         state = play(op)
-    return GeneratedCase(Case(system, plan.config, tuple(made)), done)
+    return GeneratedCase(Case(system, plan.config, tuple(ops)), reference_steps)
 
 
 def _finite_choice(draw: Draw, plan: CasePlan) -> Callable[[Any], Any]:
-    """The next operation, by chance none: the simplest answer of a draw ends the case."""
+    """Return a function that makes the next operation, or None by chance: the simplest number ends the case."""
     length = len(plan.menu)
     ends = max(1, length // plan.usual_steps)
     greatest = ends + length * max(1, plan.usual_steps // length) - 1
@@ -93,3 +121,127 @@ def _step_reference(system: AnySystem, config: Any, state: Any, op: Any, coverag
     if coverage is None:
         return system.model.step(state, op, config)
     return step_with_laws(system, config, state, op, coverage)
+
+
+class CaseMaker:
+    """A maker of cases that records the numbers of the last case.
+
+    `choices` are those numbers; `starts` holds the index of the first number of each step.
+    """
+
+    def __init__(self, declaration: Declaration, menu: Sequence[str], theme: Any) -> None:
+        self._declaration = declaration
+        self._menu = menu
+        self._theme = theme
+        self.choices: list[int] = []
+        self.starts: list[int] = []
+
+    def from_hypothesis(self, data: Any, coverage: Coverage) -> GeneratedCase:
+        """Make a case from Hypothesis data. Hypothesis is told where steps begin and end, so it can drop whole ones."""
+        source = data.conjecture_data
+
+        def begin() -> None:
+            self.starts.append(len(self.choices))
+            source.start_span(STEP_LABEL)
+
+        return self._recorded(source.draw_integer, coverage, Marks(begin, source.stop_span))
+
+    def from_choices(self, choices: Sequence[int], coverage: Coverage) -> GeneratedCase:
+        """Make the case of these numbers; the simplest numbers follow where they end."""
+        rest = iter(choices)
+
+        def draw(least: int, greatest: int) -> int:
+            return min(max(next(rest, least), least), greatest)
+
+        return self._recorded(draw, coverage, Marks(lambda: self.starts.append(len(self.choices)), lambda: None))
+
+    def from_source(self, source: random.Random, coverage: Coverage) -> GeneratedCase:
+        """Make the next case of a seeded source."""
+        return self._recorded(seeded_draw(source), coverage, None)
+
+    def _recorded(self, draw: Draw, coverage: Coverage, marks: Marks | None) -> GeneratedCase:
+        self.choices, self.starts = [], []
+
+        def recording(least: int, greatest: int) -> int:
+            value = draw(least, greatest)
+            self.choices.append(value)
+            return value
+
+        return make_case(recording, self._declaration, self._menu, coverage, theme=self._theme, marks=marks)
+
+    def choices_before_steps(self) -> list[int]:
+        """Return the numbers of the last case that come before its first step."""
+        return self.choices[: self.starts[0]] if self.starts else self.choices
+
+    def choices_by_step(self) -> list[list[int]]:
+        """Return the numbers of each step of the last case."""
+        ends = [*self.starts[1:], len(self.choices)]
+        return [self.choices[start:end] for start, end in zip(self.starts, ends, strict=False)]
+
+
+def seeded_case_count(examples: int) -> int:
+    """Return how many of the examples of a search are seeded; Hypothesis makes the rest."""
+    return examples * 3 // 4
+
+
+def record_seeded_cases(
+    declaration: Declaration,
+    menu: Sequence[str],
+    examples: int,
+    seed: int,
+    theme: Any = None,
+    definition: Definition | None = None,
+) -> Iterator[RecordedCase]:
+    """Yield the seeded cases of a search. They follow from the seed alone, whatever a subject answers."""
+    source = _search_source(seed)
+    return (record_case(source, declaration, menu, theme, definition) for _ in range(seeded_case_count(examples)))
+
+
+def make_seeded_cases(
+    declaration: Declaration, menu: Sequence[str], examples: int, seed: int, theme: Any = None
+) -> Iterator[GeneratedCase]:
+    """Yield the cases of `record_seeded_cases` without checking laws and without recording numbers."""
+    draw = seeded_draw(_search_source(seed))
+    return (make_case(draw, declaration, menu, None, theme=theme) for _ in range(seeded_case_count(examples)))
+
+
+def _search_source(seed: int) -> random.Random:
+    return random.Random(f"search {seed}")
+
+
+def record_case(
+    source: random.Random, declaration: Declaration, menu: Sequence[str], theme: Any, definition: Definition | None
+) -> RecordedCase:
+    """Make the next case of a seeded source and record its numbers and its coverage."""
+    coverage = Coverage(definition=definition)
+    maker = CaseMaker(declaration, menu, theme)
+    generated = maker.from_source(source, coverage)
+    coverage.steps = len(generated.steps)
+    return RecordedCase(generated, tuple(maker.choices), coverage)
+
+
+def draw_constant(provider: Any, choice_type: str, constraints: Any, *, p: float = 0.05) -> int | None:
+    """Draw, with probability `p`, one of the notable numbers between two bounds, if any lies there."""
+    if choice_type != "integer" or provider._random.random() > p:
+        return None
+    least, greatest = constraints["min_value"], constraints["max_value"]
+    first = 0 if least is None else bisect_left(NOTABLE_NUMBERS, least)
+    last = len(NOTABLE_NUMBERS) if greatest is None else bisect_right(NOTABLE_NUMBERS, greatest)
+    return NOTABLE_NUMBERS[provider._random.randrange(first, last)] if first < last else None
+
+
+@contextmanager
+def draw_own_constants() -> Iterator[None]:
+    """Make Hypothesis draw constants from `NOTABLE_NUMBERS` inside the block.
+
+    Hypothesis draws the numbers that stand in local modules. Those differ between a checkout and a wheel, so one seed
+    would mean two runs, and Hypothesis would write a folder `.hypothesis`. A user's own tests draw as before.
+    """
+    from hypothesis.internal.conjecture.providers import HypothesisProvider  # noqa: PLC0415 - slow to import
+
+    before = getattr(HypothesisProvider, HOOK)
+    setattr(HypothesisProvider, HOOK, draw_constant)
+    try:
+        yield
+    finally:
+        setattr(HypothesisProvider, HOOK, before)

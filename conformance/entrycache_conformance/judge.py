@@ -1,36 +1,52 @@
-"""Judging a played case: the reference's trajectory, and the first difference from it."""
+"""Play a case on a subject and judge the answer.
+
+`run_reference` takes the reference through a case and checks its laws at every step. `judge` compares the subject's
+answer with these steps and returns the first `Difference`, or None. Everything that needs a verdict (search, shrinking,
+confirmation, replay, vectors) uses this pair; they differ only in where cases come from.
+
+`Coverage` counts the rules that fired and the entries of the decision table that were visited.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from entrycache_conformance.subjects.child import play_fresh
-from entrycache_protocol.case import Case
+from entrycache_protocol.case import Case, History
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import InternalError
+from entrycache_protocol.errors import EntrycacheError, InternalError, UsageError
 from entrycache_protocol.subject import Answer, Difference, FailedRun, FailureKind, SkippedRun, TestedSubject
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
 Definition = Callable[[Any, Any, Any, Any], tuple[Rule, ...]]
-"""Return the rule of the operation if the step is not the one that the operation is defined as, else nothing.
+"""A function that returns the rule of an operation if a step differs from the operation's definition, else nothing.
 
-It takes a configuration, a state, an operation and its step. Definitions stand in a package above this one.
+It takes a configuration, a state, an operation and its step. Definitions are in a package above this one.
 """
 
 
 class LawBroken(InternalError):
-    """The reference itself breaks one of its laws."""
+    """The error of a reference that breaks one of its own laws."""
+
+
+class CommandStopped(BaseException):
+    """An error that ends the command. Hypothesis would try it again and find that it does not repeat."""
+
+    def __init__(self, error: EntrycacheError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 @dataclass(slots=True)
 class Coverage:
-    """What was judged: rules that fired and cells that were met, counted in steps, slots and entries.
+    """The coverage of judged runs: rules that fired and decision-table entries that were visited, with their counts.
 
-    `definition`: the reference is held to it too, which is half as quick; for a run that judges itself.
+    With a `definition` the reference must also agree with it, which takes twice as long. It is for a run that judges
+    the reference itself.
     """
 
     fired: dict[Rule, int] = field(default_factory=Counter)
@@ -40,16 +56,16 @@ class Coverage:
     definition: Definition | None = None
 
     def add(self, run: Coverage) -> None:
-        """Enter what one run met: it was answered and is judged now."""
+        """Add the coverage of one run that was answered."""
         self.examples += 1
-        self._add_met(run)
+        self._add_counts(run)
 
     def add_all(self, other: Coverage) -> None:
-        """Enter what other runs met."""
+        """Add the coverage of other runs."""
         self.examples += other.examples
-        self._add_met(other)
+        self._add_counts(other)
 
-    def _add_met(self, run: Coverage) -> None:
+    def _add_counts(self, run: Coverage) -> None:
         self.steps += run.steps
         for rule, count in run.fired.items():
             self.fired[rule] = self.fired.get(rule, 0) + count
@@ -58,12 +74,48 @@ class Coverage:
 
 
 def play(subject: TestedSubject, case: Case) -> Answer:
-    """The subject's answer to one case, after the runs that come before it."""
+    """Return the subject's answer to a case, after playing the earlier runs of the case on a fresh process."""
     return play_fresh(subject, [*case.earlier, case])[-1] if case.earlier else subject.play([case])[0]
 
 
+def play_under_hypothesis(subject: TestedSubject, case: Case) -> Answer:
+    """Return the subject's answer to a case.
+
+    Raises:
+        CommandStopped: playing raised an error of ours, which Hypothesis must not repeat.
+    """
+    try:
+        return subject.play([case])[0]
+    except EntrycacheError as error:
+        raise CommandStopped(error) from None
+
+
+def require_supported(case: Case | History, subject: TestedSubject) -> None:
+    """Refuse a case that asks for what the subject does not offer.
+
+    Raises:
+        UsageError: another system, an operation that is not declared, a setting that is fixed otherwise.
+    """
+    declaration = subject.declaration
+    if case.system is not declaration.system:
+        raise UsageError(f"the case is about {case.system.name}, {subject.name} offers {declaration.system.name}")
+    missing = sorted({type(op).name for op in case.steps} - declaration.ops)
+    if missing:
+        raise UsageError(f"{subject.name} does not offer {', '.join(missing)}, which the case needs")
+    reason = declaration.system.cases.unsupported_reason(declaration, case.config, case.steps)
+    if reason:
+        raise UsageError(f"{subject.name}: {reason}")
+    base: Any = declaration.base_config()
+    for setting in fields(base):
+        if setting.name == "variants" or getattr(base, setting.name) is None or declaration.varies(setting.name):
+            continue
+        wanted, has = getattr(case.config, setting.name), getattr(base, setting.name)
+        if setting.name in declaration.fixed and wanted != has:
+            raise UsageError(f"{subject.name} has {setting.name} fixed to {has!r}, the case needs {wanted!r}")
+
+
 def find_difference(subject: TestedSubject, case: Case) -> Difference | None:
-    """How a subject's answer to a case differs; None too where it cannot be asked the case, or gives no answer."""
+    """Return the difference of a subject's answer, or None. A case that is unsupported or unanswered has none."""
     if case.system.cases.unsupported_reason(subject.declaration, case.config, case.steps):
         return None
     answer = play(subject, case)
@@ -73,7 +125,7 @@ def find_difference(subject: TestedSubject, case: Case) -> Difference | None:
 
 
 def step_with_laws(system: AnySystem, config: Any, state: Any, op: Any, coverage: Coverage) -> Any:
-    """One step of the reference with the law of every rule checked, and its definition if that is asked.
+    """Take one step of the reference and check the law of every rule, and the definition if there is one.
 
     Raises:
         LawBroken: the reference breaks a law.
@@ -90,7 +142,7 @@ def step_with_laws(system: AnySystem, config: Any, state: Any, op: Any, coverage
 
 
 def run_reference(case: Case, coverage: Coverage) -> list[Any]:
-    """The reference's steps through a case."""
+    """Return the reference's steps through a case."""
     state = case.system.model.initial(case.config)
     steps = []
     for op in case.steps:
@@ -101,9 +153,9 @@ def run_reference(case: Case, coverage: Coverage) -> list[Any]:
 
 
 def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declaration) -> Difference | None:
-    """The first difference between an answer and the reference's steps, or None.
+    """Return the first difference between an answer and the reference's steps, or None.
 
-    `leaked` above 0 is a difference at the last step; a skipped run differs in nothing.
+    A positive `leaked` is a difference at the last step. A skipped run has no difference.
     """
     if isinstance(answer, SkippedRun):
         return None
@@ -112,13 +164,13 @@ def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declara
         expected = steps[index].outcome if steps else None
         return Difference(index, expected, None, answer)
     introspection = declaration.introspection
-    shown = case.system.wire.declared_part
+    declared_part = case.system.wire.declared_part
     for index, (done, got) in enumerate(zip(steps, answer.outcomes, strict=True)):
         expected = done.outcome
         if got == expected:
             continue
-        expected = shown(expected, introspection)
-        got = shown(got, introspection)
+        expected = declared_part(expected, introspection)
+        got = declared_part(got, introspection)
         if got != expected and not match_without_tokens(expected, got, declaration):
             return Difference(index, expected, got)
     if answer.leaked:
@@ -129,7 +181,7 @@ def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declara
 
 
 def match_without_tokens(expected: Any, got: Any, declaration: Declaration) -> bool:
-    """Whether two outcomes differ only in a payload that is not judged: nothing was hit, or not declared."""
+    """Return whether two outcomes differ only in an unjudged payload: nothing was hit, or it is not declared."""
     if type(expected) is not type(got) or not hasattr(expected, "tokens"):
         return False
     if declaration.payload and expected.tokens:

@@ -1,7 +1,9 @@
 """Known failures: a TOML file of failures that a run expects, each with its reason.
 
-`entry` reads and writes the file, `running` tells which entries are about a subject, `check` replays them,
-`compare` finds them again among what a search has found, `run` does all of it.
+`KnownFailure` is one entry of the file. A run with known failures first replays every entry that is about its subject
+(`check_entry`). An entry that passes, differs or matches nothing is a problem. Then the run searches as usual and
+compares the failures it finds with the entries (`conform_with_known`). After a known failure it searches again without
+the operation that failed. `fix_file` rewrites the file so that the same run finds no problem.
 """
 
 from __future__ import annotations
@@ -22,10 +24,9 @@ from tomlkit.items import AoT
 
 from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.failure import Failure
-from entrycache_conformance.history_search import CONCURRENT_LEVEL
 from entrycache_conformance.java.releases import release_versions
-from entrycache_conformance.judge import Coverage, judge, play, run_reference
-from entrycache_conformance.replay import require_supported
+from entrycache_conformance.judge import Coverage, judge, play, require_supported, run_reference
+from entrycache_conformance.levels import CONCURRENT_LEVEL
 from entrycache_conformance.report import LevelReport, RunReport, Skip
 from entrycache_conformance.resolve import is_own_subject
 from entrycache_conformance.run import Notify, Options, conform
@@ -37,19 +38,16 @@ from entrycache_protocol.errors import UsageError, Verdict, WriteError
 from entrycache_protocol.files import read_text, write_text
 from entrycache_protocol.messages import describe_value
 from entrycache_protocol.strict_json import check_json_value, is_same_json, parse_json, parse_json_text
-from entrycache_protocol.subject import FailingCase, SkippedRun, TestedSubject, answer_to_json, expected_to_json
+from entrycache_protocol.subject import SkippedRun, TestedSubject, answer_to_json, expected_to_json
 from entrycache_reference.rules import Rule
-
-# --- entry
-# One known failure, and the TOML file of them.
 
 TEXT_KEYS: Final = ("rule", "system", "subject", "reason", "issue")
 KEYS: Final = ("rule", "system", "subject", "versions", "case", "expected", "got", "reason", "issue")
 FILE_NAME: Final = "the known failures"
-"""What the file is called in an error."""
+"""The name of the file in error messages."""
 
 MAX_BYTES: Final = 1 << 20
-"""Of the file: a thousand entries, and about as much as a reader of TOML takes in a second."""
+"""The size limit of the file: a thousand entries, and what a TOML reader takes in about a second."""
 
 TABLE_NAME: Final = "known"
 """The name of the array of tables: each entry stands below `[[known]]`."""
@@ -57,9 +55,9 @@ TABLE_NAME: Final = "known"
 
 @dataclass(frozen=True)
 class KnownFailure:
-    """A failure that is known: in these versions this subject answers `got` where the rules say `expected`.
+    """A known failure: in these versions this subject answers `got` where the rules say `expected`.
 
-    `case` is the path of a case file, from the folder of the TOML file, or the case itself as JSON text.
+    `case` is the path of a case file, relative to the folder of the TOML file, or the case itself as JSON text.
     `number` counts the entries of the file from 1.
     """
 
@@ -76,18 +74,18 @@ class KnownFailure:
 
     @property
     def label(self) -> str:
-        """How reports call it."""
+        """The name of the entry in reports."""
         return f"entry {self.number} ({self.rule}, {self.subject})"
 
     def read_case(self, folder: Path) -> Case:
-        """The case that fails; see `entrycache_protocol.case.read_case` for its errors."""
+        """Read the failing case; see `entrycache_protocol.case.read_case` for its errors."""
         if not self.case.lstrip().startswith("{"):
             return read_case(folder / self.case, SYSTEMS)
         return case_from_json(parse_json_text(self.case, f"{self.label}: case"), SYSTEMS)
 
 
 def read_known_failures(path: Path) -> tuple[KnownFailure, ...]:
-    """The entries of a file.
+    """Read the entries of a file.
 
     Raises:
         UsageError: the file cannot be read, is not TOML, or an entry lacks a key or has one too many.
@@ -129,7 +127,7 @@ def _read_entry(table: dict[str, Any], number: int, path: Path) -> KnownFailure:
 
 
 def _read_outcome(value: Any, where: str) -> Any:
-    """An outcome: an object, in TOML or, since TOML has no null, as JSON text."""
+    """Read an outcome: an object in TOML or, because TOML has no null, JSON text."""
     if type(value) is str:
         try:
             return parse_json(value)
@@ -199,12 +197,8 @@ def _entry_table(entry: KnownFailure) -> tomlkit.items.Table:
     return table
 
 
-# --- running
-# Which subject a run is about, and whether an entry is about it, about another one, or about none.
-
-
 class RunIdentity(NamedTuple):
-    """The subject under test under each of its names, its version ("" where it says none), and the system."""
+    """The subject of a run under each of its names, its version ("" if it declares none), and the system."""
 
     names: frozenset[str]
     version: str
@@ -212,7 +206,7 @@ class RunIdentity(NamedTuple):
 
 
 def identify_run(subject: TestedSubject) -> RunIdentity:
-    """What a run is about."""
+    """Return the identity of the subject under test."""
     implementation = subject.declaration.implementation
     said = str(implementation.get("version") or "")
     name, _, after = subject.name.partition(":")
@@ -223,12 +217,12 @@ def identify_run(subject: TestedSubject) -> RunIdentity:
 
 
 def is_about(entry: KnownFailure, run: RunIdentity) -> bool:
-    """Whether an entry is about this run's subject, in this version."""
+    """Return whether an entry is about this run's subject in this version."""
     return entry.system == run.system and entry.subject in run.names and _covers_version(entry, run.version)
 
 
 def is_about_another(entry: KnownFailure) -> bool:
-    """Whether an entry is about another subject that this suite can run by its name."""
+    """Return whether an entry is about another subject that this suite can run by its name."""
     if entry.system not in SYSTEMS:
         return False
     if is_own_subject(entry.subject):
@@ -241,16 +235,12 @@ def is_about_another(entry: KnownFailure) -> bool:
 
 
 def _covers_version(entry: KnownFailure, said: str) -> bool:
-    """Whether `versions`, which may hold * and ?, names a version."""
+    """Return whether the entry's `versions`, which may hold * and ?, match a version."""
     return any(fnmatchcase(said, pattern) for pattern in entry.versions)
 
 
-# --- check
-# Replaying each known failure: whether it still fails, and in the same way.
-
-
 class EntryState(Enum):
-    """What has become of a known failure."""
+    """The state of a known failure in a run."""
 
     FAILS = "fails as known"
     PASSES = "passes"
@@ -264,7 +254,7 @@ PROBLEMS = frozenset({EntryState.PASSES, EntryState.DIFFERS, EntryState.MATCHES_
 
 
 class EntryCheck(NamedTuple):
-    """A known failure, its state, why, and what it would say if it were written today (as far as that is known)."""
+    """A known failure, its state and the reason, and what a new entry would say, as far as that is known."""
 
     entry: KnownFailure
     state: EntryState
@@ -275,7 +265,7 @@ class EntryCheck(NamedTuple):
 
     @property
     def line(self) -> str:
-        """One line for a person."""
+        """The entry's state as one line of text."""
         return f"{self.entry.label} {self.state.value}{': ' if self.detail else ''}{self.detail}"
 
 
@@ -318,12 +308,12 @@ def check_entry(entry: KnownFailure, folder: Path, subject: TestedSubject, run: 
 
 
 def _without_limits(subject: TestedSubject) -> TestedSubject:
-    """The subject without the limits that keep searches away from what is known."""
+    """Return the subject without the limits that keep searches away from known failures."""
     return NarrowedSubject(subject, dataclasses.replace(subject.declaration, limits=None))
 
 
 def is_same_answer(one: Any, other: Any) -> bool:
-    """Whether two answers are the same; of runs that failed only how they failed counts, not the message."""
+    """Return whether two answers are the same. For failed runs only the kind of failure counts, not the message."""
     if type(one) is dict and type(other) is dict and "failed" in one and "failed" in other:
         return bool(one["failed"] == other["failed"])
     return is_same_json(one, other)
@@ -333,18 +323,15 @@ def _unchanged(entry: KnownFailure, state: EntryState, detail: str) -> EntryChec
     return EntryCheck(entry, state, detail, entry.rule, entry.expected, entry.got)
 
 
-# --- run
-# A conformance run that knows failures: every entry is replayed, and what the search finds is compared with them.
-
 MAX_ROUNDS: Final = 6
-"""How often a run goes on past known failures."""
+"""The largest number of searches past known failures."""
 
 NOT_EXPLAINED: Final = "not explained yet"
-"""The reason of an entry that `--fix` has written."""
+"""The reason that `--fix` writes into a new entry."""
 
 
 class KnownReport(NamedTuple):
-    """A report without the failures that are known, what has become of each entry, and the hits of the search."""
+    """A report without the known failures, the state of each entry, and the entries that the search found again."""
 
     report: RunReport
     checked: tuple[EntryCheck, ...]
@@ -352,7 +339,7 @@ class KnownReport(NamedTuple):
 
     @property
     def problems(self) -> list[str]:
-        """A line for each entry that fails the run."""
+        """The entries that fail the run, one line each."""
         return [one.line for one in self.checked if one.state in PROBLEMS]
 
 
@@ -369,7 +356,7 @@ def conform_with_known(
     for _ in range(MAX_ROUNDS):
         narrowed = without_operations(subject, frozenset(left_out)) if left_out else subject
         report = conform(narrowed, options, notify)
-        merged = report if merged is None else merge_reports(merged, report)
+        merged = report if merged is None else merged.merged_with(report)
         old = [(entry, failure) for failure in report.failures if (entry := _find_entry(failure, known)) is not None]
         if not old:
             break
@@ -377,7 +364,7 @@ def conform_with_known(
         files = {failure.case for _, failure in hits}
         merged = replace(merged, failures=tuple(one for one in merged.failures if one.case not in files))
         silent = {
-            type(case.steps[failure.step]).name for _, failure in old if (case := failing_case(failure)) is not None
+            type(case.steps[failure.step]).name for _, failure in old if (case := failure.failing_case) is not None
         }
         rest = narrowed.declaration.ops - silent - {"observe"}
         if len(old) < len(_case_failures(report)) or not rest or "insert" in silent:
@@ -387,25 +374,20 @@ def conform_with_known(
     return KnownReport(_without_known_failures(merged, left_out), checked, tuple(hits))
 
 
-def failing_case(failure: Failure) -> Case | None:
-    """The case of a failure; None of one of several threads, which no entry is about."""
-    return failure.found.case if isinstance(failure.found, FailingCase) else None
-
-
 def is_same_failure(failure: Failure, entry: KnownFailure, case: Case) -> bool:
-    """Whether a search has found what an entry says: its rule, its shrunk case, its answers."""
-    found = failing_case(failure)
+    """Return whether a failure is the one of an entry: its rule, its shrunk case, its answers."""
+    own_case = failure.failing_case
     return (
-        found is not None
+        own_case is not None
         and failure.rules[0] == entry.rule
-        and _case_essentials(found) == _case_essentials(case)
+        and _case_essentials(own_case) == _case_essentials(case)
         and failure.expected == entry.expected
         and is_same_answer(failure.got, entry.got)
     )
 
 
 def _case_essentials(case: Case) -> list[Any]:
-    """What decides how a case runs, defaults filled in."""
+    """Return the parts of a case that decide how it runs, with defaults filled in."""
     value = case_to_json(case)
     return [value["config"], value.get("variants"), value["steps"], value.get("earlier")]
 
@@ -415,32 +397,15 @@ def _find_entry(failure: Failure, known: list[tuple[KnownFailure, Case]]) -> Kno
 
 
 def _case_failures(report: RunReport) -> tuple[Failure, ...]:
-    """The failures of cases; no known failure is one of histories."""
-    return tuple(failure for failure in report.failures if failing_case(failure) is not None)
-
-
-def merge_reports(first: RunReport, second: RunReport) -> RunReport:
-    """Two rounds as one: the failures of both; a level is judged by the first round that it got through."""
-    levels = {
-        name: second.levels[name] if judged.verdict is Verdict.VIOLATES else judged
-        for name, judged in first.levels.items()
-    }
-    failures = (*first.failures, *second.failures)
-    return replace(
-        first,
-        levels=levels,
-        rules={name: count + second.rules[name] for name, count in first.rules.items()},
-        cells={name: count + second.cells[name] for name, count in first.cells.items()},
-        failures=tuple(sorted(failures, key=lambda failure: failing_case(failure) is None)),
-        skipped=(*second.skipped, *(one for one in first.skipped if one not in second.skipped)),
-    )
+    """Return the failures of cases. No known failure is one of a history."""
+    return tuple(failure for failure in report.failures if failure.failing_case is not None)
 
 
 def _without_known_failures(report: RunReport, left_out: set[str]) -> RunReport:
-    """The report as if the known failures were none; what could not be searched because of them is told."""
+    """Return the report as if the known failures had passed, and note what could not be searched because of them."""
     skipped = list(report.skipped)
     for name in sorted(left_out):
-        skipped.append(Skip(f"operation {name}", "left out after it had met a known failure"))
+        skipped.append(Skip(f"operation {name}", "left out after it had shown a known failure"))
     levels: dict[str, LevelReport] = {}
     for name, judged in report.levels.items():
         levels[name] = judged

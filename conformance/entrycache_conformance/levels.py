@@ -1,4 +1,10 @@
-"""The levels that a run judges: those that were asked for, or all that a subject offers something of."""
+"""The levels of a run: which are judged, which rules each can exercise, and how often it must.
+
+A level is a group of operations; a run judges the levels that were requested, or those that the subject offers. Which
+rules fire at a level is found by experiment: seeded cases on the reference alone. The same experiment, with what the
+subject declares, says which rules and decision-table entries a run must reach before it may conform. A `Profile` sets
+the number of examples and these minimums.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,6 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from entrycache_conformance.generate import make_case
-from entrycache_conformance.history_search import CONCURRENT_LEVEL, offers_histories
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.declaration import Declaration
@@ -17,9 +22,18 @@ from entrycache_protocol.errors import UsageError
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
+CONCURRENT_LEVEL: Final = "concurrent"
+"""The level of histories of several threads."""
+
+
+def offers_histories(declaration: Declaration) -> bool:
+    """Return whether a subject takes histories."""
+    return declaration.system.histories is not None and declaration.limits.threads > 1
+
 
 def select_levels(declaration: Declaration, levels: Sequence[str]) -> tuple[str, ...]:
-    """These levels in the order of the system; none: the levels that the subject offers.
+    """Return the requested levels in the order of the system, or the levels that the subject offers if none is
+    requested.
 
     Raises:
         UsageError: the system has no such level.
@@ -32,23 +46,19 @@ def select_levels(declaration: Declaration, levels: Sequence[str]) -> tuple[str,
 
 
 def _default_levels(declaration: Declaration) -> tuple[str, ...]:
-    """All levels with a declared operation of their own; where there is none, all levels, to say so."""
+    """Return all levels of which the subject declares an operation, or all levels if there is none."""
     system = declaration.system
     levels = tuple(level for level in system.levels if system.own_ops(level) & declaration.ops) or system.levels
     return (*levels, CONCURRENT_LEVEL) if offers_histories(declaration) else levels
 
 
 def list_levels(system: AnySystem) -> tuple[str, ...]:
-    """Every level of a system."""
+    """Return every level of a system."""
     return (*system.levels, CONCURRENT_LEVEL) if system.histories is not None else system.levels
 
 
-# --- profiles
-# How long a run is, and what it must at least have met.
-
-
 class Profile(NamedTuple):
-    """Examples a level, and the least number of judged steps a rule and of visits a decision cell."""
+    """The examples of each level, and the least number of steps per rule and of visits per decision-table entry."""
 
     examples: int
     rule_minimum: int
@@ -62,15 +72,12 @@ PROFILES: Final = {
 }
 
 
-# --- rule_levels
-# At which level a rule is met first, and in which operations it fires: found by running the reference alone.
-
 LEVEL_SCOUT_CASES: Final = 200
-"""Seeded cases of each level, made with every operation up to it."""
+"""The number of seeded cases of each level, made with every operation up to it."""
 
 
 class RuleLevel(NamedTuple):
-    """The first level that meets a rule, and the operations whose steps it fires in, in the order of the system."""
+    """The first level at which a rule fires, and the operations whose steps it fires in."""
 
     level: str
     ops: tuple[str, ...]
@@ -80,31 +87,34 @@ _RULE_LEVELS: dict[str, Mapping[str, RuleLevel]] = {}
 
 
 def find_rule_levels(system: AnySystem) -> Mapping[str, RuleLevel]:
-    """Every rule that seeded cases meet, and those of threads; others fire under a variant only, or by rare chance."""
+    """Return the first level of every rule that seeded cases exercise, and of the rules of threads.
+
+    Other rules fire only under a variant or by rare chance.
+    """
     if system.name not in _RULE_LEVELS:
-        found = {}
+        levels_by_rule = {}
         for level in system.levels:
             for rule, ops in _fired_ops(system, level).items():
-                if rule.value not in found:
-                    found[rule.value] = RuleLevel(level, tuple(name for name in system.ops if name in ops))
+                if rule.value not in levels_by_rule:
+                    levels_by_rule[rule.value] = RuleLevel(level, tuple(name for name in system.ops if name in ops))
         for rule in () if system.histories is None else system.histories.rules:
-            found.setdefault(rule.value, RuleLevel(CONCURRENT_LEVEL, ()))
-        _RULE_LEVELS[system.name] = MappingProxyType(found)
+            levels_by_rule.setdefault(rule.value, RuleLevel(CONCURRENT_LEVEL, ()))
+        _RULE_LEVELS[system.name] = MappingProxyType(levels_by_rule)
     return _RULE_LEVELS[system.name]
 
 
 def _fired_ops(system: AnySystem, level: str) -> dict[Rule, set[str]]:
-    """The rules that fire in cases of a level, with the operations in whose steps they do."""
+    """Return the rules that fire in cases of a level, with the operations in whose steps they fire."""
     declaration = reference_subject(system).declaration
     menu = system.cases.menu(list(system.ops_up_to(level)), level)
     source = random.Random(0)
     fired: dict[Rule, set[str]] = {}
     for _ in range(LEVEL_SCOUT_CASES):
-        made = make_case(source.randint, declaration, menu, None)
-        state = system.model.initial(made.case.config)
-        for op, done in zip(made.case.steps, made.steps, strict=True):
+        generated = make_case(source.randint, declaration, menu, None)
+        state = system.model.initial(generated.case.config)
+        for op, done in zip(generated.case.steps, generated.steps, strict=True):
             counts: dict[Rule, int] = {}
-            system.laws.broken(made.case.config, state, op, done, counts)
+            system.laws.broken(generated.case.config, state, op, done, counts)
             state = done.state
             for rule, count in counts.items():
                 if count:
@@ -113,52 +123,51 @@ def _fired_ops(system: AnySystem, level: str) -> dict[Rule, set[str]]:
 
 
 def rules_up_to(system: AnySystem, level: str, rules: Iterable[Rule]) -> list[Rule]:
-    """Those of the rules that are not met first at a level above this one."""
-    levels, found = list(system.levels), find_rule_levels(system)
+    """Return those of the rules that do not fire first at a level above this one."""
+    levels, first = list(system.levels), find_rule_levels(system)
     above = set(levels[levels.index(level) + 1 :])
-    return [rule for rule in rules if rule.value not in found or found[rule.value].level not in above]
+    return [rule for rule in rules if rule.value not in first or first[rule.value].level not in above]
 
 
 def levels_of_rules(system: AnySystem, rules: Iterable[str]) -> tuple[str, ...]:
-    """The levels of a system at which one of these rules can be met.
+    """Return the levels of a system at which one of these rules can fire.
 
     Raises:
         UsageError: one of them is no rule of the system, or no run meets it.
     """
-    known, found = {rule.value for rule in system.laws.rules}, find_rule_levels(system)
+    known, by_rule = {rule.value for rule in system.laws.rules}, find_rule_levels(system)
     first = []
     for rule in rules:
         if rule not in known:
             raise UsageError(f"{system.name} has no rule {rule!r}; conform --list names them")
-        if rule not in found:
-            raise UsageError(f"no run of the norm meets {rule}: it is a rule of a variant; give other rules")
-        first.append(found[rule].level)
+        if rule not in by_rule:
+            raise UsageError(
+                f"no run under the default behaviour exercises {rule}: it is a rule of a variant; give other rules"
+            )
+        first.append(by_rule[rule].level)
     at = [system.levels.index(level) for level in first if level != CONCURRENT_LEVEL]
     threads = (CONCURRENT_LEVEL,) if CONCURRENT_LEVEL in first else ()
     return (*(system.levels[min(at) :] if at else ()), *threads)
 
 
-# --- reach
-# What a run must at least meet before it may say that a subject conforms.
-
 REACH_SCOUT_CASES: Final = 1_500
-"""Cases that tell what is reachable with a part of the operations or of the configuration."""
+"""The number of seeded cases that show what a part of the operations or of the configuration can reach."""
 
 
 def find_reachable(
     declaration: Declaration, level: str, profile: Profile, all_levels: bool = True
 ) -> tuple[list[Rule], list[str]]:
-    """The rules and cells that a run at this level can meet with what the subject declares.
+    """Return the rules and decision-table entries that a run at this level can reach with what the subject declares.
 
-    With every operation and setting declared, nothing fixed and no variant that is all of them, where all levels
-    are played. Else a scout tells: seeded cases of the same generator on the reference alone. What it meets less
-    than six times (a cell: twelve times) as often as the profile's least is left to chance and not asked for: the
-    cases of Hypothesis are less even than seeded ones.
+    If the subject declares every operation and setting, fixes nothing and follows no variant, these are all of them,
+    provided that all levels are played. Otherwise seeded cases on the reference alone decide. A rule that fires there
+    less than six times (an entry: twelve times) as often as the profile's minimum is left to chance, because cases of
+    Hypothesis are less even than seeded ones.
     """
     system = declaration.system
     if all_levels and level == system.levels[-1] and _offers_everything(declaration):
-        asked = [rule for rule in system.laws.rules if rule not in system.laws.of_variants]
-        return asked, list(system.laws.cells)
+        reachable = [rule for rule in system.laws.rules if rule not in system.laws.of_variants]
+        return reachable, list(system.laws.cells)
     scouted = _scout_coverage(declaration, level)
     share = REACH_SCOUT_CASES / profile.examples
     rule_often, cell_often = 6 * profile.rule_minimum * share, 12 * profile.cell_minimum * share
@@ -171,25 +180,28 @@ def _offers_everything(declaration: Declaration) -> bool:
     settings = [
         field.name for field in dataclasses.fields(system.model.config) if field.name not in system.cases.unvaried
     ]
-    norm = declaration.variants in {None, system.model.variants()} and not declaration.limits.keeps_rules_out
-    return norm and system.ops.keys() <= declaration.ops and all(declaration.varies(key) for key in settings)
+    is_default = declaration.variants in {None, system.model.variants()} and not declaration.limits.keeps_rules_out
+    return is_default and system.ops.keys() <= declaration.ops and all(declaration.varies(key) for key in settings)
 
 
 def _scout_coverage(declaration: Declaration, level: str) -> Coverage:
-    """What seeded cases of this level meet on the reference alone."""
+    """Return the coverage of seeded cases of this level on the reference alone."""
     system = declaration.system
     source = random.Random(0)
-    scouted = Coverage()
+    coverage = Coverage()
     menu = system.cases.menu([name for name in system.ops_up_to(level) if name in declaration.ops], level)
     for _ in range(REACH_SCOUT_CASES):
-        make_case(source.randint, declaration, menu, scouted)
-    return scouted
+        make_case(source.randint, declaration, menu, coverage)
+    return coverage
 
 
 def find_rare(
     declaration: Declaration, level: str, profile: Profile, all_levels: bool, coverage: Coverage
 ) -> list[str]:
-    """The rules and cells that a run has met less often than it must; that is anything where it asks for none."""
+    """Return the rules and decision-table entries that a run reached less often than it must.
+
+    If nothing must be reached, the run was too short to check anything.
+    """
     rules, cells = find_reachable(declaration, level, profile, all_levels)
     few = [rule.value for rule in rules if coverage.fired.get(rule, 0) < profile.rule_minimum]
     few += [cell for cell in cells if coverage.cells.get(cell, 0) < profile.cell_minimum]

@@ -1,21 +1,20 @@
-"""Replaying one case file: whether it still fails, and what the reference says of it."""
+"""Play given cases: a case file, a history file, or the smoke cases of a system.
+
+`replay_case` plays the case of a file once and judges it. `replay_history` plays a history many times, because no two
+schedules are the same. `run_smoke_cases` plays one hand-made case per operation, as a first check of an adapter before
+any search.
+"""
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.explain import explain_difference
-from entrycache_conformance.failure import Failure
-from entrycache_conformance.history_search import (
-    SILENT_REPLAYS,
-    FailingHistory,
-    HistoryCounts,
-    judge_history,
-    offers_histories,
-)
-from entrycache_conformance.judge import Coverage, judge, play, run_reference
+from entrycache_conformance.failure import FailingHistory, Failure
+from entrycache_conformance.histories import SILENT_REPLAYS, HistoryCounts, judge_history
+from entrycache_conformance.judge import Coverage, judge, play, require_supported, run_reference
+from entrycache_conformance.levels import offers_histories
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import errors
 from entrycache_protocol.case import Case, History, case_from_json, read_case
@@ -26,8 +25,10 @@ from entrycache_protocol.subject import Difference, FailingCase, FailureKind, Sk
 
 
 class ReplayResult(NamedTuple):
-    """What a replay shows. `failure` None: subject and reference agree. `stale`: steps at which the outcomes
-    written into the file are not the reference's."""
+    """The result of a replay. Without a `failure` subject and reference agree.
+
+    `stale` holds the steps at which the outcomes in the file are not the reference's.
+    """
 
     case: Case
     failure: Failure | None
@@ -36,7 +37,7 @@ class ReplayResult(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """What it comes to."""
+        """The verdict of the replay."""
         if self.skipped is not None:
             return Verdict.NOTHING_CHECKED
         return Verdict.CONFORMS if self.failure is None else Verdict.VIOLATES
@@ -68,34 +69,6 @@ def replay_case(path: Path, subject: TestedSubject) -> ReplayResult:
     return ReplayResult(case, Failure.of(FailingCase(case, steps, difference), rules, str(path)), None, stale)
 
 
-def require_supported(case: Case | History, subject: TestedSubject) -> None:
-    """Refuse a case that asks for what the subject does not offer.
-
-    Raises:
-        UsageError: another system, an operation that is not declared, a setting that is fixed otherwise.
-    """
-    declaration = subject.declaration
-    if case.system is not declaration.system:
-        raise UsageError(f"the case is about {case.system.name}, {subject.name} offers {declaration.system.name}")
-    missing = sorted({type(op).name for op in case.steps} - declaration.ops)
-    if missing:
-        raise UsageError(f"{subject.name} does not offer {', '.join(missing)}, which the case needs")
-    reason = declaration.system.cases.unsupported_reason(declaration, case.config, case.steps)
-    if reason:
-        raise UsageError(f"{subject.name}: {reason}")
-    base: Any = declaration.base_config()
-    for field in dataclasses.fields(base):
-        if field.name == "variants" or getattr(base, field.name) is None or declaration.varies(field.name):
-            continue
-        wanted, has = getattr(case.config, field.name), getattr(base, field.name)
-        if field.name in declaration.fixed and wanted != has:
-            raise UsageError(f"{subject.name} has {field.name} fixed to {has!r}, the case needs {wanted!r}")
-
-
-# --- smoke
-# A first look at an adapter: a handful of hand-made cases, one an operation, before any fuzzing.
-
-
 class SmokeResult(NamedTuple):
     """The verdict about one operation: passed, failed, skipped, not offered, beyond its limits, or not played."""
 
@@ -110,7 +83,7 @@ def run_smoke_cases(subject: TestedSubject) -> list[SmokeResult]:
     """Play each case that the subject can be asked, and judge it; after one that hangs no more are played.
 
     Raises:
-        Stopped: with what was judged by then.
+        Interrupted: with what was judged by then.
     """
     looks: list[SmokeResult] = []
     with keep_partial_result(lambda: looks):
@@ -122,7 +95,7 @@ def run_smoke_cases(subject: TestedSubject) -> list[SmokeResult]:
 
 
 def smoke_verdict(looks: list[SmokeResult]) -> Verdict:
-    """The verdict of those operations that were judged."""
+    """Return the verdict of the operations that were judged."""
     judged = {"passed": Verdict.CONFORMS, "failed": Verdict.VIOLATES}
     return errors.combine_verdicts(judged[look.verdict] for look in looks if look.verdict in judged)
 
@@ -151,7 +124,7 @@ def _play_smoke_case(subject: TestedSubject, name: str, steps: list[dict[str, An
 
 
 def _within_limits(case: Case, declaration: Declaration) -> bool:
-    """Whether the subject takes so many steps and such sizes, and no insert crosses its trigger."""
+    """Return whether the subject takes that many steps and such sizes, and no insert crosses its trigger."""
     limits = declaration.limits
     if declaration.system.cases.unsupported_reason(declaration, case.config, case.steps):
         return False
@@ -159,20 +132,17 @@ def _within_limits(case: Case, declaration: Declaration) -> bool:
     return len(case.steps) <= (limits.max_steps or len(case.steps)) and max(sizes, default=0) <= limits.max_size
 
 
-# --- replay
-# Replaying one history: it is played again and again, because no two schedules are the same.
-
 MAX_HISTORY_TRIES: Final = 1_000
-"""How often a history is played at most; the first failure ends it."""
+"""The largest number of times that a history is played; the first failure ends it."""
 
 HISTORY_BATCH: Final = 50
-"""How many of them at once; fewer at first, as one that hangs costs its time-out."""
+"""The largest number of histories at once; the first batches are smaller, because one that hangs costs its time-out."""
 
-LATE_ANSWER: Final = "one try got no answer, once; is the machine busy? run it again"
+BUSY_MACHINE: Final = "one try got no answer, once; is the machine busy? run it again"
 
 
 class HistoryReplayResult(NamedTuple):
-    """What a replay shows. `found` None: no try failed. `unjudged`: why no try could be judged, in words."""
+    """The result of replaying a history. Without `found` no try failed. `unjudged` says why no try could be judged."""
 
     found: FailingHistory | None
     tries: int
@@ -180,7 +150,7 @@ class HistoryReplayResult(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """What it comes to."""
+        """The verdict of the replay."""
         if self.found is not None:
             return Verdict.VIOLATES
         return Verdict.NOTHING_CHECKED if self.unjudged else Verdict.CONFORMS
@@ -206,12 +176,12 @@ def replay_history(history: History, subject: TestedSubject) -> HistoryReplayRes
     while tries < most:
         for answer in subject.play_histories([history] * min(size, most - tries)):
             tries += 1
-            found = judge_history(subject, history, answer, tally)
-            if found is None:
+            failing = judge_history(subject, history, answer, tally)
+            if failing is None:
                 continue
-            if found.failed is None or found.failed.trouble is not FailureKind.HANG or late:
-                return HistoryReplayResult(found._replace(tries=tries), tries)
-            late, most = LATE_ANSWER, min(MAX_HISTORY_TRIES, tries + SILENT_REPLAYS)
+            if failing.failed is None or failing.failed.trouble is not FailureKind.HANG or late:
+                return HistoryReplayResult(failing._replace(tries=tries), tries)
+            late, most = BUSY_MACHINE, min(MAX_HISTORY_TRIES, tries + SILENT_REPLAYS)
         if tally.skipped:
             return HistoryReplayResult(None, tries, f"it skipped the history: {tally.skipped[0].reason}")
         size = 1 if late else min(2 * size, HISTORY_BATCH)
@@ -220,7 +190,7 @@ def replay_history(history: History, subject: TestedSubject) -> HistoryReplayRes
 
 
 def history_result_json(file: Path, name: str, replayed: HistoryReplayResult) -> dict[str, Any]:
-    """What `replay --json` prints of a history."""
+    """Return what `replay --json` prints of a history."""
     shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
     shown["tries"] = replayed.tries
     if replayed.found is not None:

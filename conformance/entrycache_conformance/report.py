@@ -1,13 +1,14 @@
-"""What a conformance run says: the one object that its text, its JSON and every other form are made from.
+"""The result of a conformance run: the one object behind its text, its JSON and every other format.
 
-The shape of `to_json` is a contract; `from_json` reads what it has written. A report that was read back lacks the
-failing cases themselves, whose files it names.
+A `RunReport` holds a `LevelReport` per level, a `RuleReport` per rule at a level, the failures, and what was not
+checked. The shape of `to_json` is a contract, and `from_json` reads what it has written. A report that was read back
+has no failing cases, only the names of their files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.failure import FAILURE_SHAPE as FAILURE
@@ -20,7 +21,7 @@ SCHEMA: Final = 1
 
 
 class Skip(NamedTuple):
-    """Something that was not checked, and why."""
+    """Something that was not checked, and the reason."""
 
     what: str
     reason: str
@@ -28,7 +29,7 @@ class Skip(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ThreadCounts:
-    """What only the level of threads counts; a search for an order enters at most `states_max` states."""
+    """The counts of the level of threads. A search for an order of the steps visits at most `states_max` states."""
 
     histories: int
     threads: int
@@ -37,32 +38,32 @@ class ThreadCounts:
 
 
 class RuleReport(NamedTuple):
-    """One rule at one level: in how many judged steps it fired, and the verdict.
+    """One rule at one level: the number of judged steps in which it fired, and the verdict.
 
-    It conforms where it fired and the level conforms, or fired as often as the profile asks before the search of the
-    level ended at a failure that is not about it; it violates where a failure of the level names it.
+    The rule conforms if it fired and the level conforms. It also conforms if it fired as often as the profile demands
+    before the search ended at a failure of another rule. It violates if a failure of the level names it.
     """
 
     fired: int
     verdict: Verdict
 
     def to_json(self) -> dict[str, Any]:
-        """Its object in the contract."""
+        """Return the object in `--json`."""
         return {"fired": self.fired, "verdict": self.verdict.value}
 
     def past_known(self) -> RuleReport:
-        """The same, where what broke the rule is known."""
+        """Return the same report if the failure that broke the rule is known."""
         return self._replace(verdict=Verdict.NOTHING_CHECKED) if self.verdict is Verdict.VIOLATES else self
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> RuleReport:
-        """The rule of such an object."""
+        """Read the rule from such an object."""
         return cls(value["fired"], Verdict(value["verdict"]))
 
 
 @dataclass(frozen=True, slots=True)
 class RunMetadata:
-    """How a run was made: what gives the same cases again, with what, and how long it took."""
+    """The metadata of a run: what repeats the same cases, the versions in use, and the duration."""
 
     seed: int
     profile: str
@@ -71,16 +72,16 @@ class RunMetadata:
     seconds: float | None = field(default=None, compare=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Its keys in the contract."""
+        """Return the keys in `--json`."""
         value = asdict(self)
         return {name: part for name, part in value.items() if part is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class LevelReport:
-    """One level: what was judged, the verdict, and the operations that the subject does not offer.
+    """One level: the counts, the verdict, and the operations that the subject does not offer.
 
-    `rules`: those that fired or that a failure names.
+    `rules` holds those that fired or that a failure names.
     """
 
     examples: int = 0
@@ -92,7 +93,7 @@ class LevelReport:
     seconds: float | None = field(default=None, compare=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Its object in the contract."""
+        """Return the object in `--json`."""
         return {
             "examples": self.examples,
             "steps": self.steps,
@@ -105,19 +106,20 @@ class LevelReport:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> LevelReport:
-        """The level of such an object."""
+        """Read the level from such an object."""
         threads = _read_fields(ThreadCounts, value) if "histories" in value else None
         judged = Verdict(value["verdict"])
-        rules = {rule: RuleReport.from_json(told) for rule, told in value.get("rules", {}).items()}
+        rules = {rule: RuleReport.from_json(item) for rule, item in value.get("rules", {}).items()}
         missing = tuple(value["missing"])
         return cls(value["examples"], value["steps"], judged, missing, threads, rules, value.get("seconds"))
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """A run of one subject; `source` is what it says of itself. `rules`: how often each fired; `cells` the same.
+    """The report of a run of one subject; `source` is what the subject says of its own sources.
 
-    `about` None: who runs it has not told how.
+    `rules` and `cells` count how often each rule and each decision-table entry was exercised. `about` is None if the
+    caller has not added the metadata.
     """
 
     subject: str
@@ -130,13 +132,29 @@ class RunReport:
     skipped: tuple[Skip, ...]
     about: RunMetadata | None = None
 
+    def merged_with(self, later: RunReport) -> RunReport:
+        """Return both rounds as one report: a level is judged by the first round that got through it."""
+        levels = {
+            name: later.levels[name] if judged.verdict is Verdict.VIOLATES else judged
+            for name, judged in self.levels.items()
+        }
+        failures = (*self.failures, *later.failures)
+        return replace(
+            self,
+            levels=levels,
+            rules={name: count + later.rules[name] for name, count in self.rules.items()},
+            cells={name: count + later.cells[name] for name, count in self.cells.items()},
+            failures=tuple(sorted(failures, key=lambda failure: failure.failing_case is None)),
+            skipped=(*later.skipped, *(one for one in self.skipped if one not in later.skipped)),
+        )
+
     @property
     def verdict(self) -> Verdict:
         """The verdict of all levels."""
         return errors.combine_verdicts(level.verdict for level in self.levels.values())
 
     def to_json(self) -> dict[str, Any]:
-        """What `--json` prints."""
+        """Return what `--json` prints."""
         return {
             "schema": SCHEMA,
             "subject": self.subject,
@@ -153,16 +171,13 @@ class RunReport:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> RunReport:
-        """The report of such an object, in which what tells of single rules and failures may be absent.
-
-        It is one that fits `SHAPE`.
-        """
+        """Read the report from an object that fits `REPORT_SHAPE`. Details of rules and failures may be absent."""
         return cls(
             value["subject"],
             value.get("source"),
             value["system"],
             {name: LevelReport.from_json(level) for name, level in value["levels"].items()},
-            {rule: told["fired"] for rule, told in value.get("rules", {}).items()},
+            {rule: item["fired"] for rule, item in value.get("rules", {}).items()},
             dict(value.get("cells", {})),
             tuple(Failure.from_json(failure) for failure in value.get("failures", ())),
             tuple(Skip(skip["what"], skip["reason"]) for skip in value.get("skipped", ())),
@@ -184,7 +199,7 @@ METADATA_SHAPE: Final = {
     "seed": {"type": "integer"},
     **{"profile": TEXT, "engine": TEXT, "versions": mapping_shape(TEXT), "seconds": SECONDS_SHAPE},
 }
-"""The keys of `About`, as JSON Schema; every result may have them."""
+"""The keys of `RunMetadata` as JSON Schema; every result may have them."""
 
 REPORT_SHAPE: Final = object_shape(
     {
@@ -199,16 +214,16 @@ REPORT_SHAPE: Final = object_shape(
     },
     *("rules", "cells", "failures", "skipped", *METADATA_SHAPE),
 )
-"""What `RunReport.from_json` reads, as JSON Schema."""
+"""The JSON Schema of what `RunReport.from_json` reads."""
 
 
 def _read_metadata(value: Mapping[str, Any]) -> RunMetadata | None:
-    """How the run was made, where it is told whole."""
+    """Read the metadata of the run, if it is complete."""
     if not value.keys() >= {"seed", "profile", "engine", "versions"}:
         return None
     return RunMetadata(value["seed"], value["profile"], value["engine"], value["versions"], value.get("seconds"))
 
 
 def _read_fields(kind: Any, value: Mapping[str, Any]) -> Any:
-    """The dataclass of the keys that are its fields."""
+    """Build a dataclass from the keys that are its fields."""
     return kind(**{name: value[name] for name in kind.__dataclass_fields__})

@@ -1,4 +1,9 @@
-"""From what a user names to a subject."""
+"""Find the subject that a user means.
+
+A `SubjectChoice` holds the words of the command line: a command, the name of a released jar, a Python class as
+MODULE:CLASS, the reference, our fast cache, or a seeded fault. `resolve_subject` opens it. It imports the system of
+the subject and no other.
+"""
 
 from __future__ import annotations
 
@@ -6,33 +11,34 @@ import shlex
 import sys
 from typing import Final, NamedTuple
 
-from entrycache_conformance.java.driver import is_released, released_command
-from entrycache_conformance.java.releases import example_subjects
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.processes import StderrListener
 from entrycache_conformance.subjects.python_subject import open_python_subject
-from entrycache_conformance.systems import SYSTEMS, system_named
-from entrycache_conformance.systems.reference import reference_subject
+from entrycache_conformance.systems import BUILT, SYSTEMS, system_named, system_of_fault
+from entrycache_conformance.systems.reference import REFERENCE_NAME, reference_subject
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.subject import InProcessSubject, TestedSubject, open_local_subject
 from entrycache_protocol.system import AnySystem
 
+OWN_NAMES: Final = frozenset({REFERENCE_NAME, "fast"})
+"""The subjects that every system, or nearly every one, has under the same name."""
+
 TIMEOUT_SECONDS: Final = 10.0
-"""How long an answer may take where nobody says otherwise."""
+"""The default time-out of an answer."""
 
 
 class SubjectChoice(NamedTuple):
-    """What the command line says of the subject; `heard` is told what a child process writes to stderr."""
+    """The subject as the command line names it. `on_stderr` receives what a child process writes to stderr."""
 
     name: str | None
     command: str | None = None
     classpath: str | None = None
     system: str | None = None
     timeout_seconds: float = TIMEOUT_SECONDS
-    heard: StderrListener | None = None
+    on_stderr: StderrListener | None = None
 
     def typed(self) -> str:
-        """The choice as it is typed, to be pasted into a shell."""
+        """Return the choice as shell text, ready to be pasted."""
         parts = [] if self.name is None else [self.name]
         for option, value in (("command", self.command), ("classpath", self.classpath), ("system", self.system)):
             parts += [] if value is None else [f"--{option}", value]
@@ -41,24 +47,40 @@ class SubjectChoice(NamedTuple):
         return shlex.join(parts)
 
 
+def _examples() -> tuple[str, ...]:
+    from entrycache_conformance.java.releases import example_subjects  # noqa: PLC0415 - only messages need it
+
+    return example_subjects()
+
+
+def _is_released(name: str) -> bool:
+    """Return whether a name means a released jar, such as ``pulsar:4.2.4``."""
+    family, colon, _ = name.partition(":")
+    return bool(colon) and any(family in built.families.values() for built in BUILT.values())
+
+
 def subject_names() -> str:
-    """The subjects that have a name of their own."""
-    own = f"reference, fast, {', '.join(example_subjects())}, a class of yours as MODULE:CLASS"
-    return f"{own}, or a planted fault (entrycache museum lists them)"
+    """Return the list of subject names for a message."""
+    own = f"reference, fast, {', '.join(_examples())}, a class of yours as MODULE:CLASS"
+    return f"{own}, or a seeded fault (entrycache faults lists them)"
 
 
 def open_in_process(name: str, system: str | None = None) -> InProcessSubject | None:
-    """The subject of this process that has this name, if any; one that several systems have is of the first.
+    """Open the subject of this name in this process; None if there is none.
+
+    Without `system`, a name that several systems have means the first of them.
 
     Raises:
         UsageError: there is no such system.
     """
-    asked = SYSTEMS.values() if system is None else (system_named(system),)
-    return next((found for each in asked if (found := _open_in_system(each, name)) is not None), None)
+    if system is None and name not in OWN_NAMES:
+        return _open_in_system(system_of_fault(name), name)
+    systems = SYSTEMS.values() if system is None else (system_named(system),)
+    return next((subject for each in systems if (subject := _open_in_system(each, name)) is not None), None)
 
 
 def _open_in_system(system: AnySystem, name: str) -> InProcessSubject | None:
-    if name == "reference":
+    if name == REFERENCE_NAME:
         return reference_subject(system)
     own = system.fast if name == "fast" else system.faults.get(name)
     if own is not None:
@@ -69,22 +91,20 @@ def _open_in_system(system: AnySystem, name: str) -> InProcessSubject | None:
 
 
 def is_seeded_fault(name: str) -> bool:
-    """Whether this is the name of a planted fault."""
-    return any(
-        name in each.faults or (each.histories is not None and name in each.histories.faults)
-        for each in SYSTEMS.values()
-    )
+    """Return whether this is the name of a seeded fault."""
+    system = system_of_fault(name)
+    return name in system.faults or (system.histories is not None and name in system.histories.faults)
 
 
 def is_own_subject(name: str) -> bool:
-    """Whether this is a subject of our own, whose version is that of this package."""
-    return name in {"reference", "fast"} or is_seeded_fault(name)
+    """Return whether this is a subject of our own, which has the version of this package."""
+    return name in OWN_NAMES or is_seeded_fault(name)
 
 
 def resolve_subject(choice: SubjectChoice) -> TestedSubject:
-    """The subject that is meant; the caller closes it.
+    """Open the subject that is meant; the caller closes it.
 
-    Planted faults run behind the protocol, because some of them never answer.
+    Seeded faults run in a child process, because some of them never answer.
 
     Raises:
         UsageError: no such subject, or options that do not go together.
@@ -96,20 +116,22 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
         if choice.classpath is not None:
             raise UsageError("--command and --classpath do not go together")
         argv = _split_command(choice.command)
-        return Child(argv, choice.system, choice.timeout_seconds, name, heard=choice.heard)
+        return Child(argv, choice.system, choice.timeout_seconds, name, on_stderr=choice.on_stderr)
     if name is None:
         raise UsageError(f"no subject was named; expected --command CMD, or one of {subject_names()}")
-    if is_released(name):
+    if _is_released(name):
+        from entrycache_conformance.java.driver import released_command  # noqa: PLC0415 - only released jars need Java
+
         argv = released_command(name, choice.classpath)
-        return Child(argv, choice.system, choice.timeout_seconds, name, prerequisites=True, heard=choice.heard)
+        return Child(argv, choice.system, choice.timeout_seconds, name, prerequisites=True, on_stderr=choice.on_stderr)
     if choice.classpath is not None:
-        raise UsageError(f"--classpath goes with a released jar such as {example_subjects()[0]}, not with {name!r}")
-    if is_seeded_fault(name):
-        argv = [sys.executable, "-m", "entrycache_cli", "serve", name]
-        return Child(argv, choice.system, choice.timeout_seconds, name, heard=choice.heard)
+        raise UsageError(f"--classpath goes with a released jar such as {_examples()[0]}, not with {name!r}")
     module, _, in_module = name.partition(":")
     if in_module.isidentifier():
         return _open_python_subject(module, in_module, choice.system)
+    if is_seeded_fault(name):
+        argv = [sys.executable, "-m", "entrycache_cli", "serve", name]
+        return Child(argv, choice.system, choice.timeout_seconds, name, on_stderr=choice.on_stderr)
     subject = open_in_process(name, choice.system)
     if subject is None and name == "fast":
         raise UsageError(f"{choice.system} has no fast cache; entrycache subjects lists what can be tested")

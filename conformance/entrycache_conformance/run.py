@@ -1,11 +1,19 @@
-"""One conformance run: every level of a system, judged on what the subject declares."""
+"""One conformance run: judge every requested level of a system on what the subject declares.
+
+For each level, data flows one way: `search` finds a failing case, `shrink` shortens and confirms it, `explain` names
+the rules that it breaks, and the result goes into the report. Before the search the run checks itself on a reference
+that is broken on purpose, and plays the cases of findings. A clean run must also have exercised enough rules.
+
+`conform` takes a subject and `Options` and returns a `RunReport`. `conform_to_rules` restricts a run to some rules: it
+repeats the run without the operations that showed failures of other rules.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -19,13 +27,13 @@ from entrycache_conformance.finding_cases import (
     play_finding_cases,
     skipped_finding_cases,
 )
-from entrycache_conformance.history_run import conform_histories
-from entrycache_conformance.history_search import CONCURRENT_LEVEL
 from entrycache_conformance.judge import Coverage, Definition, run_reference
-from entrycache_conformance.levels import Profile, find_rare, rules_up_to
+from entrycache_conformance.levels import CONCURRENT_LEVEL, Profile, find_rare, rules_up_to
 from entrycache_conformance.report import LevelReport, RuleReport, RunReport, Skip
 from entrycache_conformance.search import SearchResult, find_failure, search_random_cases
-from entrycache_conformance.shrink import TRY_SECONDS, limit_time
+from entrycache_conformance.shrink import TRY_SECONDS, shrink_and_confirm
+from entrycache_conformance.subjects.child import limit_time
+from entrycache_conformance.subjects.wrappers import without_operations
 from entrycache_conformance.systems.reference import open_broken_reference
 from entrycache_protocol.case import write_case
 from entrycache_protocol.declaration import Declaration
@@ -35,13 +43,21 @@ from entrycache_protocol.subject import FailingCase, FailureKind, TestedSubject
 from entrycache_reference.rules import Rule
 
 OTHER_SEEDS: Final = 3
-"""How many more searches look for an answer that a step without one hides."""
+"""The number of further searches for a wrong answer behind a step without an answer."""
+
+SELF_CHECK_EXAMPLES: Final = 300
+"""The number of cases in which a broken reference must be caught."""
+
+MAX_RULE_ROUNDS: Final = 6
+"""The number of runs without the operations that showed failures of other rules."""
 
 
 class Options(NamedTuple):
-    """What a run was asked for. `bulk_seconds` 0: Hypothesis alone. `first`: cases to play before a level's search.
+    """The options of a run.
 
-    `definition`: what each step of the reference is held to beside its laws, where the reference is the subject.
+    `failures` is the folder of case files. With `bulk_seconds` random cases follow the Hypothesis search of each level.
+    `first` are the cases to play before the search of their level. A `definition` is checked at each step of the
+    reference beside its laws; it is for runs whose subject is the reference.
     """
 
     levels: tuple[str, ...]
@@ -54,15 +70,15 @@ class Options(NamedTuple):
 
 
 class SelfCheckFailed(InternalError):
-    """The run did not catch a subject that is broken on purpose: nothing it says could be believed."""
+    """The error of a run that missed a subject that is broken on purpose: nothing it reports would be credible."""
 
 
 Notify = Callable[[str, int, int], None]
-"""Told the level, the examples judged so far and those wanted; 0: none is, what differs is being shortened."""
+"""A callback that takes a level, the examples judged so far, and those wanted (0 while a failure is shortened)."""
 
 
 class LevelResult(NamedTuple):
-    """What one level adds to a run; `hung`: a case of it never ended."""
+    """The result of one level. `hung` says that one of its cases never ended."""
 
     level: LevelReport
     failures: tuple[Failure, ...] = ()
@@ -76,7 +92,7 @@ def conform(subject: TestedSubject, options: Options, notify: Notify = lambda le
     Raises:
         BrokenSubject: the subject does not speak the protocol.
         SelfCheckFailed: our error.
-        Stopped: with the report of the levels that were judged.
+        Interrupted: with the report of the levels that were judged.
     """
     coverage = Coverage(definition=options.definition)
     parts: dict[str, LevelResult] = {}
@@ -87,7 +103,7 @@ def conform(subject: TestedSubject, options: Options, notify: Notify = lambda le
 def _judge_levels(
     subject: TestedSubject, options: Options, coverage: Coverage, parts: dict[str, LevelResult], notify: Notify
 ) -> RunReport:
-    """The same; a level that was judged is entered into `parts`."""
+    """Judge the levels one after the other and enter each result into `parts`."""
     for level in options.levels:
         if level != CONCURRENT_LEVEL:
             hung = any(part.hung for part in parts.values())
@@ -108,39 +124,41 @@ def _judge_levels(
 
 
 def _unrestartable_level(
-    unasked: LevelReport, level: str, error: RestartError, parts: Mapping[str, LevelResult]
+    unplayed: LevelReport, level: str, error: RestartError, parts: Mapping[str, LevelResult]
 ) -> LevelResult:
-    """A level for which the subject could not be started again; what earlier levels have found is told all the same.
+    """Return the result of a level for which the subject could not restart, so that earlier failures are reported.
 
     Raises:
-        NotAgain: they have found nothing.
+        RestartError: the earlier levels have no failures.
     """
     if not any(part.failures for part in parts.values()):
         raise error
-    return LevelResult(unasked, skipped=(Skip(f"level {level}", str(error)),))
+    return LevelResult(unplayed, skipped=(Skip(f"level {level}", str(error)),))
 
 
 def _judge_histories(subject: TestedSubject, options: Options, coverage: Coverage, notify: Notify) -> LevelResult:
-    """The level of threads."""
-    begun = time.monotonic()
-    threaded = conform_histories(
+    """Judge the level of several threads."""
+    from entrycache_conformance.histories import conform_histories  # noqa: PLC0415 - only this level needs it
+
+    started_at = time.monotonic()
+    histories = conform_histories(
         subject,
         options.profile.examples,
         options.seed,
         options.failures,
         lambda done, wanted: notify(CONCURRENT_LEVEL, done, wanted),
     )
-    coverage.fired.update(threaded.fired)
-    met = Coverage(fired=dict(threaded.fired))
-    rules = judge_rules(met, threaded.level.verdict, threaded.failures, options.profile)
-    level = replace(threaded.level, rules=rules, seconds=seconds_since(begun))
-    return LevelResult(level, threaded.failures, threaded.skipped)
+    coverage.fired.update(histories.fired)
+    covered = Coverage(fired=dict(histories.fired))
+    rules = judge_rules(covered, histories.level.verdict, histories.failures, options.profile)
+    level = replace(histories.level, rules=rules, seconds=seconds_since(started_at))
+    return LevelResult(level, histories.failures, histories.skipped)
 
 
 def _partial_report(
     subject: TestedSubject, coverage: Coverage, parts: Mapping[str, LevelResult], levels: Sequence[str]
 ) -> RunReport:
-    """The report of a run whose other levels are not judged, so that it conforms in nothing as a whole."""
+    """Return the report of an interrupted run, which does not conform as a whole: its other levels are not judged."""
     unjudged = [level for level in levels if level not in parts]
     skipped = [skip for part in parts.values() for skip in part.skipped]
     skipped += [Skip(f"level {level}", "stopped before it was judged") for level in unjudged]
@@ -152,8 +170,8 @@ def _build_report(
     subject: TestedSubject, coverage: Coverage, parts: Mapping[str, LevelResult], skipped: Sequence[Skip]
 ) -> RunReport:
     declaration = subject.declaration
-    masks = sorted(declaration.findings.items())
-    skipped = [*skipped, *(Skip(what, f"masked by the finding {finding}") for what, finding in masks)]
+    waivers = sorted(declaration.findings.items())
+    skipped = [*skipped, *(Skip(what, f"masked by the finding {finding}") for what, finding in waivers)]
     laws = declaration.system.laws
     return RunReport(
         subject=subject.name,
@@ -170,94 +188,102 @@ def _build_report(
 def _judge_level(
     subject: TestedSubject, level: str, options: Options, coverage: Coverage, notify: Notify, hung: bool
 ) -> LevelResult:
-    """One level, where it can be asked; `hung`: a case of an earlier level never ended."""
+    """Judge one level, if the subject offers something of it. `hung`: a case of an earlier level never ended."""
     declaration = subject.declaration
     wanted = declaration.system.ops_up_to(level)
-    unasked = _unplayed_level(declaration, level)
+    unplayed = _unplayed_level(declaration, level)
     if hung:
         reason = "a run of an earlier level never ended, and this level plays its operations too"
-        return LevelResult(unasked, skipped=(Skip(f"level {level}", reason),))
+        return LevelResult(unplayed, skipped=(Skip(f"level {level}", reason),))
     if not declaration.system.own_ops(level) & declaration.ops:
         return LevelResult(
-            unasked, skipped=(Skip(f"level {level}", "the subject declares no operation of this level"),)
+            unplayed, skipped=(Skip(f"level {level}", "the subject declares no operation of this level"),)
         )
     menu = declaration.system.cases.menu([name for name in wanted if name in declaration.ops], level)
     if not run_self_check(declaration, menu, options.seed):
         reason = (
-            "the operations that the subject declares of this level are never asked without others, or tell nothing"
+            "the operations of this level that the subject declares are never played without others, or answer nothing"
         )
-        return LevelResult(unasked, skipped=(Skip(f"level {level}", reason),))
-    met = Coverage(definition=coverage.definition)
-    begun = time.monotonic()
-    own = play_finding_cases(subject, options.first, level)
-    if own.failing:
-        return _report_finding_cases(subject, level, own, options, unasked, begun)
-    found = _search_level(subject, level, menu, options, met, notify)
-    coverage.add_all(met)
-    judged = replace(unasked, examples=met.examples, steps=met.steps)
-    reasons = Counter(run.reason for run in found.skipped)
+        return LevelResult(unplayed, skipped=(Skip(f"level {level}", reason),))
+    covered = Coverage(definition=coverage.definition)
+    started_at = time.monotonic()
+    finding_results = play_finding_cases(subject, options.first, level)
+    if finding_results.failing:
+        return _report_finding_cases(subject, level, finding_results, options, unplayed, started_at)
+    search = _search_level(subject, level, menu, options, covered, notify)
+    coverage.add_all(covered)
+    judged = replace(unplayed, examples=covered.examples, steps=covered.steps)
+    reasons = Counter(run.reason for run in search.skipped)
     skipped = tuple(Skip(f"{level}: {count} runs", reason) for reason, count in sorted(reasons.items()))
-    skipped += own.skipped
-    if found.failure is None:
+    skipped += finding_results.skipped
+    failure = None if search.failure is None else shrink_and_confirm(subject, search.failure)
+    if failure is None:
         verdict = Verdict.CONFORMS if judged.examples else Verdict.NOTHING_CHECKED
-        rules = judge_rules(met, verdict, (), options.profile)
-        return LevelResult(replace(judged, verdict=verdict, rules=rules, seconds=seconds_since(begun)), skipped=skipped)
-    # What answers says more than silence, so it stands first.
-    shown = (_search_behind_silence(subject, menu, found.failure, options), found.failure)
+        rules = judge_rules(covered, verdict, (), options.profile)
+        return LevelResult(
+            replace(judged, verdict=verdict, rules=rules, seconds=seconds_since(started_at)), skipped=skipped
+        )
+    # A wrong answer says more than a missing one, so it comes first.
+    failing_cases = (_search_behind_silence(subject, menu, failure, options), failure)
     failures = tuple(
-        write_failure(subject, failing, options.failures, level) for failing in shown if failing is not None
+        write_failure(subject, failing, options.failures, level) for failing in failing_cases if failing is not None
     )
-    hung = any(failing is not None and is_hang(failing) for failing in shown)
-    rules = judge_rules(met, Verdict.VIOLATES, failures, options.profile)
-    judged = replace(judged, verdict=Verdict.VIOLATES, rules=rules, seconds=seconds_since(begun))
+    hung = any(failing is not None and is_hang(failing) for failing in failing_cases)
+    rules = judge_rules(covered, Verdict.VIOLATES, failures, options.profile)
+    judged = replace(judged, verdict=Verdict.VIOLATES, rules=rules, seconds=seconds_since(started_at))
     return LevelResult(judged, failures, skipped, hung)
 
 
 def _unplayed_level(declaration: Declaration, level: str) -> LevelReport:
-    """A level of which nothing was asked."""
+    """Return the report of a level that was not played."""
     wanted = declaration.system.ops_up_to(level)
     return LevelReport(missing=tuple(name for name in wanted if name not in declaration.ops))
 
 
 def _report_finding_cases(
-    subject: TestedSubject, level: str, own: FindingCaseResults, options: Options, unasked: LevelReport, begun: float
+    subject: TestedSubject,
+    level: str,
+    finding_results: FindingCaseResults,
+    options: Options,
+    unplayed: LevelReport,
+    started_at: float,
 ) -> LevelResult:
-    """A level at which cases of findings differ: what a search would find beside them is not looked for."""
+    """Return the result of a level at which cases of findings differ. Such a level is not searched."""
     failures = tuple(
         replace(write_failure(subject, failing, options.failures, level), finding=finding)
-        for finding, failing in own.failing
+        for finding, failing in finding_results.failing
     )
     rules = judge_rules(Coverage(), Verdict.VIOLATES, failures, options.profile)
-    steps = sum(len(failing.case.steps) for _, failing in own.failing)
-    judged = replace(unasked, examples=len(failures), steps=steps, verdict=Verdict.VIOLATES, rules=rules)
-    hung = any(is_hang(failing) for _, failing in own.failing)
-    return LevelResult(replace(judged, seconds=seconds_since(begun)), failures, own.skipped, hung)
+    steps = sum(len(failing.case.steps) for _, failing in finding_results.failing)
+    judged = replace(unplayed, examples=len(failures), steps=steps, verdict=Verdict.VIOLATES, rules=rules)
+    hung = any(is_hang(failing) for _, failing in finding_results.failing)
+    return LevelResult(replace(judged, seconds=seconds_since(started_at)), failures, finding_results.skipped, hung)
 
 
-def seconds_since(begun: float) -> float:
-    """The seconds since then, to the millisecond."""
-    return round(time.monotonic() - begun, 3)
+def seconds_since(started_at: float) -> float:
+    """Return the seconds since `begun`, to the millisecond."""
+    return round(time.monotonic() - started_at, 3)
 
 
 def is_hang(failure: FailingCase) -> bool:
-    """Whether the failing run never ended: finding that again would cost its time-outs again."""
+    """Return whether the failing run never ended. Finding it again would cost its time-outs again."""
     failed = failure.difference.failed
     return failed is not None and failed.trouble is FailureKind.HANG
 
 
 def run_self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> bool:
-    """Catch a reference that is broken on purpose, with the very operations of this run, or stop.
+    """Check that the search catches a reference that is broken on purpose, with the operations of this run.
 
-    Whether there was anything to catch: with some operations alone no answer can be wrong.
+    Return whether there was anything to catch: some operations alone allow no wrong answer.
 
     Raises:
-        SelfCheckFailed: it was not caught.
+        SelfCheckFailed: the search did not catch it.
     """
     last = max(declaration.system.levels.index(declaration.system.ops[name].level) for name in menu)
     own = declaration.system.own_ops(declaration.system.levels[last])
     for name in dict.fromkeys(name for name in menu if name in own or own.isdisjoint(menu)):
         broken = open_broken_reference(declaration, name)
-        if find_failure(broken, menu, 300, seed, Coverage(), shrinks=False).failure is not None:
+        if find_failure(broken, menu, SELF_CHECK_EXAMPLES, seed, Coverage()).failure is not None:
             return True
         if broken.lies:
             raise SelfCheckFailed("a subject that is broken on purpose was not caught; this run would prove nothing")
@@ -267,37 +293,38 @@ def run_self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> 
 def _search_level(
     subject: TestedSubject, level: str, menu: Sequence[str], options: Options, coverage: Coverage, notify: Notify
 ) -> SearchResult:
-    """A search first, smaller ones of themes, then, where asked for, seeded cases for that many seconds."""
+    """Search with the default workload profile, then with further profiles, then with random cases if requested."""
     wanted = options.profile.examples
 
     def progress(count: int) -> None:
         notify(level, coverage.examples + count, wanted if count else 0)
 
-    found = find_failure(subject, menu, wanted, options.seed, coverage, progress)
+    result = find_failure(subject, menu, wanted, options.seed, coverage, progress)
     for theme, one_to in subject.declaration.system.cases.extra_themes.items():
-        if found.failure is None:
+        if result.failure is None:
             more = find_failure(
                 subject, menu, profile_case_count(wanted, one_to), options.seed, coverage, progress, theme
             )
-            found = SearchResult(more.failure, found.skipped + more.skipped)
-    if found.failure is None and options.bulk_seconds > 0:
+            result = SearchResult(more.failure, result.skipped + more.skipped)
+    if result.failure is None and options.bulk_seconds > 0:
         end = time.monotonic() + options.bulk_seconds
         more = search_random_cases(subject, menu, options.seed, coverage, lambda: time.monotonic() >= end, progress)
-        found = SearchResult(more.failure, found.skipped + more.skipped)
-    return found
+        result = SearchResult(more.failure, result.skipped + more.skipped)
+    return result
 
 
 def profile_case_count(examples: int, one_to: int) -> int:
-    """How many cases of a theme there are beside so many usual ones, one to so many."""
+    """Return the number of cases of a further workload profile: one to every `one_to` usual examples."""
     return max(1, examples // one_to)
 
 
 def _search_behind_silence(
     subject: TestedSubject, menu: Sequence[str], failure: FailingCase, options: Options
 ) -> FailingCase | None:
-    """A difference that a step without an answer hides: the level once more without that operation.
+    """Return a wrong answer that a step without an answer hides, if there is one.
 
-    Where that finds none that answers, other seeds are tried with all operations: this one may answer wrongly too.
+    Search the level once more without the operation that gives no answer. If that finds no wrong answer, try other
+    seeds with all operations, because the silent operation may answer wrongly too.
     """
     if not failure.difference.is_silent or not failure.case.steps:
         return None
@@ -305,20 +332,21 @@ def _search_behind_silence(
     rest = [name for name in menu if name != silent]
     examples = options.profile.examples
     with limit_time(subject, TRY_SECONDS) if is_hang(failure) else nullcontext():
-        behind = find_failure(subject, rest, examples, options.seed, Coverage()).failure if rest else None
+        other = find_failure(subject, rest, examples, options.seed, Coverage()).failure if rest else None
+        behind = None if other is None else shrink_and_confirm(subject, other)
         if behind is not None and not behind.difference.is_silent:
             return behind
         for seed in range(options.seed + 1, options.seed + 1 + OTHER_SEEDS):
-            found = find_failure(subject, menu, examples, seed, Coverage(), shrinks=False).failure
-            if found is not None and not found.difference.is_silent:
-                return find_failure(subject, menu, examples, seed, Coverage()).failure
+            other = find_failure(subject, menu, examples, seed, Coverage()).failure
+            if other is not None and not other.failing.difference.is_silent:
+                return shrink_and_confirm(subject, other)
     return None if behind is not None and is_hang(behind) else behind
 
 
 def _check_minimums(
     declaration: Declaration, parts: dict[str, LevelResult], options: Options, coverage: Coverage
 ) -> list[Skip]:
-    """A clean run that met too little has checked nothing: the last level that conformed says so."""
+    """Turn the last conforming level into `nothing-checked` if a clean run exercised some rules too rarely."""
     conforming = [level for level, part in parts.items() if part.level.verdict is Verdict.CONFORMS]
     if not conforming or any(part.level.verdict is Verdict.VIOLATES for part in parts.values()):
         return []
@@ -336,51 +364,116 @@ def _check_minimums(
     return [Skip(f"level {level}", f"the run met too seldom: {', '.join(few)}")]
 
 
-# --- written
-# A failure that a search has found, with its rules and its case file; and the verdict of each rule at a level.
-
-
 def explain_failure(subject: TestedSubject, failing: FailingCase) -> tuple[Rule, ...]:
-    """The rules that a failure breaks, the likeliest first."""
+    """Return the rules that a failure breaks, the likeliest first."""
     return explain_difference(subject, failing.case, failing.steps, failing.difference)
 
 
 def rules_at_level(level: str, failing: FailingCase, rules: Sequence[Rule]) -> Sequence[Rule]:
-    """Those of the rules that a case of this level can be about; where there is none, the rule of its operation."""
-    system, met = failing.case.system, Coverage()
+    """Return those of the rules that a case of this level can be about, or else the rule of the failing operation."""
+    system, coverage = failing.case.system, Coverage()
     if level == system.levels[-1] or failing.difference.is_silent:
         return rules
-    run_reference(dataclasses.replace(failing.case, earlier=()), met)
-    if all(met.fired.get(rule) for rule in rules):
+    run_reference(dataclasses.replace(failing.case, earlier=()), coverage)
+    if all(coverage.fired.get(rule) for rule in rules):
         return rules
     own: Rule = type(failing.case.steps[failing.difference.at]).rule if failing.case.steps else rules[0]
     return rules_up_to(system, level, rules) or [own]
 
 
 def write_failure(subject: TestedSubject, failing: FailingCase, folder: Path, level: str) -> Failure:
-    """A failure with its rules, and the case file that replays it."""
+    """Write the case file that replays a failure, and return the failure with its rules."""
     rules = tuple(rule.value for rule in rules_at_level(level, failing, explain_failure(subject, failing)))
     path, unwritten = try_write(lambda: write_case(failing.as_reported(rules), folder, rules[0].lower()))
     return dataclasses.replace(Failure.of(failing, rules, path, unwritten), level=level)
 
 
 def judge_rules(
-    met: Coverage, verdict: Verdict, failures: Sequence[Failure], profile: Profile
+    coverage: Coverage, verdict: Verdict, failures: Sequence[Failure], profile: Profile
 ) -> dict[str, RuleReport]:
-    """The verdict of each rule that fired at a level, or that a failure of it names; see `RuleReport`."""
+    """Return the verdict of each rule that fired at a level or that one of its failures names (see `RuleReport`)."""
     named = dict.fromkeys(rule for failure in failures for rule in failure.rules)
-    fired = {rule.value: count for rule, count in met.fired.items() if count}
+    fired = {rule.value: count for rule, count in coverage.fired.items() if count}
     enough = 1 if verdict is Verdict.CONFORMS else max(1, profile.rule_minimum)
 
     def judged(rule: str) -> RuleReport:
         count = fired.get(rule, 0)
-        found = Verdict.CONFORMS if count >= enough else Verdict.NOTHING_CHECKED
-        return RuleReport(count, Verdict.VIOLATES if rule in named else found)
+        clean = Verdict.CONFORMS if count >= enough else Verdict.NOTHING_CHECKED
+        return RuleReport(count, Verdict.VIOLATES if rule in named else clean)
 
     return {rule: judged(rule) for rule in sorted({*fired, *named}, key=rule_order)}
 
 
 def rule_order(rule: str) -> tuple[str, int]:
-    """The themes of rules by name, the rules of one by number."""
+    """Return the sort key of a rule: its family by name, then its number."""
     theme, _, number = rule.rpartition("-")
     return theme, int(number)
+
+
+def conform_to_rules(subject: TestedSubject, rules: Collection[str], options: Options, notify: Notify) -> RunReport:
+    """Judge a subject by these rules alone. A failure counts if it may break one of them.
+
+    A level conforms if every requested rule that can fire there fired often enough. If its search ended at a failure
+    of another rule, the requested rules that had fired too rarely by then count as `nothing-checked`.
+    """
+    left_out: set[str] = set()
+    whole: RunReport | None = None
+    others: dict[str, Failure] = {}
+    for _ in range(MAX_RULE_ROUNDS):
+        narrowed = without_operations(subject, frozenset(left_out)) if left_out else subject
+        report = conform(narrowed, options, notify)
+        whole = report if whole is None else whole.merged_with(report)
+        beside = [failure for failure in report.failures if not set(failure.rules) & set(rules)]
+        others |= {failure.case: failure for failure in beside}
+        shown = {
+            type(case.steps[one.step]).name for one in beside if (case := one.failing_case) is not None and case.steps
+        }
+        rest = narrowed.declaration.ops - shown
+        if not shown or len(beside) < len(report.failures) or not rest or "insert" in shown:
+            break
+        left_out |= shown
+    assert whole is not None
+    return _restrict_report(whole, rules, tuple(others.values()), left_out)
+
+
+def _restrict_report(
+    report: RunReport, rules: Collection[str], others: Iterable[Failure], left_out: set[str]
+) -> RunReport:
+    """Restrict a report to these rules."""
+    files = {failure.case for failure in others}
+    failures = tuple(one for one in report.failures if one.case not in files)
+    skipped = [Skip(f"a failure of {one.rules[0]}", f"it was not requested; its case is {one.case}") for one in others]
+    skipped += [Skip(f"operation {name}", "left out after it had shown a failure of another rule") for name in left_out]
+    fired = {rule: count for rule, count in report.rules.items() if rule in rules}
+    named = {rule for failure in failures for rule in failure.rules}
+    unmet = [rule for rule, count in fired.items() if not count and rule not in named]
+    skipped += [Skip(rule, "it was requested, and no judged step exercised it") for rule in unmet]
+    levels = {name: restrict_level(level, rules) for name, level in report.levels.items()}
+    exercised = {name: level for name, level in levels.items() if level.rules}
+    skipped += [
+        Skip(f"level {name}", "it exercised none of the requested rules") for name in levels if name not in exercised
+    ]
+    levels = exercised or levels
+    if unmet:
+        levels = {name: _mark_unchecked(level) for name, level in levels.items()}
+    return replace(report, levels=levels, rules=fired, failures=failures, skipped=(*report.skipped, *skipped))
+
+
+def restrict_level(level: LevelReport, rules: Collection[str]) -> LevelReport:
+    """Restrict a level to these rules."""
+    restricted = {rule: report for rule, report in level.rules.items() if rule in rules}
+    return replace(level, rules=restricted, verdict=_verdict(level, restricted.values()))
+
+
+def _verdict(level: LevelReport, rules: Iterable[RuleReport]) -> Verdict:
+    """Return the verdict of the rules alone. A level that checked nothing as a whole has not checked them either."""
+    verdicts = {one.verdict for one in rules}
+    if Verdict.VIOLATES in verdicts:
+        return Verdict.VIOLATES
+    unchecked = level.verdict is Verdict.NOTHING_CHECKED or verdicts != {Verdict.CONFORMS}
+    return Verdict.NOTHING_CHECKED if unchecked else Verdict.CONFORMS
+
+
+def _mark_unchecked(level: LevelReport) -> LevelReport:
+    violates = level.verdict is Verdict.VIOLATES
+    return level if violates else replace(level, verdict=Verdict.NOTHING_CHECKED)

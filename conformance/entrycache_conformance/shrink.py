@@ -1,30 +1,190 @@
-"""Shrinking: what a failure does not need is left out; where runs get no answer, tries are few and short."""
+"""Shrink a failure to what it needs, and confirm it on fresh processes.
+
+A failure comes from the search as it was met (`RawFailure`). `shrink_failure` first drops whole steps, which is
+quick, then lets Hypothesis shrink the numbers that the rest is made of. A failure without an answer is shrunk by its
+steps alone, with few and short tries, because each try costs a time-out or a process.
+
+`confirm_failure` then plays the shortest case on a fresh process. A search plays thousands of runs on one process.
+Each run begins with an empty instance, but an implementation may keep something beside it (a static field, a pool).
+A failure that passes alone is therefore played again with all runs that its process had played before, and as much as
+possible is left out of both. The result says whether the failure is deterministic, needs earlier runs, or is flaky.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import math
+import random
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
-from entrycache_conformance.judge import Coverage, find_difference, judge, run_reference
-from entrycache_conformance.subjects.child import FreshSubject, find_child, play_fresh
+from entrycache_conformance.generate import CaseMaker, GeneratedCase, draw_own_constants
+from entrycache_conformance.judge import (
+    CommandStopped,
+    Coverage,
+    find_difference,
+    judge,
+    play_under_hypothesis,
+    run_reference,
+)
+from entrycache_conformance.search import RawFailure
+from entrycache_conformance.subjects.child import FreshSubject, earlier_runs, find_child, limit_time, play_fresh
 from entrycache_protocol.case import MAX_STEPS, Case
 from entrycache_protocol.errors import BrokenSubject, RestartError
 from entrycache_protocol.subject import Difference, FailedRun, FailingCase, FailureKind, RunResult, TestedSubject
 
 TRY_SECONDS: Final = 1.0
-"""The time-out of a try; the shortest case is confirmed under the full one."""
+"""The time-out of one try; the shortest case is confirmed under the full one."""
 
 UNANSWERED_TRIES: Final = 60
+"""The number of tries to shorten a case that gets no answer."""
+
 MAX_HANGS: Final = 12
-"""How many tries may hang."""
+"""The number of tries that may hang."""
+
+MAX_SHORTEN_TRIES: Final = 500
+"""The number of tries to drop steps that Hypothesis has left."""
+
+KEY: Final = b"entrycache"
+"""The key of the failing numbers in the database of Hypothesis."""
+
+PROCESS_TRIES: Final = 60
+"""The number of processes that are started to leave out runs, then steps of the last run, then steps before it."""
+
+MIN_TRIES_PER_RUN: Final = 4
+"""The least number of tries for one earlier run; with so many runs that each would get fewer, their steps stay."""
+
+CONFIRMATIONS: Final = 2
+"""The number of times that a failure must pass alone, and fail after earlier runs, to count as needing them."""
 
 
-def shrink_unanswered_case(subject: TestedSubject, case: Case, failed: FailedRun) -> tuple[Case, Difference]:
-    """The shortest case found that fails in the same way, and the difference at its last step."""
+def shrink_and_confirm(subject: TestedSubject, failure: RawFailure) -> FailingCase | None:
+    """Shrink a failure and confirm it. A failure that needs no confirmation is returned as it was shrunk.
+
+    If the subject ends meanwhile and does not start again, the failure is returned as the search met it.
+
+    Raises:
+        BrokenSubject: the subject does not speak the protocol.
+    """
+    difference = failure.failing.difference
+    if difference.failed is not None and difference.is_silent:
+        return _shrink_unanswered(subject, failure.failing.case, difference.failed)
+    try:
+        shortest = shrink_failure(subject, failure)
+    except RestartError as error:
+        return mark_unconfirmed(failure.failing, error)
+    return confirm_failure(subject, shortest, failure.origin)
+
+
+def shorten_and_confirm(subject: TestedSubject, failing: FailingCase, tries: int) -> FailingCase | None:
+    """Drop the unneeded steps of a failure whose case was given, and confirm it."""
+    origin = failing._replace(case=dataclasses.replace(failing.case, earlier=earlier_runs(subject, failing.case)))
+    differs = partial(find_difference, subject)
+    case, difference = shrink_case(failing.case, failing.difference, differs, tries)
+    return confirm_failure(subject, FailingCase(case, run_reference(case, Coverage()), difference), origin)
+
+
+class _NoAnswer(BaseException):
+    """A run without an answer: too expensive for Hypothesis to repeat, so it leaves Hypothesis at once."""
+
+    def __init__(self, case: Case, failed: FailedRun) -> None:
+        super().__init__(failed.message)
+        self.case = case
+        self.failed = failed
+
+
+class _ChoiceShrinker:
+    """The test that shrinking asks, and the last (so far the shortest) failure that it saw."""
+
+    def __init__(self, subject: TestedSubject, maker: CaseMaker) -> None:
+        self._subject = subject
+        self.maker = maker
+        self.failure: FailingCase | None = None
+
+    def fails(self, choices: Sequence[int]) -> bool:
+        """Return whether the case of these numbers differs."""
+        return self._differs(self.maker.from_choices(choices, Coverage()))
+
+    def fails_in_hypothesis(self, data: Any) -> bool:
+        """Return whether a case from Hypothesis differs."""
+        return self._differs(self.maker.from_hypothesis(data, Coverage()))
+
+    def _differs(self, generated: GeneratedCase) -> bool:
+        answer = play_under_hypothesis(self._subject, generated.case)
+        if isinstance(answer, FailedRun):
+            raise _NoAnswer(generated.case, answer)
+        difference = judge(generated.case, generated.steps, answer, self._subject.declaration)
+        if difference is not None:
+            self.failure = FailingCase(generated.case, generated.steps, difference)
+        return difference is not None
+
+
+def shrink_failure(subject: TestedSubject, failure: RawFailure) -> FailingCase | None:
+    """Drop whole steps, which is quick, then let Hypothesis shrink the numbers that are left."""
+    from hypothesis import HealthCheck, Phase, core, find, settings  # noqa: PLC0415 - slow to import
+    from hypothesis import strategies as st  # noqa: PLC0415
+    from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes  # noqa: PLC0415
+    from hypothesis.errors import HypothesisException  # noqa: PLC0415
+
+    shrinker = _ChoiceShrinker(subject, failure.maker)
+    database = InMemoryExampleDatabase()
+    options = settings(
+        max_examples=1,
+        derandomize=False,
+        database=database,
+        deadline=None,
+        phases=(Phase.reuse, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    try:
+        database.save(KEY + b".secondary", choices_to_bytes(_drop_unneeded_steps(shrinker, failure.choices)))
+        # a seed of `find` would keep it from the database, so its source of seeds begins anew
+        core.threadlocal._hypothesis_global_random = random.Random(0)
+        with draw_own_constants():
+            find(st.data(), shrinker.fails_in_hypothesis, settings=options, database_key=KEY)
+    except HypothesisException:
+        return _drop_last_steps(subject, failure.failing)
+    except _NoAnswer as unanswered:
+        return _shrink_unanswered(subject, unanswered.case, unanswered.failed)
+    except CommandStopped as stopped:
+        raise stopped.error from None
+    return _drop_last_steps(subject, shrinker.failure or failure.failing)
+
+
+def _drop_unneeded_steps(shrinker: _ChoiceShrinker, choices: Sequence[int]) -> tuple[int, ...]:
+    """Return the numbers without those of steps that the failure does not need."""
+    if not shrinker.fails(choices):
+        return tuple(choices)
+    before = shrinker.maker.choices_before_steps()
+
+    def joined(steps: Sequence[list[int]]) -> list[int]:
+        return [*before, *(choice for step in steps for choice in step)]
+
+    def fails(steps: Sequence[list[int]]) -> list[list[int]] | None:
+        return shrinker.maker.choices_by_step() if shrinker.fails(joined(steps)) else None
+
+    return tuple(joined(minimize_items(shrinker.maker.choices_by_step(), fails)))
+
+
+def _drop_last_steps(subject: TestedSubject, failure: FailingCase) -> FailingCase:
+    """Drop the unneeded steps that Hypothesis may have left."""
+    if failure.difference.is_silent:
+        return failure
+    differs = partial(find_difference, subject)
+    case, difference = shrink_case(failure.case, failure.difference, differs, MAX_SHORTEN_TRIES)
+    return FailingCase(case, run_reference(case, Coverage()), difference)
+
+
+def _shrink_unanswered(subject: TestedSubject, case: Case, failed: FailedRun) -> FailingCase:
+    """Return the shortest case found that fails in the same way, by leaving out ever smaller pieces."""
+    case, difference = _shrink_unanswered_case(subject, case, failed)
+    return FailingCase(case, run_reference(case, Coverage()), difference)
+
+
+def _shrink_unanswered_case(subject: TestedSubject, case: Case, failed: FailedRun) -> tuple[Case, Difference]:
+    """Return the shortest case found that fails in the same way, and the difference at its last step."""
     shortest = case
     if failed.trouble is FailureKind.ERRORED and failed.step is not None:
         shortest = dataclasses.replace(case, steps=case.steps[: failed.step + 1])
@@ -34,127 +194,27 @@ def shrink_unanswered_case(subject: TestedSubject, case: Case, failed: FailedRun
         nonlocal hangs
         if hangs >= MAX_HANGS:
             return None
-        again = _fails_alike(subject, shorter, failed)
+        again = _fails_the_same_way(subject, shorter, failed)
         hangs += again is not None and failed.trouble is FailureKind.HANG
         return again
 
     with limit_time(subject, TRY_SECONDS):
-        found = minimize_steps(shortest, fails, UNANSWERED_TRIES)
-        if found is not None and failed.trouble is FailureKind.ERRORED:
-            found = lower_counts(found[0], fails) or found
-            found = minimize_steps(found[0], fails, UNANSWERED_TRIES) or found
+        shortest_failing = minimize_steps(shortest, fails, UNANSWERED_TRIES)
+        if shortest_failing is not None and failed.trouble is FailureKind.ERRORED:
+            shortest_failing = lower_counts(shortest_failing[0], fails) or shortest_failing
+            shortest_failing = minimize_steps(shortest_failing[0], fails, UNANSWERED_TRIES) or shortest_failing
     confirmed = None
-    if found is not None:
+    if shortest_failing is not None:
         with limit_time(subject, math.inf) if failed.trouble is FailureKind.HANG else contextlib.nullcontext():
-            confirmed = _fails_alike(subject, found[0], failed)
-    shortest, why = confirmed or (case, failed)
-    difference = judge(shortest, run_reference(shortest, Coverage()), why, subject.declaration)
+            confirmed = _fails_the_same_way(subject, shortest_failing[0], failed)
+    shortest, failed = confirmed or (case, failed)
+    difference = judge(shortest, run_reference(shortest, Coverage()), failed, subject.declaration)
     assert difference is not None
     return shortest, difference
 
 
-def limit_time(subject: TestedSubject, seconds: float) -> contextlib.AbstractContextManager[None]:
-    """Meanwhile a run that hangs costs at most that long, once."""
-    child = find_child(subject)
-    return contextlib.nullcontext() if child is None else child.limit_time(seconds)
-
-
-Item = TypeVar("Item")
-
-
-def minimize_items(
-    items: Sequence[Item],
-    fails: Callable[[tuple[Item, ...]], Sequence[Item] | None],
-    budget: float = math.inf,
-    forwards: bool = False,
-) -> tuple[Item, ...]:
-    """The fewest items found that still fail: every way here to make a failing case shorter.
-
-    Pieces of half the items are left out, then of a quarter, down to single ones, until none can be; each time from
-    behind, or `forwards`. `fails` is told what is to be left and gives it back where that still fails, or what has
-    become of it; None where it does not. It is asked at most `budget` times.
-    """
-    kept = tuple(items)
-    piece = max(1, len(kept) // 2)
-    while budget > 0:
-        left_out = False
-        at = 0 if forwards else max(0, len(kept) - piece)
-        while budget > 0 and at < len(kept):
-            budget -= 1
-            fewer = fails(kept[:at] + kept[at + piece :])
-            is_fewer = fewer is not None and len(fewer) < len(kept)
-            if fewer is not None and is_fewer:
-                kept, left_out = tuple(fewer), True
-            if forwards:
-                at += 0 if is_fewer else piece
-            elif at == 0:
-                break
-            else:
-                at = max(0, min(at, len(kept)) - piece)
-        if piece == 1 and not left_out:
-            break
-        piece = max(1, piece // 2)
-    return kept
-
-
-Result = TypeVar("Result")
-
-
-def minimize_steps(
-    case: Case, fails: Callable[[Case], Result | None], tries: int, forwards: bool = False
-) -> Result | None:
-    """What `fails` says of the shortest case found; None where not even the case itself fails."""
-    found = fails(case)
-    if found is None:
-        return None
-
-    def fails_with(steps: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        nonlocal found
-        again = fails(dataclasses.replace(case, steps=steps))
-        found = found if again is None else again
-        return None if again is None else steps
-
-    minimize_items(case.steps, fails_with, tries, forwards)
-    return found
-
-
-def shrink_case(
-    case: Case,
-    difference: Difference,
-    differs: Callable[[Case], Difference | None],
-    tries: int,
-    forwards: bool = False,
-) -> tuple[Case, Difference]:
-    """The shortest case found that still differs, and its difference."""
-
-    def differing(shorter: Case) -> tuple[Case, Difference] | None:
-        again = differs(shorter)
-        return None if again is None else (shorter, again)
-
-    cut = dataclasses.replace(case, steps=case.steps[: difference.at + 1])
-    return minimize_steps(cut, differing, tries, forwards) or (case, difference)
-
-
-COUNT_ARGUMENTS: Final = ("expected_reads", "max_requeues", "fails")
-"""Arguments that ask for as many further steps as they say."""
-
-
-def lower_counts(case: Case, fails: Callable[[Case], Result | None]) -> Result | None:
-    """What `fails` says of the case with these counts at 1, each where it still fails; None where none can be."""
-    found = None
-    for at, step in enumerate(case.steps):
-        for name in COUNT_ARGUMENTS:
-            value = getattr(step, name, None)
-            if type(value) is int and value > 1:
-                steps = (*case.steps[:at], dataclasses.replace(step, **{name: 1}), *case.steps[at + 1 :])
-                less = dataclasses.replace(case, steps=steps)
-                again = fails(less)
-                if again is not None:
-                    case, step, found = less, steps[at], again
-    return found
-
-
-def _fails_alike(subject: TestedSubject, case: Case, failed: FailedRun) -> tuple[Case, FailedRun] | None:
+def _fails_the_same_way(subject: TestedSubject, case: Case, failed: FailedRun) -> tuple[Case, FailedRun] | None:
+    """Return the case and its failure, if the subject fails on it in the same way."""
     if case.system.cases.unsupported_reason(subject.declaration, case.config, case.steps):
         return None
     try:
@@ -166,68 +226,142 @@ def _fails_alike(subject: TestedSubject, case: Case, failed: FailedRun) -> tuple
     return None
 
 
-# --- settle
-# Whether a failure stands by itself, needs runs before it, or goes by chance: what is told has to fail again.
-#
-# A search plays thousands of runs on one process. Each begins with an empty instance; what an implementation keeps
-# beside it (a static field, a pool) reaches from one run into the next. So what a search has found is played once more on
-# a fresh process. Where it passes there, the run that differed first is taken again with all that its process had played
-# before, and as much as can be is left out of both.
-
-PROCESS_TRIES: Final = 60
-"""How many processes are begun to leave out runs, then steps of the last one, then steps of all before it."""
-
-MIN_TRIES_PER_RUN: Final = 4
-"""Of one run; where there are so many runs that each would get fewer, their steps stay."""
-
-CONFIRMATIONS: Final = 2
-"""How often a failure has to pass alone, and to fail after the runs before it, before it is said to need them."""
+Item = TypeVar("Item")
 
 
-def attach_earlier_runs(subject: TestedSubject, failing: FailingCase) -> FailingCase:
-    """The failure with all that its process has played before; it is told before anything else is played."""
-    child = find_child(subject)
-    before = () if child is None else child.lives.before(failing.case)
-    return failing._replace(case=dataclasses.replace(failing.case, earlier=before))
+def minimize_items(
+    items: Sequence[Item],
+    fails: Callable[[tuple[Item, ...]], Sequence[Item] | None],
+    budget: float = math.inf,
+    forwards: bool = False,
+) -> tuple[Item, ...]:
+    """Return the fewest items found that still fail. Everything here that shortens a case uses this function.
+
+    It leaves out pieces of half the items, then of a quarter, down to single items, from the end or `forwards`.
+    `fails` takes the items that are left. If they still fail it returns them, or what became of them, else None.
+    It is called at most `budget` times.
+    """
+    remaining = tuple(items)
+    piece = max(1, len(remaining) // 2)
+    while budget > 0:
+        left_out = False
+        at = 0 if forwards else max(0, len(remaining) - piece)
+        while budget > 0 and at < len(remaining):
+            budget -= 1
+            fewer = fails(remaining[:at] + remaining[at + piece :])
+            is_fewer = fewer is not None and len(fewer) < len(remaining)
+            if fewer is not None and is_fewer:
+                remaining, left_out = tuple(fewer), True
+            if forwards:
+                at += 0 if is_fewer else piece
+            elif at == 0:
+                break
+            else:
+                at = max(0, min(at, len(remaining)) - piece)
+        if piece == 1 and not left_out:
+            break
+        piece = max(1, piece // 2)
+    return remaining
 
 
-def confirm_failure(subject: TestedSubject, found: FailingCase | None, origin: FailingCase) -> FailingCase | None:
-    """The failure as it fails again; one that cannot be played on a fresh process is told with the reason.
+Result = TypeVar("Result")
 
-    `origin`: as it was met first, with the runs before it.
+
+def minimize_steps(
+    case: Case, fails: Callable[[Case], Result | None], tries: int, forwards: bool = False
+) -> Result | None:
+    """Return the result of `fails` for the shortest case found, or None if not even the case itself fails."""
+    result = fails(case)
+    if result is None:
+        return None
+
+    def fails_with(steps: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        nonlocal result
+        again = fails(dataclasses.replace(case, steps=steps))
+        result = result if again is None else again
+        return None if again is None else steps
+
+    minimize_items(case.steps, fails_with, tries, forwards)
+    return result
+
+
+def shrink_case(
+    case: Case,
+    difference: Difference,
+    differs: Callable[[Case], Difference | None],
+    tries: int,
+    forwards: bool = False,
+) -> tuple[Case, Difference]:
+    """Return the shortest case found that still differs, and its difference."""
+
+    def differing(shorter: Case) -> tuple[Case, Difference] | None:
+        again = differs(shorter)
+        return None if again is None else (shorter, again)
+
+    cut = dataclasses.replace(case, steps=case.steps[: difference.at + 1])
+    return minimize_steps(cut, differing, tries, forwards) or (case, difference)
+
+
+COUNT_ARGUMENTS: Final = ("expected_reads", "max_requeues", "fails")
+"""Arguments that demand as many further steps as their value."""
+
+
+def lower_counts(case: Case, fails: Callable[[Case], Result | None]) -> Result | None:
+    """Set each count to 1 if the case still fails. Return the last failure, or None if no count can be lowered."""
+    result = None
+    for at, step in enumerate(case.steps):
+        for name in COUNT_ARGUMENTS:
+            value = getattr(step, name, None)
+            if type(value) is int and value > 1:
+                steps = (*case.steps[:at], dataclasses.replace(step, **{name: 1}), *case.steps[at + 1 :])
+                less = dataclasses.replace(case, steps=steps)
+                again = fails(less)
+                if again is not None:
+                    case, step, result = less, steps[at], again
+    return result
+
+
+def confirm_failure(subject: TestedSubject, failing: FailingCase | None, origin: FailingCase) -> FailingCase | None:
+    """Return the failure as it fails again on a fresh process. If the subject cannot restart, the result says so.
+
+    `origin` is the failure as it was met, with the runs before it.
 
     Raises:
         BrokenSubject: the subject does not speak the protocol.
     """
-    if found is None or found.difference.is_silent:  # what gave no answer was tried on a fresh process already
-        return found
+    if (
+        failing is None or failing.difference.is_silent
+    ):  # a failure without an answer was tried on a fresh process already
+        return failing
     try:
-        return _confirm_on_fresh_processes(subject, found, origin)
+        return _confirm_on_fresh_processes(subject, failing, origin)
     except RestartError as error:
-        return mark_unconfirmed(found, error)
+        return mark_unconfirmed(failing, error)
 
 
-def mark_unconfirmed(found: FailingCase, error: RestartError) -> FailingCase:
-    """A failure as it was met, where its subject cannot be started again."""
-    alone = dataclasses.replace(found.case, earlier=())
-    return _cut_after_difference(found._replace(case=alone, unconfirmed=str(error)))
+def mark_unconfirmed(failing: FailingCase, error: RestartError) -> FailingCase:
+    """Return a failure as it was met, with the reason why no fresh process could confirm it."""
+    alone = dataclasses.replace(failing.case, earlier=())
+    return _cut_after_difference(failing._replace(case=alone, unconfirmed=str(error)))
 
 
-def _confirm_on_fresh_processes(subject: TestedSubject, found: FailingCase, origin: FailingCase) -> FailingCase | None:
+def _confirm_on_fresh_processes(
+    subject: TestedSubject, failing: FailingCase, origin: FailingCase
+) -> FailingCase | None:
     fresh = FreshSubject(subject)
-    if find_difference(fresh, found.case) is not None:
-        return found
+    if find_difference(fresh, failing.case) is not None:
+        return failing
     if find_child(subject) is None:
-        return _cut_after_difference(found)._replace(repeats=False)
+        return _cut_after_difference(failing)._replace(repeats=False)
     alone = dataclasses.replace(origin.case, earlier=())
     difference = find_difference(fresh, alone)
     if difference is not None:
         return _failing_case(*shrink_case(alone, difference, partial(find_difference, fresh), PROCESS_TRIES))
-    return _confirm_after_earlier_runs(subject, origin.case) or _cut_after_difference(found)._replace(repeats=False)
+    return _confirm_after_earlier_runs(subject, origin.case) or _cut_after_difference(failing)._replace(repeats=False)
 
 
 def _confirm_after_earlier_runs(subject: TestedSubject, case: Case) -> FailingCase | None:
-    """The fewest runs found of which the last one differs, none before it does, and which does not alone."""
+    """Return the shortest sequence of runs whose last run alone differs, and only after the others; None if none is."""
     if not case.earlier:
         return None
     fresh = FreshSubject(subject)
@@ -245,7 +379,7 @@ def _confirm_after_earlier_runs(subject: TestedSubject, case: Case) -> FailingCa
     tries = PROCESS_TRIES // len(last.earlier)
     for at in range(len(last.earlier) if tries >= MIN_TRIES_PER_RUN else 0):
         last = _shorten_earlier_run(fresh, last, at, tries)
-    again = [found for _ in range(CONFIRMATIONS) if (found := find_difference(fresh, last)) is not None]
+    again = [repeated for _ in range(CONFIRMATIONS) if (repeated := find_difference(fresh, last)) is not None]
     alone = [find_difference(fresh, dataclasses.replace(last, earlier=())) for _ in range(CONFIRMATIONS)]
     steps = sum(len(run.steps) for run in last.earlier)
     if len(again) < CONFIRMATIONS or any(one is not None for one in alone) or steps > MAX_STEPS:
@@ -254,7 +388,7 @@ def _confirm_after_earlier_runs(subject: TestedSubject, case: Case) -> FailingCa
 
 
 class _ReferenceRun(NamedTuple):
-    """A case without those before it, and the reference's steps through it."""
+    """A case without its earlier runs, and the reference's steps through it."""
 
     case: Case
     steps: Sequence[Any]
@@ -266,7 +400,7 @@ def _reference_run(case: Case) -> _ReferenceRun:
 
 
 def _up_to_first_difference(subject: TestedSubject, runs: Sequence[_ReferenceRun]) -> Sequence[_ReferenceRun] | None:
-    """The runs up to the first that differs on a fresh process; None where none does."""
+    """Return the runs up to the first that differs on a fresh process, or None if none differs."""
     answers = play_fresh(subject, [run.case for run in runs]) if runs else []
     for index, (run, answer) in enumerate(zip(runs, answers, strict=True)):
         if not isinstance(answer, RunResult):
@@ -277,7 +411,7 @@ def _up_to_first_difference(subject: TestedSubject, runs: Sequence[_ReferenceRun
 
 
 def _shorten_earlier_run(fresh: TestedSubject, case: Case, at: int, tries: int) -> Case:
-    """The case with as few steps in one of the runs before it as it still needs there."""
+    """Return the case with one of its earlier runs shortened as far as the failure allows."""
 
     def fails(run: Case) -> Case | None:
         if run.system.cases.unsupported_reason(fresh.declaration, run.config, run.steps):
@@ -289,12 +423,12 @@ def _shorten_earlier_run(fresh: TestedSubject, case: Case, at: int, tries: int) 
 
 
 def _failing_case(case: Case, difference: Difference) -> FailingCase:
-    """The failure of a case."""
+    """Return the failure of a case, without the steps after the difference."""
     return _cut_after_difference(FailingCase(case, run_reference(case, Coverage()), difference))
 
 
 def _cut_after_difference(failing: FailingCase) -> FailingCase:
-    """The failure without the steps after the one that shows it: none of its texts tells more than its file holds."""
+    """Drop the steps after the difference, so that no text shows more than the case file holds."""
     if failing.difference.failed is not None:
         return failing
     end = failing.difference.at + 1

@@ -1,9 +1,9 @@
-"""The policy league: the same requests through the caches of Pulsar and through the policies of the field.
+"""The policy comparison: the same requests through the caches of Pulsar and through other replacement policies.
 
-`requests` is what every policy is asked, from a recorded trace (`recorded`), a preset (`presets`) or an
-oracleGeneral file (`oracle_general`). A policy is one kernel over arrays, compiled by numba; `policies` lists them.
-`replay` measures, `cost` asks what a request costs with many topics, `claims` holds what was said of the caches to
-the numbers, and `show`, `picture` and `page` tell it.
+`requests` has the arrays that every policy reads and writes. `sources` makes requests from recorded traces, presets and
+oracleGeneral files. A policy is one function over arrays, compiled by numba: `linked_policies` and `heap_policies` have
+those of the field, and a module for each system has Pulsar's. `policies` lists them by name. `comparison` replays and
+measures, `report` shows tables and charts, and `page` writes the page with the claims about Pulsar's caches.
 
-No kernel knows the future but `belady`. A policy without a time to live fills its capacity; those of Pulsar may not.
+Only `belady` knows the future. A policy without a time to live fills its capacity; Pulsar's policies may not.
 """

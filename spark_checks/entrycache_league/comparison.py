@@ -1,10 +1,15 @@
-"""All policies over the same requests: a table at one capacity, and miss ratios over a range of capacities."""
+"""Compare policies over the same requests: replay them, measure hits and bytes, and measure the cost of a request.
+
+`replay_policy` replays requests through one policy at one capacity and returns a `PolicyResult`. `compare_policies`
+does so for several policies, for a table at one capacity and for curves over a range of capacities. `measure_costs`
+measures how the processor time of a request and the entries that eviction examines grow with the number of topics.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from dataclasses import replace as changed
+from dataclasses import replace as with_changes
 from statistics import median
 from time import process_time
 
@@ -22,7 +27,7 @@ TABLE_SHARE = 0.05
 
 @dataclass(frozen=True)
 class PolicyComparison:
-    """The policies over some requests; `curve` has those of the table at other capacities, policy by policy."""
+    """The results of policies over the same requests: a table at one capacity, and curves policy by policy."""
 
     name: str
     requests: int
@@ -35,7 +40,7 @@ class PolicyComparison:
 
 
 def capacities(requests: Requests, shares: Sequence[float] = CURVE_SHARES) -> list[int]:
-    """Capacities that are so large a share of all bytes: whole entries where these have one size."""
+    """Return capacities that are these shares of all bytes, as whole entries if these have one size."""
     size = max(1, int(requests.sizes[0])) if requests.one_size else 1
     return [max(1, int(requests.entry_bytes * share) // size) * size for share in shares]
 
@@ -48,13 +53,13 @@ def compare_policies(
     broker: BrokerSettings = BrokerSettings(),  # noqa: B008
     progress: Callable[[str], None] = lambda text: None,
 ) -> PolicyComparison:
-    """Replay the requests through each of the policies; `capacity_bytes` None: a twentieth of all bytes."""
-    asked = capacity_bytes or capacities(requests, (TABLE_SHARE,))[0]
+    """Replay the requests through each policy. The default capacity is a twentieth of all bytes."""
+    capacity = capacity_bytes or capacities(requests, (TABLE_SHARE,))[0]
     table: list[PolicyResult] = []
     points: list[PolicyResult] = []
     for policy in policies:
         progress(f"{requests.name}: {policy}")
-        table.append(replay_policy(requests, policy, asked, broker))
+        table.append(replay_policy(requests, policy, capacity, broker))
         if curve:
             points += [replay_policy(requests, policy, size, broker) for size in capacities(requests)]
     return PolicyComparison(
@@ -69,19 +74,30 @@ def compare_policies(
     )
 
 
-# --- replay
-# One policy over all requests, and what is measured of it.
-
 WARM_UP = 64
-"""Requests that a kernel is compiled with, out of the time that is measured."""
+"""The requests of the first replay, which compiles the policy and is not measured."""
 
 
 @dataclass(frozen=True)
 class PolicyResult:
-    """One policy at one capacity. Of a bound only reads and hits are known, and it is named so.
+    """The result of one policy at one capacity; of a bound only reads and hits are known.
 
-    `entries` are the different ones that were read. `over_bytes` is by how much the capacity was exceeded at the most;
-    `overshoot_bytes` the most that one pass freed beyond what it had to. `seconds` is processor time.
+    Attributes:
+        policy: The name of the policy.
+        capacity_bytes: The capacity.
+        reads: The number of reads.
+        hits: The reads that hit.
+        read_bytes: The bytes of all reads.
+        hit_bytes: The bytes of the hits.
+        entries: The number of different entries that were read.
+        bound: Whether the result is an upper bound.
+        seconds: The processor time.
+        requests: The number of requests.
+        peak_bytes: The most bytes held at any moment.
+        mean_bytes: The mean of the held bytes, weighted by time.
+        examined: The entries that eviction examined.
+        evicted: The entries that eviction removed.
+        overshoot_bytes: The most bytes that one pass freed beyond its need.
     """
 
     policy: str
@@ -96,50 +112,53 @@ class PolicyResult:
     requests: int
     peak_bytes: int = 0
     mean_bytes: float = 0.0
-    looked: int = 0
+    examined: int = 0
     evicted: int = 0
     overshoot_bytes: int = 0
 
     @property
     def misses(self) -> int:
-        """Entries that were read from storage."""
+        """The reads that missed, which come from storage."""
         return self.reads - self.hits
 
     @property
     def hit_ratio(self) -> float:
-        """Hits a read."""
+        """The share of reads that hit."""
         return self.hits / self.reads
 
     @property
     def byte_hit_ratio(self) -> float:
-        """Bytes of hits a byte read; 1 where nothing but empty entries was read."""
+        """The share of read bytes that hit; 1 if only empty entries were read."""
         return self.hit_bytes / self.read_bytes if self.read_bytes else 1.0
 
     @property
     def storage_reads_an_entry(self) -> float:
-        """How often an entry that was delivered was read from storage."""
+        """The storage reads for each different entry."""
         return self.misses / self.entries
 
     @property
-    def looked_an_evicted(self) -> float | None:
-        """What was looked at for each entry evicted; None where none was."""
-        return self.looked / self.evicted if self.evicted else None
+    def examined_an_eviction(self) -> float | None:
+        """The entries examined for each evicted one; None without evictions."""
+        return self.examined / self.evicted if self.evicted else None
 
     @property
     def over_bytes(self) -> int:
-        """By how much the capacity was exceeded."""
+        """The most bytes above the capacity."""
         return max(0, self.peak_bytes - self.capacity_bytes)
 
     @property
     def nanos_a_request(self) -> float:
-        """Processor time of a request."""
+        """The processor time of a request in nanoseconds."""
         return self.seconds / self.requests * 1e9
 
 
 def replay_policy(
-    requests: Requests, policy: str, capacity_bytes: int, broker: BrokerSettings = BrokerSettings()
-) -> PolicyResult:  # noqa: B008
-    """Replay the requests through a policy."""
+    requests: Requests,
+    policy: str,
+    capacity_bytes: int,
+    broker: BrokerSettings = BrokerSettings(),  # noqa: B008
+) -> PolicyResult:
+    """Replay the requests through a policy and measure it."""
     play = POLICIES[policy]
     play(requests.head(WARM_UP), capacity_bytes, broker)
     start = process_time()
@@ -150,7 +169,7 @@ def replay_policy(
 def measure_replay(
     requests: Requests, policy: str, capacity_bytes: int, played: ReplayOutput | HitBound, seconds: float
 ) -> PolicyResult:
-    """What is told of a replay that took so long."""
+    """Measure the output of a replay that took `seconds`."""
     read = requests.kinds == READ
     numbers = requests.numbers[read]
     sizes = requests.sizes[numbers]
@@ -158,7 +177,7 @@ def measure_replay(
         hits, hit_bytes = played
     else:
         hits, hit_bytes = int(played.hits[read].sum()), int(sizes[played.hits[read]].sum())
-    told = PolicyResult(
+    result = PolicyResult(
         policy=policy,
         capacity_bytes=capacity_bytes,
         reads=len(numbers),
@@ -170,27 +189,24 @@ def measure_replay(
         seconds=seconds,
         requests=len(requests.kinds),
     )
-    return told if isinstance(played, HitBound) else _with_bytes(told, requests, played)
+    return result if isinstance(played, HitBound) else _with_bytes(result, requests, played)
 
 
-def _with_bytes(told: PolicyResult, requests: Requests, played: ReplayOutput) -> PolicyResult:
-    """The same with what the cache held, its mean weighted by the time to the next request."""
+def _with_bytes(result: PolicyResult, requests: Requests, played: ReplayOutput) -> PolicyResult:
+    """Add the bytes that the cache held; their mean is weighted by the time to the next request."""
     lengths = np.diff(requests.times)
     weighted = lengths.sum() > 0
-    mean = np.average(played.held[:-1], weights=lengths) if weighted else played.held.mean()
+    mean = np.average(played.held_bytes[:-1], weights=lengths) if weighted else played.held_bytes.mean()
     totals = played.totals
-    return changed(
-        told,
-        peak_bytes=int(max(played.held.max(), totals[PEAK])),
+    return with_changes(
+        result,
+        peak_bytes=int(max(played.held_bytes.max(), totals[PEAK])),
         mean_bytes=float(mean),
-        looked=int(totals[EXAMINED]),
+        examined=int(totals[EXAMINED]),
         evicted=int(totals[EVICTED]),
         overshoot_bytes=int(totals[OVERSHOOT]),
     )
 
-
-# --- cost
-# What a request costs with many topics: processor time and looks, all policies in one run.
 
 TOPIC_COUNTS = (10, 1_000, 100_000)
 COST_ADDS = 40_000
@@ -199,20 +215,20 @@ COST_ROUNDS = 3
 
 @dataclass(frozen=True)
 class RequestCost:
-    """One policy with so many topics: processor time a request, and looks a request to find what leaves."""
+    """The cost of a request of one policy: processor time, and the entries examined to find a victim."""
 
     policy: str
     topics: int
     nanos: float
-    looks: float
+    examined: float
 
 
 def measure_costs(policies: Sequence[str], progress: Callable[[str], None] = lambda text: None) -> list[RequestCost]:
-    """The same 10,000 adds a second over 10, 1,000 and 100,000 topics, each read twice; medians of rounds.
+    """Measure 10,000 adds a second over 10, 1,000 and 100,000 topics, each entry read twice, as medians of rounds.
 
     The entries of a second take twice the capacity.
     """
-    found = []
+    request_costs = []
     for topics in TOPIC_COUNTS:
         shape = WorkloadShape(topics=topics, skew=0.5, lags=(2 * MILLI, 300 * MILLI))
         requests = shape_requests(f"{topics} topics", shape, COST_ADDS)
@@ -221,5 +237,5 @@ def measure_costs(policies: Sequence[str], progress: Callable[[str], None] = lam
             progress(f"{topics} topics: {policy}")
             rounds = [replay_policy(requests, policy, capacity) for _ in range(COST_ROUNDS)]
             nanos = median(measured.nanos_a_request for measured in rounds)
-            found.append(RequestCost(policy, topics, nanos, rounds[0].looked / len(requests.kinds)))
-    return found
+            request_costs.append(RequestCost(policy, topics, nanos, rounds[0].examined / len(requests.kinds)))
+    return request_costs

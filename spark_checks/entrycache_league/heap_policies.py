@@ -1,6 +1,12 @@
-"""Expected-read priority: the entry that expects the fewest reads goes first, among equals the one that came first.
+"""Policies that keep entries in a heap: expected reads, LFU, and Belady's optimum.
 
-PIP-430, alternative 2 (a priority queue by expected reads, then time), without a time to live.
+- Expected reads: the entry that expects the fewest reads leaves first, and among equals the one that came first. This
+is alternative 2 of PIP-430, a priority queue by expected reads and time, without a time to live. - LFU: the entry that
+was read least often in its present life leaves first, and among equals the one that has had its count for the longest
+time. An entry that has left and comes again begins anew. - Belady's optimum knows the future. It is exact for entries
+of one size; for entries of several sizes `bound_hits` gives an upper bound.
+
+A heap has an item for each count that an entry has had; `drop_stale_items` removes those that no longer hold.
 """
 
 from __future__ import annotations
@@ -13,14 +19,21 @@ from entrycache_league.requests import EXAMINED, EXPECT, NEVER, READ, Requests, 
 from entrycache_trace.jit import Array, jit
 
 HeapItem = tuple[np.int64, np.int64, np.int64]
-"""Reads expected, when the entry came, the entry."""
+"""The expected reads, the time at which the entry came, and the entry."""
 
 
 @jit
 def replay_expected_reads(
-    kinds: Array, numbers: Array, counts: Array, sizes: Array, capacity: int, hits: Array, held: Array, totals: Array
+    kinds: Array,
+    numbers: Array,
+    counts: Array,
+    sizes: Array,
+    capacity: int,
+    hits: Array,
+    held_bytes: Array,
+    totals: Array,
 ) -> None:
-    """Replay; the heap has an item for each count that an entry had, and those that no longer hold are passed over."""
+    """Replay requests; write hits, held bytes and totals into the last three arrays."""
     cached = np.zeros(len(sizes), np.bool_)
     expects = np.zeros(len(sizes), np.int64)
     came = np.zeros(len(sizes), np.int64)
@@ -56,34 +69,31 @@ def replay_expected_reads(
                     totals[EXAMINED] += 1
         if len(heap) > 4 * live + 64:
             drop_stale_items(heap, cached, came, expects)
-        held[i] = used
+        held_bytes[i] = used
 
 
 @jit
 def drop_stale_items(heap: list[HeapItem], cached: Array, came: Array, expects: Array) -> None:
-    """Drop what no longer holds, and what stands there twice."""
+    """Drop items that no longer hold, and duplicates."""
     heap.sort()
-    kept = 0
+    size = 0
     for item in heap:
         count, since, entry = item
         holds = cached[entry] and since == came[entry] and count == expects[entry]
-        if holds and (kept == 0 or heap[kept - 1] != item):
-            heap[kept] = item
-            kept += 1
-    del heap[kept:]
+        if holds and (size == 0 or heap[size - 1] != item):
+            heap[size] = item
+            size += 1
+    del heap[size:]
 
 
-# --- lfu
-# LFU: the entry that was read least often since it came goes first, among equals the one that has been so the longest.
-#
-# Counts are those of the present stay: an entry that has left and comes again begins anew.
+# LFU
 
 
 @jit
 def replay_lfu(
-    kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held: Array, totals: Array
+    kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held_bytes: Array, totals: Array
 ) -> None:
-    """Replay; the heap has an item for each count that an entry had, and those that no longer hold are passed over."""
+    """Replay requests; write hits, held bytes and totals into the last three arrays."""
     cached = np.zeros(len(sizes), np.bool_)
     uses = np.zeros(len(sizes), np.int64)
     since = np.zeros(len(sizes), np.int64)
@@ -113,22 +123,21 @@ def replay_lfu(
             heappush(heap, (uses[entry], since[entry], entry))
         if len(heap) > 4 * live + 64:
             drop_stale_items(heap, cached, since, uses)
-        held[i] = used
+        held_bytes[i] = used
 
 
-# --- belady
-# Belady's optimum: exact for entries of one size, and an upper bound for entries of several sizes.
+# Belady's optimum
 
 
 @jit
 def replay_belady(
-    kinds: Array, numbers: Array, after: Array, size: int, slots: int, hits: Array, held: Array, totals: Array
+    kinds: Array, numbers: Array, after: Array, size: int, slots: int, hits: Array, held_bytes: Array, totals: Array
 ) -> None:
-    """Keep the entries that are read soonest, of those of one size that fit into `slots`.
+    """Replay requests for entries of one size, and keep the `slots` entries that are read soonest.
 
-    What is asked for need not be kept, so no policy of this capacity has more hits, whatever it admits: a hit is an
-    interval between two requests of an entry, at most `slots` of them may overlap, and to drop the one that ends last
-    wherever too many do keeps the most (Belady 1966; Carlisle and Lloyd 1995).
+    The policy need not keep a requested entry, so no policy of this capacity has more hits. A hit is an interval
+    between two requests of an entry, and at most `slots` intervals may overlap. Wherever more overlap, dropping the one
+    that ends last keeps the most of them (Belady 1966; Carlisle and Lloyd 1995).
     """
     until = np.full(numbers.max() + 1, NEVER, np.int64)
     heap = [(np.int64(0), np.int64(0)) for _ in range(0)]
@@ -154,25 +163,26 @@ def replay_belady(
                 if len(heap) > 4 * live + 64:
                     heap = [item for item in heap if until[item[1]] == -item[0]]
                     heapify(heap)
-        held[i] = live * size
+        held_bytes[i] = live * size
 
 
 def bound_hits(requests: Requests, capacity: int) -> tuple[int, int]:
-    """More hits, and more hit bytes, than these no policy has that never holds more than `capacity` bytes.
+    """Return the most hits and hit bytes of any policy that never holds more than `capacity` bytes.
 
-    A hit needs its entry held from the request before it: its size, for so many requests. All of that together is at
-    most the capacity for each request. The most intervals fit if the cheapest are taken first; the most bytes, if the
-    shortest are, the last one in part (the relaxation PFOO-L of Berger, Beckmann and Harchol-Balter, SIGMETRICS 2018).
+    A hit needs its entry held since the request before: its size times the number of requests. The sum of all of these
+    is at most the capacity for each request. The most intervals fit if the cheapest are taken first. The most bytes fit
+    if the shortest are taken first, and the last one in part (the relaxation PFOO-L of Berger, Beckmann and
+    Harchol-Balter, SIGMETRICS 2018).
     """
-    about = np.flatnonzero(requests.kinds <= READ)
+    entry_requests = np.flatnonzero(requests.kinds <= READ)
     order = np.full(len(requests.kinds), 0, np.int64)
-    order[about] = np.arange(len(about))
+    order[entry_requests] = np.arange(len(entry_requests))
     begins = np.flatnonzero(requests.next_reads != NEVER)
     lengths = order[requests.next_reads[begins]] - order[begins]
     sizes = requests.sizes[requests.numbers[begins]]
     fits = sizes <= capacity
     lengths, sizes = lengths[fits], sizes[fits]
-    budget = capacity * len(about)
+    budget = capacity * len(entry_requests)
     hits = int(np.searchsorted(np.cumsum(np.sort(lengths * sizes)), budget, side="right"))
     shortest = np.argsort(lengths, kind="stable")
     spent = np.cumsum((lengths * sizes)[shortest])

@@ -1,4 +1,18 @@
-"""Lists of entries, linked both ways in arrays: an entry stands in one list at a time."""
+"""Policies that keep entries in linked lists: FIFO, LRU, CLOCK, SIEVE, S3-FIFO, ARC and W-TinyLFU.
+
+The lists are linked both ways in arrays, and an entry is in one list at a time. Every policy makes room first and then
+takes the entry that missed; it takes every entry that is added or read and that fits into the capacity at all.
+
+- CLOCK has one bit, which is clear when an entry comes (Corbato 1968). SIEVE is that of Zhang and others, NSDI 2024. -
+S3-FIFO is algorithm 1 of Yang and others, SOSP 2023, in bytes. Its small queue has a tenth of the capacity. Its ghost
+queue remembers entries of as many bytes as the main queue has. An entry counts its reads up to 3. An entry that was
+read more than once moves from the small to the main queue, and its count is cleared. - ARC is figure 4 of Megiddo and
+Modha, FAST 2003, in bytes. A hit in a ghost list moves the target by the entry's size times the bytes of the other
+ghost list for each of its own, in whole bytes, and at least by the entry's size. - W-TinyLFU is that of Einziger,
+Friedman and Manes, ACM TOS 2017. The window has a hundredth of the capacity; the rest is a segmented LRU with four
+fifths protected. Frequencies are exact counts up to 15, halved after every ten times as many requests as entries of the
+mean size fit: the answer of a sketch without collisions and without a doorkeeper.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +23,12 @@ from entrycache_trace.jit import Array, jit
 
 NONE = -1
 NOWHERE = 0
-"""The list 0, of entries that stand in none."""
+"""The list of entries that are in no list."""
 
 
 @jit
 def new_links(entries: int, lists: int) -> tuple[Array, Array]:
-    """The neighbours of each entry, towards the front and the back, and front and back of each list."""
+    """Return the neighbours of each entry, towards front and back, and the front and back of each list."""
     return np.full((entries, 2), NONE, np.int32), np.full((lists, 2), NONE, np.int32)
 
 
@@ -47,7 +61,7 @@ def unlink(links: Array, ends: Array, which: int, entry: int) -> None:
 
 @jit
 def move(links: Array, ends: Array, where: Array, used: Array, sizes: Array, entry: int, to: int) -> None:
-    """Put an entry at the front of another list; `where` each one stands and the bytes `used` of each list follow."""
+    """Move an entry to the front of another list, and update the list and the bytes `used` of each list."""
     if where[entry] != NOWHERE:
         unlink(links, ends, where[entry], entry)
         used[where[entry]] -= sizes[entry]
@@ -57,21 +71,24 @@ def move(links: Array, ends: Array, where: Array, used: Array, sizes: Array, ent
         used[to] += sizes[entry]
 
 
-# --- queues
-# FIFO, LRU, CLOCK and SIEVE: one queue each. All make room first, then take what was missed.
-#
-# CLOCK has one bit, which is clear when an entry comes (Corbato 1968); SIEVE is that of Zhang and others, NSDI 2024.
-
 FIFO, LRU, CLOCK, SIEVE = range(4)
 
 
 @jit
 def replay_queue(
-    policy: int, kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held: Array, totals: Array
+    policy: int,
+    kinds: Array,
+    numbers: Array,
+    sizes: Array,
+    capacity: int,
+    hits: Array,
+    held_bytes: Array,
+    totals: Array,
 ) -> None:
-    """What a read entry gets: nothing (FIFO), the front of the queue (LRU), or a mark that spares it once.
+    """Replay requests with one queue.
 
-    A spared entry goes to the front (CLOCK), or stays where it is while the hand goes on to newer ones (SIEVE).
+    A read gives an entry nothing (FIFO), the front of the queue (LRU), or a mark that spares it once. A spared entry
+    goes to the front (CLOCK), or keeps its place while the hand moves on to newer entries (SIEVE).
     """
     links, ends = new_links(len(sizes), 1)
     cached = np.zeros(len(sizes), np.bool_)
@@ -106,15 +123,10 @@ def replay_queue(
             push(links, ends, 0, entry)
             cached[entry] = True
             used += sizes[entry]
-        held[i] = used
+        held_bytes[i] = used
 
 
-# --- s3fifo
-# S3-FIFO: a small queue that what is not read again leaves soon, a main queue, and a ghost queue.
-#
-# Yang and others, SOSP 2023, algorithm 1, in bytes: the small queue has a tenth of the capacity, the ghost queue
-# remembers entries of as many bytes as the main queue has. An entry counts its reads up to 3. One read more than once
-# moves from the small to the main queue, its count cleared.
+# S3-FIFO
 
 SMALL, MAIN, GHOST = 1, 2, 3
 MAX_READS = 3
@@ -122,9 +134,9 @@ MAX_READS = 3
 
 @jit
 def replay_s3fifo(
-    kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held: Array, totals: Array
+    kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held_bytes: Array, totals: Array
 ) -> None:
-    """Replay; hits, bytes and totals are written into the last three."""
+    """Replay requests; write hits, held bytes and totals into the last three arrays."""
     links, ends = new_links(len(sizes), 4)
     where = np.zeros(len(sizes), np.uint8)
     reads = np.zeros(len(sizes), np.uint8)
@@ -145,14 +157,14 @@ def replay_s3fifo(
                 move(links, ends, where, used, sizes, ends[GHOST, 1], NOWHERE)
             reads[entry] = 0
             move(links, ends, where, used, sizes, entry, to)
-        held[i] = used[SMALL] + used[MAIN]
+        held_bytes[i] = used[SMALL] + used[MAIN]
 
 
 @jit
 def _evict_s3fifo(
     links: Array, ends: Array, where: Array, used: Array, sizes: Array, reads: Array, small_share: int, totals: Array
 ) -> None:
-    """Look at one entry: it leaves, or goes to the front of the main queue."""
+    """Evict one entry, or move it to the front of the main queue."""
     if ends[SMALL, 1] != NONE and (used[SMALL] >= small_share or ends[MAIN, 1] == NONE):
         victim = ends[SMALL, 1]
         stays = reads[victim] > 1
@@ -171,20 +183,16 @@ def _evict_s3fifo(
         count_eviction(totals, sizes[victim])
 
 
-# --- arc
-# ARC: what was read once and what was read again, with a ghost list of each that says which should be longer.
-#
-# Megiddo and Modha, FAST 2003, figure 4, in bytes: a hit in a ghost list moves the target by the entry's size times
-# how many bytes the other ghost list has for each of its own, in whole bytes, at least by the entry's size.
+# ARC
 
 READ_ONCE, READ_AGAIN, READ_ONCE_GHOST, READ_AGAIN_GHOST = 1, 2, 3, 4
 
 
 @jit
 def replay_arc(
-    kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held: Array, totals: Array
+    kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held_bytes: Array, totals: Array
 ) -> None:
-    """Replay; hits, bytes and totals are written into the last three."""
+    """Replay requests; write hits, held bytes and totals into the last three arrays."""
     links, ends = new_links(len(sizes), 5)
     where = np.zeros(len(sizes), np.uint8)
     used = np.zeros(5, np.int64)
@@ -212,12 +220,12 @@ def replay_arc(
             while was == NOWHERE and used.sum() + size > 2 * capacity:
                 move(links, ends, where, used, sizes, ends[READ_AGAIN_GHOST, 1], NOWHERE)
             move(links, ends, where, used, sizes, entry, READ_ONCE if was == NOWHERE else READ_AGAIN)
-        held[i] = used[READ_ONCE] + used[READ_AGAIN]
+        held_bytes[i] = used[READ_ONCE] + used[READ_AGAIN]
 
 
 @jit
 def _trim_ghosts(links: Array, ends: Array, where: Array, used: Array, sizes: Array, most: int, totals: Array) -> None:
-    """What was read once, and its ghosts, keep within so many bytes."""
+    """Trim the entries that were read once, and their ghosts, to `most` bytes."""
     while used[READ_ONCE] + used[READ_ONCE_GHOST] > most:
         if ends[READ_ONCE_GHOST, 1] != NONE:
             move(links, ends, where, used, sizes, ends[READ_ONCE_GHOST, 1], NOWHERE)
@@ -230,7 +238,7 @@ def _trim_ghosts(links: Array, ends: Array, where: Array, used: Array, sizes: Ar
 def _evict_arc(
     links: Array, ends: Array, where: Array, used: Array, sizes: Array, target: int, again: bool, totals: Array
 ) -> None:
-    """One entry leaves, and its ghost stays."""
+    """Evict one entry and keep its ghost."""
     over = used[READ_ONCE] > target or (again and used[READ_ONCE] == target)
     which = READ_ONCE if ends[READ_ONCE, 1] != NONE and (over or ends[READ_AGAIN, 1] == NONE) else READ_AGAIN
     victim = ends[which, 1]
@@ -238,12 +246,7 @@ def _evict_arc(
     move(links, ends, where, used, sizes, victim, which + 2)
 
 
-# --- tinylfu
-# W-TinyLFU: a small LRU window; what leaves it stays only where it is read more often than what it replaces.
-#
-# Einziger, Friedman and Manes, ACM TOS 2017: the window has a hundredth of the capacity, the rest is a segmented LRU
-# with four fifths protected. Frequencies are exact counts up to 15, halved every ten times as many requests as entries
-# of the mean size fit: what a sketch without collisions would say, and without a doorkeeper.
+# W-TinyLFU
 
 WINDOW, PROBATION, PROTECTED = 1, 2, 3
 MAX_FREQUENCY = 15
@@ -251,46 +254,46 @@ MAX_FREQUENCY = 15
 
 @jit
 def replay_tinylfu(
-    kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held: Array, totals: Array
+    kinds: Array, numbers: Array, sizes: Array, capacity: int, hits: Array, held_bytes: Array, totals: Array
 ) -> None:
-    """Replay; hits, bytes and totals are written into the last three."""
+    """Replay requests; write hits, held bytes and totals into the last three arrays."""
     links, ends = new_links(len(sizes), 4)
     where = np.zeros(len(sizes), np.uint8)
     used = np.zeros(4, np.int64)
-    often = np.zeros(len(sizes), np.uint8)
+    frequency = np.zeros(len(sizes), np.uint8)
     window_share = capacity // 100
     main_share = capacity - window_share
     period = max(10, 10 * capacity * len(sizes) // max(1, sizes.sum()))
-    asked = 0
+    requests = 0
     for i in range(len(numbers)):
         entry = numbers[i]
         if kinds[i] <= READ:
-            asked += 1
-            often[entry] = min(MAX_FREQUENCY, often[entry] + 1)
-            if asked % period == 0:
-                often[:] = often >> 1
+            requests += 1
+            frequency[entry] = min(MAX_FREQUENCY, frequency[entry] + 1)
+            if requests % period == 0:
+                frequency[:] = frequency >> 1
             if where[entry] == NOWHERE:
                 if sizes[entry] <= capacity:
                     move(links, ends, where, used, sizes, entry, WINDOW)
                     while used[WINDOW] > window_share:
-                        _leave_window(links, ends, where, used, sizes, often, main_share, totals)
+                        _leave_window(links, ends, where, used, sizes, frequency, main_share, totals)
             elif kinds[i] == READ:
                 hits[i] = True
                 move(links, ends, where, used, sizes, entry, WINDOW if where[entry] == WINDOW else PROTECTED)
                 while used[PROTECTED] > main_share * 4 // 5:
                     move(links, ends, where, used, sizes, ends[PROTECTED, 1], PROBATION)
-        held[i] = used.sum()
+        held_bytes[i] = used.sum()
 
 
 @jit
 def _leave_window(
-    links: Array, ends: Array, where: Array, used: Array, sizes: Array, often: Array, main_share: int, totals: Array
+    links: Array, ends: Array, where: Array, used: Array, sizes: Array, frequency: Array, main_share: int, totals: Array
 ) -> None:
-    """The oldest of the window leaves it: it takes the place of others that are asked for less often, or goes."""
+    """Move the oldest entry out of the window: it replaces entries with lower frequencies, or is evicted."""
     entry = ends[WINDOW, 1]
     while used[PROBATION] + used[PROTECTED] + sizes[entry] > main_share:
         victim = ends[PROBATION, 1] if ends[PROBATION, 1] != NONE else ends[PROTECTED, 1]
-        if victim == NONE or often[entry] <= often[victim]:
+        if victim == NONE or frequency[entry] <= frequency[victim]:
             count_eviction(totals, sizes[entry])
             totals[EXAMINED] += victim != NONE
             move(links, ends, where, used, sizes, entry, NOWHERE)

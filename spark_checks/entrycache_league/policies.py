@@ -1,4 +1,9 @@
-"""The policies by name, and one replay of requests through one of them."""
+"""The policies by name.
+
+`POLICIES` maps a name to a `ReplayPolicy`, a function of requests, capacity and `BrokerSettings`. It allocates the
+arrays of the output, calls the compiled loop, and returns a `ReplayOutput`, or a `HitBound` if only a bound is known. A
+name such as `pip430:expected+extend` is a family with flags; `select_policies` expands a family to its members.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +27,7 @@ from entrycache_trace.jit import Array
 
 @dataclass(frozen=True)
 class BrokerSettings:
-    """The settings of the systems of Pulsar; the defaults are the broker's. `segments` 0: one a GiB, at least two."""
+    """The settings of Pulsar's caches with the broker's defaults; `segments` 0 means one for each GiB, at least two."""
 
     ttl_nanos: int = 1_000_000_000
     watermark: float = 0.9
@@ -32,15 +37,15 @@ class BrokerSettings:
 
 
 class ReplayOutput(NamedTuple):
-    """What a kernel wrote: a hit and the bytes held after it by request, and its counts (`totals`)."""
+    """The output of a replay: for each request a hit and the bytes held after it, and the totals."""
 
     hits: Array
-    held: Array
+    held_bytes: Array
     totals: Array
 
 
 class HitBound(NamedTuple):
-    """What no policy exceeds."""
+    """The hits and hit bytes that no policy exceeds."""
 
     hits: int
     hit_bytes: int
@@ -55,10 +60,10 @@ def _empty_output(requests: Requests) -> ReplayOutput:
 
 
 def _replay_generic(
-    kernel: Callable[..., None], requests: Requests, capacity: int, broker: BrokerSettings
+    loop: Callable[..., None], requests: Requests, capacity: int, broker: BrokerSettings
 ) -> ReplayOutput:
     out = _empty_output(requests)
-    kernel(requests.kinds, requests.numbers, requests.sizes, capacity, *out)
+    loop(requests.kinds, requests.numbers, requests.sizes, capacity, *out)
     return out
 
 
@@ -71,7 +76,7 @@ def _replay_expected_reads(requests: Requests, capacity: int, broker: BrokerSett
 def _replay_belady(requests: Requests, capacity: int, broker: BrokerSettings) -> ReplayOutput | HitBound:
     size = int(requests.sizes[0])
     if not requests.one_size or size == 0:
-        # Systems of Pulsar look at the limit before or after an entry comes: they hold one entry more at most.
+        # Pulsar's caches check the limit before or after an entry comes, so they hold at most one entry more.
         return HitBound(*bound_hits(requests, capacity + int(requests.sizes.max())))
     out = _empty_output(requests)
     replay_belady(requests.kinds, requests.numbers, requests.next_reads, size, capacity // size, *out)
@@ -80,13 +85,13 @@ def _replay_belady(requests: Requests, capacity: int, broker: BrokerSettings) ->
 
 def _replay_pip430(flags: frozenset[str], requests: Requests, capacity: int, broker: BrokerSettings) -> ReplayOutput:
     out = _empty_output(requests)
-    said = [
+    switches = [
         *(flag in flags for flag in ("expected", "backlog", "extend", "split")),
         "task" not in flags,
         "5.0" in flags,
     ]
     thresholds = int(capacity * 0.98), int(capacity * broker.watermark)
-    settings = (broker.ttl_nanos, broker.interval_nanos, broker.max_requeues, *said)
+    settings = (broker.ttl_nanos, broker.interval_nanos, broker.max_requeues, *switches)
     replay_pip430(
         *(requests.kinds, requests.times, requests.numbers, requests.counts, requests.ends, requests.sizes),
         *(requests.topics, requests.starts, np.array((*settings, *thresholds), np.int64), *out),
@@ -112,21 +117,21 @@ def _replay_segmented(copies: bool, requests: Requests, capacity: int, broker: B
 
 
 PIP430_FLAGS: Final = {
-    "expected": "entries carry the reads that are expected, and a size pass spares those that have some",
-    "extend": "what was read goes to the tail once more instead of leaving",
-    "backlog": "without `expected`: what is read from storage is cached, as in a broker with backlog caching",
-    "split": "being read does not use up the requeues that expected reads have",
-    "5.0": "the readings of 5.0.1: a count stops at 0 and may begin there, and a size pass spares an entry once",
-    "task": "size passes run in the periodic task alone, so bytes may pass the limit between them",
+    "expected": "entries carry their expected reads, and a size pass spares entries that have some",
+    "extend": "an entry that was read goes to the tail once more instead of leaving",
+    "backlog": "without `expected`: the broker caches what it reads from storage, as with backlog caching",
+    "split": "a requeue because of access does not use up the requeues for expected reads",
+    "5.0": "the behaviour of 5.0.1: a count stops at 0 and may begin there, and a size pass spares an entry once",
+    "task": "size passes run only in the periodic task, so the bytes may exceed the limit between them",
 }
-"""The flags of PIP-430's cache, and what is decided by them."""
+"""The flags of PIP-430's cache, and their effects."""
 
 PIP430_COMBINATIONS: Final = (
     *("expected+extend", "expected", "extend", "plain", "extend+backlog", "plain+backlog"),
     *("expected+extend+split", "expected+task", "expected+5.0", "expected+extend+5.0"),
 )
-"""Their combinations; `split` means something only where both flags before it are, `backlog` without the first, `5.0`
-with it."""
+"""The combinations of flags. `split` has an effect only with `expected` and `extend`, `backlog` only without
+`expected`, and `5.0` only with it."""
 
 
 POLICIES: Final[Mapping[str, ReplayPolicy]] = {
@@ -148,20 +153,20 @@ POLICIES: Final[Mapping[str, ReplayPolicy]] = {
 }
 
 ERA_DEFAULTS: Final = {"4.0": "legacy", "4.2": "pip430:expected+extend", "5.0": "pip430:expected+5.0"}
-"""What a broker of each era has by default (docs/reference/settings.md)."""
+"""The policy of a broker of each era by default (docs/reference/settings.md)."""
 
 
 def select_policies(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The policies of these names, all where there are none; `pip430` stands for each of its combinations.
+    """Return the policies of these names, or all without names; `pip430` stands for each of its combinations.
 
     Raises:
         UsageError: there is no such policy.
     """
-    found: dict[str, None] = {}
+    selected: dict[str, None] = {}
     for name in names or tuple(POLICIES):
-        fits = [policy for policy in POLICIES if policy == name or policy.startswith(f"{name}:")]
-        if not fits:
+        members = [policy for policy in POLICIES if policy == name or policy.startswith(f"{name}:")]
+        if not members:
             families = dict.fromkeys(policy.partition(":")[0] for policy in POLICIES)
             raise UsageError(f"unknown policy {name!r}; there are {', '.join(families)}")
-        found |= dict.fromkeys(fits)
-    return tuple(found)
+        selected |= dict.fromkeys(members)
+    return tuple(selected)

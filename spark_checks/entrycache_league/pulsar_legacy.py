@@ -1,7 +1,8 @@
-"""The cache of Pulsar 4.0 and before: a cache a topic, each evicted from its lowest position (protocol: pulsar-legacy).
+"""The cache of Pulsar 4.0 and before as a policy: a cache for each topic, evicted from its lowest position.
 
-Rules: an add or fill triggers a size pass by the bytes before it, which takes from the largest caches that hold half
-of the bytes, each its share; the periodic task walks over all topics; a read is served whole or not at all.
+It follows the rules of `pulsar-legacy` over arrays. An add or a fill triggers a size pass by the bytes before it; the
+pass takes from the largest caches that together hold half of the bytes, each its share. The periodic task walks over
+all topics. A read is served whole or not at all.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from entrycache_trace.jit import Array, jit
 
 @jit
 def _lowest_cached(topic: int, low: Array, starts: Array, cached: Array) -> int:
-    """The lowest cached entry of a topic that holds one."""
+    """Return the lowest cached entry of a topic that has one."""
     while low[topic] < starts[topic + 1] and not cached[low[topic]]:
         low[topic] += 1
     return int(low[topic])
@@ -22,7 +23,7 @@ def _lowest_cached(topic: int, low: Array, starts: Array, cached: Array) -> int:
 
 @jit
 def _add_bytes(topic: int, size_bytes: int, entries: int, caches: Array) -> None:
-    """Book what came or left; `caches` has bytes and entries of each topic and, in the last line, of all."""
+    """Add bytes and entries to a topic and to the sum of all, the last line of `caches`."""
     caches[topic, 0] += size_bytes
     caches[topic, 1] += entries
     caches[-1, 0] += size_bytes
@@ -31,7 +32,7 @@ def _add_bytes(topic: int, size_bytes: int, entries: int, caches: Array) -> None
 
 @jit
 def _remove_entry(entry: int, topic: int, sizes: Array, cached: Array, caches: Array) -> None:
-    """An entry leaves."""
+    """Remove an entry."""
     cached[entry] = False
     _add_bytes(topic, -sizes[entry], -1, caches)
 
@@ -39,7 +40,7 @@ def _remove_entry(entry: int, topic: int, sizes: Array, cached: Array, caches: A
 @jit
 def _expire(now: int, ttl: int, sizes: Array, starts: Array, cached: Array, stamps: Array, low: Array, caches: Array,
             totals: Array) -> None:  # fmt: skip
-    """Every topic: from the lowest position up, until one is younger; a topic is one look."""
+    """Expire each topic from its lowest position up to the first younger entry; each topic counts as examined."""
     for topic in range(len(starts) - 1):
         totals[EXAMINED] += 1
         while caches[topic, 1] > 0:
@@ -54,7 +55,7 @@ def _expire(now: int, ttl: int, sizes: Array, starts: Array, cached: Array, stam
 def _run_size_pass(
     need: int, sizes: Array, starts: Array, cached: Array, low: Array, caches: Array, totals: Array
 ) -> None:
-    """The largest caches that together have half of the bytes give up their shares of `need`, in doubles."""
+    """Take the shares of `need`, in doubles, from the largest caches that together have half of the bytes."""
     order = np.argsort(-caches[:-1, 0], kind="mergesort")
     totals[EXAMINED] += len(order)
     quota = int(caches[-1, 0] * 0.5)
@@ -79,10 +80,14 @@ def _run_size_pass(
 @jit
 def replay_legacy(
     kinds: Array, times: Array, numbers: Array, counts: Array, ends: Array, sizes: Array, topics: Array, starts: Array,
-    capacity: int, watermark: float, ttl: int, interval: int, fills: bool, hits: Array, held: Array, totals: Array,
+    capacity: int, watermark: float, ttl: int, interval: int, fills: bool,
+    hits: Array, held_bytes: Array, totals: Array,
 ) -> None:  # fmt: skip
-    """Replay; the task runs each `interval` nanoseconds; size passes within the add or fill that triggers them. Reads
-    fill only with `fills` (backlog caching)."""
+    """Replay requests; write hits, held bytes and totals into the last three arrays.
+
+    The periodic task runs each `interval` nanoseconds, and size passes within the add or fill that triggers them. Reads
+    fill only with `fills` (backlog caching).
+    """
     cached = np.zeros(len(sizes), np.bool_)
     stamps = np.zeros(len(sizes), np.int64)
     low = starts[:-1].copy()
@@ -119,5 +124,5 @@ def replay_legacy(
                     low[topic] = min(low[topic], entry)
                     _add_bytes(topic, sizes[entry], 1, caches)
                     totals[PEAK] = max(totals[PEAK], caches[-1, 0])
-            held[j] = caches[-1, 0]
+            held_bytes[j] = caches[-1, 0]
         i = end

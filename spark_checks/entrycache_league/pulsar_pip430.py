@@ -1,6 +1,8 @@
-"""The cache of PIP-430: one removal queue over all topics, time passes and size passes (R-EVICT, R-REQUEUE, R-READ).
+"""The cache of PIP-430 as a policy: one removal queue over all topics, time passes and size passes.
 
-Beside: `entrycache_fast.BrokerCache`, which tests hold this kernel to, request by request.
+It follows the rules R-EVICT, R-REQUEUE and R-READ over arrays: `rules` has the settings, `of` the facts about each
+entry, `ring` the slots of the queue, and `state` its head, its tail and the bytes in use. Tests compare it, request by
+request, with `entrycache_fast.BrokerCache`.
 """
 
 from __future__ import annotations
@@ -11,13 +13,16 @@ from entrycache_league.requests import ADD, EXAMINED, EXPECT, OVERSHOOT, PASSED,
 from entrycache_trace.jit import Array, jit
 
 TTL, INTERVAL, MAX_REQUEUES, BY_COUNT, FILLS, EXTEND, SPLIT, INLINE, ERA_5, TRIGGER, TARGET = range(11)
-"""The columns of `rules`. INTERVAL: between cycles. FILLS: reads fill also without BY_COUNT, with the count 1; then
-what is added carries none. INLINE: size passes run within adds and fills, not in cycles alone. ERA_5: as 5.0.1 does, a
-count stops at 0 and may begin there, a duplicate's replaces it, and a size pass spares an entry once (R-COUNT-8,
-R-INSERT-7, R-READ-13, R-INSERT-8, R-REQUEUE-9)."""
+"""The columns of `rules`.
+
+INTERVAL is the time between cycles. With FILLS, reads fill even without BY_COUNT, with the count 1; added entries then
+carry none. With INLINE, size passes run within adds and fills and not only in cycles. ERA_5 is the behaviour of 5.0.1:
+a count stops at 0 and may begin there, the count of a duplicate replaces that of the entry, and a size pass spares an
+entry once (R-COUNT-8, R-INSERT-7, R-READ-13, R-INSERT-8, R-REQUEUE-9).
+"""
 
 CACHED, ACCESSED, COUNTED, EXPECTS, REQUEUES, STAMP, LIFE = range(7)
-"""The columns of what is known of each entry; LIFE counts its stays, so that slots of earlier ones are dead."""
+"""The columns of `of`; LIFE counts the lives of an entry, so that slots of earlier lives are dead."""
 
 HEAD, TAIL, USED = range(3)
 TIMED, SIZED = range(2)
@@ -28,11 +33,11 @@ def _run_pass(
     kind: int, now: int, bound: int, rules: Array, sizes: Array, ring: Array, state: Array, of: Array, totals: Array
 ) -> None:
     """Take slots from the head until one stays: it is young enough, or enough bytes are freed."""
-    mask = len(ring) - 1
+    wrap = len(ring) - 1
     freed = 0
     round_end = state[TAIL]
     while state[HEAD] != state[TAIL]:
-        at = state[HEAD] & mask
+        at = state[HEAD] & wrap
         entry, life = ring[at, 0], ring[at, 1]
         if life != of[entry, LIFE]:
             state[HEAD] += 1
@@ -62,7 +67,7 @@ def _run_pass(
 
 @jit
 def _run_size_pass(now: int, rules: Array, sizes: Array, ring: Array, state: Array, of: Array, totals: Array) -> None:
-    """A size pass, if the bytes are above the trigger."""
+    """Run a size pass if the bytes are above the trigger."""
     if state[USED] > rules[TRIGGER] and state[USED] > rules[TARGET]:
         _run_pass(SIZED, now, state[USED] - rules[TARGET], rules, sizes, ring, state, of, totals)
 
@@ -78,19 +83,19 @@ def _enqueue(entry: int, life: int, ring: Array, state: Array) -> None:
 
 @jit
 def _drop_dead_slots(ring: Array, state: Array, of: Array) -> None:
-    """Make room in a full ring: dead slots go, the others close up."""
-    mask = len(ring) - 1
+    """Make room in a full ring by dropping dead slots."""
+    wrap = len(ring) - 1
     end = state[TAIL]
     state[TAIL] = state[HEAD]
     for at in range(state[HEAD], end):
-        entry, life = ring[at & mask, 0], ring[at & mask, 1]
+        entry, life = ring[at & wrap, 0], ring[at & wrap, 1]
         if life == of[entry, LIFE]:
             _enqueue(entry, life, ring, state)
 
 
 @jit
 def _set_expected(entry: int, expects: int, rules: Array, of: Array) -> None:
-    """The reads that are expected of an entry that comes, or of a duplicate of it."""
+    """Set the expected reads of a new entry, or those of a duplicate."""
     of[entry, COUNTED] = expects > 0 or (rules[ERA_5] and rules[BY_COUNT] and expects == 0)
     of[entry, EXPECTS] = max(0, expects)
 
@@ -99,7 +104,7 @@ def _set_expected(entry: int, expects: int, rules: Array, of: Array) -> None:
 def _insert(
     entry: int, now: int, expects: int, rules: Array, sizes: Array, ring: Array, state: Array, of: Array, totals: Array
 ) -> None:
-    """An entry enters; a size pass follows where that crosses the trigger."""
+    """Insert an entry, and run a size pass if that crosses the trigger."""
     of[entry, CACHED] = 1
     of[entry, ACCESSED] = 0
     _set_expected(entry, expects, rules, of)
@@ -116,7 +121,7 @@ def _insert(
 
 @jit
 def _remove_passed(topic: int, below: int, low: Array, sizes: Array, state: Array, of: Array) -> None:
-    """What every cursor of a topic has passed leaves; its slots stay, dead."""
+    """Remove the entries that every cursor of a topic has passed; their slots stay in the queue as dead slots."""
     while low[topic] < below:
         entry = low[topic]
         if of[entry, CACHED]:
@@ -128,7 +133,7 @@ def _remove_passed(topic: int, below: int, low: Array, sizes: Array, state: Arra
 
 @jit
 def _look_up(first: int, end: int, numbers: Array, hits: Array, of: Array) -> None:
-    """What a read finds is marked."""
+    """Look up the entries of a read and mark those that are cached."""
     for j in range(first, end):
         hits[j] = of[numbers[j], CACHED] == 1
         if hits[j]:
@@ -138,9 +143,9 @@ def _look_up(first: int, end: int, numbers: Array, hits: Array, of: Array) -> No
 @jit
 def replay_pip430(
     kinds: Array, times: Array, numbers: Array, counts: Array, ends: Array, sizes: Array, topics: Array, starts: Array,
-    rules: Array, hits: Array, held: Array, totals: Array,
+    rules: Array, hits: Array, held_bytes: Array, totals: Array,
 ) -> None:  # fmt: skip
-    """Replay; hits, bytes and totals are written into the last three."""
+    """Replay requests; write hits, held bytes and totals into the last three arrays."""
     of = np.zeros((len(sizes), 7), np.int64)
     ring = np.zeros((1 << int(np.ceil(np.log2(2 * len(sizes) + 2))), 2), np.int64)
     state = np.zeros(3, np.int64)
@@ -176,5 +181,5 @@ def replay_pip430(
                 of[numbers[j], EXPECTS] += 1 if kind == EXPECT else -1
                 if rules[ERA_5]:
                     of[numbers[j], EXPECTS] = max(0, of[numbers[j], EXPECTS])
-            held[j] = state[USED]
+            held_bytes[j] = state[USED]
         i = end

@@ -1,6 +1,7 @@
-"""The cache of PIP-174, which was never merged: a ring of segments, the next one cleared when the current is full.
+"""The cache of PIP-174, which was never merged, as a policy: a ring of segments.
 
-Rules (protocol: pulsar-segmented): only what is added is cached; a read is served whole or not at all.
+It follows the rules of `pulsar-segmented` over arrays. When the current segment is full, the next one is cleared and
+becomes current. Only added entries are cached, and a read is served whole or not at all.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from entrycache_league.requests import ADD, READ, count_eviction
 from entrycache_trace.jit import Array, jit
 
 LINE_BYTES = 64
-"""A segment of copies gives each entry a multiple of so many bytes."""
+"""A segment of copies gives each entry a multiple of these bytes."""
 
 
 @jit
 def replay_segmented(
     kinds: Array, numbers: Array, ends: Array, sizes: Array, capacity: int, segments: int, copies: bool,
-    hits: Array, held: Array, totals: Array,
+    hits: Array, held_bytes: Array, totals: Array,
 ) -> None:  # fmt: skip
-    """Replay; bytes held are what is taken of the segments, where entries are copied rounded up."""
+    """Replay requests; held bytes are the bytes used in the segments, rounded up where entries are copied."""
     segment_bytes = capacity // segments
     current = 0
     offsets = np.zeros(segments, np.int64)
@@ -38,17 +39,17 @@ def replay_segmented(
             if kinds[j] == ADD and not cached[entry] and sizes[entry] <= segment_bytes:
                 if offsets[current] + sizes[entry] > segment_bytes:
                     current = (current + 1) % segments
-                    gone = lists[current]
-                    while gone != -1:
-                        cached[gone] = False
-                        count_eviction(totals, sizes[gone])
-                        gone = after[gone]
+                    dropped = lists[current]
+                    while dropped != -1:
+                        cached[dropped] = False
+                        count_eviction(totals, sizes[dropped])
+                        dropped = after[dropped]
                     lists[current] = -1
                     offsets[current] = 0
-                taken = sizes[entry]
-                offsets[current] += (taken + LINE_BYTES - 1) // LINE_BYTES * LINE_BYTES if copies else taken
+                size = sizes[entry]
+                offsets[current] += (size + LINE_BYTES - 1) // LINE_BYTES * LINE_BYTES if copies else size
                 after[entry] = lists[current]
                 lists[current] = entry
                 cached[entry] = True
-            held[j] = offsets.sum()
+            held_bytes[j] = offsets.sum()
         i = end

@@ -1,4 +1,9 @@
-"""A league as tables and JSON."""
+"""Show a policy comparison as tables, JSON and charts.
+
+`comparison_table` and `cost_table` go to a terminal, `render_markdown_table` to a page; `comparisons_json` is what
+`--json` prints. `draw_curves` draws miss ratios over capacities and `draw_costs` the cost of a request over topics,
+with matplotlib as SVG: the same numbers give the same bytes with the same version of matplotlib.
+"""
 
 from __future__ import annotations
 
@@ -9,132 +14,129 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_dev.bench.page import require_matplotlib
 from entrycache_league.comparison import TOPIC_COUNTS, PolicyComparison, PolicyResult, RequestCost
+from entrycache_protocol.errors import missing_extra
 from entrycache_protocol.files import atomic_path
 
 COUNTED_COLUMNS = (
     *("policy", "hit ratio", "by bytes", "storage reads an entry", "peak bytes", "mean bytes"),
-    *("looks an evicted entry", "over the capacity", "overshoot of a pass"),
+    *("examined an eviction", "over the capacity", "overshoot of a pass"),
 )
 TIME_COLUMN = "ns a request"
 
 
-def policy_label(measured: PolicyResult) -> str:
-    """The name of a policy; that of a bound says so."""
-    return f"{measured.policy} (upper bound)" if measured.bound else measured.policy
+def policy_label(result: PolicyResult) -> str:
+    """Return the name of a policy, marked if it is an upper bound."""
+    return f"{result.policy} (upper bound)" if result.bound else result.policy
 
 
-def result_cells(measured: PolicyResult) -> tuple[str, ...]:
-    """What was counted of one policy; of a bound, nothing about bytes."""
-    ratios = (measured.hit_ratio, measured.byte_hit_ratio, measured.storage_reads_an_entry)
-    told = (policy_label(measured), *(f"{ratio:.4f}" for ratio in ratios))
-    if measured.bound:
-        return (*told, *("-" for _ in range(len(COUNTED_COLUMNS) - len(told))))
-    looked = measured.looked_an_evicted
+def result_cells(result: PolicyResult) -> tuple[str, ...]:
+    """Return the cells of one policy; a bound has none about bytes."""
+    ratios = (result.hit_ratio, result.byte_hit_ratio, result.storage_reads_an_entry)
+    cells = (policy_label(result), *(f"{ratio:.4f}" for ratio in ratios))
+    if result.bound:
+        return (*cells, *("-" for _ in range(len(COUNTED_COLUMNS) - len(cells))))
+    examined = result.examined_an_eviction
     return (
-        *told,
-        f"{measured.peak_bytes}",
-        f"{measured.mean_bytes:.0f}",
-        "-" if looked is None else f"{looked:.2f}",
-        f"{measured.over_bytes}",
-        f"{measured.overshoot_bytes}",
+        *cells,
+        f"{result.peak_bytes}",
+        f"{result.mean_bytes:.0f}",
+        "-" if examined is None else f"{examined:.2f}",
+        f"{result.over_bytes}",
+        f"{result.overshoot_bytes}",
     )
 
 
-def comparison_title(league: PolicyComparison) -> str:
-    """What was replayed."""
-    size = league.table[0].capacity_bytes
+def comparison_title(comparison: PolicyComparison) -> str:
+    """Describe the replayed requests."""
+    size = comparison.table[0].capacity_bytes
     return (
-        f"{league.name}: {league.reads} reads of {league.entries} entries ({league.entry_bytes} bytes) "
-        f"in {league.seconds:.2f} s; capacity {size} bytes"
+        f"{comparison.name}: {comparison.reads} reads of {comparison.entries} entries ({comparison.entry_bytes} bytes) "
+        f"in {comparison.seconds:.2f} s; capacity {size} bytes"
     )
 
 
-def comparison_table(league: PolicyComparison) -> Table:
-    """The table for a terminal."""
-    rows = [(*result_cells(measured), f"{measured.nanos_a_request:.0f}") for measured in league.table]
-    return _table(comparison_title(league), [(*COUNTED_COLUMNS, TIME_COLUMN), *rows])
+def comparison_table(comparison: PolicyComparison) -> Table:
+    """Render the table for a terminal."""
+    rows = [(*result_cells(result), f"{result.nanos_a_request:.0f}") for result in comparison.table]
+    return _table(comparison_title(comparison), [(*COUNTED_COLUMNS, TIME_COLUMN), *rows])
 
 
 def cost_rows(costs: Sequence[RequestCost]) -> list[tuple[str, ...]]:
-    """Head and lines of the table of costs; ratios are to the same policy with the fewest topics."""
+    """Return the head and the lines of the table of costs; ratios compare with the fewest topics."""
     head = ["policy"]
     for topics in TOPIC_COUNTS:
-        head += [f"ns, {topics:,} topics", f"looks, {topics:,} topics"]
+        head += [f"ns, {topics:,} topics", f"examined, {topics:,} topics"]
     rows = [(*head, "times the cost")]
     for policy in dict.fromkeys(cost.policy for cost in costs):
         own = [cost for cost in costs if cost.policy == policy]
-        told = [text for cost in own for text in (f"{cost.nanos:.0f}", f"{cost.looks:.2f}")]
-        rows.append((policy, *told, f"{own[-1].nanos / own[0].nanos:.1f}"))
+        cells = [text for cost in own for text in (f"{cost.nanos:.0f}", f"{cost.examined:.2f}")]
+        rows.append((policy, *cells, f"{own[-1].nanos / own[0].nanos:.1f}"))
     return rows
 
 
 def cost_table(costs: Sequence[RequestCost]) -> Table:
-    """The table of costs for a terminal."""
+    """Render the table of costs for a terminal."""
     return _table("a request, 10,000 adds a second", cost_rows(costs))
 
 
 def _table(text: str, rows: Sequence[tuple[str, ...]]) -> Table:
-    made = Table(title=Text(text), title_justify="left")
+    table = Table(title=Text(text), title_justify="left")
     for index, column in enumerate(rows[0]):
-        made.add_column(column, justify="right" if index else "left", overflow="fold")
+        table.add_column(column, justify="right" if index else "left", overflow="fold")
     for row in rows[1:]:
-        made.add_row(*map(Text, row))
-    return made
+        table.add_row(*map(Text, row))
+    return table
 
 
 def render_markdown_table(rows: Sequence[tuple[str, ...]]) -> str:
-    """The same in Markdown."""
+    """Render a table in Markdown."""
     head, *lines = rows
     body = ["| " + " | ".join(line) + " |" for line in lines]
     return "\n".join(["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|", *body, ""])
 
 
-def comparisons_json(leagues: Iterable[PolicyComparison], costs: Sequence[RequestCost] = ()) -> dict[str, Any]:
-    """The object that `--json` prints."""
+def comparisons_json(comparisons: Iterable[PolicyComparison], costs: Sequence[RequestCost] = ()) -> dict[str, Any]:
+    """Return the object that `--json` prints."""
     return {
         "schema": 1,
         "leagues": [
             {
-                "name": league.name,
-                "requests": league.requests,
-                "reads": league.reads,
-                "entries": league.entries,
-                "entry_bytes": league.entry_bytes,
-                "seconds": league.seconds,
-                "policies": [_result_json(measured) for measured in league.table],
-                "curve": [[each.policy, each.capacity_bytes, 1 - each.hit_ratio] for each in league.curve],
+                "name": comparison.name,
+                "requests": comparison.requests,
+                "reads": comparison.reads,
+                "entries": comparison.entries,
+                "entry_bytes": comparison.entry_bytes,
+                "seconds": comparison.seconds,
+                "policies": [_result_json(result) for result in comparison.table],
+                "curve": [[each.policy, each.capacity_bytes, 1 - each.hit_ratio] for each in comparison.curve],
             }
-            for league in leagues
+            for comparison in comparisons
         ],
-        "costs": [[cost.policy, cost.topics, round(cost.nanos, 1), round(cost.looks, 4)] for cost in costs],
+        "costs": [[cost.policy, cost.topics, round(cost.nanos, 1), round(cost.examined, 4)] for cost in costs],
     }
 
 
-def _result_json(measured: PolicyResult) -> dict[str, Any]:
+def _result_json(result: PolicyResult) -> dict[str, Any]:
     return {
-        "policy": measured.policy,
-        "bound": measured.bound,
-        "capacity_bytes": measured.capacity_bytes,
-        "reads": measured.reads,
-        "hits": measured.hits,
-        "misses": measured.misses,
-        "hit_ratio": measured.hit_ratio,
-        "byte_hit_ratio": measured.byte_hit_ratio,
-        "storage_reads_an_entry": measured.storage_reads_an_entry,
-        "peak_bytes": None if measured.bound else measured.peak_bytes,
-        "mean_bytes": None if measured.bound else round(measured.mean_bytes),
-        "looks": None if measured.bound else measured.looked,
-        "evicted": None if measured.bound else measured.evicted,
-        "over_bytes": None if measured.bound else measured.over_bytes,
-        "overshoot_bytes": None if measured.bound else measured.overshoot_bytes,
-        "nanos_a_request": round(measured.nanos_a_request, 1),
+        "policy": result.policy,
+        "bound": result.bound,
+        "capacity_bytes": result.capacity_bytes,
+        "reads": result.reads,
+        "hits": result.hits,
+        "misses": result.misses,
+        "hit_ratio": result.hit_ratio,
+        "byte_hit_ratio": result.byte_hit_ratio,
+        "storage_reads_an_entry": result.storage_reads_an_entry,
+        "peak_bytes": None if result.bound else result.peak_bytes,
+        "mean_bytes": None if result.bound else round(result.mean_bytes),
+        "looks": None if result.bound else result.examined,
+        "evicted": None if result.bound else result.evicted,
+        "over_bytes": None if result.bound else result.over_bytes,
+        "overshoot_bytes": None if result.bound else result.overshoot_bytes,
+        "nanos_a_request": round(result.nanos_a_request, 1),
     }
 
-
-# --- picture
-# The pictures of a league: miss ratios over capacities, and the cost of a request over topics.
 
 PULSAR_COLOURS = ("#1b6ca8", "#3f97d3", "#7fbfe8", "#0b3c5d", "#5b8e7d", "#8cb369", "#2a9d8f", "#264653")
 OTHER_COLOURS = (
@@ -158,23 +160,23 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def draw_curves(league: PolicyComparison, path: Path) -> None:
-    """Miss ratio over capacity, a line a policy: those of Pulsar whole, the others dashed, the optimum black."""
+def draw_curves(comparison: PolicyComparison, path: Path) -> None:
+    """Draw miss ratios over capacities: Pulsar's policies solid, the others dashed, and the optimum black."""
 
     def draw(axes: Any) -> None:
-        names = list(dict.fromkeys(measured.policy for measured in league.curve))
+        names = list(dict.fromkeys(result.policy for result in comparison.curve))
         for policy in names:
-            own = [measured for measured in league.curve if measured.policy == policy]
-            mebibytes = [measured.capacity_bytes / 2**20 for measured in own]
-            misses = [1 - measured.hit_ratio for measured in own]
+            own = [result for result in comparison.curve if result.policy == policy]
+            mebibytes = [result.capacity_bytes / 2**20 for result in own]
+            misses = [1 - result.hit_ratio for result in own]
             axes.plot(mebibytes, misses, **_line_style(policy, names), label=policy_label(own[0]))
-        axes.set(xscale="log", xlabel="capacity, MiB", ylabel="miss ratio", ylim=(0, None), title=league.name)
+        axes.set(xscale="log", xlabel="capacity, MiB", ylabel="miss ratio", ylim=(0, None), title=comparison.name)
 
     _write_picture(draw, path)
 
 
 def draw_costs(costs: Sequence[RequestCost], path: Path) -> None:
-    """Processor time of a request over the number of topics."""
+    """Draw the processor time of a request over the number of topics."""
 
     def draw(axes: Any) -> None:
         names = list(dict.fromkeys(cost.policy for cost in costs))
@@ -183,7 +185,7 @@ def draw_costs(costs: Sequence[RequestCost], path: Path) -> None:
             topics, nanos = [cost.topics for cost in own], [cost.nanos for cost in own]
             axes.plot(topics, nanos, **_line_style(policy, names), label=policy)
         axes.set(xscale="log", yscale="log", xlabel="topics", ylabel="nanoseconds a request")
-        axes.set_title("cost of a request, all kernels compiled alike, one run")
+        axes.set_title("cost of a request, all policies compiled alike, one run")
 
     _write_picture(draw, path)
 
@@ -192,11 +194,11 @@ def _line_style(policy: str, names: Sequence[str]) -> dict[str, Any]:
     if policy == "belady":
         return {"color": "black", "linewidth": 2, "linestyle": ":"}
     pulsar = [name for name in names if name.startswith(("pip430", "legacy", "segmented"))]
-    ours = policy in pulsar
-    among = pulsar if ours else [name for name in names if name not in pulsar]
-    colours = PULSAR_COLOURS if ours else OTHER_COLOURS
+    is_pulsar = policy in pulsar
+    among = pulsar if is_pulsar else [name for name in names if name not in pulsar]
+    colours = PULSAR_COLOURS if is_pulsar else OTHER_COLOURS
     at = among.index(policy)
-    style = "-" if ours else "--"
+    style = "-" if is_pulsar else "--"
     return {
         "color": colours[at % len(colours)],
         "linestyle": style if at < len(colours) else "-.",
@@ -206,18 +208,31 @@ def _line_style(policy: str, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _write_picture(draw: Callable[[Any], None], path: Path) -> None:
-    """Write a picture as SVG; the same numbers give the same bytes with the same version of matplotlib."""
-    matplotlib = require_matplotlib()
+def _load_pyplot() -> Any:
+    """Import the drawing functions of matplotlib.
+
+    Raises:
+        MissingPrerequisite: matplotlib is not installed.
+    """
+    try:
+        import matplotlib  # noqa: PLC0415 -- an extra
+    except ImportError:
+        raise missing_extra("the charts", "matplotlib", "league") from None
     matplotlib.use("svg")
     from matplotlib import pyplot  # noqa: PLC0415
 
+    return pyplot
+
+
+def _write_picture(draw: Callable[[Any], None], path: Path) -> None:
+    """Write a chart as SVG."""
+    pyplot = _load_pyplot()
     with pyplot.rc_context(STYLE):
         figure = pyplot.figure(figsize=(11, 6), layout="constrained")
         axes: Any = figure.subplots()
         draw(axes)
         axes.grid(visible=True, which="major", alpha=0.25)
         figure.legend(loc="outside right upper", frameon=False, fontsize=9)
-        with atomic_path(path) as beside:
-            figure.savefig(beside, format="svg", metadata={"Date": None, "Creator": None})
+        with atomic_path(path) as temporary:
+            figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
         pyplot.close(figure)

@@ -1,4 +1,11 @@
-"""The requests of a recorded trace: the calls that it shows, as `entrycache trace simulate` gets them back."""
+"""Sources of requests: recorded traces, presets, and oracleGeneral files.
+
+`read_trace_requests` turns the calls of a recorded trace into requests. `preset_requests` makes the requests of a
+preset: a broker with a `WorkloadShape` (who adds, who reads how far behind, who is away and comes back), reads by
+Zipf's law, or a generated trace. `read_oracle_general` and `write_oracle_general` exchange files with libCacheSim. A
+record of such a file has 24 bytes, little-endian and packed: u32 seconds, u64 id, u32 size, i64 `next_access_vtime`
+(the number of the next request of the same id, or -1).
+"""
 
 from __future__ import annotations
 
@@ -15,24 +22,27 @@ from entrycache_protocol.errors import UsageError
 from entrycache_protocol.files import atomic_path, describe_os_error
 from entrycache_simulate.driver import ReaderHabits
 from entrycache_simulate.run import BrokerTrace, read_brokers
-from entrycache_trace import pulsar_pip430_calls
-from entrycache_trace.generators.generate import WORKLOADS, generate
+from entrycache_trace import pulsar_pip430_calls as calls
+from entrycache_trace.generators.generate import generate
+from entrycache_trace.generators.pulsar_pip430 import WORKLOADS
 from entrycache_trace.jit import Array
 from entrycache_trace.pulsar_pip430_calls import Call, EntryPosition
 
 
 def read_trace_requests(directory: Path, progress: Callable[[str], None] = lambda text: None) -> list[Requests]:
-    """The requests of each broker of a trace.
+    """Read the requests of each broker of a trace.
 
     Raises:
-        UsageError: no readable trace of `pulsar-pip430`, or nobody reads in it.
+        UsageError: the folder is no readable trace of `pulsar-pip430`, or nobody reads in it.
     """
     _, brokers = read_brokers(directory, progress)
-    return [collect_requests(f"{directory.name} {broker.name}", _RequestReader(broker).events()) for broker in brokers]
+    return [
+        collect_requests(f"{directory.name} {broker.name}", _RequestReader(broker).requests()) for broker in brokers
+    ]
 
 
 class _RequestReader:
-    """Turns calls into requests. Sizes that no row tells are those that the configuration has for storage."""
+    """The conversion of one broker's calls into requests. An unknown size is `storage_entry_size`."""
 
     def __init__(self, broker: BrokerTrace) -> None:
         self._calls = broker.calls
@@ -41,43 +51,45 @@ class _RequestReader:
         self._sizes: dict[EntryPosition, int] = {}
         self._cursors: dict[str, dict[str, tuple[int, int]]] = {}
 
-    def events(self) -> Iterator[Request]:
-        """The requests in order."""
+    def requests(self) -> Iterator[Request]:
+        """Yield the requests in order."""
         for call in self._calls:
-            yield from self._of(call)
+            yield from self._requests_of(call)
 
-    def _of(self, call: Call) -> Iterator[Request]:
+    def _requests_of(self, call: Call) -> Iterator[Request]:
         event = call.event
-        if isinstance(event, pulsar_pip430_calls.Insert) and not event.refused:
-            self._sizes.setdefault(event.place, event.size_bytes)
-            yield self._event(call, ADD, event.place, event.expected_reads or 0)
-        elif isinstance(event, pulsar_pip430_calls.UncachedAdd):
-            self._sizes.setdefault(event.place, event.size_bytes)
-        elif isinstance(event, pulsar_pip430_calls.Lookup):
-            asked = pulsar_pip430_calls.Read(event.place, event.place.entry, None, {}, None)
-            yield self._event(call, READ, event.place, self._habits.read(asked))
-        elif isinstance(event, pulsar_pip430_calls.Read):
+        if isinstance(event, calls.Insert) and not event.refused:
+            self._sizes.setdefault(event.position, event.size_bytes)
+            yield self._request(call, ADD, event.position, event.expected_reads or 0)
+        elif isinstance(event, calls.UncachedAdd):
+            self._sizes.setdefault(event.position, event.size_bytes)
+        elif isinstance(event, calls.Lookup):
+            read = calls.Read(event.position, event.position.entry, None, {}, None)
+            yield self._request(call, READ, event.position, self._habits.expected_reads(read))
+        elif isinstance(event, calls.Read):
             yield from self._read(call, event)
-        elif isinstance(event, pulsar_pip430_calls.ExpectRead):
-            yield self._event(call, EXPECT, event.place, 0)
-        elif isinstance(event, pulsar_pip430_calls.Cursor):
-            yield from self._moved(call, event)
+        elif isinstance(event, calls.ExpectRead):
+            yield self._request(call, EXPECT, event.position, 0)
+        elif isinstance(event, calls.Cursor):
+            yield from self._follow_cursor(call, event)
 
-    def _event(self, call: Call, kind: int, place: EntryPosition, count: int, number: int | None = None) -> Request:
-        size_bytes = self._sizes.get(place, self._unknown_bytes)
-        return Request(call.ts_ns, kind, place.cache, place[1:], size_bytes, count, number)
+    def _request(
+        self, call: Call, kind: int, position: EntryPosition, count: int, number: int | None = None
+    ) -> Request:
+        size_bytes = self._sizes.get(position, self._unknown_bytes)
+        return Request(call.ts_ns, kind, position.cache, position[1:], size_bytes, count, number)
 
-    def _read(self, call: Call, event: pulsar_pip430_calls.Read) -> Iterator[Request]:
-        count = self._habits.read(event)
+    def _read(self, call: Call, event: calls.Read) -> Iterator[Request]:
+        count = self._habits.expected_reads(event)
         for entry in range(event.first.entry, event.last_entry + 1):
-            place = event.first._replace(entry=entry)
+            position = event.first._replace(entry=entry)
             if entry in event.sizes:
-                self._sizes.setdefault(place, event.sizes[entry])
-            yield self._event(call, READ, place, count, call.seq)
+                self._sizes.setdefault(position, event.sizes[entry])
+            yield self._request(call, READ, position, count, call.seq)
 
-    def _moved(self, call: Call, event: pulsar_pip430_calls.Cursor) -> Iterator[Request]:
-        """All cursors are past what lies below the slowest, where it has changed; the last one leaves all behind."""
-        self._habits.cursor(event)
+    def _follow_cursor(self, call: Call, event: calls.Cursor) -> Iterator[Request]:
+        """Yield a PASSED request if the slowest cursor has changed; the last cursor leaves all entries behind."""
+        self._habits.follow_cursor(event)
         tracked = self._cursors.setdefault(event.cache, {})
         before = min(tracked.values(), default=None)
         if event.op == "CURSOR_REMOVE" or event.position is None:
@@ -89,24 +101,21 @@ class _RequestReader:
             yield Request(call.ts_ns, PASSED, event.cache, (1 << 62, 0) if slowest is None else slowest)
 
 
-# --- shape
-# A broker's requests made up at once, as arrays: who adds, who reads how far behind, who is away and comes back.
-
 SECOND: Final = 1_000_000_000
 MILLI: Final = 1_000_000
 
 Outages = tuple[tuple[int, int], ...]
-"""When a subscription is away, in nanoseconds from the start: it reads nothing, and is no active cursor."""
+"""The times at which a subscription is away, in nanoseconds: it reads nothing and has no active cursor."""
 
 
 @dataclass(frozen=True)
 class WorkloadShape:
-    """A broker's topics, what is added to them, and who reads.
+    """A broker's topics, the entries that are added to them, and the readers.
 
-    Topics get their share of `rate` (entries a second) by Zipf's law with `skew`. `lags` are those of tailing
-    subscriptions, behind the add; what was added while one was `away` it reads in batches afterwards, `speed` entries
-    a second of each topic. A share `replayed` of what the first subscription reads cannot be dispatched, and is read
-    once more after a time within `replay_nanos`, as in a Key_Shared subscription.
+    Topics get their share of `rate` (entries a second) by Zipf's law with `skew`. `lags` are the delays of tailing
+    subscriptions behind the add. A subscription that was `away` reads the missed entries afterwards in batches, `speed`
+    entries a second of each topic. The first subscription cannot dispatch the share `replayed` of its reads, and reads
+    these entries once more after a time within `replay_nanos`, as a Key_Shared subscription does.
     """
 
     topics: int = 10
@@ -123,36 +132,36 @@ class WorkloadShape:
 
 @dataclass(frozen=True)
 class _RequestPart:
-    """Some of the requests, with what decides the order of those of one moment."""
+    """Some of the requests, with the keys that order those of one moment."""
 
     kind: int
     times: Array
     adds: Array
     counts: Array
-    who: int = 0
+    subscription: int = 0
     calls: Array | None = None
 
 
 def shape_requests(name: str, shape: WorkloadShape, adds: int, seed: int = 1) -> Requests:
-    """The requests of a broker to which so many entries are added."""
-    chance = np.random.default_rng(seed)
-    times = np.sort(chance.integers(0, max(1, adds * SECOND // shape.rate), adds))
+    """Make the requests of a broker to which `adds` entries are added."""
+    random = np.random.default_rng(seed)
+    times = np.sort(random.integers(0, max(1, adds * SECOND // shape.rate), adds))
     shares = 1 / np.arange(1, shape.topics + 1) ** shape.skew
-    topics = chance.choice(shape.topics, adds, p=shares / shares.sum())
+    topics = random.choice(shape.topics, adds, p=shares / shares.sum())
     low, high = shape.sizes
-    sizes = chance.integers(low, high + 1, adds)
+    sizes = random.integers(low, high + 1, adds)
     places = _rank_in_topic(topics)
-    reads = [_read_times(shape, who, times, topics) for who in range(len(shape.lags))]
+    reads = [_read_times(shape, subscription, times, topics) for subscription in range(len(shape.lags))]
     parts = [_RequestPart(ADD, times, np.arange(adds), _count_active(shape, times))]
-    for who in range(len(shape.lags)):
-        parts.append(_read_part(shape, who, reads, topics, places))
-    parts += _replay_parts(shape, reads[0], chance)
+    for subscription in range(len(shape.lags)):
+        parts.append(_read_part(shape, subscription, reads, topics, places))
+    parts += _replay_parts(shape, reads[0], random)
     parts.append(_passed_part(shape, times, reads))
     return _join_parts(name, parts, topics, places, sizes)
 
 
 def _rank_in_topic(topics: Array) -> Array:
-    """The number of each entry within its topic."""
+    """Return the number of each entry within its topic."""
     order = np.argsort(topics, kind="stable")
     first = np.searchsorted(topics[order], topics[order])
     ranks = np.empty(len(topics), np.int64)
@@ -160,65 +169,70 @@ def _rank_in_topic(topics: Array) -> Array:
     return ranks
 
 
-def _read_times(shape: WorkloadShape, who: int, times: Array, topics: Array) -> Array:
-    """When a subscription reads each entry: in order, and after an outage not sooner than its speed allows."""
-    reads = times + shape.lags[who]
-    for begin, end in shape.away.get(who, ()):
+def _read_times(shape: WorkloadShape, subscription: int, times: Array, topics: Array) -> Array:
+    """Return the time at which a subscription reads each entry, in order and as fast as its speed allows."""
+    reads = times + shape.lags[subscription]
+    for begin, end in shape.away.get(subscription, ()):
         missed = np.flatnonzero((reads >= begin) & (reads < end))
         batches = _rank_in_topic(topics[missed]) // shape.batch
         reads[missed] = end + batches * (shape.batch * SECOND // shape.speed)
     order = np.lexsort((np.arange(len(topics)), topics))
     starts = np.flatnonzero(np.diff(topics[order], prepend=-1))
-    # Times of one topic never fall: each topic is lifted above the one before, and lowered again.
+    # Times within one topic must not fall: lift each topic above the one before, take the maximum, and lower it again.
     lift = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order))) * (int(reads.max(initial=0)) + 1)
     risen = np.empty_like(reads)
     risen[order] = np.maximum.accumulate(reads[order] + lift) - lift
     return risen
 
 
-def _connected(shape: WorkloadShape, who: int, times: Array) -> Array:
+def _connected(shape: WorkloadShape, subscription: int, times: Array) -> Array:
     there = np.ones(len(times), np.bool_)
-    for begin, end in shape.away.get(who, ()):
+    for begin, end in shape.away.get(subscription, ()):
         there &= (times < begin) | (times >= end)
     return there
 
 
 def _count_active(shape: WorkloadShape, times: Array) -> Array:
-    """How many cursors are active at these times."""
+    """Count the cursors that are active at these times."""
     active = np.zeros(len(times), np.int32)
-    for who in range(len(shape.lags)):
-        active += _connected(shape, who, times)
+    for subscription in range(len(shape.lags)):
+        active += _connected(shape, subscription, times)
     return active
 
 
-def _read_part(shape: WorkloadShape, who: int, reads: list[Array], topics: Array, places: Array) -> _RequestPart:
-    """What a subscription reads; a fill expects the reads of those who are there and have not read it yet."""
-    own = reads[who]
+def _read_part(
+    shape: WorkloadShape, subscription: int, reads: list[Array], topics: Array, places: Array
+) -> _RequestPart:
+    """Return the reads of a subscription.
+
+    A fill expects the reads of connected subscriptions that are still to come.
+    """
+    own = reads[subscription]
     counts = np.zeros(len(own), np.int32)
     for other, theirs in enumerate(reads):
         counts += _connected(shape, other, own) & (theirs >= own)
     calls = np.full(len(own), -1, np.int64)
-    for begin, end in shape.away.get(who, ()):
+    for begin, end in shape.away.get(subscription, ()):
         behind = (own >= end) & (own > begin)
-        calls[behind] = topics[behind] * (1 << 40) + places[behind] // shape.batch * len(reads) + who
-    return _RequestPart(READ, own, np.arange(len(own)), np.maximum(1, counts), who + 1, calls)
+        calls[behind] = topics[behind] * (1 << 40) + places[behind] // shape.batch * len(reads) + subscription
+    return _RequestPart(READ, own, np.arange(len(own)), np.maximum(1, counts), subscription + 1, calls)
 
 
-def _replay_parts(shape: WorkloadShape, reads: Array, chance: np.random.Generator) -> list[_RequestPart]:
+def _replay_parts(shape: WorkloadShape, reads: Array, random: np.random.Generator) -> list[_RequestPart]:
     if not shape.replayed:
         return []
-    adds = np.flatnonzero(chance.random(len(reads)) < shape.replayed)
-    late = reads[adds] + chance.integers(*shape.replay_nanos, len(adds))
+    adds = np.flatnonzero(random.random(len(reads)) < shape.replayed)
+    late = reads[adds] + random.integers(*shape.replay_nanos, len(adds))
     none = np.zeros(len(adds), np.int32)
     after = len(shape.lags) + 1
     return [_RequestPart(EXPECT, reads[adds], adds, none, after), _RequestPart(READ, late, adds, none, after)]
 
 
 def _passed_part(shape: WorkloadShape, times: Array, reads: list[Array]) -> _RequestPart:
-    """When the slowest of the active cursors is past each entry; where none was active, the slowest of all."""
+    """Return the times at which the slowest active cursor (of all, if none is active) has passed each entry."""
     slowest = np.zeros(len(times), np.int64)
-    for who, own in enumerate(reads):
-        slowest = np.maximum(slowest, np.where(_connected(shape, who, times), own, 0))
+    for subscription, own in enumerate(reads):
+        slowest = np.maximum(slowest, np.where(_connected(shape, subscription, times), own, 0))
     nobody = slowest == 0
     slowest[nobody] = np.max(np.array(reads)[:, nobody], axis=0, initial=0)
     slowest = np.maximum.accumulate(slowest)
@@ -227,12 +241,12 @@ def _passed_part(shape: WorkloadShape, times: Array, reads: list[Array]) -> _Req
 
 def _join_parts(name: str, parts: list[_RequestPart], topics: Array, places: Array, sizes: Array) -> Requests:
     kinds = np.concatenate([np.full(len(part.times), part.kind, np.uint8) for part in parts])
-    who = np.concatenate([np.full(len(part.times), part.who, np.int64) for part in parts])
+    subscription = np.concatenate([np.full(len(part.times), part.subscription, np.int64) for part in parts])
     times = np.concatenate([part.times for part in parts])
     adds = np.concatenate([part.adds for part in parts])
     counts = np.concatenate([part.counts for part in parts]).astype(np.int32)
     calls = np.concatenate([np.full(len(p.times), -1, np.int64) if p.calls is None else p.calls for p in parts])
-    order = np.lexsort((places[adds], topics[adds], who, times))
+    order = np.lexsort((places[adds], topics[adds], subscription, times))
     adds, kinds = adds[order], kinds[order]
     return number_requests(
         name,
@@ -246,35 +260,34 @@ def _join_parts(name: str, parts: list[_RequestPart], topics: Array, places: Arr
     )
 
 
-# --- presets
-# Requests that need no file: a broker's, made up at once, and those of the presets of traces.
-
 SHAPES: Final = {
     "catch-up": WorkloadShape(
         lags=(2 * MILLI, *(2 * MILLI + n for n in range(4))),
-        away={who: ((0, 1_500 * MILLI + who * 50 * MILLI),) for who in range(1, 5)},
+        away={subscription: ((0, 1_500 * MILLI + subscription * 50 * MILLI),) for subscription in range(1, 5)},
     ),
     "replay": WorkloadShape(lags=(2 * MILLI, 5 * MILLI), replayed=0.05, replay_nanos=(100 * MILLI, 4 * SECOND)),
     "reconnect": WorkloadShape(
         lags=tuple(2 * MILLI + n for n in range(5)),
         away={
-            who: tuple((at * SECOND, at * SECOND + 800 * MILLI + who * 200 * MILLI) for at in range(1, 61, 3))
-            for who in range(5)
+            subscription: tuple(
+                (at * SECOND, at * SECOND + 800 * MILLI + subscription * 200 * MILLI) for at in range(1, 61, 3)
+            )
+            for subscription in range(5)
         },
     ),
     "mixed-sizes": WorkloadShape(sizes=(100, 20_000), lags=(MILLI, 20 * MILLI, 400 * MILLI), replayed=0.02),
     "many-topics": WorkloadShape(topics=1_000, skew=1.0),
 }
-"""catch-up: four subscriptions come 50 ms after each other and read a backlog of 1.5 s. replay: a twentieth of
-what a Key_Shared subscription reads is read again within four seconds. reconnect: every three seconds all five
-subscriptions are cut off, and come back one after the other."""
+"""The presets that are shapes. In catch-up, four subscriptions come 50 ms after each other and read a backlog of 1.5 s.
+In replay, a Key_Shared subscription reads a twentieth of its entries again within four seconds. In reconnect, all five
+subscriptions are cut off every three seconds and come back one after the other."""
 
 TRACE_PRESETS: Final = tuple(name for name, workload in WORKLOADS.items() if workload.takes_settings)
 PRESET_NAMES: Final = (*SHAPES, "zipf", *TRACE_PRESETS)
 
 
 def preset_requests(name: str, requests: int, seed: int = 1) -> list[Requests]:
-    """The requests of a preset, about so many; of a trace, so many events are recorded first.
+    """Make about `requests` requests of a preset; a preset of a trace records that many events first.
 
     Raises:
         UsageError: there is no such preset.
@@ -292,48 +305,42 @@ def preset_requests(name: str, requests: int, seed: int = 1) -> list[Requests]:
 
 
 def _count_adds(shape: WorkloadShape, requests: int) -> int:
-    """Each entry is added, read by each subscription, and passed once."""
+    """Return the number of adds. Each entry is added, read by each subscription, and passed once."""
     return max(1, requests // (len(shape.lags) + 2))
 
 
 def zipf_requests(requests: int, seed: int = 1, alpha: float = 1.0) -> Requests:
-    """Reads by Zipf's law over a tenth as many entries of one size, a microsecond apart: what generic caches see."""
-    chance = np.random.default_rng(seed)
+    """Make reads by Zipf's law over a tenth as many entries of one size, a microsecond apart."""
+    random = np.random.default_rng(seed)
     entries = max(10, requests // 10)
     weights = np.cumsum(1 / np.arange(1, entries + 1) ** alpha)
-    places = np.searchsorted(weights, chance.random(requests) * weights[-1])
+    places = np.searchsorted(weights, random.random(requests) * weights[-1])
     return number_requests(
         "zipf",
         kinds=np.full(requests, READ, np.uint8),
         times=np.arange(requests, dtype=np.int64) * 1_000,
         topics=np.zeros(requests, np.int64),
-        places=chance.permutation(entries)[places],
+        places=random.permutation(entries)[places],
         sizes=np.full(requests, 1_024, np.int64),
         counts=np.ones(requests, np.int32),
         calls=np.full(requests, -1, np.int64),
     )
 
 
-# --- oracle_general
-# Files of requests as libCacheSim reads and writes them: format `oracleGeneral`.
-#
-# A record has 24 bytes, little-endian and packed: u32 seconds, u64 id, u32 size, i64 `next_access_vtime` (the number of
-# the next request of the same id, -1 where there is none).
-
 RECORD: Final = np.dtype([("time", "<u4"), ("id", "<u8"), ("size", "<u4"), ("next", "<i8")])
 SUFFIX: Final = ".oracleGeneral"
 MAX_SIZE: Final = (1 << 32) - 1
 MAX_RECORDS: Final = 200_000_000
-"""Requests of one file: about 16 GB of arrays."""
+"""The most requests of one file: about 16 GB of arrays."""
 
 
 def read_oracle_general(path: Path) -> Requests:
-    """The requests of a file: reads of one topic; nothing in it says how many more are expected.
+    """Read the requests of a file, which are reads of one topic without expected reads.
 
-    `next_access_vtime` is not believed but found anew.
+    The function ignores `next_access_vtime` and computes it anew.
 
     Raises:
-        UsageError: no such file, half a record at its end, no record, a size of 0, or a time that goes back.
+        UsageError: the file is missing or empty, ends in half a record, has a size of 0, or a time that goes back.
     """
     try:
         length = path.stat().st_size
@@ -366,10 +373,10 @@ def read_oracle_general(path: Path) -> Requests:
 
 
 def write_oracle_general(requests: Requests, path: Path) -> int:
-    """Write the adds and reads of some requests; their number. A size of 0 is written as 1, which libCacheSim needs.
+    """Write the adds and reads of some requests and return their number. A size of 0 becomes 1, as libCacheSim needs.
 
     Raises:
-        UsageError: an entry is larger than a record can say, or the file cannot be written.
+        UsageError: an entry is too large for a record, or the file cannot be written.
     """
     about = np.flatnonzero(requests.kinds <= READ)
     numbers = requests.numbers[about]
@@ -383,6 +390,6 @@ def write_oracle_general(requests: Requests, path: Path) -> int:
     records["next"] = -1
     same = numbers[order[:-1]] == numbers[order[1:]]
     records["next"][order[:-1][same]] = order[1:][same]
-    with atomic_path(path) as beside:
-        records.tofile(beside)
+    with atomic_path(path) as temporary:
+        records.tofile(temporary)
     return len(records)

@@ -1,8 +1,9 @@
-"""What if: the calls of a recorded trace once more, through the fast cache, under other settings.
+"""What-if simulation: make the calls of a recorded trace once more, through the fast cache, under other settings.
 
-`calls` gets the calls back from the rows, `drive` makes them, `meter` measures, `run` puts them together and
-checks itself; `receive` and `retained` model the buffers that cached entries keep alive, `curve` asks how many
-bytes that is for a limit.
+`run` reads the brokers of a trace, makes their calls and measures the result; it first checks that the settings of the
+recording give the events of the trace again. `driver` makes the calls on a cache, and `configs` checks configurations.
+`retained` models the buffers that cached entries keep alive. `report` writes tables, JSON and charts. `explain` writes
+the calls up to one event as a case.
 
-The whole package is about one system, `pulsar-pip430`, as a folder of that name elsewhere is.
+The whole package is about one system, `pulsar-pip430`.
 """

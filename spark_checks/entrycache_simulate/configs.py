@@ -1,4 +1,8 @@
-"""Configurations that a simulation takes: those of a trace, and what is asked for instead."""
+"""Configurations of a simulation: those of a trace, and the changes that a user asks for.
+
+`parse_recorded_config` reads the configuration of a CONFIG row, and `complete_config` fills in defaults and checks
+every value. `require_settings` refuses a trace that was recorded with other settings.
+"""
 
 from __future__ import annotations
 
@@ -15,24 +19,24 @@ from entrycache_trace.files import list_parts, read_broker, read_metadata
 from entrycache_trace.pulsar_pip430_calls import parse_object
 
 SETTING_NAMES: Final = tuple(each.name for each in fields(Config) if each.name != "variants")
-"""What a configuration may say."""
+"""The settings of a configuration."""
 
 
 def parse_recorded_config(text: str | None, where: str) -> dict[str, Any]:
-    """The configuration in a CONFIG row, defaults filled in.
+    """Parse the configuration of a CONFIG row and fill in the defaults.
 
     Raises:
-        UsageError: it is none.
+        UsageError: the text is no configuration.
     """
     value = parse_object(text, f"{where}: the first CONFIG")
     return complete_config({key: part for key, part in value.items() if key in SETTING_NAMES}, where)
 
 
 def complete_config(values: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """A configuration with its defaults, as the fast cache takes it.
+    """Complete a configuration with its defaults, as the fast cache takes it.
 
     Raises:
-        UsageError: a key that there is not, or a value of the wrong type.
+        UsageError: a key is unknown, or a value has the wrong type.
     """
     defaults = asdict(Config(**{}))
     for key, value in values.items():
@@ -43,11 +47,11 @@ def complete_config(values: Mapping[str, Any], where: str) -> dict[str, Any]:
         wanted = defaults[key]
         if not _is_valid(value, wanted, key):
             raise UsageError(f"{where}: {key} is {describe_value(value)}; expected {_describe_expected(wanted, key)}")
-    whole = {key: values.get(key, defaults[key]) for key in SETTING_NAMES}
-    whole["eviction"] = getattr(whole["eviction"], "value", whole["eviction"])
-    if whole["grace_millis"] is None:
-        whole["grace_millis"] = 2 * whole["ttl_nanos"] // 1_000_000
-    return whole
+    complete = {key: values.get(key, defaults[key]) for key in SETTING_NAMES}
+    complete["eviction"] = getattr(complete["eviction"], "value", complete["eviction"])
+    if complete["grace_millis"] is None:
+        complete["grace_millis"] = 2 * complete["ttl_nanos"] // 1_000_000
+    return complete
 
 
 def _is_valid(value: Any, default: Any, key: str) -> bool:
@@ -70,9 +74,6 @@ def _describe_expected(default: Any, key: str) -> str:
     return "a number from 0 to 1" if isinstance(default, float) else "an integer of 0 or more"
 
 
-# --- agreement
-# Whether a trace was recorded with given settings.
-
 CONFIG_COLUMNS = ("broker", "seq", "op", "value")
 
 
@@ -82,18 +83,18 @@ def require_settings(directory: Path, settings: Mapping[str, Any], system: str, 
     A later CONFIG is a change while the broker ran, and no difference.
 
     Raises:
-        UsageError: a broker of the trace says something else, or nothing; the line names the first of all.
+        UsageError: a broker recorded other settings, or none; the message names the first difference.
     """
-    said = read_metadata(directory).system
-    if said != system:
-        raise UsageError(f"{directory}: the trace is of {said}, {source} is read as one of {system}")
+    recorded_system = read_metadata(directory).system
+    if recorded_system != system:
+        raise UsageError(f"{directory}: the trace is of {recorded_system}, {source} is read as one of {system}")
     parts = list_parts(directory, CONFIG_COLUMNS)
     for name in sorted({part.broker for part in parts}):
         table = read_broker([part for part in parts if part.broker == name], CONFIG_COLUMNS)
         first = next((row for row in table.slice(0, 1).to_pylist() if row["op"] == "CONFIG"), None)
         where = f"{directory}: broker {name!r}"
         if first is None:
-            raise UsageError(f"{where}: the first event is no CONFIG, so nothing says that {source} was in force")
+            raise UsageError(f"{where}: the first event is no CONFIG, so nothing says that {source} was effective")
         recorded = parse_recorded_config(first["value"], where)
         for key, value in settings.items():
             if recorded[key] != value:

@@ -1,7 +1,8 @@
-"""Making the calls of a trace once more, on a fast cache with other settings.
+"""Make the calls of a trace once more, on a fast cache with other settings.
 
-What the rows do not show is assumed; `docs/how-to/simulate-settings.md` lists it. Under the trace's own settings none
-of these assumptions is needed.
+A `Driver` owns the cache and turns each `Call` into a call of the cache. Rows do not show all arguments of a call;
+`ReaderHabits` fills the gaps from what the trace shows of its readers. `docs/how-to/simulate-settings.md` lists these
+assumptions. Under the settings of the trace itself none of them is needed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, Final
 
 from entrycache_fast import BrokerCache, Row, StoredEntry
 from entrycache_simulate.configs import complete_config
-from entrycache_trace import pulsar_pip430_calls
+from entrycache_trace import pulsar_pip430_calls as calls
 from entrycache_trace.pulsar_pip430_calls import Call, EntryPosition
 
 DYNAMIC_SETTINGS: Final = ("max_size_bytes", "watermark", "ttl_nanos", "max_requeues", "extend_recently_accessed")
@@ -19,29 +20,29 @@ DYNAMIC_SETTINGS: Final = ("max_size_bytes", "watermark", "ttl_nanos", "max_requ
 
 
 class ReaderHabits:
-    """What a trace shows of its readers: asked for where a simulated cache misses what the recorded one had."""
+    """The habits of the readers of a trace, needed when the simulated cache misses what the recorded one had."""
 
     def __init__(self, all_calls: Sequence[Call]) -> None:
         self.deliveries_follow = _deliveries_follow(all_calls)
-        """Whether each lookup that hit a counted entry was followed at once by its delivery."""
-        self.asks = any(isinstance(call.event, pulsar_pip430_calls.UncachedAdd) for call in all_calls)
-        """Whether entries are offered only when a cursor, or the grace period, wants them."""
+        """True if a delivery immediately followed each lookup that hit a counted entry."""
+        self.offers_on_demand = any(isinstance(call.event, calls.UncachedAdd) for call in all_calls)
+        """True if the broker offers entries only when a cursor or the grace period wants them."""
         self._counts: dict[str, int] = {}
         self._tracked: dict[str, dict[str, tuple[int, int]]] = {}
 
-    def cursor(self, event: pulsar_pip430_calls.Cursor) -> None:
-        """A cursor has moved."""
+    def follow_cursor(self, event: calls.Cursor) -> None:
+        """Follow a cursor that was added, moved or removed."""
         tracked = self._tracked.setdefault(event.cache, {})
         if event.op == "CURSOR_REMOVE" or event.position is None:
             tracked.pop(event.cursor, None)
         else:
             tracked[event.cursor] = event.position
 
-    def read(self, event: pulsar_pip430_calls.Read) -> int:
-        """The count of the fills of a read: what the trace says, else what it lets expect.
+    def expected_reads(self, event: calls.Read) -> int:
+        """Return the count of the fills of a read, from the trace or as an estimate.
 
-        That is the number of tracked cursors at or before the read, where cursors are recorded, else the count of the
-        last fill of that cache, else 1.
+        The estimate is the number of tracked cursors at or before the read if cursors are recorded, else the count of
+        the last fill of that cache, else 1.
         """
         cache = event.first.cache
         if event.expected_reads is not None:
@@ -55,22 +56,22 @@ class ReaderHabits:
 
 
 def _deliveries_follow(all_calls: Sequence[Call]) -> bool:
-    seen = False
+    any_hit = False
     for call, after in zip(all_calls, (*all_calls[1:], None), strict=True):
         event = call.event
-        if isinstance(event, pulsar_pip430_calls.Lookup) and event.hit and event.counted:
-            seen = True
+        if isinstance(event, calls.Lookup) and event.hit and event.counted:
+            any_hit = True
             if (
                 after is None
-                or not isinstance(after.event, pulsar_pip430_calls.Delivery)
-                or after.event.places != (event.place,)
+                or not isinstance(after.event, calls.Delivery)
+                or after.event.positions != (event.position,)
             ):
                 return False
-    return seen
+    return any_hit
 
 
 class Driver:
-    """A fast cache that is given the calls of one broker."""
+    """A fast cache, and the calls of one broker that are made on it."""
 
     def __init__(
         self,
@@ -78,13 +79,14 @@ class Driver:
         requeue_budget: str,
         on_row: Callable[[Row], None],
         recorded: Mapping[str, Any],
-        asked: Collection[str] | None,
+        requested: Collection[str] | None,
         habits: ReaderHabits,
     ) -> None:
         """Open an empty cache.
 
-        `recorded` is the configuration of the trace. `asked` names the settings that were asked for, which stay as they
-        are when the trace changes them; None: none was, and what the trace offered is offered.
+        `recorded` is the configuration of the trace. `requested` names the settings that the user gave; they keep
+        their values when the trace changes them. None means that the trace runs under its own settings, and every
+        recorded offer is made.
         """
         self._now_nanos = 0
         self._config = dict(config)
@@ -98,27 +100,27 @@ class Driver:
         self._sizes: Mapping[int, int] = {}
         self._counts_reads = self._config["evict_by_expected_reads"] or not recorded["evict_by_expected_reads"]
         self._own_ttl_nanos: int = recorded["ttl_nanos"]
-        self._own = asked is None
-        self._asked = asked or ()
+        self._own = requested is None
+        self._requested = requested or ()
         self._habits = habits
         self._inserted: dict[EntryPosition, int | None] = {}
         self._holds: dict[int, list[str]] = {}
         self._functions: dict[type[Any], Callable[[Any], object]] = {
-            pulsar_pip430_calls.Insert: self._insert,
-            pulsar_pip430_calls.UncachedAdd: self._unwanted,
-            pulsar_pip430_calls.Lookup: self._look_up,
-            pulsar_pip430_calls.Read: self._read,
-            pulsar_pip430_calls.Release: self._released,
-            pulsar_pip430_calls.Delivery: self._delivered,
-            pulsar_pip430_calls.ExpectRead: lambda event: self.cache.expect_read(*event.place),
-            pulsar_pip430_calls.Expire: self._expire,
-            pulsar_pip430_calls.Evict: lambda event: self.cache.evict(event.size_bytes),
-            pulsar_pip430_calls.Cycle: lambda event: self.cache.cycle(),
-            pulsar_pip430_calls.RunScheduled: lambda event: self.cache.run_scheduled(),
-            pulsar_pip430_calls.Remove: self._remove,
-            pulsar_pip430_calls.Close: lambda event: self.cache.remove_cache(event.cache),
-            pulsar_pip430_calls.Cursor: self._cursor,
-            pulsar_pip430_calls.Configure: self._configure,
+            calls.Insert: self._insert,
+            calls.UncachedAdd: self._add_uncached,
+            calls.Lookup: self._look_up,
+            calls.Read: self._read,
+            calls.Release: self._release,
+            calls.Delivery: self._deliver,
+            calls.ExpectRead: lambda event: self.cache.expect_read(*event.position),
+            calls.Expire: self._expire,
+            calls.Evict: lambda event: self.cache.evict(event.size_bytes),
+            calls.Cycle: lambda event: self.cache.cycle(),
+            calls.RunScheduled: lambda event: self.cache.run_scheduled(),
+            calls.Remove: self._remove,
+            calls.Close: lambda event: self.cache.remove_cache(event.cache),
+            calls.Cursor: self._cursor,
+            calls.Configure: self._configure,
         }
 
     def make(self, call: Call) -> None:
@@ -129,33 +131,33 @@ class Driver:
     def _stored(self, cache: str, ledger: int, entry: int) -> StoredEntry:
         return StoredEntry(self._sizes.get(entry, self.cache.storage_entry_size), None)
 
-    def _insert(self, event: pulsar_pip430_calls.Insert) -> None:
-        """An offer that was refused does not say its count: that of the first offer is taken."""
-        first = self._inserted.setdefault(event.place, event.expected_reads)
+    def _insert(self, event: calls.Insert) -> None:
+        """Offer an entry. A refused offer does not show its count, so that of the first offer is used."""
+        first = self._inserted.setdefault(event.position, event.expected_reads)
         count = first if event.refused and event.expected_reads is None else event.expected_reads
-        if self._habits.asks and not self._own and not self.cache.should_cache(event.place.cache):
+        if self._habits.offers_on_demand and not self._own and not self.cache.should_cache(event.position.cache):
             return
-        self.cache.insert(*event.place, event.size_bytes, None, count if self._counts_reads else None)
+        self.cache.insert(*event.position, event.size_bytes, None, count if self._counts_reads else None)
 
-    def _unwanted(self, event: pulsar_pip430_calls.UncachedAdd) -> None:
-        """Under other settings the grace period may be longer: then it is cached like others, one read a cursor."""
-        name = event.place.cache
+    def _add_uncached(self, event: calls.UncachedAdd) -> None:
+        """Offer an entry that nobody wanted if the simulated grace period wants it, with one read for each cursor."""
+        name = event.position.cache
         if not self._own and self.cache.should_cache(name):
             count = self.cache.cursors(name) if self._counts_reads else None
-            self.cache.insert(*event.place, event.size_bytes, None, count)
+            self.cache.insert(*event.position, event.size_bytes, None, count)
 
-    def _look_up(self, event: pulsar_pip430_calls.Lookup) -> None:
+    def _look_up(self, event: calls.Lookup) -> None:
         if event.hit or not self._habits.deliveries_follow:
-            self.cache.get(*event.place)
+            self.cache.get(*event.position)
             return
-        found = self.cache.exists(*event.place)
-        self.cache.get(*event.place)
-        if found:
-            self.cache.mark_read(*event.place)
+        cached = self.cache.exists(*event.position)
+        self.cache.get(*event.position)
+        if cached:
+            self.cache.mark_read(*event.position)
 
-    def _read(self, event: pulsar_pip430_calls.Read) -> None:
+    def _read(self, event: calls.Read) -> None:
         self._sizes = event.sizes
-        count = self._habits.read(event)
+        count = self._habits.expected_reads(event)
         cache, ledger, entry = event.first
         last = (ledger, event.last_entry)
         hold = None
@@ -165,19 +167,19 @@ class Driver:
             parts.append(hold)
         self.cache.read(cache, (ledger, entry), last, count if self._counts_reads else 0, hold)
 
-    def _released(self, event: pulsar_pip430_calls.Release) -> None:
+    def _release(self, event: calls.Release) -> None:
         for hold in self._holds.pop(event.hold):
             self.cache.release(hold)
 
-    def _delivered(self, event: pulsar_pip430_calls.Delivery) -> None:
-        for place in event.places:
+    def _deliver(self, event: calls.Delivery) -> None:
+        for place in event.positions:
             self.cache.mark_read(*place)
 
-    def _expire(self, event: pulsar_pip430_calls.Expire) -> None:
+    def _expire(self, event: calls.Expire) -> None:
         own = event.older_than_nanos == self._own_ttl_nanos
         self.cache.expire(None if own else event.older_than_nanos)
 
-    def _remove(self, event: pulsar_pip430_calls.Remove) -> None:
+    def _remove(self, event: calls.Remove) -> None:
         cache, ledger, entry = event.last
         if event.cause == "CLEAR":
             self.cache.clear(cache)
@@ -188,8 +190,8 @@ class Driver:
         else:
             self.cache.remove_range(cache, event.first[1:], (ledger, entry), True)
 
-    def _cursor(self, event: pulsar_pip430_calls.Cursor) -> None:
-        self._habits.cursor(event)
+    def _cursor(self, event: calls.Cursor) -> None:
+        self._habits.follow_cursor(event)
         if event.op == "CURSOR_ADD":
             self.cache.cursor_add(event.cache, event.cursor, event.position)
         elif event.op == "CURSOR_MOVE":
@@ -197,11 +199,13 @@ class Driver:
         else:
             self.cache.cursor_remove(event.cache, event.cursor)
 
-    def _configure(self, event: pulsar_pip430_calls.Configure) -> None:
-        given = {key: event.config[key] for key in DYNAMIC_SETTINGS if key in event.config}
-        said = complete_config({**self._config, **given}, "a CONFIG of the trace")
-        changed = {key: said[key] for key in DYNAMIC_SETTINGS if key in event.config and key not in self._asked}
-        self._own_ttl_nanos = said["ttl_nanos"] if "ttl_nanos" in event.config else self._own_ttl_nanos
+    def _configure(self, event: calls.Configure) -> None:
+        dynamic = {key: event.config[key] for key in DYNAMIC_SETTINGS if key in event.config}
+        new_config = complete_config({**self._config, **dynamic}, "a CONFIG of the trace")
+        changed = {
+            key: new_config[key] for key in DYNAMIC_SETTINGS if key in event.config and key not in self._requested
+        }
+        self._own_ttl_nanos = new_config["ttl_nanos"] if "ttl_nanos" in event.config else self._own_ttl_nanos
         if 0 in {self.cache.max_size_bytes, changed.get("max_size_bytes")}:
             changed.pop("max_size_bytes", None)
         self.cache.configure(**changed)

@@ -1,4 +1,9 @@
-"""A simulation as tables, JSON and pictures."""
+"""Show a simulation as tables, JSON, Markdown and charts.
+
+Tables go to a terminal (`render_tables`) or a page (`render_markdown`); `simulation_json` is what `--json` prints, and
+`write_report` writes everything into a folder. `draw_chart` draws line charts as SVG with the standard library alone:
+the same numbers give the same bytes.
+"""
 
 from __future__ import annotations
 
@@ -22,28 +27,28 @@ COLUMNS = (
 
 
 def format_ratio(value: float | None) -> str:
-    """A share with four digits."""
+    """Format a share with four digits."""
     return "-" if value is None else f"{value:.4f}"
 
 
-def result_cells(measured: ConfigResult) -> tuple[str, ...]:
-    """The line of one configuration."""
+def result_cells(result: ConfigResult) -> tuple[str, ...]:
+    """Return the cells of one configuration."""
     return (
-        measured.label,
-        format_ratio(measured.hit_ratio),
-        format_ratio(measured.storage_reads_an_entry),
-        str(measured.peak_bytes),
-        f"{measured.mean_bytes:.0f}",
-        str(measured.evicted_by_time),
-        str(measured.evicted_by_size),
-        str(measured.requeues),
-        str(measured.overshoot_bytes),
-        str(measured.over_limit_bytes),
+        result.label,
+        format_ratio(result.hit_ratio),
+        format_ratio(result.storage_reads_an_entry),
+        str(result.peak_bytes),
+        f"{result.mean_bytes:.0f}",
+        str(result.evicted_by_time),
+        str(result.evicted_by_size),
+        str(result.requeues),
+        str(result.overshoot_bytes),
+        str(result.over_limit_bytes),
     )
 
 
 def curve_cells(curve: RetainedCurve) -> list[tuple[str, ...]]:
-    """The head and the lines of the table of retained bytes."""
+    """Return the head and the lines of the table of retained bytes."""
     head = ("limit a broker", "hit ratio", "accounted peak", *(f"{kind.label}: peak, mean" for kind in curve.kinds))
     lines = [head]
     for point in curve.points:
@@ -54,13 +59,13 @@ def curve_cells(curve: RetainedCurve) -> list[tuple[str, ...]]:
 
 
 def render_tables(simulation: Simulation, curve: RetainedCurve | None) -> list[Table]:
-    """The tables for a terminal."""
+    """Render the tables for a terminal."""
     events = sum(len(broker.calls) for broker in simulation.brokers)
     title = f"{simulation.directory}: {events} calls of {len(simulation.brokers)} broker(s)"
-    made = [_table(title, [COLUMNS, *map(result_cells, simulation.measured)])]
+    tables = [_table(title, [COLUMNS, *map(result_cells, simulation.results)])]
     if curve is not None:
-        made.append(_table("retained bytes for a limit of accounted bytes (a model)", curve_cells(curve)))
-    return made
+        tables.append(_table("retained bytes for a limit of accounted bytes (a model)", curve_cells(curve)))
+    return tables
 
 
 def _table(title: str, rows: list[tuple[str, ...]]) -> Table:
@@ -73,14 +78,14 @@ def _table(title: str, rows: list[tuple[str, ...]]) -> Table:
 
 
 def simulation_json(simulation: Simulation, curve: RetainedCurve | None) -> dict[str, Any]:
-    """The object that `--json` prints."""
+    """Return the object that `--json` prints."""
     value: dict[str, Any] = {
         "schema": 1,
         "trace": str(simulation.directory),
         "brokers": len(simulation.brokers),
         "reproduced": not simulation.differences,
         "differences": list(simulation.differences),
-        "configs": [_result_json(measured) for measured in simulation.measured],
+        "configs": [_result_json(result) for result in simulation.results],
     }
     if curve is not None:
         value["retained"] = {
@@ -101,42 +106,42 @@ def simulation_json(simulation: Simulation, curve: RetainedCurve | None) -> dict
     return value
 
 
-def _result_json(measured: ConfigResult) -> dict[str, Any]:
+def _result_json(result: ConfigResult) -> dict[str, Any]:
     return {
-        "label": measured.label,
-        "config": dict(measured.config),
-        "lookups": measured.lookups,
-        "hits": measured.hits,
-        "hit_ratio": measured.hit_ratio,
-        "storage_reads": measured.storage_reads,
-        "entries": measured.entries,
-        "storage_reads_an_entry": measured.storage_reads_an_entry,
-        "peak_bytes": measured.peak_bytes,
-        "mean_bytes": round(measured.mean_bytes),
-        "evicted_by_time": measured.evicted_by_time,
-        "evicted_by_size": measured.evicted_by_size,
-        "requeues": measured.requeues,
-        "size_passes": measured.size_passes,
-        "overshoot_bytes": measured.overshoot_bytes,
-        "over_limit_bytes": measured.over_limit_bytes,
+        "label": result.label,
+        "config": dict(result.config),
+        "lookups": result.lookups,
+        "hits": result.hits,
+        "hit_ratio": result.hit_ratio,
+        "storage_reads": result.storage_reads,
+        "entries": result.entries,
+        "storage_reads_an_entry": result.storage_reads_an_entry,
+        "peak_bytes": result.peak_bytes,
+        "mean_bytes": round(result.mean_bytes),
+        "evicted_by_time": result.evicted_by_time,
+        "evicted_by_size": result.evicted_by_size,
+        "requeues": result.requeues,
+        "size_passes": result.size_passes,
+        "overshoot_bytes": result.overshoot_bytes,
+        "over_limit_bytes": result.over_limit_bytes,
     }
 
 
 def draw_bytes(simulation: Simulation) -> str:
-    """Accounted bytes over time, a line a configuration."""
+    """Draw the accounted bytes over time, one line for each configuration."""
     span_ns = max((broker.last_ns - broker.first_ns for broker in simulation.brokers), default=0)
     lines = [
         Line(
-            f"{measured.label}: hit ratio {format_ratio(measured.hit_ratio)}",
-            [(span_ns * part / POINTS / 1e9, count) for part, count in enumerate(measured.over_time)],
+            f"{result.label}: hit ratio {format_ratio(result.hit_ratio)}",
+            [(span_ns * part / POINTS / 1e9, count) for part, count in enumerate(result.over_time)],
         )
-        for measured in simulation.measured
+        for result in simulation.results
     ]
     return draw_chart("Accounted bytes, the most in each moment", "seconds", "bytes", lines)
 
 
 def draw_retained(curve: RetainedCurve) -> str:
-    """Retained bytes over the limit, a line a kind."""
+    """Draw the retained bytes over the limit, one line for each kind of buffer."""
     lines = [
         Line(f"{kind.label}: peak", [(point.limit_bytes, point.retained_peak[index]) for point in curve.points])
         for index, kind in enumerate(curve.kinds)
@@ -147,8 +152,8 @@ def draw_retained(curve: RetainedCurve) -> str:
 
 
 def render_markdown(simulation: Simulation, curve: RetainedCurve | None) -> str:
-    """The tables as a page."""
-    parts = [f"# {simulation.directory.name}\n", _markdown_table([COLUMNS, *map(result_cells, simulation.measured)])]
+    """Render the tables as a page."""
+    parts = [f"# {simulation.directory.name}\n", _markdown_table([COLUMNS, *map(result_cells, simulation.results)])]
     parts.append("![Accounted bytes over time](bytes.svg)\n")
     if curve is not None:
         parts += ["Retained bytes for a limit of accounted bytes (a model):\n", _markdown_table(curve_cells(curve))]
@@ -163,7 +168,7 @@ def _markdown_table(rows: list[tuple[str, ...]]) -> str:
 
 
 def write_report(simulation: Simulation, curve: RetainedCurve | None, out: Path) -> None:
-    """Write simulation.json, simulation.md and the pictures into a folder."""
+    """Write simulation.json, simulation.md and the charts into a folder."""
     files = {
         "simulation.json": json.dumps(simulation_json(simulation, curve), indent=1) + "\n",
         "simulation.md": render_markdown(simulation, curve),
@@ -174,9 +179,6 @@ def write_report(simulation: Simulation, curve: RetainedCurve | None, out: Path)
     for name, text in files.items():
         write_text(out / name, text)
 
-
-# --- picture
-# Line charts as SVG: small, the same bytes for the same numbers, nothing but the standard library.
 
 WIDTH: Final = 760
 HEIGHT: Final = 380
@@ -191,14 +193,14 @@ TICKS: Final = 4
 
 
 class Line(NamedTuple):
-    """A named curve."""
+    """One named line of a chart."""
 
     label: str
     points: Sequence[tuple[float, float]]
 
 
 def format_bytes(count: float) -> str:
-    """Bytes with a binary prefix."""
+    """Format bytes with a binary prefix."""
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if abs(count) < 1024 or unit == "TiB":
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.3g} {unit}"
@@ -207,7 +209,7 @@ def format_bytes(count: float) -> str:
 
 
 def draw_chart(title: str, across: str, up: str, lines: Sequence[Line], across_bytes: bool = False) -> str:
-    """A chart with bytes upwards and, across, bytes or plain numbers."""
+    """Draw a chart with bytes upwards and bytes or plain numbers across."""
     height = HEIGHT + LEGEND * len(lines)
     right = max((x for line in lines for x, _ in line.points), default=1.0) or 1.0
     top = max((y for line in lines for _, y in line.points), default=1.0) or 1.0
@@ -223,26 +225,26 @@ def draw_chart(title: str, across: str, up: str, lines: Sequence[Line], across_b
     ]
     for tick in range(TICKS + 1):
         y, x = top * tick / TICKS, right * tick / TICKS
-        shown = format_bytes(x) if across_bytes else f"{x:.3g}"
+        tick_label = format_bytes(x) if across_bytes else f"{x:.3g}"
         parts += [
             f'<line x1="{LEFT}" y1="{_y(y, top):.1f}" x2="{WIDTH - RIGHT}" y2="{_y(y, top):.1f}" stroke="#ddd"/>',
             f'<text x="{LEFT - 6}" y="{_y(y, top) + 4:.1f}" text-anchor="end">{format_bytes(y)}</text>',
-            f'<text x="{_x(x, right):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{shown}</text>',
+            f'<text x="{_x(x, right):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{tick_label}</text>',
         ]
     parts.append(f'<text x="{(LEFT + WIDTH) // 2}" y="{HEIGHT - 14}" text-anchor="middle">{escape(across)}</text>')
     parts.append(f'<text x="{WIDTH - RIGHT}" y="22" text-anchor="end" fill="#555">{escape(up)}</text>')
     for index, line in enumerate(lines):
         colour = COLOURS[index % len(COLOURS)]
         dash = DASHES[index // len(COLOURS) % len(DASHES)]
-        drawn = f' stroke-dasharray="{dash}"' if dash else ""
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
         path = " ".join(at(x, y) for x, y in line.points)
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"{drawn}/>')
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.5"{dashes}/>')
         if len(line.points) <= 20:
             parts += [f'<circle cx="{_x(x, right):.1f}" cy="{_y(y, top):.1f}" r="3" fill="{colour}"/>'
                       for x, y in line.points]  # fmt: skip
         low = HEIGHT + LEGEND * index
         parts += [
-            f'<line x1="{LEFT}" y1="{low}" x2="{LEFT + 24}" y2="{low}" stroke="{colour}" stroke-width="2"{drawn}/>',
+            f'<line x1="{LEFT}" y1="{low}" x2="{LEFT + 24}" y2="{low}" stroke="{colour}" stroke-width="2"{dashes}/>',
             f'<text x="{LEFT + 32}" y="{low + 4}">{escape(line.label)}</text>',
         ]
     return "\n".join([*parts, "</svg>", ""])

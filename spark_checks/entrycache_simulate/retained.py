@@ -1,8 +1,14 @@
-"""The size of a connection's next receive buffer, as netty's AdaptiveRecvByteBufAllocator describes it.
+"""A model of the buffers that cached entries keep alive, and the bytes retained for a limit of accounted bytes.
 
-Its documentation: it starts at `initial`, never leaves `minimum` to `maximum`, grows when a read filled its buffer, and
-shrinks when two reads in a row left much of it empty. The sizes are multiples of 16 below 512 and powers of two
-from there; growing goes four sizes up, shrinking one down.
+An entry is a slice of a receive buffer that other entries share. A buffer is freed when no cached entry is a slice of
+it any more, so the retained bytes can be many times the accounted bytes. `docs/how-to/simulate-settings.md` lists what
+this model assumes.
+
+The size of a connection's next buffer follows the documentation of netty's AdaptiveRecvByteBufAllocator
+(`BufferSizePredictor`): it starts at `initial` and stays within `minimum` and `maximum`. It grows when a read filled
+its buffer, and shrinks when two reads in a row left much of it empty. The sizes are multiples of 16 below 512 and
+powers of two above; growing takes four sizes up, shrinking one down. `RetainedBytes` follows the rows of one broker,
+and `compute_curve` simulates limit after limit and follows the buffers of every `BufferKind`.
 """
 
 from __future__ import annotations
@@ -24,35 +30,35 @@ SHRINK_STEPS: Final = 1
 
 
 class ReceiveBuffers(NamedTuple):
-    """The three sizes in bytes that an allocator is made with."""
+    """The three sizes of an allocator in bytes."""
 
     minimum: int
     initial: int
     maximum: int
 
     def checked(self) -> ReceiveBuffers:
-        """These sizes.
+        """Return these sizes after checking them.
 
         Raises:
-            UsageError: they are not in order, or not in range.
+            UsageError: the sizes are out of order or out of range.
         """
         if not 0 < self.minimum <= self.initial <= self.maximum <= BUFFER_SIZES[-1]:
-            shown = ", ".join(map(str, self))
+            buffers = ", ".join(map(str, self))
             raise UsageError(
-                f"receive buffers {shown}: expected 0 < minimum <= initial <= maximum <= {BUFFER_SIZES[-1]}"
+                f"receive buffers {buffers}: expected 0 < minimum <= initial <= maximum <= {BUFFER_SIZES[-1]}"
             )
         return self
 
 
 PUBLISH_BUFFERS: Final = ReceiveBuffers(1024, 16_384, 1_048_576)
-"""What BrokerService.defaultServerBootstrap of 4.0.8, 4.2.4 and 5.0.1 sets for what clients publish."""
+"""The sizes for published entries, from BrokerService.defaultServerBootstrap of 4.0.8, 4.2.4 and 5.0.1."""
 
 STORAGE_BUFFERS: Final = ReceiveBuffers(64, 2048, 65_536)
-"""Netty's default, which holds for what the BookKeeper client reads."""
+"""The sizes for entries that the BookKeeper client reads: netty's default."""
 
 
 class BufferSizePredictor:
-    """One connection's prediction."""
+    """The prediction of the next buffer size of one connection."""
 
     def __init__(self, sizes: ReceiveBuffers) -> None:
         self._least = bisect_left(BUFFER_SIZES, sizes.minimum)
@@ -63,11 +69,11 @@ class BufferSizePredictor:
 
     @property
     def capacity(self) -> int:
-        """Bytes of the next buffer."""
+        """The bytes of the next buffer."""
         return BUFFER_SIZES[self._index]
 
     def record(self, read_bytes: int) -> None:
-        """So many bytes came by one read, or by all reads of a turn."""
+        """Learn that one read, or all reads of a turn, brought `read_bytes` bytes."""
         if read_bytes <= BUFFER_SIZES[max(0, self._index - SHRINK_STEPS)]:
             if self._shrink:
                 self._index = max(self._index - SHRINK_STEPS, self._least)
@@ -77,22 +83,16 @@ class BufferSizePredictor:
             self._shrink = False
 
 
-# --- retained
-# The buffers that cached entries keep alive: an entry is a slice of a buffer that others share.
-#
-# A buffer is freed when no cached entry is a slice of it any more, so the bytes that a cache retains can be many times
-# those that it accounts for. `docs/how-to/simulate-settings.md` lists what this model assumes.
-
 FRAME_BYTES: Final = 64
-"""What surrounds an entry on the wire: frame sizes and the command; an assumption."""
+"""The assumed bytes around an entry on the wire: frame sizes and the command."""
 
 MIN_CUMULATED_BYTES: Final = 64
 CUMULATED_STEP_BYTES: Final = 4 << 20
-"""Buffers of a frame that spans reads: a power of two, above this multiples of it (netty's calculateNewCapacity)."""
+"""A buffer of a frame that spans reads is a power of two, above this a multiple of it (calculateNewCapacity)."""
 
 
 class Buffer:
-    """One buffer, and how many cached entries are slices of it."""
+    """One buffer, and the number of cached entries that are slices of it."""
 
     __slots__ = ("capacity", "slices")
 
@@ -102,14 +102,14 @@ class Buffer:
 
 
 class Connection:
-    """What arrives on one connection, cut into buffers turn by turn."""
+    """One connection, whose bytes arrive in turns and are cut into buffers."""
 
     def __init__(self, sizes: ReceiveBuffers) -> None:
         self._predictor = BufferSizePredictor(sizes)
 
     def turn(self, frames: Sequence[int]) -> list[Buffer]:
-        """The buffer of each frame of so many bytes; all of them are there when the turn begins."""
-        found: list[Buffer] = []
+        """Return the buffer of each frame. All frames, given by their bytes, have arrived when the turn begins."""
+        buffers_of_frames: list[Buffer] = []
         waiting = sum(frames)
         whole = waiting
         rest = 0
@@ -125,15 +125,15 @@ class Connection:
             rest += got
             while at < len(frames) and frames[at] <= rest:
                 rest -= frames[at]
-                found.append(cumulated)
+                buffers_of_frames.append(cumulated)
                 at += 1
         self._predictor.record(whole)
-        found += [cumulated or Buffer(0)] * (len(frames) - at)
-        return found
+        buffers_of_frames += [cumulated or Buffer(0)] * (len(frames) - at)
+        return buffers_of_frames
 
 
 def cumulated_capacity(size_bytes: int) -> int:
-    """Bytes of a new buffer into which a rest and what came after it are copied."""
+    """Return the bytes of a new buffer that takes the rest of one buffer and the bytes after it."""
     if size_bytes > CUMULATED_STEP_BYTES:
         return -(-size_bytes // CUMULATED_STEP_BYTES) * CUMULATED_STEP_BYTES
     return max(MIN_CUMULATED_BYTES, 1 << (size_bytes - 1).bit_length())
@@ -141,24 +141,24 @@ def cumulated_capacity(size_bytes: int) -> int:
 
 Key = tuple[str | None, int | None, int | None]
 Stream = tuple[str | None, str]
-"""A cache, and whether its entries were published (ADD) or read from storage (FILL): a connection of its own."""
+"""A cache and the source of its entries, published (ADD) or read from storage (FILL): each has its own connection."""
 
 
 class Arrival:
-    """An entry that waits for the end of its burst; it may leave the cache before."""
+    """An entry that waits for the end of its burst. It may leave the cache before."""
 
-    __slots__ = ("gone", "key", "size_bytes")
+    __slots__ = ("has_left", "key", "size_bytes")
 
     def __init__(self, key: Key, size_bytes: int) -> None:
         self.key = key
         self.size_bytes = size_bytes
-        self.gone = False
+        self.has_left = False
 
 
 class RetainedBytes:
-    """Listens to the rows of one broker and follows the buffers that its entries retain.
+    """The buffers that the entries of one broker retain, retained by the rows of its cache.
 
-    `copies`: managedLedgerCacheCopyEntries, where each entry has a buffer of its own size.
+    `copies` is managedLedgerCacheCopyEntries: each entry has a buffer of its own size.
     """
 
     def __init__(self, burst_nanos: int, published: ReceiveBuffers = PUBLISH_BUFFERS, copies: bool = False) -> None:
@@ -176,12 +176,12 @@ class RetainedBytes:
         self._since_ns: int | None = None
 
     def row(self, row: Row) -> None:
-        """Follow one event."""
+        """Update the buffers for one event."""
         op = row.op
         if op not in {"INSERT", "EVICT", "REMOVE"}:
             return
         self._tick(row.ts_ns)
-        self._settle(row.ts_ns)
+        self._cut_finished_bursts(row.ts_ns)
         key = (row.cache, row.ledger_id, row.entry_id)
         size_bytes = row.size_bytes or 0
         if self._copies:
@@ -194,8 +194,8 @@ class RetainedBytes:
         else:
             self._leave(key)
 
-    def _settle(self, now_ns: int) -> None:
-        """Cut the bursts that are over into buffers."""
+    def _cut_finished_bursts(self, now_ns: int) -> None:
+        """Cut each burst that is over into buffers."""
         for stream in [stream for stream, began in self._began.items() if now_ns - began > self._burst_nanos]:
             self._cut(stream)
 
@@ -206,7 +206,7 @@ class RetainedBytes:
             self._connections[stream] = Connection(self._sizes[stream[1]])
         buffers = self._connections[stream].turn([arrival.size_bytes + FRAME_BYTES for arrival in arrivals])
         for arrival, buffer in zip(arrivals, buffers, strict=True):
-            if arrival.gone:
+            if arrival.has_left:
                 continue
             del self._arriving[arrival.key]
             if buffer.slices == 0:
@@ -217,7 +217,7 @@ class RetainedBytes:
     def _leave(self, key: Key) -> None:
         buffer = self._buffers.pop(key, None)
         if buffer is None:
-            self._arriving.pop(key).gone = True
+            self._arriving.pop(key).has_left = True
             return
         buffer.slices -= 1
         if buffer.slices == 0:
@@ -233,25 +233,22 @@ class RetainedBytes:
         self._since_ns = now_ns
 
     def close(self, now_ns: int) -> None:
-        """The trace has ended."""
+        """Cut the remaining bursts and count the bytes up to the end of the trace."""
         for stream in list(self._began):
             self._cut(stream)
         self._tick(max(now_ns, self._since_ns or now_ns))
 
 
-# --- curve
-# Retained bytes for a limit of accounted bytes.
-
 UNLIMITED: Final = (1 << 53) - 1
 LIMIT_SIXTEENTHS: Final = (1, 2, 4, 8, 12, 16)
-"""The default limits, in sixteenths of the most bytes that a broker would ever have cached without one."""
+"""The default limits, in sixteenths of the most bytes that a broker would cache without a limit."""
 
 SMALLER_BUFFERS: Final = (ReceiveBuffers(1024, 16_384, 65_536), ReceiveBuffers(1024, 4_096, 16_384))
-"""Beside the broker's own sizes: the maximum that PIP-430 suggests where buffers cost too much, and a smaller one."""
+"""Smaller sizes than the broker's: the maximum that PIP-430 suggests if buffers cost too much, and a smaller one."""
 
 
 class BufferKind(NamedTuple):
-    """One line of the curve: receive buffers of these sizes, None: entries are copied."""
+    """One line of the curve: receive buffers of these sizes, or copied entries if `sizes` is None."""
 
     label: str
     sizes: ReceiveBuffers | None
@@ -259,7 +256,7 @@ class BufferKind(NamedTuple):
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """At one limit: accounted and retained bytes, peak and time-weighted mean, a value a kind; hits a lookup."""
+    """The bytes at one limit, accounted and retained, as peak and time-weighted mean, and the share of hits."""
 
     limit_bytes: int
     accounted_peak: int
@@ -271,19 +268,19 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class RetainedCurve:
-    """The points, ascending, and what the values of each stand for."""
+    """The points of the curve in ascending order, and the kinds of their values."""
 
     kinds: tuple[BufferKind, ...]
     points: tuple[CurvePoint, ...]
     burst_nanos: int
 
 
-def buffer_kinds(asked: Sequence[ReceiveBuffers]) -> tuple[BufferKind, ...]:
-    """Copied entries, then the sizes that were asked for, or the broker's own and two smaller ones."""
-    shown = tuple(asked) or (PUBLISH_BUFFERS, *SMALLER_BUFFERS)
+def buffer_kinds(requested: Sequence[ReceiveBuffers]) -> tuple[BufferKind, ...]:
+    """Return copied entries, and then the requested sizes, or by default the broker's and two smaller ones."""
+    buffers = tuple(requested) or (PUBLISH_BUFFERS, *SMALLER_BUFFERS)
     return (
         BufferKind("copied", None),
-        *(BufferKind("buffers " + "/".join(map(str, sizes)), sizes.checked()) for sizes in shown),
+        *(BufferKind("buffers " + "/".join(map(str, sizes)), sizes.checked()) for sizes in buffers),
     )
 
 
@@ -295,7 +292,7 @@ def compute_curve(
     limits: Sequence[int] = (),
     progress: Callable[[str], None] = lambda text: None,
 ) -> RetainedCurve:
-    """Simulate each limit and follow the buffers of every kind."""
+    """Simulate each limit, and follow the buffers of every kind."""
     if not limits:
         most = max(_compute_point(UNLIMITED, [broker], metadata, (), burst_nanos).accounted_peak for broker in brokers)
         limits = sorted({max(1, most * share // 16) for share in LIMIT_SIXTEENTHS})
@@ -309,27 +306,31 @@ def compute_curve(
 def _compute_point(
     limit: int, brokers: Sequence[BrokerTrace], metadata: Metadata, kinds: tuple[BufferKind, ...], burst_nanos: int
 ) -> CurvePoint:
-    """One limit of each broker; peaks are sums of the brokers' own."""
+    """Simulate one limit for each broker; peaks are sums of the brokers' own."""
     hits = lookups = peak = 0
     mean = 0.0
     peaks = [0] * len(kinds)
     means = [0.0] * len(kinds)
     for broker in brokers:
         meter = Meter(broker.first_ns, broker.last_ns)
-        followed = [
+        retained = [
             RetainedBytes(burst_nanos, copies=True) if kind.sizes is None else RetainedBytes(burst_nanos, kind.sizes)
             for kind in kinds
         ]
         config = complete_config({**broker.config, "max_size_bytes": limit}, "the curve")
         replay_calls(
-            broker, config, metadata.variants, [meter.row, *(each.row for each in followed)], asked={"max_size_bytes"}
+            broker,
+            config,
+            metadata.variants,
+            [meter.row, *(each.row for each in retained)],
+            requested={"max_size_bytes"},
         )
         meter.close()
         span = max(1, broker.last_ns - broker.first_ns)
         hits, lookups = hits + meter.hits, lookups + meter.hits + meter.misses
         peak += meter.peak_bytes
         mean += meter.area / span
-        for index, each in enumerate(followed):
+        for index, each in enumerate(retained):
             each.close(broker.last_ns)
             peaks[index] += each.peak_bytes
             means[index] += each.area / span

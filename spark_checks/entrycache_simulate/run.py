@@ -1,4 +1,10 @@
-"""A simulation: the trace's own settings first, which must give its own hits again, then the others."""
+"""Run a simulation: measure a recorded trace under its own settings and under others.
+
+`read_brokers` reads a trace and extracts the calls of each broker (`BrokerTrace`). `simulate` makes these calls under
+one configuration after another and returns a `Simulation` with a `ConfigResult` for each. The settings of the recording
+come first: they must give the observable events of the trace again, or the result lists the first difference of each
+broker. A `Meter` follows the rows that the cache reports and counts hits, bytes and passes of one broker.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +37,7 @@ COLUMNS: Final = (
 """The columns that a simulation reads."""
 
 OBSERVABLE_OPS: Final = frozenset({"HIT", "MISS", "INSERT", "EVICT", "REMOVE", "REQUEUE", "READ_DONE"})
-"""Events that the own settings must give again, in this order and at these positions."""
+"""The events that the settings of the recording must give again, in the same order and at the same positions."""
 
 AS_RECORDED: Final = "as recorded"
 
@@ -39,7 +45,7 @@ Listener = Callable[[Row], None]
 
 
 class ObservableEvent(NamedTuple):
-    """An event as the self-check compares it."""
+    """An event in the form that the self-check compares."""
 
     op: str
     cache: str | None
@@ -50,19 +56,19 @@ class ObservableEvent(NamedTuple):
 
 @dataclass(frozen=True)
 class BrokerTrace:
-    """One broker's part of a trace, ready to be run."""
+    """One broker's part of a trace: its calls, and the observable events with their `seq`."""
 
     name: str
     config: Mapping[str, Any]
     calls: tuple[Call, ...]
-    shown: tuple[tuple[int, ObservableEvent], ...]
+    observable: tuple[tuple[int, ObservableEvent], ...]
     first_ns: int
     last_ns: int
 
 
 @dataclass(frozen=True)
 class ConfigResult:
-    """What one configuration comes to, over all brokers. Peaks are sums of the brokers' own peaks."""
+    """The result of one configuration over all brokers. Peaks are sums of the brokers' own peaks."""
 
     label: str
     config: Mapping[str, Any]
@@ -82,33 +88,33 @@ class ConfigResult:
 
     @property
     def hit_ratio(self) -> float | None:
-        """Hits a lookup; None without lookups."""
+        """The share of lookups that hit; None without lookups."""
         return self.hits / self.lookups if self.lookups else None
 
     @property
     def storage_reads_an_entry(self) -> float | None:
-        """Entries read from storage for each different entry of the trace; None where it has none."""
+        """The entries read from storage for each different entry of the trace; None without entries."""
         return self.storage_reads / self.entries if self.entries else None
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """All of it. `unlike`: where the trace's own settings did not give the trace again, a line a broker."""
+    """A whole simulation; `differences` has a line for each broker whose own settings did not give its events again."""
 
     directory: Path
     brokers: tuple[BrokerTrace, ...]
     metadata: Metadata
-    measured: tuple[ConfigResult, ...]
+    results: tuple[ConfigResult, ...]
     differences: tuple[str, ...]
 
 
 def read_brokers(
     directory: Path, progress: Callable[[str], None] = lambda text: None
 ) -> tuple[Metadata, list[BrokerTrace]]:
-    """The brokers of a trace.
+    """Read the brokers of a trace.
 
     Raises:
-        UsageError: no readable trace, or one whose calls cannot be made once more.
+        UsageError: the trace cannot be read, or its calls cannot be made once more.
     """
     parts = list_parts(directory, COLUMNS)
     if not parts:
@@ -137,9 +143,9 @@ def _read_broker_trace(directory: Path, name: str, parts: list[Part]) -> BrokerT
         raise UsageError(f"{where}: entries were cached when the trace began; a simulation needs an empty cache")
     check_rows(rows, where)
     calls = tuple(extract_calls(rows))
-    shown = tuple((row["seq"], _observable(row)) for row in rows if row["op"] in OBSERVABLE_OPS)
+    observable = tuple((row["seq"], _observable(row)) for row in rows if row["op"] in OBSERVABLE_OPS)
     config = parse_recorded_config(rows[0]["value"], where)
-    return BrokerTrace(name, config, calls, shown, rows[0]["ts_ns"], rows[-1]["ts_ns"])
+    return BrokerTrace(name, config, calls, observable, rows[0]["ts_ns"], rows[-1]["ts_ns"])
 
 
 def _observable(row: Mapping[str, Any]) -> ObservableEvent:
@@ -151,23 +157,23 @@ def replay_calls(
     config: Mapping[str, Any],
     variants: Mapping[str, Any],
     listeners: Iterable[Listener],
-    asked: Collection[str] | None,
+    requested: Collection[str] | None,
 ) -> None:
-    """Run one broker's calls under a configuration; each listener gets every row.
+    """Make one broker's calls under a configuration; each listener gets every row.
 
-    `asked` names the settings that are not the trace's own; None: all of them are.
+    `requested` names the settings that differ from those of the trace; None means that none does.
 
     Raises:
         UsageError: the cache refuses a call.
     """
-    heard = tuple(listeners)
+    all_listeners = tuple(listeners)
 
-    def tell(row: Row) -> None:
-        for listener in heard:
+    def report(row: Row) -> None:
+        for listener in all_listeners:
             listener(row)
 
     budget = str(variants.get("requeue_budget", "shared"))
-    driver = Driver(config, budget, tell, broker.config, asked, ReaderHabits(broker.calls))
+    driver = Driver(config, budget, report, broker.config, requested, ReaderHabits(broker.calls))
     for call in broker.calls:
         try:
             driver.make(call)
@@ -182,7 +188,7 @@ def simulate(
     configs: Sequence[tuple[str, Mapping[str, Any]]],
     progress: Callable[[str], None] = lambda text: None,
 ) -> Simulation:
-    """Simulate a trace under its own settings and under others, which are given as changes of its own.
+    """Simulate a trace under its own settings and under others, which are given as changes.
 
     Raises:
         UsageError: the trace or a configuration cannot be used.
@@ -190,11 +196,11 @@ def simulate(
     metadata, brokers = read_brokers(directory, progress)
     differences: list[str] = []
     progress("its own settings")
-    measured = [measure_config(AS_RECORDED, brokers, None, metadata, differences)]
+    results = [measure_config(AS_RECORDED, brokers, None, metadata, differences)]
     for label, changes in configs:
         progress(label)
-        measured.append(measure_config(label, brokers, changes, metadata))
-    return Simulation(directory, tuple(brokers), metadata, tuple(measured), tuple(differences))
+        results.append(measure_config(label, brokers, changes, metadata))
+    return Simulation(directory, tuple(brokers), metadata, tuple(results), tuple(differences))
 
 
 def measure_config(
@@ -204,49 +210,48 @@ def measure_config(
     metadata: Metadata,
     differences: list[str] | None = None,
 ) -> ConfigResult:
-    """One configuration over all brokers; `changes` None: as recorded, compared event by event."""
+    """Measure one configuration over all brokers. Without `changes` it is the recorded one, compared event by event."""
     meters = []
     config: dict[str, Any] = {}
     for broker in brokers:
-        given = {**broker.config, **(changes or {})}
+        values = {**broker.config, **(changes or {})}
         if changes and "ttl_nanos" in changes and "grace_millis" not in changes:
-            given["grace_millis"] = None
-        config = complete_config(given, label)
+            values["grace_millis"] = None
+        config = complete_config(values, label)
         meter = Meter(broker.first_ns, broker.last_ns)
-        made: list[ObservableEvent] = []
+        simulated: list[ObservableEvent] = []
         listeners: list[Listener] = [meter.row]
         if differences is not None:
-            listeners.append(lambda row, made=made: _collect_observable(row, made))  # type: ignore[misc]
+            listeners.append(lambda row, simulated=simulated: _collect_observable(row, simulated))  # type: ignore[misc]
         replay_calls(broker, config, metadata.variants, listeners, changes)
         meter.close()
         meters.append(meter)
         if differences is not None:
-            differences += _first_difference(broker, made)
+            differences += _first_difference(broker, simulated)
     return _total(label, config, meters, brokers)
 
 
-def _collect_observable(row: Row, made: list[ObservableEvent]) -> None:
+def _collect_observable(row: Row, simulated: list[ObservableEvent]) -> None:
     if row.op in OBSERVABLE_OPS:
-        made.append(ObservableEvent(row.op, row.cache, row.ledger_id, row.entry_id, row.bytes_after))
+        simulated.append(ObservableEvent(row.op, row.cache, row.ledger_id, row.entry_id, row.bytes_after))
 
 
-def _first_difference(broker: BrokerTrace, made: Sequence[ObservableEvent]) -> list[str]:
-    """Where the events of the own settings leave the trace's, if they do."""
-    for index, (seq, shown) in enumerate(broker.shown):
-        if index >= len(made):
-            return [f"broker {broker.name!r}, seq {seq}: recorded {_describe(shown)}; simulated nothing more"]
-        if made[index] != shown:
-            return [
-                f"broker {broker.name!r}, seq {seq}: recorded {_describe(shown)}; simulated {_describe(made[index])}"
-            ]
-    if len(made) > len(broker.shown):
-        return [f"broker {broker.name!r}: simulated {_describe(made[len(broker.shown)])} after the recorded end"]
+def _first_difference(broker: BrokerTrace, simulated: Sequence[ObservableEvent]) -> list[str]:
+    """Return the first event in which the simulated events differ from the recorded ones, in words, if there is one."""
+    where = f"broker {broker.name!r}"
+    for index, (seq, event) in enumerate(broker.observable):
+        if index >= len(simulated):
+            return [f"{where}, seq {seq}: recorded {_describe(event)}; simulated nothing more"]
+        if simulated[index] != event:
+            return [f"{where}, seq {seq}: recorded {_describe(event)}; simulated {_describe(simulated[index])}"]
+    if len(simulated) > len(broker.observable):
+        return [f"{where}: simulated {_describe(simulated[len(broker.observable)])} after the recorded end"]
     return []
 
 
-def _describe(shown: ObservableEvent) -> str:
-    place = f"{shown.cache} {shown.ledger_id}:{shown.entry_id}"
-    return f"{shown.op} of {place} ({shown.bytes_after} bytes after it)"
+def _describe(event: ObservableEvent) -> str:
+    place = f"{event.cache} {event.ledger_id}:{event.entry_id}"
+    return f"{event.op} of {place} ({event.bytes_after} bytes after it)"
 
 
 def _total(
@@ -274,28 +279,25 @@ def _total(
 
 
 def _count_entries(broker: BrokerTrace) -> int:
-    """Different entries that a broker's calls name."""
-    seen: set[EntryPosition] = set()
+    """Count the different entries that a broker's calls name."""
+    positions: set[EntryPosition] = set()
     for call in broker.calls:
         event = call.event
         if isinstance(event, Read):
             first = event.first
-            seen.update(first._replace(entry=number) for number in range(first.entry, event.last_entry + 1))
+            positions.update(first._replace(entry=number) for number in range(first.entry, event.last_entry + 1))
         elif isinstance(event, Insert | UncachedAdd | Lookup):
-            seen.add(event.place)
-    return len(seen)
+            positions.add(event.position)
+    return len(positions)
 
-
-# --- meter
-# What is measured of one simulated broker, from the rows that the cache reports.
 
 POINTS: Final = 400
-"""Points of a curve over time."""
+"""The number of points of a curve over time."""
 
 
 @dataclass(slots=True)
 class Meter:
-    """Counters of one run; bytes are accounted bytes."""
+    """The counters of one run; bytes are accounted bytes."""
 
     first_ns: int
     last_ns: int
@@ -311,9 +313,9 @@ class Meter:
     area: int = 0
     """Bytes times nanoseconds so far."""
     overshoot_bytes: int = 0
-    """The most that one size pass freed beyond what it had to."""
+    """The most bytes that one size pass freed beyond its need."""
     curve: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """The most bytes in each part of the time, and those at its end."""
+    """For each part of the time the most bytes, and the bytes at its end."""
     _bytes: int = 0
     _since_ns: int = 0
 
@@ -352,14 +354,14 @@ class Meter:
         return (now_ns - self.first_ns) * POINTS // max(1, self.last_ns - self.first_ns + 1)
 
     def close(self) -> None:
-        """The trace has ended."""
+        """Count the bytes up to the end of the trace."""
         self._move(max(self.last_ns, self._since_ns), self._bytes)
 
     def over_time(self) -> list[int]:
-        """The most bytes in each of `POINTS` parts of the time."""
-        shown: list[int] = []
+        """Return the most bytes in each of `POINTS` parts of the time."""
+        most_bytes: list[int] = []
         before = 0
         for part in range(POINTS):
             most, before = self.curve.get(part, (before, before))
-            shown.append(most)
-        return shown
+            most_bytes.append(most)
+        return most_bytes

@@ -1,4 +1,9 @@
-"""Traces from Parquet to JSON Lines and back, without loss."""
+"""Convert traces from Parquet to JSON Lines and back without loss, and from what a broker's recorder wrote to Parquet.
+
+A recorder in a broker writes a folder of JSON Lines parts. Arrow reads them in C++, some megabytes at a time, because a
+part of a busy broker has millions of rows. Columns outside the schema are ignored, and so is a last line that was cut
+because the broker was killed. `convert` picks the direction by what it is given.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +38,12 @@ from entrycache_trace.schema import BROKER_FIELD, COLUMNS, ROW_SCHEMA, column_ra
 
 
 def metadata_path(jsonl: Path) -> Path:
-    """Where the metadata of a JSON Lines trace stands: beside it, named after it."""
+    """Return the path of the metadata of a JSON Lines trace, which is beside it and named after it."""
     return jsonl.with_name(jsonl.stem + METADATA_NAME)
 
 
 def to_jsonl(directory: Path, jsonl: Path) -> int:
-    """Write a Parquet trace as JSON Lines, its metadata beside it; the number of events."""
+    """Write a Parquet trace as JSON Lines with its metadata beside it, and return the number of events."""
     parts = list_parts(directory, needed=COLUMNS)
     metadata = read_metadata(directory)
     count = write_jsonl(jsonl, iterate_rows(parts))
@@ -48,28 +53,22 @@ def to_jsonl(directory: Path, jsonl: Path) -> int:
 
 
 def to_parquet(jsonl: Path, directory: Path) -> int:
-    """Write a JSON Lines trace as Parquet; the number of events. Without metadata the defaults hold."""
+    """Write a JSON Lines trace as Parquet, by default metadata if it has none, and return the number of events."""
     check_regular_file(jsonl, "the events")
     check_empty_folder(directory, "the trace")
-    beside = metadata_path(jsonl)
+    metadata_file = metadata_path(jsonl)
     metadata = Metadata(source=jsonl.name)
-    if beside.exists():
-        metadata = read_metadata_file(beside)
+    if metadata_file.exists():
+        metadata = read_metadata_file(metadata_file)
     return write_rows(directory, metadata, read_jsonl(jsonl))
 
 
 def convert(source: Path, target: Path) -> int:
-    """From a folder to JSON Lines, from a file or from what a recorder wrote to Parquet; the number of events."""
+    """Write a trace folder as JSON Lines, or a file or a recorder's folder as Parquet; return the number of events."""
     if source.is_dir():
         return convert_recording(source, target) if is_recorder_folder(source) else to_jsonl(source, target)
     return to_parquet(source, target)
 
-
-# --- recorded
-# What a recorder in a broker wrote, a folder of JSON Lines parts, as a Parquet trace.
-#
-# Parts are read in C++, some megabytes at a time: a part of a busy broker has millions of rows. Columns that are not of
-# the schema are ignored. A last line that was cut, because the broker was killed, is left out.
 
 BLOCK_BYTES: Final = 8 << 20
 
@@ -77,7 +76,7 @@ LINE_SCHEMA: Final = pa.schema([field.with_nullable(True) for field in (BROKER_F
 
 
 def is_recorder_folder(folder: Path) -> bool:
-    """Whether a folder holds what a recorder writes, or says that it wrote nothing."""
+    """Return whether a recorder wrote the folder, even if it recorded nothing."""
     if any(folder.glob("broker=*/part-*.jsonl")):
         return True
     return (
@@ -88,17 +87,17 @@ def is_recorder_folder(folder: Path) -> bool:
 
 
 def _recorder_state(folder: Path) -> dict[str, Any]:
-    """What the recorder says of itself."""
-    told = read_json(folder / METADATA_NAME, "the metadata")
-    said = told.get("recorder") if isinstance(told, dict) else None
-    return said if isinstance(said, dict) else {}
+    """Return the state of the recorder from its metadata."""
+    metadata = read_json(folder / METADATA_NAME, "the metadata")
+    state = metadata.get("recorder") if isinstance(metadata, dict) else None
+    return state if isinstance(state, dict) else {}
 
 
 def convert_recording(folder: Path, out: Path) -> int:
-    """Write a recorder's folder as a Parquet trace, the metadata as they are; the number of events.
+    """Write a recorder's folder as a Parquet trace with the same metadata, and return the number of events.
 
     Raises:
-        UsageError: nothing was recorded, a part is none, or `out` is not empty.
+        UsageError: nothing was recorded, a part cannot be read, or `out` is not empty.
     """
     check_empty_folder(out, "the trace")
     read_metadata(folder)
@@ -112,7 +111,7 @@ def convert_recording(folder: Path, out: Path) -> int:
 
 
 def _convert_part(part: Path, number: int, out: Path) -> int:
-    """One part as one Parquet part, in row groups."""
+    """Convert one part to one Parquet part in row groups, and return the number of its rows."""
     writer: PartWriter | None = None
     count = 0
     try:
@@ -130,35 +129,35 @@ def _convert_part(part: Path, number: int, out: Path) -> int:
 
 
 def _read_tables(part: Path) -> Iterator[pa.Table]:
-    """The rows of a part, a row group or so at a time."""
+    """Yield the rows of a part, about a row group at a time."""
     options = pj.ParseOptions(explicit_schema=LINE_SCHEMA, unexpected_field_behavior="ignore")
-    waiting: list[pa.RecordBatch] = []
+    batches: list[pa.RecordBatch] = []
     try:
         with pa.memory_map(str(part)) as file:
             whole = file.read_buffer(_complete_bytes(part))
             if whole.size == 0:
                 return
             for batch in pj.open_json(pa.BufferReader(whole), pj.ReadOptions(block_size=BLOCK_BYTES), options):
-                waiting.append(batch)
-                if sum(each.num_rows for each in waiting) >= ROW_GROUP_ROWS:
-                    yield pa.Table.from_batches(waiting)
-                    waiting = []
-            if waiting:
-                yield pa.Table.from_batches(waiting)
+                batches.append(batch)
+                if sum(each.num_rows for each in batches) >= ROW_GROUP_ROWS:
+                    yield pa.Table.from_batches(batches)
+                    batches = []
+            if batches:
+                yield pa.Table.from_batches(batches)
     except (pa.ArrowException, OSError) as error:
         raise UsageError(f"{part}: cannot be read as JSON Lines ({first_line(error)})") from None
 
 
 def _complete_bytes(part: Path) -> int:
-    """The bytes up to the end of the last whole line."""
+    """Return the number of bytes up to the end of the last complete line."""
     with part.open("rb") as file:
         end = file.seek(0, 2)
         while end > 0:
             begin = max(0, end - BLOCK_BYTES)
             file.seek(begin)
-            found = file.read(end - begin).rfind(b"\n")
-            if found >= 0:
-                return begin + found + 1
+            newline = file.read(end - begin).rfind(b"\n")
+            if newline >= 0:
+                return begin + newline + 1
             end = begin
     return 0
 
@@ -172,10 +171,10 @@ def _broker_name(table: pa.Table, part: Path) -> str:
 
 
 def _checked_rows(table: pa.Table, part: Path) -> pa.Table:
-    """The columns of the schema, each value in its range, none missing that must be there.
+    """Return the columns of the schema after checking ranges and required values.
 
     Raises:
-        UsageError: which is not.
+        UsageError: a value is missing or out of range, or the part has rows of several brokers.
     """
     if not pc.all(pc.equal(table["broker"], table["broker"][0])).as_py():
         raise UsageError(f"{part}: rows of several brokers; a part has those of one")

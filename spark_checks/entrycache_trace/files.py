@@ -1,6 +1,10 @@
 """Traces on disk: a folder of Parquet parts with its metadata, and JSON Lines.
 
-Whatever is wrong with a file is said in one line that names it (`UsageError`).
+`Metadata` is what `_entrycache.json` says about a trace, and `Part` is one Parquet file of a folder `broker=NAME`.
+`list_parts` finds and checks all parts; `read_part`, `read_broker` and `iterate_rows` read their rows. `PartWriter`
+writes one part in row groups and gives it its name only when it is complete; `write_rows` writes a whole trace from
+mappings. A file that cannot be read or that is no trace is refused with a `UsageError`, one line that names it. Limits
+bound how much is read into memory at once.
 """
 
 from __future__ import annotations
@@ -39,19 +43,19 @@ METADATA_NAME: Final = "_entrycache.json"
 ROW_GROUP_ROWS: Final = 131_072
 
 MAX_ROWS: Final = 1_000_000_000
-"""Events of a trace, ten times as many as the largest that was tried."""
+"""The most events of a trace: ten times the largest trace that was tried."""
 
 MAX_VALUES: Final = 200_000_000
-"""Rows times columns of one broker where its rows are read at once: six million rows of a trace, 3 GB."""
+"""The most values (rows times columns) of a broker that is read at once: six million rows, 3 GB."""
 
 MAX_MAPPED_VALUES: Final = 50_000_000
-"""The same where each row becomes a mapping, which takes ten times as much."""
+"""The most values of a broker whose rows are read as mappings, which take ten times the memory."""
 
 MAX_FOLDER_DEPTH: Final = 8
-"""How deep folders may stand within a trace, so that links in a circle come to an end."""
+"""The most levels of folders in a trace, so that the walk ends even if links form a circle."""
 
 MAX_NAME_BYTES: Final = 255 - len("broker=")
-"""Of the name of a broker as its folder has it."""
+"""The most bytes of a broker's name in the name of its folder."""
 
 GLOB_PATTERN: Final = re.compile(r"[*?[]")
 NULL_NAMES: Final = frozenset({"", "__HIVE_DEFAULT_PARTITION__"})
@@ -61,7 +65,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Metadata:
-    """What `_entrycache.json` says about a trace."""
+    """The content of `_entrycache.json`: what a trace says about itself."""
 
     system: str = DEFAULT_SYSTEM
     variants: Mapping[str, object] = field(default_factory=dict)
@@ -73,12 +77,12 @@ class Metadata:
 
     @property
     def many_threads(self) -> bool:
-        """Whether events of several threads meet in one broker."""
+        """Whether several threads caused the events of one broker."""
         return self.threads == "many"
 
     @property
     def sampled(self) -> bool:
-        """Whether events were left out on purpose."""
+        """Whether the recorder left out events on purpose."""
         return self.sampling != 1
 
 
@@ -94,11 +98,11 @@ METADATA_SHAPE: Final = object_shape(
     },
     *("variants", "source", "clock", "threads", "sampling"),
 )
-"""What is read of `_entrycache.json`, as JSON Schema; where it says null the default holds."""
+"""The JSON Schema of the parts of `_entrycache.json` that are read; null stands for the default."""
 
 
 def read_metadata(directory: Path) -> Metadata:
-    """The metadata of a trace folder."""
+    """Read the metadata of a trace folder."""
     path = directory / METADATA_NAME
     if not path.exists():
         raise UsageError(f"{path}: missing; it says which system and how many threads the trace has")
@@ -106,12 +110,12 @@ def read_metadata(directory: Path) -> Metadata:
 
 
 def read_metadata_file(path: Path) -> Metadata:
-    """The metadata in a file of its own."""
+    """Read metadata from a file of its own."""
     return parse_metadata(read_json(path, "the metadata"), str(path))
 
 
 def read_system(directory: Path) -> str:
-    """The system that the metadata name; that of a trace without readable ones is the default."""
+    """Return the system that the metadata name, or the default if they cannot be read."""
     try:
         return read_metadata(directory).system
     except UsageError:
@@ -119,7 +123,7 @@ def read_system(directory: Path) -> str:
 
 
 def parse_metadata(values: object, where: str) -> Metadata:
-    """The metadata in a JSON object."""
+    """Check a JSON object and return the metadata in it."""
     if not isinstance(values, dict):
         raise UsageError(f"{where}: must be a JSON object")
     if values.get("schema") != SCHEMA_VERSION:
@@ -149,11 +153,11 @@ class Part:
     path: Path
     rows: int
     data_bytes: int = 0
-    """What its columns take uncompressed, as its footer says."""
+    """The uncompressed bytes of its columns, as the footer says."""
 
 
 def list_parts(directory: Path, needed: Sequence[str] = COLUMNS) -> tuple[Part, ...]:
-    """All parts of a trace, each one opened and found to hold the needed columns in readable types."""
+    """List the parts of a trace after checking that each has the needed columns in readable types."""
     if not directory.is_dir():
         raise UsageError(f"{directory}: no such folder")
     parts = []
@@ -180,15 +184,15 @@ def _broker_name(folder: Path) -> str:
 
 
 def check_broker(name: str, where: str) -> None:
-    """Refuse a name of a broker that not every engine can read.
+    """Refuse a broker's name that some backend cannot read.
 
     Raises:
-        UsageError: it is such a name.
+        UsageError: the name cannot be used.
     """
     if LONE_SURROGATES.search(name) or LONE_SURROGATES.search(where):
         raise UsageError(f"{where}: the name is not UTF-8 text")
     if "\\" in where and GLOB_PATTERN.search(where):
-        raise UsageError(f"{where}: a backslash beside *, ? or [ means something else to some engine; rename it")
+        raise UsageError(f"{where}: a backslash beside *, ? or [ means something else to some backend; rename it")
     if len(_escape_broker(name).encode()) > MAX_NAME_BYTES:
         raise UsageError(
             f"{where}: the broker's name is too long for a folder; expected {MAX_NAME_BYTES} bytes at most"
@@ -198,53 +202,53 @@ def check_broker(name: str, where: str) -> None:
 
 
 def _list_files(directory: Path) -> list[Path]:
-    """Every file, in order, behind links too; a folder that cannot be read is an error: it may hold a broker."""
+    """List every file in order, following links. A folder that cannot be read may hold a broker and is an error."""
 
     def unread(error: OSError) -> None:
         raise UsageError(f"{error.filename}: cannot be read ({error.strerror}); it may hold parts of the trace")
 
-    found = []
+    files = []
     for folder, inner, names in os.walk(directory, onerror=unread, followlinks=True):
         if inner and len(Path(folder).relative_to(directory).parts) >= MAX_FOLDER_DEPTH:
             raise UsageError(f"{folder}: folders, or a link, stand too deep; parts belong into folders broker=<name>")
-        found += [Path(folder, name) for name in names]
-    return sorted(found)
+        files += [Path(folder, name) for name in names]
+    return sorted(files)
 
 
 def broker_folder(directory: Path, broker: str) -> Path:
-    """The folder of a broker's parts."""
+    """Return the folder of a broker's parts."""
     return directory / f"broker={_escape_broker(broker)}"
 
 
 def _escape_broker(broker: str) -> str:
-    """The name of a broker in a path: only ASCII is escaped, as Spark and Hive do."""
+    """Escape the name of a broker for a path: only ASCII is escaped, as Spark and Hive do."""
     return "".join(mark if ord(mark) > 127 else quote(mark, safe=" ") for mark in broker)
 
 
 class PartWriter:
-    """Writes the rows of one broker, in schema order, to one part in row groups; it has its name once it is whole.
+    """The writer of one part: rows of one broker in schema order, in row groups. A complete part gets its name.
 
     Raises:
-        Unwritten: the disk is full or read-only, or something else is in the way.
+        Unwritten: the disk is full or read-only, or another error prevents writing.
     """
 
     def __init__(self, directory: Path, broker: str, number: int = 0) -> None:
         folder = broker_folder(directory, broker)
         self.path = folder / f"part-{number:05}.parquet"
         self._rows: list[tuple[object, ...]] = []
-        self._beside: PartialFile | None = None
+        self._temporary: PartialFile | None = None
         with self._writing():
             folder.mkdir(parents=True, exist_ok=True)
-            self._beside = PartialFile(folder)
-            self._writer = pq.ParquetWriter(self._beside.file, ROW_SCHEMA, compression="zstd")
+            self._temporary = PartialFile(folder)
+            self._writer = pq.ParquetWriter(self._temporary.file, ROW_SCHEMA, compression="zstd")
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            if self._beside is not None:
-                self._beside.end()
+            if self._temporary is not None:
+                self._temporary.end()
             with suppress(OSError):
                 self.path.parent.rmdir()
             raise WriteError(f"cannot write {self.path}: {describe_os_error(error)}") from None
@@ -262,33 +266,33 @@ class PartWriter:
         self._rows = []
 
     def write_table(self, rows: pa.Table) -> None:
-        """Add many rows, of the schema, as row groups of their own."""
+        """Add many rows of the schema as row groups of their own."""
         with self._writing():
             self._writer.write_table(rows)
 
     def sweep(self) -> None:
-        """Leave nothing that was not closed, nor a folder for it."""
-        if self._beside is not None and self._beside.path.exists():
+        """Delete an unfinished part, and its folder if it is empty."""
+        if self._temporary is not None and self._temporary.path.exists():
             with suppress(OSError, pa.ArrowException):
                 self._writer.close()
-            self._beside.end()
+            self._temporary.end()
             with suppress(OSError):
                 self.path.parent.rmdir()
 
     def close(self) -> None:
-        """Write what is left and the footer."""
+        """Write the remaining rows and the footer, and give the part its name."""
         if self._rows:
             self._flush()
         with self._writing():
-            assert self._beside is not None
+            assert self._temporary is not None
             self._writer.close()
-            self._beside.file.flush()
-            self._beside.path.replace(self.path)
-            self._beside.end()
+            self._temporary.file.flush()
+            self._temporary.path.replace(self.path)
+            self._temporary.end()
 
 
 def write_rows(directory: Path, metadata: Metadata, rows: Iterable[Mapping[str, object]]) -> int:
-    """Write rows that are mappings (absent is null) as a Parquet trace; the number of rows."""
+    """Write rows that are mappings (absent means null) as a Parquet trace, and return their number."""
     writers: dict[str, PartWriter] = {}
     count = 0
     try:
@@ -312,7 +316,7 @@ def write_rows(directory: Path, metadata: Metadata, rows: Iterable[Mapping[str, 
 
 
 def read_part(part: Part, columns: Sequence[str] = ROW_COLUMNS) -> pa.Table:
-    """The rows of one part in its own order, in the schema's types."""
+    """Read the rows of one part in its own order and in the types of the schema."""
     wanted = [name for name in columns if name != "broker"]
     with report_unreadable(part.path):
         table = read_columns(part.path, wanted)
@@ -320,15 +324,16 @@ def read_part(part: Part, columns: Sequence[str] = ROW_COLUMNS) -> pa.Table:
 
 
 def read_mappings(parts: Iterable[Part], columns: Sequence[str]) -> list[Json]:
-    """The rows of one broker's parts as mappings; see `read_broker`."""
+    """Read the rows of one broker's parts as mappings; see `read_broker`."""
     rows: list[Json] = read_broker(parts, columns, MAX_MAPPED_VALUES).to_pylist()
     return rows
 
 
 def read_broker(parts: Iterable[Part], columns: Sequence[str] = ROW_COLUMNS, values_most: int = MAX_VALUES) -> pa.Table:
-    """The rows of one broker's parts in the order of `seq`; the same (broker, seq) twice is an error.
+    """Read the rows of one broker's parts into memory, in the order of `seq`.
 
-    All of them are in memory then, so there must not be too many.
+    Raises:
+        UsageError: there are too many values, or a (broker, seq) occurs twice.
     """
     named = list(parts)
     where = named[0].path.parent.parent
@@ -345,12 +350,12 @@ def read_broker(parts: Iterable[Part], columns: Sequence[str] = ROW_COLUMNS, val
 
 
 def duplicate_message(broker: str, seq: int) -> str:
-    """What is said of two rows with one (broker, seq)."""
+    """Return the message about two rows with the same (broker, seq)."""
     return f"broker {broker!r}, seq {seq}: recorded twice; (broker, seq) must be unique"
 
 
 def read_jsonl(path: Path) -> Iterator[Json]:
-    """The events of a JSON Lines file, checked one by one: known types, nothing required missing."""
+    """Yield the events of a JSON Lines file after checking types and required values of each."""
     for number, line in read_lines(path, "the events"):
         yield _parse_event(line, f"{path}, line {number}")
 
@@ -384,9 +389,9 @@ def _fits_column(value: object, column: pa.Field) -> bool:
 
 
 def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> int:
-    """Write events as JSON Lines, nulls left out; the number of rows."""
+    """Write events as JSON Lines without nulls, and return their number."""
     count = 0
-    with atomic_path(path) as beside, beside.open("w", encoding="utf-8") as lines:
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as lines:
         for row in rows:
             present = {name: value for name, value in row.items() if value is not None}
             lines.write(json.dumps(present, ensure_ascii=False, separators=(",", ":")) + "\n")
@@ -395,7 +400,7 @@ def write_jsonl(path: Path, rows: Iterable[Mapping[str, object]]) -> int:
 
 
 def iterate_rows(parts: Iterable[Part]) -> Iterator[Json]:
-    """All rows as mappings, broker first, broker by broker in the order of `seq`."""
+    """Yield all rows as mappings with the broker first, broker by broker in the order of `seq`."""
     by_broker: dict[str, list[Part]] = {}
     for part in parts:
         by_broker.setdefault(part.broker, []).append(part)
@@ -405,15 +410,12 @@ def iterate_rows(parts: Iterable[Part]) -> Iterator[Json]:
                 yield {"broker": broker, **row}
 
 
-# --- places
-# Where a trace is: in a folder of this machine, or where Spark finds it.
-
 SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 TABLE_PREFIX: Final = "table:"
-"""Before the name of a table of Spark's catalog."""
+"""The prefix of the name of a table in Spark's catalog."""
 
 
 def is_spark_location(where: str) -> bool:
-    """Whether Spark is to find it: it has a scheme or is a pattern, and no file or folder has that very name."""
+    """Return whether Spark has to find a trace: its name has a scheme or is a pattern, and no such path exists."""
     return not Path(where).exists() and (SCHEME.match(where) is not None or GLOB_PATTERN.search(where) is not None)

@@ -1,4 +1,8 @@
-"""What a trace holds, without judging it."""
+"""Inspect a trace without judging it: count its rows, and show the rows near one of them.
+
+`summarize` counts the rows of each broker by event and finds gaps in their numbers; `summary_json` and `print_summary`
+show the result. `rows_near` returns the rows around a violation for a report.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,7 @@ from entrycache_trace.parquet import read_batches, report_unreadable
 
 @dataclass(frozen=True)
 class BrokerSummary:
-    """The rows of one broker, counted."""
+    """The counts of the rows of one broker."""
 
     broker: str
     parts: int
@@ -35,7 +39,7 @@ class BrokerSummary:
 
 @dataclass(frozen=True)
 class TraceSummary:
-    """A whole trace, counted."""
+    """The counts of a whole trace."""
 
     metadata: Metadata
     brokers: tuple[BrokerSummary, ...]
@@ -53,10 +57,10 @@ def summarize(directory: Path) -> TraceSummary:
 def _summarize(parts: list[Part]) -> BrokerSummary:
     ops: Counter[str] = Counter()
     for part in parts:
-        for some in read_batches(part.path, ("op", "cause")):
-            ops.update(_count_ops(some))
+        for batch in read_batches(part.path, ("op", "cause")):
+            ops.update(_count_ops(batch))
     seqs = read_broker(parts, ("seq",))["seq"].to_numpy()
-    holes = (seqs[1:] - seqs[:-1] > 1).nonzero()[0]
+    gaps = (seqs[1:] - seqs[:-1] > 1).nonzero()[0]
     return BrokerSummary(
         parts[0].broker,
         len(parts),
@@ -64,29 +68,29 @@ def _summarize(parts: list[Part]) -> BrokerSummary:
         int(seqs[0]),
         int(seqs[-1]),
         int(seqs[-1] - seqs[0] + 1 - len(seqs)),
-        int(seqs[holes[0]]) + 1 if len(holes) else None,
+        int(seqs[gaps[0]]) + 1 if len(gaps) else None,
         dict(sorted(ops.items())),
     )
 
 
 def _count_ops(rows: pa.Table) -> Counter[str]:
-    """How often each op stands there with each cause."""
+    """Count how often each op occurs with each cause."""
     names = pc.binary_join_element_wise(rows["op"], pc.fill_null(rows["cause"], ""), " ")
     return Counter({str(item["values"]).strip(): int(item["counts"]) for item in pc.value_counts(names).to_pylist()})
 
 
 def summary_json(summary: TraceSummary) -> dict[str, object]:
-    """The summary as one JSON object."""
+    """Return the summary as one JSON object."""
     return {"schema": 1, "metadata": asdict(summary.metadata), "brokers": [asdict(item) for item in summary.brokers]}
 
 
 def print_summary(summary: TraceSummary, console: Console) -> None:
     """Print the summary as tables."""
-    about = summary.metadata
-    told = f"system {about.system}, threads {about.threads}, clock {about.clock}, sampling {about.sampling}"
-    console.print(escape_unprintable(told))
-    if about.source:
-        console.print(escape_unprintable(f"source: {about.source}"))
+    metadata = summary.metadata
+    line = f"system {metadata.system}, threads {metadata.threads}, clock {metadata.clock}, sampling {metadata.sampling}"
+    console.print(escape_unprintable(line))
+    if metadata.source:
+        console.print(escape_unprintable(f"source: {metadata.source}"))
     brokers = Table("broker", "parts", "events", "first seq", "last seq", "missing")
     for item in summary.brokers:
         gap = f"{item.missing} (first: {item.first_gap_seq})" if item.missing else "0"
@@ -101,25 +105,22 @@ def print_summary(summary: TraceSummary, console: Console) -> None:
     console.print(ops)
 
 
-# --- around
-# The rows of a trace around one of them.
-
 ROWS_EACH_SIDE = 3
-"""How many numbers before and behind a row are shown."""
+"""The number of rows that are shown before and behind a row."""
 
 
 def rows_near(directory: Path, broker: str, seq: int, each_side: int = ROWS_EACH_SIDE) -> list[dict[str, Any]]:
-    """The rows of a broker whose numbers are at most so far from `seq`, in order; of each what it tells.
+    """Return the rows of a broker whose numbers are at most `each_side` from `seq`, in order and without nulls.
 
     Raises:
         UsageError: a part cannot be read.
     """
     number = ds.field("seq")
     near = (number >= seq - each_side) & (number <= seq + each_side)
-    found = []
+    near_rows = []
     for part in list_parts(directory, needed=("seq",)):
         if part.broker == broker:
             with report_unreadable(part.path):
-                found += ds.dataset(part.path, partitioning=None).to_table(filter=near).to_pylist()
-    rows = ({name: value for name, value in row.items() if value is not None} for row in found)
+                near_rows += ds.dataset(part.path, partitioning=None).to_table(filter=near).to_pylist()
+    rows = ({name: value for name, value in row.items() if value is not None} for row in near_rows)
     return sorted(rows, key=lambda row: int(row["seq"]))

@@ -1,4 +1,10 @@
-"""Kernels: plain Python over arrays, compiled by numba where it is installed."""
+"""Compile loops over arrays with numba where it is installed, and run them as plain Python elsewhere.
+
+The checkers of audits and the policies of the comparison are plain functions over numpy arrays. `jit` compiles such a
+function at its first call. Numba keeps the machine code in a cache beside the package; the stamp of that cache covers
+all files of the package, because a compiled function may call functions of other files. `has_numba` and `require_numba`
+tell callers whether compiled code is available.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +32,7 @@ except ImportError:
 
 
 def _can_cache() -> bool:
-    """Whether what is compiled may be kept in a file: not where there is no room for one."""
+    """Return whether compiled code can be kept in a file, which needs room for one."""
     try:
         with TemporaryFile(dir=Path(__file__).parent) as file:
             file.write(b"x")
@@ -39,36 +45,39 @@ CAN_CACHE: Final = _can_cache()
 
 
 def jit(function: F) -> F:
-    """The function compiled at its first call, and kept in a file where that can be; itself where numba is missing."""
+    """Compile a function at its first call and keep the code in a file if possible.
+
+    Without numba return it unchanged.
+    """
     if numba is None:
         return function
     try:
-        made = numba.njit(cache=CAN_CACHE)(function)
-    except RuntimeError:  # no folder to keep it in
+        compiled_function = numba.njit(cache=CAN_CACHE)(function)
+    except RuntimeError:  # numba has no folder for its cache
         return cast(F, numba.njit(function))
-    with suppress(AttributeError):  # what is kept is of no use once a function that it calls is another one
-        cast(Any, made)._cache._cache_file._source_stamp = _package_hash(_package_folder(function))
-    return cast(F, made)
+    with suppress(AttributeError):  # cached code is stale once a function that it calls has changed
+        cast(Any, compiled_function)._cache._cache_file._source_stamp = _package_hash(_package_folder(function))
+    return cast(F, compiled_function)
 
 
 def _package_folder(function: Callable[..., Any]) -> Path:
-    """The folder of the package that a function belongs to."""
+    """Return the folder of the package that a function belongs to."""
     return Path(function.__code__.co_filename).parents[max(function.__module__.count(".") - 1, 0)]
 
 
 @cache
 def _package_hash(folder: Path) -> bytes:
-    """What the files of a package hold; numba itself looks at one file alone."""
+    """Return a hash of all files of a package; numba itself looks at one file only."""
     return sha256(b"".join(path.read_bytes() for path in sorted(folder.rglob("*.py")))).digest()
 
 
 def has_numba() -> bool:
-    """Whether numba is installed, and not told to leave functions as they are (`NUMBA_DISABLE_JIT`)."""
-    return numba is not None and not cast(Any, numba.config).DISABLE_JIT  # set while numba is loaded: no type tells it
+    """Return whether numba is installed and compiles functions (`NUMBA_DISABLE_JIT` is not set)."""
+    return numba is not None and not cast(Any, numba.config).DISABLE_JIT  # set while numba is loaded, so it has no type
 
 
 def require_numba(what: str, extra: str) -> None:
-    """Refuse to go through millions of events in plain Python.
+    """Refuse to process millions of events in plain Python.
 
     Raises:
         MissingPrerequisite: numba is not installed.

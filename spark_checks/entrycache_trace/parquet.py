@@ -1,6 +1,9 @@
-"""One Parquet file of a trace: its columns, kinds and values are held to the schema before an engine reads it.
+"""One Parquet file of a trace: check it against the schema, and read its columns within limits.
 
-What the footer says is enough for that in files that say it, as every common writer does; else the column is read.
+`check_part` compares columns, types and values with the schema before a backend reads the file. The statistics in the
+footer are enough for that in files of every common writer; otherwise it reads the column. `read_columns` and
+`read_batches` read texts as dictionaries first, so that a small file cannot expand to a huge table. Every error is a
+`UsageError` of one line that names the file.
 """
 
 from __future__ import annotations
@@ -20,24 +23,24 @@ from entrycache_protocol.messages import escape_unprintable, shorten
 from entrycache_trace.schema import ROW_SCHEMA, column_range, describe_column
 
 MAX_ROW_GROUP_BYTES: Final = 1 << 30
-"""Uncompressed; a row group is what an engine holds in memory. Our own have 131,072 rows, some 20 MB."""
+"""The most uncompressed bytes of a row group, which a backend holds in memory. Ours have 131,072 rows, about 20 MB."""
 
 MAX_ROW_BYTES: Final = 4_096
-"""Of a row on the average, uncompressed, beyond the first `FIRST_BYTES`; rows of a trace have some 200."""
+"""The most uncompressed bytes of an average row beyond `SMALL_FILE_BYTES`; rows of a trace have about 200."""
 
 SMALL_FILE_BYTES: Final = 64 << 20
 
 MAX_TEXT_BYTES: Final = 1 << 30
-"""Of all texts of one column of a part, where they are read at once."""
+"""The most bytes of all texts of one column that is read at once."""
 
 BATCH_ROWS: Final = 65_536
 MAX_BATCH_TEXT_BYTES: Final = 64 << 20
-"""The same where so many rows are read at a time."""
+"""The most bytes of the texts of one column in a batch."""
 
 
 @contextmanager
 def report_unreadable(path: Path) -> Iterator[None]:
-    """Say in one line that a file is no Parquet that can be read."""
+    """Report a file that cannot be read as Parquet in one line."""
     try:
         yield
     except (OSError, pa.ArrowException, UnicodeDecodeError, OverflowError) as error:
@@ -45,24 +48,24 @@ def report_unreadable(path: Path) -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, as short as it can be."""
+    """Return the first line of an error message, shortened."""
     return shorten(escape_unprintable((str(error).strip() or type(error).__name__).splitlines()[0]), 300)
 
 
 def check_part(path: Path, needed: Sequence[str]) -> tuple[int, int]:
-    """The rows of a part, and the bytes of its columns uncompressed.
+    """Check a part, and return the number of its rows and the uncompressed bytes of its columns.
 
     Raises:
-        UsageError: it cannot be read, lacks a column or has it twice, or holds what a trace does not.
+        UsageError: the part cannot be read, lacks a column or has it twice, or has values that no trace has.
     """
     check_regular_file(path, "the part")
     with report_unreadable(path):
         metadata = pq.read_metadata(path)
-        found = metadata.schema.to_arrow_schema()
+        schema = metadata.schema.to_arrow_schema()
         data_bytes = _check_size(path, metadata)
         for name in needed:
             if name != "broker":
-                _check_column(path, metadata, found, name)
+                _check_column(path, metadata, schema, name)
     return int(metadata.num_rows), data_bytes
 
 
@@ -73,49 +76,53 @@ def _check_size(path: Path, metadata: pq.FileMetaData) -> int:
             f"{path}: a row group takes {max(groups)} bytes uncompressed; expected {MAX_ROW_GROUP_BYTES} at most"
         )
     if sum(groups) > SMALL_FILE_BYTES + MAX_ROW_BYTES * metadata.num_rows:
-        said = f"{metadata.num_rows} rows take {sum(groups)} bytes uncompressed"
-        raise UsageError(f"{path}: {said}; expected {MAX_ROW_BYTES} bytes a row at most")
+        size = f"{metadata.num_rows} rows take {sum(groups)} bytes uncompressed"
+        raise UsageError(f"{path}: {size}; expected {MAX_ROW_BYTES} bytes a row at most")
     return sum(groups)
 
 
-def _check_column(path: Path, metadata: pq.FileMetaData, found: pa.Schema, name: str) -> None:
-    """Hold a column to its kind, its range, and to a value in every row where it must have one."""
-    alike = [each for each in found.names if each.lower() == name]
-    if name not in alike:
+def _check_column(path: Path, metadata: pq.FileMetaData, schema: pa.Schema, name: str) -> None:
+    """Check the type of a column, the range of its values, and that required values are there."""
+    same_name = [each for each in schema.names if each.lower() == name]
+    if name not in same_name:
         raise UsageError(f"{path}: column {name} is missing")
-    if len(alike) > 1:
-        raise UsageError(f"{path}: column {name} is there {len(alike)} times")
+    if len(same_name) > 1:
+        raise UsageError(f"{path}: column {name} is there {len(same_name)} times")
     column = ROW_SCHEMA.field(name)
-    if not _is_readable_as(found.field(name).type, column.type):
-        raise UsageError(f"{path}: column {name} is {type_name(found.field(name).type)}, not {column.type}")
+    if not _is_readable_as(schema.field(name).type, column.type):
+        raise UsageError(f"{path}: column {name} is {type_name(schema.field(name).type)}, not {column.type}")
     bounded = pa.types.is_integer(column.type)
-    required = found.field(name).nullable and not column.nullable
+    required = schema.field(name).nullable and not column.nullable
     if (bounded or required) and not _footer_proves(metadata, column, bounded, required):
         _check_values(path, column)
 
 
 def type_name(kind: pa.DataType) -> str:
-    """A type as an error names it."""
+    """Return the name of a type for an error message."""
     return shorten(escape_unprintable(str(kind)), 80)
 
 
 def _footer_proves(metadata: pq.FileMetaData, column: pa.Field, bounded: bool, required: bool) -> bool:
-    """Whether the statistics of a column show that its values are right."""
+    """Return whether the statistics of a column prove that its values are valid."""
     span = column_range(column.name) if bounded else range(0)
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
         chunks = (group.column(at) for at in range(group.num_columns))
-        told = next((one.statistics for one in chunks if one.path_in_schema == column.name), None)
-        if told is None or (required and not (told.has_null_count and told.null_count == 0)):
+        statistics = next((one.statistics for one in chunks if one.path_in_schema == column.name), None)
+        if statistics is None or (required and not (statistics.has_null_count and statistics.null_count == 0)):
             return False
-        empty = told.has_null_count and told.num_values == 0
-        if bounded and not empty and not (told.has_min_max and told.min in span and told.max in span):
+        empty = statistics.has_null_count and statistics.num_values == 0
+        if bounded and not empty and not _is_within(statistics, span):
             return False
     return True
 
 
+def _is_within(statistics: pq.Statistics, span: range) -> bool:
+    return bool(statistics.has_min_max and statistics.min in span and statistics.max in span)
+
+
 def _check_values(path: Path, column: pa.Field) -> None:
-    """The same by the values themselves."""
+    """Check the values of a column by reading them."""
     values = pq.ParquetFile(path).read(columns=[column.name])[column.name]
     first = -1 if column.nullable else values.is_null().index(True).as_py()
     if first >= 0:
@@ -127,23 +134,23 @@ def _check_values(path: Path, column: pa.Field) -> None:
             raise UsageError(f"{path}: column {column.name} holds {wrong[0]}, not {describe_column(column)}")
 
 
-def _is_readable_as(found: pa.DataType, wanted: pa.DataType) -> bool:
+def _is_readable_as(kind: pa.DataType, wanted: pa.DataType) -> bool:
     if pa.types.is_integer(wanted):
-        return bool(found in (pa.int32(), wanted) or (pa.types.is_int64(found) and pa.types.is_int32(wanted)))
+        return bool(kind in (pa.int32(), wanted) or (pa.types.is_int64(kind) and pa.types.is_int32(wanted)))
     if pa.types.is_string(wanted):
         return bool(
-            pa.types.is_string(found)
-            or pa.types.is_large_string(found)
-            or (pa.types.is_dictionary(found) and pa.types.is_string(found.value_type))
+            pa.types.is_string(kind)
+            or pa.types.is_large_string(kind)
+            or (pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type))
         )
-    return bool(found == wanted)
+    return bool(kind == wanted)
 
 
 def read_columns(path: Path, names: Sequence[str]) -> pa.Table:
-    """Some columns of a part; a text that stands in many rows was read once, so that few bytes do not become many.
+    """Read some columns of a part. Texts are read as dictionaries first, so that few bytes do not become many.
 
     Raises:
-        UsageError: texts are too long, or none in UTF-8.
+        UsageError: the texts are too long or not in UTF-8.
     """
     texts = _text_columns(names)
     with report_unreadable(path):
@@ -152,7 +159,7 @@ def read_columns(path: Path, names: Sequence[str]) -> pa.Table:
 
 
 def read_batches(path: Path, names: Sequence[str]) -> Iterator[pa.Table]:
-    """The same, some rows at a time.
+    """Read some columns of a part, some rows at a time.
 
     Raises:
         UsageError: see `read_columns`.
@@ -170,7 +177,7 @@ def _text_columns(names: Sequence[str]) -> list[str]:
 
 
 def _with_plain_texts(path: Path, table: pa.Table, texts: Sequence[str], most: int) -> pa.Table:
-    """The table with its texts written out, once that is known to fit."""
+    """Return the table with plain texts, after checking that they fit."""
     table.validate(full=True)
     for name in texts:
         _check_text(path, table, name, most)
@@ -180,7 +187,7 @@ def _with_plain_texts(path: Path, table: pa.Table, texts: Sequence[str], most: i
 
 
 def check_texts(path: Path, names: Sequence[str]) -> None:
-    """Hold the texts of a part to what every engine can read.
+    """Check that every backend can read the texts of a part.
 
     Raises:
         UsageError: see `read_columns`.

@@ -1,4 +1,11 @@
-"""The calls that a recorded trace shows, in their order."""
+"""Extract the calls that the rows of a `pulsar-pip430` trace show, in their order.
+
+`extract_calls` groups the rows of one broker by call and turns each group into `Call`s. A `Call` has a time and an
+event (`Insert`, `Read`, `Expire` and so on): the request of the caller, not what the cache did. `ReadHolds` finds the
+reads that were held and the rows that release them. `check_rows` checks that the rows have what the extraction needs. A
+simulation makes the calls once more, `trace explain` writes them as a case, and the policy comparison takes its
+requests from them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +21,7 @@ TraceRow = Mapping[str, Any]
 
 
 class EntryPosition(NamedTuple):
-    """A position of a cache."""
+    """A position in the cache of one managed ledger."""
 
     cache: str
     ledger: int
@@ -22,34 +29,38 @@ class EntryPosition(NamedTuple):
 
 
 class Insert(NamedTuple):
-    """An entry was offered; `expected_reads` None: it carries no count, or, where it was refused, no row says."""
+    """The offer of an entry; `expected_reads` is None without a count, or if the offer was refused."""
 
-    place: EntryPosition
+    position: EntryPosition
     size_bytes: int
     expected_reads: int | None
     refused: bool
 
 
 class UncachedAdd(NamedTuple):
-    """An entry was added to its ledger while nobody wanted it cached."""
+    """The addition of an entry to its ledger while no reader wanted it cached."""
 
-    place: EntryPosition
+    position: EntryPosition
     size_bytes: int
 
 
 class Lookup(NamedTuple):
-    """A position was looked up without asking storage; `counted`: it was cached, and carried a count."""
+    """The lookup of a position without storage; `counted` says that the cached entry carried a count."""
 
-    place: EntryPosition
+    position: EntryPosition
     hit: bool
     counted: bool
 
 
 class Read(NamedTuple):
-    """Neighbouring positions were read; those missed were fetched from storage.
+    """The read of neighbouring positions; those that missed came from storage.
 
-    `expected_reads` is the count of the fills, 0 where they were not to be cached, None where nothing was missed and
-    so none shows. `sizes` are bytes by entry. `hold` names what was read until it is released; None: at once.
+    Attributes:
+        first: The first position.
+        last_entry: The last entry of the same ledger.
+        expected_reads: The count of the fills, 0 if they were not to be cached, None if nothing missed.
+        sizes: The bytes of entries, as far as rows show them.
+        hold: The name of the read until its release; None if it was released at once.
     """
 
     first: EntryPosition
@@ -60,45 +71,45 @@ class Read(NamedTuple):
 
 
 class Release(NamedTuple):
-    """What was read under this name was released."""
+    """The release of a held read."""
 
     hold: int
 
 
 class Delivery(NamedTuple):
-    """Expected reads of these positions were done."""
+    """The delivery of positions that expected reads."""
 
-    places: tuple[EntryPosition, ...]
+    positions: tuple[EntryPosition, ...]
 
 
 class ExpectRead(NamedTuple):
-    """One more read of a position is expected."""
+    """The announcement of one more read of a position."""
 
-    place: EntryPosition
+    position: EntryPosition
 
 
 class Expire(NamedTuple):
-    """A time pass was called for, with this age."""
+    """The request for a time pass with this age."""
 
     older_than_nanos: int
 
 
 class Evict(NamedTuple):
-    """A size pass was called for."""
+    """The request for a size pass."""
 
     size_bytes: int
 
 
 class Cycle(NamedTuple):
-    """The scheduled passes ran."""
+    """A run of the periodic passes."""
 
 
 class RunScheduled(NamedTuple):
-    """The size pass that an insert had asked for ran."""
+    """A run of the size pass that an insert had lookups for."""
 
 
 class Remove(NamedTuple):
-    """Entries left by a call: `cause` of their rows, the lowest and the highest of them."""
+    """The removal of entries by a call: the cause in their rows, and the lowest and the highest position."""
 
     cause: str
     first: EntryPosition
@@ -106,13 +117,13 @@ class Remove(NamedTuple):
 
 
 class Close(NamedTuple):
-    """A cache was removed."""
+    """The removal of a cache."""
 
     cache: str
 
 
 class Cursor(NamedTuple):
-    """A cursor came, moved or left: the op of its row."""
+    """The arrival, move or departure of a cursor; `op` is the op of its row."""
 
     op: str
     cache: str
@@ -121,7 +132,7 @@ class Cursor(NamedTuple):
 
 
 class Configure(NamedTuple):
-    """Settings changed: the whole configuration after it."""
+    """A change of settings, with the whole configuration after it."""
 
     config: Mapping[str, Any]
 
@@ -134,7 +145,7 @@ CallEvent = (
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What happened at one moment; `seq` is that of its first row."""
+    """One call at one moment; `seq` is that of its first row."""
 
     seq: int
     ts_ns: int
@@ -145,11 +156,11 @@ OFFER_OPS: Final = frozenset({"INSERT", "REJECT", "SKIP"})
 CONSEQUENCE_OPS: Final = frozenset(
     {"SNAPSHOT", "METRICS", "END", "CACHE_OPEN", "TOMBSTONE", "EVICT", "REQUEUE", "PASS_END"}
 )
-"""Rows that follow from something else, or only tell."""
+"""The events that follow from others, or that only report."""
 
 
 def extract_calls(rows: Iterable[TraceRow]) -> Iterator[Call]:
-    """The calls of one broker's rows, given in the order of `seq`; the first CONFIG is none."""
+    """Yield the calls of one broker's rows, which come in the order of `seq`. The first CONFIG is no call."""
     group: list[TraceRow] = []
     holds = ReadHolds()
     started = False
@@ -184,7 +195,7 @@ def _group_calls(group: list[TraceRow], holds: ReadHolds) -> Iterator[Call]:
         return
     seq, ts_ns = rows[0]["seq"], rows[0]["ts_ns"]
     if rows[0]["cause"] in {"READ", "REPLAY"}:
-        hold = seq if holds.read(seq, group) else None
+        hold = seq if holds.follow_read(seq, group) else None
         events = _read_events(rows, hold)
     else:
         for row in group:
@@ -195,7 +206,7 @@ def _group_calls(group: list[TraceRow], holds: ReadHolds) -> Iterator[Call]:
 
 
 def _call_events(rows: list[TraceRow], holds: ReadHolds) -> Iterator[CallEvent]:
-    """The events of the rows of one call; a call has one kind, except that passes may follow it."""
+    """Yield the events of the rows of one call. A call has one kind, except that passes may follow it."""
     op, cause = rows[0]["op"], rows[0]["cause"]
     if cause == "NOT_WANTED":
         yield UncachedAdd(_position(rows[0]), rows[0]["size_bytes"] or 0)
@@ -207,16 +218,16 @@ def _call_events(rows: list[TraceRow], holds: ReadHolds) -> Iterator[CallEvent]:
             if row["op"] in {"HIT", "MISS"}:
                 yield Lookup(_position(row), row["op"] == "HIT", row["expected_reads"] is not None)
     elif op == "READ_DONE":
-        hold = holds.released(rows)
+        hold = holds.match_release(rows)
         yield Delivery(tuple(map(_position, rows))) if hold is None else Release(hold)
     elif op == "EXPECT":
         yield from (ExpectRead(_position(row)) for row in rows)
     elif op == "PASS_BEGIN":
         yield _pass_event(rows[0])
     elif op == "REMOVE":
-        places = [_position(row) for row in rows if row["op"] == op]
+        positions = [_position(row) for row in rows if row["op"] == op]
         closed = any(row["op"] == "CACHE_CLOSE" for row in rows)
-        yield Close(places[0].cache) if closed else Remove(cause, min(places), max(places))
+        yield Close(positions[0].cache) if closed else Remove(cause, min(positions), max(positions))
     elif op == "CACHE_CLOSE":
         yield Close(rows[0]["cache"])
     elif op.startswith("CURSOR_"):
@@ -236,44 +247,41 @@ def _pass_event(row: TraceRow) -> CallEvent:
 
 
 def _read_events(rows: list[TraceRow], hold: int | None) -> Iterator[CallEvent]:
-    asked = [row for row in rows if row["op"] in {"HIT", "MISS"}]
+    lookups = [row for row in rows if row["op"] in {"HIT", "MISS"}]
     offered = [row for row in rows if row["op"] in OFFER_OPS]
-    sizes = {_position(row): row["size_bytes"] for row in (*asked, *offered) if row["size_bytes"] is not None}
-    missed = any(row["op"] == "MISS" for row in asked)
+    sizes = {_position(row): row["size_bytes"] for row in (*lookups, *offered) if row["size_bytes"] is not None}
+    missed = any(row["op"] == "MISS" for row in lookups)
     count: int | None = next((row["expected_reads"] for row in offered if row["op"] == "INSERT"), None)
     if count is None and missed and not any(row["cause"] == "DISABLED" for row in offered):
         count = 0
-    if asked[0]["cause"] == "REPLAY":
+    if lookups[0]["cause"] == "REPLAY":
         count = 0
     run: list[EntryPosition] = []
-    for place in (*map(_position, asked), None):
-        if run and (place is None or place[:2] != run[-1][:2] or place.entry != run[-1].entry + 1):
-            known = {each.entry: sizes[each] for each in run if each in sizes}
-            yield Read(run[0], run[-1].entry, count, known, hold)
+    for position in (*map(_position, lookups), None):
+        if run and (position is None or position[:2] != run[-1][:2] or position.entry != run[-1].entry + 1):
+            known_sizes = {each.entry: sizes[each] for each in run if each in sizes}
+            yield Read(run[0], run[-1].entry, count, known_sizes, hold)
             run = []
-        if place is not None:
-            run.append(place)
-
-
-# --- holds
-# Which reads of a trace were held, and which rows release them.
+        if position is not None:
+            run.append(position)
 
 
 class ReadHolds:
-    """Follows the stays of entries through a trace, and the reads that are not released yet.
+    """The reads of a trace that are not released yet.
 
-    A release lowers the count of each entry that was read, is still there and carries a count. So a read is held if at
-    its end such an entry has no delivery, and rows of deliveries release the oldest read for which they are all of it.
+    A release lowers the count of each entry that was read, is still cached and carries a count. So a read is held if
+    such an entry has no delivery at the end of the read. Rows of deliveries release the oldest read whose entries they
+    cover exactly.
     """
 
     def __init__(self) -> None:
         self._counted: set[int] = set()
         self._open: dict[int, frozenset[int]] = {}
 
-    def read(self, call: int, rows: Sequence[TraceRow]) -> bool:
-        """Whether the read of this call, all of whose rows are given, is held; it is known by `call`."""
+    def follow_read(self, call: int, rows: Sequence[TraceRow]) -> bool:
+        """Follow all rows of the read of a call, and return whether it is held; `call` becomes its name."""
         read: set[int] = set()
-        done: set[int] = set()
+        delivered: set[int] = set()
         for row in rows:
             self.follow(row)
             if row["life"] is None:
@@ -281,14 +289,14 @@ class ReadHolds:
             if row["op"] == "HIT" or (row["op"] == "INSERT" and row["cause"] == "FILL"):
                 read.add(row["life"])
             elif row["op"] == "READ_DONE":
-                done.add(row["life"])
-        if done or not read & self._counted:
+                delivered.add(row["life"])
+        if delivered or not read & self._counted:
             return False
         self._open[call] = frozenset(read)
         return True
 
     def follow(self, row: TraceRow) -> None:
-        """See whether an entry came, left, or carries a count."""
+        """Update which cached entries carry a count."""
         life = row["life"]
         if life is None:
             return
@@ -297,18 +305,15 @@ class ReadHolds:
         elif row["expected_reads"] is not None:
             self._counted.add(life)
 
-    def released(self, rows: Sequence[TraceRow]) -> int | None:
-        """The read that these deliveries release, if they are just what a release would write."""
-        done = {row["life"] for row in rows}
+    def match_release(self, rows: Sequence[TraceRow]) -> int | None:
+        """Return the read that these deliveries release, if they are exactly the rows of a release."""
+        delivered = {row["life"] for row in rows}
         for call, read in self._open.items():
-            if read & self._counted == done:
+            if read & self._counted == delivered:
                 del self._open[call]
                 return call
         return None
 
-
-# --- checks
-# What the rows of a trace must say before their calls can be made once more.
 
 POSITION_COLUMNS: Final = ("cache", "ledger_id", "entry_id")
 NEEDED_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -317,14 +322,14 @@ NEEDED_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "CACHE_CLOSE": ("cache",),
     "PASS_BEGIN": ("cause", "bound"),
 }
-"""The columns that an event of each kind must have."""
+"""The columns that each event must have."""
 
 
 def check_rows(rows: Sequence[Mapping[str, Any]], where: str) -> None:
-    """Hold one broker's rows to what a simulation needs of them.
+    """Check that one broker's rows have what a simulation needs.
 
     Raises:
-        UsageError: a column is null that must not be, time goes back, or a later CONFIG is no JSON object.
+        UsageError: a required column is null, time goes back, or a later CONFIG is no JSON object.
     """
     before_ns = rows[0]["ts_ns"] if rows else 0
     for row in rows:
@@ -340,10 +345,10 @@ def check_rows(rows: Sequence[Mapping[str, Any]], where: str) -> None:
 
 
 def parse_object(text: str | None, where: str) -> dict[str, Any]:
-    """The JSON object in a text.
+    """Parse the JSON object in a text.
 
     Raises:
-        UsageError: there is none.
+        UsageError: the text is no JSON object.
     """
     try:
         value = parse_json(text or "")

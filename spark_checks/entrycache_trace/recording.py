@@ -1,4 +1,16 @@
-"""The calls of a case, from which a recorder writes a trace of one broker."""
+"""Recording: turn what a cache reports, call by call, into the rows of a trace.
+
+A cache reports one row for each event (`ReportedRow`). The `Recorder` of a broker adds the broker, `seq`, `life`, pass,
+call and the ordinals of queue slots; for that it keeps a mirror of the removal queue. It records what happened and
+not what should have happened: an entry that leaves out of turn is recorded with the ticket of the slot that it really
+had. A cache without a removal queue has no ordinals; its last snapshot lists the cached entries in the order of their
+inserts. `Recorder` is for the caches of managed ledgers; other systems have their own in `entrycache_trace.formats`.
+
+Rows come from two sources. `write_case_trace` records the steps of a case (`CaseStep`). A `Workload` begins a
+`BrokerRun`, which drives a cache and records it until a trace is long enough.
+"""
+
+# ruff: noqa: D102 -- the properties of ReportedRow are trace columns
 
 from __future__ import annotations
 
@@ -13,37 +25,36 @@ from entrycache_trace.files import Metadata, PartWriter, write_metadata
 from entrycache_trace.schema import ROW_COLUMNS
 
 ONLY_BROKER: Final = "one"
-"""What the broker of such a trace is called."""
+"""The name of the broker in the trace of a case."""
 
 
 class CaseStep(NamedTuple):
-    """One step of a case, what was answered (as JSON tells it), and the events that it caused."""
+    """One step of a case, its outcome as JSON, and the rows that the cache reported."""
 
     op: Any
-    told: Callable[[], dict[str, Any]]
+    outcome_json: Callable[[], dict[str, Any]]
     rows: Sequence[Any]
 
 
 WriteCaseTrace = Callable[[Path, Metadata, Mapping[str, object], Sequence[CaseStep]], int]
-"""Writes a new trace folder, with its metadata and the configuration that the broker starts with; how many events."""
-
-
-# --- making
-# What a workload is that a trace can be made up of.
+"""A function that writes a new trace folder from metadata, a configuration and steps, and returns its events."""
 
 
 class BrokerRun(Protocol):
-    """One broker at work."""
+    """A workload that drives the cache of one broker and records it."""
 
     def run(self, events: int, progress: Callable[[int], None]) -> int:
-        """Work until so many events are recorded, and close the part; their number."""
+        """Work until at least `events` events are recorded, close the part, and return their number."""
 
 
 class Workload(NamedTuple):
     """A kind of workload.
 
-    `broker`: what its brokers are called, with a number each. `begin`: one broker's part, its name, seed and number,
-    and settings that hold instead of the workload's own; they fit where `takes_settings`.
+    Attributes:
+        system: The system of its traces.
+        broker: The name of its brokers, to which each broker's number is added.
+        takes_settings: Whether the settings of a caller can replace those of the workload.
+        begin: The function that begins one broker: from its part, name, seed, number and the caller's settings.
     """
 
     system: str
@@ -52,12 +63,8 @@ class Workload(NamedTuple):
     begin: Callable[[PartWriter, str, str, int, Mapping[str, Any]], BrokerRun]
 
 
-# --- reported
-# What a cache reports of an event to the recorder.
-
-
 class ReportedRow(Protocol):
-    """What a cache reports of one event: the trace columns that are not the recorder's."""
+    """The report of a cache about one event: the trace columns that the recorder does not add."""
 
     @property
     def op(self) -> str: ...
@@ -109,23 +116,49 @@ class ReportedRow(Protocol):
     def value(self) -> str | None: ...
 
 
-# --- recorder
-# Turns the rows that a cache reports, call by call, into a recorded trace.
-#
-# The recorder adds broker, seq, life, pass, call and the ordinals of queue slots, by keeping a mirror of the
-# removal queue. It tells what happened, not what should have: an entry that leaves out of turn is recorded
-# with the ticket of the slot that it really held. A cache without a removal queue has no ordinals; its last
-# snapshot shows what is cached, in the order in which it came.
+LEDGER_COLUMN_MEANINGS: Final = {
+    "broker": "the run of one broker: one removal queue; the name of the part's folder, read as a text",
+    "seq": "the number of the event; a complete trace has no gap",
+    "ts_ns": "monotonic nanoseconds, which never fall with `seq`",
+    "op": "the event",
+    "cause": "the cause of the event",
+    "origin": "who asked for a pass: TRIGGER, CYCLE or CALL",
+    "cache": "the name of the managed ledger",
+    "ledger_id": "the position: its ledger",
+    "entry_id": "the position: its entry; for CURSOR rows, the cursor's new position",
+    "life": "the `seq` of the INSERT that began this life; -1 - `tail_no` for a life that began before the trace",
+    "size_bytes": "the accounted length",
+    "expected_reads": "the count after the event; null if the entry carries none",
+    "requeues": "the requeue count after the event",
+    "accessed": "the flag before the event",
+    "stamp_ns": "the entry's stamp before the event; for PASS_END that of the head, null if none is left",
+    "new_stamp_ns": "its stamp after INSERT and REQUEUE; null: `ts_ns`",
+    "pass_id": "the `seq` of the PASS_BEGIN that the row belongs to, its own there",
+    "call_id": "the `seq` of the first event of the same call",
+    "bound": "in a time pass the cutoff; in a size pass the bytes still to free before the event",
+    "max_requeues": "the effective setting, on each row of a pass",
+    "extend_accessed": "the effective setting, on each row of a pass",
+    "trigger_bytes": "for a size pass: an insert asks for one above these bytes",
+    "target_bytes": "for a size pass: it frees down to these bytes",
+    "bytes_after": "the recorder's own sum of accounted bytes over all caches, after the event",
+    "manager_bytes": "the manager's own counter at that moment",
+    "tail_no": "the number of the slot that the event gave the entry, from 0, in the queue's own order",
+    "head_no": "the number of this dequeue, from 0",
+    "ticket": "the number of the slot that was taken",
+    "cursor": "the cursor that reads, or that the row is about",
+    "value": "JSON: for CONFIG the settings, for METRICS the counters, for END `entries`, `bytes`, `slots`",
+}
+"""The meanings of the columns in traces of caches of managed ledgers."""
 
 ENTRY_ROWS: Final = ("HIT", "READ_DONE", "EXPECT", "REMOVE", "EVICT", "REQUEUE")
-"""What is told of an entry that is cached; a cursor may stand at its position without being about it."""
+"""The events of a cached entry. A row of a cursor may name the same position without being about the entry."""
 
 READ_ROWS: Final = ("HIT", "MISS", "INSERT")
-"""The rows of a read that name the cursor that reads."""
+"""The events of a read that name the reading cursor."""
 
 
 class EntryKey(NamedTuple):
-    """What names a cached entry from outside."""
+    """The name of a cached entry: its cache and its position."""
 
     cache: str | None
     ledger_id: int | None
@@ -134,10 +167,10 @@ class EntryKey(NamedTuple):
 
 @dataclass(slots=True)
 class EntryLife:
-    """One life of an entry, as far as it has been reported."""
+    """One life of an entry, as far as the cache has reported it."""
 
     life: int
-    place: EntryKey
+    key: EntryKey
     size_bytes: int | None
     expected_reads: int | None
     requeues: int | None
@@ -148,7 +181,7 @@ class EntryLife:
 
 
 class Recorder:
-    """Records one broker run; see `TraceWriter`. `numbers_slots`: its cache has a removal queue."""
+    """The recorder of one broker run; `numbers_slots` says that its cache has a removal queue."""
 
     def __init__(
         self,
@@ -170,12 +203,12 @@ class Recorder:
         self._cached: dict[EntryKey, EntryLife] = {}
         self._queue: OrderedDict[int, EntryLife] = OrderedDict()
         self._config = dict(config)
-        self._own("CONFIG", value=json.dumps(config, sort_keys=True))
+        self._write_own("CONFIG", value=json.dumps(config, sort_keys=True))
 
     def call(self, rows: Iterable[ReportedRow], reader: str | None = None) -> None:
-        """Record the rows of one call, in their order; `reader` is the cursor that reads by this call, if one does.
+        """Record the rows of one call in their order; `reader` is the cursor that reads by this call, if there is one.
 
-        A CONFIG row may tell the changed settings only: the trace shows the whole configuration.
+        A CONFIG row may report the changed settings only; the trace shows the whole configuration.
         """
         call_id = self.seq
         for row in rows:
@@ -190,31 +223,31 @@ class Recorder:
 
     def close(self) -> None:
         """Write the snapshot of the queue and the last event."""
-        for slot_no, stay in self._queue.items():
-            if stay.removed:
-                self._own("SNAPSHOT", cause="END", tail_no=self._told(slot_no))
+        for slot_no, entry in self._queue.items():
+            if entry.removed:
+                self._write_own("SNAPSHOT", cause="END", tail_no=self._ordinal(slot_no))
             else:
-                cache, ledger_id, entry_id = stay.place
-                self._own(
+                cache, ledger_id, entry_id = entry.key
+                self._write_own(
                     "SNAPSHOT",
                     cause="END",
                     cache=cache,
                     ledger_id=ledger_id,
                     entry_id=entry_id,
-                    life=stay.life,
-                    size_bytes=stay.size_bytes,
-                    expected_reads=stay.expected_reads,
-                    requeues=stay.requeues,
-                    accessed=stay.accessed if self._numbers_slots else None,
-                    stamp_ns=stay.stamp_ns,
-                    tail_no=self._told(slot_no),
+                    life=entry.life,
+                    size_bytes=entry.size_bytes,
+                    expected_reads=entry.expected_reads,
+                    requeues=entry.requeues,
+                    accessed=entry.accessed if self._numbers_slots else None,
+                    stamp_ns=entry.stamp_ns,
+                    tail_no=self._ordinal(slot_no),
                 )
         slots = len(self._queue) if self._numbers_slots else 0
         end = {"entries": len(self._cached), "bytes": self._bytes, "slots": slots}
-        self._own("END", value=json.dumps(end))
+        self._write_own("END", value=json.dumps(end))
         self._writer.close()
 
-    def _own(self, op: str, **columns: object) -> None:
+    def _write_own(self, op: str, **columns: object) -> None:
         known = {"seq": self.seq, "ts_ns": self._ts_ns, "op": op, "bytes_after": self._bytes, "call_id": self.seq}
         self._writer.write(tuple(columns.get(name, known.get(name)) for name in ROW_COLUMNS))
         self.seq += 1
@@ -225,7 +258,7 @@ class Recorder:
         if op == "PASS_BEGIN":
             self._pass_id = seq
         life, *ordinals = self._mirror(row)
-        tail_no, head_no, ticket = (self._told(ordinal) for ordinal in ordinals)
+        tail_no, head_no, ticket = (self._ordinal(ordinal) for ordinal in ordinals)
         in_pass = op in ("PASS_BEGIN", "PASS_END", "EVICT", "REQUEUE", "TOMBSTONE")
         self._ts_ns = row.ts_ns
         self._bytes = row.bytes_after
@@ -243,67 +276,67 @@ class Recorder:
             self._pass_id = None
 
     def _mirror(self, row: ReportedRow) -> tuple[int | None, int | None, int | None, int | None]:
-        """Follow the event in the mirror; life, tail_no, head_no and ticket of its row."""
+        """Apply the event to the mirror and return life, tail_no, head_no and ticket of its row."""
         op = row.op
         if op == "PASS_END":
             return None, self._tail_no, self._head_no, None
         if op == "TOMBSTONE":
-            gone = self._first_removed()
-            return (gone.life if gone else None), None, self._dequeued(), (gone.slot_no if gone else None)
-        place = EntryKey(row.cache, row.ledger_id, row.entry_id)
+            dead = self._pop_first_removed()
+            return (dead.life if dead else None), None, self._dequeue(), (dead.slot_no if dead else None)
+        key = EntryKey(row.cache, row.ledger_id, row.entry_id)
         if op == "INSERT":
             stamp_ns = row.ts_ns if row.new_stamp_ns is None else row.new_stamp_ns
-            stay = EntryLife(self.seq, place, row.size_bytes, row.expected_reads, row.requeues, stamp_ns, 0)
-            self._cached[place] = stay
-            return stay.life, self._enqueued(stay), None, None
-        found = self._cached.get(place) if row.entry_id is not None else None
-        if found is None or op not in ENTRY_ROWS:
+            inserted = EntryLife(self.seq, key, row.size_bytes, row.expected_reads, row.requeues, stamp_ns, 0)
+            self._cached[key] = inserted
+            return inserted.life, self._enqueue(inserted), None, None
+        entry = self._cached.get(key) if row.entry_id is not None else None
+        if entry is None or op not in ENTRY_ROWS:
             return None, None, None, None
         if op == "HIT":
-            found.accessed = True
+            entry.accessed = True
         elif op in ("READ_DONE", "EXPECT"):
-            found.expected_reads = row.expected_reads
+            entry.expected_reads = row.expected_reads
         elif op == "REMOVE":
-            found.removed = True
-            del self._cached[place]
+            entry.removed = True
+            del self._cached[key]
             if not self._numbers_slots:
-                del self._queue[found.slot_no]
+                del self._queue[entry.slot_no]
         elif op == "EVICT":
-            del self._cached[place]
-            self._queue.pop(found.slot_no, None)
-            return found.life, None, self._dequeued(), found.slot_no
+            del self._cached[key]
+            self._queue.pop(entry.slot_no, None)
+            return entry.life, None, self._dequeue(), entry.slot_no
         elif op == "REQUEUE":
-            taken = found.slot_no
+            taken = entry.slot_no
             self._queue.pop(taken, None)
-            found.accessed = False
-            found.requeues = row.requeues
-            found.stamp_ns = row.ts_ns if row.new_stamp_ns is None else row.new_stamp_ns
-            return found.life, self._enqueued(found), self._dequeued(), taken
-        return found.life, None, None, None
+            entry.accessed = False
+            entry.requeues = row.requeues
+            entry.stamp_ns = row.ts_ns if row.new_stamp_ns is None else row.new_stamp_ns
+            return entry.life, self._enqueue(entry), self._dequeue(), taken
+        return entry.life, None, None, None
 
-    def _told(self, ordinal: int | None) -> int | None:
+    def _ordinal(self, ordinal: int | None) -> int | None:
         return ordinal if self._numbers_slots else None
 
-    def _enqueued(self, stay: EntryLife) -> int:
-        stay.slot_no = self._tail_no
-        self._queue[stay.slot_no] = stay
+    def _enqueue(self, entry: EntryLife) -> int:
+        entry.slot_no = self._tail_no
+        self._queue[entry.slot_no] = entry
         self._tail_no += 1
-        return stay.slot_no
+        return entry.slot_no
 
-    def _dequeued(self) -> int:
+    def _dequeue(self) -> int:
         self._head_no += 1
         return self._head_no - 1
 
-    def _first_removed(self) -> EntryLife | None:
-        for slot_no, stay in self._queue.items():
-            if stay.removed:
+    def _pop_first_removed(self) -> EntryLife | None:
+        for slot_no, entry in self._queue.items():
+            if entry.removed:
                 del self._queue[slot_no]
-                return stay
+                return entry
         return None
 
 
 class TraceWriter:
-    """A new trace folder; `recorder` opens one broker's part of it."""
+    """A new trace folder; `recorder` opens the part of one broker."""
 
     def __init__(self, directory: Path, metadata: Metadata, numbers_slots: bool = True) -> None:
         self.directory = directory
@@ -311,7 +344,7 @@ class TraceWriter:
         write_metadata(directory, metadata)
 
     def recorder(self, broker: str, config: Mapping[str, object], ts_ns: int = 0) -> Recorder:
-        """A recorder for one broker run, its CONFIG row written."""
+        """Open a recorder for one broker run and write its CONFIG row."""
         return Recorder(PartWriter(self.directory, broker), broker, config, ts_ns, self._numbers_slots)
 
 
@@ -323,7 +356,7 @@ def write_case_trace(
     *,
     numbers_slots: bool = True,
 ) -> int:
-    """Write the trace of a case; the number of its events."""
+    """Write the trace of a case and return the number of its events."""
     recorder = TraceWriter(out, metadata, numbers_slots).recorder(ONLY_BROKER, config)
     for call in calls:
         recorder.call(call.rows)

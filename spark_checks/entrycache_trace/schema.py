@@ -1,4 +1,10 @@
-"""The columns of a recorded trace, schema version 1: one row is one event of one broker's cache."""
+"""The columns of a recorded trace, schema version 1: one row is one event of one broker's cache.
+
+All systems share the columns. `ROW_SCHEMA` gives their types, and `column_range` the integers that each may hold. What
+an event of one system looks like is a `TraceFormat`: for each op an `EventFormat` with the columns that its rows need
+and those that they may have. The modules of `entrycache_trace.formats` fill it in; `trace check` and the page about the
+format read it.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +14,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from entrycache_reference import pulsar_pip430
+from entrycache_reference.rules import SYSTEM_NAMES
 from entrycache_reference.vocabulary import INTEGER_MAX
 
 SCHEMA_VERSION: Final = 1
@@ -66,17 +72,17 @@ VIOLATION_SCHEMA: Final = pa.schema(
         pa.field("seqs", pa.list_(pa.int64())),
     ]
 )
-"""One row of `violations.parquet`: the offending event, and the events that show it."""
+"""The columns of `violations.parquet`: a row has the offending event and the events that show the violation."""
 
 TIME_COLUMNS: Final = frozenset({"ts_ns", "stamp_ns", "new_stamp_ns", "bound"})
 """Columns in nanoseconds; `bound` is bytes in a size pass."""
 
 
 def column_range(name: str) -> range:
-    """The integers that a column may hold.
+    """Return the integers that a column may hold.
 
-    Ordinals, counts and bytes are numbers of a case. Of times the difference of any two must have 64 bits; a hash may
-    be anything.
+    Ordinals, counts and bytes have the range of numbers in a case. The difference of any two times must fit into 64
+    bits. A hash may be any number of 64 bits.
     """
     width = ROW_SCHEMA.field(name).type.bit_width
     if name in TIME_COLUMNS:
@@ -87,30 +93,29 @@ def column_range(name: str) -> range:
 
 
 def sql_type(name: str) -> str:
-    """The type of a column in SQL; integers are read as 64 bits."""
+    """Return the SQL type of a column; SQL reads all integers as 64 bits."""
     kind = "string" if name == "broker" else str(ROW_SCHEMA.field(name).type)
     return "bigint" if kind.startswith("int") else "boolean" if kind == "bool" else "string"
 
 
 def describe_column(column: pa.Field) -> str:
-    """What a column holds, in words."""
+    """Describe the values of a column in words."""
     if not pa.types.is_integer(column.type):
         return str(column.type)
     span = column_range(column.name)
     return f"{column.type} from {span[0]} to {span[-1]}"
 
 
-# --- format
-# What a row of a trace says: of each event which columns it needs, and which it may leave out.
-
-
 @dataclass(frozen=True)
 class EventFormat:
-    """The rows of one op.
+    """The format of the rows of one op.
 
-    `causes`: what `cause` may be; empty: it is null. `when` the row is written. `needs`: the columns without which the
-    row says nothing, beside `broker`, `seq`, `ts_ns`, `op` and `bytes_after`, which every row has; with causes `cause`
-    is one. `may`: those that it has where the recorder knows them.
+    Attributes:
+        op: The name of the event.
+        causes: The values that `cause` may have; with none of them, `cause` is null.
+        when: The moment at which the recorder writes the row, in words.
+        needs: The columns that the row must have besides `REQUIRED_COLUMNS`; with causes, `cause` is one of them.
+        may: The columns that the row has if the recorder knows them.
     """
 
     op: str
@@ -122,9 +127,12 @@ class EventFormat:
 
 @dataclass(frozen=True)
 class TraceFormat:
-    """The rows of one system's traces.
+    """The format of one system's traces.
 
-    `means`: of each column that they use what it holds; `example`: the rule whose example shows a trace.
+    Attributes:
+        events: The format of each event.
+        means: The meaning of each column that the rows use.
+        example: The rule whose example is shown as a trace.
     """
 
     events: tuple[EventFormat, ...]
@@ -133,18 +141,15 @@ class TraceFormat:
 
     @property
     def by_op(self) -> dict[str, EventFormat]:
-        """The events by their op."""
+        """The events by op."""
         return {event.op: event for event in self.events}
 
 
 REQUIRED_COLUMNS = ("broker", "seq", "ts_ns", "op", "bytes_after")
-"""What every row has."""
+"""The columns that every row has."""
 
 OPTIONAL_COLUMNS = ("call_id", "manager_bytes")
-"""What every row may have."""
+"""The columns that every row may have."""
 
-
-# --- systems
-# Which system a trace is of that does not say.
-
-DEFAULT_SYSTEM: Final = pulsar_pip430.NAME
+DEFAULT_SYSTEM: Final = SYSTEM_NAMES[0]
+"""The system of a trace whose metadata do not name one."""

@@ -1,4 +1,4 @@
-"""Campaigns: they find what is wrong, keep a short case of it, and come out the same twice."""
+"""Campaigns find failures, keep a short case of each, and give the same result twice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from entrycache_conformance.subjects.child import Child
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite
 
 FAULT = "count-stops-at-zero"
-"""A planted fault of the fast cache."""
+"""A seeded fault of the fast cache."""
 
 
 def plan(folder: Path, cases: int) -> CampaignPlan:
@@ -34,7 +34,7 @@ def test_a_campaign_of_the_fast_cache_meets_no_difference(tmp_path: Path) -> Non
     assert {**first, "cpu_seconds": 0} == {**again, "cpu_seconds": 0}
 
 
-def test_a_campaign_finds_a_planted_fault_and_keeps_a_short_case(tmp_path: Path) -> None:
+def test_a_campaign_finds_a_seeded_fault_and_keeps_a_short_case(tmp_path: Path) -> None:
     campaign = run_campaign([open_subject(FAULT)], plan(tmp_path, 200), lambda cases, steps: None)
     assert len(campaign.kept) == 1
     assert Path(campaign.kept[0].file).exists()
@@ -81,7 +81,7 @@ def test_messages_and_empty_payloads_are_not_compared_and_all_else_is() -> None:
     assert not are_same_outcomes([{}], [{}, {}])
 
 
-def test_a_behaviour_diff_shows_a_planted_fault() -> None:
+def test_a_behaviour_diff_shows_a_seeded_fault() -> None:
     fast = open_in_process("fast")
     broken = open_in_process(FAULT)
     assert fast is not None
@@ -95,7 +95,7 @@ def test_a_behaviour_diff_shows_a_planted_fault() -> None:
 @pytest.mark.parametrize(
     ("crowd", "lifted"), [(ContainerSetting("active", 12, 8), "ties"), (ContainerSetting("heap", 40, 12), "")]
 )
-def test_the_container_campaign_finds_what_the_limits_mask(crowd: ContainerSetting, lifted: str) -> None:
+def test_the_container_campaign_finds_what_the_limits_hide(crowd: ContainerSetting, lifted: str) -> None:
     try:
         program = build_program(newest_release("pulsar", "map").subject, MODULE)
     except MissingPrerequisite as missing:

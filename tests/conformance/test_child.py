@@ -1,4 +1,4 @@
-"""A subject in a process of its own that starts again."""
+"""A subject in a child process that starts again."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ def test_what_a_late_start_says_is_taken_for_no_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ['{"id":0,"hit":1,"hit":2}', '{"id":0,"outcomes":[{"hit":true,"hit":true}]}'])
-def test_a_key_that_is_told_twice_is_named(line: str) -> None:
+def test_a_key_that_is_reported_twice_is_named(line: str) -> None:
     with pytest.raises(BrokenSubject, match="the key 'hit' twice in one object: "):
         parse_line(line.encode())

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.replay import replay_case, require_supported
+from entrycache_conformance.judge import require_supported
+from entrycache_conformance.replay import replay_case
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.limits import Limits
 from entrycache_conformance.systems.reference import reference_subject

@@ -51,7 +51,7 @@ RUN: Final = {
 
 
 def shape(value: Any) -> Any:
-    """Kinds instead of values; of an array only its first."""
+    """Return the kinds of values in place of the values; of an array only the first."""
     if isinstance(value, dict):
         return {name: shape(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -60,7 +60,7 @@ def shape(value: Any) -> Any:
 
 
 def shape_of_run(said: dict[str, Any]) -> dict[str, Any]:
-    """The same for a run, with one rule and one cell for all."""
+    """Return the shape of a run, with one rule and one decision-table entry for all."""
     (rule,) = {str(shape(told)): shape(told) for told in said["rules"].values()}.values()
     cells = {shape(count) for count in said["cells"].values()}
     levels = {name: {**level, "rules": one_for_all(level["rules"])} for name, level in shape(said)["levels"].items()}
@@ -68,13 +68,13 @@ def shape_of_run(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def one_for_all(rules: dict[str, Any]) -> Any:
-    """The shape that all of them have."""
+    """Return the shape that all values share."""
     (met,) = {repr(told): told for told in rules.values()}.values()
     return met
 
 
 def in_order(value: Any) -> str:
-    """With the order of keys, which two equal mappings need not share."""
+    """Return the value with its keys in order, which two equal mappings need not share."""
     return repr(value)
 
 

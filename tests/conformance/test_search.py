@@ -1,4 +1,4 @@
-"""The machine finds faults, shrinks them, names their rule; both engines; and it is the same every time."""
+"""The search finds faults, shrinks them and names their rule, seeded and under Hypothesis, the same every time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from entrycache_conformance.judge import Coverage, LawBroken, judge, run_referen
 from entrycache_conformance.levels import PROFILES, Profile, find_reachable
 from entrycache_conformance.resolve import open_in_process
 from entrycache_conformance.run import Options, SelfCheckFailed, conform, run_self_check
-from entrycache_conformance.search import find_failure, search_random_cases
+from entrycache_conformance.search import SearchResult, find_failure, search_random_cases
+from entrycache_conformance.shrink import shrink_and_confirm
 from entrycache_conformance.systems import SYSTEMS, reference
 from entrycache_conformance.systems.pulsar_pip430 import fast_cache
 from entrycache_conformance.systems.reference import open_reference, reference_offer, reference_subject
@@ -25,7 +26,7 @@ from entrycache_faults.seeded import load_catalogue
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import Verdict
-from entrycache_protocol.subject import Answer, InProcessSubject, RunResult, SkippedRun
+from entrycache_protocol.subject import Answer, FailingCase, InProcessSubject, RunResult, SkippedRun
 from entrycache_reference.pulsar_pip430 import Variants, passes
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 from entrycache_reference.rules import Rule
@@ -38,7 +39,7 @@ SEEDS = pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest
 
 
 def twisted(twist: Callable[[Any, Any], Any]) -> InProcessSubject:
-    """The reference with some outcomes changed."""
+    """Return the reference with some outcomes changed."""
 
     def open_instance(config: Any) -> Callable[[Any], Any]:
         correct = open_reference(SYSTEM.model)(config)
@@ -52,9 +53,15 @@ def two_is_one(op: Any, outcome: Any) -> Any:
     return Removed(1, outcome.bytes) if wrong else outcome
 
 
+def shortest(subject: InProcessSubject, result: SearchResult) -> FailingCase | None:
+    """Return the failure of a search, shrunk and confirmed."""
+    return None if result.failure is None else shrink_and_confirm(subject, result.failure)
+
+
 @SEEDS
 def test_hypothesis_finds_and_shrinks(seed: int) -> None:
-    failure = find_failure(twisted(two_is_one), MENU, 1_000, seed, Coverage()).failure
+    subject = twisted(two_is_one)
+    failure = shortest(subject, find_failure(subject, MENU, 1_000, seed, Coverage()))
     assert failure is not None
     assert len(failure.case.steps) <= 4
     assert failure.difference.got.entries == 1
@@ -62,7 +69,8 @@ def test_hypothesis_finds_and_shrinks(seed: int) -> None:
 
 @SEEDS
 def test_bulk_finds_and_hypothesis_shrinks_the_same(seed: int) -> None:
-    failure = search_random_cases(twisted(two_is_one), MENU, seed, Coverage(), lambda: False).failure
+    subject = twisted(two_is_one)
+    failure = shortest(subject, search_random_cases(subject, MENU, seed, Coverage(), lambda: False))
     assert failure is not None
     assert len(failure.case.steps) <= 4
 
@@ -73,7 +81,8 @@ def test_an_error_in_a_subject_is_a_liveness_violation_and_shrunk() -> None:
             raise ZeroDivisionError("counts")
         return outcome
 
-    failure = find_failure(twisted(throw), MENU, 1_000, 0, Coverage()).failure
+    subject = twisted(throw)
+    failure = shortest(subject, find_failure(subject, MENU, 1_000, 0, Coverage()))
     assert failure is not None
     assert len(failure.case.steps) == 2
     assert [
@@ -104,7 +113,7 @@ def test_a_case_is_shrunk_in_the_same_way_where_hypothesis_sees_a_ci_machine() -
     for profile in ("default", "ci"):
         settings.load_profile(profile)
         try:
-            shrunk.append([find_failure(subject, menu, 400, seed, Coverage()).failure for seed in range(3)])
+            shrunk.append([shortest(subject, find_failure(subject, menu, 400, seed, Coverage())) for seed in range(3)])
         finally:
             settings.load_profile(before)
     ours, theirs = ([failure.case.steps for failure in each if failure is not None] for each in shrunk)
@@ -148,7 +157,7 @@ def test_a_run_below_its_minimums_has_checked_nothing(tmp_path: Any) -> None:
 
 
 class Declining:
-    """The reference, which declines each run for which `when` holds."""
+    """The reference, but it declines each run for which `when` holds."""
 
     def __init__(self, when: Callable[[Case], bool]) -> None:
         self._when = when
@@ -230,7 +239,7 @@ QUICK = [name for name in load_catalogue(SYSTEMS) if not name.startswith("livene
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_an_exhibit_differs_on_its_case_and_its_rule_is_named(name: str) -> None:
+def test_a_seeded_fault_differs_on_its_case_and_its_rule_is_named(name: str) -> None:
     case = load_catalogue(SYSTEMS)[name]
     subject = open_in_process(name)
     assert subject is not None
@@ -244,7 +253,7 @@ def test_an_exhibit_differs_on_its_case_and_its_rule_is_named(name: str) -> None
 
 
 @pytest.mark.long  # the released jars are, in the tour
-def test_a_subject_with_another_reading_is_held_to_that_reading(tmp_path: Any) -> None:
+def test_a_subject_with_another_variant_is_held_to_that_variant(tmp_path: Any) -> None:
     options = Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)
     offer = {**fast_cache.DECLARATION, "variants": {"requeue_budget": "split"}}
     split = InProcessSubject("split", SYSTEM, fast_cache.open_cache, offer)

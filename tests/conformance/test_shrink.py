@@ -1,4 +1,4 @@
-"""Leaving out parts of what fails: in pieces of half, of a quarter, one by one."""
+"""Minimizing leaves out pieces of half the items, of a quarter, then single ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_it_asks_no_more_often_than_it_may() -> None:
 
 
 def test_what_has_become_of_the_items_counts() -> None:
-    """Leaving out one may change those behind it; what is no shorter is not taken."""
+    """Leaving out one item may change those behind it; a result that is not shorter is not taken."""
     assert minimize_items("abcd", lambda kept: [item.upper() for item in kept] if len(kept) >= 2 else None) == (
         "A",
         "B",

@@ -1,4 +1,4 @@
-"""Vectors: the same packs every time, held to their manifest, and played with the judge of every run."""
+"""Vectors: the same packs every time, equal to their manifest, and played with the judge of every run."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_our_caches_play_the_small_pack(system: str, capsys: pytest.CaptureFixtu
     assert told["played"] == sum(pack.cases // SMALL_PACK_SHARE for pack in PACKS if pack.system == system)
 
 
-def test_a_planted_fault_is_found_and_replays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_seeded_fault_is_found_and_replays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, told, _ = consumed(capsys, SMALL_PACK, "expire-at-the-cutoff", "--failures", str(tmp_path))
     assert (code, told["verdict"]) == (1, "violates")
     failure = told["failures"][0]
@@ -137,7 +137,7 @@ def test_outcomes_that_are_not_the_references_are_refused(tmp_path: Path, capsys
         (b"", "holds no case"),
     ],
 )
-def test_what_is_no_pack_is_told_in_one_line(
+def test_what_is_no_pack_is_reported_in_one_line(
     content: bytes, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "pack").write_bytes(content)

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.history_search import HistoryCounts, judge_history
+from entrycache_conformance.histories import HistoryCounts, judge_history
 from entrycache_conformance.judge import Coverage, Difference, judge, play, run_reference
 from entrycache_conformance.resolve import open_in_process
 from entrycache_conformance.subjects.child import Child

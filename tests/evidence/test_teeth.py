@@ -7,7 +7,7 @@ import json
 import pytest
 
 from entrycache_conformance.levels import Profile
-from entrycache_conformance.search import record_seeded_cases
+from entrycache_conformance.generate import record_seeded_cases
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.workload import TRAITS, Theme
 from entrycache_conformance.systems.reference import reference_subject
@@ -108,7 +108,7 @@ def test_cases_that_are_only_played_are_those_of_a_search() -> None:
     of_search = []
     for level in system.levels:
         menu = system.cases.menu(system.ops_up_to(level), level)
-        of_search.append(next(record_seeded_cases(LOOK.declaration, menu, profile.examples, 7)).made.case)
+        of_search.append(next(record_seeded_cases(LOOK.declaration, menu, profile.examples, 7)).generated.case)
     played = cases_of(LOOK.declaration, profile, 7)
     assert [next(played).case for _ in system.levels] == of_search
 

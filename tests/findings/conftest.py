@@ -14,7 +14,7 @@ from tests.support.jvm.fixes import fixed, release_of_fixes, sources_jar
 
 @pytest.fixture(scope="session")
 def classes(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Page], Path]:
-    """The compiled fix of a page, made when it is first asked for."""
+    """Return the compiled fix of a page, made at its first use."""
     folder = tmp_path_factory.mktemp("fixes")
     jars: dict[str, Path] = {}
     made: dict[str, Path] = {}

@@ -20,7 +20,7 @@ from tests.support.jvm.fixes import release_of_fixes
 from tests.support.jvm.maven import jar_from_maven
 
 pytestmark = pytest.mark.long
-"""A broker has 250 MB of jars."""
+"""True if the jars of a broker, 250 MB, are wanted."""
 MOCKS: Final = "org.apache.pulsar:testmocks:4.0.8:jar"
 JAVA: Final = 17
 SECONDS_MOST: Final = 120
@@ -31,7 +31,7 @@ CONTROL: Final = f"a deleted, then d: f, which has acknowledged nothing, receive
 
 
 def ended(finding: str, name: str, release: str, folder: Path, *more: Path) -> subprocess.CompletedProcess[str]:
-    """How a test of a finding ends beside a broker."""
+    """Return the result of a finding's test with a broker."""
     try:
         jars = build_broker_jars("pulsar", release).broker
         java = find_java(JAVA, compiler=True)
@@ -61,12 +61,12 @@ def test_settings_of_the_time_in_the_cache_are_ignored_at_start(release: str, tm
 
 
 def told(done: subprocess.CompletedProcess[str]) -> list[str]:
-    """What the program said; the log of the clients stands between."""
+    """Return the output of the program, which is between log lines of the clients."""
     return [line for line in done.stdout.splitlines() if not line[:4].isdigit()]
 
 
 def with_clients(release: str, folder: Path, front: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """How public clients of a broker that runs fare; `front`: classes in front of the broker's own."""
+    """Return the result of public clients of a running broker; `front` are classes in front of the broker's own."""
     try:
         jars = build_broker_jars("pulsar", release)
         java = find_java(JAVA, compiler=True)

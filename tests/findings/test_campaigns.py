@@ -14,7 +14,7 @@ from tests.support.findings import PAGES
 from tests.support.jvm.campaigns import CAMPAIGNS, DSL, FIXED, REVIVAL, TOPOLOGIES, TWINS, Campaign, play
 
 LEAST: Final = {"topologies": 1_000, "twins": 200, "dsl": 100, "revival": 200}
-"""Topologies, or worlds, of a committed run."""
+"""The number of topologies or random runs of a committed campaign."""
 EXPLAINED: Final = {
     "kafka-join-of-tables-counts-twice",
     "kafka-join-keeps-deleted-row, kafka-unflushed-row-joined-for-good",
@@ -22,7 +22,7 @@ EXPLAINED: Final = {
 
 
 def played(campaign: Campaign, seeds: tuple[int, int], folder: Path, mode: str = "") -> tuple[int, dict[str, Any]]:
-    """What a campaign tells of the newest release; without Maven the test is skipped."""
+    """Return the campaign record of the newest release; without Maven the test is skipped."""
     try:
         return play(campaign, newest_release("kafka-streams"), seeds, folder, mode=mode)
     except MissingPrerequisite as missing:

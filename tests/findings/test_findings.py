@@ -1,4 +1,4 @@
-"""Every finding is as its page says: on the releases that it names, and not on the others."""
+"""Every finding holds on the releases that its page names, and not on the others."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from tests.support.jvm.rocks import needs_rocks
 FAILED: Final = 1
 RELEASES: Final = all_releases()
 NEWEST: Final = {releases(name)[-1] for name in FAMILIES}
-"""The older ones are for the long run, but for the cases of their pages."""
+"""The newest releases; older ones are for the long run, apart from the cases of their pages."""
 
 
 def java_tests_of(release: Release) -> list[tuple[Page, Path]]:
-    """The Java tests of its system, each with its page."""
+    """Return the Java tests of a system, each with its page."""
     return [(page, path) for page, path in TESTS if page.system.family == release.family.name]
 
 
 def cases_of_releases() -> list[tuple[Release, Page, Path]]:
-    """Each case beside each release of its system, release by release."""
+    """Return each case with each release of its system, release by release."""
     return [(release, *case) for release in RELEASES for case in CASES if case[0].system.family == release.family.name]
 
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Release], Mapping[Path, Ended]]:
-    """How all Java tests of a system end on a release of it; they are run when that is first asked."""
+    """Return how all Java tests of a system end on a release of it; they run at the first use."""
 
     @cache
     def ended_on(release: Release) -> Mapping[Path, Ended]:
@@ -151,7 +151,7 @@ def test_a_java_test_alone_ends_as_it_does_beside_others(
 @pytest.mark.long
 @pytest.mark.parametrize("release", RELEASES, ids=str)
 def test_every_java_test_alone_fails_where_its_page_says(release: Release, tmp_path: Path) -> None:
-    """Each in a JVM of its own, as it stands."""
+    """Run each test in a JVM of its own."""
     try:
         tools = java_test_classpath(release.subject)
         ended = run_all((), [path for _, path in java_tests_of(release)], tools, tmp_path)
@@ -182,7 +182,7 @@ def test_without_rocksdb_the_tests_that_say_so_are_left_out_and_no_others(
 
 
 def differing(family: str) -> tuple[Release, Page, Path, Path]:
-    """The newest release that differs from the norm by a page with a case, that case, and a Java test of that page."""
+    """Return the newest release that differs by a page with a case, that case, and a Java test of that page."""
     return next(
         (release, page, case, path)
         for release in reversed(releases(family))

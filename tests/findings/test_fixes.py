@@ -1,4 +1,4 @@
-"""A fix in front of its release: the page's tests and cases conform, and so does a run with its masks off."""
+"""A fix in front of its release: the page's tests and cases conform, and so does a run without waivers."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from tests.support.jvm.fixes import release_of_fixes
 from tests.support.jvm.mains import Ended, run_in_front
 
 pytestmark = pytest.mark.long
-"""Maven brings the sources, and each fix is compiled."""
+"""Maven fetches the sources, and each fix is compiled."""
 FIXED: Final = [page for page in PAGES if page.fixes]
 PLAYED: Final = {page.name for page, _ in CASES}
 LEFT_OUT: Final = {"kafka-nested-change-counts-twice": frozenset({"evict"})}
-"""Operations for which the driver does what only the unmended release needs."""
+"""Operations for which the driver does what only the unfixed release needs."""
 LEVELS: Final = {"pulsar": ("cursors",), "kafka-streams": ("cache", "store")}
-"""Those that meet the rules of the fixed findings."""
+"""Operations that exercise the rules of the fixed findings."""
 
 
 def findings_fixed(page: Page) -> list[str]:
-    """The finding of the page, and those whose fixes it needs."""
+    """Return the finding of the page, and the findings whose fixes it needs."""
     return [page.name, *(patch.parent.name for patch in page.fixes if patch.parent.name != page.name)]
 
 
 def under_other_masks(case: Case, held: NarrowedSubject) -> Case:
-    """The case, judged with the variants that are still on: other defects of the release stay."""
+    """Return the case under the variants that are still on: other defects of the release stay."""
     return replace(case, config=replace(case.config, variants=held.declaration.variants or case.config.variants))
 
 
@@ -49,7 +49,7 @@ def test_the_tests_of_a_page_conform_with_its_fix(page: Page, classes: Callable[
 
 
 @pytest.mark.parametrize("page", [page for page in FIXED if page.name in PLAYED], ids=lambda page: page.name)
-def test_a_run_conforms_with_the_fix_and_without_the_masks(
+def test_a_run_conforms_with_the_fix_and_without_the_waivers(
     page: Page, classes: Callable[[Page], Path], tmp_path: Path
 ) -> None:
     subject = resolve_subject(

@@ -12,11 +12,11 @@ from tests.support.findings import FINDINGS, GRAVE, PAGES, Page
 from tests.support.jvm.since import FAILS, record
 
 WORDS_MOST: Final = 200
-"""Of the text of an issue."""
+"""The parts of the text of an issue."""
 NOT_SMALL: Final = "None that is small"
-"""How a page begins to say why it has no fix."""
+"""The beginning of the sentence that says why a page has no fix."""
 LAST: Final = ("Since", "Contract", "Fix")
-"""The parts that a page ends with."""
+"""The parts at the end of a page."""
 GRAVER: Final = [page for page in PAGES if page.tier in GRAVE]
 MEASURED: Final = record()
 DECISIONS: Final = FINDINGS.parent / "decisions" / "findings.md"
@@ -25,13 +25,13 @@ REASON: Final = re.compile(rf"^\| Case \| none: \[(\w+)\]\({re.escape(WHY)}\) \|
 
 
 def failing(page: Page) -> list[str]:
-    """The releases on which a test of the page was seen to fail, the oldest first."""
+    """Return the releases on which a test of the page failed, the oldest first."""
     rows = [row for file, row in MEASURED.items() if file.startswith(f"{page.name}/")]
     return [version for version in (rows[0] if rows else ()) if any(row[version] == FAILS for row in rows)]
 
 
 def lacks(page: Page) -> list[str]:
-    """The parts that a page lacks."""
+    """Return the parts that a page lacks."""
     issue = FINDINGS / page.name / "ISSUE.md"
     text = issue.read_text("utf-8") if issue.exists() else ""
     since = page.section("Since")
@@ -100,7 +100,8 @@ def test_every_reason_for_no_case_is_some_page_s() -> None:
 
 def test_the_readme_and_the_index_name_the_same_three_that_matter_most() -> None:
     link = re.compile(r"^- .*?\]\((?:docs/findings/)?([\w-]+)/README\.md\)", re.MULTILINE)
-    texts = [(folder / "README.md").read_text("utf-8") for folder in (ROOT, FINDINGS)]
-    named = [link.findall(text.partition("matter most to users:")[2])[:3] for text in texts]
+    readme, index = ((folder / "README.md").read_text("utf-8") for folder in (ROOT, FINDINGS))
+    parts = (readme.partition("## What it found")[2], index.partition("matter most to users:")[2])
+    named = [link.findall(part)[:3] for part in parts]
     assert named[0] == named[1]
     assert len(set(named[0])) == 3

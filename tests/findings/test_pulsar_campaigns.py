@@ -1,4 +1,4 @@
-"""The programs of docs/campaigns/pulsar-jvm meet what findings explain, and nothing else; planted faults are seen."""
+"""The programs of docs/campaigns/pulsar-jvm show only what findings explain; seeded faults are caught."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from tests.support.jvm.pulsar_campaigns import (
 TOLD: Final[dict[str, Any]] = json.loads(RESULTS.read_text("utf-8"))
 SUBJECTS: Final = [release.subject for release in releases("pulsar")]
 OF_THREADS: Final = {"CacheThreads", "ContainerThreads"}
-"""How their threads interleave is the machine's, so what they meet may differ from run to run."""
+"""Programs whose thread schedules vary, so that their results may differ from run to run."""
 
 
 def explained(program: str) -> set[str]:
-    """The findings that a program may meet."""
+    """Return the findings that a program may show."""
     return {finding for finding in EXPLAINED[program].values() if finding != THE_CALLBACK_HAS_THEM}
 
 
@@ -64,7 +64,7 @@ def test_a_finding_that_a_release_does_not_have_explains_nothing_there() -> None
     assert differences("ContainerThreads", SUBJECTS[-1], met) == ["active: ends"]
 
 
-def test_every_check_has_a_planted_fault_that_was_seen() -> None:
+def test_every_check_has_a_seeded_fault_that_was_seen() -> None:
     assert {fault.stem for fault in FAULTS} == TOLD["faults"].keys()
     assert all(one["seen"] for one in TOLD["faults"].values())
     assert {name.partition("--")[0] for name in TOLD["faults"]} == PLANS.keys()
@@ -94,7 +94,7 @@ def test_a_program_meets_nothing_but_findings(program: str, subject: str, tmp_pa
 
 @pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.stem)
-def test_a_planted_fault_is_seen(fault: Path, tmp_path: Path) -> None:
+def test_a_seeded_fault_is_seen(fault: Path, tmp_path: Path) -> None:
     try:
         met = planted(fault, tmp_path)["met"]
     except MissingPrerequisite as missing:

@@ -1,4 +1,4 @@
-"""The table of the releases that were run says what the pages say, and what a run says."""
+"""The table of releases agrees with the pages and with a run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MEASURED = record()
 
 
 def told_otherwise(page: Page, path: Path, row: Mapping[str, str]) -> list[str]:
-    """The releases of the page's own system of which a row says something else than the page."""
+    """Return the releases of the page's own system for which a row contradicts the page."""
     return [
         release.version
         for release in releases(page.system.family)

@@ -1,4 +1,4 @@
-"""The tests of the first three tiers in upstream's form fail on the release, and succeed with the fix before it."""
+"""The tests of the first three tiers, in upstream form, fail on the release and pass with the fix."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GRAVER: Final = [
     for page, path in TESTS
     if page.tier in GRAVE and (path.stem.endswith("TopologyTest") or page.name not in THROUGH_PUBLIC_API)
 ]
-"""Those through public API where the page has one."""
+"""The tests through public API if the page has one."""
 SECONDS_MOST: Final = 120
 KAFKA: Final = "kafka-streams"
 
@@ -50,13 +50,13 @@ def test_every_page_of_the_first_tiers_has_a_test_in_the_form() -> None:
 
 
 def release_of(page: Page, path: Path) -> Release:
-    """The release that fixes are made for, or where the test conforms there the newest on which it fails."""
+    """Return the release that fixes are made for or, if the test passes there, the newest on which it fails."""
     every = (release_of_fixes(page), *reversed(releases(page.system.family)))
     return next(release for release in every if page.fails(release, path.name))
 
 
 def ended(source: Path, tools: JavaTestClasspath, is_kafka: bool) -> subprocess.CompletedProcess[str]:
-    """How the launcher of JUnit or TestNG ends."""
+    """Return how the launcher of JUnit or TestNG ends."""
     program = compile_sources([source], tools, source.parent / "out")
     if is_kafka:
         main, arguments = "org.junit.platform.console.ConsoleLauncher", ("execute", "-c", main_class(source))

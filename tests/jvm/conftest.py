@@ -1,4 +1,4 @@
-"""What the tests of released JVM caches share. Without a JDK and Maven they are skipped, and say why."""
+"""Fixtures for the tests of released JVM caches. Without a JDK and Maven they are skipped with the reason."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from entrycache_protocol.errors import MissingPrerequisite
 
 @pytest.fixture(scope="session")
 def released() -> list[str]:
-    """The command of the driver over the released jar, built where it was not."""
+    """Return the command of the driver over the released jar, built if it is not there."""
     from tests.support.jvm.driver import SUBJECT
 
     try:

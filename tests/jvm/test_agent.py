@@ -1,4 +1,4 @@
-"""The agent on a class made to be hard to walk through: every kind of instruction without a fixed length."""
+"""The agent rewrites a class with every kind of instruction that has no fixed length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds of the drivers: what is pinned, what is refused, and what a machine may miss."""
+"""Builds of the drivers: what is pinned, what is refused, and what a machine may lack."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _java(folder: Path, version: str) -> None:
 
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A machine without Java and Maven; what is put into the folder is on its path."""
+    """Return a folder that is the whole path of a machine without Java and Maven."""
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setenv("ENTRYCACHE_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("JAVA_HOME", raising=False)

@@ -1,4 +1,4 @@
-"""The process that a driver is: errors, order of answers, what it lists."""
+"""The process of a driver: errors, order of answers, and the list of clock calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The heap that cached entries hold is what docs/reference/behaviour-diffs.md says, within a tenth."""
+"""The heap of cached entries is within a tenth of what docs/reference/behaviour-diffs.md says."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MANY_RECORD_BYTES = SHAPES[1]
 
 
 def shown(shape: Shape, release: Release) -> float:
-    """The ratio that stands on the page."""
+    """Return the ratio on the page."""
     rows = PAGE.read_text("utf-8").partition(BEGIN)[2].partition(END)[0]
     begin = f"| {shape.key} + {shape.value} | {shape.source_key} + {shape.source_value} |"
     (row,) = (line for line in rows.splitlines() if line.startswith(begin))

@@ -1,4 +1,4 @@
-"""A case as one Java file: it compiles, passes on the released jar and fails on a changed one."""
+"""A case as one Java file compiles, passes on the released jar and fails on a changed one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A case of kafka-streams as one Java file: every op at both levels, on every release; it fails where the case does."""
+"""A case of kafka-streams as one Java file: every operation at both levels, on every release; it fails where the case
+does.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ from tests.support.jvm.params import newest_in_every_run
 
 FINDINGS: Final = sorted((ROOT / "docs" / "findings").glob("kafka-*/case.json"))
 NEVER_ENDS: Final = "kafka-resize-never-ends"
-"""Its test says so after a minute; not waited for here."""
+"""The operation whose test reports after a minute; it is not waited for here."""
 
 
 def _case(config: Any, rows: Any) -> dict[str, Any]:
@@ -47,7 +49,7 @@ NAMES: Final = dict(zip((*SHOWN, *FAILING), TEXTS, strict=True))
 
 
 class OnRelease(NamedTuple):
-    """How the file of each case ended on a release; the files themselves."""
+    """The result of each case's file on a release, and the files."""
 
     release: Release
     sources: dict[str, Path]

@@ -1,4 +1,4 @@
-"""A case of pulsar-legacy as one Java file: it passes on 4.0.8, with every op, and fails where a jar differs."""
+"""A case of pulsar-legacy as one Java file passes on 4.0.8 with every operation, and fails where a jar differs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ CONFIG: dict[str, Any] = {"max_size_bytes": 250, "watermark": 0.5, "ttl_nanos": 
 
 
 def case(config: dict[str, Any], steps: list[dict[str, Any]], folder: Path) -> str:
-    """The case in a file, and its test of Java by the reference's answers."""
+    """Return the case in a file, and its Java test with the reference's answers."""
     file = folder / "case.json"
     file.write_text(json.dumps({"system": "pulsar-legacy", "config": config, "steps": steps}), "utf-8")
     return export_test(file, "java", None)

@@ -1,4 +1,4 @@
-"""Java files of cases of the later levels: they pass on the release and fail on a changed one."""
+"""Java files of cases of the later levels pass on the release and fail on a changed one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STALE_RANK: Final[Case] = (
         (cursor("rank", "z"), {"rank": 4}),
     ],
 )
-"""What era `map` answers otherwise: the last cursor moves back to where another one stands."""
+"""The different answer of era `map`: the last cursor moves back to the place of another one."""
 
 PAGES: Final = newest_release("pulsar", "pages")
 
@@ -83,7 +83,7 @@ def test_it_passes_on_the_release_and_fails_on_a_changed_one(
 
 @pytest.mark.parametrize("release", [RELEASE, PAGES], ids=str)
 def test_a_case_of_cursors_needs_no_cache(release: Release, released: list[str], tmp_path: Path) -> None:
-    """So it is the same file for every release that has the container."""
+    """It is therefore the same file for every release that has the container."""
     tools = _tools(release)
     classes = compiled_case(_case(STALE_RANK), tools, tmp_path)
     assert "ManagedLedgerFactoryImpl" not in (tmp_path / "EntryCacheCaseTest.java").read_text("utf-8")
@@ -95,7 +95,7 @@ def test_a_case_of_cursors_needs_no_cache(release: Release, released: list[str],
 
 
 def test_the_same_file_tells_where_another_release_differs(released: list[str], tmp_path: Path) -> None:
-    """Era `pages` hands the count of a refused duplicate to the entry that is cached."""
+    """Era `pages` passes the count of a refused duplicate to the cached entry."""
     tools = _tools(PAGES)
     classes = compiled_case(_case(QUEUE["a duplicate changes nothing"]), tools, tmp_path)
     assert _told(classes, tools) == [

@@ -20,7 +20,7 @@ ENDLESS: Final[list[Step]] = [
     at("flush"),
     {"op": "resize", "max_size_bytes": 0},
 ]
-"""The put inside the flush is counted twice in the total, so that all evictions together do not reach the new limit."""
+"""The put inside the flush is counted twice in the total, so all evictions together do not reach the new limit."""
 
 
 @pytest.fixture(params=releases("kafka-streams"), ids=str)

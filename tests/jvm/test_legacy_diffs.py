@@ -1,4 +1,4 @@
-"""What the releases before PIP-430 answer otherwise than one another stands in docs/reference/behaviour-diffs.md."""
+"""docs/reference/behaviour-diffs.md says where the releases before PIP-430 differ from each other."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ CASES: Final[dict[str, tuple[Step, list[tuple[Step, Step]]]]] = {
 
 @pytest.fixture(scope="module", params=newest_in_every_run(RELEASES), ids=str)
 def answers(request: pytest.FixtureRequest) -> dict[str, list[Step]]:
-    """What a release answers to all cases, sent in one go; no run leaks."""
+    """Return a release's answers to all cases, sent at once; no run leaks."""
     try:
         command = released_command(request.param.subject)
     except MissingPrerequisite as missing:
@@ -157,7 +157,7 @@ def test_a_release_conforms_and_its_version_picks_the_system(release: Release, t
 
 
 @pytest.mark.long
-def test_without_its_mask_the_release_that_differs_violates(tmp_path: Path) -> None:
+def test_without_its_waiver_the_release_that_differs_violates(tmp_path: Path) -> None:
     release = next(release for release in RELEASES if release.version == BY_OBJECT)
     argv = [sys.executable, "-m", "entrycache_cli", "conform", release.subject, "--unmask", "legacy-single-read-misses"]
     done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=300)

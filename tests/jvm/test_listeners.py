@@ -1,4 +1,4 @@
-"""The table of docs/reference/kafka-listeners.md is what the released stores do."""
+"""The released stores behave as the table of docs/reference/kafka-listeners.md says."""
 
 from __future__ import annotations
 

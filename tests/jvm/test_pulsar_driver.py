@@ -23,7 +23,7 @@ CASES: Final[dict[str, Case]] = {
 
 
 def outcomes(command: list[str]) -> dict[str, list[Step]]:
-    """The answers to all cases, sent in one go; no run leaks."""
+    """Return the answers to all cases, sent at once; no run leaks."""
     requests = [run_request(i, config, [step for step, _ in steps]) for i, (config, steps) in enumerate(CASES.values())]
     answers = talk(command, {"cmd": "start", "version": 1}, *requests)[1:]
     assert [(answer["id"], answer.get("leaked")) for answer in answers] == [(i, 0) for i in range(len(CASES))]
@@ -31,12 +31,12 @@ def outcomes(command: list[str]) -> dict[str, list[Step]]:
 
 
 def compared(outcome: Step, expected: Step) -> Step:
-    """Without the message, and without the payload where the case says nothing of it."""
+    """Return the outcome without the message, and without the payload if the case does not mention it."""
     return {key: part for key, part in outcome.items() if key in expected or key not in {"message", "tokens"}}
 
 
 def differing(got: list[Step], name: str) -> list[int]:
-    """The steps of a case that were answered otherwise."""
+    """Return the steps of a case with different answers."""
     expected = [outcome for _, outcome in CASES[name][1]]
     return [i for i, (one, other) in enumerate(zip(got, expected, strict=True)) if compared(one, other) != other]
 
@@ -57,7 +57,7 @@ def test_the_released_jar_answers_by_the_protocol(name: str, answered: dict[str,
 def test_every_jdk_beside_this_one_answers_the_same(
     released: list[str], answered: dict[str, list[Step]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where the class path was built by another JDK, and without a word on stderr."""
+    """The answers are the same if another JDK built the class path, and without any output on stderr."""
     here = Path(released[0]).resolve().parents[1]
     for home in sorted({java.resolve().parents[1] for java in here.parent.glob("*/bin/java")} | {here}):
         monkeypatch.setenv("JAVA_HOME", str(home))
@@ -117,7 +117,7 @@ def test_a_jar_that_keeps_references_leaks(changed_jars: dict[str, Path]) -> Non
 
 
 def test_a_jar_that_hands_over_wrong_bytes_is_seen_by_its_tokens(released: list[str], tmp_path: Path) -> None:
-    """The right positions and sizes, but each entry that storage answers has the bytes of the one after it."""
+    """Positions and sizes are right, but each entry that storage answers has the bytes of the next one."""
     compile_sources([Path(__file__).with_name("ReadEntryUtils.java")], java_test_classpath(SUBJECT), tmp_path)
     seen_in = "without caching all is read from storage"
     config, steps = CASES[seen_in]

@@ -107,7 +107,7 @@ def _counted(java: str, *jars: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def other(released: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The released jar, but that new slots are put in by a method that no queue has."""
+    """Return the released jar with another method, which no queue has, in place of the insertion of new slots."""
     changed = tmp_path_factory.mktemp("other") / "managed-ledger.jar"
     with zipfile.ZipFile(jar_under_test(SUBJECT)) as jar, zipfile.ZipFile(changed, "w") as out:
         for name in jar.namelist():

@@ -1,4 +1,4 @@
-"""Releases are found by listing, and what the suite knows of one is what Maven builds."""
+"""Releases are found by listing folders, and Maven builds the same ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels run as plain Python here: on small requests that is quicker than to compile them. Others stay compiled."""
+"""Import the policies as plain Python, which is quicker than to compile them for small requests."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ import importlib
 import numba
 
 numba.config.DISABLE_JIT = True
-for name in ("policies", "replay", "shape"):
+for name in ("policies", "comparison", "sources"):
     importlib.import_module(f"entrycache_league.{name}")
 numba.config.DISABLE_JIT = False

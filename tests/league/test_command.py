@@ -1,4 +1,4 @@
-"""`entrycache league`: what it prints and writes, and what it says to what it cannot use."""
+"""`entrycache policies`: its output and files, and its messages about input that it cannot use."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ def run(*arguments: object) -> Result:
 
 
 def test_the_line_of_the_readme_with_few_requests() -> None:
-    """As it stands it runs in `make test-all`, compiled."""
-    (line,) = re.findall(r"^\$ entrycache league (.*?) *#", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
-    done = run(*line.split(), "--requests", 300)
-    assert done.exit_code == 0, done.output
+    """Run the line with few requests; `make test-all` runs it unchanged and compiled."""
+    (line,) = re.findall(r"^\$ entrycache policies (.*?) *#", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    result = run(*line.split(), "--requests", 300)
+    assert result.exit_code == 0, result.output
     families = {policy.partition(":")[0] for policy in POLICIES}
-    assert families <= set(re.split(r"[^a-z0-9-]+", done.stdout))
+    assert families <= set(re.split(r"[^a-z0-9-]+", result.stdout))
 
 
-def test_every_policy_is_told_with_hits_and_misses(tmp_path: Path) -> None:
-    done = run("--preset", "mixed-sizes", "--requests", 600, "--json", "--no-curve")
-    assert done.exit_code == 0, done.output
-    (league,) = json.loads(done.stdout)["leagues"]
+def test_every_policy_is_printed_with_hits_and_misses(tmp_path: Path) -> None:
+    result = run("--preset", "mixed-sizes", "--requests", 600, "--json", "--no-curve")
+    assert result.exit_code == 0, result.output
+    (league,) = json.loads(result.stdout)["leagues"]
     assert [line["policy"] for line in league["policies"]] == list(POLICIES)
     assert {line["hits"] + line["misses"] for line in league["policies"]} == {league["reads"]}
     assert [line["policy"] for line in league["policies"] if line["bound"]] == ["belady"]
 
 
 @pytest.mark.long
-def test_compiled_kernels_count_what_plain_ones_do() -> None:
+def test_compiled_policies_count_as_plain_ones_do() -> None:
     line = ("--preset", "mixed-sizes", "--requests", "5000", "--json", "--no-curve")
     command = [sys.executable, "-m", "entrycache_cli", "league", *line]
     compiled = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -57,26 +57,26 @@ def test_a_recorded_trace_and_a_file_of_the_same_requests(tmp_path: Path) -> Non
     path = tmp_path / "x.oracleGeneral"
     written = run(tmp_path / "trace", "--write", path)
     assert written.exit_code == 0, written.output
-    done = run(tmp_path / "trace", path, "--policy", "lru", "--policy", "fifo", "--no-curve", "--json")
-    assert done.exit_code == 0, done.output
-    trace, file = json.loads(done.stdout)["leagues"]
+    result = run(tmp_path / "trace", path, "--policy", "lru", "--policy", "fifo", "--no-curve", "--json")
+    assert result.exit_code == 0, result.output
+    trace, file = json.loads(result.stdout)["leagues"]
     assert trace["entries"] == file["entries"]
     assert file["reads"] == path.stat().st_size // 24 > trace["reads"]
     assert [each["hits"] for each in trace["policies"]] == [each["hits"] for each in file["policies"]]
 
 
 def test_numbers_and_a_picture_are_written(tmp_path: Path) -> None:
-    done = run(
+    result = run(
         "--preset", "replay", "--requests", 100, "--policy", "segmented", "--policy", "belady", "--out", tmp_path
     )
-    assert done.exit_code == 0, done.output
-    assert "segmented:copy" in done.stdout
+    assert result.exit_code == 0, result.output
+    assert "segmented:copy" in result.stdout
     assert (tmp_path / "replay.svg").read_text().startswith("<?xml")
     assert len(json.loads((tmp_path / "league.json").read_text())["leagues"][0]["curve"]) == 3 * 8
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("--preset", "zipf", "--policy", "lruu"), "unknown policy 'lruu'"),
         (("--preset", "zipff"), "unknown preset 'zipff'"),
@@ -90,19 +90,19 @@ def test_numbers_and_a_picture_are_written(tmp_path: Path) -> None:
         (("--preset", "zipf", "--capacity", "0"), "0 is not in the range"),
     ],
 )
-def test_what_cannot_be_used_is_one_line_and_exit_2(
-    arguments: tuple[str, ...], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_unusable_input_is_one_line_and_exit_2(
+    arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     record = struct.pack("<IQIq", 1, 2, 3, -1)
     Path("cut.oracleGeneral").write_bytes((record * 2)[:-1])
     Path("empty.oracleGeneral").write_bytes(record + struct.pack("<IQIq", 1, 2, 0, -1))
-    done = run(*arguments)
-    assert done.exit_code == 2
-    assert told.lower() in done.stderr.lower()
-    assert len(done.stderr.strip().splitlines()) == 1
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message.lower() in result.stderr.lower()
+    assert len(result.stderr.strip().splitlines()) == 1
 
 
-def test_the_page_says_what_its_numbers_say() -> None:
-    numbers = read_numbers(ROOT / "docs" / "explanation" / "league.json")
+def test_the_page_is_rendered_from_its_numbers() -> None:
+    numbers = read_numbers(ROOT / "docs" / "explanation" / "policy-comparison.json")
     assert (ROOT / "docs" / "explanation/policy-comparison.md").read_text(encoding="utf-8") == render_page(numbers)

@@ -1,4 +1,4 @@
-"""Files of libCacheSim: what is written is read again, and what is no such file is told in one line."""
+"""Files of libCacheSim: a write_records file can be read again, and any other file is refused in one line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from entrycache_protocol.errors import UsageError
 RECORD = "<IQIq"
 
 
-def written(path: Path, *records: tuple[int, int, int, int]) -> Path:
+def write_records(path: Path, *records: tuple[int, int, int, int]) -> Path:
     path.write_bytes(b"".join(struct.pack(RECORD, *record) for record in records))
     return path
 
@@ -40,7 +40,7 @@ def test_a_record_has_24_bytes_in_the_order_of_the_format(tmp_path: Path) -> Non
         assert size == requests.sizes[entry]
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+def test_a_written_file_is_read_again(tmp_path: Path) -> None:
     requests = zipf_requests(2_000)
     write_oracle_general(requests, tmp_path / "x.oracleGeneral")
     again = read_oracle_general(tmp_path / "x.oracleGeneral")
@@ -50,7 +50,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "message"),
     [
         (b"", "no request"),
         (struct.pack(RECORD, 1, 2, 3, -1)[:-1], "23 bytes"),
@@ -58,15 +58,15 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
         (struct.pack(RECORD, 5, 2, 3, -1) + struct.pack(RECORD, 4, 3, 3, -1), "record 1"),
     ],
 )
-def test_what_is_no_such_file_is_one_line(tmp_path: Path, data: bytes, told: str) -> None:
+def test_a_broken_file_is_refused_in_one_line(tmp_path: Path, data: bytes, message: str) -> None:
     path = tmp_path / "x.oracleGeneral"
     path.write_bytes(data)
-    with pytest.raises(UsageError, match=told) as caught:
+    with pytest.raises(UsageError, match=message) as caught:
         read_oracle_general(path)
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="No such file"):
         read_oracle_general(tmp_path / "x.oracleGeneral")
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from entrycache_conformance.search import make_seeded_cases
+from entrycache_conformance.generate import make_seeded_cases
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.schema import answer_schema

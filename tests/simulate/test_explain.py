@@ -1,4 +1,4 @@
-"""A moment of a trace as a case: the same calls give the same events, and a subject's fault shows in them."""
+"""Cases made of traces: the same calls give the same events, and show the fault of a subject."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from entrycache_protocol.case import case_from_json, read_case
 from entrycache_simulate.explain import explain_event
 from entrycache_simulate.run import OBSERVABLE_OPS, read_brokers
 from entrycache_trace.files import iterate_rows, list_parts
-from tests.support.simulate.workload import anything
+from tests.support.simulate.workload import record_random_calls
 
 SMALL: dict[str, Any] = {"max_size_bytes": 120, "watermark": 0.7, "ttl_nanos": 12, "max_requeues": 2}
 
 
 def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a command."""
-    with pytest.raises(SystemExit) as ended:
+    """Run a command and return its exit code, stdout and stderr."""
+    with pytest.raises(SystemExit) as exit_info:
         main(argv)
-    said = capsys.readouterr()
-    return int(ended.value.code or 0), said.out, said.err
+    message = capsys.readouterr()
+    return int(exit_info.value.code or 0), message.out, message.err
 
 
 def events(trace: Path) -> list[tuple[int, Any]]:
-    """What a trace shows."""
-    return list(read_brokers(trace)[1][0].shown)
+    """Return the observable events of a trace."""
+    return list(read_brokers(trace)[1][0].observable)
 
 
 def last_seq(trace: Path) -> int:
-    """The number of the last event that calls give."""
+    """Return the number of the last observable event."""
     return events(trace)[-1][0]
 
 
@@ -45,12 +45,12 @@ def last_seq(trace: Path) -> int:
 def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A trace of all kinds of calls."""
     out = tmp_path_factory.mktemp("traces") / "trace"
-    anything(3, out, SMALL)
+    record_random_calls(3, out, SMALL)
     return out
 
 
-def altered(trace: Path, out: Path, column: str, seq: int) -> Path:
-    """The trace with one number raised by one."""
+def alter(trace: Path, out: Path, column: str, seq: int) -> Path:
+    """Copy the trace with one number raised by one."""
     out.mkdir()
     for path in trace.rglob("*"):
         if path.is_file():
@@ -67,14 +67,16 @@ def altered(trace: Path, out: Path, column: str, seq: int) -> Path:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_case_gives_the_events_of_the_trace(seed: int, tmp_path: Path) -> None:
-    anything(seed, tmp_path / "trace", SMALL)
-    found = explain_event(tmp_path / "trace", None, last_seq(tmp_path / "trace"))
-    assert found.difference == ""
+    record_random_calls(seed, tmp_path / "trace", SMALL)
+    explained = explain_event(tmp_path / "trace", None, last_seq(tmp_path / "trace"))
+    assert explained.difference == ""
     again = tmp_path / "again"
-    assert record(resolve_subject(SubjectChoice("fast")), case_from_json(found.case, SYSTEMS), again).failure is None
-    told = [shown for _, shown in events(tmp_path / "trace")]
-    assert [shown for _, shown in events(again)] == told
-    assert {shown.op for shown in told} == OBSERVABLE_OPS
+    assert (
+        record(resolve_subject(SubjectChoice("fast")), case_from_json(explained.case, SYSTEMS), again).failure is None
+    )
+    output = [event for _, event in events(tmp_path / "trace")]
+    assert [event for _, event in events(again)] == output
+    assert {event.op for event in output} == OBSERVABLE_OPS
 
 
 def test_a_case_ends_with_the_call_of_its_event(trace: Path, tmp_path: Path) -> None:
@@ -82,31 +84,31 @@ def test_a_case_ends_with_the_call_of_its_event(trace: Path, tmp_path: Path) -> 
         case = case_from_json(explain_event(trace, None, seq).case, SYSTEMS)
         out = tmp_path / str(seq)
         record(resolve_subject(SubjectChoice("fast")), case, out)
-        assert [shown for at, shown in events(trace) if at <= seq] == [shown for _, shown in events(out)][
+        assert [event for at, event in events(trace) if at <= seq] == [event for _, event in events(out)][
             : len([at for at, _ in events(trace) if at <= seq])
         ]
 
 
-def test_what_an_audit_names_is_explained(
+def test_an_event_that_an_audit_names_is_explained(
     trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     seq = next(row["seq"] for row in iterate_rows(list_parts(trace)) if row["op"] == "EVICT" and row["seq"] > 300)
-    altered(trace, tmp_path / "lies", "bytes_after", seq)
+    alter(trace, tmp_path / "lies", "bytes_after", seq)
     code, out, _ = run(capsys, "audit", "lies", "--engine", "replay", "--json")
     assert code == 1
     rows = pq.read_table("entrycache-audit/violations.parquet").to_pylist()
-    named = min(rows, key=lambda row: row["seq"])
-    assert seq <= named["seq"] <= seq + 1
+    violation = min(rows, key=lambda row: row["seq"])
+    assert seq <= violation["seq"] <= seq + 1
     code, out, _ = run(
-        capsys, "trace", "explain", "lies", "--seq", str(named["seq"]), "--rule", named["rule"], "--json"
+        capsys, "trace", "explain", "lies", "--seq", str(violation["seq"]), "--rule", violation["rule"], "--json"
     )
-    told = json.loads(out)
+    output = json.loads(out)
     assert code == 0
-    assert f"seq {seq}: recorded EVICT of " in told["unlike"]
-    case = read_case(Path(told["case"]), SYSTEMS)
-    assert case.rules == (named["rule"],)
-    assert run(capsys, "replay", told["case"], "fast")[0] == 0
+    assert f"seq {seq}: recorded EVICT of " in output["unlike"]
+    case = read_case(Path(output["case"]), SYSTEMS)
+    assert case.rules == (violation["rule"],)
+    assert run(capsys, "replay", output["case"], "fast")[0] == 0
 
 
 def test_the_case_shows_the_fault_of_a_subject(
@@ -127,7 +129,7 @@ def test_the_case_shows_the_fault_of_a_subject(
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--seq", "5", "--broker", "x"), "there is no broker 'x'; there are one"),
         (("--seq", "99999999"), "broker 'one' has no event 99999999 that follows from a call"),
@@ -137,7 +139,7 @@ def test_the_case_shows_the_fault_of_a_subject(
 )
 def test_a_mistake_is_one_line(
     options: tuple[str, ...],
-    said: str,
+    message: str,
     trace: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -146,6 +148,6 @@ def test_a_mistake_is_one_line(
     monkeypatch.chdir(tmp_path)
     code, _, err = run(capsys, "trace", "explain", str(trace), *options)
     assert code == 2
-    assert said in err
+    assert message in err
     assert len(err.strip().splitlines()) == 1
     assert list(tmp_path.iterdir()) == []

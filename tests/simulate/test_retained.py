@@ -1,4 +1,4 @@
-"""The model of receive buffers, by numbers worked out by hand."""
+"""The model of receive buffers, checked with numbers computed by hand."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ from entrycache_simulate.retained import (
 
 def test_predictor_grows_four_sizes_when_a_read_fills_its_buffer() -> None:
     predictor = BufferSizePredictor(PUBLISH_BUFFERS)
-    seen = [predictor.capacity]
+    capacities = [predictor.capacity]
     for _ in range(3):
         predictor.record(predictor.capacity)
-        seen.append(predictor.capacity)
-    assert seen == [16_384, 262_144, 1_048_576, 1_048_576]
+        capacities.append(predictor.capacity)
+    assert capacities == [16_384, 262_144, 1_048_576, 1_048_576]
 
 
 def test_predictor_shrinks_one_size_after_two_small_reads() -> None:
     predictor = BufferSizePredictor(PUBLISH_BUFFERS)
-    seen = []
+    capacities = []
     for size in (100, 100, 100, 8_193, 100, 100):
         predictor.record(size)
-        seen.append(predictor.capacity)
+        capacities.append(predictor.capacity)
     # 8,193 bytes fill a buffer of 8,192, which grows again; what was small before it is forgotten
-    assert seen == [16_384, 8_192, 8_192, 131_072, 131_072, 65_536]
+    assert capacities == [16_384, 8_192, 8_192, 131_072, 131_072, 65_536]
 
 
 def test_predictor_never_leaves_its_bounds() -> None:
-    chance = random.Random(0)
+    rng = random.Random(0)
     for _ in range(200):
-        least, initial, most = sorted(chance.choices(range(1, 3_000_000), k=3))
+        least, initial, most = sorted(rng.choices(range(1, 3_000_000), k=3))
         predictor = BufferSizePredictor(ReceiveBuffers(least, initial, most))
         for _ in range(50):
             assert predictor.capacity in BUFFER_SIZES
             assert predictor.capacity <= most or BUFFER_SIZES[0] > most or least > most // 2
-            predictor.record(chance.choice((1, predictor.capacity, predictor.capacity // 2)))
+            predictor.record(rng.choice((1, predictor.capacity, predictor.capacity // 2)))
 
 
 @pytest.mark.parametrize("sizes", [(0, 1, 2), (5, 4, 6), (1, 7, 6), (1, 2, 1 << 31)])
@@ -108,17 +108,17 @@ def test_an_entry_may_leave_before_its_burst_ends() -> None:
         retained.row(row)
     retained.close(5_000)
     assert retained.bytes == 16_384
-    alone = RetainedBytes(1_000)
+    single = RetainedBytes(1_000)
     for row in (insert(0, 100), leave(0, 1)):
-        alone.row(row)
-    alone.close(5_000)
-    assert alone.bytes == alone.peak_bytes == 0
+        single.row(row)
+    single.close(5_000)
+    assert single.bytes == single.peak_bytes == 0
 
 
 def test_one_small_entry_pins_a_large_buffer() -> None:
-    """What PIP-430 warns of: with a smaller maximum the same entry pins less."""
+    """Check the warning of PIP-430: with a smaller maximum, the same entry pins less."""
     frames = [4_096 - FRAME_BYTES] * 1_024
-    left = {}
+    retained_bytes = {}
     for most in (65_536, 1_048_576):
         retained = RetainedBytes(10, ReceiveBuffers(1024, 16_384, most))
         for turn in range(3):
@@ -128,5 +128,5 @@ def test_one_small_entry_pins_a_large_buffer() -> None:
         for entry in range(len(frames) * 3):
             if entry % 512:
                 retained.row(leave(entry, 500))
-        left[most] = retained.bytes
-    assert left[1_048_576] > 4 * left[65_536] > 4 * 6 * 4_096
+        retained_bytes[most] = retained.bytes
+    assert retained_bytes[1_048_576] > 4 * retained_bytes[65_536] > 4 * 6 * 4_096

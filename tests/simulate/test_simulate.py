@@ -1,4 +1,4 @@
-"""What-if: the own settings give the trace again, and other settings give what those settings really would."""
+"""What-if simulation: the own settings give the trace again, and others give what a direct run of them gives."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from entrycache_simulate.retained import buffer_kinds, compute_curve
 from entrycache_simulate.run import simulate
 from entrycache_trace.files import Metadata, iterate_rows, list_parts, write_rows
 from entrycache_trace.generators.generate import generate
-from tests.support.simulate.workload import Recorded, anything, plain
+from tests.support.simulate.workload import RecordedCache, record_plain_calls, record_random_calls
 
 SMALL: dict[str, Any] = {"max_size_bytes": 120, "watermark": 0.7, "ttl_nanos": 12, "max_requeues": 2}
 PLAIN: dict[str, Any] = {"max_size_bytes": 1_000, "watermark": 0.9, "ttl_nanos": 40_000_000, "max_requeues": 5}
@@ -44,11 +44,11 @@ PLAIN: dict[str, Any] = {"max_size_bytes": 1_000, "watermark": 0.9, "ttl_nanos":
 def test_the_own_settings_give_the_trace_again(tmp_path: Path, changes: dict[str, Any]) -> None:
     for seed in range(8):
         out = tmp_path / str(seed)
-        run = anything(seed, out, {**SMALL, **changes})
-        found = simulate(out, [])
-        assert found.differences == ()
-        assert (found.measured[0].hits, found.measured[0].lookups) == (run.hits, run.hits + run.misses)
-        assert found.measured[0].lookups > 100
+        run = record_random_calls(seed, out, {**SMALL, **changes})
+        simulation = simulate(out, [])
+        assert simulation.differences == ()
+        assert (simulation.results[0].hits, simulation.results[0].lookups) == (run.hits, run.hits + run.misses)
+        assert simulation.results[0].lookups > 100
 
 
 CHANGES: tuple[dict[str, Any], ...] = (
@@ -61,22 +61,22 @@ CHANGES: tuple[dict[str, Any], ...] = (
 
 
 def test_other_settings_give_what_they_would_have_given(tmp_path: Path) -> None:
-    """The same calls made directly under each configuration, not from a trace, have the same hits."""
+    """Compare with the same calls made directly under each configuration and not from a trace."""
     for seed, recorded in itertools.product((1, 2), (PLAIN, {**PLAIN, "max_size_bytes": 150})):
         out = tmp_path / f"{seed} {recorded['max_size_bytes']}"
-        plain(seed, out, recorded)
-        found = simulate(out, [(str(changes), changes) for changes in CHANGES])
-        assert found.differences == ()
+        record_plain_calls(seed, out, recorded)
+        simulation = simulate(out, [(str(changes), changes) for changes in CHANGES])
+        assert simulation.differences == ()
         ratios = set()
-        for measured, changes in zip(found.measured[1:], CHANGES, strict=True):
-            direct = plain(seed, None, {**recorded, **changes})
-            assert (measured.hits, measured.lookups) == (direct.hits, direct.hits + direct.misses)
-            ratios.add(measured.hits)
+        for result, changes in zip(simulation.results[1:], CHANGES, strict=True):
+            direct = record_plain_calls(seed, None, {**recorded, **changes})
+            assert (result.hits, result.lookups) == (direct.hits, direct.hits + direct.misses)
+            ratios.add(result.hits)
         assert len(ratios) > 2
 
 
 def test_numbers_of_a_small_trace(tmp_path: Path) -> None:
-    run = Recorded(tmp_path / "t", {"max_size_bytes": 100, "watermark": 0.5, "extend_recently_accessed": False})
+    run = RecordedCache(tmp_path / "t", {"max_size_bytes": 100, "watermark": 0.5, "extend_recently_accessed": False})
     for number, size in enumerate((40, 40, 30)):  # the third crosses 98: down to 50 frees 60 or more, 80 are freed
         run.cache.insert("a", 1, number, size)
         run.flush()
@@ -86,7 +86,7 @@ def test_numbers_of_a_small_trace(tmp_path: Path) -> None:
     run.cache.get("a", 1, 2)
     run.flush()
     run.close()
-    own, roomy = simulate(tmp_path / "t", [("roomy", {"max_size_bytes": 1_000})]).measured
+    own, roomy = simulate(tmp_path / "t", [("roomy", {"max_size_bytes": 1_000})]).results
     assert (own.lookups, own.hits, own.hit_ratio, own.entries) == (2, 1, 0.5, 3)
     assert own.storage_reads_an_entry == 1 / 3
     assert (own.peak_bytes, own.over_limit_bytes, own.overshoot_bytes) == (110, 10, 20)
@@ -97,7 +97,7 @@ def test_numbers_of_a_small_trace(tmp_path: Path) -> None:
 
 
 def test_reads_that_hit_everything_fill_by_the_cursors_that_are_recorded(tmp_path: Path) -> None:
-    run = Recorded(tmp_path / "t", {"max_size_bytes": 1_000})
+    run = RecordedCache(tmp_path / "t", {"max_size_bytes": 1_000})
     run.cache.cursor_add("a", "x", (1, 0))
     run.flush()
     run.cache.insert("a", 1, 0, 10)
@@ -107,13 +107,13 @@ def test_reads_that_hit_everything_fill_by_the_cursors_that_are_recorded(tmp_pat
         run.cache.read("a", (1, 0), (1, 0), 1)
         run.flush()
     run.close()
-    own, tiny = simulate(tmp_path / "t", [("tiny", {"max_size_bytes": 5})]).measured
+    own, tiny = simulate(tmp_path / "t", [("tiny", {"max_size_bytes": 5})]).results
     assert (own.hits, tiny.hits, tiny.storage_reads) == (2, 0, 2)
-    run = Recorded(None, {"max_size_bytes": 5})
+    run = RecordedCache(None, {"max_size_bytes": 5})
 
 
 def test_a_longer_grace_period_caches_what_was_not_wanted(tmp_path: Path) -> None:
-    run = Recorded(tmp_path / "t", {"grace_millis": 1})
+    run = RecordedCache(tmp_path / "t", {"grace_millis": 1})
     for number, now_millis in enumerate((0, 1)):
         run.now_nanos = now_millis * 1_000_000
         if run.cache.should_cache("a"):
@@ -126,13 +126,13 @@ def test_a_longer_grace_period_caches_what_was_not_wanted(tmp_path: Path) -> Non
         run.cache.get("a", 1, number)
         run.flush()
     run.close()
-    found = simulate(tmp_path / "t", [("none", {"grace_millis": 0}), ("longer", {"grace_millis": 2})])
-    assert found.differences == ()
-    assert [measured.hits for measured in found.measured] == [1, 0, 2]
+    simulation = simulate(tmp_path / "t", [("none", {"grace_millis": 0}), ("longer", {"grace_millis": 2})])
+    assert simulation.differences == ()
+    assert [result.hits for result in simulation.results] == [1, 0, 2]
 
 
-def test_changes_of_settings_are_followed_but_for_those_asked_for(tmp_path: Path) -> None:
-    run = Recorded(tmp_path / "t", {"ttl_nanos": 5, "extend_recently_accessed": False})
+def test_recorded_changes_of_settings_are_followed_except_requested_ones(tmp_path: Path) -> None:
+    run = RecordedCache(tmp_path / "t", {"ttl_nanos": 5, "extend_recently_accessed": False})
     run.cache.insert("a", 1, 0, 10)
     run.flush()
     run.cache.configure(ttl_nanos=50)
@@ -143,18 +143,18 @@ def test_changes_of_settings_are_followed_but_for_those_asked_for(tmp_path: Path
     run.cache.get("a", 1, 0)
     run.flush()
     run.close()
-    found = simulate(tmp_path / "t", [("same limit", {"max_size_bytes": 100}), ("short", {"ttl_nanos": 4})])
-    assert [measured.hits for measured in found.measured] == [1, 1, 0]
+    simulation = simulate(tmp_path / "t", [("same limit", {"max_size_bytes": 100}), ("short", {"ttl_nanos": 4})])
+    assert [result.hits for result in simulation.results] == [1, 1, 0]
 
 
 @pytest.mark.parametrize("preset", ["tail-fanout", "catch-up-fanout"])
-def test_generated_traces_are_given_again(tmp_path: Path, preset: str) -> None:
+def test_generated_traces_are_reproduced(tmp_path: Path, preset: str) -> None:
     generate(preset, 6_000, 3, tmp_path / "t", brokers=4)
     assert simulate(tmp_path / "t", []).differences == ()
 
 
 def test_without_expected_reads_nothing_is_counted_and_no_read_is_cached(tmp_path: Path) -> None:
-    run = Recorded(tmp_path / "t", {"ttl_nanos": 5, "extend_recently_accessed": False})
+    run = RecordedCache(tmp_path / "t", {"ttl_nanos": 5, "extend_recently_accessed": False})
     run.cache.insert("a", 1, 0, 10, expected_reads=3)
     run.flush()
     run.cache.read("a", (1, 1), (1, 1), 2)
@@ -166,7 +166,7 @@ def test_without_expected_reads_nothing_is_counted_and_no_read_is_cached(tmp_pat
         run.cache.get("a", 1, number)
         run.flush()
     run.close()
-    own, without = simulate(tmp_path / "t", [("off", {"evict_by_expected_reads": False})]).measured
+    own, without = simulate(tmp_path / "t", [("off", {"evict_by_expected_reads": False})]).results
     assert (own.hits, without.hits) == (2, 0)
 
 
@@ -184,22 +184,22 @@ def falsify(out: Path, op: str, column: str, value: Any) -> None:
     ("op", "column", "value"),
     [("HIT", "op", "MISS"), ("HIT", "entry_id", 77), ("EVICT", "bytes_after", 3), ("INSERT", "size_bytes", 999)],
 )
-def test_a_trace_that_its_settings_do_not_give_is_told(tmp_path: Path, op: str, column: str, value: Any) -> None:
-    plain(3, tmp_path / "t", PLAIN, 200)
+def test_a_trace_that_its_settings_do_not_give_is_reported(tmp_path: Path, op: str, column: str, value: Any) -> None:
+    record_plain_calls(3, tmp_path / "t", PLAIN, 200)
     assert simulate(tmp_path / "t", []).differences == ()
     falsify(tmp_path / "t", op, column, value)
     (line,) = simulate(tmp_path / "t", []).differences
     assert "recorded" in line
-    done = command("t", "--no-retained", cwd=tmp_path)
-    assert done.returncode == 1
-    assert "the trace's own settings do not give it again: broker 'one', seq" in done.stderr
+    process = command("t", "--no-retained", cwd=tmp_path)
+    assert process.returncode == 1
+    assert "the trace's own settings do not give it again: broker 'one', seq" in process.stderr
 
 
 def test_copied_entries_retain_what_is_accounted_and_buffers_never_less(tmp_path: Path) -> None:
-    plain(4, tmp_path / "t", PLAIN, 300)
-    found = simulate(tmp_path / "t", [])
+    record_plain_calls(4, tmp_path / "t", PLAIN, 300)
+    simulation = simulate(tmp_path / "t", [])
     for burst in (0, 1_000_000, 50_000_000):
-        curve = compute_curve(found.brokers, found.metadata, buffer_kinds([]), burst, [100, 400, 2_000])
+        curve = compute_curve(simulation.brokers, simulation.metadata, buffer_kinds([]), burst, [100, 400, 2_000])
         for point in curve.points:
             assert point.retained_peak[0] == point.accounted_peak
             assert point.retained_mean[0] == pytest.approx(point.accounted_mean)
@@ -213,7 +213,7 @@ def command(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_command(tmp_path: Path) -> None:
-    plain(5, tmp_path / "t", PLAIN, 200)
+    record_plain_calls(5, tmp_path / "t", PLAIN, 200)
     (tmp_path / "a.json").write_text('{"ttl_nanos": 1000000}')
     (tmp_path / "broker.conf").write_text(
         "managedLedgerCacheSizeMB=64\nbrokerAdaptiveRecvByteBufAllocatorMaximumSize=65536\n"
@@ -221,14 +221,14 @@ def test_command(tmp_path: Path) -> None:
     configs = ["--config", "a.json", "--config", "broker.conf@5.0", "--config", "max_size_bytes=300,watermark=0.5"]
     first = command("t", *configs, "--out", "one", "--json", cwd=tmp_path)
     assert first.returncode == 0, first.stderr
-    shown = json.loads(first.stdout)
-    assert shown["reproduced"] is True
-    labels = [config["label"] for config in shown["configs"]]
+    output = json.loads(first.stdout)
+    assert output["reproduced"] is True
+    labels = [config["label"] for config in output["configs"]]
     assert labels == ["as recorded", "a.json", "broker.conf@5.0", "max_size_bytes=300,watermark=0.5"]
-    assert shown["configs"][2]["config"]["max_size_bytes"] == 64 << 20
-    assert shown["configs"][2]["config"]["extend_recently_accessed"] is False
-    assert shown["configs"][3]["config"]["ttl_nanos"] == PLAIN["ttl_nanos"]
-    assert shown["retained"]["kinds"] == ["copied", "buffers 1024/16384/1048576", "buffers 1024/16384/65536"]
+    assert output["configs"][2]["config"]["max_size_bytes"] == 64 << 20
+    assert output["configs"][2]["config"]["extend_recently_accessed"] is False
+    assert output["configs"][3]["config"]["ttl_nanos"] == PLAIN["ttl_nanos"]
+    assert output["retained"]["kinds"] == ["copied", "buffers 1024/16384/1048576", "buffers 1024/16384/65536"]
     second = command("t", *configs, "--out", "two", cwd=tmp_path)
     assert "as recorded" in second.stdout
     names = sorted(path.name for path in (tmp_path / "one").iterdir())
@@ -236,8 +236,8 @@ def test_command(tmp_path: Path) -> None:
     for name in names:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
     for name in ("bytes.svg", "retained.svg"):
-        drawn = ET.parse(tmp_path / "one" / name).getroot()
-        assert len(drawn.findall("{*}polyline")) == len(shown["configs"] if name == "bytes.svg" else "123")
+        chart = ET.parse(tmp_path / "one" / name).getroot()
+        assert len(chart.findall("{*}polyline")) == len(output["configs"] if name == "bytes.svg" else "123")
 
 
 MISTAKES = {
@@ -264,41 +264,41 @@ MISTAKES = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("mistakes")
-    (made / "empty").mkdir()
-    (made / "list.json").write_text("[]")
-    (made / "broker.conf").write_text("a=b\n")
-    plain(1, made / "t", PLAIN, 20)
-    return made
+    inputs = tmp_path_factory.mktemp("mistakes")
+    (inputs / "empty").mkdir()
+    (inputs / "list.json").write_text("[]")
+    (inputs / "broker.conf").write_text("a=b\n")
+    record_plain_calls(1, inputs / "t", PLAIN, 20)
+    return inputs
 
 
 @pytest.mark.parametrize("argv", MISTAKES, ids=" ".join)
-def test_a_mistake_is_told_in_one_line(
+def test_a_mistake_is_reported_in_one_line(
     folder: Path, argv: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)
     with pytest.raises(SystemExit) as ended:
         main(args=["trace", "simulate", *argv])
-    told = capsys.readouterr().err
-    assert (ended.value.code, len(told.splitlines())) == (2, 1), told
-    assert MISTAKES[argv] in told
+    message = capsys.readouterr().err
+    assert (ended.value.code, len(message.splitlines())) == (2, 1), message
+    assert MISTAKES[argv] in message
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message_part"),
     [
         ({"system": "kafka-streams"}, "only pulsar-pip430"),
         ({"sampling": "1 in 8"}, "sampled"),
     ],
 )
-def test_traces_that_cannot_be_simulated(tmp_path: Path, change: dict[str, Any], said: str) -> None:
-    Recorded(tmp_path / "t", PLAIN, **change).close()
-    with pytest.raises(UsageError, match=said):
+def test_traces_that_cannot_be_simulated(tmp_path: Path, change: dict[str, Any], message_part: str) -> None:
+    RecordedCache(tmp_path / "t", PLAIN, **change).close()
+    with pytest.raises(UsageError, match=message_part):
         simulate(tmp_path / "t", [])
 
 
 def test_a_trace_that_begins_with_entries_cannot_be_simulated(tmp_path: Path) -> None:
-    run = Recorded(tmp_path / "t", PLAIN)
+    run = RecordedCache(tmp_path / "t", PLAIN)
     assert run.recorder is not None
     run.recorder.call([Row("SNAPSHOT", "OPEN", 0, 0)])
     run.close()
@@ -307,8 +307,8 @@ def test_a_trace_that_begins_with_entries_cannot_be_simulated(tmp_path: Path) ->
 
 
 def rows_of(out: Path) -> list[dict[str, Any]]:
-    """The rows of a small recording, as they can be changed and written anew."""
-    plain(1, out, PLAIN, 20)
+    """Return the rows of a small recording, to be changed and written anew."""
+    record_plain_calls(1, out, PLAIN, 20)
     return list(iterate_rows(list_parts(out)))
 
 
@@ -334,19 +334,19 @@ HOSTILE: dict[str, tuple[Callable[[list[dict[str, Any]]], None], str]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_trace_of_nonsense_is_told_in_one_line(tmp_path: Path, name: str) -> None:
+def test_a_senseless_trace_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
     rows = rows_of(tmp_path / "right")
-    spoil, said = HOSTILE[name]
+    spoil, message_part = HOSTILE[name]
     spoil(rows)
     write_rows(tmp_path / "wrong", Metadata(), rows)
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as message:
         simulate(tmp_path / "wrong", [])
-    assert said in str(told.value)
-    assert "\n" not in str(told.value)
+    assert message_part in str(message.value)
+    assert "\n" not in str(message.value)
 
 
 OTHERS = {"storage", "clock", "on_row", "requeue_budget"}
-"""What the fast cache is given besides its configuration."""
+"""The parameters of the fast cache besides its configuration."""
 
 
 def test_each_key_of_a_configuration_is_a_setting_of_the_fast_cache() -> None:

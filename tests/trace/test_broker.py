@@ -1,4 +1,4 @@
-"""Real brokers, their clients, their traces, the audit: nothing is violated; a row that is altered is."""
+"""Traces of real brokers: an audit finds no violation, unless a row is altered."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from entrycache_trace.inspect import summarize
 
 pytestmark = pytest.mark.long
 
-TOLD = {
+CERTAIN_EVENTS = {
     *("CONFIG", "CACHE_OPEN", "CACHE_CLOSE", "INSERT ADD", "INSERT FILL", "HIT READ", "HIT REPLAY", "MISS READ"),
     *("READ_DONE DELIVERED", "READ_DONE REMOVED", "CURSOR_ADD", "CURSOR_MOVE", "CURSOR_REMOVE", "REQUEUE ACCESSED"),
     *("REQUEUE EXPECTED_READS", "PASS_BEGIN SIZE", "PASS_END SIZE", "EVICT SIZE", "METRICS", "END"),
 }
-"""What such clients always make a broker do; the rest depends on who is fast."""
+"""The events that such clients always cause; others depend on timing."""
 
 
 @pytest.fixture(scope="module")
@@ -42,24 +42,24 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_real_broker_keeps_every_rule(trace: Path, tmp_path: Path) -> None:
     summary = summarize(trace).brokers[0]
     assert summary.missing == 0
-    assert summary.ops.keys() >= TOLD
+    assert summary.ops.keys() >= CERTAIN_EVENTS
     result = audit_folder(trace, "local", "", (), tmp_path / "audit")
     assert _rules(result, Verdict.VIOLATES) == []
     assert len(_rules(result, Verdict.CONFORMS)) >= 20
 
 
-def test_an_altered_row_of_it_is_found(trace: Path, tmp_path: Path) -> None:
+def test_an_altered_row_is_a_violation(trace: Path, tmp_path: Path) -> None:
     rows = read_broker(list_parts(trace))
     evicted = pc.index(pc.equal(rows["op"], "EVICT"), pa.scalar(True)).as_py()
-    told = rows.to_pylist()
-    told[evicted]["ticket"] += 1
-    write_rows(tmp_path / "altered", read_metadata(trace), ({"broker": "standalone", **row} for row in told))
+    events = rows.to_pylist()
+    events[evicted]["ticket"] += 1
+    write_rows(tmp_path / "altered", read_metadata(trace), ({"broker": "standalone", **row} for row in events))
     result = audit_folder(tmp_path / "altered", "local", "", ("R-EVICT-8",), tmp_path / "audit")
     assert result.rules["R-EVICT-8"] is Verdict.VIOLATES
 
 
 def _rules(result: AuditResult, verdict: Verdict) -> list[str]:
-    return [rule for rule, found in result.rules.items() if found is verdict]
+    return [rule for rule, rule_verdict in result.rules.items() if rule_verdict is verdict]
 
 
 def test_a_real_application_of_kafka_streams_keeps_every_rule(tmp_path: Path) -> None:
@@ -68,8 +68,8 @@ def test_a_real_application_of_kafka_streams_keeps_every_rule(tmp_path: Path) ->
         record_application("4.3.1", Application(messages=8_000), out, lambda line: None)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
-    told = {op for broker in summarize(out).brokers for op in broker.ops}
-    assert told >= {"PUT", "HIT GET", "MISS GET", "EVICT", "FLUSH EVICT", "FLUSH CALL", "DELETE FLUSH", "END"}
+    events = {op for broker in summarize(out).brokers for op in broker.ops}
+    assert events >= {"PUT", "HIT GET", "MISS GET", "EVICT", "FLUSH EVICT", "FLUSH CALL", "DELETE FLUSH", "END"}
     result = audit_folder(out, "local", "", (), tmp_path / "audit")
     assert _rules(result, Verdict.VIOLATES) == []
     assert len(_rules(result, Verdict.CONFORMS)) >= 15

@@ -1,4 +1,4 @@
-"""The format of traces: its page, what our recorders write, and that rows which are not as it says are found."""
+"""The format of traces: its page, the rows of our recorders, and rows that break the format."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def rows_of(system: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in EXAMPLES[system].splitlines()]
 
 
-def written(folder: Path, system: str, rows: list[dict[str, Any]]) -> Path:
+def write_trace(folder: Path, system: str, rows: list[dict[str, Any]]) -> Path:
     write_rows(folder, Metadata(system=system), rows)
     return folder
 
 
-def test_the_page_is_as_it_is_written() -> None:
+def test_the_page_is_current() -> None:
     assert trace_format.PAGE.read_text(encoding="utf-8") == trace_format.render_page()
 
 
@@ -40,15 +40,15 @@ def test_the_example_of_the_page_is_checked_and_audited_clean(system: str, tmp_p
     lines = tmp_path / "trace.jsonl"
     lines.write_text(EXAMPLES[system] + "\n", encoding="utf-8")
     metadata_path(lines).write_text(json.dumps({"schema": 1, "system": system, "threads": "one"}), encoding="utf-8")
-    found = check_trace(lines)
-    assert (found.system, found.problems, found.notes) == (system, (), ())
+    report = check_trace(lines)
+    assert (report.system, report.problems, report.notes) == (system, (), ())
     convert(lines, tmp_path / "trace")
     verdicts = set(audit_folder(tmp_path / "trace", "local").rules.values())
     assert Verdict.CONFORMS in verdicts
     assert Verdict.VIOLATES not in verdicts
 
 
-def changed(rows: list[dict[str, Any]], at: int, **values: Any) -> list[dict[str, Any]]:
+def change_row(rows: list[dict[str, Any]], at: int, **values: Any) -> list[dict[str, Any]]:
     return [{**row, **values} if number == at else row for number, row in enumerate(rows)]
 
 
@@ -64,23 +64,23 @@ def changed(rows: list[dict[str, Any]], at: int, **values: Any) -> list[dict[str
         ({"seq": 1}, "the seq of the row before once more"),
     ],
 )
-def test_a_row_that_is_not_as_the_format_says_is_found(values: dict[str, Any], expected: str, tmp_path: Path) -> None:
-    rows = changed(rows_of("pulsar-pip430"), 2, **values)
-    found = check_trace(written(tmp_path / "trace", "pulsar-pip430", rows))
-    assert [problem for problem in found.problems if problem.text.startswith(expected)]
+def test_a_row_that_breaks_the_format_is_reported(values: dict[str, Any], expected: str, tmp_path: Path) -> None:
+    rows = change_row(rows_of("pulsar-pip430"), 2, **values)
+    report = check_trace(write_trace(tmp_path / "trace", "pulsar-pip430", rows))
+    assert [problem for problem in report.problems if problem.text.startswith(expected)]
 
 
-def test_settings_come_first_and_what_is_missing_is_told(tmp_path: Path) -> None:
+def test_missing_settings_events_and_end_are_reported(tmp_path: Path) -> None:
     rows = rows_of("kafka-streams")
-    found = check_trace(written(tmp_path / "trace", "kafka-streams", [*rows[1:4], *rows[5:-1]]))
-    assert [problem.text for problem in found.problems] == [
+    report = check_trace(write_trace(tmp_path / "trace", "kafka-streams", [*rows[1:4], *rows[5:-1]]))
+    assert [problem.text for problem in report.problems] == [
         "a row before the first CONFIG; expected the settings first"
     ]
-    assert any("1 events are missing" in note for note in found.notes)
-    assert any("not END" in note for note in found.notes)
+    assert any("1 events are missing" in note for note in report.notes)
+    assert any("not END" in note for note in report.notes)
 
 
-def test_a_column_that_no_row_tells_is_named_with_its_rules(tmp_path: Path) -> None:
+def test_a_column_without_values_is_named_with_its_rules(tmp_path: Path) -> None:
     rows = [{**row, "accessed": None} for row in rows_of("pulsar-pip430")]
-    found = check_trace(written(tmp_path / "trace", "pulsar-pip430", rows))
-    assert "R-REQUEUE-1" in found.untold["accessed"]
+    report = check_trace(write_trace(tmp_path / "trace", "pulsar-pip430", rows))
+    assert "R-REQUEUE-1" in report.untold["accessed"]

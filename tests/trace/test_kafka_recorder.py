@@ -1,4 +1,4 @@
-"""The recorder of `kafka-streams` numbers lives and calls, hashes keys and sums up as the contract says."""
+"""The recorder of `kafka-streams` numbers lives and calls, hashes keys and adds up sizes as the format says."""
 
 from __future__ import annotations
 
@@ -60,9 +60,11 @@ def test_rows_of_each_call(tmp_path: Path) -> None:
         recorder.call(rows)
         rows.clear()
     recorder.close()
-    found = list(iterate_rows(list_parts(tmp_path)))
-    shown = [(row["op"], row["cause"], row["life"], row["dirty"], row["call_id"], row["bytes_after"]) for row in found]
-    assert shown == [
+    recorded = list(iterate_rows(list_parts(tmp_path)))
+    numbers = [
+        (row["op"], row["cause"], row["life"], row["dirty"], row["call_id"], row["bytes_after"]) for row in recorded
+    ]
+    assert numbers == [
         ("CONFIG", None, None, None, 0, 0),
         ("CACHE_OPEN", None, None, None, 1, 0),
         ("PUT", None, 2, True, 1, 47),
@@ -81,26 +83,26 @@ def test_rows_of_each_call(tmp_path: Path) -> None:
         ("CACHE_CLOSE", None, None, None, 8, 0),
         ("END", None, None, None, 12, 0),
     ]
-    assert json.loads(found[-1]["value"]) == {"entries": 0, "bytes": 0, "slots": 0}
-    assert [row["key_hash"] for row in found if row["op"] == "MISS"] == [key_hash("m")]
+    assert json.loads(recorded[-1]["value"]) == {"entries": 0, "bytes": 0, "slots": 0}
+    assert [row["key_hash"] for row in recorded if row["op"] == "MISS"] == [key_hash("m")]
     assert not audit_folder(tmp_path, "local").violations
 
 
 @pytest.mark.parametrize("subject", ["reference", "fast"])
-def test_a_case_is_recorded_alike_on_both_caches(tmp_path: Path, subject: str) -> None:
+def test_both_caches_record_a_case_in_the_same_way(tmp_path: Path, subject: str) -> None:
     (tmp_path / "case.json").write_text(json.dumps(CASE), encoding="utf-8")
     case = read_case(tmp_path / "case.json", SYSTEMS)
-    found = resolve_subject(SubjectChoice(subject, system=STREAMS))
-    recording = record(found, case, tmp_path / "trace")
-    found.close()
+    resolved = resolve_subject(SubjectChoice(subject, system=STREAMS))
+    recording = record(resolved, case, tmp_path / "trace")
+    resolved.close()
     assert recording.failure is None
     rows = list(iterate_rows(list_parts(tmp_path / "trace")))
-    beside = resolve_subject(SubjectChoice("reference", system=STREAMS))
-    record(beside, case, tmp_path / "beside")
-    assert rows == list(iterate_rows(list_parts(tmp_path / "beside")))
+    reference = resolve_subject(SubjectChoice("reference", system=STREAMS))
+    record(reference, case, tmp_path / "reference")
+    assert rows == list(iterate_rows(list_parts(tmp_path / "reference")))
     assert sum(row["cause"] == "FAILED" for row in rows) == 4
-    for engine in ("local", "replay"):
-        result = audit_folder(tmp_path / "trace", engine)
+    for backend in ("local", "replay"):
+        result = audit_folder(tmp_path / "trace", backend)
         assert not result.violations
         assert result.exit_code == 0
 

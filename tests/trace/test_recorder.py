@@ -1,4 +1,4 @@
-"""The recorder numbers lives, passes, calls and slots as the contract says."""
+"""The recorder numbers lives, passes, calls and slots as the format says."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def test_a_call_a_pass_and_a_life(tmp_path: Path) -> None:
             ("evict", 20),
         ],
     )
-    shown = [
+    numbers = [
         (row["op"], row["life"], row["tail_no"], row["head_no"], row["ticket"], row["bytes_after"]) for row in rows
     ]
-    assert shown == [
+    assert numbers == [
         ("CONFIG", None, None, None, None, 0),
         ("CACHE_OPEN", None, None, None, None, 0),
         ("INSERT", 2, 0, None, None, 10),
@@ -60,8 +60,8 @@ def test_a_call_a_pass_and_a_life(tmp_path: Path) -> None:
     assert [row["pass_id"] for row in rows[6:14]] == [None, 7, 7, 7, 7, 7, 7, None]
     assert [row["call_id"] for row in rows[1:5]] == [1, 1, 3, 4]
     assert json.loads(str(rows[-1]["value"])) == {"entries": 1, "bytes": 30, "slots": 1}
-    for engine in ("local", "replay"):
-        assert not audit_folder(tmp_path / "trace", engine).violations
+    for backend in ("local", "replay"):
+        assert not audit_folder(tmp_path / "trace", backend).violations
 
 
 def test_dead_slots_at_the_end_have_no_life(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A repeated stretch is as honest as the stretch was, and what cannot be repeated is refused."""
+"""A repeated stretch breaks no rule, and a stretch that cannot be repeated is refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_repeated_trace_is_clean_to_every_engine(short: Path, tmp_path: Path) -> None:
+def test_a_repeated_trace_has_no_violation_on_any_backend(short: Path, tmp_path: Path) -> None:
     stretch = find_stretch(short)
     assert {"REQUEUE", "TOMBSTONE", "EVICT", "REMOVE"} <= set(stretch.events["op"].to_pylist())
     events = repeat(short, tmp_path / "long", 5_000, 2)
@@ -29,23 +29,25 @@ def test_a_repeated_trace_is_clean_to_every_engine(short: Path, tmp_path: Path) 
     assert events == sum(part.rows for part in parts) >= 5_000
     assert [part.broker for part in parts] == ["broker-0", "broker-1"]
     assert read_broker(parts[:1])["seq"].to_pylist() == list(range(parts[0].rows))
-    for engine in ("local", "replay"):
-        result = audit_folder(tmp_path / "long", engine)
-        assert set(result.rules.values()) == {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}, engine
+    for backend in ("local", "replay"):
+        result = audit_folder(tmp_path / "long", backend)
+        assert set(result.rules.values()) == {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}, backend
         assert result.rules["R-EVICT-8"] is result.rules["R-EXPIRE-1"] is Verdict.CONFORMS
         assert not result.differences
 
 
-@pytest.mark.parametrize(("names", "left"), [("_BY_SEQ", "life"), ("_BY_TIME", "stamp_ns"), ("_BY_SLOT", "ticket")])
-def test_what_is_not_numbered_on_is_seen(
-    short: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: str, left: str
+@pytest.mark.parametrize(("names", "omitted"), [("_BY_SEQ", "life"), ("_BY_TIME", "stamp_ns"), ("_BY_SLOT", "ticket")])
+def test_a_column_that_is_not_shifted_is_a_violation(
+    short: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: str, omitted: str
 ) -> None:
-    monkeypatch.setattr(repeats, names, tuple(name for name in getattr(repeats, names) if name != left))
+    monkeypatch.setattr(repeats, names, tuple(name for name in getattr(repeats, names) if name != omitted))
     repeat(short, tmp_path / "long", 2_000)
     assert Verdict.VIOLATES in audit_folder(tmp_path / "long", "local").rules.values()
 
 
-def test_what_cannot_be_repeated_is_refused(short: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trace_that_cannot_be_repeated_is_refused(
+    short: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     generate("tail-fanout", 20, 1, tmp_path / "shorter")
     with pytest.raises(UsageError, match="a pass after which nothing is cached"):
         repeat(tmp_path / "shorter", tmp_path / "out", 5_000)

@@ -1,4 +1,4 @@
-"""The recorder of `pulsar-segmented` tells what our caches do, faults and the ways of the branch included."""
+"""The recorder of `pulsar-segmented` records what our caches do, including faults and the variants of the branch."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CASE: dict[str, Any] = {
     ],
 }
 
-SEEN = {
+BROKEN_RULES = {
     "segmented-clears-the-full-one": "S-RING-4",
     "segmented-duplicate-overwrites": "S-INSERT-2",
     "segmented-duplicate-turns": "S-INSERT-2",
@@ -52,32 +52,32 @@ SEEN = {
     "segmented-too-long-is-taken": "S-INSERT-3",
     "segmented-usage-keeps-growing": "S-USAGE-1",
 }
-"""Planted faults of the fast cache, each with a rule that its trace breaks; those of lookups change answers alone."""
+"""Seeded faults of the fast cache, each with a rule that its trace breaks. Faults of lookups change answers only."""
 
-BRANCH = {
+BRANCH_VARIANTS = {
     "duplicate": ("overwritten", "S-INSERT-2"),
     "failed_offer": ("counted", "S-SEGMENT-4"),
     "cleared_offset": ("kept", "S-RING-1"),
     "cleared_index": ("kept", "S-RING-2"),
     "used": ("offsets", "S-USAGE-1"),
 }
-"""Ways of the branch, each with the rule of the norm that it breaks in the case."""
+"""The variants of the branch, each with the rule that it breaks in the case."""
 
 
-def recorded(folder: Path, case: dict[str, Any], subject: str) -> Path:
+def record_trace(folder: Path, case: dict[str, Any], subject: str) -> Path:
     (folder / f"{subject}.json").write_text(json.dumps(case), encoding="utf-8")
-    found = resolve_subject(SubjectChoice(subject, system=SEGMENTED))
-    assert record(found, read_case(folder / f"{subject}.json", SYSTEMS), folder / subject).failure is None
-    found.close()
+    resolved = resolve_subject(SubjectChoice(subject, system=SEGMENTED))
+    assert record(resolved, read_case(folder / f"{subject}.json", SYSTEMS), folder / subject).failure is None
+    resolved.close()
     return folder / subject
 
 
-def test_a_case_is_recorded_alike_on_both_caches(tmp_path: Path) -> None:
-    traces = [recorded(tmp_path, CASE, subject) for subject in ("reference", "fast")]
+def test_both_caches_record_a_case_in_the_same_way(tmp_path: Path) -> None:
+    traces = [record_trace(tmp_path, CASE, subject) for subject in ("reference", "fast")]
     rows, others = [list(iterate_rows(list_parts(trace))) for trace in traces]
     assert rows == others
-    shown = [(row["op"], row["life"], row["bound"], row["tail_no"], row["ticket"], row["call_id"]) for row in rows]
-    assert [row[:5] for row in shown if row[-1] == shown[17][-1]] == [
+    numbers = [(row["op"], row["life"], row["bound"], row["tail_no"], row["ticket"], row["call_id"]) for row in rows]
+    assert [row[:5] for row in numbers if row[-1] == numbers[17][-1]] == [
         ("PASS_BEGIN", None, 256, 3, 0),
         ("EVICT", 1, 0, None, 0),
         ("EVICT", 2, 128, None, 0),
@@ -86,31 +86,31 @@ def test_a_case_is_recorded_alike_on_both_caches(tmp_path: Path) -> None:
     ]
     assert [row["key_hash"] for row in rows if row["op"] == "HIT"] == [7, None, None]
     assert json.loads(rows[-1]["value"]) == {"entries": 3, "bytes": 750, "slots": 3}
-    for engine in ("local", "replay"):
-        result = audit_folder(traces[1], engine)
+    for backend in ("local", "replay"):
+        result = audit_folder(traces[1], backend)
         assert not result.violations
         assert result.exit_code == 0
 
 
-@pytest.mark.parametrize("variant", BRANCH)
-def test_the_ways_of_the_branch_break_the_norm(tmp_path: Path, variant: str) -> None:
-    value, rule = BRANCH[variant]
+@pytest.mark.parametrize("variant", BRANCH_VARIANTS)
+def test_the_variants_of_the_branch_break_rules(tmp_path: Path, variant: str) -> None:
+    value, rule = BRANCH_VARIANTS[variant]
     steps = [*CASE["steps"], *({"op": "insert", "cache": "c", "pos": [1, at], "size": 256} for at in range(4))]
     case = {**CASE, "variants": {variant: value}, "steps": steps}
-    trace = recorded(tmp_path, case, "reference")
-    for engine in ("local", "replay"):
-        assert rule in {violation.rule for violation in audit_folder(trace, engine).violations}
+    trace = record_trace(tmp_path, case, "reference")
+    for backend in ("local", "replay"):
+        assert rule in {violation.rule for violation in audit_folder(trace, backend).violations}
 
 
-@pytest.mark.parametrize("fault", SEEN)
-def test_a_fault_is_seen_in_its_trace(tmp_path: Path, fault: str) -> None:
+@pytest.mark.parametrize("fault", BROKEN_RULES)
+def test_a_fault_breaks_its_rule_in_a_trace(tmp_path: Path, fault: str) -> None:
     write_metadata(tmp_path, Metadata(system=SEGMENTED))
     SegmentedBroker(PartWriter(tmp_path, "broker"), "reference", "1", FAULTS[fault]).run(1_000, lambda count: None)
-    found = [
-        {(row.rule, row.seq) for row in audit_folder(tmp_path, engine).violations} for engine in ("local", "replay")
+    violations = [
+        {(row.rule, row.seq) for row in audit_folder(tmp_path, backend).violations} for backend in ("local", "replay")
     ]
-    assert found[0] == found[1]
-    assert SEEN[fault] in {rule for rule, _ in found[0]}
+    assert violations[0] == violations[1]
+    assert BROKEN_RULES[fault] in {rule for rule, _ in violations[0]}
 
 
 def test_the_same_seed_gives_the_same_trace(tmp_path: Path) -> None:

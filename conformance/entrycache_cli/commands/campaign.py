@@ -10,8 +10,7 @@ import click
 
 from entrycache_cli.commands.options import SecondsRange, exits_with_code, json_option
 from entrycache_cli.report.terminal import echo, make_console
-from entrycache_conformance.campaign.programs import PROGRAMS
-from entrycache_conformance.campaign.run import CampaignPlan, open_subject, run_campaign
+from entrycache_conformance.campaign.run import PROGRAMS, CampaignPlan, load_program, open_subject, run_campaign
 from entrycache_conformance.java.releases import find_release
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.systems import SYSTEMS
@@ -75,7 +74,7 @@ def command(
     if cases is None and cpu_seconds is None:
         cases = 100
     if theme in PROGRAMS:
-        program = PROGRAMS[theme]
+        program = load_program(theme)
         try:
             record = program.play(subjects, seed, cases or 100)
         except Interrupted as stopped:

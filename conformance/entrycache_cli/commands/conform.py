@@ -30,7 +30,6 @@ from entrycache_cli.definition import definition_for
 from entrycache_cli.report.content import add_metadata, broken_result, run_metadata
 from entrycache_cli.report.run_text import print_run, print_run_briefly
 from entrycache_cli.report.terminal import description_column, echo, make_console
-from entrycache_conformance.asked_rules import conform_to_rules
 from entrycache_conformance.finding_cases import load_finding_cases, select_finding_cases
 from entrycache_conformance.known import (
     EntryCheck,
@@ -44,7 +43,7 @@ from entrycache_conformance.known import (
 from entrycache_conformance.levels import PROFILES, find_rule_levels, levels_of_rules, list_levels, select_levels
 from entrycache_conformance.report import RunReport
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
-from entrycache_conformance.run import Notify, Options, conform, rule_order, seconds_since
+from entrycache_conformance.run import Notify, Options, conform, conform_to_rules, rule_order, seconds_since
 from entrycache_conformance.subjects.wrappers import ValidatedSubject, lift_waivers, pin_settings
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.declaration import Declaration

@@ -22,7 +22,7 @@ from entrycache_cli.report.run_text import failure_table
 from entrycache_cli.report.stand_alone import TEST_TEMPLATES, render_test
 from entrycache_cli.report.terminal import echo, make_console
 from entrycache_conformance.failure import build_history_table
-from entrycache_conformance.history_run import count_schedules
+from entrycache_conformance.histories import count_schedules
 from entrycache_conformance.java.program import render_java_test
 from entrycache_conformance.judge import Coverage, run_reference
 from entrycache_conformance.replay import ReplayResult, history_result_json, replay_case, replay_history

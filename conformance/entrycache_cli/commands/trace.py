@@ -67,9 +67,9 @@ def _with_settings(command: click.Command, use: Callable[[GivenSettings, dict[st
 
 def _generate_with_settings(settings: GivenSettings, kwargs: dict[str, Any]) -> None:
     """A trace recorded with given settings."""
-    from entrycache_trace.generators.generate import WORKLOADS  # noqa: PLC0415
+    from entrycache_trace.generators.generate import systems_with_settings  # noqa: PLC0415
 
-    systems = dict.fromkeys(workload.system for workload in WORKLOADS.values() if workload.takes_settings)
+    systems = systems_with_settings()
     if settings.system not in systems:
         raise UsageError(f"{settings.reader} is system {settings.system}; traces are generated of {', '.join(systems)}")
     kwargs["settings"] = settings.config

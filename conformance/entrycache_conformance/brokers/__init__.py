@@ -1,1 +1,1 @@
-"""A real broker on this machine, recorded while real clients drive it."""
+"""Real brokers on this machine, recorded while real clients drive them."""

@@ -1,4 +1,7 @@
-"""The jars of a recorded broker: the recorder's own, and the class path of a whole broker."""
+"""The jars of a recorded broker: the recorder's own, and the class path of a whole broker.
+
+Maven fetches a broker's jars the first time. Each must have its pinned checksum.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +18,21 @@ from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 
 class BrokerJars(NamedTuple):
-    """What starts a broker and its clients."""
+    """The jars that start a broker and its clients."""
 
     recorder: Path
     clients: Path
-    """Our program that drives it."""
+    """Our program that drives the broker."""
     broker: tuple[Path, ...]
 
     @property
     def classpath(self) -> str:
-        """Of broker and clients."""
+        """The class path of broker and clients."""
         return os.pathsep.join(str(jar) for jar in (self.clients, *self.broker))
 
 
 def build_recorder_jar() -> Path:
-    """The jar that a broker is started with, built if it is not there.
+    """Return the recorder's jar, and build it first if it is not there.
 
     Raises:
         MissingPrerequisite: what the build needs is not there.
@@ -41,12 +44,12 @@ def build_recorder_jar() -> Path:
 
 
 def broker_releases(family: str) -> tuple[str, ...]:
-    """The releases of which a whole broker can be had: folders that pin one."""
+    """Return the releases with a whole broker: those whose folder pins one."""
     return tuple(sorted(lock.parent.name for lock in (maven_project() / family / "broker").glob("*/jars.lock")))
 
 
 def build_broker_jars(family: str, release: str) -> BrokerJars:
-    """The jars of a release, which Maven brings the first time (up to 250 MB), each the pinned one.
+    """Return the pinned jars of a release. Maven fetches them the first time (up to 250 MB).
 
     Raises:
         UsageError: there is no such broker.
@@ -80,7 +83,7 @@ def _verify_jars(jars: tuple[Path, ...], folder: Path) -> None:
 
 
 def _moves_jars(module: str, artifact: str) -> Callable[[Path, Path], None]:
-    """The module's jar, and of a broker the class path and the checksums."""
+    """Return a function that keeps the module's jar and, for a broker, the class path and the checksums."""
 
     def keep(work: Path, result: Path) -> None:
         target = work / module / "target"

@@ -1,4 +1,8 @@
-"""A Kafka Streams application beside its KRaft broker, in one process, recorded."""
+"""A Kafka Streams application with its KRaft broker in one process, recorded.
+
+`run_application` formats the broker's folder and runs broker and application to their end, with the recorder as a Java
+agent.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +22,12 @@ APPLICATION_MAIN: Final = "entrycache.broker.Application"
 FORMAT_SECONDS: Final = 60.0
 
 CLUSTER_ID: Final = "4L6g3nShT-eMCtK--X86sw"
-"""Any identity will do: nobody else is in this cluster."""
+"""The identity of the cluster. Any will do, because nobody else is in it."""
 
 
 @dataclass(frozen=True)
 class Application:
-    """How much it is sent, and how small its record cache is."""
+    """The amount of data that is sent, and the size of the record cache."""
 
     messages: int = 20_000
     cache_bytes: int = 60_000
@@ -32,7 +36,7 @@ class Application:
 
 
 def server_properties(folder: Path, port: int, controller_port: int) -> str:
-    """The text of a server.properties: broker and controller on this machine's loopback."""
+    """Return the text of a server.properties, with broker and controller on this machine's loopback."""
     told = {
         "process.roles": "broker,controller",
         "node.id": 1,

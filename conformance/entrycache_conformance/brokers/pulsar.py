@@ -1,4 +1,9 @@
-"""What a recorded broker is set to, and what its clients do."""
+"""A standalone Pulsar broker in a folder of its own, and the clients that drive it.
+
+A `BrokerPlan` says how the broker's cache is set and what the clients do. `run_standalone` starts the broker, which
+ends with the block however the runner ends. `run_clients` runs our client program to its end. Everything listens on
+this machine's loopback.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +27,10 @@ from entrycache_protocol.messages import escape_unprintable, shorten
 
 @dataclass(frozen=True)
 class BrokerPlan:
-    """Settings of the broker's cache, and the work of the clients.
+    """The settings of the broker's cache, and the work of the clients.
 
-    Half of what is sent is read as it comes, by subscriptions that are there all the time, one of them Key_Shared; the
-    other half of the deliveries goes to subscriptions that connect late and catch up.
+    Half of the messages are read as they come, by subscriptions that are there all the time, one of them Key_Shared.
+    The other half of the deliveries goes to subscriptions that connect late and catch up.
     """
 
     what: str
@@ -37,18 +42,18 @@ class BrokerPlan:
     messages: int = 50_000
     message_bytes: int = 1_024
     per_second: int = 4_000
-    """0: as fast as they can."""
+    """The rate of messages; 0 means as fast as the clients can."""
     batches: bool = False
-    """A batch is one entry of the cache."""
+    """True if messages are sent in batches; a batch is one entry of the cache."""
     refused_percent: int = 0
-    """So many messages are acknowledged negatively once, and come again."""
+    """The share of messages that are acknowledged negatively once and come again."""
     unloads: bool = False
     deletes: bool = False
     patience_seconds: int = 90
 
     @property
     def seconds_most(self) -> int:
-        """How long the clients may take."""
+        """The time limit of the clients."""
         return self.patience_seconds + (self.messages // self.per_second if self.per_second else 60) + 60
 
 
@@ -86,11 +91,8 @@ BROKER_PLANS: Final = {
     ),
     "full-rate": BrokerPlan("as fast as clients can, a cache of 8 MiB", messages=100_000, per_second=0),
 }
-"""By name; the first one is what is taken where none is named."""
+"""The plans by name; the first one is the default."""
 
-
-# --- settings
-# The files that a standalone broker is started with: all of it on this machine's loopback, and small.
 
 FIXED_SETTINGS: Final = """clusterName=standalone
 bindAddress=127.0.0.1
@@ -126,11 +128,11 @@ LOGGING_CONFIG: Final = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 OPENED_PACKAGES: Final = ("java.lang", "java.nio", "jdk.internal.misc", "sun.net", "java.util.concurrent")
-"""Packages of the JDK that a broker reaches into."""
+"""The packages of the JDK that a broker reaches into."""
 
 
 def broker_conf(plan: BrokerPlan, service_port: int, web_port: int) -> str:
-    """The text of a broker.conf, in which the bookie's settings stand too."""
+    """Return the text of a broker.conf, which also holds the bookie's settings."""
     own = {
         "brokerServicePort": service_port,
         "webServicePort": web_port,
@@ -143,43 +145,40 @@ def broker_conf(plan: BrokerPlan, service_port: int, web_port: int) -> str:
 
 
 def jvm_options() -> list[str]:
-    """What a small broker's JVM is started with."""
+    """Return the JVM options of a small broker."""
     opened = [part for name in OPENED_PACKAGES for part in ("--add-opens", f"java.base/{name}=ALL-UNNAMED")]
     memory = ["-Xms256m", "-Xmx768m", "-XX:MaxDirectMemorySize=512m", "-XX:+UseSerialGC"]
     return [*memory, "-Dlog4j2.configurationFile=log4j2.xml", "-Dio.netty.leakDetectionLevel=disabled", *opened]
 
 
-# --- standalone
-# A standalone broker in a folder of its own, which ends with whoever started it.
-
 READY_SECONDS: Final = 120.0
-"""A quiet machine takes five."""
+"""The time limit of a start; a quiet machine takes five seconds."""
 
 STOP_SECONDS: Final = 90.0
 
 POLL_SECONDS: Final = 0.2
-"""Between two looks at a broker that is starting."""
+"""The pause between two looks at a starting broker."""
 
 
 class Addresses(NamedTuple):
-    """Where a broker listens, on the loopback."""
+    """The ports of a broker on the loopback."""
 
     service_port: int
     web_port: int
 
     @property
     def service(self) -> str:
-        """What clients are given."""
+        """The address for clients."""
         return f"pulsar://127.0.0.1:{self.service_port}"
 
     @property
     def web(self) -> str:
-        """Its admin interface."""
+        """The address of the admin interface."""
         return f"http://127.0.0.1:{self.web_port}"
 
 
 class Standalone(NamedTuple):
-    """A broker that runs."""
+    """A running broker."""
 
     process: subprocess.Popen[str]
     addresses: Addresses
@@ -198,7 +197,7 @@ class Standalone(NamedTuple):
             raise UsageError(f"the broker did not end within {STOP_SECONDS:g} s") from None
 
     def cpu_seconds(self) -> float:
-        """The CPU that it has used, user and system."""
+        """Return the CPU time that it has used, user and system."""
         import psutil  # noqa: PLC0415 -- only a measurement asks
 
         times = psutil.Process(self.process.pid).cpu_times()
@@ -209,7 +208,7 @@ class Standalone(NamedTuple):
 def run_standalone(
     java: str, jars: BrokerJars, plan: BrokerPlan, folder: Path, agent: str | None, say: Callable[[str], None]
 ) -> Iterator[Standalone]:
-    """A broker that is ready; it has ended after the block. `agent`: what `-javaagent:` names, if anything.
+    """Run a broker for the duration of the block. `agent` is the value of `-javaagent:`, if any.
 
     Raises:
         UsageError: it does not start.
@@ -233,7 +232,7 @@ def _broker_command(java: str, jars: BrokerJars, agent: str | None) -> list[str]
 
 
 def free_ports() -> tuple[int, int]:
-    """Two ports that nobody has at the moment."""
+    """Return two ports that nobody uses at the moment."""
     with socket.socket() as one, socket.socket() as other:
         for each in (one, other):
             each.bind(("127.0.0.1", 0))
@@ -263,7 +262,7 @@ def _is_ready(addresses: Addresses) -> bool:
 
 
 def last_words(folder: Path) -> str:
-    """What a broker said last of what went wrong, in one line."""
+    """Return the last error that a broker reported, in one line."""
     for name, mark in (("broker.log", "Caused by: "), ("broker.log", " ERROR "), ("broker.out", "rror")):
         with contextlib.suppress(OSError):
             told = [line for line in (folder / name).read_text("utf-8", "replace").splitlines() if mark in line]
@@ -272,14 +271,11 @@ def last_words(folder: Path) -> str:
     return "it said nothing"
 
 
-# --- driving
-# The clients of a recorded broker, in a JVM of their own.
-
 CLIENTS_MAIN: Final = "entrycache.broker.Drive"
 
 
 def client_arguments(plan: BrokerPlan, addresses: Addresses) -> list[str]:
-    """What the program is told."""
+    """Return the arguments of the client program."""
     told = {
         "service": addresses.service,
         "web": addresses.web,

@@ -1,1 +1,1 @@
-"""Campaigns: seeded bulk runs of several subjects beside the reference, and what of them is kept."""
+"""Campaigns: seeded bulk runs of several subjects next to the reference, and the records of them."""

@@ -1,4 +1,8 @@
-"""Behaviour diffs: what two subjects answer differently, found by generated cases and shortened."""
+"""Behaviour diffs: find by generated cases where two subjects answer differently, and shorten the cases.
+
+Cases are made with the variants of the first subject. `find_behaviour_differences` shortens each differing case and
+names the difference after the variant of the second subject that explains it. `to_markdown` writes the page.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +22,11 @@ from entrycache_protocol.errors import UsageError, keep_partial_result
 from entrycache_protocol.subject import Difference, RunResult, TestedSubject
 
 VARIANT_SEPARATOR: Final = " and "
-"""Between the variants that explain a difference together; each that was met alone too is shown alone."""
+"""The text between the variants that explain a difference together."""
 
 
 class BehaviourDifference(NamedTuple):
-    """One difference of behaviour: what it is called, its rules, its shortest case, both answers to its last step."""
+    """One difference of behaviour: its name, its rules, its shortest case, and both answers to the last step."""
 
     label: str
     rules: tuple[str, ...]
@@ -35,14 +39,14 @@ class BehaviourDifference(NamedTuple):
 def find_behaviour_differences(
     before: TestedSubject, after: TestedSubject, seed: int, cases: int, notify: Callable[[int, int], None]
 ) -> list[BehaviourDifference]:
-    """What `after` answers otherwise than `before`, each once, by the shortest case that was found.
+    """Find where `after` answers differently from `before`, each difference once, with the shortest case found.
 
-    Cases are made beside the reference with the variants of `before`. A difference is called after the one variant of
+    Cases are made next to the reference with the variants of `before`. A difference is named after the one variant of
     `after` that explains it, else after the operation that shows it.
 
     Raises:
         UsageError: they are about different systems.
-        Stopped: with those of the cases that were over.
+        Interrupted: with those of the cases that were over.
     """
     declaration = _common_declaration(before.declaration, after.declaration)
     menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
@@ -70,7 +74,7 @@ def find_behaviour_differences(
 
 
 def _reported(found: Mapping[str, BehaviourDifference]) -> list[BehaviourDifference]:
-    """Those that are told, in order."""
+    """Return the differences in order. A pair of variants is left out if each was found alone too."""
     several = [
         label
         for label in found
@@ -80,7 +84,7 @@ def _reported(found: Mapping[str, BehaviourDifference]) -> list[BehaviourDiffere
 
 
 def _common_declaration(one: Declaration, other: Declaration) -> Declaration:
-    """What both take, their limits lifted but for what could keep one of them from answering."""
+    """Return what both subjects take, without the limits that do not keep one of them from answering."""
     if one.system is not other.system:
         raise UsageError(f"the subjects are about different systems, {one.system.name} and {other.system.name}")
     return dataclasses.replace(
@@ -109,10 +113,10 @@ def _difference(before: TestedSubject, after: TestedSubject, case: Case, declara
 def _with_default_settings(
     before: TestedSubject, after: TestedSubject, case: Case, difference: Difference, declaration: Declaration
 ) -> tuple[Case, Difference]:
-    """The case with as many settings at their defaults as it takes."""
-    norm = declaration.base_config()
-    for field in dataclasses.fields(norm):
-        default = getattr(norm, field.name)
+    """Return the case with as many settings at their defaults as possible."""
+    defaults = declaration.base_config()
+    for field in dataclasses.fields(defaults):
+        default = getattr(defaults, field.name)
         if getattr(case.config, field.name) != default:
             plainer = dataclasses.replace(case, config=dataclasses.replace(case.config, **{field.name: default}))
             again = _difference(before, after, plainer, declaration)
@@ -124,10 +128,14 @@ def _with_default_settings(
 def _name_difference(
     before: TestedSubject, after: TestedSubject, case: Case, difference: Difference
 ) -> BehaviourDifference:
-    """The difference with a name: that of the variant which explains it, else of the operation."""
+    """Name the difference after the variant that explains it, else after the operation."""
     steps = run_reference(case, Coverage())
-    norm = judge(case, steps, after.play([case])[0], after.declaration)
-    rules = () if norm is None else tuple(rule.value for rule in explain_difference(after, case, steps, norm))
+    difference_from_reference = judge(case, steps, after.play([case])[0], after.declaration)
+    rules = (
+        ()
+        if difference_from_reference is None
+        else tuple(rule.value for rule in explain_difference(after, case, steps, difference_from_reference))
+    )
     label = f"{type(case.steps[difference.at]).name}: no variant explains it"
     variants = _changed_variants(before.declaration, after.declaration)
     for names in (*combinations(sorted(variants), 1), *combinations(sorted(variants), 2)):
@@ -148,7 +156,7 @@ def _name_difference(
 
 
 def _changed_variants(before: Declaration, after: Declaration) -> dict[str, Any]:
-    """The variants of `after` that `before` does not follow."""
+    """Return the variants of `after` that `before` does not follow."""
     one, other = before.base_config().variants, after.base_config().variants
     return {
         field.name: getattr(other, field.name)
@@ -158,7 +166,7 @@ def _changed_variants(before: Declaration, after: Declaration) -> dict[str, Any]
 
 
 def to_markdown(names: tuple[str, str], found: list[BehaviourDifference], command: str) -> str:
-    """The page of behaviour diffs."""
+    """Return the page of behaviour diffs."""
     lines = [
         "# Behaviour diffs",
         "",
@@ -185,11 +193,11 @@ def to_markdown(names: tuple[str, str], found: list[BehaviourDifference], comman
 
 
 def _config_text(case: Case) -> str:
-    norm = type(case.config)()
+    defaults = type(case.config)()
     changed = {
         field.name: getattr(case.config, field.name)
-        for field in dataclasses.fields(norm)
-        if field.name != "variants" and getattr(case.config, field.name) != getattr(norm, field.name)
+        for field in dataclasses.fields(defaults)
+        if field.name != "variants" and getattr(case.config, field.name) != getattr(defaults, field.name)
     }
     return ", ".join(f"`{name}` {getattr(value, 'value', value)}" for name, value in changed.items())
 

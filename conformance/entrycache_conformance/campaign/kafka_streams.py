@@ -1,8 +1,9 @@
-"""The campaign of promises: too many steps for a protocol, so it runs beside the released caches of Kafka Streams.
+"""The campaign of promises of Kafka Streams caches.
 
-A Java program plays random worlds of a grid (what listeners do, where, when they are called)
-and holds every step to what is promised: exact totals, nothing is lost, every read is the last write, every step ends.
-It keeps the last write of each key, and no model of the cache.
+It has too many steps for the protocol, so a Java program runs it inside the JVM of the released classes. The program
+plays random runs of a grid (what listeners do, where, and when they are called). It checks every step against what is
+promised: exact totals, nothing is lost, every read is the last write, every step ends. It keeps the last write of each
+key and no model of the cache.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.campaign.run import artifact_of
-from entrycache_conformance.java.program import Program, build_program
+from entrycache_conformance.campaign.run import Program, artifact_of
+from entrycache_conformance.java.program import Program as JavaProgram
+from entrycache_conformance.java.program import build_program
 from entrycache_conformance.java.releases import newest_release, releases
 from entrycache_protocol.errors import UsageError, keep_partial_result
 
@@ -22,7 +24,7 @@ MAIN: Final = "org.apache.kafka.streams.state.internals.StreamCampaign"
 """The program, in that module of the Maven project."""
 
 MAX_STEPS: Final = 3_000
-"""Steps of the longest world of a cell in which no promise was broken so far."""
+"""The steps of the longest run of a grid cell in which no promise was broken so far."""
 
 WRITING_OPS: Final = frozenset({"put", "put_clean", "put_null", "put_if_absent"})
 CHANGING_OPS: Final = WRITING_OPS | {"delete", "evict", "clear", "close", "resize", "mixed"}
@@ -32,7 +34,7 @@ MIXED: Final = frozenset({"mixed"})
 
 
 class KnownBreak(NamedTuple):
-    """Which promises are broken by what is known, and the findings that say how."""
+    """The promises that a known finding breaks, and where."""
 
     level: str
     promises: frozenset[str]
@@ -68,7 +70,7 @@ KNOWN_BREAKS: Final = (
 
 
 def explaining_findings(cell: dict[str, Any], promise: str) -> tuple[str, ...]:
-    """The findings that explain a broken promise in a cell; empty: none does, which is a difference."""
+    """Return the findings that explain a broken promise in a grid cell; empty if none does, which is a difference."""
     found = (
         known.findings
         for known in KNOWN_BREAKS
@@ -78,12 +80,14 @@ def explaining_findings(cell: dict[str, Any], promise: str) -> tuple[str, ...]:
 
 
 def run_promise_campaign(names: Sequence[str], seed: int, worlds: int, longest: int = MAX_STEPS) -> dict[str, Any]:
-    """The record: every cell of the grid on every subject. A broken promise that no finding explains is a difference.
+    """Run every cell of the grid on every subject and return the record.
+
+    A broken promise that no finding explains is a difference.
 
     Raises:
         UsageError: a subject is no released jar of Kafka Streams.
         MissingPrerequisite: Java or the jars are not there.
-        Stopped: with the record of the subjects that were over.
+        Interrupted: with the record of the subjects that were over.
     """
     records: list[dict[str, Any]] = []
     with keep_partial_result(lambda: {**_promise_record(records, seed, worlds, longest), "stopped": True}):
@@ -93,7 +97,7 @@ def run_promise_campaign(names: Sequence[str], seed: int, worlds: int, longest: 
 
 
 def _run_on_subject(name: str, seed: int, worlds: int, longest: int) -> dict[str, Any]:
-    """The record of one subject."""
+    """Return the record of one subject."""
     if name not in {release.subject for release in releases(FAMILY)}:
         raise UsageError(f"the promises of {name} are not played; give jars such as {newest_release(FAMILY).subject}")
     told = run_program(build_program(name, MODULE), seed, worlds, longest)
@@ -107,7 +111,7 @@ def _run_on_subject(name: str, seed: int, worlds: int, longest: int) -> dict[str
 
 
 def _promise_record(records: list[dict[str, Any]], seed: int, worlds: int, longest: int) -> dict[str, Any]:
-    """The record of these subjects."""
+    """Return the record of these subjects."""
     cells = [(record["name"], cell) for record in records for cell in record["cells"]]
     return {
         "schema": 1,
@@ -133,7 +137,7 @@ def _promise_record(records: list[dict[str, Any]], seed: int, worlds: int, longe
 
 
 def compact_record(record: dict[str, Any]) -> dict[str, Any]:
-    """The record as it is written: of each shortest world the number of its steps."""
+    """Return the record as it is written: only the number of steps of each shortest run."""
     kept: dict[str, Any] = json.loads(json.dumps(record))
     for subject in kept["subjects"]:
         for cell in subject["cells"]:
@@ -142,8 +146,8 @@ def compact_record(record: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def run_program(program: Program, seed: int, worlds: int, longest: int) -> dict[str, Any]:
-    """One run of the program."""
+def run_program(program: JavaProgram, seed: int, worlds: int, longest: int) -> dict[str, Any]:
+    """Run the program once."""
     done = program.run(MAIN, seed, worlds, longest, options=["-Xss16m"])
     done.check_returncode()
     told = json.loads(done.stdout)
@@ -151,3 +155,7 @@ def run_program(program: Program, seed: int, worlds: int, longest: int) -> dict[
         for promise, broken in cell["broken"].items():
             broken["findings"] = list(explaining_findings(cell, promise))
     return {"cpu_seconds": told["cpu_millis"] / 1000, "steps": told["steps"], "cells": told["cells"]}
+
+
+PROGRAM: Final = Program(run_promise_campaign, compact_record)
+"""The campaign as `load_program` returns it."""

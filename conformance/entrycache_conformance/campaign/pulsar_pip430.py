@@ -1,7 +1,8 @@
-"""The campaign of the containers of cursors: too many steps for a protocol, so it runs beside the released classes.
+"""The campaign of the containers of cursors.
 
-A Java program plays random operations and holds each rank and each slowest position to its
-definition (R-CURSOR-7, R-CURSOR-9), members and removals too (R-CURSOR-5, R-CURSOR-10).
+It has too many steps for the protocol, so a Java program runs it inside the JVM of the released classes. The program
+plays random operations. It checks each rank and each slowest position against its definition (R-CURSOR-7, R-CURSOR-9),
+and members and removals too (R-CURSOR-5, R-CURSOR-10).
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.campaign.run import artifact_of, open_subject
-from entrycache_conformance.java.program import Program, build_program
+from entrycache_conformance.campaign.run import Program, artifact_of, open_subject
+from entrycache_conformance.java.program import Program as JavaProgram
+from entrycache_conformance.java.program import build_program
 from entrycache_conformance.java.releases import demo_release
 from entrycache_conformance.systems.pulsar_pip430.limits import Limits
 from entrycache_protocol.errors import UsageError, keep_partial_result
@@ -30,7 +32,7 @@ RULES: Final = {
     "move": "R-CURSOR-3",
 }
 CHOICES: Final = 2_000
-"""Random choices of one case; a choice is a step, or several where cursors are settled before a look."""
+"""The random choices of one case. A choice is one step, or several if cursors must be settled before a query."""
 
 
 class ContainerSetting(NamedTuple):
@@ -52,17 +54,17 @@ CONTAINER_SETTINGS: Final = (
 
 
 def lifted_limits(crowd: ContainerSetting, limits: Limits) -> frozenset[str]:
-    """What a subject with these limits takes in that container."""
+    """Return what a subject with these limits takes in that container."""
     takes = {"nulls": limits.null_positions, "readd": limits.readd_members, "ties": limits.tail_ties}
     return frozenset(name for name, is_taken in takes.items() if is_taken)
 
 
 def run_container_campaign(names: Sequence[str], seed: int, cases: int) -> dict[str, Any]:
-    """The record: every crowd on every subject, within the limits that it declares.
+    """Run every setting on every subject, within the limits that it declares, and return the record.
 
     Raises:
         UsageError: a subject is no released jar.
-        Stopped: with the record of the subjects that were over.
+        Interrupted: with the record of the subjects that were over.
     """
     records: list[dict[str, Any]] = []
     with keep_partial_result(lambda: {**_container_record(records, seed, cases), "stopped": True}):
@@ -72,7 +74,7 @@ def run_container_campaign(names: Sequence[str], seed: int, cases: int) -> dict[
 
 
 def _run_on_subject(name: str, seed: int, cases: int) -> dict[str, Any]:
-    """The record of one subject."""
+    """Return the record of one subject."""
     if not name.startswith(f"{FAMILY}:"):
         example = demo_release(FAMILY).subject
         raise UsageError(f"the containers of {name} are not released classes; give jars such as {example}")
@@ -87,7 +89,7 @@ def _run_on_subject(name: str, seed: int, cases: int) -> dict[str, Any]:
 
 
 def _container_record(records: list[dict[str, Any]], seed: int, cases: int) -> dict[str, Any]:
-    """The record of these subjects."""
+    """Return the record of these subjects."""
     every = [run for record in records for run in record["runs"]]
     return {
         "schema": 1,
@@ -115,9 +117,9 @@ def _declared_limits(name: str) -> Limits:
 
 
 def run_program(
-    program: Program, crowd: ContainerSetting, seed: int, cases: int, limits: frozenset[str]
+    program: JavaProgram, crowd: ContainerSetting, seed: int, cases: int, limits: frozenset[str]
 ) -> dict[str, Any]:
-    """One run of the program; its limits are lifted where they are named."""
+    """Run the program once with the named limits lifted."""
     lifted_limits = ",".join(sorted(limits)) or "none"
     done = program.run(MAIN, crowd.container, seed, cases, CHOICES, crowd.cursors, crowd.positions, lifted_limits)
     done.check_returncode()
@@ -133,3 +135,7 @@ def run_program(
         "differences": told["differences"],
         "first": told["first"],
     }
+
+
+PROGRAM: Final = Program(run_container_campaign)
+"""The campaign as `load_program` returns it."""

@@ -1,4 +1,11 @@
-"""The subjects of a campaign: which ones, of which artifact, and what all of them take."""
+"""Campaigns: long seeded runs of several subjects next to the reference.
+
+Each case is made once and sent to every subject. Several runs are on their way while the next ones are made, and the
+answers are compared as they come. A differing case is confirmed on a fresh subject, shortened, and written down. The
+result is a `Campaign` with its JSON record.
+
+Some workload profiles are played by a program in the JVM instead (`PROGRAMS`).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -30,11 +38,11 @@ from entrycache_protocol.wire import encode_request
 from entrycache_reference.rules import Rule
 
 SILENCE_SECONDS: Final = 120
-"""A child that says nothing for so long is ended, and the campaign with it."""
+"""The time after which a silent child is ended, and the campaign with it."""
 
 
 def open_subject(name: str, system: str | None = None) -> Child | InProcessSubject:
-    """The subject of that name, one of ours or a released jar; `system`: which one of ours is to play.
+    """Open the subject of that name, one of ours or a released jar. `system` says which of ours is meant.
 
     Raises:
         UsageError: there is no such subject.
@@ -50,7 +58,7 @@ def open_subject(name: str, system: str | None = None) -> Child | InProcessSubje
 
 
 def artifact_of(name: str) -> dict[str, str]:
-    """What a subject was played from, with its checksum: its jar, or our package."""
+    """Return what a subject was played from, with its checksum: its jar, or our package."""
     if is_released(name):
         jar = jar_under_test(name)
         return {"jar": jar.name, "sha256": hashlib.sha256(jar.read_bytes()).hexdigest()}
@@ -58,7 +66,7 @@ def artifact_of(name: str) -> dict[str, str]:
 
 
 def common_declaration(subjects: Sequence[Child | InProcessSubject]) -> Declaration:
-    """What all of them take: their common operations and settings, under the narrowest of their limits.
+    """Return what all subjects take: their common operations and settings, under the narrowest of their limits.
 
     Raises:
         UsageError: two of them follow different variants, or not all of them carry payload.
@@ -80,19 +88,15 @@ def common_declaration(subjects: Sequence[Child | InProcessSubject]) -> Declarat
 
 
 def sources_digest(folder: str) -> str:
-    """One checksum of all Python sources in a folder."""
+    """Return one checksum of all Python sources in a folder."""
     content = hashlib.sha256()
     for path in sorted(Path(folder).rglob("*.py")):
         content.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
     return content.hexdigest()
 
 
-# --- played
-# Whole runs on the subjects of a campaign: they are sent ahead, and answers are compared as they come.
-
-
 class Run(NamedTuple):
-    """One run on its way: the case, its request as text, and what the reference says, typed and as JSON."""
+    """One run on its way: the case, its request as text, and the reference's answers, typed and as JSON."""
 
     case: Case
     line: str
@@ -107,7 +111,7 @@ def send_run(subject: Child | InProcessSubject, run: Run) -> None:
 
 
 def has_same_answers(subject: Child | InProcessSubject, run: Run) -> bool:
-    """Whether the subject's answer to the oldest run that was sent is the reference's: typed, or as JSON.
+    """Return whether the subject answers the oldest sent run as the reference does, typed or as JSON.
 
     Raises:
         BrokenSubject: a child ended, was silent, or answered no JSON.
@@ -120,7 +124,7 @@ def has_same_answers(subject: Child | InProcessSubject, run: Run) -> bool:
 
 
 def are_same_outcomes(expected: list[Any], got: Any) -> bool:
-    """Whether outcomes are the same but for the messages of errors and a payload of nothing, which are not compared."""
+    """Return whether outcomes are the same, apart from error messages and the payload of nothing."""
     if type(got) is not list or len(got) != len(expected):
         return False
     return all(one == other or _is_same_outcome(one, other) for one, other in zip(expected, got, strict=True))
@@ -143,11 +147,8 @@ def _without_messages(value: Any) -> Any:
     return [_without_messages(each) for each in value] if type(value) is list else value
 
 
-# --- make
-# Making the runs of a campaign: cases of the generator, most of them without looking at the laws.
-
 MAX_CACHED_OUTCOMES: Final = 200_000
-"""So many outcomes are kept with their JSON; most outcomes are small and come again."""
+"""The number of outcomes that are kept with their JSON; most outcomes are small and recur."""
 
 _OUTCOME_JSON: dict[Any, dict[str, Any]] = {}
 
@@ -160,10 +161,7 @@ def make_run(
     steps: int,
     coverage: Coverage | None,
 ) -> Run:
-    """A run of that many steps; with `coverage` every law is looked at after every step.
-
-    `theme` is one of the system's.
-    """
+    """Make a run of that many steps. With `coverage` every law is checked after every step."""
     made = make_case(seeded_draw(random.Random(seed)), declaration, menu, coverage, steps, theme)
     outcomes = tuple(done.outcome for done in made.steps)
     shown = [_outcome_json(declaration.system, outcome) for outcome in outcomes]
@@ -182,17 +180,14 @@ def _outcome_json(system: AnySystem, outcome: Any) -> dict[str, Any]:
     return known
 
 
-# --- difference
-# A difference that a campaign met: confirmed on a fresh subject, shortened, and written down as a case.
-
 DIFFERENCE_TRIES = 2_000
-"""How often a case is played while it is shortened."""
+"""The number of times that a case is played while it is shortened."""
 
 
 class CampaignDifference(NamedTuple):
-    """One difference: in which case of the campaign, and the shortened case with both answers.
+    """One difference: the number of its case in the campaign, and the shortened case with both answers.
 
-    `file`: that of the case; empty where it could not be written, and `unwritten` says why.
+    `file` is the case file. It is empty if the file could not be written, and `unwritten` says why.
     """
 
     subject: str
@@ -203,7 +198,7 @@ class CampaignDifference(NamedTuple):
     unwritten: str
 
     def to_json(self) -> dict[str, Any]:
-        """The line of the campaign's record."""
+        """Return the object in the campaign's record."""
         got = self.difference.got
         return {
             "subject": self.subject,
@@ -217,7 +212,7 @@ class CampaignDifference(NamedTuple):
 
 
 def confirm_difference(name: str, case: Case, folder: Path) -> CampaignDifference | None:
-    """The difference of a subject from the reference on this case; None if a fresh process shows none."""
+    """Return the difference of a subject from the reference on this case; None if a fresh process shows none."""
     subject = resolve_subject(SubjectChoice(name))
     try:
         found = _shortest_case(subject, case)
@@ -232,7 +227,7 @@ def confirm_difference(name: str, case: Case, folder: Path) -> CampaignDifferenc
 
 
 def _shortest_case(subject: TestedSubject, case: Case) -> tuple[Case, Difference] | None:
-    """The shortest case found that still differs, and its difference; None if it differs in nothing."""
+    """Return the shortest case found that still differs, and its difference; None if the case does not differ."""
 
     def differs(shorter: Case) -> Difference | None:
         return judge(shorter, run_reference(shorter, Coverage()), subject.play([shorter])[0], subject.declaration)
@@ -241,20 +236,38 @@ def _shortest_case(subject: TestedSubject, case: Case) -> tuple[Case, Difference
     return None if difference is None else shrink_case(case, difference, differs, DIFFERENCE_TRIES, forwards=True)
 
 
-# --- run
-# Running a campaign: runs go out to every subject at once, answers are compared, what differs is shrunk.
-
 RUNS_AHEAD: Final = 6
-"""Runs that are on their way while the next ones are made."""
+"""The number of runs that are on their way while the next ones are made."""
 
 CHECKED_ONE_IN: Final = 50
-"""Of so many cases, one is made with every law looked at."""
+"""The number of cases of which one is made with every law checked."""
+
+
+class Program(NamedTuple):
+    """A workload profile that a program in the JVM plays by itself.
+
+    `play` takes subjects, a seed and a number of cases, and returns the record. `kept` returns the part of it that is
+    written.
+    """
+
+    play: Callable[[Sequence[str], int, int], dict[str, Any]]
+    kept: Callable[[dict[str, Any]], dict[str, Any]] = lambda record: record
+
+
+PROGRAMS: Final = {"containers": "pulsar_pip430", "promises": "kafka_streams"}
+"""The module of each program: the containers of cursors, and the promises that each step of a thread cache keeps."""
+
+
+def load_program(profile: str) -> Program:
+    """Import the program of a workload profile."""
+    program: Program = import_module(f"entrycache_conformance.campaign.{PROGRAMS[profile]}").PROGRAM
+    return program
 
 
 class CampaignPlan(NamedTuple):
-    """What a campaign was asked for.
+    """The request for a campaign.
 
-    `theme` names one of the system's; `cases` None: as many as fit into `cpu_seconds`.
+    `theme` names a workload profile of the system. Without `cases` there are as many as fit into `cpu_seconds`.
     """
 
     theme: str
@@ -267,13 +280,13 @@ class CampaignPlan(NamedTuple):
 
 
 class Campaign(NamedTuple):
-    """What came out."""
+    """The result of a campaign."""
 
     json: dict[str, Any]
     kept: list[CampaignDifference]
 
     def stopped(self) -> Campaign:
-        """The same, and that it was stopped before it was over."""
+        """Return the campaign marked as stopped before its end."""
         return self._replace(json={**self.json, "stopped": True})
 
 
@@ -284,7 +297,7 @@ def run_campaign(
 
     Raises:
         UsageError: the subjects are not alike, or their system has no such theme.
-        Stopped: with the cases that every subject has answered.
+        Interrupted: with the cases that every subject has answered.
     """
     declaration = common_declaration(subjects)
     theme = _require_theme(declaration, plan)
@@ -321,7 +334,7 @@ def run_campaign(
 
 
 class _SentCase(NamedTuple):
-    """A case on its way: its number, its run, and the laws that were met in it where they were looked at."""
+    """A case on its way: its number, its run, and the coverage of its laws if they were checked."""
 
     number: int
     run: Run
@@ -330,9 +343,9 @@ class _SentCase(NamedTuple):
 
 @dataclass(slots=True)
 class _CampaignCounts:
-    """What was done so far: cases that were made; those that every subject has answered, with what was found in them.
+    """The counts so far: cases that were made, and cases that every subject has answered, with their differences.
 
-    `judged`: steps by subject; `coverage`: of the cases that were made with every law looked at.
+    `judged` counts steps by subject. `coverage` is that of the cases whose laws were checked.
     """
 
     judged: dict[str, int]
@@ -356,8 +369,8 @@ def _compare_answers(
     steps = len(made.run.case.steps)
     for subject in subjects:
         if not has_same_answers(subject, made.run):
-            found = confirm_difference(subject.name, made.run.case, plan.failures)
-            tally.kept += [] if found is None else [found._replace(number=made.number)]
+            difference = confirm_difference(subject.name, made.run.case, plan.failures)
+            tally.kept += [] if difference is None else [difference._replace(number=made.number)]
         tally.judged[subject.name] += steps
     tally.compared += 1
     if made.laws is not None:
@@ -372,7 +385,7 @@ def _campaign_record(
     tally: _CampaignCounts,
     seconds: float,
 ) -> dict[str, Any]:
-    """The record of a campaign."""
+    """Return the record of a campaign."""
     fired = tally.coverage.fired
     return {
         "schema": 1,
@@ -398,7 +411,7 @@ def _campaign_record(
 
 def _subject_record(subject: Child | InProcessSubject, steps: int) -> dict[str, Any]:
     declaration = subject.declaration
-    norm = type(declaration.limits)()
+    defaults = type(declaration.limits)()
     return {
         "name": subject.name,
         "artifact": artifact_of(subject.name),
@@ -406,8 +419,8 @@ def _subject_record(subject: Child | InProcessSubject, steps: int) -> dict[str, 
         "variants": variants_to_json(declaration.base_config()),
         "limits": {
             name: getattr(declaration.limits, name)
-            for name in norm.__dataclass_fields__
-            if getattr(declaration.limits, name) != getattr(norm, name)
+            for name in defaults.__dataclass_fields__
+            if getattr(declaration.limits, name) != getattr(defaults, name)
         },
         "findings": dict(sorted(declaration.findings.items())),
     }

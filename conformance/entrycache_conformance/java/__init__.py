@@ -1,1 +1,1 @@
-"""Java from Python: finding a JDK, building our Maven modules, the class paths of releases, compiling and running."""
+"""Java from Python: find a JDK, build our Maven modules, assemble the class paths of releases, compile and run."""

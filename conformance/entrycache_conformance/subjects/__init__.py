@@ -1,1 +1,1 @@
-"""Implementations under test: the reference, our own caches, released jars, and any command."""
+"""Implementations under test behind one interface: child processes, Python classes, and wrappers of both."""

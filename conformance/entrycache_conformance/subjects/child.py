@@ -1,4 +1,13 @@
-"""What the processes of a subject have played: a failure may need what an earlier run has left behind."""
+"""A subject behind a command: a child process that speaks the protocol.
+
+`Child` starts the process, reads its declaration, sends runs ahead in batches, and reads the answers in order. It holds
+the only time-outs of the suite. A run that fails is tried once more on a fresh process, and a process that breaks the
+protocol ends. `PlayedRuns` remembers the runs of each process, because a failure may need what an earlier run left
+behind.
+
+The functions at the end take any subject, look through its wrappers for the process, and restart it: `play_fresh` plays
+runs on a process that has played nothing else, and a `FreshSubject` does so for each case.
+"""
 
 from __future__ import annotations
 
@@ -18,52 +27,49 @@ from entrycache_protocol.messages import escape_unprintable, shorten
 from entrycache_protocol.subject import Answer, FailedRun, FailureKind, HistoryAnswer, TestedSubject
 from entrycache_protocol.wire import START, encode_request, parse_line, read_answer
 
-RUNS_KEPT: Final = 4_000
-"""So many runs are remembered, the last ones."""
+MAX_RUNS: Final = 4_000
+"""The number of runs that are remembered."""
 
 
 class PlayedRuns:
-    """The last runs, in the order in which they were played, each with the number of its process."""
+    """The last runs in the order in which they were played, each with the number of its process."""
 
     def __init__(self) -> None:
-        self._life = 0
-        self._runs: deque[tuple[int, Case]] = deque(maxlen=RUNS_KEPT)
+        self._process_number = 0
+        self._runs: deque[tuple[int, Case]] = deque(maxlen=MAX_RUNS)
 
     def begin(self) -> None:
-        """Another process plays from here on."""
-        self._life += 1
+        """Note that another process plays from here on."""
+        self._process_number += 1
 
-    def played(self, case: Case) -> None:
-        """A run was handed to the process."""
-        self._runs.append((self._life, case))
+    def add(self, case: Case) -> None:
+        """Note that a run was sent to the process."""
+        self._runs.append((self._process_number, case))
 
     def before(self, case: Case) -> tuple[Case, ...]:
-        """The runs that the process of this very run had played before; none where it is not remembered."""
+        """Return the runs that the process of this very run had played before it; none if the run is forgotten."""
         runs = list(self._runs)
         at = next((index for index in reversed(range(len(runs))) if runs[index][1] is case), 0)
-        return tuple(run for life, run in runs[:at] if life == runs[at][0])
+        return tuple(run for number, run in runs[:at] if number == runs[at][0])
 
-
-# --- child
-# A subject as a child process that speaks the protocol: time-outs, retries, and what is broken.
 
 STEPS_AHEAD: Final = 20_000
-"""About how many steps are sent before the first answer is read."""
+"""The approximate number of steps that are sent before the first answer is read."""
 
 SECONDS_PER_STEP: Final = 0.001
 
 MISSING_PREREQUISITE: Final = 4
-"""The exit code by which a driver of ours says that it lacks something."""
+"""The exit code of a driver of ours that lacks something."""
 
 
 Request = TypeVar("Request", Case, History)
 
 
 class Child:
-    """A subject behind a command. The only wall clock of the suite is here.
+    """A subject behind a command.
 
-    `prerequisites`: the command is a driver of ours, which exits with 4 where it lacks something. `heard` is told what
-    is written to stderr.
+    With `prerequisites` the command is a driver of ours, which exits with 4 if it lacks something. `on_stderr` receives
+    what the process writes to stderr.
     """
 
     def __init__(
@@ -73,16 +79,16 @@ class Child:
         timeout_seconds: float = 10.0,
         name: str | None = None,
         prerequisites: bool = False,
-        heard: StderrListener | None = None,
+        on_stderr: StderrListener | None = None,
     ) -> None:
         self._argv = tuple(argv)
-        self._heard = heard
+        self._on_stderr = on_stderr
         self._timeout_seconds = timeout_seconds
         self._run_seconds = timeout_seconds
         self._patient = True
         self._prerequisites = prerequisites
         self._process: ChildProcess | None = None
-        self.lives = PlayedRuns()
+        self.runs = PlayedRuns()
         self._identity = 0
         self._wanted = system
         self.start_answer: dict[str, Any] = {}
@@ -97,17 +103,17 @@ class Child:
 
     @property
     def name(self) -> str:
-        """How reports call it."""
+        """The name in reports."""
         return self._name
 
     @property
     def declaration(self) -> Declaration:
-        """What the subject offers."""
+        """The declaration of the subject."""
         return self._declaration
 
     @contextlib.contextmanager
     def limit_time(self, seconds: float) -> Iterator[None]:
-        """Meanwhile a run has at most that long, and one that fails is not tried again."""
+        """Give each run inside the block at most `seconds`, and try no failed run again."""
         before = self._run_seconds, self._patient
         self._run_seconds, self._patient = min(seconds, self._run_seconds), False
         try:
@@ -116,8 +122,8 @@ class Child:
             self._run_seconds, self._patient = before
 
     def _start(self) -> Declaration:
-        self._process = ChildProcess(self._argv, self._heard)
-        self.lives.begin()
+        self._process = ChildProcess(self._argv, self._on_stderr)
+        self.runs.begin()
         self._process.send(START)
         try:
             line = self._process.receive(self._timeout_seconds)
@@ -137,10 +143,10 @@ class Child:
             raise broken from None
 
     def _start_again(self) -> None:
-        """Start it once more.
+        """Start the process once more.
 
         Raises:
-            NotAgain: it does not start; a licence, a port or a file may be for one process only.
+            RestartError: it does not start; a licence, a port or a file may be for one process only.
         """
         try:
             declared = self._start()
@@ -151,19 +157,19 @@ class Child:
             raise BrokenSubject("the subject was started again, and declares something else than at first")
 
     def _broken(self, error: Exception) -> BrokenSubject:
-        """The error as one line, with the last line of stderr."""
+        """Return the error as one line, with the last words of stderr."""
         what = (
             "the subject answered JSON that is nested too deeply" if isinstance(error, RecursionError) else str(error)
         )
         return BrokenSubject(shorten(escape_unprintable(what), 500) + self._last_words())
 
     def _last_words(self) -> str:
-        """The telling part of stderr in one line."""
+        """Return the cause that stderr names, in one line."""
         words = self._process.last_words() if self._process is not None else ()
         return f"; its stderr says: {shorten(' / '.join(words), 300)}" if words else ""
 
     def restart(self) -> None:
-        """Let the next run find a process that has played nothing."""
+        """End the process, so that the next run starts a fresh one."""
         self._drop()
 
     def _drop(self) -> None:
@@ -172,7 +178,7 @@ class Child:
             self._process = None
 
     def play(self, cases: Sequence[Case]) -> list[Answer]:
-        """The answers, one a case, in order; runs are sent ahead in batches of some thousand steps.
+        """Return the answers, one per case, in order. Runs are sent ahead in batches of some thousand steps.
 
         Raises:
             BrokenSubject: garbage, a wrong count or order, or a failure that does not repeat.
@@ -187,7 +193,7 @@ class Child:
         return answers
 
     def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
-        """The answers, one a history, in order; after one that fails the process is a fresh one.
+        """Return the answers, one per history, in order. After a failed history the process is a fresh one.
 
         Raises:
             BrokenSubject: garbage, or a wrong count or order.
@@ -211,7 +217,7 @@ class Child:
         return cases
 
     def _exchange(self, batch: Sequence[Case | History]) -> tuple[list[Any], FailedRun | None]:
-        """Play a batch up to its first run that fails or breaks; what the process would still answer dies with it."""
+        """Play a batch up to its first run that fails. The process ends there, with its unread answers."""
         if self._process is None:
             self._start_again()
         process = self._process
@@ -223,7 +229,7 @@ class Child:
             for index, case in enumerate(batch):
                 process.send(encode_request(case, first + index, self._declaration))
                 if isinstance(case, Case):
-                    self.lives.played(case)
+                    self.runs.add(case)
             for index, case in enumerate(batch):
                 line = process.receive(self._run_seconds + SECONDS_PER_STEP * len(case.steps))
                 if isinstance(line, FailureKind):
@@ -245,7 +251,7 @@ class Child:
         return answers, None
 
     def _again(self, case: Case, failure: FailedRun) -> Answer:
-        """A run that failed is tried once more, alone, on a fresh process."""
+        """Try a failed run once more, alone, on a fresh process."""
         self._drop()
         _, second = self._exchange([case])
         if second is None:
@@ -264,7 +270,7 @@ class Child:
         return second
 
     def send(self, line: str) -> None:
-        """Send a request ahead; `receive` reads the answers in this order. Nothing is tried again."""
+        """Send a request ahead. `receive` reads the answers in this order, and nothing is tried again."""
         if self._process is None:
             self._start_again()
         assert self._process is not None
@@ -272,7 +278,7 @@ class Child:
         self._process.push()
 
     def receive(self) -> dict[str, Any]:
-        """The answer to the oldest request that was sent ahead, as it is.
+        """Return the unchecked answer to the oldest request that was sent ahead.
 
         Raises:
             BrokenSubject: there is none within the time-out, or it is no JSON object.
@@ -296,19 +302,15 @@ class Child:
             self._process = None
 
 
-# --- fresh
-# A subject as it is when nothing was played on it before.
-
-
 def find_child(subject: TestedSubject) -> Child | None:
-    """The process behind a subject, if it is one."""
+    """Return the child process behind a subject, if there is one."""
     while isinstance(subject, ValidatedSubject | NarrowedSubject):
         subject = subject.subject
     return subject if isinstance(subject, Child) else None
 
 
 def restart(subject: TestedSubject) -> bool:
-    """Let the next run find a process that has played nothing; whether the subject is a process."""
+    """Make the next run start a fresh process. Return whether the subject has one."""
     child = find_child(subject)
     if child is None:
         return False
@@ -316,24 +318,36 @@ def restart(subject: TestedSubject) -> bool:
     return True
 
 
+def earlier_runs(subject: TestedSubject, case: Case) -> tuple[Case, ...]:
+    """Return the runs that the process of this very run had played before it; none for a subject without a process."""
+    child = find_child(subject)
+    return () if child is None else child.runs.before(case)
+
+
+def limit_time(subject: TestedSubject, seconds: float) -> contextlib.AbstractContextManager[None]:
+    """Let a run inside the block take at most `seconds`, and try none again."""
+    child = find_child(subject)
+    return contextlib.nullcontext() if child is None else child.limit_time(seconds)
+
+
 def play_fresh(subject: TestedSubject, runs: Sequence[Case]) -> list[Answer]:
-    """The answers to these runs of a process that has played nothing else.
+    """Return the answers of a fresh process to these runs.
 
     Raises:
         BrokenSubject: the subject does not speak the protocol.
     """
-    if isinstance(subject, FreshSubject):  # which would begin a process for each of them
+    if isinstance(subject, FreshSubject):  # it would start a process for each run
         return play_fresh(subject.subject, runs)
     restart(subject)
     return subject.play(runs)
 
 
 class FreshSubject(NarrowedSubject):
-    """The same subject, each case on a process of its own."""
+    """A subject that plays each case on a process of its own."""
 
     def __init__(self, subject: TestedSubject) -> None:
         super().__init__(subject, subject.declaration)
 
     def play(self, cases: Sequence[Case]) -> list[Answer]:
-        """The answers, one a case, in order."""
+        """Return the answers, one per case, in order."""
         return [play_fresh(self.subject, [*case.earlier, case])[-1] for case in cases]

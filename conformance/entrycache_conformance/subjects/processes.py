@@ -1,4 +1,12 @@
-"""Whoever starts a process group is watched: when it is gone, however it went, so is the group."""
+"""Child processes: start them, talk to them, watch them, and end them with everything that they started.
+
+`ChildProcess` moves bytes over the three pipes of a child. `StderrTail` keeps the end of its stderr for the report of a
+failure, and `SubjectLog` writes all of it to a file.
+
+No process may outlive its runner. Each starts a session of its own and inherits a mark in its environment. A `Watchdog`
+shell waits at a pipe of the runner and kills the session when the runner dies, however it dies. `run_program` and
+`start_program` give other programs, such as Maven, the same protection.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +34,16 @@ from entrycache_protocol.subject import FailureKind
 from entrycache_protocol.wire import quote_line
 
 MARK: Final = "ENTRYCACHE_STARTED"
-"""The variable whose value all inherit that a program starts, and what these start: so they are found wherever they
-have gone, but for who clears its environment."""
+"""The environment variable that marks a program and everything it starts. It finds them wherever they have gone, unless
+they clear their environment.
+"""
 
 WATCHDOG_SCRIPT: Final = """read -r _ || { kill -9 "-$1"; pkill -9 -s "$1"
   for of in /proc/[0-9]*; do grep -qsF "$2" "$of/environ" && kill -9 "${of#/proc/}"; done; }"""
-"""A line says that all is over; the end of the pipe without one, that the runner has died. Whoever began a group of
-its own is found by the session, where there is a pkill, and by the mark, where there is a /proc."""
+"""The program of the watchdog. A line on its stdin says that all is over; the end of the pipe without a line says that
+the runner has died. A process that left the session is found by its session with pkill, and by its mark where there is
+a /proc.
+"""
 
 
 _TOKEN: Final = secrets.token_hex(16)
@@ -40,17 +51,17 @@ _mark_numbers = itertools.count(1)
 
 
 def _own_prefix() -> str:
-    """What the marks of this process begin with; those of one that was forked from it begin otherwise."""
+    """Return the prefix of the marks of this process; a forked process has another one."""
     return f"{_TOKEN}.{os.getpid()}."
 
 
 def marked_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
-    """An environment with a mark of its own; of the one that is given, else of this process."""
+    """Return an environment with a mark of its own, based on `env` or on this process."""
     return {**(os.environ if env is None else env), MARK: f"{_own_prefix()}{next(_mark_numbers)}."}
 
 
 class Watchdog:
-    """A shell that waits at the other end of a pipe; it knows nothing but the number of the group, and its mark."""
+    """A shell that waits at the other end of a pipe. It knows only the number of the group and its mark."""
 
     def __init__(self, group: int, mark: str) -> None:
         self._shell = subprocess.Popen(
@@ -62,7 +73,7 @@ class Watchdog:
         )
 
     def over(self) -> None:
-        """The group has been ended; nobody has to watch it any more."""
+        """Dismiss the watchdog: the group has ended."""
         with contextlib.suppress(OSError, ValueError, subprocess.TimeoutExpired):
             self._shell.communicate(b"over\n", timeout=5)
 
@@ -86,18 +97,18 @@ def end_session(leader: int, mark: str) -> None:
 
 
 def find_marked_processes(mark: str | None = None) -> set[psutil.Process]:
-    """All whose mark begins so; None: all that this process has started, and what these have."""
-    found = set()
+    """Return all processes whose mark begins with `mark`; None: all that this process and its children have started."""
+    processes = set()
     mark = mark or _own_prefix()
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             if process.environ().get(MARK, "").startswith(mark):
-                found.add(process)
-    return found
+                processes.add(process)
+    return processes
 
 
 def _may_have_children(of: int) -> bool:
-    """Looking through all processes of a machine takes long, and most have none; some systems do not say."""
+    """Return whether a process may have children. Looking through all processes takes long, and most have none."""
     try:
         return any(task.joinpath("children").read_bytes() for task in Path(f"/proc/{of}/task").iterdir())
     except OSError:
@@ -105,7 +116,7 @@ def _may_have_children(of: int) -> bool:
 
 
 def halt_descendants(of: psutil.Process) -> set[psutil.Process]:
-    """Halt all that a process has started, and what those have: none starts another while it is not looked at."""
+    """Halt everything that a process has started, so that nothing can start another process meanwhile."""
     halted: set[psutil.Process] = set()
     while begun := set(of.children(recursive=True)) - halted:
         for process in begun:
@@ -130,7 +141,7 @@ def start_program(
     out: int | IO[str] = subprocess.PIPE,
     err: int | IO[str] = subprocess.PIPE,
 ) -> Iterator[subprocess.Popen[str]]:
-    """A program that runs without input; it and all of its group have ended after the block, however this process ends.
+    """Start a program that has no input. It and all of its group end with the block, however this process ends.
 
     Raises:
         OSError: it cannot be started.
@@ -172,51 +183,48 @@ def run_program(
     return subprocess.CompletedProcess(argv, process.returncode, out, err)
 
 
-# --- stderr
-# What a subject writes to stderr: its end is kept for when it fails, and all of it goes where somebody asks for it.
-
 TAIL_BYTES: Final = 64 * 1024
-"""How much of the end is kept: a backtrace of Rust stands behind its first lines."""
+"""The length of the kept end of stderr: a backtrace of Rust follows its first lines."""
 
 MAX_LOG_BYTES: Final = 16 * 1024 * 1024
-"""The longest log that is written; a subject may write without end."""
+"""The size limit of the log; a subject may write without end."""
 
 StderrListener = Callable[[bytes], None]
-"""Told what a subject has written, as it comes."""
+"""A callback that receives what a subject writes, as it comes."""
 
 
 class StderrTail:
-    """The stderr of one process."""
+    """The end of the stderr of one process."""
 
-    def __init__(self, heard: StderrListener | None) -> None:
-        self._heard = heard
+    def __init__(self, on_stderr: StderrListener | None) -> None:
+        self._on_stderr = on_stderr
         self._end = b""
 
     def add(self, chunk: bytes) -> None:
-        """Something was written."""
+        """Add what was written."""
         self._end = (self._end + chunk)[-TAIL_BYTES:]
-        if chunk and self._heard is not None:
-            self._heard(chunk)
+        if chunk and self._on_stderr is not None:
+            self._on_stderr(chunk)
 
     @property
     def telling(self) -> tuple[str, ...]:
-        """The lines that tell why the process failed, as they can be shown."""
+        """The lines that name the cause of a failure, escaped."""
         return extract_cause(self._end.decode("utf-8", "replace"))
 
     @property
     def thrown(self) -> tuple[str, ...]:
-        """The same, of a process that goes on; nothing where it wrote no panic and no trace."""
+        """The same lines of a process that goes on; nothing if it wrote no panic and no traceback."""
         return extract_thrown(self._end.decode("utf-8", "replace"))
 
 
 class SubjectLog:
-    """A file that holds what a subject and all its processes write to stderr, up to `LOG_MOST_BYTES`."""
+    """A file that holds what all processes of a subject write to stderr, up to `MAX_LOG_BYTES`."""
 
     def __init__(self, path: Path) -> None:
-        """Begin the file.
+        """Create the file.
 
         Raises:
-            Unwritten: it cannot be written.
+            WriteError: it cannot be written.
         """
         self._path = path
         self._bytes = 0
@@ -231,7 +239,7 @@ class SubjectLog:
         """Write what has come; what is too much is left out, and that is said once.
 
         Raises:
-            Unwritten: the disk is full or read-only.
+            WriteError: the disk is full or read-only.
         """
         if self._file is None:
             return
@@ -248,29 +256,26 @@ class SubjectLog:
             raise WriteError(f"cannot write {self._path}: {describe_os_error(error)}") from None
 
 
-# --- process
-# One life of a child process: bytes on its three pipes, its end, and what it wrote before.
-
 LINE_MAX_BYTES: Final = 64 * 1024 * 1024
-"""The longest line of an answer."""
+"""The length limit of one answer."""
 
 CHUNK_BYTES: Final = 64 * 1024
 
 STOP_SECONDS: Final = 0.5
-"""How long a process that was told to stop may take."""
+"""The time that a process may take to end after a stop request."""
 
 LAST_WORDS_SECONDS: Final = 0.1
-"""How long what a failing process writes to stderr is waited for."""
+"""The time to wait for the last words of a failing process on stderr."""
 
 
 class ChildProcess:
-    """One life of the child.
+    """One child process.
 
-    Bytes move, on all three pipes, only while somebody waits for an answer: no threads, nothing piles up, and
-    a subject that floods its output is held back by its own full pipe.
+    Bytes move on all three pipes only while somebody waits for an answer. So there are no threads, nothing piles up,
+    and a subject that floods its output is held back by its own full pipe.
     """
 
-    def __init__(self, argv: Sequence[str], heard: StderrListener | None = None) -> None:
+    def __init__(self, argv: Sequence[str], on_stderr: StderrListener | None = None) -> None:
         env = marked_environment()
         self._mark = env[MARK]
         try:
@@ -297,7 +302,7 @@ class ChildProcess:
         self._part: list[bytes] = []
         self._part_bytes = 0
         self._ended = False
-        self._log = StderrTail(heard)
+        self._log = StderrTail(on_stderr)
         self._log_ended = False
 
     @staticmethod
@@ -363,7 +368,7 @@ class ChildProcess:
         self._move(0)
 
     def receive(self, timeout_seconds: float) -> bytes | FailureKind:
-        """The next line, or why there is none."""
+        """Return the next line, or the reason why there is none."""
         if self._unsent:  # before anything else, so that the child has work while its answers are read
             self._write()
         end = time.monotonic() + timeout_seconds
@@ -380,20 +385,20 @@ class ChildProcess:
         return FailureKind.DEATH if self._ended or self._process.poll() is not None else FailureKind.HANG
 
     def exit_code(self) -> int | None:
-        """The exit code, negative for a signal; None while it lives."""
+        """Return the exit code, negative for a signal; None while the process lives."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self._process.wait(timeout=1)
         return None
 
     def exit_note(self) -> str:
-        """How the process ended, for a message."""
+        """Return how the process ended, for a message."""
         code = self.exit_code()
         if code is None:
             return "its output ended"
         return f"exit code {code}" if code >= 0 else f"signal {-code}"
 
     def last_words(self) -> tuple[str, ...]:
-        """The lines of stderr that tell why the process failed, as they can be shown."""
+        """Return the lines of stderr that name the cause of the failure, escaped."""
         end = time.monotonic() + LAST_WORDS_SECONDS
         with contextlib.suppress(BrokenSubject):
             while not self._log_ended and (left := end - time.monotonic()) > 0:
@@ -401,7 +406,7 @@ class ChildProcess:
         return self._log.telling
 
     def thrown(self) -> tuple[str, ...]:
-        """What the process has said of an error that it lives on after; it wrote that before it answered."""
+        """Return what the process wrote before this answer about an error that it survived."""
         with contextlib.suppress(BrokenSubject):
             self._move(0)
         return self._log.thrown

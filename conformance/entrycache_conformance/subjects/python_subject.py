@@ -1,4 +1,8 @@
-"""A class of an author as a subject of this process, over the very messages that a child process would get."""
+"""A Python class of an author as a subject of this process.
+
+Requests and answers are lines of JSON here too, so a class that conforms in a test conforms behind `--command`. There
+are no time-outs and no fresh processes.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +26,10 @@ from entrycache_protocol.wire import encode_request, parse_line, read_answer
 
 
 class PythonSubject:
-    """Requests and answers are lines of JSON here too, so that what conforms here conforms over the protocol."""
+    """A subject that calls a Python class with the very messages that a child process would get."""
 
     def __init__(self, subject: type[Subject]) -> None:
-        """Take the class.
+        """Wrap the class.
 
         Raises:
             UsageError: it is no such class, or has a public method that is no operation.
@@ -38,27 +42,27 @@ class PythonSubject:
 
     @property
     def name(self) -> str:
-        """How reports call it."""
+        """The name in reports."""
         return self._answers.name
 
     @property
     def declaration(self) -> Declaration:
-        """What the subject offers."""
+        """The declaration of the subject."""
         return self._declaration
 
     def play(self, cases: Sequence[Case]) -> list[Answer]:
-        """The answers, one a case, in order."""
+        """Return the answers, one per case, in order."""
         return [self._played(case) for case in cases]
 
     def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
-        """The answers, one a history, in order."""
+        """Return the answers, one per history, in order."""
         return [self._played(history) for history in histories]
 
     def _played(self, case: Case | History) -> Any:
         return read_answer(self._answered(case), case, self._identity, self._declaration)
 
     def _answered(self, case: Case | History) -> dict[str, Any]:
-        """What the class answers to a case, as JSON."""
+        """Return the answer of the class to a case, as JSON."""
         self._identity += 1
         request = json.loads(encode_request(case, self._identity, self._declaration))
         with _refuse_exit():
@@ -66,15 +70,15 @@ class PythonSubject:
         return parse_line(answer.encode())
 
     def traceback(self, case: Case | History) -> str:
-        """Where an error comes from that a step of the case throws; empty where none does."""
+        """Return the traceback of an error that a step of the case throws; empty if none does."""
         return str(self._answered(case).get("errored", {}).get("traceback", ""))
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is no process to end."""
 
 
 def open_python_subject(module: str, name: str) -> PythonSubject:
-    """The class of that name in a module as a subject.
+    """Open the class of that name in a module as a subject.
 
     Raises:
         UsageError: there is none, or it is no subject.
@@ -84,7 +88,7 @@ def open_python_subject(module: str, name: str) -> PythonSubject:
 
 
 def load_class(module: str, name: str) -> type[Subject]:
-    """The class of that name in a module, which is also looked for in the current folder.
+    """Return the class of that name in a module, which may also be in the current folder.
 
     Raises:
         UsageError: there is none, or it is no subject.
@@ -92,19 +96,21 @@ def load_class(module: str, name: str) -> type[Subject]:
     sys.path.insert(0, str(Path.cwd()))
     try:
         with _refuse_exit():
-            found: Any = getattr(importlib.import_module(module), name, None)
+            loaded: Any = getattr(importlib.import_module(module), name, None)
     except IMPLEMENTATION_ERRORS as error:  # whatever a module of somebody else throws while it is imported
         raise UsageError(f"cannot import {module!r}: {type(error).__name__}: {error}") from None
     finally:
         sys.path.pop(0)
-    if not (isinstance(found, type) and issubclass(found, Subject)):
+    if not (isinstance(loaded, type) and issubclass(loaded, Subject)):
         raise UsageError(f"{module}:{name} is no class that extends entrycache_protocol.Subject")
-    return found
+    return loaded
 
 
 @contextmanager
 def _refuse_exit() -> Iterator[None]:
-    """`os._exit` is an error of whoever calls it here: it would end its judge, with an exit code of its own."""
+    """Turn `os._exit` inside the block into an error of its caller. It would end the judge with an exit code of its
+    own.
+    """
     end, judge = os._exit, os.getpid()
 
     def refused(status: int) -> NoReturn:

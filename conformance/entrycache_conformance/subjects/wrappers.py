@@ -1,4 +1,9 @@
-"""A subject of which a run asks otherwise than it offers: fewer operations, settings that stay, no masks."""
+"""Subjects in front of another subject.
+
+A `NarrowedSubject` asks less of a subject than it offers: fewer operations (`without_operations`), fixed settings
+(`pin_settings`), or the specification instead of a declared variant or limit (`lift_waivers`). A `ValidatedSubject`
+checks every message against its JSON Schema. It is slow and meant for the author of an adapter.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,7 @@ from entrycache_protocol.subject import Answer, HistoryAnswer, HistoryResult, Ru
 
 
 class NarrowedSubject:
-    """The same subject with another declaration; what is sent to it is decided by its own."""
+    """The same subject with another declaration. The subject's own declaration still decides what is sent to it."""
 
     def __init__(self, subject: TestedSubject, declaration: Declaration) -> None:
         self.subject = subject
@@ -24,20 +29,20 @@ class NarrowedSubject:
 
     @property
     def name(self) -> str:
-        """How reports call it."""
+        """The name in reports."""
         return self.subject.name
 
     @property
     def declaration(self) -> Declaration:
-        """What a run may ask."""
+        """The declaration that a run may use."""
         return self._declaration
 
     def play(self, cases: Sequence[Case]) -> list[Answer]:
-        """The answers, one a case, in order."""
+        """Return the answers, one per case, in order."""
         return self.subject.play(cases)
 
     def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
-        """The answers, one a history, in order."""
+        """Return the answers, one per history, in order."""
         return self.subject.play_histories(histories)
 
     def close(self) -> None:
@@ -46,13 +51,13 @@ class NarrowedSubject:
 
 
 def without_operations(subject: TestedSubject, ops: frozenset[str]) -> NarrowedSubject:
-    """The subject without some of its operations."""
+    """Return the subject without some of its operations."""
     declaration = subject.declaration
     return NarrowedSubject(subject, dataclasses.replace(declaration, ops=declaration.ops - ops))
 
 
 def pin_settings(subject: TestedSubject, config: Mapping[str, Any], source: Path) -> NarrowedSubject:
-    """The subject with these settings in every run; those that none of its operations show are left out.
+    """Return the subject with these settings in every run. Settings that none of its operations show are left out.
 
     Raises:
         UsageError: the subject has one of them fixed to something else, or cannot be told it.
@@ -75,16 +80,16 @@ def pin_settings(subject: TestedSubject, config: Mapping[str, Any], source: Path
 
 
 ALL_FINDINGS: Final = "all"
-"""In place of a finding: every one that the subject names."""
+"""The word that stands for every finding that the subject names."""
 
 FINDING_SEPARATOR: Final = ", "
-"""Between the findings that one limit or variant stands for."""
+"""The text between the findings that one limit or variant stands for."""
 
 
 def lift_waivers(subject: TestedSubject, findings: Sequence[str], others: Collection[str] = ()) -> NarrowedSubject:
-    """The subject held to the norm where these findings stand: their limits, variants and fixed settings are off.
+    """Return the subject held to the specification: the limits, variants and fixed settings of these findings are off.
 
-    `others`: findings that may be asked for though nothing masks them.
+    `others` are findings that may be named although no waiver stands for them.
 
     Raises:
         UsageError: the subject masks no such finding.
@@ -116,24 +121,20 @@ def lift_waivers(subject: TestedSubject, findings: Sequence[str], others: Collec
 
 
 def _with_defaults(values: Any, names: Collection[str]) -> Any:
-    norm = type(values)()
-    return dataclasses.replace(values, **{name: getattr(norm, name) for name in names})
-
-
-# --- validate
-# Checking every message against its JSON Schema: slow, for the author of an adapter.
+    defaults = type(values)()
+    return dataclasses.replace(values, **{name: getattr(defaults, name) for name in names})
 
 
 @cache
 def _validator() -> Any:
-    """The class of our validators."""
+    """Return the class of our validators."""
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow to import
     from jsonschema.validators import extend  # noqa: PLC0415
 
     one_of = Draft202012Validator.VALIDATORS["oneOf"]
 
     def own_one_of(validator: Any, alternatives: list[Any], value: Any, schema: Any) -> Iterator[Any]:
-        """`oneOf`, tried only where the alternative is for the value's own op: no other fits it."""
+        """Check `oneOf` only against the alternative for the value's own operation; no other can fit."""
         op = value.get("op") if isinstance(value, dict) else None
         own = [each for each in alternatives if each.get("properties", {}).get("op") == {"const": op}]
         yield from one_of(validator, own or alternatives, value, schema)
@@ -142,7 +143,7 @@ def _validator() -> Any:
 
 
 class ValidatedSubject:
-    """A subject whose every case and outcome is held to the schemas, beside the suite's own strict reader."""
+    """A subject whose every case and outcome must fit the schemas, in addition to the strict reader."""
 
     def __init__(self, subject: TestedSubject) -> None:
         self.subject = subject
@@ -154,16 +155,16 @@ class ValidatedSubject:
 
     @property
     def name(self) -> str:
-        """How reports call it."""
+        """The name in reports."""
         return self.subject.name
 
     @property
     def declaration(self) -> Declaration:
-        """What the subject offers."""
+        """The declaration of the subject."""
         return self.subject.declaration
 
     def play(self, cases: Sequence[Case]) -> list[Answer]:
-        """The answers, one a case, in order.
+        """Return the answers, one per case, in order.
 
         Raises:
             BrokenSubject: a message does not fit its schema.
@@ -190,7 +191,7 @@ class ValidatedSubject:
             raise BrokenSubject(f"{what} does not fit its schema: {error.message} at {error.json_path}")
 
     def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
-        """The answers, one a history, in order.
+        """Return the answers, one per history, in order.
 
         Raises:
             BrokenSubject: a message does not fit its schema.
@@ -211,7 +212,7 @@ class ValidatedSubject:
 
 
 def _as_json(value: Any) -> Any:
-    """The value as JSON would bring it: arrays are lists."""
+    """Return the value as JSON would bring it: arrays are lists."""
     if isinstance(value, dict):
         return {name: _as_json(part) for name, part in value.items()}
     if isinstance(value, tuple | list):

@@ -1,4 +1,4 @@
-"""JSON values as Java text."""
+"""Convert JSON values to Java text, for the Java test of a case."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def to_literal(value: Any) -> str:
-    """A JSON value as a Java expression over ``map`` and ``list``."""
+    """Return a JSON value as a Java expression over ``map`` and ``list``."""
     if isinstance(value, Mapping):
         return f"map({', '.join(f'{to_string(key)}, {to_literal(part)}' for key, part in value.items())})"
     if isinstance(value, list | tuple):
@@ -19,30 +19,30 @@ def to_literal(value: Any) -> str:
 
 
 def to_number(value: bool | int | float) -> str:
-    """A number or a truth value; integers are longs."""
+    """Return a number or a truth value as Java text; integers are longs."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value}L" if isinstance(value, int) else repr(value)
 
 
 def to_string(text: str) -> str:
-    """JSON escapes what Java escapes, in the same way, once everything but ASCII is escaped."""
+    """Return a Java string literal. Once everything but ASCII is escaped, JSON and Java escape alike."""
     return json.dumps(text)
 
 
 def to_comment(text: str) -> str:
-    """One line that cannot end the comment: Java reads unicode escapes there too."""
+    """Return one line that cannot end the comment: Java reads unicode escapes there too."""
     return " ".join(text.replace("\\", "/").replace("*/", "* /").split())
 
 
 def method_name(op: str) -> str:
-    """The Java method of an op: ``put_all`` is ``putAll``."""
+    """Return the Java method of an operation: ``put_all`` becomes ``putAll``."""
     first, *words = op.split("_")
     return first + "".join(word.title() for word in words)
 
 
 def without_messages(outcome: Mapping[str, Any]) -> dict[str, Any]:
-    """An outcome less the message of an error, which is not compared; those in lists of outcomes too."""
+    """Return an outcome without the message of an error, which is not compared, also inside lists of outcomes."""
     return {key: _without_messages_in(part) for key, part in outcome.items() if key != "message"}
 
 

@@ -1,4 +1,8 @@
-"""The places that the cases of a Pulsar system ask for: positions of managed ledgers whose names are one letter."""
+"""What the three Pulsar systems share: positions for generated cases, and the imports of their Java tests.
+
+A place is a cache and a position of a managed ledger. `make_places` gives small sets of them, so that operations meet.
+`make_boundary_places` gives names and numbers at which implementations go wrong.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from entrycache_reference.vocabulary import CacheName, Position
 
 
 def make_places(caches: int, ledgers: int, entries: int) -> tuple[tuple[CacheName, Position], ...]:
-    """So many caches with so many ledgers of so many entries, the simplest first; at most 26 caches."""
+    """Return the positions of that many caches, ledgers and entries, the simplest first; at most 26 caches."""
     return tuple(
         (CacheName(cache), Position(1 + ledger, entry))
         for cache in ascii_lowercase[:caches]
@@ -34,13 +38,13 @@ CACHE_NAMES: Final = (
     "01",
     "x" * 300,
 )
-"""Those that stand side by side are taken for one where case, accents, width or ends of a name are lost."""
+"""Names whose neighbours coincide if case, accents, width or the ends of a name are lost."""
 
 NAMES_IN_ONE_ORDER: Final = tuple(name for name in CACHE_NAMES if max(map(ord, name)) < 2**16)
-"""Those whose order is the same by code points and by UTF-16 units: a rule that goes by names does not say which."""
+"""Names that have the same order by code points and by UTF-16 units; a rule that orders names does not say which."""
 
 LEDGER_PAIRS: Final = ((9, 10), (2**31 - 1, 2**31), (1, 2**32 + 1), (99, 100), (2**53 - 3, 2**53 - 2))
-"""Pairs that another order of numbers turns round, or a shorter number lets coincide."""
+"""Pairs that change their order as text, or coincide in a shorter integer."""
 
 NEIGHBOURING_ENTRIES: Final = (
     (9, 10, 11),
@@ -50,19 +54,16 @@ NEIGHBOURING_ENTRIES: Final = (
     (2**32 - 1, 2**32, 2**32 + 1),
     (2**53 - 403, 2**53 - 402, 2**53 - 401),
 )
-"""Neighbours, so that no range spans more than a subject may look through one by one."""
+"""Neighbouring entries, so that no range spans more than a subject may look through one by one."""
 
 
 def make_boundary_places(draw: Draw, names: tuple[str, ...] = CACHE_NAMES) -> tuple[tuple[CacheName, Position], ...]:
-    """Four names side by side, two ledgers and three entries: names and numbers at which implementations go wrong."""
+    """Return four neighbouring names with two ledgers and three entries at which implementations go wrong."""
     first = draw(0, len(names) - 1)
     chosen = [CacheName((names * 2)[first + at]) for at in range(4)]
     ledgers, entries = choose(draw, LEDGER_PAIRS), choose(draw, NEIGHBOURING_ENTRIES)
     return tuple((name, Position(ledger, entry)) for name in chosen for ledger in ledgers for entry in entries)
 
-
-# --- java_imports
-# What the Java file of a case imports, by what the case needs.
 
 _MANAGED_LEDGER: Final = "org.apache.bookkeeper.mledger"
 
@@ -127,5 +128,5 @@ _BY_PART: Final = {
 
 
 def imports(parts: frozenset[str]) -> list[str]:
-    """The names, sorted."""
+    """Return the names to import, sorted."""
     return sorted({*_ALWAYS, *(name for part in parts for name in _BY_PART[part])})

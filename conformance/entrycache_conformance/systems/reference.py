@@ -1,4 +1,8 @@
-"""The reference as a subject."""
+"""The reference of a system as a subject, and a broken one.
+
+`reference_subject` serves the reference, or a model of it with a seeded fault. `open_broken_reference` gives wrong
+answers on purpose under the declaration of another subject. A run uses it to check that its search would notice.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +16,14 @@ from entrycache_protocol.subject import InProcessSubject, OpenInstance
 from entrycache_protocol.system import AnyModel, AnySystem, Instance
 
 REFERENCE_NAME: Final = "reference"
-"""What the reference is called as a subject."""
+"""The name of the reference as a subject."""
 
 MAX_CLIENTS: Final = 8
-"""The most clients of a history that our own caches take."""
+"""The largest number of clients of a history that our own caches take."""
 
 
 def open_reference(model: AnyModel) -> Callable[[Any], Instance]:
-    """Instances that step a reference, or a model of it with a planted fault."""
+    """Return a function that opens instances of a reference, or of a model of it with a seeded fault."""
 
     def open_instance(config: Any) -> Instance:
         state = model.initial(config)
@@ -36,7 +40,7 @@ def open_reference(model: AnyModel) -> Callable[[Any], Instance]:
 
 
 def reference_offer(system: AnySystem) -> dict[str, Any]:
-    """What the reference of a system offers: all that the system has."""
+    """Return the offer of the reference: everything that the system has."""
     return {
         "ops": list(system.ops),
         "introspection": sorted(system.wire.introspection),
@@ -46,16 +50,16 @@ def reference_offer(system: AnySystem) -> dict[str, Any]:
 
 
 def has_payload(system: AnySystem) -> bool:
-    """Whether entries of the system carry a token."""
+    """Return whether entries of the system carry a token."""
     return "token" in {name for op in system.ops.values() for name in op.__slots__}
 
 
 def reference_subject(
     system: AnySystem, called: str = REFERENCE_NAME, open_shared: OpenInstance | None = None
 ) -> InProcessSubject:
-    """The reference of a system as a subject.
+    """Return the reference of a system as a subject.
 
-    `open_shared`: how it is opened for several threads, where that is not the way of the system.
+    `open_shared` opens it for several threads in another way than the system does.
     """
     shared = None if system.histories is None else system.histories.open_shared
     return InProcessSubject(
@@ -63,17 +67,14 @@ def reference_subject(
     )
 
 
-# --- broken
-# A subject that is broken on purpose, for a run's check of itself.
-
 FIRST_WRONG_CALL: Final = 3
-"""Which call of the operation is the first that is answered wrongly."""
+"""The first call of the operation that is answered wrongly."""
 
 
 class BrokenReference(InProcessSubject):
-    """The reference with wrong answers, under the declaration of the subject that is to be judged.
+    """The reference with wrong answers, under the declaration of the subject to be judged.
 
-    `lies`: it was asked for an answer that can be a wrong one.
+    `lies` says that it was asked for an answer that can be wrong.
     """
 
     lies = False
@@ -84,7 +85,7 @@ class BrokenReference(InProcessSubject):
 
 
 def corrupt_outcome(outcome: Any, refusal: Any) -> Any:
-    """The outcome with its first field changed to another value of the same type, or a refusal."""
+    """Return the outcome with its first field changed to another value of the same type, or a refusal."""
     fields = dataclasses.fields(outcome)
     if not fields:
         return refusal
@@ -104,14 +105,16 @@ def corrupt_outcome(outcome: Any, refusal: Any) -> Any:
 
 
 def can_be_corrupted(outcome: Any) -> bool:
-    """Whether there is another outcome of the same kind: none can be made up of an empty list or of a refusal."""
+    """Return whether there is another outcome of the same kind. An empty list and a refusal have none."""
     fields = dataclasses.fields(outcome)
     value = getattr(outcome, fields[0].name) if fields else None
     return value is None or (value != () and not isinstance(value, Enum))
 
 
 def open_broken_reference(declaration: Declaration, op_name: str) -> BrokenReference:
-    """The reference that answers wrongly from the third call of one operation on, or the last it takes."""
+    """Return a reference that answers wrongly from the third call of one operation on, or the last that its limits
+    allow.
+    """
     correct = open_reference(declaration.system.model)
     refusal = declaration.system.wire.refusal
     lies_from = min(FIRST_WRONG_CALL, declaration.limits.max_steps or FIRST_WRONG_CALL)

@@ -1,1 +1,1 @@
-"""Vectors: cases with the reference's outcomes as files, for implementations that play them without our code."""
+"""Vectors: files of cases with the reference's outcomes, for implementations that play them without our code."""

@@ -1,4 +1,9 @@
-"""The packs of vectors: which there are, and the cases that each is made of, by seed alone."""
+"""The packs of vectors: their cases, their files, and the manifest.
+
+A vector is a case with the reference's outcomes, one line of JSON. A `Pack` holds the vectors of one level of a system;
+its cases follow from the seed alone. A pack file is packed with gzip, and the manifest names the packs with the hash of
+their text. `find_changed_packs` compares packs with a manifest.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +28,11 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.files import MAX_LINE_BYTES, atomic_path, check_regular_file, read_json, write_text
 from entrycache_protocol.system import seeded_draw
-from entrycache_reference import kafka_streams, pulsar_legacy, pulsar_pip430, pulsar_segmented
+from entrycache_reference.rules import SYSTEM_NAMES
 
 
 class Pack(NamedTuple):
-    """So many cases of one level of a system; `config`: the settings that they vary, None: all that show there."""
+    """A number of cases of one level of a system. `config` names the settings that they vary; None means all."""
 
     system: str
     level: str
@@ -36,36 +41,38 @@ class Pack(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What its file is called."""
+        """The file name without suffix."""
         return f"{self.system}-{self.level}"
 
+
+_PIP430, _KAFKA, _LEGACY, _SEGMENTED = SYSTEM_NAMES[:4]
 
 _QUEUE: Final = frozenset({"max_size_bytes", "ttl_nanos", "max_requeues", "extend_recently_accessed"})
 
 PACKS: Final = (
-    Pack(pulsar_pip430.NAME, "range", 4_000, frozenset({"max_size_bytes"})),
-    Pack(pulsar_pip430.NAME, "queue", 8_000, _QUEUE),
-    Pack(pulsar_pip430.NAME, "manager", 8_000, _QUEUE | {"watermark", "eviction"}),
-    Pack(pulsar_pip430.NAME, "reads", 5_000, _QUEUE | {"watermark", "eviction", "storage_entry_size"}),
-    Pack(pulsar_pip430.NAME, "cursors", 5_000),
-    Pack(kafka_streams.NAME, "cache", 8_000),
-    Pack(kafka_streams.NAME, "store", 4_000),
-    Pack(pulsar_legacy.NAME, "all", 5_000),
-    Pack(pulsar_segmented.NAME, "all", 3_000),
+    Pack(_PIP430, "range", 4_000, frozenset({"max_size_bytes"})),
+    Pack(_PIP430, "queue", 8_000, _QUEUE),
+    Pack(_PIP430, "manager", 8_000, _QUEUE | {"watermark", "eviction"}),
+    Pack(_PIP430, "reads", 5_000, _QUEUE | {"watermark", "eviction", "storage_entry_size"}),
+    Pack(_PIP430, "cursors", 5_000),
+    Pack(_KAFKA, "cache", 8_000),
+    Pack(_KAFKA, "store", 4_000),
+    Pack(_LEGACY, "all", 5_000),
+    Pack(_SEGMENTED, "all", 3_000),
 )
-"""All of them: 50,000 cases."""
+"""All packs: 50,000 cases."""
 
 SMALL_PACK: Final = "small"
-"""The pack that stands in the repository and in the wheel: the first cases of every other one."""
+"""The pack that is in the repository and in the wheel: the first cases of every other pack."""
 
 SMALL_PACK_SHARE: Final = 50
-"""One case of so many is in it."""
+"""The share of cases in the small pack: one of so many."""
 
 PACK_NAMES: Final = (SMALL_PACK, *(pack.name for pack in PACKS))
 
 
 class GeneratedVector(NamedTuple):
-    """A vector: the line of its file, the number of its steps, and what the reference met in it."""
+    """A vector: the line of its file, the number of its steps, and the reference's coverage in it."""
 
     line: str
     steps: int
@@ -73,7 +80,7 @@ class GeneratedVector(NamedTuple):
 
 
 def make_vectors(name: str, seed: int) -> Iterator[GeneratedVector]:
-    """The vectors of a pack, in order. The reference is held to its laws at every step of them.
+    """Yield the vectors of a pack in order. The reference is checked against its laws at every step.
 
     Raises:
         UsageError: there is no pack of that name.
@@ -89,7 +96,7 @@ def make_vectors(name: str, seed: int) -> Iterator[GeneratedVector]:
 
 
 def pack_case_count(name: str) -> int:
-    """How many cases a pack has."""
+    """Return the number of cases of a pack."""
     if name == SMALL_PACK:
         return sum(pack.cases // SMALL_PACK_SHARE for pack in PACKS)
     return next(pack.cases for pack in PACKS if pack.name == name)
@@ -104,15 +111,15 @@ def _make_pack(pack: Pack, seed: int) -> Iterator[GeneratedVector]:
 
 
 def pack_declaration(pack: Pack) -> Declaration:
-    """What the cases of a pack may ask for: the whole norm of its level, without payload."""
+    """Return what the cases of a pack may ask for: the whole specification of its level, without payload."""
     whole = reference_subject(system_named(pack.system)).declaration
     return dataclasses.replace(whole, config=pack.config, payload=False)
 
 
 def varied_settings() -> dict[str, dict[str, Any]]:
-    """Of each pack, by name, the settings that its cases vary, with the value that each has where nobody sets it.
+    """Return the settings that the cases of each pack vary, by pack, with their default values.
 
-    Who cannot be told one of them leaves out the cases that have another value there.
+    A subject that cannot be told one of them skips the cases that have another value there.
     """
     told = {}
     for pack in PACKS:
@@ -135,18 +142,15 @@ def _make_vector(declaration: Declaration, menu: Sequence[str], called: str) -> 
     return GeneratedVector(json.dumps(case_to_json(case), separators=(",", ":")), len(made.steps), met)
 
 
-# --- files
-# Packs as files: JSON Lines, packed by gzip, a case a line; and the manifest, which names them by their hashes.
-
 SUFFIX: Final = ".jsonl.gz"
 MANIFEST_NAME: Final = "manifest.json"
 PACK_FILE: Final = "the pack"
 
 
 class PackSummary(NamedTuple):
-    """What a pack came to. `sha256` is that of its text, not of the file: gzips pack alike, not the same.
+    """The summary of a pack. `sha256` is the hash of its text, because gzip files differ.
 
-    `rules`: those that the reference met in it.
+    `rules` are those that the reference exercised in it.
     """
 
     name: str
@@ -157,12 +161,12 @@ class PackSummary(NamedTuple):
     rules: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Its object in the manifest."""
+        """Return the object in the manifest."""
         return {**self._asdict(), "file": f"{self.name}{SUFFIX}", "rules": list(self.rules)}
 
 
 class PackWriter:
-    """The text of a pack on its way: hashed, and packed into memory where it is to be kept."""
+    """The text of a pack that is being written: hashed, and packed into memory if it is to be kept."""
 
     def __init__(self, keeps: bool) -> None:
         self._hash = hashlib.sha256()
@@ -171,7 +175,7 @@ class PackWriter:
         self.text_bytes = 0
 
     def add(self, line: str) -> None:
-        """One more vector."""
+        """Add one vector."""
         text = f"{line}\n".encode()
         self.text_bytes += len(text)
         self._hash.update(text)
@@ -187,7 +191,7 @@ class PackWriter:
         """Write the file of the pack, whole or not at all.
 
         Raises:
-            Unwritten: the disk is full or read-only, or something else is in the way.
+            WriteError: the disk is full or read-only, or something else is in the way.
         """
         assert self._gzip is not None
         self._gzip.close()
@@ -196,9 +200,9 @@ class PackWriter:
 
 
 def build_manifest(filled: Sequence[PackSummary], seed: int) -> dict[str, Any]:
-    """The manifest of packs; its own hash is that of the lines `HASH  NAME` of all packs, in their order.
+    """Return the manifest of packs. Its own hash is that of the lines `HASH  NAME` of all packs, in their order.
 
-    The cases of the small pack are not counted: each of them stands in another one.
+    The cases of the small pack are not counted, because each of them is in another pack.
     """
     named = "".join(f"{pack.sha256}  {pack.name}\n" for pack in filled)
     cases = sum(pack.cases for pack in filled if pack.name != SMALL_PACK)
@@ -211,13 +215,13 @@ def write_manifest(value: dict[str, Any], path: Path) -> None:
     """Write a manifest.
 
     Raises:
-        Unwritten: the disk is full or read-only, or something else is in the way.
+        WriteError: the disk is full or read-only, or something else is in the way.
     """
     write_text(path, json.dumps(value, indent=1) + "\n")
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """The packs that a manifest names, by name, its seed, and the settings that each pack varies.
+    """Read the packs that a manifest names, by name, its seed, and the settings that each pack varies.
 
     Raises:
         UsageError: it cannot be read, or is no manifest.
@@ -231,8 +235,9 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def find_changed_packs(filled: Sequence[PackSummary], path: Path, whole_set: bool) -> list[str]:
-    """The packs that are not as a manifest says, or whose file beside it is not; of the whole set, those too that only
-    the manifest has.
+    """Return the packs that differ from a manifest or from the file next to it.
+
+    With the whole set, packs that only the manifest has are returned too.
 
     Raises:
         UsageError: see `read_manifest` and `read_pack`.
@@ -248,14 +253,14 @@ def find_changed_packs(filled: Sequence[PackSummary], path: Path, whole_set: boo
 
 
 def _file_matches(path: Path, sha256: str) -> bool:
-    """Whether a file of a pack holds the text of this hash; one that is not published is made when it is asked for."""
+    """Return whether a pack file holds the text of this hash. A pack without a file is made on demand and matches."""
     if not path.exists():
         return True
     return hashlib.sha256(b"".join(line for _, line in read_pack(path))).hexdigest() == sha256
 
 
 def read_pack(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a pack, packed or not, each with its number from 1.
+    """Yield the lines of a pack, packed or not, each with its number from 1.
 
     Raises:
         UsageError: the file cannot be read, or is damaged, or a line is too long.

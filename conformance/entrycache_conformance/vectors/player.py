@@ -1,4 +1,8 @@
-"""Playing a pack on a subject: the judge of every run, with cases that come from a file."""
+"""Play a pack of vectors on a subject and judge every answer.
+
+Cases that the subject cannot be asked are counted by reason. The outcomes in the file must be the reference's;
+otherwise the pack was made by other rules.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.failure import Failure
-from entrycache_conformance.judge import judge
-from entrycache_conformance.replay import require_supported
+from entrycache_conformance.judge import judge, require_supported
 from entrycache_conformance.run import is_hang, write_failure
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.vectors.packs import read_pack
@@ -24,11 +27,11 @@ from entrycache_protocol.subject import FailingCase, SkippedRun, TestedSubject
 
 BATCH: Final = 200
 MAX_FAILURES: Final = 10
-"""Cases that differ, after which a pack is put away: each is explained, and one fault shows in many."""
+"""The number of failures that ends a pack: each is explained, and one fault shows in many."""
 
 
 class Vector(NamedTuple):
-    """A case of a pack, with the reference's steps through it."""
+    """A case of a pack with the reference's steps through it."""
 
     case: Case
     steps: list[Any]
@@ -36,9 +39,9 @@ class Vector(NamedTuple):
 
 @dataclass(slots=True)
 class PackResult:
-    """What a pack shows. `not_asked`: cases by the reason for which the subject was not asked, or did not play.
+    """The result of a pack. `not_asked` counts the cases that were not played, by reason.
 
-    `ended`: whether every case was looked at; `sha256`: of its text, where it was.
+    `ended` says that every case was read; `sha256` is then the hash of its text.
     """
 
     cases: int = 0
@@ -51,7 +54,7 @@ class PackResult:
 
     @property
     def verdict(self) -> Verdict:
-        """What it comes to; a pack that was stopped conforms in nothing."""
+        """The verdict of the pack; an interrupted pack does not conform."""
         if self.failures:
             return Verdict.VIOLATES
         return Verdict.CONFORMS if self.played and self.ended else Verdict.NOTHING_CHECKED
@@ -63,7 +66,7 @@ def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callab
     Raises:
         UsageError: the pack cannot be read, or its outcomes are not the reference's.
         BrokenSubject: the subject does not speak the protocol.
-        Stopped: with what was judged by then.
+        Interrupted: with what was judged by then.
     """
     done = PackResult()
     text = hashlib.sha256()
@@ -91,7 +94,7 @@ def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callab
 
 
 def _playable_vectors(path: Path, subject: TestedSubject, done: PackResult, text: Any) -> Iterator[Vector]:
-    """The vectors that a subject can be asked; the others are counted."""
+    """Yield the vectors that a subject can be asked, and count the others."""
     for number, line in read_pack(path):
         text.update(line)
         done.cases += 1
@@ -117,9 +120,9 @@ def _playable_vectors(path: Path, subject: TestedSubject, done: PackResult, text
 
 
 def _unsupported_reason(case: Case, subject: TestedSubject) -> str:
-    """Why a subject cannot be asked a case, empty where it can.
+    """Return why a subject cannot be asked a case; empty if it can.
 
-    A setting counts that it cannot be told, unless it has that value by itself; one may follow from others.
+    A setting that the subject cannot be told counts, unless the subject has that value by itself.
     """
     try:
         require_supported(case, subject)
@@ -134,7 +137,7 @@ def _unsupported_reason(case: Case, subject: TestedSubject) -> str:
 
 
 def _run_reference(case: Case) -> list[Any]:
-    """The reference's steps through a case; laws are not looked at, as they were when it was made."""
+    """Return the reference's steps through a case without checking laws, which were checked when the pack was made."""
     state = case.system.model.initial(case.config)
     steps = []
     for op in case.steps:
@@ -160,7 +163,7 @@ def _require_outcomes(case: Case, steps: list[Any], where: str) -> None:
 
 
 def _shows_variants(case: Case, steps: list[Any], subject: TestedSubject) -> bool:
-    """Whether the reference answers otherwise under the variants that a subject declares."""
+    """Return whether the reference answers differently under the variants that a subject declares."""
     variants = subject.declaration.base_config().variants
     if variants == case.config.variants:
         return False

@@ -12,11 +12,9 @@ from functools import partial
 from itertools import chain, islice, zip_longest
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.generate import GeneratedCase
-from entrycache_conformance.history_search import CONCURRENT_LEVEL
-from entrycache_conformance.levels import Profile
+from entrycache_conformance.generate import GeneratedCase, make_seeded_cases
+from entrycache_conformance.levels import CONCURRENT_LEVEL, Profile
 from entrycache_conformance.run import profile_case_count
-from entrycache_conformance.search import make_seeded_cases
 from entrycache_dev.matrix import process
 from entrycache_dev.matrix.generate import Change
 from entrycache_dev.matrix.mutants import package_of

@@ -1,4 +1,9 @@
-"""What each operation of the level `cache` makes of the picture, and what it answers."""
+"""The definitions of `kafka-streams`: the result of each operation, as a change of the expected state.
+
+`CACHES` and `STORES` map each operation to a function that changes an `ExpectedState` and returns the answer.
+`is_defined` compares a step with its definition and its frame; every step inside a call is compared too. Definitions
+leave nothing open. They speak if no law of a rule is broken, and then name the rule of the operation.
+"""
 
 from __future__ import annotations
 
@@ -50,203 +55,203 @@ from entrycache_reference.vocabulary import ABSENT
 Does = Callable[[ExpectedState, Any], Answer]
 
 
-def do_put(picture: ExpectedState, event: ops.Put) -> Answer:
-    """One write."""
-    put_entry(picture, event.ns, event.key, build_node(event, picture.writes))
+def do_put(expected: ExpectedState, event: ops.Put) -> Answer:
+    """Write one entry."""
+    put_entry(expected, event.ns, event.key, build_node(event, expected.writes))
     return Done()
 
 
-def do_put_all(picture: ExpectedState, event: ops.PutAll) -> Answer:
-    """Writes one by one, up to the first error."""
+def do_put_all(expected: ExpectedState, event: ops.PutAll) -> Answer:
+    """Write entries one by one, up to the first error."""
     for one in event.entries:
-        if picture.error is None:
-            put_entry(picture, event.ns, one.key, build_node(one, picture.writes))
+        if expected.error is None:
+            put_entry(expected, event.ns, one.key, build_node(one, expected.writes))
     return Done()
 
 
-def do_put_if_absent(picture: ExpectedState, event: ops.PutIfAbsent) -> Answer:
-    """A lookup, a write if nothing was found, and the overflow either way; the write counts at the end."""
-    found = look_up(picture, event.ns, event.key)
-    if found is None and would_hide_dirty(picture, event.ns, event.key, event.dirty):
-        picture.error = ErrorKind.ILLEGAL_STATE
+def do_put_if_absent(expected: ExpectedState, event: ops.PutIfAbsent) -> Answer:
+    """Look a key up, write it if it was not cached, and evict the overflow either way; count the write last."""
+    result = look_up(expected, event.ns, event.key)
+    if result is None and would_hide_dirty(expected, event.ns, event.key, event.dirty):
+        expected.error = ErrorKind.ILLEGAL_STATE
         return Done()
-    if found is None:
-        write_entry(picture, event.ns, event.key, build_node(event, picture.writes))
-    evict_overflow(picture, event.ns)
-    picture.puts += found is None and picture.error is None
-    return Offered(found is not None, None if found is None else found.value)
+    if result is None:
+        write_entry(expected, event.ns, event.key, build_node(event, expected.writes))
+    evict_overflow(expected, event.ns)
+    expected.puts += result is None and expected.error is None
+    return Offered(result is not None, None if result is None else result.value)
 
 
-def do_get(picture: ExpectedState, event: ops.Get) -> Answer:
-    """A lookup that the thread counts, also where there is nothing to look into."""
-    picture.gets += 1
-    found = None if event.key is None or event.ns not in picture else look_up(picture, event.ns, event.key)
-    return Got(found is not None, None if found is None else found.value)
+def do_get(expected: ExpectedState, event: ops.Get) -> Answer:
+    """Look a key up; the thread counts it even if there is no namespace."""
+    expected.gets += 1
+    result = None if event.key is None or event.ns not in expected else look_up(expected, event.ns, event.key)
+    return Got(result is not None, None if result is None else result.value)
 
 
-def do_delete(picture: ExpectedState, event: ops.Delete) -> Answer:
-    """The key leaves, and nobody is told."""
-    node = picture.open(event.ns).nodes.get(event.key) if event.ns in picture else None
+def do_delete(expected: ExpectedState, event: ops.Delete) -> Answer:
+    """Remove a key without a call."""
+    node = expected.open(event.ns).nodes.get(event.key) if event.ns in expected else None
     if node is None:
         return Deleted(False, None)
-    picture.drop(event.ns, event.key)
-    book_bytes(picture, -node.size_bytes)
-    picture.tell(Rule.K_DELETE_1, "DELETE", event.ns, event.key, node, "CALL")
+    expected.drop(event.ns, event.key)
+    book_bytes(expected, -node.size_bytes)
+    expected.add_row(Rule.K_DELETE_1, "DELETE", event.ns, event.key, node, "CALL")
     return Deleted(True, node.value)
 
 
 def encode_key(text: str) -> bytes:
-    """The bytes by which keys are ordered."""
+    """Return the bytes by which keys are ordered."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def list_between(keys: Any, first: str | None, last: str | None, last_inclusive: bool = True) -> list[str]:
-    """The keys within two bounds, in the order of their bytes; None: no bound."""
+    """Return the keys within two bounds, in the order of their bytes; None: no bound."""
     low, high = (None if one is None else encode_key(one) for one in (first, last))
-    found = sorted((encode_key(key), key) for key in keys)
+    result = sorted((encode_key(key), key) for key in keys)
     if low is not None:
-        found = [one for one in found if not one[0] < low]
+        result = [one for one in result if not one[0] < low]
     if high is not None:
-        found = [one for one in found if one[0] < high or (last_inclusive and one[0] == high)]
-    return [key for _, key in found]
+        result = [one for one in result if one[0] < high or (last_inclusive and one[0] == high)]
+    return [key for _, key in result]
 
 
-def do_list(picture: ExpectedState, event: Any) -> Answer:
-    """A lookup of each key in the order asked for: each is used, and so the last one is the most recent."""
-    if event.ns not in picture:
+def do_list(expected: ExpectedState, event: Any) -> Answer:
+    """Look up each key in the requested order: the last one becomes the most recent."""
+    if event.ns not in expected:
         return Listed(())
-    own = picture.open(event.ns)
+    namespace = expected.open(event.ns)
     first, last = getattr(event, "from_", None), getattr(event, "to", None)
-    keys = list_between(own.nodes, first, last, getattr(event, "to_inclusive", True))
+    keys = list_between(namespace.nodes, first, last, getattr(event, "to_inclusive", True))
     if isinstance(event, ops.ReverseRange | ops.ReverseAll):
         keys.reverse()
     for key in keys:
-        look_up(picture, event.ns, key)
-    return Listed(tuple([(key, own.nodes[key].value) for key in keys]))
+        look_up(expected, event.ns, key)
+    return Listed(tuple([(key, namespace.nodes[key].value) for key in keys]))
 
 
-def do_listen(picture: ExpectedState, event: ops.Listen) -> Answer:
-    """Another listener, whatever there was."""
+def do_listen(expected: ExpectedState, event: ops.Listen) -> Answer:
+    """Replace the listener."""
     steps = () if event.on_flush is ABSENT else event.on_flush
-    picture.open(event.ns).listener = Listener(steps, 0 if event.fails is ABSENT else event.fails)
+    expected.open(event.ns).listener = Listener(steps, 0 if event.fails is ABSENT else event.fails)
     return Done()
 
 
-def do_flush(picture: ExpectedState, event: ops.Flush) -> Answer:
-    """Every dirty entry is handed over; what the namespace has lost then is reported."""
-    picture.flushes += 1
-    flush(picture, event.ns)
+def do_flush(expected: ExpectedState, event: ops.Flush) -> Answer:
+    """Flush every dirty entry, and book what the namespace has lost."""
+    expected.flushes += 1
+    flush(expected, event.ns)
     return Done()
 
 
-def flush(picture: ExpectedState, ns: str) -> None:
-    """The handing over of a flush."""
-    if ns in picture:
-        before, closings = picture.open(ns).size_bytes, picture.closings(ns)
-        hand_over(picture, ns, None)
-        if picture.error is None:
-            book_bytes(picture, bytes_left(picture, ns, closings) - before)
+def flush(expected: ExpectedState, ns: str) -> None:
+    """Flush a namespace, if it exists."""
+    if ns in expected:
+        before, closings = expected.open(ns).size_bytes, expected.closings(ns)
+        hand_over(expected, ns, None)
+        if expected.error is None:
+            book_bytes(expected, bytes_left(expected, ns, closings) - before)
 
 
-def do_evict(picture: ExpectedState, event: ops.Evict) -> Answer:
-    """The eldest entry leaves; the thread does not count it."""
-    evict_eldest(picture, event.ns)
+def do_evict(expected: ExpectedState, event: ops.Evict) -> Answer:
+    """Evict the eldest entry; the thread does not count it."""
+    evict_eldest(expected, event.ns)
     return Done()
 
 
-def do_clear(picture: ExpectedState, event: ops.Clear) -> Answer:
-    """Every entry leaves; listener and counters stay."""
-    if event.ns in picture:
-        own = picture.open(event.ns)
-        gone = take_all(picture, own)
-        own.nodes, own.recent, own.dirty = {}, [], []
-        report_removed(picture, event.ns, gone, Rule.K_CLOSE_1, "CLEAR")
+def do_clear(expected: ExpectedState, event: ops.Clear) -> Answer:
+    """Remove every entry; listener and counters stay."""
+    if event.ns in expected:
+        namespace = expected.open(event.ns)
+        removed = take_all(expected, namespace)
+        namespace.nodes, namespace.recent, namespace.dirty = {}, [], []
+        report_removed(expected, event.ns, removed, Rule.K_CLOSE_1, "CLEAR")
     return Done()
 
 
-def do_close(picture: ExpectedState, event: ops.Close) -> Answer:
-    """The namespace is gone with all that it holds."""
-    if event.ns in picture:
-        gone = take_all(picture, picture.open(event.ns))
-        picture.close(event.ns)
-        report_removed(picture, event.ns, gone, Rule.K_CLOSE_2, "CLOSE")
-        picture.tell(Rule.K_CLOSE_2, "CACHE_CLOSE", event.ns, None, None)
+def do_close(expected: ExpectedState, event: ops.Close) -> Answer:
+    """Remove the namespace with everything in it."""
+    if event.ns in expected:
+        removed = take_all(expected, expected.open(event.ns))
+        expected.close(event.ns)
+        report_removed(expected, event.ns, removed, Rule.K_CLOSE_2, "CLOSE")
+        expected.add_row(Rule.K_CLOSE_2, "CACHE_CLOSE", event.ns, None, None)
     return Done()
 
 
-def take_all(picture: ExpectedState, own: ExpectedSpace) -> list[tuple[str, Node]]:
-    """All entries of a namespace, most recent first; their bytes leave at once."""
-    picture.total -= own.size_bytes
-    book_bytes(picture, -own.size_bytes)
-    return [(key, own.nodes[key]) for key in own.recent]
+def take_all(expected: ExpectedState, namespace: ExpectedSpace) -> list[tuple[str, Node]]:
+    """Return all entries of a namespace, most recent first, after their bytes have left."""
+    expected.total -= namespace.size_bytes
+    book_bytes(expected, -namespace.size_bytes)
+    return [(key, namespace.nodes[key]) for key in namespace.recent]
 
 
-def report_removed(picture: ExpectedState, ns: str, gone: list[tuple[str, Node]], rule: Rule, cause: str) -> None:
-    """The rows of what has left, most recent first, each by the bytes that are left after all of it."""
-    for key, node in gone:
-        picture.tell(rule, "REMOVE", ns, key, node, cause)
+def report_removed(expected: ExpectedState, ns: str, removed: list[tuple[str, Node]], rule: Rule, cause: str) -> None:
+    """Add the rows of the removed entries, most recent first, each with the bytes left after all of them."""
+    for key, node in removed:
+        expected.add_row(rule, "REMOVE", ns, key, node, cause)
 
 
-def do_resize(picture: ExpectedState, event: ops.Resize) -> Answer:
-    """The limit is set; a smaller one is paid for by turns."""
-    is_smaller = event.max_size_bytes < picture.limit
-    picture.limit = event.max_size_bytes
+def do_resize(expected: ExpectedState, event: ops.Resize) -> Answer:
+    """Set the limit; a smaller one evicts by turns."""
+    is_smaller = event.max_size_bytes < expected.limit
+    expected.limit = event.max_size_bytes
     value = json.dumps({"max_size_bytes": event.max_size_bytes})
-    picture.rows.append(Row(Rule.K_RESIZE_1, "CONFIG", None, picture.total, value=value))
+    expected.rows.append(Row(Rule.K_RESIZE_1, "CONFIG", None, expected.total, value=value))
     if is_smaller:
-        (evict_by_turns_ahead if picture.config.variants.total is Total.RUNNING else evict_by_turns)(picture)
+        (evict_by_turns_ahead if expected.config.variants.total is Total.RUNNING else evict_by_turns)(expected)
     return Done()
 
 
-def evict_by_turns(picture: ExpectedState) -> None:
-    """Round after round over the namespaces by name, one eviction each; a turn that takes nothing counts too."""
+def evict_by_turns(expected: ExpectedState) -> None:
+    """Evict once from each namespace in turn, by name, round after round; an empty turn counts too."""
     waiting: list[str] = []
-    while picture.is_right and picture.total > picture.limit:
-        waiting = waiting or picture.names()
-        evict_eldest(picture, waiting.pop(0))
-        if picture.error is not None:
+    while expected.is_right and expected.total > expected.limit:
+        waiting = waiting or expected.names()
+        evict_eldest(expected, waiting.pop(0))
+        if expected.error is not None:
             return
-        picture.evicts += 1
+        expected.evicts += 1
 
 
-def evict_by_turns_ahead(picture: ExpectedState) -> None:
-    """By the running total, whoever is next chosen one turn ahead; a step that would never end is drawn up to there."""
-    waiting = picture.names()
+def evict_by_turns_ahead(expected: ExpectedState) -> None:
+    """Evict by turns under a running total, each turn chosen one ahead; stop where it would never end."""
+    waiting = expected.names()
     if not waiting:
         return
     coming = waiting.pop(0)
-    closings = picture.closings(coming)
-    while picture.is_right and picture.running > picture.limit:
+    closings = expected.closings(coming)
+    while expected.is_right and expected.running > expected.limit:
         now, closings_now = coming, closings
-        waiting = waiting or picture.names()
-        if not waiting or not any(picture.open(ns).recent for ns in picture.names()):
-            picture.stuck = ENDLESS if waiting else NOTHING_TO_CHOOSE
+        waiting = waiting or expected.names()
+        if not waiting or not any(expected.open(ns).recent for ns in expected.names()):
+            expected.no_answer_reason = ENDLESS if waiting else NOTHING_TO_CHOOSE
             return
         coming = waiting.pop(0)
-        closings = picture.closings(coming)
-        if now in picture and picture.closings(now) == closings_now:
-            evict_eldest(picture, now)
-        if picture.error is not None:
+        closings = expected.closings(coming)
+        if now in expected and expected.closings(now) == closings_now:
+            evict_eldest(expected, now)
+        if expected.error is not None:
             return
-        picture.evicts += 1
+        expected.evicts += 1
 
 
-def do_usage(picture: ExpectedState, event: ops.Usage) -> Answer:
-    """Exact sums."""
+def do_usage(expected: ExpectedState, event: ops.Usage) -> Answer:
+    """Return exact sums."""
     if event.ns is ABSENT:
-        entries = sum([len(space.nodes) for space in picture.state.spaces.values()])
-        return Used(entries, picture.total, picture.limited())
-    nodes = space(picture.state, event.ns).nodes
+        entries = sum([len(space.nodes) for space in expected.state.spaces.values()])
+        return Used(entries, expected.total, expected.limited_bytes())
+    nodes = space(expected.state, event.ns).nodes
     return Used(len(nodes), sum([node.size_bytes for node in nodes.values()]))
 
 
-def do_metrics(picture: ExpectedState, event: ops.Metrics) -> Answer:
-    """The counters of the thread, or of one namespace."""
+def do_metrics(expected: ExpectedState, event: ops.Metrics) -> Answer:
+    """Return the counters of the thread, or of one namespace."""
     if event.ns is ABSENT:
-        return ThreadCounters(picture.puts, picture.gets, picture.evicts, picture.flushes)
-    own = ExpectedSpace(space(picture.state, event.ns))
-    counters = (own.hits, own.misses, own.overwrites, own.flushes)
-    return NamespaceCounters(*counters, tuple(own.dirty), tuple(own.recent))
+        return ThreadCounters(expected.puts, expected.gets, expected.evicts, expected.flushes)
+    namespace = ExpectedSpace(space(expected.state, event.ns))
+    counters = (namespace.hits, namespace.misses, namespace.overwrites, namespace.flushes)
+    return NamespaceCounters(*counters, tuple(namespace.dirty), tuple(namespace.recent))
 
 
 CACHES: Final[dict[type[ops.Op], Does]] = {
@@ -268,103 +273,102 @@ CACHES: Final[dict[type[ops.Op], Does]] = {
     ops.Usage: do_usage,
     ops.Metrics: do_metrics,
 }
-"""By operation."""
+"""The definitions of level `cache`, by operation."""
 
 
-# --- stores
-# What each operation of the level `store` makes of the picture, and what it answers.
+# Operations of level `store`.
 
 OF_STORE: Final = Listener((), 0, True)
 
 
-def ensure_store(picture: ExpectedState, name: str) -> None:
-    """From its first use on a store is there, and listens to its namespace."""
-    if name not in picture.stores:
-        picture.stores[name] = Store()
-        picture.open(name).listener = OF_STORE
+def ensure_store(expected: ExpectedState, name: str) -> None:
+    """Create a store at its first use, and make it the listener of its namespace."""
+    if name not in expected.stores:
+        expected.stores[name] = Store()
+        expected.open(name).listener = OF_STORE
 
 
-def put_value(picture: ExpectedState, name: str, key: str, value: str | None, is_dirty: bool) -> None:
-    """A write of a store: it carries nothing but key and value."""
-    put_entry(picture, name, key, Node(value, is_dirty, node_size(key, value, "", ()), Context(), picture.writes))
+def put_value(expected: ExpectedState, name: str, key: str, value: str | None, is_dirty: bool) -> None:
+    """Write an entry of a store, which carries nothing but key and value."""
+    put_entry(expected, name, key, Node(value, is_dirty, node_size(key, value, "", ()), Context(), expected.writes))
 
 
-def find_value(picture: ExpectedState, name: str, key: str) -> tuple[bool, str | None]:
-    """A lookup: whether the cache knows the key, and the last write of it, there or below."""
-    ensure_store(picture, name)
-    picture.gets += 1
-    node = look_up(picture, name, key) if name in picture else None
-    return node is not None, picture.stores[name].inner.get(key) if node is None else node.value
+def find_value(expected: ExpectedState, name: str, key: str) -> tuple[bool, str | None]:
+    """Return whether the cache knows the key, and the last write of it."""
+    ensure_store(expected, name)
+    expected.gets += 1
+    node = look_up(expected, name, key) if name in expected else None
+    return node is not None, expected.stores[name].inner.get(key) if node is None else node.value
 
 
-def read_value(picture: ExpectedState, name: str, key: str) -> str | None:
-    """A lookup that caches, clean, what it found below."""
-    is_known, value = find_value(picture, name, key)
+def read_value(expected: ExpectedState, name: str, key: str) -> str | None:
+    """Return the last write of a key, and cache a value from the underlying store, clean."""
+    is_known, value = find_value(expected, name, key)
     if not is_known and value is not None:
-        put_value(picture, name, key, value, is_dirty=False)
+        put_value(expected, name, key, value, is_dirty=False)
     return value
 
 
-def do_store_put(picture: ExpectedState, event: ops.StorePut) -> Answer:
-    """A dirty write."""
-    ensure_store(picture, event.store)
-    put_value(picture, event.store, event.key, event.value, is_dirty=True)
+def do_store_put(expected: ExpectedState, event: ops.StorePut) -> Answer:
+    """Write a dirty entry."""
+    ensure_store(expected, event.store)
+    put_value(expected, event.store, event.key, event.value, is_dirty=True)
     return Done()
 
 
-def do_store_get(picture: ExpectedState, event: ops.StoreGet) -> Answer:
-    """The last write."""
-    return Value(read_value(picture, event.store, event.key))
+def do_store_get(expected: ExpectedState, event: ops.StoreGet) -> Answer:
+    """Return the last write."""
+    return Value(read_value(expected, event.store, event.key))
 
 
-def do_store_delete(picture: ExpectedState, event: ops.StoreDelete) -> Answer:
-    """The last write, and then a tombstone over it; by a variant what lies below is cached first."""
-    if picture.config.variants.delete_read is DeleteRead.CACHED:
-        value = read_value(picture, event.store, event.key)
+def do_store_delete(expected: ExpectedState, event: ops.StoreDelete) -> Answer:
+    """Return the last write, and write a tombstone over it; by a variant the value is cached first."""
+    if expected.config.variants.delete_read is DeleteRead.CACHED:
+        value = read_value(expected, event.store, event.key)
     else:
-        value = find_value(picture, event.store, event.key)[1]
-    if picture.error is None and picture.is_right:
-        put_value(picture, event.store, event.key, None, is_dirty=True)
+        value = find_value(expected, event.store, event.key)[1]
+    if expected.error is None and expected.is_right:
+        put_value(expected, event.store, event.key, None, is_dirty=True)
     return Value(value)
 
 
-def do_store_list(picture: ExpectedState, event: Any) -> Answer:
-    """Cache and store below as one plain map; every cached key in it is looked up."""
-    ensure_store(picture, event.store)
+def do_store_list(expected: ExpectedState, event: Any) -> Answer:
+    """Return cache and underlying store as one plain map; every cached key in it is looked up."""
+    ensure_store(expected, event.store)
     name, first, last = event.store, getattr(event, "from_", None), getattr(event, "to", None)
-    view: dict[str, str | None] = dict(picture.stores[name].inner)
-    nodes = picture.open(name).nodes if name in picture else {}
+    view: dict[str, str | None] = dict(expected.stores[name].inner)
+    nodes = expected.open(name).nodes if name in expected else {}
     for key in list_between(nodes, first, last):
-        look_up(picture, name, key)
+        look_up(expected, name, key)
     view.update({key: node.value for key, node in nodes.items()})
     return Listed(tuple([(key, view[key]) for key in list_between(view, first, last) if view[key] is not None]))
 
 
-def do_store_flush(picture: ExpectedState, event: ops.StoreFlush) -> Answer:
-    """What is dirty goes below and downstream."""
-    ensure_store(picture, event.store)
-    picture.flushes += 1
-    flush(picture, event.store)
+def do_store_flush(expected: ExpectedState, event: ops.StoreFlush) -> Answer:
+    """Flush everything dirty to the underlying store and downstream."""
+    ensure_store(expected, event.store)
+    expected.flushes += 1
+    flush(expected, event.store)
     return Done()
 
 
-def do_store_inner(picture: ExpectedState, event: ops.StoreInner) -> Answer:
-    """What lies below, by key."""
-    ensure_store(picture, event.store)
-    inner = picture.stores[event.store].inner
+def do_store_inner(expected: ExpectedState, event: ops.StoreInner) -> Answer:
+    """Return the content of the underlying store, by key."""
+    ensure_store(expected, event.store)
+    inner = expected.stores[event.store].inner
     return Listed(tuple([(key, inner[key]) for key in list_between(inner, None, None)]))
 
 
-def do_on_forward(picture: ExpectedState, event: ops.OnForward) -> Answer:
-    """What is done downstream for one key from now on."""
-    ensure_store(picture, event.store)
-    store = picture.stores[event.store]
-    picture.stores[event.store] = store._replace(downstream={**store.downstream, event.key: event.steps})
+def do_on_forward(expected: ExpectedState, event: ops.OnForward) -> Answer:
+    """Set the steps to take downstream for one key."""
+    ensure_store(expected, event.store)
+    store = expected.stores[event.store]
+    expected.stores[event.store] = store._replace(downstream={**store.downstream, event.key: event.steps})
     return Done()
 
 
-def do_share(picture: ExpectedState, event: ops.Share) -> Answer:
-    """What each of the threads gets; the global one takes one share, nobody else's is larger."""
+def do_share(expected: ExpectedState, event: ops.Share) -> Answer:
+    """Return the share of each thread; the global thread takes one share too."""
     if event.threads == 0:
         return Shared(event.total_bytes)
     takers = event.threads + event.global_thread
@@ -382,59 +386,55 @@ STORES: Final[dict[type[ops.Op], Does]] = {
     ops.OnForward: do_on_forward,
     ops.Share: do_share,
 }
-"""By operation."""
+"""The definitions of level `store`, by operation."""
 
 
-# --- defined
-# Definitions: what a step is, as a function of the state before it, made in another way than the reference makes it.
-#
-# They leave nothing open: every step, and every step that a listener performs inside it, has a picture, and is held to
-# it. They speak where no law of a rule has spoken, and then name the rule of the operation.
+# The whole definition.
 
 DOES: Final[Mapping[type[ops.Op], Does]] = {**CACHES, **STORES}
 
 
 def check_definition(config: Config, pre: State, event: ops.Op, step: Step) -> tuple[Rule, ...]:
-    """The rule of the operation, where the step is not what is defined or leaves its frame."""
+    """Return the rule of the operation if the step differs from its definition or leaves its frame."""
     return () if is_defined(config, pre, event, step) else (event.rule,)
 
 
 def is_defined(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """Whether a step is the one that its operation is defined as, and keeps to its frame.
+    """Return whether a step equals its definition and keeps to its frame.
 
-    One that gives no answer is held to all the rest: up to where it ends, or what it throws, it is defined.
+    A step without an answer is compared in everything else, up to where it ends or throws.
     """
-    picture = ExpectedState(config, pre, step.parts, step.rows)
+    expected = ExpectedState(config, pre, step.parts, step.rows)
     answer = step.outcome.answer
-    if changes_outside(pre, event, step.state, step.parts) or not matches_definition(picture, event, answer):
+    if changes_outside(pre, event, step.state, step.parts) or not matches_definition(expected, event, answer):
         return False
     return (
-        (picture.stuck or None) == (answer.reason if isinstance(answer, Unanswered) else None)
-        and picture.lasting() == step.state
-        and tuple(picture.rows) == step.rows
-        and tuple(picture.calls) == step.outcome.flushed
-        and tuple(picture.forwards) == step.outcome.forwarded
+        (expected.no_answer_reason or None) == (answer.reason if isinstance(answer, Unanswered) else None)
+        and expected.to_state() == step.state
+        and tuple(expected.rows) == step.rows
+        and tuple(expected.calls) == step.outcome.flushed
+        and tuple(expected.forwards) == step.outcome.forwarded
         and all(is_part_defined(config, part, step.rows) for part in step.parts)
     )
 
 
 def is_part_defined(config: Config, part: Part, rows: tuple[Row, ...]) -> bool:
-    """Whether a step inside a call is the one that its operation is defined as; `rows` are those of the whole step."""
-    picture = ExpectedState(config, part.pre, part.parts, rows)
+    """Return whether a step inside a call equals its definition; `rows` are those of the whole step."""
+    expected = ExpectedState(config, part.pre, part.parts, rows)
     return (
-        matches_definition(picture, part.event, part.answer)
-        and picture.stuck == part.after.in_progress.stuck
-        and picture.is_shown(part.after)
+        matches_definition(expected, part.event, part.answer)
+        and expected.no_answer_reason == part.after.in_progress.no_answer_reason
+        and expected.equals(part.after)
         and all(is_part_defined(config, inner, rows) for inner in part.parts)
     )
 
 
-def matches_definition(picture: ExpectedState, event: ops.Op, answer: object) -> bool:
-    """Draw what the operation does; whether it answers that, or nothing, and every step inside it was met."""
-    wanted = DOES[type(event)](picture, event)
-    answered = wanted if picture.error is None else Failed(picture.error)
-    answers = isinstance(answer, Unanswered) or answered == answer
-    return picture.is_right and answers and next(picture.parts, None) is None
+def matches_definition(expected: ExpectedState, event: ops.Op, answer: object) -> bool:
+    """Apply the definition; return whether the answer equals it and every inner step was met."""
+    defined_answer = DOES[type(event)](expected, event)
+    expected_answer = defined_answer if expected.error is None else Failed(expected.error)
+    answers = isinstance(answer, Unanswered) or expected_answer == answer
+    return expected.is_right and answers and next(expected.parts, None) is None
 
 
 __all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]

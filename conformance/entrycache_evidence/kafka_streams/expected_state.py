@@ -1,7 +1,9 @@
-"""What a step has to make of a state: a picture that is drawn thing by thing, and then held beside what there is.
+"""The expected state of a step of `kafka-streams`, built in another way than the reference builds it.
 
-Where a listener, or what stands downstream, performs steps of its own, the picture up to there has to be what the
-first of them met; then it is drawn anew from what the last one left. Each of those steps has a picture of its own.
+`ExpectedState` starts from the state before a step. The functions below change it in place: flushes are ordered by
+sorting, evictions are chosen by sums from the eldest end. Where a listener or a processor downstream performs steps,
+the expected state must equal the state that the first of them met. It then continues from the state that the last one
+left; each inner step has an expected state of its own.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from entrycache_reference.vocabulary import ABSENT
 
 
 class ExpectedSpace:
-    """A namespace in the picture: its entries, their use from most to least recent, its dirty keys in order."""
+    """A namespace of the expected state: entries, order of use, and dirty keys in order."""
 
     def __init__(self, space: Space) -> None:
         self.nodes = dict(space.nodes)
@@ -43,29 +45,29 @@ class ExpectedSpace:
         return sum([node.size_bytes for node in self.nodes.values()])
 
     def use(self, key: str) -> None:
-        """The key is the most recent one from now on."""
+        """Make the key the most recent one."""
         if key in self.recent:
             self.recent.remove(key)
         self.recent.insert(0, key)
 
     def drop(self, key: str) -> None:
-        """The key is neither cached nor dirty any more."""
+        """Remove the key from the entries, the order of use and the dirty keys."""
         del self.nodes[key]
         self.recent.remove(key)
         if key in self.dirty:
             self.dirty.remove(key)
 
     def space(self) -> Space:
-        """The namespace as a state holds it."""
+        """Return the namespace as a state holds it."""
         counters = (self.hits, self.misses, self.overwrites, self.flushes)
         return Space(self.nodes, tuple(self.recent), tuple(self.dirty), self.listener, *counters)
 
 
 class ExpectedState:
-    """The state that a step has to lead to, what it has to tell, and what it has to call.
+    """The state, the rows and the calls that a step must produce.
 
-    `is_right` turns false where a step inside a call met anything else than the picture shows. `all_rows` are those of
-    the whole step. `stuck`: why the step gives no answer; empty where it gives one.
+    `is_right` turns false if a step inside a call met another state than expected. `all_rows` are the rows of the whole
+    step. `no_answer_reason` says why the step gives no answer; it is empty if there is one.
     """
 
     def __init__(self, config: Config, pre: State, parts: Sequence[Part], all_rows: tuple[Row, ...]) -> None:
@@ -74,11 +76,11 @@ class ExpectedState:
         self.parts = iter(parts)
         self.is_right = True
         self.error: ErrorKind | None = None
-        self.show(pre)
+        self.load(pre)
 
-    def show(self, state: State) -> None:
-        """Draw what a state shows."""
-        done = state.in_progress
+    def load(self, state: State) -> None:
+        """Take over the content of a state."""
+        progress = state.in_progress
         self.state = state
         self.touched: dict[str, ExpectedSpace | None] = {}
         self.stores: dict[str, Store] = dict(state.stores)
@@ -86,410 +88,416 @@ class ExpectedState:
         self.puts, self.gets, self.evicts = state.puts, state.gets, state.evicts
         self.flushes, self.writes, self.running = state.flushes, state.writes, state.running
         self.total = sum([node.size_bytes for space in state.spaces.values() for node in space.nodes.values()])
-        self.called = done.called
-        self.calls: list[Call] = list(done.calls)
-        self.forwards: list[Forward] = list(done.forwards)
-        self.rows: list[Row] = list(self.all_rows[: len(done.events)])
-        self.closed = list(done.closed)
-        self.stuck = done.stuck
+        self.called = progress.called
+        self.calls: list[Call] = list(progress.calls)
+        self.forwards: list[Forward] = list(progress.forwards)
+        self.rows: list[Row] = list(self.all_rows[: len(progress.events)])
+        self.closed = list(progress.closed)
+        self.no_answer_reason = progress.no_answer_reason
 
     def __contains__(self, ns: str) -> bool:
-        """Whether there is a namespace of that name."""
+        """Return whether there is a namespace of that name."""
         return self.touched[ns] is not None if ns in self.touched else ns in self.state.spaces
 
     def open(self, ns: str) -> ExpectedSpace:
-        """The namespace of that name, which is there from now on."""
-        own = self.touched.get(ns)
-        if own is None:
+        """Return the namespace of that name, opened if necessary."""
+        namespace = self.touched.get(ns)
+        if namespace is None:
             is_known = ns in self.state.spaces and ns not in self.touched
-            own = self.touched[ns] = ExpectedSpace(self.state.spaces[ns] if is_known else EMPTY_SPACE)
-        return own
+            namespace = self.touched[ns] = ExpectedSpace(self.state.spaces[ns] if is_known else EMPTY_SPACE)
+        return namespace
 
     def close(self, ns: str) -> None:
-        """There is no namespace of that name any more."""
+        """Close the namespace of that name."""
         self.touched[ns] = None
         self.closed.append(ns)
 
     def closings(self, ns: str) -> int:
-        """How often a namespace of that name was closed in the step under way."""
+        """Return how often a namespace of that name was closed in the step in progress."""
         return self.closed.count(ns)
 
     def names(self) -> list[str]:
-        """The names of the namespaces, in order."""
+        """Return the names of the namespaces, in order."""
         return sorted(ns for ns in self.state.spaces.keys() | self.touched.keys() if ns in self)
 
-    def tell(
+    def add_row(
         self, rule: Rule, op: str, ns: str | None, key: str | None, node: Node | None, cause: str | None = None
     ) -> None:
-        """A row, by the bytes of this moment."""
+        """Add a row with the present sum of bytes."""
         size, is_dirty = (None, None) if node is None else (node.size_bytes, node.is_dirty)
         self.rows.append(Row(rule, op, cause, self.total, ns, key, size, is_dirty))
 
-    def limited(self) -> int:
-        """The total that the limit is held against."""
+    def limited_bytes(self) -> int:
+        """Return the total that the limit applies to."""
         return self.total if self.config.variants.total is Total.EXACT else self.running
 
     def drop(self, ns: str, key: str) -> None:
-        """A cached key leaves."""
-        own = self.open(ns)
-        self.total -= own.nodes[key].size_bytes
-        own.drop(key)
+        """Remove a cached key."""
+        namespace = self.open(ns)
+        self.total -= namespace.nodes[key].size_bytes
+        namespace.drop(key)
 
     def perform(self, steps: Sequence[Op]) -> tuple[Answer, ...]:
-        """A call: its steps are performed, if there are calls left for that; the picture is then what they left."""
+        """Count a call, and take over the results of its steps if the budget allows them."""
         self.called += 1
         if self.called > self.config.reentry_budget:
             return ()
         answers = []
         for op in steps:
             part = next(self.parts, None)
-            if part is None or part.event != op or not self.is_shown(part.pre):
+            if part is None or part.event != op or not self.equals(part.pre):
                 self.is_right = False
                 return ()
-            self.show(part.after)
+            self.load(part.after)
             answers.append(part.answer)
         return tuple(answers)
 
-    def lasting(self) -> State:
-        """The state that the picture shows, with nothing under way."""
+    def to_state(self) -> State:
+        """Return the expected state with no step in progress."""
         spaces = dict(self.state.spaces)
-        for ns, own in self.touched.items():
-            if own is not None:
-                spaces[ns] = own.space()
+        for ns, namespace in self.touched.items():
+            if namespace is not None:
+                spaces[ns] = namespace.space()
             else:
                 spaces.pop(ns, None)
         counters = (self.puts, self.gets, self.evicts, self.flushes, self.writes, self.running)
         return State(self.limit, spaces, self.stores, *counters)
 
-    def is_shown(self, state: State) -> bool:
-        """Whether a state under way is the one that the picture shows."""
-        done = state.in_progress
+    def equals(self, state: State) -> bool:
+        """Return whether a state in progress equals the expected state."""
+        progress = state.in_progress
         return (
-            self.lasting() == state._replace(in_progress=IDLE)
-            and (done.called, done.calls, done.forwards) == (self.called, tuple(self.calls), tuple(self.forwards))
-            and sorted(done.closed) == sorted(self.closed)
-            and tuple(self.rows) == self.all_rows[: len(done.events)]
+            self.to_state() == state._replace(in_progress=IDLE)
+            and (progress.called, progress.calls, progress.forwards)
+            == (self.called, tuple(self.calls), tuple(self.forwards))
+            and sorted(progress.closed) == sorted(self.closed)
+            and tuple(self.rows) == self.all_rows[: len(progress.events)]
         )
 
 
 IDLE = State(0).in_progress
 
 
-# --- handing
-# Handing over: what goes to a listener, in which order, and what becomes of it; under variants, of what does not.
+# Flushes.
 
 Entries = list[tuple[str, Node]]
 
 
-def order_keys(own: ExpectedSpace, evicted: str | None) -> list[str]:
-    """The evicted key, then the dirty ones in the order of their writes."""
-    return sorted({*own.dirty, *([] if evicted is None else [evicted])}, key=lambda key: _rank_key(own, key, evicted))
+def order_keys(namespace: ExpectedSpace, evicted: str | None) -> list[str]:
+    """Return the evicted key, then the dirty ones in the order of their writes."""
+    return sorted(
+        {*namespace.dirty, *([] if evicted is None else [evicted])}, key=lambda key: _rank_key(namespace, key, evicted)
+    )
 
 
-def _rank_key(own: ExpectedSpace, key: str, evicted: str | None) -> int:
-    return -1 if key == evicted else own.dirty.index(key)
+def _rank_key(namespace: ExpectedSpace, key: str, evicted: str | None) -> int:
+    return -1 if key == evicted else namespace.dirty.index(key)
 
 
-def hand_over(picture: ExpectedState, ns: str, evicted: str | None) -> None:
-    """Every dirty entry of a namespace goes to its listener; `evicted`: that one leaves, and comes first."""
-    own = picture.open(ns)
-    own.flushes += 1
-    keys = order_keys(own, evicted)
-    lost = [key for key in keys if key not in own.nodes]
-    if own.listener is None:
-        report_undelivered(picture, ns, keys)
-        fail_without_listener(picture, ns, evicted)
-        picture.error = ErrorKind.ILLEGAL_ARGUMENT
-    elif lost:
-        fail_at_missing_entry(picture, ns, evicted, keys, lost[0])
-        picture.error = ErrorKind.ILLEGAL_STATE
+def hand_over(expected: ExpectedState, ns: str, evicted: str | None) -> None:
+    """Flush every dirty entry of a namespace to its listener; `evicted` leaves the cache and comes first."""
+    namespace = expected.open(ns)
+    namespace.flushes += 1
+    keys = order_keys(namespace, evicted)
+    missing = [key for key in keys if key not in namespace.nodes]
+    if namespace.listener is None:
+        report_undelivered(expected, ns, keys)
+        fail_without_listener(expected, ns, evicted)
+        expected.error = ErrorKind.ILLEGAL_ARGUMENT
+    elif missing:
+        fail_at_missing_entry(expected, ns, evicted, keys, missing[0])
+        expected.error = ErrorKind.ILLEGAL_STATE
     elif keys:
-        own.hits += len(keys) - (evicted is not None)
-        if own.listener.fails:
-            fail_by_listener(picture, ns, evicted, keys)
-            picture.error = ErrorKind.LISTENER_FAILED
+        namespace.hits += len(keys) - (evicted is not None)
+        if namespace.listener.fails:
+            fail_by_listener(expected, ns, evicted, keys)
+            expected.error = ErrorKind.LISTENER_FAILED
         else:
-            deliver_entries(picture, ns, evicted, [(key, own.nodes[key]) for key in keys])
+            deliver_entries(expected, ns, evicted, [(key, namespace.nodes[key]) for key in keys])
 
 
-def report_undelivered(picture: ExpectedState, ns: str, keys: list[str]) -> None:
-    """The rows of what is not handed over."""
-    own = picture.open(ns)
+def report_undelivered(expected: ExpectedState, ns: str, keys: list[str]) -> None:
+    """Add the rows of the entries that are not delivered."""
+    namespace = expected.open(ns)
     for key in keys:
-        if key in own.nodes:
-            picture.tell(Rule.K_FLUSH_3, "FLUSH", ns, key, own.nodes[key], "FAILED")
+        if key in namespace.nodes:
+            expected.add_row(Rule.K_FLUSH_3, "FLUSH", ns, key, namespace.nodes[key], "FAILED")
 
 
-def loses_undelivered(picture: ExpectedState) -> bool:
-    """Whether an evicted entry that nobody takes is lost."""
-    return picture.config.variants.undelivered_eviction is UndeliveredEviction.LOST
+def loses_undelivered(expected: ExpectedState) -> bool:
+    """Return whether an evicted entry that no listener takes is lost."""
+    return expected.config.variants.undelivered_eviction is UndeliveredEviction.LOST
 
 
-def lose_entry(picture: ExpectedState, ns: str, evicted: str, stays_dirty: bool) -> None:
-    """Under `undelivered_eviction` `lost`: the entry has left before anybody was asked."""
-    own = picture.open(ns)
-    node, dirty = own.nodes[evicted], list(own.dirty)
-    picture.drop(ns, evicted)
+def lose_entry(expected: ExpectedState, ns: str, evicted: str, stays_dirty: bool) -> None:
+    """Drop the evicted entry before any call: `undelivered_eviction` `lost`."""
+    namespace = expected.open(ns)
+    node, dirty = namespace.nodes[evicted], list(namespace.dirty)
+    expected.drop(ns, evicted)
     if stays_dirty:
-        own.dirty = dirty
-    picture.tell(Rule.K_FLUSH_7, "EVICT", ns, evicted, node)
+        namespace.dirty = dirty
+    expected.add_row(Rule.K_FLUSH_7, "EVICT", ns, evicted, node)
 
 
-def fail_without_listener(picture: ExpectedState, ns: str, evicted: str | None) -> None:
-    """Nobody listens: all stays; an entry that is lost leaves its key among the dirty ones."""
-    if evicted is not None and loses_undelivered(picture):
-        lose_entry(picture, ns, evicted, stays_dirty=True)
+def fail_without_listener(expected: ExpectedState, ns: str, evicted: str | None) -> None:
+    """Keep everything; a lost entry leaves its key among the dirty keys."""
+    if evicted is not None and loses_undelivered(expected):
+        lose_entry(expected, ns, evicted, stays_dirty=True)
 
 
-def mark_clean(own: ExpectedSpace, keys: list[str]) -> None:
-    """These entries are clean."""
+def mark_clean(namespace: ExpectedSpace, keys: list[str]) -> None:
+    """Mark these entries clean."""
     for key in keys:
-        if key in own.nodes:
-            own.nodes[key] = own.nodes[key]._replace(is_dirty=False)
+        if key in namespace.nodes:
+            namespace.nodes[key] = namespace.nodes[key]._replace(is_dirty=False)
 
 
-def fail_at_missing_entry(picture: ExpectedState, ns: str, evicted: str | None, keys: list[str], lost: str) -> None:
-    """A dirty key without an entry ends it: a miss; what was looked up before is clean under a variant, but listed."""
-    own = picture.open(ns)
-    looked_up = [key for key in keys[: keys.index(lost)] if key != evicted]
-    own.hits += len(looked_up)
-    own.misses += 1
-    if evicted is not None and loses_undelivered(picture):
-        lose_entry(picture, ns, evicted, stays_dirty=False)
-    if picture.config.variants.failed_flush is FailedFlush.CLEAN:
-        mark_clean(own, looked_up)
+def fail_at_missing_entry(expected: ExpectedState, ns: str, evicted: str | None, keys: list[str], missing: str) -> None:
+    """Stop at a dirty key without an entry, which counts as a miss.
+
+    Under a variant the entries that were looked up before are clean, but their keys stay listed.
+    """
+    namespace = expected.open(ns)
+    looked_up = [key for key in keys[: keys.index(missing)] if key != evicted]
+    namespace.hits += len(looked_up)
+    namespace.misses += 1
+    if evicted is not None and loses_undelivered(expected):
+        lose_entry(expected, ns, evicted, stays_dirty=False)
+    if expected.config.variants.failed_flush is FailedFlush.CLEAN:
+        mark_clean(namespace, looked_up)
 
 
-def fail_by_listener(picture: ExpectedState, ns: str, evicted: str | None, keys: list[str]) -> None:
-    """The listener is called, and throws: one call fewer that will; all else stays, but under two variants."""
-    own = picture.open(ns)
-    assert own.listener is not None
-    own.listener = own.listener._replace(fails=own.listener.fails - 1)
-    picture.called += 1
-    picture.calls.append(build_call(ns, [(key, own.nodes[key]) for key in keys]))
-    report_undelivered(picture, ns, keys)
-    if evicted is not None and loses_undelivered(picture):
-        lose_entry(picture, ns, evicted, stays_dirty=False)
-    if picture.config.variants.failed_flush is FailedFlush.CLEAN:
-        mark_clean(own, [key for key in keys if key != evicted])
-        own.dirty = [key for key in own.dirty if key == evicted]
+def fail_by_listener(expected: ExpectedState, ns: str, evicted: str | None, keys: list[str]) -> None:
+    """Call a listener that throws. Everything else stays, except under two variants."""
+    namespace = expected.open(ns)
+    assert namespace.listener is not None
+    namespace.listener = namespace.listener._replace(fails=namespace.listener.fails - 1)
+    expected.called += 1
+    expected.calls.append(build_call(ns, [(key, namespace.nodes[key]) for key in keys]))
+    report_undelivered(expected, ns, keys)
+    if evicted is not None and loses_undelivered(expected):
+        lose_entry(expected, ns, evicted, stays_dirty=False)
+    if expected.config.variants.failed_flush is FailedFlush.CLEAN:
+        mark_clean(namespace, [key for key in keys if key != evicted])
+        namespace.dirty = [key for key in namespace.dirty if key == evicted]
 
 
 def build_call(ns: str, entries: Entries) -> Call:
-    """What a listener gets."""
+    """Return a call as its listener gets it."""
     return Call(ns, tuple([Handed(key, node.value, node.context) for key, node in entries]))
 
 
-def deliver_entries(picture: ExpectedState, ns: str, evicted: str | None, entries: Entries) -> None:
-    """The listener takes the entries: they are clean, and the evicted one has left, before it is called."""
-    own, closings = picture.open(ns), picture.closings(ns)
+def deliver_entries(expected: ExpectedState, ns: str, evicted: str | None, entries: Entries) -> None:
+    """Mark the entries clean, remove the evicted one, and call the listener with all of them."""
+    namespace, closings = expected.open(ns), expected.closings(ns)
     if evicted is not None:
-        picture.drop(ns, evicted)
-        picture.tell(Rule.K_EVICT_3, "EVICT", ns, evicted, entries[0][1])
-    mark_clean(own, list(own.nodes))
-    own.dirty = []
+        expected.drop(ns, evicted)
+        expected.add_row(Rule.K_EVICT_3, "EVICT", ns, evicted, entries[0][1])
+    mark_clean(namespace, list(namespace.nodes))
+    namespace.dirty = []
     for key, node in entries:
-        picture.tell(Rule.K_FLUSH_1, "FLUSH", ns, key, node, "EVICT" if key == evicted else "CALL")
-    assert own.listener is not None
-    if own.listener.of_store:
-        receive(picture, ns, entries)
+        expected.add_row(Rule.K_FLUSH_1, "FLUSH", ns, key, node, "EVICT" if key == evicted else "CALL")
+    assert namespace.listener is not None
+    if namespace.listener.of_store:
+        receive(expected, ns, entries)
     else:
         call = build_call(ns, entries)
-        at = len(picture.calls)
-        picture.calls.append(call)
-        answers = picture.perform(own.listener.steps)
-        picture.calls[at : at + 1] = [Call(ns, call.entries, answers)]
-    if picture.is_right:
-        drop_tombstones(picture, ns, evicted, entries, closings)
+        at = len(expected.calls)
+        expected.calls.append(call)
+        answers = expected.perform(namespace.listener.steps)
+        expected.calls[at : at + 1] = [Call(ns, call.entries, answers)]
+    if expected.is_right:
+        drop_tombstones(expected, ns, evicted, entries, closings)
 
 
-def drop_tombstones(picture: ExpectedState, ns: str, evicted: str | None, entries: Entries, closings: int) -> None:
-    """Tombstones that were handed over have served; not, by the norm, what was written to their keys meanwhile."""
-    any_write = picture.config.variants.flushed_tombstone is FlushedTombstone.ANY_WRITE
-    if any_write and picture.closings(ns) != closings:
+def drop_tombstones(expected: ExpectedState, ns: str, evicted: str | None, entries: Entries, closings: int) -> None:
+    """Drop the delivered tombstones; by default not the writes made to their keys meanwhile."""
+    any_write = expected.config.variants.flushed_tombstone is FlushedTombstone.ANY_WRITE
+    if any_write and expected.closings(ns) != closings:
         return
     for key, node in entries:
-        now = picture.open(ns).nodes.get(key) if ns in picture else None
+        now = expected.open(ns).nodes.get(key) if ns in expected else None
         if now is None or node.value is not None:
             continue
         if any_write and key != evicted:
-            picture.drop(ns, key)
-            picture.tell(Rule.K_FLUSH_9, "DELETE", ns, key, now, "FLUSH")
+            expected.drop(ns, key)
+            expected.add_row(Rule.K_FLUSH_9, "DELETE", ns, key, now, "FLUSH")
         elif not any_write and now.write == node.write:
-            picture.drop(ns, key)
-            picture.tell(Rule.K_FLUSH_4, "DELETE", ns, key, now, "FLUSH")
+            expected.drop(ns, key)
+            expected.add_row(Rule.K_FLUSH_4, "DELETE", ns, key, now, "FLUSH")
 
 
-def receive(picture: ExpectedState, name: str, entries: Entries) -> None:
-    """A caching store takes them: below first, then downstream; by a variant one after the other."""
-    if picture.config.variants.delivery is Delivery.ONE_BY_ONE:
+def receive(expected: ExpectedState, name: str, entries: Entries) -> None:
+    """Write all entries to the underlying store, then forward them; by a variant one after another."""
+    if expected.config.variants.delivery is Delivery.ONE_BY_ONE:
         for key, node in entries:
-            if picture.is_right and write_underlying(picture, name, key, node):
-                forward_entry(picture, name, key, node)
+            if expected.is_right and write_underlying(expected, name, key, node):
+                forward_entry(expected, name, key, node)
         return
-    known = [(key, node) for key, node in entries if write_underlying(picture, name, key, node)]
-    for key, node in known:
-        passed = picture.stores.get(name, Store()).forwarded_writes.get(key)
-        if picture.is_right and (passed is None or passed < node.write):
-            forward_entry(picture, name, key, node)
+    accepted = [(key, node) for key, node in entries if write_underlying(expected, name, key, node)]
+    for key, node in accepted:
+        forwarded = expected.stores.get(name, Store()).forwarded_writes.get(key)
+        if expected.is_right and (forwarded is None or forwarded < node.write):
+            forward_entry(expected, name, key, node)
 
 
-def write_underlying(picture: ExpectedState, name: str, key: str, node: Node) -> bool:
-    """A value lies below from now on, a tombstone takes away what lies there; one that finds nothing goes nowhere."""
-    store = picture.stores.get(name, Store())
+def write_underlying(expected: ExpectedState, name: str, key: str, node: Node) -> bool:
+    """Write a value, or remove a key, in the underlying store; return false if there is nothing to remove."""
+    store = expected.stores.get(name, Store())
     if node.value is None and key not in store.inner:
         return False
     inner = {**store.inner, key: node.value}
-    kept = {one: value for one, value in inner.items() if value is not None}
-    picture.stores[name] = store._replace(inner=kept)
+    remaining = {one: value for one, value in inner.items() if value is not None}
+    expected.stores[name] = store._replace(inner=remaining)
     return True
 
 
-def forward_entry(picture: ExpectedState, name: str, key: str, node: Node) -> None:
-    """One entry goes downstream, where what is to be done for its key is done."""
-    store = picture.stores.get(name, Store())
-    picture.stores[name] = store._replace(forwarded_writes={**store.forwarded_writes, key: node.write})
-    at = len(picture.forwards)
-    picture.forwards.append(Forward(name, key, node.value))
-    answers = picture.perform(store.downstream.get(key, ()))
-    picture.forwards[at : at + 1] = [Forward(name, key, node.value, answers)]
+def forward_entry(expected: ExpectedState, name: str, key: str, node: Node) -> None:
+    """Forward one entry downstream, and perform the steps set for its key."""
+    store = expected.stores.get(name, Store())
+    expected.stores[name] = store._replace(forwarded_writes={**store.forwarded_writes, key: node.write})
+    at = len(expected.forwards)
+    expected.forwards.append(Forward(name, key, node.value))
+    answers = expected.perform(store.downstream.get(key, ()))
+    expected.forwards[at : at + 1] = [Forward(name, key, node.value, answers)]
 
 
-# --- writes
-# Lookups, writes, and the overflow that follows: who is evicted is told by sums from the eldest on.
+# Lookups, writes and the overflow.
 
 
 def text_bytes(text: str) -> int:
-    """The bytes of a text in UTF-8, letter by letter: 1, 2, 3, and 4 beyond the first plane."""
+    """Return the bytes of a text in UTF-8, letter by letter: 1, 2, 3, and 4 beyond the first plane."""
     return sum([1 + (ord(one) > 0x7F) + (ord(one) > 0x7FF) + (ord(one) > 0xFFFF) for one in text])
 
 
 def code_units(text: str) -> int:
-    """The code units of a text in UTF-16: two for a letter beyond the first plane."""
+    """Return the code units of a text in UTF-16: two for a letter beyond the first plane."""
     return sum([1 + (ord(one) > 0xFFFF) for one in text])
 
 
 def node_size(key: str, value: str | None, topic: str, headers: Any) -> int:
-    """45 bytes for every entry, and what it carries."""
+    """Return the size of an entry: 45 bytes, and what it carries."""
     of_headers = sum([code_units(name) + text_bytes(content) for name, content in headers])
     return 45 + text_bytes(key) + text_bytes(value or "") + code_units(topic) + of_headers
 
 
 def build_node(write: Any, number: int) -> Node:
-    """The entry that a write of a namespace makes."""
-    given = [None if one is ABSENT else one for one in (write.timestamp, write.offset, write.partition)]
+    """Return the entry that a write of a namespace makes."""
+    context = [None if one is ABSENT else one for one in (write.timestamp, write.offset, write.partition)]
     size = node_size(write.key, write.value, write.topic, write.headers)
-    return Node(write.value, write.dirty, size, Context(*given), number)
+    return Node(write.value, write.dirty, size, Context(*context), number)
 
 
-def look_up(picture: ExpectedState, ns: str, key: str) -> Node | None:
-    """A lookup in a namespace: it counts, and what is found is the most recent."""
-    own = picture.open(ns)
-    node = own.nodes.get(key)
-    own.hits += node is not None
-    own.misses += node is None
+def look_up(expected: ExpectedState, ns: str, key: str) -> Node | None:
+    """Look a key up and count it; a cached key becomes the most recent one."""
+    namespace = expected.open(ns)
+    node = namespace.nodes.get(key)
+    namespace.hits += node is not None
+    namespace.misses += node is None
     if node is not None:
-        own.use(key)
-    picture.tell(Rule.K_GET_1, "MISS" if node is None else "HIT", ns, key, node, "GET")
+        namespace.use(key)
+    expected.add_row(Rule.K_GET_1, "MISS" if node is None else "HIT", ns, key, node, "GET")
     return node
 
 
-def would_hide_dirty(picture: ExpectedState, ns: str, key: str, is_dirty: bool) -> bool:
-    """Whether a write would hide a dirty one behind a clean one."""
-    return not is_dirty and key in picture.open(ns).dirty
+def would_hide_dirty(expected: ExpectedState, ns: str, key: str, is_dirty: bool) -> bool:
+    """Return whether a write would hide a dirty one behind a clean one."""
+    return not is_dirty and key in expected.open(ns).dirty
 
 
-def write_entry(picture: ExpectedState, ns: str, key: str, node: Node) -> None:
-    """One entry is written, and what that changes in its namespace is added to the running total."""
-    own = picture.open(ns)
-    former = own.nodes.get(key)
-    own.overwrites += former is not None
-    own.nodes[key] = node
-    own.use(key)
+def write_entry(expected: ExpectedState, ns: str, key: str, node: Node) -> None:
+    """Write one entry, and add the change of its namespace to the running total."""
+    namespace = expected.open(ns)
+    former = namespace.nodes.get(key)
+    namespace.overwrites += former is not None
+    namespace.nodes[key] = node
+    namespace.use(key)
     if node.is_dirty:
-        own.dirty = [other for other in own.dirty if other != key] + [key]
-    more = node.size_bytes - (0 if former is None else former.size_bytes)
-    picture.total += more
-    picture.writes += 1
-    book_bytes(picture, more)
-    picture.tell(Rule.K_PUT_1, "PUT", ns, key, node)
+        namespace.dirty = [other for other in namespace.dirty if other != key] + [key]
+    added_bytes = node.size_bytes - (0 if former is None else former.size_bytes)
+    expected.total += added_bytes
+    expected.writes += 1
+    book_bytes(expected, added_bytes)
+    expected.add_row(Rule.K_PUT_1, "PUT", ns, key, node)
 
 
-def book_bytes(picture: ExpectedState, more: int) -> None:
-    """Bytes that a call reports."""
-    if picture.config.variants.total is Total.RUNNING:
-        picture.running += more
+def book_bytes(expected: ExpectedState, added_bytes: int) -> None:
+    """Add bytes to the running total."""
+    if expected.config.variants.total is Total.RUNNING:
+        expected.running += added_bytes
 
 
-def put_entry(picture: ExpectedState, ns: str, key: str, node: Node) -> None:
-    """A write that counts at its beginning, with its overflow."""
-    picture.puts += 1
-    if would_hide_dirty(picture, ns, key, node.is_dirty):
-        picture.error = ErrorKind.ILLEGAL_STATE
+def put_entry(expected: ExpectedState, ns: str, key: str, node: Node) -> None:
+    """Write one entry, counted first, and evict the overflow."""
+    expected.puts += 1
+    if would_hide_dirty(expected, ns, key, node.is_dirty):
+        expected.error = ErrorKind.ILLEGAL_STATE
         return
-    write_entry(picture, ns, key, node)
-    evict_overflow(picture, ns)
+    write_entry(expected, ns, key, node)
+    evict_overflow(expected, ns)
 
 
-def evict_overflow(picture: ExpectedState, ns: str) -> None:
-    """The namespace pays while the total is above the limit and it holds entries.
+def evict_overflow(expected: ExpectedState, ns: str) -> None:
+    """Evict from the namespace while the total is above the limit and it holds entries.
 
-    Clean entries at the eldest end leave together, as many as their sizes have to add up to; a dirty one among them is
-    handed over with all other dirty entries, and then it is asked again.
+    Clean entries at the eldest end leave together, as many as their sizes have to add up to. A dirty entry among them
+    is flushed with all other dirty entries, and then the question is asked again.
     """
-    closings = picture.closings(ns)
-    is_exact = picture.config.variants.total is Total.EXACT
-    while picture.limited() > picture.limit and ns in picture and (is_exact or picture.closings(ns) == closings):
-        own = picture.open(ns)
-        eldest_first = own.recent[::-1]
+    closings = expected.closings(ns)
+    is_exact = expected.config.variants.total is Total.EXACT
+    while (
+        expected.limited_bytes() > expected.limit and ns in expected and (is_exact or expected.closings(ns) == closings)
+    ):
+        namespace = expected.open(ns)
+        eldest_first = namespace.recent[::-1]
         if not eldest_first:
             return
-        clean = next((at for at, key in enumerate(eldest_first) if own.nodes[key].is_dirty), len(eldest_first))
-        freed = accumulate([own.nodes[key].size_bytes for key in eldest_first[:clean]])
-        excess = picture.limited() - picture.limit
-        count = next((at for at, so_far in enumerate(freed, start=1) if so_far >= excess), clean)
+        clean = next((at for at, key in enumerate(eldest_first) if namespace.nodes[key].is_dirty), len(eldest_first))
+        freed_so_far = accumulate([namespace.nodes[key].size_bytes for key in eldest_first[:clean]])
+        excess = expected.limited_bytes() - expected.limit
+        count = next((at for at, so_far in enumerate(freed_so_far, start=1) if so_far >= excess), clean)
         for key in eldest_first[:count]:
-            book_bytes(picture, -own.nodes[key].size_bytes)
-            drop_clean(picture, ns, key)
-            picture.evicts += 1
-        if count < clean or picture.limited() <= picture.limit or count == len(eldest_first):
+            book_bytes(expected, -namespace.nodes[key].size_bytes)
+            drop_clean(expected, ns, key)
+            expected.evicts += 1
+        if count < clean or expected.limited_bytes() <= expected.limit or count == len(eldest_first):
             continue
-        hand_over_eldest(picture, ns, closings)
-        if picture.error is not None or not picture.is_right:
+        hand_over_eldest(expected, ns, closings)
+        if expected.error is not None or not expected.is_right:
             return
-        picture.evicts += 1
+        expected.evicts += 1
 
 
-def hand_over_eldest(picture: ExpectedState, ns: str, closings: int) -> None:
-    """The eldest entry, a dirty one, is handed over; what its namespace has lost then is reported."""
-    before = picture.open(ns).size_bytes
-    hand_over(picture, ns, picture.open(ns).recent[-1])
-    if picture.error is None:
-        book_bytes(picture, bytes_left(picture, ns, closings) - before)
+def hand_over_eldest(expected: ExpectedState, ns: str, closings: int) -> None:
+    """Flush the eldest entry, a dirty one, and book what its namespace has lost."""
+    before = expected.open(ns).size_bytes
+    hand_over(expected, ns, expected.open(ns).recent[-1])
+    if expected.error is None:
+        book_bytes(expected, bytes_left(expected, ns, closings) - before)
 
 
-def bytes_left(picture: ExpectedState, ns: str, closings: int) -> int:
-    """The bytes of the namespace that a call began with: none, if it was closed meanwhile."""
-    return picture.open(ns).size_bytes if picture.closings(ns) == closings and ns in picture else 0
+def bytes_left(expected: ExpectedState, ns: str, closings: int) -> int:
+    """Return the bytes of the namespace that a call began with: 0 if it was closed meanwhile."""
+    return expected.open(ns).size_bytes if expected.closings(ns) == closings and ns in expected else 0
 
 
-def drop_clean(picture: ExpectedState, ns: str, key: str) -> None:
-    """A clean entry is evicted, and nobody is told. Its key can only be dirty where a variant has lost its entry."""
-    own = picture.open(ns)
-    node, dirty = own.nodes[key], list(own.dirty)
-    picture.drop(ns, key)
-    own.dirty = dirty
-    picture.tell(Rule.K_EVICT_2, "EVICT", ns, key, node)
+def drop_clean(expected: ExpectedState, ns: str, key: str) -> None:
+    """Evict a clean entry without a call. Its key can be dirty only if a variant has lost its entry."""
+    namespace = expected.open(ns)
+    node, dirty = namespace.nodes[key], list(namespace.dirty)
+    expected.drop(ns, key)
+    namespace.dirty = dirty
+    expected.add_row(Rule.K_EVICT_2, "EVICT", ns, key, node)
 
 
-def evict_eldest(picture: ExpectedState, ns: str) -> None:
-    """The eldest entry of a namespace is evicted."""
-    if ns not in picture or not picture.open(ns).recent:
+def evict_eldest(expected: ExpectedState, ns: str) -> None:
+    """Evict the eldest entry of a namespace."""
+    if ns not in expected or not expected.open(ns).recent:
         return
-    own, closings = picture.open(ns), picture.closings(ns)
-    key = own.recent[-1]
-    if own.nodes[key].is_dirty:
-        hand_over_eldest(picture, ns, closings)
+    namespace, closings = expected.open(ns), expected.closings(ns)
+    key = namespace.recent[-1]
+    if namespace.nodes[key].is_dirty:
+        hand_over_eldest(expected, ns, closings)
         return
-    book_bytes(picture, -own.nodes[key].size_bytes)
-    drop_clean(picture, ns, key)
+    book_bytes(expected, -namespace.nodes[key].size_bytes)
+    drop_clean(expected, ns, key)

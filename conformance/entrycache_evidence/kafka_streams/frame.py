@@ -1,6 +1,9 @@
-"""What the operations may change: the aspects of the state, and whose they may be.
+"""The frames of `kafka-streams`: which aspects of the state each operation may change, and of which keys.
 
-What is performed inside a call is a step of its own, with a frame of its own.
+`Aspect` and `Extent` are the words of a declaration; `MAY_CHANGE` declares every operation. `STATE` is the shape of the
+state. `changes_outside` compares the states before and after a step and returns every change that is not declared. A
+step that was performed inside a call has the frame of its own operation; the stretches before, between and after such
+steps have the frame of the operation that made the call.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.core.frame import Change, Key, KeyedValues, Record, build_comparison, undeclared_changes
 from entrycache_reference.kafka_streams import ops
-from entrycache_reference.kafka_streams.laws.law import EMPTY_SPACE as NO_SPACE
+from entrycache_reference.kafka_streams.laws.law import EMPTY_SPACE
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.state import Part, State, Store
 
@@ -46,7 +49,7 @@ class Aspect(Enum):
 
 
 class Extent(Enum):
-    """Whose aspect it may be, in words."""
+    """The part of the state in which an aspect may change, in words."""
 
     __hash__ = object.__hash__
 
@@ -62,7 +65,7 @@ NO_CHANGE: Final[MayChange] = {}
 
 
 def handing(whose: Extent) -> MayChange:
-    """What an eviction or a flush may change in a namespace, and in the store that listens to it."""
+    """Return the changes that an eviction or a flush may make in a namespace, and in the store that listens to it."""
     aspects = (
         *(
             Aspect.ENTRIES,
@@ -80,7 +83,7 @@ def handing(whose: Extent) -> MayChange:
 
 
 def removing(whose: Extent) -> MayChange:
-    """What the removal of these keys by a call may change."""
+    """Return the changes that the removal of these keys by a call may make."""
     return {Aspect.ENTRIES: whose, Aspect.RECENT: Extent.SPACE, Aspect.DIRTY: Extent.SPACE, Aspect.RUNNING: Extent.ALL}
 
 
@@ -91,26 +94,22 @@ ADDING: Final[MayChange] = {
     Aspect.EVICTS: Extent.ALL,
     Aspect.WRITES: Extent.ALL,
 }
-"""What the write of a key that is not cached may change, with the overflow that follows."""
+"""The changes that the write of an uncached key may make, with the overflow that follows."""
 
 
 def writing(whose: Extent) -> MayChange:
-    """What a write of these keys may change, cached or not."""
+    """Return the changes that a write of these keys may make, cached or not."""
     return {**ADDING, Aspect.CONTENT: whose, Aspect.OVERWRITES: Extent.SPACE}
 
 
 LOOKING: Final[MayChange] = {Aspect.RECENT: Extent.SPACE, Aspect.HITS: Extent.SPACE}
-"""What lookups of cached keys may change."""
+"""The changes that lookups of cached keys may make."""
 
 OPENED: Final[MayChange] = {Aspect.STORES: Extent.SPACE, Aspect.SPACES: Extent.SPACE, Aspect.LISTENER: Extent.SPACE}
-"""What the first use of a store may change, beside what its operation declares."""
+"""The changes that the first use of a store may make, beside those of its operation."""
 
 
-# --- frame
-# The law of frames: a step changes what its operation declares, and nothing else.
-#
-# A step that was performed inside a call is held to the frame of its own operation; what lies between two of them, and
-# before and after them, to that of the operation that made the call.
+# The shape of the state, and what is compared.
 
 NODE: Final = Record((Aspect.CONTENT, Aspect.IS_DIRTY, Aspect.CONTENT, Aspect.CONTENT, Aspect.CONTENT))
 
@@ -126,13 +125,13 @@ STORE: Final = Record((KeyedValues(Aspect.BELOW), KeyedValues(Aspect.DOWNSTREAM)
 STATE: Final = Record(
     (
         Aspect.LIMIT,
-        KeyedValues(Aspect.SPACES, SPACE, NO_SPACE),
+        KeyedValues(Aspect.SPACES, SPACE, EMPTY_SPACE),
         KeyedValues(Aspect.STORES, STORE, Store({}, {}, {})),
         *(Aspect.PUTS, Aspect.GETS, Aspect.EVICTS, Aspect.FLUSHES, Aspect.WRITES, Aspect.RUNNING),
         None,
     )
 )
-"""The aspects of the state: one for each field of `State`, and of what it is made of; not what is under way."""
+"""The aspects of the state, one for each field of `State` and of its parts, without the step in progress."""
 
 MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Put: writing(Extent.KEY),
@@ -173,16 +172,16 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.StoreInner: NO_CHANGE,
     ops.Share: NO_CHANGE,
 }
-"""What each operation may change."""
+"""The changes that each operation may make."""
 
 BESIDE: Final[Mapping[type[ops.Op], MayChange]] = {}
-"""What an operation may change beside its parts, where that is not what it may change without any."""
+"""The changes that an operation may make beside its parts, where these differ."""
 
 changes: Final = build_comparison(STATE)
 
 
 def space_of(event: Any) -> str:
-    """The namespace, or the store with that name, that an operation is about."""
+    """Return the namespace or store name that an operation is about."""
     name: str = event.store if hasattr(event, "store") else event.ns
     return name
 
@@ -192,11 +191,11 @@ IS_IN: Final[dict[Extent, Callable[[Any, Key], bool]]] = {
     Extent.KEYS: lambda event, key: key[0] == event.ns and any(key[1] == write.key for write in event.entries),
     Extent.SPACE: lambda event, key: key[0] == space_of(event),
 }
-"""What each word of a declaration means; `Of.ALL` leaves nothing out."""
+"""The meaning of each word of a declaration; `Extent.ALL` excludes nothing."""
 
 
 class FramedStep(NamedTuple):
-    """What an operation did of its own: all of it, or what lies around the steps inside its calls."""
+    """The changes of an operation itself: a whole step, or a stretch around the steps inside its calls."""
 
     pre: State
     event: Op
@@ -204,30 +203,30 @@ class FramedStep(NamedTuple):
 
 
 def framed_steps(pre: State, event: Op, after: State, parts: tuple[Part, ...]) -> Iterator[FramedStep]:
-    """Everything in a step that has a frame."""
-    met = pre
+    """Yield every stretch of a step that has a frame."""
+    previous = pre
     for part in parts:
-        yield FramedStep(met, event, part.pre)
+        yield FramedStep(previous, event, part.pre)
         yield from framed_steps(part.pre, part.event, part.after, part.parts)
-        met = part.after
-    yield FramedStep(met, event, after)
+        previous = part.after
+    yield FramedStep(previous, event, after)
 
 
 def changes_outside_frame(one: FramedStep) -> list[Change]:
-    """What changed though it is not declared."""
+    """Return the changes of one stretch that are not declared."""
     pre, event, after = one
-    found = changes(pre, after)
-    if not found:
+    differences = changes(pre, after)
+    if not differences:
         return []
 
     def is_in(whose: Extent, key: Key) -> bool:
         return whose is Extent.ALL or IS_IN[whose](event, key)
 
-    wrong = undeclared_changes(found, MAY_CHANGE[type(event)], is_in)
+    wrong = undeclared_changes(differences, MAY_CHANGE[type(event)], is_in)
     opens = hasattr(event, "store") and event.store not in pre.stores
     return undeclared_changes(wrong, OPENED, is_in) if wrong and opens else wrong
 
 
 def changes_outside(pre: State, event: Op, after: State, parts: tuple[Part, ...]) -> list[Change]:
-    """Everything that a step changed outside the frames: its own, and those of the steps inside it."""
+    """Return the undeclared changes of a step and of the steps inside it."""
     return [change for one in framed_steps(pre, event, after, parts) for change in changes_outside_frame(one)]

@@ -1,6 +1,10 @@
-"""What a step leaves, made in another way than the reference makes it.
+"""The definitions of `pulsar-legacy`: the result of each operation, computed in another way than the reference does.
 
-The content is one flat table here, by cache and position, and every number is summed anew.
+The content is one flat table by cache and position, and every sum is computed anew. `DEFINITIONS` gives the table after
+each operation, `ROWS` the rows of a step, made of the tables before and after it. `is_defined` compares a step and its
+parts with both. Definitions speak if no law of a rule is broken, and then name the rule of the operation.
+
+A row about an entry shows the bytes left after it. The share of each cache in a pass is not shown.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ Table = dict[tuple[CacheName, Position], Entry]
 
 
 class DefinedState(NamedTuple):
-    """What a step leaves: the clock, the content, and the pass that waits."""
+    """The content after a step: the clock, the entries, and the amount of a scheduled pass."""
 
     now_nanos: int
     table: Table
@@ -29,19 +33,19 @@ class DefinedState(NamedTuple):
 
 
 def total_bytes(table: Table, name: CacheName | None = None) -> int:
-    """The bytes of all entries, or of one cache."""
+    """Return the bytes of all entries, or of one cache."""
     if name is None:
         return sum([entry.size_bytes for entry in table.values()])
     return sum([entry.size_bytes for (cache, _), entry in table.items() if cache == name])
 
 
 def remove_where(table: Table, name: CacheName, leaves: Callable[[Position], bool]) -> Table:
-    """The table without those entries of one cache."""
+    """Return the table without those entries of one cache."""
     return {place: entry for place, entry in table.items() if place[0] != name or not leaves(place[1])}
 
 
 def free_bytes(table: Table, name: CacheName, need_bytes: int) -> Table:
-    """An entry leaves where what lies below it in its cache is not enough."""
+    """Return the table without the lowest entries of a cache: an entry leaves if those below it are not enough."""
 
     def leaves(pos: Position) -> bool:
         below = [entry.size_bytes for (cache, other), entry in table.items() if cache == name and other < pos]
@@ -51,35 +55,35 @@ def free_bytes(table: Table, name: CacheName, need_bytes: int) -> Table:
 
 
 def shares_of(table: Table, need_bytes: int) -> list[tuple[CacheName, int]]:
-    """What each cache gives, if anything: where the larger ones, and those of its size before it, hold less than half.
+    """Return the share of each cache that gives.
 
-    Those of one size stand by their names.
+    A cache gives if the larger ones, and those of equal size before it by name, hold less than half of all bytes.
     """
-    held = {name: total_bytes(table, name) for name in {cache for cache, _ in table}}
-    ranked = sorted(held, key=lambda name: (-held[name], name))
+    bytes_of = {name: total_bytes(table, name) for name in {cache for cache, _ in table}}
+    ranked = sorted(bytes_of, key=lambda name: (-bytes_of[name], name))
     half = trunc(total_bytes(table) * 0.5)
-    taken = [name for at, name in enumerate(ranked) if sum(held[other] for other in ranked[:at]) < half]
-    whole = float(sum(held[name] for name in taken))
-    shares = [(name, trunc(need_bytes * (float(held[name]) / whole))) for name in taken]
+    chosen = [name for at, name in enumerate(ranked) if sum(bytes_of[other] for other in ranked[:at]) < half]
+    whole = float(sum(bytes_of[name] for name in chosen))
+    shares = [(name, trunc(need_bytes * (float(bytes_of[name]) / whole))) for name in chosen]
     return [(name, share) for name, share in shares if share > 0]
 
 
 def free_by_givers(table: Table, need_bytes: int) -> list[tuple[CacheName, int, Table]]:
-    """The caches that give, one after another: how much each is to give, and the content after it."""
-    found: list[tuple[CacheName, int, Table]] = []
+    """Return the caches that give, one after another, each with its share and the table after it."""
+    results: list[tuple[CacheName, int, Table]] = []
     for name, share in shares_of(table, need_bytes):
         table = free_bytes(table, name, share)
-        found.append((name, share, table))
-    return found
+        results.append((name, share, table))
+    return results
 
 
 def evict_bytes(table: Table, need_bytes: int) -> Table:
-    """The content after a size pass over all caches."""
+    """Return the table after a size pass over all caches."""
     return [table, *(after for _, _, after in free_by_givers(table, need_bytes))][-1]
 
 
 def triggered_bytes(config: Config, pre: DefinedState) -> int | None:
-    """What the pass is to free that an insert asks for; None: it asks for none."""
+    """Return the amount of the pass that an insert requests; None: it requests none."""
     size_bytes = total_bytes(pre.table)
     if size_bytes > trunc(config.max_size_bytes * 0.98) and pre.scheduled_bytes is None:
         return size_bytes - trunc(config.max_size_bytes * config.watermark)
@@ -87,7 +91,7 @@ def triggered_bytes(config: Config, pre: DefinedState) -> int | None:
 
 
 def run_trigger(config: Config, pre: DefinedState, need_bytes: int | None) -> DefinedState:
-    """What an insert meets once it has asked for so much."""
+    """Return the content that an insert meets after its requested pass."""
     if need_bytes is None:
         return pre
     if config.eviction is Eviction.MANUAL:
@@ -95,27 +99,27 @@ def run_trigger(config: Config, pre: DefinedState, need_bytes: int | None) -> De
     return pre._replace(table=evict_bytes(pre.table, need_bytes) if need_bytes > 0 else pre.table)
 
 
-def is_taken(config: Config, pre: DefinedState, met: DefinedState, event: ops.Insert) -> bool:
-    """Whether an entry comes in that began in one state and has met another."""
-    return total_bytes(pre.table) < config.max_size_bytes and (event.cache, event.pos) not in met.table
+def is_taken(config: Config, pre: DefinedState, after_trigger: DefinedState, event: ops.Insert) -> bool:
+    """Return whether an entry is accepted that began in one state and met another."""
+    return total_bytes(pre.table) < config.max_size_bytes and (event.cache, event.pos) not in after_trigger.table
 
 
 def define_insert(config: Config, pre: DefinedState, event: ops.Insert) -> DefinedState:
-    """What an insert leaves."""
-    met = run_trigger(config, pre, triggered_bytes(config, pre))
-    if not is_taken(config, pre, met, event):
-        return met
+    """Return the content after an insert."""
+    after_trigger = run_trigger(config, pre, triggered_bytes(config, pre))
+    if not is_taken(config, pre, after_trigger, event):
+        return after_trigger
     entry = Entry(event.size, pre.now_nanos, None if event.token is ABSENT else event.token)
-    return met._replace(table={**met.table, (event.cache, event.pos): entry})
+    return after_trigger._replace(table={**after_trigger.table, (event.cache, event.pos): entry})
 
 
 def cutoff_of(config: Config, pre: DefinedState, event: ops.Expire) -> int:
-    """The latest stamp that is old."""
+    """Return the latest stamp that is old."""
     return pre.now_nanos - (config.ttl_nanos if event.older_than_nanos is ABSENT else event.older_than_nanos)
 
 
 def define_expire(config: Config, pre: DefinedState, event: ops.Expire) -> DefinedState:
-    """An entry leaves where neither it nor one below it is younger than the cutoff."""
+    """Return the content without the entries below the first one younger than the cutoff."""
     latest = cutoff_of(config, pre, event)
     young = [
         pos for (cache, pos), entry in pre.table.items() if cache == event.cache and not entry.stamp_nanos <= latest
@@ -125,20 +129,20 @@ def define_expire(config: Config, pre: DefinedState, event: ops.Expire) -> Defin
 
 
 def positions_of_read(event: ops.Read) -> list[Position]:
-    """The positions of a read."""
+    """Return the positions of a read."""
     return [Position(event.first.ledger, entry) for entry in range(event.first.entry, event.last.entry + 1)]
 
 
 def offers_of_read(pre: DefinedState, event: ops.Read) -> list[ops.Insert]:
-    """What a read offers to the cache: nothing where all is cached, else each position."""
-    asked = positions_of_read(event)
-    if all((event.cache, pos) in pre.table for pos in asked):
+    """Return what a read offers to the cache: nothing if all is cached, else each position."""
+    positions = positions_of_read(event)
+    if all((event.cache, pos) in pre.table for pos in positions):
         return []
-    return [ops.Insert(event.cache, pos, 100, pos.entry) for pos in asked]
+    return [ops.Insert(event.cache, pos, 100, pos.entry) for pos in positions]
 
 
 def define_read(config: Config, pre: DefinedState, event: ops.Read) -> DefinedState:
-    """Whatever it offers was inserted, one after another."""
+    """Return the content after every offer of a read was inserted."""
     after = pre
     for offer in offers_of_read(pre, event):
         after = define_insert(config, after, offer)
@@ -154,17 +158,17 @@ LEAVES: Final[dict[type[ops.Op], Callable[[Any, Position], bool]]] = {
     ops.InvalidateLedger: lambda event, pos: pos.ledger == event.ledger,
     ops.RemoveCache: lambda event, pos: True,
 }
-"""Which entries of its cache leave by a call."""
+"""The entries of a cache that leave by a call."""
 
 
 def define_removal(config: Config, pre: DefinedState, event: Any) -> DefinedState:
-    """What a removal by a call leaves."""
+    """Return the content after a removal by a call."""
     leaves = LEAVES[type(event)]
     return pre._replace(table=remove_where(pre.table, event.cache, lambda pos: leaves(event, pos)))
 
 
 def define_run_scheduled(config: Config, pre: DefinedState, event: ops.RunScheduled) -> DefinedState:
-    """The pass that waited has run."""
+    """Return the content after the scheduled pass has run."""
     need = pre.scheduled_bytes or 0
     return DefinedState(pre.now_nanos, evict_bytes(pre.table, need) if need > 0 else pre.table, None)
 
@@ -179,28 +183,25 @@ DEFINITIONS: Final[dict[type[ops.Op], Callable[[Config, DefinedState, Any], Defi
     ops.Read: define_read,
     **dict.fromkeys(LEAVES, define_removal),
 }
-"""What each operation leaves that changes something."""
+"""The content after each operation that changes something."""
 
 
 def content_of(state: State) -> DefinedState:
-    """The clock, the content, and the pass that waits, of a state."""
+    """Return the clock, the entries and the scheduled amount of a state."""
     return DefinedState(state.now_nanos, content(state), state.scheduled_bytes)
 
 
 def define_operation(config: Config, pre: DefinedState, event: ops.Op) -> DefinedState:
-    """What an operation leaves."""
+    """Return the content after an operation."""
     define = DEFINITIONS.get(type(event))
     return pre if define is None or is_refusable(event) else define(config, pre, event)
 
 
-# --- rows
-# What the rows of a step say, made of the content before and after it.
-#
-# A row about an entry shows the bytes of what has not left up to it. What a pass asked of each cache is not shown.
+# The rows of a step.
 
 
 class RowLabels(NamedTuple):
-    """What kind of an event a row tells: its rule, its operation and its cause."""
+    """The kind of a row: its rule, its operation and its cause."""
 
     rule: Rule
     op: str
@@ -210,44 +211,47 @@ class RowLabels(NamedTuple):
 Rows = Iterator[Row]
 
 
-def position_row(said: RowLabels, pre: DefinedState, cache: CacheName, pos: Position, **more: Any) -> Row:
-    """A row about a position, by the bytes of this content."""
+def position_row(labels: RowLabels, pre: DefinedState, cache: CacheName, pos: Position, **columns: Any) -> Row:
+    """Return a row about a position, with the bytes of this content."""
     sums = total_bytes(pre.table)
-    row = Row(*said, pre.now_nanos, sums, cache=cache, ledger_id=pos[0], entry_id=pos[1], manager_bytes=sums)
-    return row._replace(**more)
+    row = Row(*labels, pre.now_nanos, sums, cache=cache, ledger_id=pos[0], entry_id=pos[1], manager_bytes=sums)
+    return row._replace(**columns)
 
 
-def entry_row(said: RowLabels, pre: DefinedState, cache: CacheName, pos: Position) -> Row:
-    """A row about an entry that is there."""
+def entry_row(labels: RowLabels, pre: DefinedState, cache: CacheName, pos: Position) -> Row:
+    """Return a row about a cached entry."""
     size, stamp, _ = pre.table[cache, pos]
-    return position_row(said, pre, cache, pos, size_bytes=size, stamp_ns=stamp)
+    return position_row(labels, pre, cache, pos, size_bytes=size, stamp_ns=stamp)
 
 
-def gone_rows(said: RowLabels, pre: DefinedState, after: Table) -> Rows:
-    """A row for each entry that has left, ascending."""
-    left = total_bytes(pre.table)
+def gone_rows(labels: RowLabels, pre: DefinedState, after: Table) -> Rows:
+    """Return a row for each entry that has left, ascending."""
+    remaining = total_bytes(pre.table)
     for place in sorted(pre.table.keys() - after.keys()):
-        left -= pre.table[place].size_bytes
-        yield entry_row(said, pre, *place)._replace(bytes_after=left, manager_bytes=left)
+        remaining -= pre.table[place].size_bytes
+        yield entry_row(labels, pre, *place)._replace(bytes_after=remaining, manager_bytes=remaining)
 
 
-def pass_row(said: RowLabels, origin: str, now: DefinedState, number: int, cache: CacheName | None = None) -> Row:
-    """The beginning or the end of a pass; the end of one over a cache shows the stamp of the lowest position there."""
+def pass_row(labels: RowLabels, origin: str, now: DefinedState, number: int, cache: CacheName | None = None) -> Row:
+    """Return the row of the beginning or the end of a pass.
+
+    The end of a pass over one cache shows the stamp of its lowest position.
+    """
     there = [(pos, entry.stamp_nanos) for (name, pos), entry in now.table.items() if name == cache]
-    stamp = min(there)[1] if there and said.op == "PASS_END" else None
+    stamp = min(there)[1] if there and labels.op == "PASS_END" else None
     sums = total_bytes(now.table)
-    row = Row(*said, now.now_nanos, sums, origin, cache, bound=number, stamp_ns=stamp)
+    row = Row(*labels, now.now_nanos, sums, origin, cache, bound=number, stamp_ns=stamp)
     return row._replace(manager_bytes=sums)
 
 
 def with_thresholds(row: Row, config: Config) -> Row:
-    """The row of a size pass, with the bytes above which one is asked for, and those down to which it is to free."""
+    """Return the row of a size pass with its two thresholds."""
     limit = config.max_size_bytes
     return row._replace(trigger_bytes=trunc(limit * 0.98), target_bytes=trunc(limit * config.watermark))
 
 
 def evict_rows(config: Config, pre: DefinedState, need_bytes: int, origin: str) -> Rows:
-    """A size pass over all caches: what each of them gave, between two rows of its own."""
+    """Return the rows of a size pass over all caches: the evictions of each cache between two rows."""
     begin = pass_row(RowLabels(Rule.L_EVICT_3, "PASS_BEGIN", "SIZE"), origin, pre, need_bytes)
     yield with_thresholds(begin, config)
     for _, _, after in free_by_givers(pre.table, need_bytes):
@@ -258,7 +262,7 @@ def evict_rows(config: Config, pre: DefinedState, need_bytes: int, origin: str) 
 
 
 def evict_cache_rows(config: Config, pre: DefinedState, event: ops.EvictCache, within: type[ops.Op] | None) -> Rows:
-    """A size pass over one cache."""
+    """Return the rows of a size pass over one cache."""
     after = pre._replace(table=free_bytes(pre.table, event.cache, event.bytes))
     begin, end = (RowLabels(rule, op, "SIZE") for rule, op in zip(EVICTS, ENDS, strict=True))
     yield with_thresholds(pass_row(begin, "CALL", pre, event.bytes, event.cache), config)
@@ -271,7 +275,7 @@ EVICTS: Final = (Rule.L_EVICT_1, Rule.L_EVICT_2)
 
 
 def expire_rows(config: Config, pre: DefinedState, event: ops.Expire, within: type[ops.Op] | None) -> Rows:
-    """A time pass."""
+    """Return the rows of a time pass."""
     after, latest = define_operation(config, pre, event), cutoff_of(config, pre, event)
     yield pass_row(RowLabels(Rule.L_EXPIRE_1, "PASS_BEGIN", "TIME"), "CALL", pre, latest, event.cache)
     yield from gone_rows(RowLabels(Rule.L_EXPIRE_1, "EVICT", "TIME"), pre, after.table)
@@ -279,25 +283,25 @@ def expire_rows(config: Config, pre: DefinedState, event: ops.Expire, within: ty
 
 
 def insert_rows(config: Config, pre: DefinedState, event: ops.Insert, within: type[ops.Op] | None) -> Rows:
-    """The pass that it has run, and what became of the entry."""
+    """Return the rows of an insert: those of its pass, and of its answer."""
     need_bytes = triggered_bytes(config, pre)
     if need_bytes is not None and need_bytes > 0 and config.eviction is Eviction.INLINE:
         yield from evict_rows(config, pre, need_bytes, "TRIGGER")
-    met, cause = run_trigger(config, pre, need_bytes), "FILL" if within is ops.Read else "ADD"
-    if is_taken(config, pre, met, event):
+    after_trigger, cause = run_trigger(config, pre, need_bytes), "FILL" if within is ops.Read else "ADD"
+    if is_taken(config, pre, after_trigger, event):
         after = define_insert(config, pre, event)
         row = entry_row(RowLabels(Rule.L_INSERT_1, "INSERT", cause), after, event.cache, event.pos)
         yield row._replace(stamp_ns=None, new_stamp_ns=pre.now_nanos)
     else:
         is_full = not total_bytes(pre.table) < config.max_size_bytes
-        said = (
+        labels = (
             RowLabels(Rule.L_INSERT_3, "SKIP", "FULL") if is_full else RowLabels(Rule.L_INSERT_2, "REJECT", "DUPLICATE")
         )
-        yield position_row(said, met, event.cache, event.pos, size_bytes=event.size)
+        yield position_row(labels, after_trigger, event.cache, event.pos, size_bytes=event.size)
 
 
 def get_rows(config: Config, pre: DefinedState, event: ops.Get, within: type[ops.Op] | None) -> Rows:
-    """A hit or a miss."""
+    """Return the row of a hit or a miss."""
     if is_found(config, pre, event):
         yield entry_row(RowLabels(Rule.L_READ_1, "HIT", "GET"), pre, event.cache, event.pos)
     else:
@@ -305,20 +309,20 @@ def get_rows(config: Config, pre: DefinedState, event: ops.Get, within: type[ops
 
 
 def is_found(config: Config, pre: DefinedState, event: ops.Get | ops.ReadOne) -> bool:
-    """Whether a single position is found."""
+    """Return whether a single position is found."""
     by_position = config.variants.single_lookup is SingleLookup.POSITION
     return by_position and (event.cache, event.pos) in pre.table
 
 
 def range_rows(config: Config, pre: DefinedState, event: ops.GetRange, within: type[ops.Op] | None) -> Rows:
-    """A hit for each position of the range that is cached, ascending."""
+    """Return a hit for each position of the range that is cached, ascending."""
     for cache, pos in sorted(pre.table):
         if cache == event.cache and event.first <= pos <= event.last:
             yield entry_row(RowLabels(Rule.L_READ_2, "HIT", "GET"), pre, cache, pos)
 
 
 def read_rows(config: Config, pre: DefinedState, event: ops.Read, within: type[ops.Op] | None) -> Rows:
-    """Only hits, or only misses and then each insert; ascending."""
+    """Return only hits, or only misses and the rows of each insert, ascending."""
     missed = offers_of_read(pre, event)
     for entry in range(event.first[1], event.last[1] + 1):
         pos = Position(event.first[0], entry)
@@ -332,7 +336,7 @@ def read_rows(config: Config, pre: DefinedState, event: ops.Read, within: type[o
 
 
 def read_one_rows(config: Config, pre: DefinedState, event: ops.ReadOne, within: type[ops.Op] | None) -> Rows:
-    """A hit; or a miss, and what storage gave is left out."""
+    """Return the row of a hit, or of a miss and an entry that is not cached."""
     if is_found(config, pre, event):
         yield entry_row(RowLabels(Rule.L_READ_4, "HIT", "READ"), pre, event.cache, event.pos)
         return
@@ -341,7 +345,7 @@ def read_one_rows(config: Config, pre: DefinedState, event: ops.ReadOne, within:
 
 
 def removal_rows(config: Config, pre: DefinedState, event: Any, within: type[ops.Op] | None) -> Rows:
-    """A row for each entry that has left."""
+    """Return a row for each entry that has left."""
     rule, cause = REMOVAL_LABELS[ops.RemoveCache if within is ops.RemoveCache else type(event)]
     yield from gone_rows(RowLabels(rule, "REMOVE", cause), pre, define_operation(config, pre, event).table)
 
@@ -356,12 +360,12 @@ REMOVAL_LABELS: Final[dict[type[ops.Op], tuple[Rule, str]]] = {
 
 
 def pass_rows(config: Config, pre: DefinedState, event: ops.Evict, within: type[ops.Op] | None) -> Rows:
-    """A size pass that was called for, or triggered."""
+    """Return the rows of a size pass that was called or triggered."""
     yield from evict_rows(config, pre, event.bytes, "CALL" if within is None else "TRIGGER")
 
 
 def scheduled_rows(config: Config, pre: DefinedState, event: ops.RunScheduled, within: type[ops.Op] | None) -> Rows:
-    """The pass that waited, if it is to free anything."""
+    """Return the rows of the scheduled pass, if it has to free anything."""
     if (pre.scheduled_bytes or 0) > 0:
         yield from evict_rows(config, pre, pre.scheduled_bytes or 0, "TRIGGER")
 
@@ -378,23 +382,20 @@ ROWS: Final[dict[type[ops.Op], Callable[[Config, DefinedState, Any, type[ops.Op]
     ops.ReadOne: read_one_rows,
     **dict.fromkeys(LEAVES, removal_rows),
 }
-"""The rows of each operation that tells any."""
+"""The rows of each operation that writes any."""
 
 
 def rows_of_operation(config: Config, pre: DefinedState, event: ops.Op, within: type[ops.Op] | None) -> tuple[Row, ...]:
-    """The rows that an operation tells, alone or `within` another; a refused one tells nothing."""
+    """Return the rows of an operation, alone or `within` another; a refused one has none."""
     tell = ROWS.get(type(event))
     return () if tell is None or is_refusable(event) else tuple(tell(config, pre, event, within))
 
 
-# --- defined
-# The definition: what a step is, made in another way than the reference makes it.
-#
-# It speaks where no law of a rule has spoken, and then names the rule of the operation.
+# The whole definition.
 
 
 def parts_of(config: Config, pre: DefinedState, event: Any) -> list[ops.Op]:
-    """What an operation does in a row, as operations."""
+    """Return the operations that an operation consists of."""
     kind = type(event)
     if is_refusable(event):
         return []
@@ -411,29 +412,29 @@ def parts_of(config: Config, pre: DefinedState, event: Any) -> list[ops.Op]:
 
 
 def has_its_parts(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """Whether a step consists of what its operation does, each part done to what the one before it left."""
+    """Return whether a step has the parts of its operation, each starting from the state before it."""
     if [part.event for part in step.parts] != parts_of(config, content_of(pre), event):
         return False
     first = pre._replace(scheduled_bytes=None) if type(event) is ops.RunScheduled else pre
-    left = [first, *(part.step.state for part in step.parts)]
-    are_joined = [part.pre for part in step.parts] == left[:-1]
+    remaining = [first, *(part.step.state for part in step.parts)]
+    are_joined = [part.pre for part in step.parts] == remaining[:-1]
     return are_joined and (type(event) is ops.Evict or not step.givers)
 
 
 def shows_caches_by_name(event: ops.Op, step: Step) -> bool:
-    """Whether what `observe` shows stands in the order of names."""
+    """Return whether `observe` shows the caches in the order of names."""
     caches = [*getattr(step.outcome, "caches", ())]
     return type(event) is not ops.Observe or caches == sorted(caches)
 
 
 def is_defined(config: Config, pre: State, event: ops.Op, step: Step, within: type[ops.Op] | None = None) -> bool:
-    """Whether a step leaves and tells what its operation is defined to, alone or as a part `within` another."""
+    """Return whether a step, alone or as a part `within` another, equals its definition."""
     if step.state is pre and type(event) not in DEFINITIONS and not step.rows and not step.parts:
         return shows_caches_by_name(event, step) and rows_of_operation(config, content_of(pre), event, within) == ()
-    before, left = content_of(pre), content_of(step.state)
+    before, remaining = content_of(pre), content_of(step.state)
     return (
-        define_operation(config, before, event) == left
-        and total_bytes(left.table) == step.state.size_bytes
+        define_operation(config, before, event) == remaining
+        and total_bytes(remaining.table) == step.state.size_bytes
         and has_its_parts(config, pre, event, step)
         and rows_of_operation(config, before, event, within) == step.rows
     )
@@ -442,9 +443,9 @@ def is_defined(config: Config, pre: State, event: ops.Op, step: Step, within: ty
 def check_definition(
     config: Config, pre: State, event: ops.Op, step: Step, within: type[ops.Op] | None = None
 ) -> tuple[Rule, ...]:
-    """The rule of the operation that is not what is defined, or leaves its frame: of the first part, or of the step.
+    """Return the rule of the first operation that differs from its definition or leaves its frame.
 
-    A part is an operation `within` that of the step.
+    Parts come before the step; a part is an operation `within` that of the step.
     """
     for part in step.parts:
         wrong = check_definition(config, part.pre, part.event, part.step, type(event))

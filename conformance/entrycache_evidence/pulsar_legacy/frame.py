@@ -1,4 +1,8 @@
-"""What the operations may change: the aspects of the state, and whose they may be."""
+"""The frames of `pulsar-legacy`: which aspects of the state each operation may change, and of which keys.
+
+`Aspect` and `Extent` are the words of a declaration; `MAY_CHANGE` declares every operation. `STATE` is the shape of the
+state. `changes_outside` compares the states before and after a step and returns every change that is not declared.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ class Aspect(Enum):
 
 
 class Extent(Enum):
-    """Whose aspect it may be, in words."""
+    """The part of the state in which an aspect may change, in words."""
 
     __hash__ = object.__hash__
 
@@ -50,7 +54,7 @@ PASS: Final[MayChange] = {
     Aspect.CACHE_BYTES: Extent.ALL,
     Aspect.BYTES: Extent.ALL,
 }
-"""What a size pass over all caches may change."""
+"""The changes that a size pass over all caches may make."""
 
 ADDING: Final[MayChange] = {
     **PASS,
@@ -59,11 +63,11 @@ ADDING: Final[MayChange] = {
     Aspect.PAYLOAD: Extent.CACHE,
     Aspect.SCHEDULED: Extent.ALL,
 }
-"""What an insert may change: what its pass removes, and an entry that this pass removed comes in anew."""
+"""The changes of an insert: its pass removes entries, and one of these may be inserted anew."""
 
 
 def removal(whose: Extent) -> MayChange:
-    """What a removal from one cache may change: these entries, and what follows from it."""
+    """Return the changes that a removal from one cache may make: these entries, and the sums."""
     return {
         Aspect.CACHES: Extent.CACHE,
         Aspect.ENTRIES: whose,
@@ -72,8 +76,7 @@ def removal(whose: Extent) -> MayChange:
     }
 
 
-# --- frame
-# The law of frames: a step changes what its operation declares, and nothing else.
+# The shape of the state, and what is compared.
 
 ENTRY: Final = Record((Aspect.SIZE, Aspect.STAMP, Aspect.PAYLOAD))
 
@@ -85,7 +88,7 @@ STATE: Final = Record(
         Aspect.SCHEDULED,
     )
 )
-"""The aspects of the state: one for each field of `State`, and of what it is made of, in their order."""
+"""The aspects of the state, one for each field of `State` and of its parts, in order."""
 
 MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Insert: ADDING,
@@ -107,10 +110,10 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Read: ADDING,
     ops.ReadOne: NO_CHANGE,
 }
-"""What each operation may change."""
+"""The changes that each operation may make."""
 
 BESIDE: Final[Mapping[type[ops.Op], MayChange]] = {}
-"""What an operation may change beside its parts, where that is not what it may change without any."""
+"""The changes that an operation may make beside its parts, where these differ."""
 
 changes: Final = build_comparison(STATE)
 
@@ -121,11 +124,11 @@ IS_IN: Final[dict[Extent, Callable[[Any, Key], bool]]] = {
     Extent.CACHE: lambda event, key: key[0] == event.cache,
     Extent.ALL: lambda event, key: True,
 }
-"""What each word of a declaration means."""
+"""The meaning of each word of a declaration."""
 
 
 def changes_outside(pre: State, event: Op, step: Step) -> list[Change]:
-    """Everything that a step changed outside the frame of its operation."""
+    """Return every change of a step that its operation does not declare."""
     return undeclared_changes(
         changes(pre, step.state), MAY_CHANGE[type(event)], lambda whose, key: IS_IN[whose](event, key)
     )

@@ -1,6 +1,7 @@
-"""The definition: what a step leaves, answers and tells, made in another way than the reference makes it.
+"""The definitions of `pulsar-segmented`: each step, computed in another way than the reference computes it.
 
-It speaks where no law of a rule has spoken, and then names the rule of the operation.
+`DEFINITIONS` maps each operation to the `DefinedStep` that it must be; `is_defined` compares. Definitions speak if no
+law of a rule is broken, and then name the rule of the operation.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ __all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]
 
 
 class DefinedStep(NamedTuple):
-    """What a step is: the state after it, its answer, and its rows."""
+    """The definition of a step: the state after it, its answer, and its rows."""
 
     state: State
     outcome: Any
@@ -38,32 +39,32 @@ class DefinedStep(NamedTuple):
 
 
 def written_bytes(state: State) -> int:
-    """How far all segments together are written."""
+    """Return the sum of all offsets."""
     return sum([segment.offset for segment in state.segments.values()])
 
 
-def position_row(rule: Rule, op: str, cause: str, place: Place, state: State, **more: Any) -> Row:
-    """A row about a place."""
+def position_row(rule: Rule, op: str, cause: str, place: Place, state: State, **columns: Any) -> Row:
+    """Return a row about a place."""
     cache, (ledger, entry) = place
-    return Row(rule, op, cause, cache, ledger, entry, manager_bytes=written_bytes(state), **more)
+    return Row(rule, op, cause, cache, ledger, entry, manager_bytes=written_bytes(state), **columns)
 
 
 def payload_of(event: Insert) -> int | None:
-    """What an insert brings with it."""
+    """Return the payload of an insert."""
     return None if event.token is ABSENT else event.token
 
 
 def with_failed_offers(config: Config, state: State, index: int, times: int, size: int) -> State:
-    """The ring after a segment was tried so many times and did not take the entry."""
+    """Return the ring after a segment was tried so many times and did not take the entry."""
     if config.variants.failed_offer is FailedOffer.UNCOUNTED:
         return state
     segment = state.segments[index]
-    tried = Segment(segment.entries, segment.offset + times * growth(config, size))
-    return state._replace(segments={**state.segments, index: tried})
+    offered = Segment(segment.entries, segment.offset + times * growth(config, size))
+    return state._replace(segments={**state.segments, index: offered})
 
 
 def take_entry(config: Config, state: State, event: Insert, rule: Rule, before: tuple[Row, ...] = ()) -> DefinedStep:
-    """The current segment has taken the entry, at the byte up to which it was written."""
+    """Return the step in which the current segment takes the entry at its offset."""
     entries, at = state.segments[state.current]
     here = Place(event.cache, event.pos)
     new = Entry(here, event.size, at, payload_of(event))
@@ -74,7 +75,7 @@ def take_entry(config: Config, state: State, event: Insert, rule: Rule, before: 
 
 
 def reason_not_to_take(config: Config, pre: State, event: Insert) -> tuple[Rule, str, str] | None:
-    """Why an insert reaches no segment, if it reaches none."""
+    """Return the reason why an insert reaches no segment, or None."""
     if config.max_size_bytes == 0:
         return Rule.S_INSERT_4, "SKIP", "DISABLED"
     if event.size > pre.segment_bytes:
@@ -85,7 +86,7 @@ def reason_not_to_take(config: Config, pre: State, event: Insert) -> tuple[Rule,
 
 
 def define_insert(config: Config, pre: State, event: Insert) -> DefinedStep:
-    """Refused, left out, taken by the current segment, or offered to the next one."""
+    """Return the definition of an insert: refused, skipped, taken by the current segment, or by the next."""
     if event.size < 0:
         return DefinedStep(pre, Refused(ErrorKind.ILLEGAL_ARGUMENT))
     reason = reason_not_to_take(config, pre, event)
@@ -99,64 +100,64 @@ def define_insert(config: Config, pre: State, event: Insert) -> DefinedStep:
 
 
 def define_turn(config: Config, pre: State, event: Insert) -> DefinedStep:
-    """The segment behind the current one, after the last the first, is cleared and asked."""
+    """Return the definition of a turn: the next segment is cleared and offered the entry."""
     number = len(pre.segments)
     index = pre.current + 1 - number * (pre.current == number - 1)
     full = with_failed_offers(config, pre, pre.current, 2, event.size)
     entries, offset = full.segments[index]
-    kept = entries if config.variants.cleared_index is ClearedIndex.KEPT else ()
+    remaining = entries if config.variants.cleared_index is ClearedIndex.KEPT else ()
     start = offset if config.variants.cleared_offset is ClearedOffset.KEPT else 0
-    after = State({**full.segments, index: Segment(kept, start)}, index, full.segment_bytes)
+    after = State({**full.segments, index: Segment(remaining, start)}, index, full.segment_bytes)
     turn = turn_rows(full, after, event.size)
     if start + event.size <= pre.segment_bytes or config.variants.cleared_offset is ClearedOffset.RESET:
         return take_entry(config, after, event, Rule.S_RING_1, turn)
-    left = with_failed_offers(config, after, index, 1, event.size)
-    row = position_row(Rule.S_RING_5, "SKIP", "FULL", Place(event.cache, event.pos), left, size_bytes=event.size)
-    return DefinedStep(left, Inserted(False), (*turn, row))
+    after_skip = with_failed_offers(config, after, index, 1, event.size)
+    row = position_row(Rule.S_RING_5, "SKIP", "FULL", Place(event.cache, event.pos), after_skip, size_bytes=event.size)
+    return DefinedStep(after_skip, Inserted(False), (*turn, row))
 
 
 def turn_rows(full: State, after: State, size: int) -> tuple[Row, ...]:
-    """Two rows around those of the entries that have left, in the order of their inserts."""
+    """Return the rows of a turn: its two bounds around the entries that have left."""
     index, room = after.current, full.segment_bytes
     there = after.segments[index].entries
-    gone = [entry for entry in full.segments[index].entries if entry not in there]
+    removed = [entry for entry in full.segments[index].entries if entry not in there]
     begin = Row(Rule.S_RING_1, "PASS_BEGIN", "TURN", None, None, None, size, segment=index)
     end = Row(Rule.S_RING_1, "PASS_END", "TURN", segment=index, trigger_bytes=room, manager_bytes=written_bytes(after))
     return (
         begin._replace(bound=full.segments[full.current].offset, trigger_bytes=room, manager_bytes=written_bytes(full)),
         *[
             position_row(Rule.S_RING_2, "EVICT", "TURN", place, full, size_bytes=bytes_, segment=index, bound=start)
-            for place, bytes_, start, _ in gone
+            for place, bytes_, start, _ in removed
         ],
         end,
     )
 
 
 def newest_first(state: State) -> list[Segment]:
-    """The segments, the current one first, then the one before it, and so on."""
+    """Return the segments, the current one first, then the one before it, and so on."""
     back_to_first = [state.segments[index] for index in range(state.current, -1, -1)]
     return back_to_first + [state.segments[index] for index in range(len(state.segments) - 1, state.current, -1)]
 
 
 def newest_entry(state: State, place: Place) -> Entry | None:
-    """The entry of a place in the newest segment that has one."""
+    """Return the entry of a place in the newest segment that has one."""
     every = [entry for segment in newest_first(state) for entry in segment.entries if entry.place == place]
     return every[0] if every else None
 
 
 def payloads_of(entries: list[Entry]) -> tuple[int, ...] | None:
-    """What entries carry, if there are some and each carries something."""
+    """Return the payloads of entries, if each carries one."""
     tokens = [entry.token for entry in entries]
     return None if not tokens or None in tokens else tuple(token for token in tokens if token is not None)
 
 
 def hit_row(rule: Rule, cause: str, state: State, entry: Entry) -> Row:
-    """A row about an entry that is found."""
+    """Return the row of a hit."""
     return position_row(rule, "HIT", cause, entry.place, state, size_bytes=entry.size_bytes, token=entry.token)
 
 
 def define_get(config: Config, pre: State, event: Get) -> DefinedStep:
-    """A hit with its payload, or a miss."""
+    """Return the definition of a lookup: a hit with its payload, or a miss."""
     place = Place(event.cache, event.pos)
     entry = newest_entry(pre, place)
     if entry is None:
@@ -165,23 +166,23 @@ def define_get(config: Config, pre: State, event: Get) -> DefinedStep:
 
 
 def entries_of_range(config: Config, pre: State, event: GetRange) -> list[Entry]:
-    """The entries of a range: all that there are, or what one walk over the segments meets."""
+    """Return the entries of a range: all, or those that one walk over the segments finds."""
     ledger, first, last = event.first.ledger, event.first.entry, event.last.entry
     places = [Place(event.cache, Position(ledger, at)) for at in range(first, last + 1)]
     if config.variants.range_walk is RangeWalk.WHOLE:
         return [entry for place in places if (entry := newest_entry(pre, place)) is not None]
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for segment in newest_first(pre):
         here = {entry.place: entry for entry in segment.entries}
-        while len(found) < len(places) and places[len(found)] in here:
-            found.append(here[places[len(found)]])
-        if len(found) == len(places) - 1:
+        while len(entries) < len(places) and places[len(entries)] in here:
+            entries.append(here[places[len(entries)]])
+        if len(entries) == len(places) - 1:
             break
-    return found
+    return entries
 
 
 def define_get_range(config: Config, pre: State, event: GetRange) -> DefinedStep:
-    """Every entry of the range with its payload, or nothing."""
+    """Return the definition of a range: every entry with its payload, or nothing."""
     (ledger, first), (other, last) = event.first, event.last
     is_a_range = ledger == other and first <= last
     entries = entries_of_range(config, pre, event) if is_a_range else []
@@ -189,21 +190,21 @@ def define_get_range(config: Config, pre: State, event: GetRange) -> DefinedStep
         entries = []
     rule = Rule.S_RANGE_1 if entries else Rule.S_RANGE_2 if is_a_range else Rule.S_RANGE_3
     bounds = (("FIRST", event.first), ("LAST", event.last))
-    asked = [position_row(rule, "ASK", cause, Place(event.cache, pos), pre) for cause, pos in bounds]
+    bounds_rows = [position_row(rule, "ASK", cause, Place(event.cache, pos), pre) for cause, pos in bounds]
     hits = [hit_row(Rule.S_RANGE_1, "READ", pre, entry) for entry in entries]
     answer = Hits(tuple(entry.place.pos for entry in entries), payloads_of(entries))
-    return DefinedStep(pre, answer, (*asked, *hits))
+    return DefinedStep(pre, answer, (*bounds_rows, *hits))
 
 
 def define_usage(config: Config, pre: State, event: Usage) -> DefinedStep:
-    """How many entries, and their bytes or those of the offsets."""
+    """Return the number of entries, with their bytes or the sum of the offsets."""
     sizes = [entry.size_bytes for segment in pre.segments.values() for entry in segment.entries]
     sums = sum(sizes) if config.variants.used is Used.SIZES else written_bytes(pre)
     return DefinedStep(pre, outcomes.Usage(len(sizes), sums))
 
 
 def define_observe(config: Config, pre: State, event: Observe) -> DefinedStep:
-    """Every segment from the first on, with its entries in the order of their inserts."""
+    """Return every segment from the first on, with its entries in the order of their inserts."""
     views = []
     for _, (entries, offset) in sorted(pre.segments.items()):
         places = tuple(outcomes.EntryView(place.cache, place.pos) for place, _, _, _ in entries)
@@ -218,17 +219,17 @@ DEFINITIONS: Final[dict[type[Op], Callable[[Config, State, Any], DefinedStep]]] 
     Usage: define_usage,
     Observe: define_observe,
 }
-"""What each operation is."""
+"""The definition of each operation."""
 
 
 def is_defined(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """Whether a step is what its operation is defined as, of as many segments as were asked for, if that was said."""
+    """Return whether a step equals its definition, and the ring has the configured number of segments."""
     if config.segments not in {None, len(pre.segments)}:
         return False
     return DEFINITIONS[type(event)](config, pre, event) == (step.state, step.outcome, step.rows)
 
 
 def check_definition(config: Config, pre: State, event: Op, step: Step) -> tuple[Rule, ...]:
-    """The rule of the operation, where the step is not what is defined or leaves its frame."""
+    """Return the rule of the operation if the step differs from its definition or leaves its frame."""
     right = is_defined(config, pre, event, step) and not changes_outside(pre, event, step)
     return () if right else (event.rule,)

@@ -1,4 +1,8 @@
-"""What the operations may change: the aspects of the state, and whose they may be."""
+"""The frames of `pulsar-segmented`: which aspects of the state each operation may change, and of which segments.
+
+`Aspect` and `Extent` are the words of a declaration; `MAY_CHANGE` declares every operation. `STATE` is the shape of the
+state. `changes_outside` compares the states before and after a step and returns every change that is not declared.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,7 @@ class Aspect(Enum):
 
 
 class Extent(Enum):
-    """Whose aspect it may be, in words."""
+    """The part of the state in which an aspect may change, in words."""
 
     __hash__ = object.__hash__
 
@@ -39,16 +43,15 @@ MayChange = Mapping[Aspect, Extent]
 NO_CHANGE: Final[MayChange] = {}
 
 TAKES: Final[MayChange] = {Aspect.ENTRIES: Extent.TAKING, Aspect.OFFSET: Extent.TRIED, Aspect.CURRENT: Extent.ALL}
-"""What an insert may change."""
+"""The changes that an insert may make."""
 
 
-# --- frame
-# The law of frames: a step changes what its operation declares, and nothing else.
+# The shape of the state, and what is compared.
 
 STATE: Final = Record(
     (KeyedValues(Aspect.SEGMENTS, Record((Aspect.ENTRIES, Aspect.OFFSET))), Aspect.CURRENT, Aspect.SEGMENT_BYTES),
 )
-"""The aspects of the state: one for each field of `State`, and of what it is made of, in their order."""
+"""The aspects of the state, one for each field of `State` and of its parts, in order."""
 
 MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Insert: TAKES,
@@ -57,16 +60,16 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Usage: NO_CHANGE,
     ops.Observe: NO_CHANGE,
 }
-"""What each operation may change."""
+"""The changes that each operation may make."""
 
 BESIDE: Final[Mapping[type[ops.Op], MayChange]] = {}
-"""What an operation may change beside its parts, where that is not what it may change without any."""
+"""The changes that an operation may make beside its parts, where these differ."""
 
 changes: Final = build_comparison(STATE)
 
 
 def changes_outside(pre: State, event: Op, step: Step) -> list[Change]:
-    """Everything that a step changed outside the frame of its operation."""
+    """Return every change of a step that its operation does not declare."""
     if step.state is pre:
         return []
     taking = step.state.current

@@ -11,7 +11,7 @@ from textwrap import shorten
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from entrycache_conformance.history_search import require_histories
+from entrycache_conformance.histories import require_histories
 from entrycache_conformance.judge import Coverage, LawBroken, run_reference
 from entrycache_conformance.systems import SYSTEMS, system_named
 from entrycache_conformance.systems.reference import reference_subject

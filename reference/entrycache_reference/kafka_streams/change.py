@@ -1,6 +1,16 @@
-"""The smallest changes of one namespace. Every rule function is made of these.
+"""The smallest changes of one namespace, the sizes of entries, and the total that the limit applies to.
+
+Every rule function is made of these. `write_key`, `remove_key`, `look_up_key` and `mark_all_clean` change one `Space`.
+`size_bytes` counts an entry byte for byte. `build_rows` turns the events of a step into rows of a trace.
+
+The limit applies to the exact sum of all sizes, or (variant `total`) to a running total. Each call adds to the running
+total by how much its namespace has changed between the beginning and the end of the call. If a listener changes the
+same namespace meanwhile, the change is added twice: by its own call and by the outer one. A call keeps the namespace
+that it began with: once that is closed, the call sees an empty one, even if the name is opened again.
 
 Beside: NamedCache.put, .get, .delete (kafka-streams 4.3.1)
+Beside: LRUCacheEntry, NamedCache.LRUNode.size, ProcessorRecordContext.residentMemorySizeEstimate (kafka-streams 4.3.1)
+Beside: ThreadCache.sizeInBytes, .sizeBytes (kafka-streams 4.3.1)
 """
 
 from __future__ import annotations
@@ -15,13 +25,13 @@ from entrycache_reference.rules import Rule, rule
 
 
 def without_key(keys: tuple[str, ...], key: str) -> tuple[str, ...]:
-    """The keys in their order, less one."""
+    """Return the keys in their order, without one."""
     return tuple(other for other in keys if other != key)
 
 
 @rule(Rule.K_PUT_1, Rule.K_PUT_2, Rule.K_PUT_3)
 def write_key(space: Space, key: str, node: Node) -> Space:
-    """The namespace with this write: the key is the most recent; a dirty one is the last of the dirty keys."""
+    """Return the namespace with this write: its key is the most recent one, and if dirty the last dirty key."""
     overwrites = space.overwrites + (1 if key in space.nodes else 0)
     dirty = (*without_key(space.dirty, key), key) if node.is_dirty else space.dirty
     return space._replace(
@@ -34,7 +44,7 @@ def write_key(space: Space, key: str, node: Node) -> Space:
 
 @rule(Rule.K_DELETE_1)
 def remove_key(space: Space, key: str) -> Space:
-    """The namespace without this key."""
+    """Return the namespace without this key."""
     return space._replace(
         nodes={other: node for other, node in space.nodes.items() if other != key},
         recent=without_key(space.recent, key),
@@ -44,7 +54,7 @@ def remove_key(space: Space, key: str) -> Space:
 
 @rule(Rule.K_GET_1, Rule.K_GET_2)
 def look_up_key(space: Space, key: str) -> Space:
-    """The namespace after a lookup: a hit makes the key the most recent."""
+    """Return the namespace after a lookup, which makes a cached key the most recent one."""
     if key not in space.nodes:
         return space._replace(misses=space.misses + 1)
     return space._replace(hits=space.hits + 1, recent=(key, *without_key(space.recent, key)))
@@ -52,37 +62,34 @@ def look_up_key(space: Space, key: str) -> Space:
 
 @rule(Rule.K_FLUSH_2)
 def mark_all_clean(space: Space) -> Space:
-    """The namespace with every entry clean."""
+    """Return the namespace with every entry clean."""
     nodes = {key: node._replace(is_dirty=False) for key, node in space.nodes.items()}
     return space._replace(nodes=nodes, dirty=())
 
 
-# --- size
-# Accounted sizes: what an entry counts, byte for byte.
-#
-# Beside: LRUCacheEntry, NamedCache.LRUNode.size, ProcessorRecordContext.residentMemorySizeEstimate (kafka-streams 4.3.1)
+# Sizes.
 
 FLAG_BYTES: Final = 1
 TIMESTAMP_BYTES: Final = 8
 OFFSET_BYTES: Final = 8
 PARTITION_BYTES: Final = 4
 REFERENCES_BYTES: Final = 24
-"""Three references of the list of use."""
+"""Three references in the list of use."""
 
 
 def utf8_bytes(text: str) -> int:
-    """The bytes of a text in UTF-8."""
+    """Return the bytes of a text in UTF-8."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
 def utf16_units(text: str) -> int:
-    """The code units of a text in UTF-16: what the released code counts for names of headers and topics."""
+    """Return the UTF-16 code units of a text, which the released code counts for topics and header names."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 @rule(Rule.K_SIZE_1)
 def size_bytes(key: str, value: str | None, topic: str, headers: Sequence[Header]) -> int:
-    """What one entry counts: its key, its value (a tombstone: 0), its context, and its place in the cache."""
+    """Return what one entry counts: its key, its value (a tombstone: 0), its context, and its place in the cache."""
     of_headers = sum(utf16_units(name) + utf8_bytes(content) for name, content in headers)
     of_value = 0 if value is None else utf8_bytes(value)
     context = TIMESTAMP_BYTES + OFFSET_BYTES + utf16_units(topic) + PARTITION_BYTES + of_headers
@@ -90,77 +97,76 @@ def size_bytes(key: str, value: str | None, topic: str, headers: Sequence[Header
 
 
 def sort_by_bytes(keys: Sequence[str]) -> tuple[str, ...]:
-    """Keys in the order of their bytes."""
+    """Return keys in the order of their bytes."""
     return tuple(sorted(keys, key=lambda key: key.encode("utf-8", "surrogatepass")))
 
 
-# --- running
-# The total that the limit is held against: the exact sum, or (variant `total`) a running one.
-#
-# The running total is the sum of what calls have reported, each the change of its namespace from its beginning to its
-# end. What a listener changes in the same namespace meanwhile is reported twice, by its own call and by the outer one.
-# A call keeps to the namespace that it began with: after that was closed, it is empty for the call, whatever has been
-# opened under its name.
-#
-# Beside: ThreadCache.sizeInBytes, .sizeBytes (kafka-streams 4.3.1)
+# The total that the limit applies to.
 
 
 class NamespaceHandle(NamedTuple):
-    """A namespace in the hands of a call: its name, and how often it had been closed during the step under way."""
+    """A namespace as a call holds it: its name, and how often the step had closed that name before."""
 
     ns: str
     closings: int
 
 
 def handle_of(state: State, ns: str) -> NamespaceHandle:
-    """The namespace that has this name now."""
+    """Return a handle of the namespace that has this name now."""
     return NamespaceHandle(ns, state.in_progress.closed.count(ns))
 
 
-def is_still_open(state: State, own: NamespaceHandle) -> bool:
-    """Whether it is still the namespace of its name."""
-    return state.in_progress.closed.count(own.ns) == own.closings
+def is_still_open(state: State, handle: NamespaceHandle) -> bool:
+    """Return whether the namespace of a handle has not been closed meanwhile."""
+    return state.in_progress.closed.count(handle.ns) == handle.closings
 
 
 def limited_bytes(state: State, config: Config) -> int:
-    """The total that the limit is held against."""
+    """Return the total that the limit applies to."""
     return total_bytes(state) if config.variants.total is Total.EXACT else state.running
 
 
-def can_evict(state: State, own: NamespaceHandle, config: Config) -> bool:
-    """Whether a namespace has something to evict."""
-    return bool(space_of(state, own.ns).recent) and (config.variants.total is Total.EXACT or is_still_open(state, own))
+def can_evict(state: State, handle: NamespaceHandle, config: Config) -> bool:
+    """Return whether a namespace has an entry to evict."""
+    return bool(space_of(state, handle.ns).recent) and (
+        config.variants.total is Total.EXACT or is_still_open(state, handle)
+    )
 
 
 @rule(Rule.K_METRICS_4)
-def book_bytes(before: State, after: State, own: NamespaceHandle, config: Config) -> State:
-    """The state after a call, the change of the call's namespace added to the running total."""
+def book_bytes(before: State, after: State, handle: NamespaceHandle, config: Config) -> State:
+    """Return the state after a call, with the change of its namespace added to the running total."""
     if config.variants.total is Total.EXACT:
         return after
-    return after._replace(running=after.running + bytes_of(after, own) - bytes_of(before, own))
+    return after._replace(running=after.running + bytes_of(after, handle) - bytes_of(before, handle))
 
 
-def book_change(before: State, done: Change, ns: str, config: Config) -> Change:
-    """The change, with what it made of the namespace in the running total; one that failed adds nothing."""
-    return done if done.error is not None else Change(book_bytes(before, done.state, handle_of(before, ns), config))
+def book_change(before: State, change: Change, ns: str, config: Config) -> Change:
+    """Return a change with its namespace entered in the running total; a failed change adds nothing."""
+    return (
+        change if change.error is not None else Change(book_bytes(before, change.state, handle_of(before, ns), config))
+    )
 
 
-def bytes_of(state: State, own: NamespaceHandle) -> int:
-    """The bytes of a namespace; of one that was closed, none."""
-    return sum(node.size_bytes for node in space_of(state, own.ns).nodes.values()) if is_still_open(state, own) else 0
+def bytes_of(state: State, handle: NamespaceHandle) -> int:
+    """Return the bytes of a namespace; 0 for a closed one."""
+    return (
+        sum(node.size_bytes for node in space_of(state, handle.ns).nodes.values())
+        if is_still_open(state, handle)
+        else 0
+    )
 
 
-# --- rows
-# The rows of a trace, made of the events of a step.
+# The rows of a trace.
 
 
 def build_rows(events: tuple[Event, ...]) -> tuple[Row, ...]:
-    """One row an event, in their order."""
+    """Return one row for each event, in order."""
     return tuple([build_row(event) for event in events])
 
 
 def build_row(event: Event) -> Row:
-    """The row of one event: of its entry the size and the flag."""
+    """Return the row of one event, with the size and the dirty flag of its entry."""
     node = event.node
     return Row(
         event.rule,

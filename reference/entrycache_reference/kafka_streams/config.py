@@ -1,4 +1,4 @@
-"""The constants of a run of `kafka-streams`."""
+"""The constants of a run of `kafka-streams`: the first limit, the budget of calls, and the variants of the releases."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ CALLS_MAX = 64
 
 
 class UndeliveredEviction(Enum):
-    """Variant `undelivered_eviction` (K-FLUSH-3): what becomes of an evicted entry that nobody has taken."""
+    """Variant `undelivered_eviction` (K-FLUSH-3): the fate of an evicted entry that no listener has taken."""
 
     KEPT = "kept"
     LOST = "lost"
 
 
 class FailedFlush(Enum):
-    """Variant `failed_flush` (K-FLUSH-3): what becomes of the others when a listener throws."""
+    """Variant `failed_flush` (K-FLUSH-3): the state of the other entries after a listener throws."""
 
     DIRTY = "dirty"
     CLEAN = "clean"
 
 
 class Total(Enum):
-    """Variant `total` (K-EVICT-4, K-METRICS-1): which total the limit is held against."""
+    """Variant `total` (K-EVICT-4, K-METRICS-1): the total that the limit applies to."""
 
     EXACT = "exact"
     RUNNING = "running"
 
 
 class FlushedTombstone(Enum):
-    """Variant `flushed_tombstone` (K-FLUSH-4): what is dropped after a tombstone was handed over."""
+    """Variant `flushed_tombstone` (K-FLUSH-4): the writes that are dropped after a tombstone was flushed."""
 
     SAME_WRITE = "same-write"
     ANY_WRITE = "any-write"
 
 
 class Delivery(Enum):
-    """Variant `delivery` (K-STORE-2, K-STORE-4): how a caching store passes on what it is handed."""
+    """Variant `delivery` (K-STORE-2, K-STORE-4): how a caching store forwards the entries that it receives."""
 
     BELOW_FIRST = "below-first"
     ONE_BY_ONE = "one-by-one"
 
 
 class DeleteRead(Enum):
-    """Variant `delete_read` (K-STORE-7): whether what a deletion reads from below is cached first."""
+    """Variant `delete_read` (K-STORE-7): whether a deletion first caches the value that it reads."""
 
     UNCACHED = "uncached"
     CACHED = "cached"
@@ -56,7 +56,7 @@ class DeleteRead(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Variants:
-    """What differs between releases; the defaults are the promise of the protocol."""
+    """The differences between releases; the defaults are the specification."""
 
     undelivered_eviction: UndeliveredEviction = UndeliveredEviction.KEPT
     failed_flush: FailedFlush = FailedFlush.DIRTY
@@ -70,8 +70,8 @@ class Variants:
 class Config:
     """The configuration that a run starts with.
 
-    `reentry_budget` is the number of calls of listeners in one step that perform their steps; later ones
-    are recorded and return.
+    `reentry_budget` is the number of calls of listeners in one step that perform their steps. Later calls are recorded
+    and return.
     """
 
     max_size_bytes: Size = 10_485_760

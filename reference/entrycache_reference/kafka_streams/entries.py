@@ -1,6 +1,11 @@
-"""The operations `put`, `put_all`, `put_if_absent`, `delete`: what changes entries, and the overflow that follows.
+"""Writes and lookups: the operations `put`, `put_all`, `put_if_absent`, `delete`, `get`, the ranges, and the counters.
+
+A write makes its entry the most recent one and then pays for the overflow: `maybe_evict` evicts from the written
+namespace while the total is above the limit. A lookup counts as a hit or a miss, and a hit makes its key the most
+recent one. `usage` and `metrics` report sums and counters.
 
 Beside: ThreadCache.put, .putAll, .putIfAbsent, .maybeEvict, .getOrCreateCache, .delete (kafka-streams 4.3.1)
+Beside: ThreadCache.get, .range, .MemoryLRUCacheBytesIterator, NamedCache.keyRange (kafka-streams 4.3.1)
 """
 
 from __future__ import annotations
@@ -60,12 +65,12 @@ from entrycache_reference.vocabulary import ABSENT
 
 
 def ensure_namespace(state: State, ns: str) -> State:
-    """The state with that namespace there."""
+    """Return the state with that namespace, opened if necessary."""
     return state if ns in state.spaces else with_space(state, ns, space_of(state, ns))
 
 
 def build_node(write: Put | PutIfAbsent | Write, number: int) -> Node:
-    """The entry that a write makes."""
+    """Return the entry that a write makes."""
     context = Context(
         None if write.timestamp is ABSENT else write.timestamp,
         None if write.offset is ABSENT else write.offset,
@@ -77,20 +82,20 @@ def build_node(write: Put | PutIfAbsent | Write, number: int) -> Node:
 
 @rule(Rule.K_PUT_1, Rule.K_PUT_2, Rule.K_PUT_3)
 def write_node(state: State, ns: str, key: str, node: Node) -> State:
-    """The state with one entry written."""
+    """Return the state with one entry written."""
     after = with_space(state, ns, write_key(space_of(state, ns), key, node))
     return with_entry_event(after._replace(writes=state.writes + 1), Rule.K_PUT_1, "PUT", ns, key, node)
 
 
 @rule(Rule.K_EVICT_4, Rule.K_EVICT_5, Rule.K_EVICT_6)
 def maybe_evict(state: State, ns: str, config: Config, env: Environment) -> Change:
-    """Evict from the namespace that was written while the total is above the limit and it holds entries."""
-    after, own = state, handle_of(state, ns)
-    while limited_bytes(after, config) > after.max_size_bytes and can_evict(after, own, config):
-        done = evict_eldest(after, ns, config, env)
-        if done.error is not None:
-            return done
-        settled = book_bytes(after, done.state, own, config)
+    """Evict from the written namespace while the total is above the limit and it holds entries."""
+    after, handle = state, handle_of(state, ns)
+    while limited_bytes(after, config) > after.max_size_bytes and can_evict(after, handle, config):
+        change = evict_eldest(after, ns, config, env)
+        if change.error is not None:
+            return change
+        settled = book_bytes(after, change.state, handle, config)
         after = settled._replace(evicts=settled.evicts + 1)
     return Change(after)
 
@@ -104,14 +109,14 @@ def put_node(state: State, ns: str, key: str, node: Node, config: Config, env: E
         return Change(counted, ErrorKind.ILLEGAL_STATE)
 
     # DECISION: none.
-    # EFFECT: the write, then the overflow, which may take it again.
+    # EFFECT: the write, then the overflow, which may evict it again.
     # OUTCOME
-    wrote = book_bytes(counted, write_node(counted, ns, key, node), handle_of(counted, ns), config)
-    return maybe_evict(wrote, ns, config, env)
+    written = book_bytes(counted, write_node(counted, ns, key, node), handle_of(counted, ns), config)
+    return maybe_evict(written, ns, config, env)
 
 
 def with_answer(change: Change, answer: Answer) -> tuple[State, Answer]:
-    """The state with the answer, or with the error."""
+    """Return the state with the answer, or with the error."""
     return change.state, answer if change.error is None else Failed(change.error)
 
 
@@ -127,39 +132,39 @@ def put_all(state: State, event: PutAll, config: Config, env: Environment) -> tu
     """Write entries one by one; what was written before an error stays."""
     after = state
     for write in event.entries:
-        done = put_node(after, event.ns, write.key, build_node(write, after.writes), config, env)
-        if done.error is not None:
-            return done.state, Failed(done.error)
-        after = done.state
+        change = put_node(after, event.ns, write.key, build_node(write, after.writes), config, env)
+        if change.error is not None:
+            return change.state, Failed(change.error)
+        after = change.state
     return after, Done()
 
 
 @rule(Rule.K_PUT_7, Rule.K_PUT_8)
 def put_if_absent(state: State, event: PutIfAbsent, config: Config, env: Environment) -> tuple[State, Answer]:
-    """Write one entry unless the key is there. The lookup counts, and the overflow is paid either way."""
+    """Write one entry unless its key is cached. The lookup counts, and the overflow is paid either way."""
     # GUARD: none.
     # DECISION: the lookup.
     there = ensure_namespace(state, event.ns)
-    found = space_of(there, event.ns).nodes.get(event.key)
+    cached = space_of(there, event.ns).nodes.get(event.key)
     after = look_up(there, event.ns, event.key)
 
     # EFFECT: the write counts when its evictions are done.
-    if found is None and not event.dirty and event.key in space_of(after, event.ns).dirty:
+    if cached is None and not event.dirty and event.key in space_of(after, event.ns).dirty:
         return after, Failed(ErrorKind.ILLEGAL_STATE)
-    if found is None:
-        wrote = write_node(after, event.ns, event.key, build_node(event, after.writes))
-        after = book_bytes(after, wrote, handle_of(after, event.ns), config)
-    done = maybe_evict(after, event.ns, config, env)
-    if done.error is None and found is None:
-        done = Change(done.state._replace(puts=done.state.puts + 1))
+    if cached is None:
+        written = write_node(after, event.ns, event.key, build_node(event, after.writes))
+        after = book_bytes(after, written, handle_of(after, event.ns), config)
+    change = maybe_evict(after, event.ns, config, env)
+    if change.error is None and cached is None:
+        change = Change(change.state._replace(puts=change.state.puts + 1))
 
     # OUTCOME
-    return with_answer(done, Offered(found is not None, None if found is None else found.value))
+    return with_answer(change, Offered(cached is not None, None if cached is None else cached.value))
 
 
 @rule(Rule.K_GET_1, Rule.K_GET_2)
 def look_up(state: State, ns: str, key: str) -> State:
-    """The state after one lookup in a namespace that is there."""
+    """Return the state after one lookup in an existing namespace."""
     node = space_of(state, ns).nodes.get(key)
     after = with_space(state, ns, look_up_key(space_of(state, ns), key))
     return with_entry_event(after, Rule.K_GET_1, "MISS" if node is None else "HIT", ns, key, node, "GET")
@@ -167,8 +172,8 @@ def look_up(state: State, ns: str, key: str) -> State:
 
 @rule(Rule.K_DELETE_1, Rule.K_DELETE_2)
 def delete(state: State, event: Delete, config: Config, env: Environment) -> tuple[State, Answer]:
-    """Remove one key; nobody is told, nothing is counted."""
-    # GUARD: what is not there cannot be removed.
+    """Remove one key, without a call and without counting."""
+    # GUARD: an uncached key cannot be removed.
     node = space_of(state, event.ns).nodes.get(event.key)
     if node is None:
         return state, Deleted(False, None)
@@ -184,10 +189,7 @@ def delete(state: State, event: Delete, config: Config, env: Environment) -> tup
     )
 
 
-# --- lookups
-# The operations `get`, the four lookups of ranges, `usage` and `metrics`.
-#
-# Beside: ThreadCache.get, .range, .MemoryLRUCacheBytesIterator, NamedCache.keyRange (kafka-streams 4.3.1)
+# Lookups and counters.
 
 
 @rule(Rule.K_GET_1, Rule.K_GET_2, Rule.K_GET_3, Rule.K_GET_4)
@@ -207,7 +209,7 @@ def get(state: State, event: Get, config: Config, env: Environment) -> tuple[Sta
 
 @rule(Rule.K_RANGE_1)
 def is_between(key: str, first: str | None, last: str | None, last_inclusive: bool) -> bool:
-    """Whether a key lies between two bounds, by bytes; None: unbounded."""
+    """Return whether a key lies between two bounds, compared by bytes; None: unbounded."""
     at = key.encode("utf-8", "surrogatepass")
     if first is not None and at < first.encode("utf-8", "surrogatepass"):
         return False
@@ -219,7 +221,7 @@ def is_between(key: str, first: str | None, last: str | None, last_inclusive: bo
 
 @rule(Rule.K_RANGE_1, Rule.K_RANGE_2)
 def list_entries(state: State, ns: str, keys: tuple[str, ...]) -> tuple[State, Answer]:
-    """Iterate these keys to the end: each is looked up, and so becomes the most recent in turn."""
+    """Iterate these keys to the end: each lookup makes its key the most recent one."""
     after = state
     entries: tuple[tuple[str, str | None], ...] = ()
     for key in keys:
@@ -229,7 +231,7 @@ def list_entries(state: State, ns: str, keys: tuple[str, ...]) -> tuple[State, A
 
 
 def keys_between(state: State, ns: str, first: str | None, last: str | None, last_inclusive: bool) -> tuple[str, ...]:
-    """The cached keys between two bounds, ascending."""
+    """Return the cached keys between two bounds, ascending."""
     keys = sort_by_bytes(tuple(space_of(state, ns).nodes))
     return tuple(key for key in keys if is_between(key, first, last, last_inclusive))
 
@@ -260,7 +262,7 @@ def reverse_all(state: State, event: ReverseAll, config: Config, env: Environmen
 
 @rule(Rule.K_METRICS_1)
 def usage(state: State, event: Usage, config: Config, env: Environment) -> tuple[State, Answer]:
-    """Entries and bytes of one namespace, or of all: exact sums, beside the total that the limit is held against."""
+    """Return entries and bytes of one namespace or of all: exact sums, and for all the total the limit applies to."""
     if event.ns is ABSENT:
         entries = sum(len(space.nodes) for space in state.spaces.values())
         return state, Used(entries, total_bytes(state), limited_bytes(state, config))
@@ -270,7 +272,7 @@ def usage(state: State, event: Usage, config: Config, env: Environment) -> tuple
 
 @rule(Rule.K_METRICS_2, Rule.K_METRICS_3)
 def metrics(state: State, event: Metrics, config: Config, env: Environment) -> tuple[State, Answer]:
-    """The counters of the thread, or of one namespace."""
+    """Return the counters of the thread, or of one namespace."""
     if event.ns is ABSENT:
         return state, ThreadCounters(state.puts, state.gets, state.evicts, state.flushes)
     space = space_of(state, event.ns)

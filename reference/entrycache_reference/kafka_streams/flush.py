@@ -1,6 +1,19 @@
-"""Dirty entries go to the listener of their namespace: by a flush, or because the eldest is evicted.
+"""Evictions and flushes: how dirty entries reach the listener of their namespace.
 
-Beside: NamedCache.flush, .evict (kafka-streams 4.3.1)
+`flush_dirty` gathers the entries and calls the listener; `evict_eldest` drops a clean entry or flushes a dirty one.
+`Environment` is what a rule function leaves to the dispatch: performing a step inside a call, and the listener of a
+caching store. `perform_steps` runs the steps of one call.
+
+The specification keeps everything if no listener takes the entries. Two variants differ. Under `undelivered_eviction`
+`lost`, the evicted entry leaves before anybody is called; without a listener its key stays among the dirty keys, and a
+later flush stops at it. Under `failed_flush` `clean`, the other entries are clean from before the call on.
+
+Under variant `total` `running`, `shrink_running` lowers the limit. It chooses the next namespace before the present one
+has had its turn, so that a namespace closed meanwhile still gets a turn, which takes nothing. If the running total is
+above the sum of all sizes, the turns never end; if no namespace is left, the released code throws an error that the
+protocol does not name. Such a step is marked as non-terminating.
+
+Beside: NamedCache.flush, .evict, ThreadCache.DirtyEntry, ThreadCache.resize (kafka-streams 4.3.1)
 """
 
 from __future__ import annotations
@@ -39,10 +52,150 @@ Entries = tuple[tuple[str, Node], ...]
 """Keys with their entries, in the order in which a listener gets them."""
 
 
+# The environment of a step.
+
+
+class Environment(NamedTuple):
+    """The functions that a rule function calls for steps inside its own step.
+
+    `perform` takes one step and gives the state after it and its answer. `receive` is the listener that a caching store
+    registers for itself.
+    """
+
+    perform: Callable[[State, Op, Config], tuple[State, Answer]]
+    receive: Callable[[State, str, tuple[tuple[str, Node], ...], Config, Environment], State]
+
+
+# Calls, and the steps inside them.
+
+
+@rule(Rule.K_LISTEN_3)
+def perform_steps(
+    state: State, steps: tuple[Op, ...], config: Config, env: Environment
+) -> tuple[State, tuple[Answer, ...]]:
+    """Perform the steps of one call in order, if the budget allows; an error ends none of them."""
+    after = count_call(state)
+    if after.in_progress.called > config.reentry_budget:
+        return after, ()
+    answers: tuple[Answer, ...] = ()
+    for op in steps:
+        before = after
+        after, answer = env.perform(with_parts(before, ()), op, config)
+        part = Part(before, op, after, answer, after.in_progress.parts)
+        after = with_parts(after, (*before.in_progress.parts, part))
+        answers += (answer,)
+    return after, answers
+
+
+def with_parts(state: State, parts: tuple[Part, ...]) -> State:
+    """Return the state with these steps as the inner steps of the step in progress."""
+    return state._replace(in_progress=state.in_progress._replace(parts=parts))
+
+
+def count_call(state: State) -> State:
+    """Return the state with one more call in the step in progress."""
+    return state._replace(in_progress=state.in_progress._replace(called=state.in_progress.called + 1))
+
+
+def with_calls(state: State, calls: tuple[Call, ...]) -> State:
+    """Return the state with these calls of listeners in the step in progress."""
+    return state._replace(in_progress=state.in_progress._replace(calls=calls))
+
+
+@rule(Rule.K_LISTEN_1)
+def build_call(ns: str, entries: tuple[tuple[str, Node], ...]) -> Call:
+    """Return a call as its listener gets it."""
+    return Call(ns, tuple(Handed(key, node.value, node.context) for key, node in entries))
+
+
+@rule(Rule.K_LISTEN_1, Rule.K_LISTEN_2)
+def call_listener(
+    state: State, ns: str, listener: Listener, entries: tuple[tuple[str, Node], ...], config: Config, env: Environment
+) -> State:
+    """Call a listener once. The call is recorded when it begins; its answers are added when it has ended."""
+    at = len(state.in_progress.calls)
+    call = build_call(ns, entries)
+    started = with_calls(state, (*state.in_progress.calls, call))
+    after, answers = perform_steps(started, listener.steps, config, env)
+    calls = after.in_progress.calls
+    return with_calls(after, (*calls[:at], Call(ns, call.entries, answers), *calls[at + 1 :]))
+
+
+# Entries that no listener has taken.
+
+
+@rule(Rule.K_FLUSH_7)
+def handle_no_listener(state: State, ns: str, evicted: str | None, config: Config) -> State:
+    """Return the state without a listener; an entry that is lost leaves its key among the dirty keys."""
+    if evicted is None or config.variants.undelivered_eviction is UndeliveredEviction.KEPT:
+        return state
+    space = space_of(state, ns)
+    remaining = remove_key(space, evicted)._replace(dirty=space.dirty)
+    after_loss = with_space(state, ns, remaining)
+    return with_entry_event(after_loss, Rule.K_FLUSH_7, "EVICT", ns, evicted, space.nodes[evicted])
+
+
+@rule(Rule.K_FLUSH_7, Rule.K_FLUSH_8)
+def handle_listener_error(state: State, ns: str, evicted: str | None, config: Config) -> State:
+    """Return the state after the listener has thrown."""
+    after = state if evicted is None else without_evicted(state, ns, evicted, config)
+    if config.variants.failed_flush is FailedFlush.DIRTY:
+        return after
+    space = space_of(after, ns)
+    still_dirty = tuple(key for key in space.dirty if key == evicted)
+    return with_space(after, ns, mark_clean(space, space.dirty, evicted)._replace(dirty=still_dirty))
+
+
+@rule(Rule.K_FLUSH_7, Rule.K_FLUSH_8)
+def handle_missing_entry(state: State, ns: str, evicted: str | None, config: Config) -> State:
+    """Return the state after a flush that stops at a dirty key without an entry.
+
+    The entries before it were looked up; under a variant they are clean, but their keys stay listed.
+    """
+    after = state if evicted is None else without_evicted(state, ns, evicted, config)
+    space = space_of(after, ns)
+    keys = tuple(key for key in space.dirty if key != evicted)
+    missing_at = next(at for at, key in enumerate(keys) if key not in space.nodes)
+    space = space._replace(hits=space.hits + missing_at, misses=space.misses + 1)
+    if config.variants.failed_flush is FailedFlush.CLEAN:
+        space = mark_clean(space, keys[:missing_at], evicted)
+    return with_space(after, ns, space)
+
+
+def without_evicted(state: State, ns: str, evicted: str, config: Config) -> State:
+    """Return the state without the entry to be evicted, if the variant loses it."""
+    if config.variants.undelivered_eviction is UndeliveredEviction.KEPT:
+        return state
+    space = space_of(state, ns)
+    after_loss = with_space(state, ns, remove_key(space, evicted))
+    return with_entry_event(after_loss, Rule.K_FLUSH_7, "EVICT", ns, evicted, space.nodes[evicted])
+
+
+def mark_clean(space: Space, keys: tuple[str, ...], but: str | None) -> Space:
+    """Return the namespace with these entries clean, except one."""
+    clean = {key: space.nodes[key]._replace(is_dirty=False) for key in keys if key in space.nodes and key != but}
+    return space._replace(nodes={**space.nodes, **clean})
+
+
+@rule(Rule.K_FLUSH_9)
+def without_keys(state: State, handle: NamespaceHandle, keys: tuple[str, ...]) -> State:
+    """Return the state without these keys, even if written meanwhile: `flushed_tombstone` `any-write`."""
+    after = state
+    for key in keys:
+        node = space_of(after, handle.ns).nodes.get(key)
+        if node is not None and is_still_open(after, handle):
+            after = with_space(after, handle.ns, remove_key(space_of(after, handle.ns), key))
+            after = with_entry_event(after, Rule.K_FLUSH_9, "DELETE", handle.ns, key, node, "FLUSH")
+    return after
+
+
+# Flushes and evictions.
+
+
 @rule(Rule.K_FLUSH_1, Rule.K_FLUSH_2, Rule.K_FLUSH_3, Rule.K_FLUSH_4, Rule.K_FLUSH_5, Rule.K_LISTEN_4)
 def flush_dirty(state: State, ns: str, evicted: str | None, config: Config, env: Environment) -> Change:
-    """Hand every dirty entry of a namespace to its listener; `evicted`: that one leaves the cache and comes first."""
-    # GUARD: without a listener nothing is looked up and nothing is lost.
+    """Flush every dirty entry of a namespace to its listener; `evicted` leaves the cache and comes first."""
+    # GUARD: without a listener no entry is looked up and none is lost.
     space = space_of(state, ns)
     counted = with_space(state, ns, space._replace(flushes=space.flushes + 1))
     if space.listener is None:
@@ -58,20 +211,20 @@ def flush_dirty(state: State, ns: str, evicted: str | None, config: Config, env:
     looked_up = len(keys) if evicted is None else len(keys) - 1
     space = space._replace(flushes=space.flushes + 1, hits=space.hits + looked_up)
 
-    # EFFECT: a listener that throws leaves everything as it was.
+    # EFFECT: a listener that throws leaves the namespace unchanged.
     if space.listener is not None and space.listener.fails > 0:
-        tried = record_failed_call(state, ns, space, entries)
+        called = record_failed_call(state, ns, space, entries)
         return Change(
-            handle_listener_error(report_undelivered(tried, ns, evicted), ns, evicted, config),
+            handle_listener_error(report_undelivered(called, ns, evicted), ns, evicted, config),
             ErrorKind.LISTENER_FAILED,
         )
 
     # EFFECT: during the call the evicted entry is out of the cache, and the others are clean.
-    left = space if evicted is None else remove_key(space, evicted)
-    after = with_space(state, ns, mark_all_clean(left))
+    remaining = space if evicted is None else remove_key(space, evicted)
+    after = with_space(state, ns, mark_all_clean(remaining))
     after = deliver_entries(after, ns, evicted, entries, config, env)
 
-    # OUTCOME: tombstones have served their purpose, unless the key was written again meanwhile.
+    # OUTCOME: delivered tombstones leave, unless their key was written again meanwhile.
     if config.variants.flushed_tombstone is FlushedTombstone.ANY_WRITE:
         deleted = tuple(key for key, node in entries if node.value is None and key != evicted)
         return Change(without_keys(after, handle_of(state, ns), deleted))
@@ -80,24 +233,24 @@ def flush_dirty(state: State, ns: str, evicted: str | None, config: Config, env:
 
 @rule(Rule.K_FLUSH_1, Rule.K_EVICT_3)
 def order_flushed_keys(space: Space, evicted: str | None) -> tuple[str, ...]:
-    """The keys that a flush hands over: the evicted one first, the dirty ones in the order of their writes."""
+    """Return the keys of a flush: the evicted one first, then the dirty ones in the order of their writes."""
     others = tuple(key for key in space.dirty if key != evicted)
     return others if evicted is None else (evicted, *others)
 
 
 @rule(Rule.K_LISTEN_4)
 def record_failed_call(state: State, ns: str, space: Space, entries: Entries) -> State:
-    """The state after a call that throws: the call is recorded, and there is one fewer to throw."""
+    """Return the state after a call that throws: the call is recorded, and one fewer will throw."""
     assert space.listener is not None
-    heard = space._replace(listener=space.listener._replace(fails=space.listener.fails - 1))
-    tried = count_call(with_space(state, ns, heard))
-    return with_calls(tried, (*tried.in_progress.calls, build_call(ns, entries)))
+    called_space = space._replace(listener=space.listener._replace(fails=space.listener.fails - 1))
+    called = count_call(with_space(state, ns, called_space))
+    return with_calls(called, (*called.in_progress.calls, build_call(ns, entries)))
 
 
 def deliver_entries(
     state: State, ns: str, evicted: str | None, entries: Entries, config: Config, env: Environment
 ) -> State:
-    """The state after the listener took these entries: that of a caching store, or one that was registered."""
+    """Return the state after the listener, a caching store or a registered one, took these entries."""
     listener = space_of(state, ns).listener
     assert listener is not None
     after = state
@@ -111,7 +264,7 @@ def deliver_entries(
 
 
 def report_undelivered(state: State, ns: str, evicted: str | None) -> State:
-    """The events of entries that are not handed over."""
+    """Return the state with an event for each entry that is not delivered."""
     space = space_of(state, ns)
     after = state
     for key in order_flushed_keys(space, evicted):
@@ -122,7 +275,7 @@ def report_undelivered(state: State, ns: str, evicted: str | None) -> State:
 
 @rule(Rule.K_FLUSH_4)
 def without_tombstones(state: State, ns: str, entries: Entries) -> State:
-    """The state without those tombstones that are still the very writes that were handed over."""
+    """Return the state without the delivered tombstones whose keys were not written again."""
     after = state
     for key, node in entries:
         now = space_of(after, ns).nodes.get(key)
@@ -134,8 +287,8 @@ def without_tombstones(state: State, ns: str, entries: Entries) -> State:
 
 @rule(Rule.K_EVICT_1, Rule.K_EVICT_2, Rule.K_EVICT_3)
 def evict_eldest(state: State, ns: str, config: Config, env: Environment) -> Change:
-    """Evict the eldest entry of a namespace; a clean one is dropped, a dirty one is handed over."""
-    # GUARD: where nothing is cached nothing is evicted.
+    """Evict the eldest entry of a namespace: drop a clean one, flush a dirty one."""
+    # GUARD: an empty namespace evicts nothing.
     space = space_of(state, ns)
     if not space.recent:
         return Change(state)
@@ -146,171 +299,19 @@ def evict_eldest(state: State, ns: str, config: Config, env: Environment) -> Cha
     if node.is_dirty:
         return flush_dirty(state, ns, key, config, env)
 
-    # EFFECT and OUTCOME: among the dirty keys it is not, but under a variant that lost the entry of another one.
+    # EFFECT and OUTCOME: a clean key is dirty only if a variant has lost an entry of it.
     after = with_space(state, ns, remove_key(space, key)._replace(dirty=space.dirty))
     return Change(with_entry_event(after, Rule.K_EVICT_2, "EVICT", ns, key, node))
 
 
-# --- environment
-# What a rule function of `kafka-streams` leaves to others while a step is under way.
-
-
-class Environment(NamedTuple):
-    """Who performs a step inside a call, and who takes what the namespace of a caching store flushes.
-
-    `perform` is one step: the state after it, and its answer. `receive` is the listener that a caching store
-    registers for itself.
-    """
-
-    perform: Callable[[State, Op, Config], tuple[State, Answer]]
-    receive: Callable[[State, str, tuple[tuple[str, Node], ...], Config, Environment], State]
-
-
-# --- listeners
-# One call of a listener, or of what stands downstream of a store, and the steps that are performed inside it.
-#
-# Beside: ThreadCache.DirtyEntry (kafka-streams 4.3.1)
-
-
-@rule(Rule.K_LISTEN_3)
-def perform_steps(
-    state: State, steps: tuple[Op, ...], config: Config, env: Environment
-) -> tuple[State, tuple[Answer, ...]]:
-    """One call's steps, in order, if the budget of the step under way allows; errors among them end nothing."""
-    after = count_call(state)
-    if after.in_progress.called > config.reentry_budget:
-        return after, ()
-    answers: tuple[Answer, ...] = ()
-    for op in steps:
-        before = after
-        after, answer = env.perform(with_parts(before, ()), op, config)
-        part = Part(before, op, after, answer, after.in_progress.parts)
-        after = with_parts(after, (*before.in_progress.parts, part))
-        answers += (answer,)
-    return after, answers
-
-
-def with_parts(state: State, parts: tuple[Part, ...]) -> State:
-    """The state with these steps performed inside calls of the step under way."""
-    return state._replace(in_progress=state.in_progress._replace(parts=parts))
-
-
-def count_call(state: State) -> State:
-    """The state with one call more in the step under way."""
-    return state._replace(in_progress=state.in_progress._replace(called=state.in_progress.called + 1))
-
-
-def with_calls(state: State, calls: tuple[Call, ...]) -> State:
-    """The state with these calls of listeners in the step under way."""
-    return state._replace(in_progress=state.in_progress._replace(calls=calls))
-
-
-@rule(Rule.K_LISTEN_1)
-def build_call(ns: str, entries: tuple[tuple[str, Node], ...]) -> Call:
-    """A call as its listener gets it."""
-    return Call(ns, tuple(Handed(key, node.value, node.context) for key, node in entries))
-
-
-@rule(Rule.K_LISTEN_1, Rule.K_LISTEN_2)
-def call_listener(
-    state: State, ns: str, listener: Listener, entries: tuple[tuple[str, Node], ...], config: Config, env: Environment
-) -> State:
-    """One call of a listener. It is recorded where it begins; its answers are added when it has ended."""
-    at = len(state.in_progress.calls)
-    call = build_call(ns, entries)
-    begun = with_calls(state, (*state.in_progress.calls, call))
-    after, answers = perform_steps(begun, listener.steps, config, env)
-    calls = after.in_progress.calls
-    return with_calls(after, (*calls[:at], Call(ns, call.entries, answers), *calls[at + 1 :]))
-
-
-# --- undelivered
-# What becomes of dirty entries that their listener has not taken: the promise, and two variants of the releases.
-#
-# The promise is that everything stays as it was. Under `undelivered_eviction` `lost` the entry to be evicted has left
-# before anybody was asked; where there is no listener its key stays among the dirty ones, and a later handing over ends
-# at it. Under `failed_flush` `clean` the other entries are clean from before the call on.
-#
-# Beside: NamedCache.flush, .evict (kafka-streams 4.3.1)
-
-
-@rule(Rule.K_FLUSH_7)
-def handle_no_listener(state: State, ns: str, evicted: str | None, config: Config) -> State:
-    """Nobody listens; an entry that is lost leaves its key among the dirty ones."""
-    if evicted is None or config.variants.undelivered_eviction is UndeliveredEviction.KEPT:
-        return state
-    space = space_of(state, ns)
-    left = remove_key(space, evicted)._replace(dirty=space.dirty)
-    lost = with_space(state, ns, left)
-    return with_entry_event(lost, Rule.K_FLUSH_7, "EVICT", ns, evicted, space.nodes[evicted])
-
-
-@rule(Rule.K_FLUSH_7, Rule.K_FLUSH_8)
-def handle_listener_error(state: State, ns: str, evicted: str | None, config: Config) -> State:
-    """The listener has thrown."""
-    after = state if evicted is None else without_evicted(state, ns, evicted, config)
-    if config.variants.failed_flush is FailedFlush.DIRTY:
-        return after
-    space = space_of(after, ns)
-    kept = tuple(key for key in space.dirty if key == evicted)
-    return with_space(after, ns, mark_clean(space, space.dirty, evicted)._replace(dirty=kept))
-
-
-@rule(Rule.K_FLUSH_7, Rule.K_FLUSH_8)
-def handle_missing_entry(state: State, ns: str, evicted: str | None, config: Config) -> State:
-    """A dirty key without an entry ends the handing over; what was looked up before it is clean, but still listed."""
-    after = state if evicted is None else without_evicted(state, ns, evicted, config)
-    space = space_of(after, ns)
-    keys = tuple(key for key in space.dirty if key != evicted)
-    gone = next(at for at, key in enumerate(keys) if key not in space.nodes)
-    space = space._replace(hits=space.hits + gone, misses=space.misses + 1)
-    if config.variants.failed_flush is FailedFlush.CLEAN:
-        space = mark_clean(space, keys[:gone], evicted)
-    return with_space(after, ns, space)
-
-
-def without_evicted(state: State, ns: str, evicted: str, config: Config) -> State:
-    """The entry to be evicted has left, if it is to be lost."""
-    if config.variants.undelivered_eviction is UndeliveredEviction.KEPT:
-        return state
-    space = space_of(state, ns)
-    lost = with_space(state, ns, remove_key(space, evicted))
-    return with_entry_event(lost, Rule.K_FLUSH_7, "EVICT", ns, evicted, space.nodes[evicted])
-
-
-def mark_clean(space: Space, keys: tuple[str, ...], but: str | None) -> Space:
-    """The namespace with these entries clean, all but one."""
-    clean = {key: space.nodes[key]._replace(is_dirty=False) for key in keys if key in space.nodes and key != but}
-    return space._replace(nodes={**space.nodes, **clean})
-
-
-@rule(Rule.K_FLUSH_9)
-def without_keys(state: State, own: NamespaceHandle, keys: tuple[str, ...]) -> State:
-    """Under `flushed_tombstone` `any-write`: the state without these keys, whatever was written to them meanwhile."""
-    after = state
-    for key in keys:
-        node = space_of(after, own.ns).nodes.get(key)
-        if node is not None and is_still_open(after, own):
-            after = with_space(after, own.ns, remove_key(space_of(after, own.ns), key))
-            after = with_entry_event(after, Rule.K_FLUSH_9, "DELETE", own.ns, key, node, "FLUSH")
-    return after
-
-
-# --- resize_running
-# Variant `total`, `running`: how a limit is lowered, and when that never ends.
-#
-# The next namespace is chosen before the present one has had its turn, so one that is closed meanwhile still gets a
-# turn, which takes nothing. If the running total is above the sum of all sizes, turns go on when nothing is left; if
-# no namespace is left to choose, the released code throws what the protocol does not name. Such a step is marked.
-#
-# Beside: ThreadCache.resize (kafka-streams 4.3.1)
+# Lowering the limit of a running total.
 
 ENDLESS: Final = "resize evicts from nothing for ever: the running total is above the limit, and nothing is left"
 NOTHING_TO_CHOOSE: Final = "resize throws NoSuchElementException: its listener closed the last namespace"
 
 
 def shrink_running(state: State, config: Config, env: Environment) -> tuple[State, Answer]:
-    """Evict by turns until the running total is within the limit; the namespaces by name."""
+    """Evict by turns, in the order of names, until the running total is within the limit."""
     if not state.spaces:
         return state, Done()
     after = state
@@ -318,36 +319,36 @@ def shrink_running(state: State, config: Config, env: Environment) -> tuple[Stat
     while after.running > after.max_size_bytes:
         if not after.spaces:
             return mark_non_terminating(after, NOTHING_TO_CHOOSE), Done()
-        own = turns.next(after)
-        if not can_evict(after, own, config) and not any(space.recent for space in after.spaces.values()):
+        handle = turns.next(after)
+        if not can_evict(after, handle, config) and not any(space.recent for space in after.spaces.values()):
             return mark_non_terminating(after, ENDLESS), Done()
-        if can_evict(after, own, config):
-            done = evict_eldest(after, own.ns, config, env)
-            if done.error is not None:
-                return done.state, Failed(done.error)
-            after = book_bytes(after, done.state, own, config)
+        if can_evict(after, handle, config):
+            change = evict_eldest(after, handle.ns, config, env)
+            if change.error is not None:
+                return change.state, Failed(change.error)
+            after = book_bytes(after, change.state, handle, config)
         after = after._replace(evicts=after.evicts + 1)
     return after, Done()
 
 
 def mark_non_terminating(state: State, reason: str) -> State:
-    """The state of a step that gives no answer."""
-    return state._replace(in_progress=state.in_progress._replace(stuck=reason))
+    """Return the state of a step that gives no answer."""
+    return state._replace(in_progress=state.in_progress._replace(no_answer_reason=reason))
 
 
 class Turns:
-    """Whose turn it is: round after round over the namespaces, each chosen one turn ahead."""
+    """The order of turns: round after round over the namespaces, each chosen one turn ahead."""
 
     def __init__(self, state: State) -> None:
         self.names: list[str] = []
         self.coming = self.chosen(state)
 
     def chosen(self, state: State) -> NamespaceHandle:
-        """The next namespace of this round, or the first of another one."""
+        """Return the next namespace of this round, or the first of another one."""
         self.names = self.names or sorted(state.spaces)
         return handle_of(state, self.names.pop(0))
 
     def next(self, state: State) -> NamespaceHandle:
-        """Who pays now."""
+        """Return the namespace that pays now."""
         now, self.coming = self.coming, self.chosen(state)
         return now

@@ -1,4 +1,7 @@
-"""The operations about a namespace as a whole: `listen`, `flush`, `evict`, `clear`, `close`, `resize`.
+"""The operations on a namespace as a whole: `listen`, `flush`, `evict`, `clear`, `close`, and `resize`.
+
+`flush` and `evict` delegate to `flush.py`. `clear` and `close` drop entries without calling the listener. `resize` sets
+the limit and evicts by turns until the total is within it.
 
 Beside: ThreadCache.addDirtyEntryFlushListener, .flush, .clear, .close, .resize (kafka-streams 4.3.1)
 """
@@ -27,7 +30,7 @@ from entrycache_reference.vocabulary import ABSENT
 
 @rule(Rule.K_LISTEN_5)
 def listen(state: State, event: Listen, config: Config, env: Environment) -> tuple[State, Answer]:
-    """Register the listener of a namespace; a call under way keeps its steps."""
+    """Register the listener of a namespace; a call in progress keeps its steps."""
     steps = () if event.on_flush is ABSENT else event.on_flush
     fails = 0 if event.fails is ABSENT else event.fails
     listener = Listener(steps, fails)
@@ -36,23 +39,23 @@ def listen(state: State, event: Listen, config: Config, env: Environment) -> tup
 
 @rule(Rule.K_FLUSH_1, Rule.K_FLUSH_6)
 def flush(state: State, event: Flush, config: Config, env: Environment) -> tuple[State, Answer]:
-    """Hand every dirty entry of a namespace to its listener."""
+    """Flush every dirty entry of a namespace to its listener."""
     counted = state._replace(flushes=state.flushes + 1)
     if event.ns not in state.spaces:
         return counted, Done()
-    done = flush_dirty(counted, event.ns, None, config, env)
-    return with_answer(book_change(counted, done, event.ns, config), Done())
+    change = flush_dirty(counted, event.ns, None, config, env)
+    return with_answer(book_change(counted, change, event.ns, config), Done())
 
 
 @rule(Rule.K_EVICT_1, Rule.K_EVICT_7)
 def evict(state: State, event: Evict, config: Config, env: Environment) -> tuple[State, Answer]:
     """Evict the eldest entry of a namespace; the thread does not count it."""
-    done = evict_eldest(state, event.ns, config, env)
-    return with_answer(book_change(state, done, event.ns, config), Done())
+    change = evict_eldest(state, event.ns, config, env)
+    return with_answer(book_change(state, change, event.ns, config), Done())
 
 
 def report_removed_entries(state: State, ns: str, space: Space, rule: Rule, cause: str) -> State:
-    """The events of entries that leave by a call, most recent first."""
+    """Return the state with an event for each entry that a call removes, most recent first."""
     after = state
     for key in space.recent:
         after = with_entry_event(after, rule, "REMOVE", ns, key, space.nodes[key], cause)
@@ -85,7 +88,7 @@ def close(state: State, event: Close, config: Config, env: Environment) -> tuple
 
 @rule(Rule.K_RESIZE_1, Rule.K_RESIZE_2, Rule.K_RESIZE_3)
 def resize(state: State, event: Resize, config: Config, env: Environment) -> tuple[State, Answer]:
-    """Set the limit; a smaller one evicts one eldest of each namespace in turn, and counts each turn."""
+    """Set the limit; a smaller one evicts one eldest entry of each namespace in turn and counts each turn."""
     # GUARD: a limit that does not shrink evicts nothing.
     after = state._replace(max_size_bytes=event.max_size_bytes)
     after = with_cache_event(after, Rule.K_RESIZE_1, "CONFIG", value=f'{{"max_size_bytes": {event.max_size_bytes}}}')
@@ -99,10 +102,10 @@ def resize(state: State, event: Resize, config: Config, env: Environment) -> tup
     while total_bytes(after) > after.max_size_bytes:
         for ns in sorted(after.spaces):
             if total_bytes(after) > after.max_size_bytes:
-                done = evict_eldest(after, ns, config, env)
-                if done.error is not None:
-                    return done.state, Failed(done.error)
-                after = done.state._replace(evicts=done.state.evicts + 1)
+                change = evict_eldest(after, ns, config, env)
+                if change.error is not None:
+                    return change.state, Failed(change.error)
+                after = change.state._replace(evicts=change.state.evicts + 1)
 
     # OUTCOME
     return after, Done()

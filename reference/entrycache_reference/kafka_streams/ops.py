@@ -1,4 +1,10 @@
-"""Level `cache`: one thread's cache, made of the caches of its namespaces."""
+"""The operations of `kafka-streams`: one frozen dataclass for each.
+
+Schemas, generators and tables come from their fields. Each class names its operation, its level, its rule, and the
+shapes of its answers. Level `cache` is one thread's cache, made of the caches of its namespaces. Level `store` adds
+caching key-value stores over in-memory stores. `Listen` and `OnForward` hold the operations that a listener, or a
+processor downstream, performs when it is called.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +98,7 @@ class Get:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Remove one key; nobody is told."""
+    """Remove one key without a call."""
 
     name: ClassVar[str] = "delete"
     level: ClassVar[str] = "cache"
@@ -153,7 +159,7 @@ class ReverseAll:
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """Hand every dirty entry of a namespace to its listener."""
+    """Flush every dirty entry of a namespace to its listener."""
 
     name: ClassVar[str] = "flush"
     level: ClassVar[str] = "cache"
@@ -228,8 +234,7 @@ class Metrics:
     ns: Namespace | Absent = ABSENT
 
 
-# --- store
-# Level `store`: caching key-value stores over in-memory stores, several in one thread's cache.
+# Level `store`.
 
 StoreName = str
 
@@ -261,7 +266,7 @@ class StoreGet:
 
 @dataclass(frozen=True, slots=True)
 class StoreDelete:
-    """Delete one key and answer what it was."""
+    """Delete one key and answer its former value."""
 
     name: ClassVar[str] = "store_delete"
     level: ClassVar[str] = "store"
@@ -273,7 +278,7 @@ class StoreDelete:
 
 @dataclass(frozen=True, slots=True)
 class StoreRange:
-    """Read the keys from `from_` to `to`, both included, cache and store below merged; None: unbounded."""
+    """Read the keys from `from_` to `to`, both included, cache and underlying store merged; None: unbounded."""
 
     name: ClassVar[str] = "store_range"
     level: ClassVar[str] = "store"
@@ -286,7 +291,7 @@ class StoreRange:
 
 @dataclass(frozen=True, slots=True)
 class StoreAll:
-    """Read every key, cache and store below merged."""
+    """Read every key, cache and underlying store merged."""
 
     name: ClassVar[str] = "store_all"
     level: ClassVar[str] = "store"
@@ -297,7 +302,7 @@ class StoreAll:
 
 @dataclass(frozen=True, slots=True)
 class StoreFlush:
-    """Write everything that is dirty to the store below, and forward it."""
+    """Write everything dirty to the underlying store, and forward it."""
 
     name: ClassVar[str] = "store_flush"
     level: ClassVar[str] = "store"
@@ -308,7 +313,7 @@ class StoreFlush:
 
 @dataclass(frozen=True, slots=True)
 class StoreInner:
-    """Ask for what lies in the store below."""
+    """Ask for the content of the underlying store."""
 
     name: ClassVar[str] = "store_inner"
     level: ClassVar[str] = "store"
@@ -330,11 +335,10 @@ class Share:
     global_thread: bool
 
 
-# --- listening
-# The operations that hold operations: what a listener, or a processor downstream, does when it is called.
+# Operations that hold operations.
 
 Steps = Annotated[tuple[Any, ...], StepsOf(__name__)]
-"""Operations of this system, performed in their order."""
+"""Operations of this system, performed in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +356,7 @@ class Listen:
 
 @dataclass(frozen=True, slots=True)
 class OnForward:
-    """What is done downstream whenever an entry with that key is forwarded from that store."""
+    """Set the steps to take downstream whenever that store forwards an entry with that key."""
 
     name: ClassVar[str] = "on_forward"
     level: ClassVar[str] = "store"
@@ -363,8 +367,7 @@ class OnForward:
     steps: Steps
 
 
-# --- ops
-# The operations of `kafka-streams`, one frozen dataclass each.
+# All operations.
 
 Op = (
     Put
@@ -427,38 +430,3 @@ OPS: Final[tuple[type[Op], ...]] = (
     Share,
 )
 """Every operation, level by level."""
-
-
-__all__ = [
-    "All",
-    "Clear",
-    "Close",
-    "Delete",
-    "Evict",
-    "Flush",
-    "Get",
-    "Header",
-    "LEVELS",
-    "Listen",
-    "Metrics",
-    "OPS",
-    "OnForward",
-    "Op",
-    "Put",
-    "PutAll",
-    "PutIfAbsent",
-    "Range",
-    "Resize",
-    "ReverseAll",
-    "ReverseRange",
-    "Share",
-    "StoreAll",
-    "StoreDelete",
-    "StoreFlush",
-    "StoreGet",
-    "StoreInner",
-    "StorePut",
-    "StoreRange",
-    "Usage",
-    "Write",
-]

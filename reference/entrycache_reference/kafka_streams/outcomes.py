@@ -1,4 +1,8 @@
-"""What a step of `kafka-streams` answers."""
+"""The outcomes of steps of `kafka-streams`: one frozen dataclass for each shape of answer.
+
+An `Outcome` holds the answer of the step and the calls that it made: `Call` for a listener, `Forward` for a processor
+downstream, each with the answers of the steps inside it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from enum import Enum
 
 
 class ErrorKind(Enum):
-    """Why a step failed half-way: what has changed until then stays."""
+    """The reason why a step failed half-way; the changes made until then stay."""
 
     ILLEGAL_STATE = "illegal-state"
     ILLEGAL_ARGUMENT = "illegal-argument"
@@ -27,12 +31,12 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The step has nothing to tell."""
+    """The answer of a step that has nothing to report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """Whether the key was there, and its value."""
+    """The answer whether the key was there, and its value."""
 
     present: bool
     existing: str | None
@@ -40,7 +44,7 @@ class Offered:
 
 @dataclass(frozen=True, slots=True)
 class Got:
-    """Whether the key is cached, and its value; a tombstone is a hit with the value None."""
+    """The answer whether the key is cached, and its value; a tombstone is a hit with the value None."""
 
     hit: bool
     value: str | None
@@ -48,7 +52,7 @@ class Got:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """Whether the key was there, and its value."""
+    """The answer whether the key was there, and its value."""
 
     present: bool
     value: str | None
@@ -108,7 +112,7 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """Under a variant the step gives no answer: it does not end, or throws what the protocol does not name."""
+    """The missing answer of a step that, under a variant, never ends or throws an error unknown to the protocol."""
 
     reason: str
 
@@ -131,7 +135,7 @@ Answer = (
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the write of an entry carried; None: it did not."""
+    """The context that a write carried; None for each part that it did not carry."""
 
     timestamp: int | None = None
     offset: int | None = None
@@ -149,7 +153,7 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a listener: what it got, and what its steps answered."""
+    """One call of a listener: its entries, and the answers of its steps."""
 
     ns: str
     entries: tuple[Handed, ...]
@@ -158,7 +162,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Forward:
-    """One entry that a store passed on downstream, and what the steps there answered."""
+    """One entry that a store forwarded downstream, and the answers of the steps there."""
 
     store: str
     key: str
@@ -168,7 +172,7 @@ class Forward:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer of a step with the calls that were made during it, in the order in which they began."""
+    """The answer of a step with the calls that it made, in the order in which they began."""
 
     answer: Answer
     flushed: tuple[Call, ...] = ()

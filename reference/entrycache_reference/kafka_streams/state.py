@@ -1,4 +1,8 @@
-"""What the cache of one stream thread holds, and what a step hands back.
+"""The state of the cache of one stream thread, and the result of a step.
+
+`State` holds the namespaces (`Space`) with their entries (`Node`), the caching stores (`Store`), and the counters.
+While a step runs, `State.in_progress` collects its calls, events and inner steps (`Part`). A `Step` is the result: the
+state after it, its outcome, and its rows. Values are never changed in place.
 
 Beside: ThreadCache, NamedCache (kafka-streams 4.3.1)
 """
@@ -25,7 +29,7 @@ class Node(NamedTuple):
 
 
 class Listener(NamedTuple):
-    """Who gets the dirty entries of a namespace. `of_store`: it is the caching store of that name."""
+    """The receiver of the dirty entries of a namespace. `of_store`: it is the caching store of that name."""
 
     steps: tuple[Op, ...] = ()
     fails: int = 0
@@ -49,9 +53,9 @@ class Space(NamedTuple):
 
 
 class Store(NamedTuple):
-    """One caching store: what lies in the store below, what is done downstream, what was passed on last.
+    """One caching store: the underlying store, the steps to take downstream, and the last forwarded writes.
 
-    `passed_on` holds for each key the number of the write that was forwarded last.
+    `forwarded_writes` holds for each key the number of the write that was forwarded last.
     """
 
     inner: Mapping[str, str] = {}
@@ -74,9 +78,9 @@ class Row(NamedTuple):
 
 
 class Event(NamedTuple):
-    """One thing that a step did, and the rule that made it: to an entry, or to a namespace or the limit as a whole.
+    """One action of a step, with the rule that made it: on an entry, a namespace or the limit.
 
-    `node` is the entry that it is about, None where there is none; `total_bytes` the sum of all sizes after it.
+    `node` is the entry concerned, None where there is none. `total_bytes` is the sum of all sizes after the event.
     """
 
     rule: Rule
@@ -90,11 +94,11 @@ class Event(NamedTuple):
 
 
 class StepInProgress(NamedTuple):
-    """What there is only while a step is under way. Between steps it is `IDLE`.
+    """The part of the state that exists only while a step runs. Between steps it is `IDLE`.
 
-    `called` counts the calls of listeners and of processors downstream; `calls` and `forwards` are what they got and
-    answered, in the order in which they began. `closed` names the namespaces that were closed, as often as they
-    were. `stuck`: why the step gives no answer. `parts`: the steps that were performed inside calls.
+    `called` counts the calls of listeners and of processors downstream; `calls` and `forwards` hold their entries and
+    answers, in the order in which they began. `closed` names each namespace as often as it was closed.
+    `no_answer_reason` says why the step gives no answer. `parts` are the steps that were performed inside calls.
     """
 
     called: int = 0
@@ -102,7 +106,7 @@ class StepInProgress(NamedTuple):
     forwards: tuple[Forward, ...] = ()
     events: tuple[Event, ...] = ()
     closed: tuple[str, ...] = ()
-    stuck: str = ""
+    no_answer_reason: str = ""
     parts: tuple[Part, ...] = ()
 
 
@@ -110,10 +114,9 @@ IDLE: Final = StepInProgress()
 
 
 class State(NamedTuple):
-    """The state that lasts, and beside it what the step under way has done so far.
+    """The lasting state, and beside it the step in progress.
 
-    `writes` counts the writes of the run; `running` is the running total, kept where the variant `total` asks for
-    one.
+    `writes` counts the writes of the run. `running` is the running total, kept only under the variant `total`.
     """
 
     max_size_bytes: int
@@ -129,7 +132,7 @@ class State(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One step that was performed inside a call: the state that it met, and what it made of it, both under way."""
+    """One step that was performed inside a call, with the states before and after it, both in progress."""
 
     pre: State
     event: Op
@@ -139,16 +142,16 @@ class Part(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What a part of a step made of a state; `error`: it failed, and the step with it."""
+    """The result of a part of a step; with an `error` the step fails."""
 
     state: State
     error: ErrorKind | None = None
 
 
 class Step(NamedTuple):
-    """What one step makes of a state: the state after it, its answer, and its events in order.
+    """The result of one step: the state after it, its outcome, and its rows in order.
 
-    `parts` are the steps that were performed inside the calls that it made, each with those inside its own.
+    `parts` are the steps that were performed inside its calls, each with those inside its own.
     """
 
     state: State
@@ -158,27 +161,27 @@ class Step(NamedTuple):
 
 
 def initial(config: Config) -> State:
-    """The empty state."""
+    """Return the empty state."""
     return State(config.max_size_bytes)
 
 
 def total_bytes(state: State) -> int:
-    """The exact sum of the sizes of all entries."""
+    """Return the exact sum of the sizes of all entries."""
     return sum(node.size_bytes for space in state.spaces.values() for node in space.nodes.values())
 
 
 def space_of(state: State, ns: str) -> Space:
-    """The namespace of that name; an empty one where there is none."""
+    """Return the namespace of that name; an empty one where there is none."""
     return state.spaces.get(ns, Space())
 
 
 def with_space(state: State, ns: str, space: Space) -> State:
-    """The state with this namespace."""
+    """Return the state with this namespace."""
     return state._replace(spaces={**state.spaces, ns: space})
 
 
 def with_event(state: State, event: Event) -> State:
-    """The state with one more event of the step under way."""
+    """Return the state with one more event of the step in progress."""
     now = state.in_progress
     return state._replace(in_progress=now._replace(events=(*now.events, event)))
 
@@ -186,10 +189,10 @@ def with_event(state: State, event: Event) -> State:
 def with_entry_event(
     state: State, rule: Rule, op: str, ns: str, key: str, node: Node | None, cause: str | None = None
 ) -> State:
-    """The state with one more event about an entry, or about a key that has none."""
+    """Return the state with one more event about an entry, or about a key without one."""
     return with_event(state, Event(rule, op, total_bytes(state), ns, key, node, cause))
 
 
 def with_cache_event(state: State, rule: Rule, op: str, ns: str | None = None, value: str | None = None) -> State:
-    """The state with one more event that is about no entry."""
+    """Return the state with one more event that concerns no entry."""
     return with_event(state, Event(rule, op, total_bytes(state), ns, value=value))

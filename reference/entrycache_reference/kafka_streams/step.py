@@ -1,4 +1,8 @@
-"""One step: dispatch by the type of the event, one function an operation; listeners take steps inside steps."""
+"""The dispatch: one step calls the function of its operation; listeners perform steps inside it.
+
+`FUNCTIONS` maps each operation to its function. `step` runs one event and turns the step in progress into the outcome
+and the rows. `build_environment` gives rule functions the means to perform steps inside calls.
+"""
 
 from __future__ import annotations
 
@@ -46,20 +50,20 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[..., tuple[State, Answer]]]] = {
 
 @rule(Rule.K_LISTEN_2)
 def perform(state: State, event: Any, config: Config) -> tuple[State, Answer]:
-    """One operation, in a step of its own or inside a call."""
+    """Perform one operation, in a step of its own or inside a call."""
     return FUNCTIONS[type(event)](state, event, config, build_environment())
 
 
 def build_environment() -> Environment:
-    """What goes round a step: each step inside a call is performed here again."""
+    """Return the environment of a step: each step inside a call is performed here again."""
     return Environment(perform, stores.receive)
 
 
 @rule(Rule.K_LIVENESS_1, Rule.K_LIVENESS_2)
 def step(state: State, event: ops.Op, config: Config) -> Step:
-    """What one event makes of a state. Pure and total: the state that came in is never changed."""
+    """Return the result of one event. Pure and total: the given state is never changed."""
     after, answer = perform(state, event, config)
-    done = after.in_progress
-    answered = Unanswered(done.stuck) if done.stuck else answer
-    outcome = Outcome(answered, done.calls, done.forwards)
-    return Step(after._replace(in_progress=IDLE), outcome, build_rows(done.events), done.parts)
+    progress = after.in_progress
+    answered = Unanswered(progress.no_answer_reason) if progress.no_answer_reason else answer
+    outcome = Outcome(answered, progress.calls, progress.forwards)
+    return Step(after._replace(in_progress=IDLE), outcome, build_rows(progress.events), progress.parts)

@@ -1,4 +1,8 @@
-"""Level `store`: caching stores over in-memory stores. Every read is the last write, and nothing is lost.
+"""Level `store`: caching stores over in-memory stores. Every read returns the last write, and no write is lost.
+
+A caching store writes dirty entries into its namespace and is the listener of that namespace. `receive` takes flushed
+entries: it writes them to the underlying store and forwards them downstream. Reads merge the cache with the underlying
+store; a cached tombstone hides the value in the underlying store.
 
 Beside: CachingKeyValueStore.putAndMaybeForward, .getInternal, KafkaStreams.getCacheSizePerThread (kafka-streams 4.3.1)
 """
@@ -33,52 +37,53 @@ OF_STORE: Final = Listener(of_store=True)
 
 
 def store_of(state: State, name: str) -> Store:
-    """The store of that name."""
+    """Return the store of that name."""
     return state.stores.get(name, Store())
 
 
 def with_store(state: State, name: str, store: Store) -> State:
-    """The state with this store."""
+    """Return the state with this store."""
     return state._replace(stores={**state.stores, name: store})
 
 
 def ensure_store(state: State, name: str) -> State:
-    """The state with that store there: from its first use on it is the listener of its namespace."""
+    """Return the state with that store; from its first use on it is the listener of its namespace."""
     if name in state.stores:
         return state
     return with_store(with_space(state, name, space_of(state, name)._replace(listener=OF_STORE)), name, Store())
 
 
 def build_store_node(key: str, value: str | None, is_dirty: bool, number: int) -> Node:
-    """An entry as a caching store writes it."""
+    """Return an entry as a caching store writes it."""
     return Node(value, is_dirty, size_bytes(key, value, "", ()), Context(), number)
 
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_2)
 def write_underlying(inner: Mapping[str, str], key: str, value: str | None) -> Mapping[str, str]:
-    """The store below with this value; None: without the key."""
-    kept = {other: kept for other, kept in inner.items() if other != key}
-    return kept if value is None else {**kept, key: value}
+    """Return the underlying store with this value; None: without the key."""
+    remaining = {other: remaining for other, remaining in inner.items() if other != key}
+    return remaining if value is None else {**remaining, key: value}
 
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_2, Rule.K_STORE_3, Rule.K_STORE_4)
 def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, env: Environment) -> State:
-    """A caching store gets its dirty entries: all of them go to the store below, then they are passed on.
+    """Return the state after a caching store received its dirty entries.
 
-    So whatever is done downstream meets a store that holds the last write of every key. A tombstone of a key
-    that does not lie below goes nowhere. What was overtaken by a later write, passed on meanwhile, is not
-    passed on. Variant `delivery`: each entry is written below and passed on before the next is looked at.
+    All entries go to the underlying store before any is forwarded, so that the steps downstream meet a store with the
+    last write of every key. A tombstone of a key that the underlying store lacks goes nowhere. A write that a later
+    forwarded write has overtaken is not forwarded. Variant `delivery`: each entry is written and forwarded before the
+    next one.
     """
     if config.variants.delivery is Delivery.ONE_BY_ONE:
         return receive_one_by_one(state, name, entries, config, env)
     after = state
-    known: tuple[tuple[str, Node], ...] = ()
+    accepted: tuple[tuple[str, Node], ...] = ()
     for key, node in entries:
         store = store_of(after, name)
         if node.value is not None or key in store.inner:
-            known += ((key, node),)
+            accepted += ((key, node),)
             after = with_store(after, name, store._replace(inner=write_underlying(store.inner, key, node.value)))
-    for key, node in known:
+    for key, node in accepted:
         if store_of(after, name).forwarded_writes.get(key, -1) < node.write:
             after = forward_entry(after, name, key, node, config, env)
     return after
@@ -88,10 +93,11 @@ def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], conf
 def receive_one_by_one(
     state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, env: Environment
 ) -> State:
-    """As the releases do it: what is done downstream meets a store that lacks the entries after this one.
+    """Return the state after a store received entries as the releases do, one after another.
 
-    Their cached copies are clean by then, so whatever takes one of them out of the cache brings back what lies
-    below, until its turn comes; and its turn comes also where a later write of the key has overtaken it.
+    The steps downstream meet an underlying store that lacks the entries after this one. The cached copies are clean by
+    then, so evicting one of them brings back the older value until its turn comes. Its turn also comes if a later write
+    of the key has overtaken it.
     """
     after = state
     for key, node in entries:
@@ -104,18 +110,18 @@ def receive_one_by_one(
 
 @rule(Rule.K_STORE_4, Rule.K_STORE_5)
 def forward_entry(state: State, name: str, key: str, node: Node, config: Config, env: Environment) -> State:
-    """Forward one entry downstream, and do there what is to be done for that key."""
+    """Forward one entry downstream, and perform the steps that are set for its key."""
     at = len(state.in_progress.forwards)
     store = store_of(state, name)
     noted = with_store(state, name, store._replace(forwarded_writes={**store.forwarded_writes, key: node.write}))
-    begun = with_forwards(noted, (*noted.in_progress.forwards, Forward(name, key, node.value)))
-    after, answers = perform_steps(begun, store.downstream.get(key, ()), config, env)
+    started = with_forwards(noted, (*noted.in_progress.forwards, Forward(name, key, node.value)))
+    after, answers = perform_steps(started, store.downstream.get(key, ()), config, env)
     forwards = after.in_progress.forwards
     return with_forwards(after, (*forwards[:at], Forward(name, key, node.value, answers), *forwards[at + 1 :]))
 
 
 def with_forwards(state: State, forwards: tuple[Forward, ...]) -> State:
-    """The state with these entries passed on downstream in the step under way."""
+    """Return the state with these entries forwarded downstream in the step in progress."""
     return state._replace(in_progress=state.in_progress._replace(forwards=forwards))
 
 
@@ -129,7 +135,7 @@ def store_put(state: State, event: StorePut, config: Config, env: Environment) -
 
 @rule(Rule.K_STORE_1)
 def find_value(state: State, name: str, key: str) -> tuple[State, str | None]:
-    """The last write of a key: the cache's, where a tombstone hides what lies below, else what lies below."""
+    """Return the last write of a key: that of the cache, where a tombstone hides, else of the underlying store."""
     counted = ensure_store(state, name)._replace(gets=state.gets + 1)
     after = look_up(counted, name, key) if name in counted.spaces else counted
     cached = space_of(after, name).nodes.get(key)
@@ -138,14 +144,14 @@ def find_value(state: State, name: str, key: str) -> tuple[State, str | None]:
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_6)
 def read_value(state: State, name: str, key: str, config: Config, env: Environment) -> tuple[Change, str | None]:
-    """The last write of a key; what is read from the store below is cached, clean."""
+    """Return the last write of a key; a value from the underlying store is cached, clean."""
     # GUARD: none.
-    # DECISION: only what the cache did not have, and the store below has, is cached.
+    # DECISION: only a value that the underlying store has and the cache lacks is cached.
     after, value = find_value(state, name, key)
     if value is None or key in space_of(after, name).nodes:
         return Change(after), value
 
-    # EFFECT: the write may evict, itself too.
+    # EFFECT: the write may evict, even itself.
     # OUTCOME
     return put_node(after, name, key, build_store_node(key, value, False, after.writes), config, env), value
 
@@ -153,13 +159,13 @@ def read_value(state: State, name: str, key: str, config: Config, env: Environme
 @rule(Rule.K_STORE_1, Rule.K_STORE_6)
 def store_get(state: State, event: StoreGet, config: Config, env: Environment) -> tuple[State, Answer]:
     """Read one value."""
-    done, value = read_value(state, event.store, event.key, config, env)
-    return with_answer(done, Value(value))
+    change, value = read_value(state, event.store, event.key, config, env)
+    return with_answer(change, Value(value))
 
 
 @rule(Rule.K_STORE_7, Rule.K_STORE_10)
 def read_to_delete(state: State, name: str, key: str, config: Config, env: Environment) -> tuple[Change, str | None]:
-    """What a deletion answers. Variant `delete_read`: it is read as by `store_get`, which may evict and forward."""
+    """Return the answer of a deletion. Variant `delete_read` reads like `store_get`, which may evict and forward."""
     if config.variants.delete_read is DeleteRead.CACHED:
         return read_value(state, name, key, config, env)
     after, value = find_value(state, name, key)
@@ -168,17 +174,17 @@ def read_to_delete(state: State, name: str, key: str, config: Config, env: Envir
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_7)
 def store_delete(state: State, event: StoreDelete, config: Config, env: Environment) -> tuple[State, Answer]:
-    """Delete one key: a read that caches nothing, then a tombstone, so that nothing comes between the two."""
-    done, value = read_to_delete(state, event.store, event.key, config, env)
-    if done.error is None:
-        node = build_store_node(event.key, None, True, done.state.writes)
-        done = put_node(done.state, event.store, event.key, node, config, env)
-    return with_answer(done, Value(value))
+    """Delete one key: a read that caches nothing, then a tombstone, with no step between the two."""
+    change, value = read_to_delete(state, event.store, event.key, config, env)
+    if change.error is None:
+        node = build_store_node(event.key, None, True, change.state.writes)
+        change = put_node(change.state, event.store, event.key, node, config, env)
+    return with_answer(change, Value(value))
 
 
 @rule(Rule.K_STORE_8)
 def list_merged_view(state: State, name: str, first: str | None, last: str | None) -> tuple[State, Answer]:
-    """Cache and store below as one: the cache wins, its tombstones hide."""
+    """Return cache and underlying store as one view: the cache wins, and its tombstones hide."""
     after = ensure_store(state, name)
     below = store_of(after, name).inner
     view: dict[str, str | None] = {key: value for key, value in below.items() if is_between(key, first, last, True)}
@@ -202,13 +208,13 @@ def store_all(state: State, event: StoreAll, config: Config, env: Environment) -
 
 @rule(Rule.K_STORE_2)
 def store_flush(state: State, event: StoreFlush, config: Config, env: Environment) -> tuple[State, Answer]:
-    """Write everything that is dirty to the store below, and pass it on."""
+    """Write everything dirty to the underlying store, and forward it."""
     return flush(ensure_store(state, event.store), Flush(event.store), config, env)
 
 
 @rule(Rule.K_STORE_2)
 def store_inner(state: State, event: StoreInner, config: Config, env: Environment) -> tuple[State, Answer]:
-    """What lies in the store below, by key."""
+    """Return the content of the underlying store, by key."""
     after = ensure_store(state, event.store)
     inner = store_of(after, event.store).inner
     return after, Listed(tuple((key, inner[key]) for key in sort_by_bytes(tuple(inner))))
@@ -216,7 +222,7 @@ def store_inner(state: State, event: StoreInner, config: Config, env: Environmen
 
 @rule(Rule.K_STORE_5)
 def on_forward(state: State, event: OnForward, config: Config, env: Environment) -> tuple[State, Answer]:
-    """What is done downstream for a key from now on."""
+    """Set the steps to take downstream for a key from now on."""
     after = ensure_store(state, event.store)
     store = store_of(after, event.store)
     downstream = {**store.downstream, event.key: event.steps}
@@ -225,6 +231,6 @@ def on_forward(state: State, event: OnForward, config: Config, env: Environment)
 
 @rule(Rule.K_SHARE_1)
 def share(state: State, event: Share, config: Config, env: Environment) -> tuple[State, Answer]:
-    """The bytes of one thread's cache: equal shares, the global thread counts as one; no threads: all of it."""
+    """Return the bytes of one thread's cache: equal shares, one for the global thread; without threads all."""
     takers = event.threads + (1 if event.global_thread else 0)
     return state, Shared(event.total_bytes if event.threads == 0 else event.total_bytes // takers)

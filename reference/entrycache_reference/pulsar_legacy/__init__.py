@@ -2,27 +2,27 @@
 
 Theory of operation. Three machines share one virtual clock, which only `advance` moves.
 
-- A *cache* for each managed ledger: its entries in the order of their positions, each with its size and a stamp, when
-  it was inserted. A lookup leaves no mark.
-- The *manager*: the bytes of all caches, and at most one size pass that is scheduled, with its amount.
-- The *policy*: it divides what a size pass is to free among the largest caches.
+- A *cache* for each managed ledger holds its entries in the order of their positions, each with its size and a stamp:
+  the time of its insert. A lookup leaves no mark.
+- The *manager* holds the bytes of all caches, and at most one scheduled size pass with its amount.
+- The *policy* divides the amount of a size pass among the largest caches.
 
-What one pass does. A *time pass* (`expire`) looks at one cache: it removes from the lowest position up, and ends at
-the first entry that is younger than its cutoff, whatever lies behind that. A *size pass* (`evict`) looks at all: caches
-by bytes, the largest first, are taken until they hold half of all bytes; each of them gives its share of the amount,
-from its lowest position up (`evict_cache`). So order by position stands for order by age, and a new entry of a large
-cache leaves before an old one of a small cache.
+A *time pass* (`expire`) works on one cache. It removes entries from the lowest position up and ends at the first entry
+that is younger than its cutoff, whatever lies behind that entry. A *size pass* (`evict`) works on all caches. It takes
+caches by bytes, the largest first, until they hold half of all bytes. Each of them gives its share of the amount, from
+its lowest position up (`evict_cache`). So the order of positions stands for the order of age, and a new entry of a
+large cache leaves before an old one of a small cache.
 
-Who triggers it. An insert that finds the bytes above the trigger, 0.98 of the limit, as they are *before* it: it asks
-for a size pass of what lies above the watermark, at once, or when `run_scheduled` says so, with the amount of the
-moment in which it was asked for. The same reading of the bytes decides whether the insert is taken at all: at the
-limit and above it is not. A caller, by `expire`, `evict` and `evict_cache`.
+An insert triggers a size pass if the bytes before it are above the trigger, 0.98 of the limit. The pass has to free
+what lies above the watermark. It runs at once, or when `run_scheduled` says so, with the amount of the moment of the
+request. The same reading of the bytes decides whether the insert is accepted: at the limit and above it is not. A
+caller triggers passes by `expire`, `evict` and `evict_cache`.
 
-What a read does. A range is served from the cache only if every position of it is cached; otherwise all of it comes
-from storage, and each entry is offered to the cache like any other insert.
+A read of a range is served from the cache only if every position of it is cached. Otherwise all of it comes from
+storage, and each entry is offered to the cache like any other insert.
 
-What a step does, in order. The function of the operation has four beats: GUARD, what is refused, and then nothing has
-changed; DECISION; EFFECT, the state after it; OUTCOME, the answer, and beside it the rows of a trace.
+The function of an operation has four parts. GUARD refuses a step, and then nothing has changed. DECISION decides.
+EFFECT makes the state after the step. OUTCOME makes the answer, and beside it the rows of a trace.
 """
 
 from __future__ import annotations

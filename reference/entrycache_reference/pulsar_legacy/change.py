@@ -1,4 +1,7 @@
-"""The smallest changes of a state. Every rule function is made of these.
+"""The smallest changes of a state, and the rows of a trace.
+
+Every rule function is made of these. `add_entry` and `drop_entries` keep both sums of bytes. The row functions build
+one kind of row each: for an entry, for an absent position, for removed entries, and for the bounds of a pass.
 
 Beside: RangeCache.put, RangeEntryCacheManagerImpl.entryAdded, .entriesRemoved (managed-ledger 4.0.8)
 """
@@ -16,24 +19,24 @@ EMPTY: Final = Cache({}, 0)
 
 
 def cache_of(state: State, name: CacheName) -> Cache:
-    """The cache of that name; an empty one where it holds no entry."""
+    """Return the cache of that name; an empty one if it holds no entry."""
     return state.caches.get(name, EMPTY)
 
 
 def entry_at(state: State, name: CacheName, pos: Position) -> Entry | None:
-    """The cached entry at a position, or None."""
+    """Return the cached entry at a position, or None."""
     return cache_of(state, name).entries.get(pos)
 
 
 def with_cache(state: State, name: CacheName, entries: Mapping[Position, Entry], size_bytes: int) -> State:
-    """The state with this content of one cache; one without entries is not kept."""
+    """Return the state with this content of one cache; a cache without entries is not kept."""
     caches = {**state.caches, name: Cache(entries, size_bytes)}
     return state._replace(caches={name: cache for name, cache in caches.items() if cache.entries})
 
 
 @rule(Rule.L_STATE_1)
 def add_entry(state: State, name: CacheName, pos: Position, entry: Entry) -> State:
-    """The state with a new entry: in its cache, and in both sums of bytes."""
+    """Return the state with a new entry in its cache and in both sums of bytes."""
     cache = cache_of(state, name)
     added = with_cache(state, name, {**cache.entries, pos: entry}, cache.size_bytes + entry.size_bytes)
     return added._replace(size_bytes=state.size_bytes + entry.size_bytes)
@@ -41,28 +44,27 @@ def add_entry(state: State, name: CacheName, pos: Position, entry: Entry) -> Sta
 
 @rule(Rule.L_STATE_1)
 def drop_entries(state: State, name: CacheName, positions: tuple[Position, ...]) -> State:
-    """The state without these entries of one cache."""
+    """Return the state without these entries of one cache."""
     cache = cache_of(state, name)
     freed_bytes = sum(cache.entries[pos].size_bytes for pos in positions)
-    gone = frozenset(positions)
-    kept = {pos: entry for pos, entry in cache.entries.items() if pos not in gone}
-    left = with_cache(state, name, kept, cache.size_bytes - freed_bytes)
-    return left._replace(size_bytes=state.size_bytes - freed_bytes)
+    removed = frozenset(positions)
+    remaining = {pos: entry for pos, entry in cache.entries.items() if pos not in removed}
+    rest = with_cache(state, name, remaining, cache.size_bytes - freed_bytes)
+    return rest._replace(size_bytes=state.size_bytes - freed_bytes)
 
 
 def positions_of(state: State, name: CacheName) -> tuple[Position, ...]:
-    """The cached positions, ascending."""
+    """Return the cached positions, ascending."""
     return tuple(sorted(cache_of(state, name).entries))
 
 
-# --- rows
-# The rows of a trace that rule functions write, one function a kind.
+# The rows of a trace: one function for each kind.
 
 
 def entry_row(
     rule: Rule, op: str, cause: str, state: State, cache: CacheName, pos: Position, entry: Entry, bytes_after: int
 ) -> Row:
-    """A row about a cached entry."""
+    """Return a row about a cached entry."""
     return Row(
         rule,
         op,
@@ -81,7 +83,7 @@ def entry_row(
 def absent_row(
     rule: Rule, op: str, cause: str, state: State, cache: CacheName, pos: Position, size_bytes: int | None = None
 ) -> Row:
-    """A row about a position that is not cached, or about an offer that was not taken."""
+    """Return a row about a position that is not cached, or about an offer that was not accepted."""
     return Row(
         rule,
         op,
@@ -99,7 +101,7 @@ def absent_row(
 def removal_rows(
     rule: Rule, op: str, cause: str, before: State, cache: CacheName, positions: tuple[Position, ...]
 ) -> tuple[Row, ...]:
-    """The rows of entries that leave one after another: each shows the bytes that are left after it."""
+    """Return the rows of entries that leave one after another, each with the bytes left after it."""
     rows: list[Row] = []
     bytes_left = before.size_bytes
     for pos in positions:
@@ -112,11 +114,11 @@ def removal_rows(
 def pass_row(
     rule: Rule, op: str, cause: str, origin: str, state: State, bound: int, cache: CacheName | None = None
 ) -> Row:
-    """The beginning or the end of a pass; `bound` is its cutoff, or what it is to free.
+    """Return the row of the beginning or the end of a pass; `bound` is its cutoff or its amount.
 
-    A pass over one cache names it, and at its end shows the stamp of the lowest position that is left there.
+    A pass over one cache names it. At its end it shows the stamp of the lowest position that is left there.
     """
-    left = state.caches[cache].entries if cache is not None and cache in state.caches else {}
+    rest = state.caches[cache].entries if cache is not None and cache in state.caches else {}
     return Row(
         rule,
         op,
@@ -126,6 +128,6 @@ def pass_row(
         origin=origin,
         cache=cache,
         bound=bound,
-        stamp_ns=left[min(left)].stamp_nanos if left and op == "PASS_END" else None,
+        stamp_ns=rest[min(rest)].stamp_nanos if rest and op == "PASS_END" else None,
         manager_bytes=state.size_bytes,
     )

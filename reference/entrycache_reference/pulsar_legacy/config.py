@@ -1,4 +1,4 @@
-"""The constants of a run of `pulsar-legacy`."""
+"""The constants of a run of `pulsar-legacy`: the limit, the watermark, the time to live, and the variant."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STORED_BYTES: Final = 100
 
 
 class SingleLookup(Enum):
-    """Variant `single_lookup` (L-READ-7): whether an entry is found by its position, or by the object that it has."""
+    """Variant `single_lookup` (L-READ-7): how an entry is found, by its position or by its object."""
 
     POSITION = "position"
     OBJECT = "object"
@@ -21,14 +21,14 @@ class SingleLookup(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Variants:
-    """What differs between releases; the defaults are the norm."""
+    """The differences between releases; the defaults are the specification."""
 
     single_lookup: SingleLookup = SingleLookup.POSITION
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The configuration of a run; the defaults are those of Pulsar 4.0. With `max_size_bytes` 0 nothing is cached."""
+    """The configuration of a run; the defaults are those of Pulsar 4.0. A `max_size_bytes` of 0 caches nothing."""
 
     max_size_bytes: Size = 134_217_728
     watermark: Fraction = 0.9

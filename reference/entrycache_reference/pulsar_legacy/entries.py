@@ -1,6 +1,12 @@
-"""One entry enters a cache, or does not.
+"""Inserts, lookups, reads through the cache, sums, and the clock.
 
-Beside: RangeEntryCacheImpl.insert, RangeEntryCacheManagerImpl.hasSpaceInCache (managed-ledger 4.0.8)
+`insert` first requests a size pass where the trigger is exceeded, then accepts, skips or rejects the entry. Lookups
+leave no mark. `read` serves a range whole from the cache, or whole from storage; then it offers each position to the
+cache. Storage holds every position.
+
+Beside: RangeEntryCacheImpl.insert, .asyncReadEntry, RangeEntryCacheManagerImpl.hasSpaceInCache (managed-ledger 4.0.8)
+Beside: RangeCache.get, .getRange, .exists, EntryCache.getSize (managed-ledger 4.0.8)
+Beside: RangeEntryCacheManagerImpl.getSize (managed-ledger 4.0.8)
 """
 
 from __future__ import annotations
@@ -27,19 +33,22 @@ from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 @rule(Rule.L_INSERT_1)
 def new_entry(state: State, event: Insert) -> Entry:
-    """A new entry, stamped with the present."""
+    """Return a new entry, stamped with the present."""
     return Entry(event.size, state.now_nanos, None if event.token is ABSENT else event.token)
 
 
 @rule(Rule.L_INSERT_3, Rule.L_INSERT_4)
 def has_room(before: State, config: Config) -> bool:
-    """Whether an insert is taken that began in this state: its own size is not asked for, nor what its pass freed."""
+    """Return whether an insert that began in this state is accepted.
+
+    Neither its own size matters, nor what its pass freed.
+    """
     return before.size_bytes < config.max_size_bytes
 
 
 @rule(Rule.L_INSERT_2, Rule.L_INSERT_5)
 def is_cached(state: State, event: Insert) -> bool:
-    """Whether the position is taken, after the pass that this insert ran."""
+    """Return whether the position is occupied after the pass that this insert ran."""
     return entry_at(state, event.cache, event.pos) is not None
 
 
@@ -59,41 +68,38 @@ def insert(state: State, event: Insert, config: Config, cause: str = "ADD") -> S
     if event.size < 0:
         return Step(state, REFUSED, ())
 
-    # DECISION: the trigger comes first; then one reading of the bytes, that of the beginning, and the position.
-    asked = request_pass(state, config)
+    # DECISION: the trigger comes first; then the bytes at the beginning, and the position, decide.
+    request = request_pass(state, config)
     if not has_room(state, config):
-        row = absent_row(Rule.L_INSERT_3, "SKIP", "FULL", asked.state, event.cache, event.pos, event.size)
-        return Step(asked.state, Inserted(False), (*asked.rows, row), asked.parts)
-    if is_cached(asked.state, event):
-        row = absent_row(Rule.L_INSERT_2, "REJECT", "DUPLICATE", asked.state, event.cache, event.pos, event.size)
-        return Step(asked.state, Inserted(False), (*asked.rows, row), asked.parts)
+        row = absent_row(Rule.L_INSERT_3, "SKIP", "FULL", request.state, event.cache, event.pos, event.size)
+        return Step(request.state, Inserted(False), (*request.rows, row), request.parts)
+    if is_cached(request.state, event):
+        row = absent_row(Rule.L_INSERT_2, "REJECT", "DUPLICATE", request.state, event.cache, event.pos, event.size)
+        return Step(request.state, Inserted(False), (*request.rows, row), request.parts)
 
     # EFFECT: the entry stands in its cache, and in both sums.
-    entry = new_entry(asked.state, event)
-    after = add_entry(asked.state, event.cache, event.pos, entry)
+    entry = new_entry(request.state, event)
+    after = add_entry(request.state, event.cache, event.pos, entry)
 
     # OUTCOME
     row = entry_row(Rule.L_INSERT_1, "INSERT", cause, after, event.cache, event.pos, entry, after.size_bytes)
     row = row._replace(stamp_ns=None, new_stamp_ns=entry.stamp_nanos)
-    return Step(after, Inserted(True), (*asked.rows, row), asked.parts)
+    return Step(after, Inserted(True), (*request.rows, row), request.parts)
 
 
-# --- lookup
-# The operations `get`, `get_range` and `exists`. None of them leaves a mark.
-#
-# Beside: RangeCache.get, .getRange, .exists (managed-ledger 4.0.8)
+# Lookups.
 
 
 @rule(Rule.L_READ_1, Rule.L_READ_2)
 def payloads(entries: tuple[Entry, ...]) -> tuple[int, ...] | None:
-    """The payloads of these entries; None where there is none, or one carries none."""
+    """Return the payloads of these entries; None without entries, or if one carries none."""
     carried = tuple(entry.token for entry in entries if entry.token is not None)
     return carried if carried and len(carried) == len(entries) else None
 
 
 @rule(Rule.L_READ_1, Rule.L_READ_6, Rule.L_READ_7)
 def find_entry(state: State, name: CacheName, pos: Position, config: Config) -> Entry | None:
-    """What a lookup of one position finds. With variant `single_lookup` "object" nobody has the object to ask for."""
+    """Return the entry at a position; none under variant `single_lookup` "object", which has no object to ask for."""
     return entry_at(state, name, pos) if config.variants.single_lookup is SingleLookup.POSITION else None
 
 
@@ -117,16 +123,16 @@ def get_range(state: State, event: GetRange, config: Config) -> Step:
     """Look up a range of positions, both ends included."""
     # GUARD: a reversed range holds nothing.
     # DECISION: the cached positions of the range, ascending.
-    held = tuple(pos for pos in positions_of(state, event.cache) if event.first <= pos <= event.last)
-    entries = tuple(cache_of(state, event.cache).entries[pos] for pos in held)
+    cached_positions = tuple(pos for pos in positions_of(state, event.cache) if event.first <= pos <= event.last)
+    entries = tuple(cache_of(state, event.cache).entries[pos] for pos in cached_positions)
 
     # EFFECT: none.
     # OUTCOME
     rows = tuple(
         entry_row(Rule.L_READ_2, "HIT", "GET", state, event.cache, pos, entry, state.size_bytes)
-        for pos, entry in zip(held, entries, strict=True)
+        for pos, entry in zip(cached_positions, entries, strict=True)
     )
-    return Step(state, Hits(held, payloads(entries)), rows)
+    return Step(state, Hits(cached_positions, payloads(entries)), rows)
 
 
 @rule(Rule.L_READ_3, Rule.L_STATE_4)
@@ -137,10 +143,7 @@ def exists(state: State, event: Exists, config: Config) -> Step:
     return Step(state, Existing(entry_at(state, event.cache, event.pos) is not None), ())
 
 
-# --- storage_reads
-# The operations `read` and `read_one`: what readers do through the cache. Storage holds every position.
-#
-# Beside: RangeEntryCacheImpl.asyncReadEntry (managed-ledger 4.0.8)
+# Reads through the cache.
 
 
 @rule(Rule.L_READ_4, Rule.L_READ_6)
@@ -154,16 +157,16 @@ def serve_from_cache(state: State, name: CacheName, entries: dict[Position, Entr
 
 
 @rule(Rule.L_READ_5, Rule.L_READ_6)
-def serve_from_storage(wanted: tuple[Position, ...]) -> Served:
+def serve_from_storage(requested: tuple[Position, ...]) -> Served:
     """Serve these positions from storage; the payload of each is its entry id."""
-    return Served((), wanted, tuple(pos.entry for pos in wanted))
+    return Served((), requested, tuple(pos.entry for pos in requested))
 
 
 @rule(Rule.L_READ_4)
-def find_all_cached(state: State, name: CacheName, wanted: tuple[Position, ...]) -> dict[Position, Entry] | None:
-    """The entries at these positions; None where one of them is not cached."""
-    found = {pos: entry for pos in wanted if (entry := entry_at(state, name, pos)) is not None}
-    return found if len(found) == len(wanted) else None
+def find_all_cached(state: State, name: CacheName, requested: tuple[Position, ...]) -> dict[Position, Entry] | None:
+    """Return the entries at these positions; None if one of them is not cached."""
+    cached = {pos: entry for pos in requested if (entry := entry_at(state, name, pos)) is not None}
+    return cached if len(cached) == len(requested) else None
 
 
 @rule(Rule.L_READ_4, Rule.L_READ_5, Rule.L_STATE_3)
@@ -175,32 +178,32 @@ def read(state: State, event: Read, config: Config) -> Step:
 
     # DECISION: all of it from the cache, or all of it from storage.
     numbers = range(event.first.entry, event.last.entry + 1)
-    wanted = tuple(Position(event.first.ledger, number) for number in numbers)
-    entries = find_all_cached(state, event.cache, wanted)
+    requested = tuple(Position(event.first.ledger, number) for number in numbers)
+    entries = find_all_cached(state, event.cache, requested)
     if entries is not None:
         return serve_from_cache(state, event.cache, entries)
 
-    # EFFECT: each of them is offered to the cache, also one that is cached, as an insert of its own.
-    filled = fill(state, event.cache, wanted, config)
+    # EFFECT: each position, cached or not, is offered to the cache as an insert of its own.
+    filled = fill(state, event.cache, requested, config)
 
     # OUTCOME
-    rows = tuple(absent_row(Rule.L_READ_5, "MISS", "READ", state, event.cache, pos) for pos in wanted)
+    rows = tuple(absent_row(Rule.L_READ_5, "MISS", "READ", state, event.cache, pos) for pos in requested)
     return filled._replace(rows=rows + filled.rows)
 
 
 @rule(Rule.L_READ_5)
-def fill(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
-    """Offer what storage has given, one by one, ascending, each with its own trigger."""
+def fill(state: State, name: CacheName, requested: tuple[Position, ...], config: Config) -> Step:
+    """Offer the entries from storage one by one, ascending, each with its own trigger."""
     after = state
     rows: tuple[Row, ...] = ()
     parts: tuple[Part, ...] = ()
-    for pos in wanted:
+    for pos in requested:
         event = Insert(name, pos, STORED_BYTES, pos.entry)
-        done = insert(after, event, config, "FILL")
-        parts += (Part(after, event, done),)
-        rows += done.rows
-        after = done.state
-    return Step(after, serve_from_storage(wanted), rows, parts)
+        result = insert(after, event, config, "FILL")
+        parts += (Part(after, event, result),)
+        rows += result.rows
+        after = result.state
+    return Step(after, serve_from_storage(requested), rows, parts)
 
 
 @rule(Rule.L_READ_6, Rule.L_READ_7, Rule.L_STATE_4)
@@ -212,7 +215,7 @@ def read_one(state: State, event: ReadOne, config: Config) -> Step:
     if entry is not None:
         return serve_from_cache(state, event.cache, {event.pos: entry})
 
-    # EFFECT: what storage gives is not offered to the cache.
+    # EFFECT: the entry from storage is not offered to the cache.
     # OUTCOME
     rows = (
         absent_row(Rule.L_READ_6, "MISS", "READ", state, event.cache, event.pos),
@@ -221,15 +224,12 @@ def read_one(state: State, event: ReadOne, config: Config) -> Step:
     return Step(state, serve_from_storage((event.pos,)), rows)
 
 
-# --- views
-# The operations that only look at sums, `usage` and `observe`, and the one that lets time pass, `advance`.
-#
-# Beside: EntryCache.getSize, RangeEntryCacheManagerImpl.getSize (managed-ledger 4.0.8)
+# Sums, the whole state, and the clock.
 
 
 @rule(Rule.L_METRICS_1, Rule.L_STATE_4)
 def usage(state: State, event: Usage, config: Config) -> Step:
-    """Entries and bytes of one cache, or of all."""
+    """Return entries and bytes of one cache, or of all."""
     # GUARD: none.  DECISION: one cache, or all.  EFFECT: none.
     # OUTCOME
     if event.cache is ABSENT:
@@ -241,7 +241,7 @@ def usage(state: State, event: Usage, config: Config) -> Step:
 
 @rule(Rule.L_METRICS_2, Rule.L_STATE_4)
 def observe(state: State, event: Observe, config: Config) -> Step:
-    """The whole state; caches without entries are left out."""
+    """Return the whole state; caches without entries are left out."""
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME
     caches = {

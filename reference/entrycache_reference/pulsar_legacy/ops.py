@@ -1,4 +1,9 @@
-"""Operations on one cache: entries come in, are looked up, and leave by a call."""
+"""The operations of `pulsar-legacy`: one frozen dataclass for each.
+
+Schemas, generators and tables come from their fields. Each class names its operation, its level, its rule, and the
+shapes of its answers. The first part works on one cache: inserts, lookups, and removal by a call. The second part
+belongs to the manager: time, passes, sums, and reads through the cache.
+"""
 
 from __future__ import annotations
 
@@ -131,8 +136,7 @@ class RemoveCache:
     cache: CacheName
 
 
-# --- manager
-# Operations of the manager: time, passes, sums, and reads through the cache.
+# Operations of the manager.
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +173,7 @@ class Advance:
 
 @dataclass(frozen=True, slots=True)
 class Expire:
-    """Run a time pass over one cache, for what is as old as `older_than_nanos` (absent: the time to live)."""
+    """Run a time pass over one cache for entries as old as `older_than_nanos` (absent: the time to live)."""
 
     name: ClassVar[str] = "expire"
     level: ClassVar[str] = "all"
@@ -181,7 +185,7 @@ class Expire:
 
 @dataclass(frozen=True, slots=True)
 class Evict:
-    """Run a size pass over all caches: the largest are to give `bytes` together."""
+    """Run a size pass over all caches: the largest together have to give `bytes`."""
 
     name: ClassVar[str] = "evict"
     level: ClassVar[str] = "all"
@@ -214,7 +218,7 @@ class RunScheduled:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Read a range through the cache: it is served whole from there, or whole from storage, and then inserted."""
+    """Read a range through the cache: whole from the cache, or whole from storage and then inserted."""
 
     name: ClassVar[str] = "read"
     level: ClassVar[str] = "all"
@@ -227,7 +231,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class ReadOne:
-    """Read one position through the cache; what storage answers is never cached."""
+    """Read one position through the cache; an entry from storage is never cached."""
 
     name: ClassVar[str] = "read_one"
     level: ClassVar[str] = "all"
@@ -237,8 +241,7 @@ class ReadOne:
     pos: EntryPosition
 
 
-# --- ops
-# The operations, one frozen dataclass each: schema, generators and tables come from their fields.
+# All operations.
 
 Op = (
     Insert
@@ -285,28 +288,3 @@ OPS: Final[tuple[type[Op], ...]] = (
     ReadOne,
 )
 """Every operation."""
-
-
-__all__ = [
-    "Advance",
-    "Clear",
-    "Evict",
-    "EvictCache",
-    "Exists",
-    "Expire",
-    "Get",
-    "GetRange",
-    "Insert",
-    "InvalidateBefore",
-    "InvalidateLedger",
-    "LEVELS",
-    "OPS",
-    "Observe",
-    "Op",
-    "Read",
-    "ReadOne",
-    "RemoveCache",
-    "RemoveRange",
-    "RunScheduled",
-    "Usage",
-]

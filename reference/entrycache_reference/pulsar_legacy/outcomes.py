@@ -1,4 +1,4 @@
-"""What a step answers: the shapes of `pulsar-pip430`, where an operation of the same name has them there."""
+"""The outcomes of steps of `pulsar-legacy`: those of `pulsar-pip430` where an operation of the same name has them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from entrycache_reference.vocabulary import CacheName
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The whole state but for stamps: `caches` are those that hold entries."""
+    """The whole state without stamps: `caches` are those that hold entries."""
 
     now: int
     bytes: int

@@ -1,4 +1,6 @@
-"""Entries leave by a call: `remove_range`, `clear`, `invalidate_before`, `invalidate_ledger`, `remove_cache`.
+"""Removal by a call: `remove_range`, `clear`, `invalidate_before`, `invalidate_ledger`, and `remove_cache`.
+
+Each operation chooses positions of one cache; `remove_positions` removes them and writes a row for each.
 
 Beside: RangeEntryCacheImpl.invalidateEntries, .invalidateAllEntries, .clear (managed-ledger 4.0.8)
 """
@@ -16,13 +18,13 @@ from entrycache_reference.vocabulary import CacheName, Position
 
 @rule(Rule.L_STATE_5)
 def count_removed(state: State, name: CacheName, positions: tuple[Position, ...]) -> Removed:
-    """The number and the bytes of these entries."""
+    """Return the number and the bytes of these entries."""
     return Removed(len(positions), sum(cache_of(state, name).entries[pos].size_bytes for pos in positions))
 
 
 @rule(Rule.L_STATE_5)
 def remove_positions(state: State, name: CacheName, positions: tuple[Position, ...], rule: Rule, cause: str) -> Step:
-    """Remove these entries of one cache, one row each, and answer their number and bytes."""
+    """Remove these entries of one cache, with one row each, and answer their number and bytes."""
     after = drop_entries(state, name, positions)
     rows = removal_rows(rule, "REMOVE", cause, state, name, positions)
     return Step(after, count_removed(state, name, positions), rows)
@@ -52,7 +54,7 @@ def clear(state: State, event: Clear, config: Config) -> Step:
 
 @rule(Rule.L_INVALIDATE_3)
 def invalidate_before(state: State, event: InvalidateBefore, config: Config) -> Step:
-    """Remove every entry of a cache below a position: what the slowest cursor has read."""
+    """Remove every entry of a cache below a position, which the slowest cursor has read."""
     # GUARD: none.
     # DECISION: the entry at the position stays.
     positions = tuple(pos for pos in positions_of(state, event.cache) if pos < event.pos)
@@ -74,7 +76,7 @@ def invalidate_ledger(state: State, event: InvalidateLedger, config: Config) -> 
 
 @rule(Rule.L_INVALIDATE_5)
 def remove_cache(state: State, event: RemoveCache, config: Config) -> Step:
-    """Take a cache out of the manager; a pass that is scheduled stays so."""
+    """Remove a cache from the manager; a scheduled pass stays scheduled."""
     # GUARD: none.
     # DECISION: all its entries leave.
     # EFFECT: its name may come back, and is then that of an empty cache.

@@ -1,4 +1,7 @@
-"""What the caches of one broker hold, and what a step hands back.
+"""The state of the caches of one broker, and the result of a step.
+
+`State` holds the clock, the caches that hold entries, the manager's bytes, and the amount of a scheduled pass. A `Step`
+is the result: the state after it, its outcome, its rows, and its `parts`, each an operation of its own.
 
 Beside: RangeEntryCacheManagerImpl.hasSpaceInCache (managed-ledger 4.0.8)
 """
@@ -33,8 +36,8 @@ class Cache(NamedTuple):
 class State(NamedTuple):
     """The whole state. `caches` are those that hold entries; `size_bytes` is the manager's counter.
 
-    `scheduled_bytes` is what the size pass is to free that an insert has asked for and `run_scheduled` is to run; None:
-    none is scheduled. It may be 0 or less.
+    `scheduled_bytes` is the amount of the size pass that an insert has requested and `run_scheduled` will run. None: no
+    pass is scheduled. It may be 0 or less.
     """
 
     now_nanos: int
@@ -44,10 +47,10 @@ class State(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What one step makes of a state: the state after it, its answer, and its events in order.
+    """The result of one step: the state after it, its outcome, and its rows in order.
 
-    A step that does several things in a row, as an insert that runs a pass, names them in `parts`: each is a step of
-    its own, made of the state that the one before it left. `givers` are the caches among which a size pass divides its
+    A step that does several things in a row, such as an insert that runs a pass, names them in `parts`. Each part
+    starts from the state that the one before it left. `givers` are the caches among which a size pass divides its
     amount.
     """
 
@@ -59,7 +62,7 @@ class Step(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One thing that a step did: the state it met, the operation that it amounts to, and what that made of it."""
+    """One part of a step: the state before it, the operation that it amounts to, and its result."""
 
     pre: State
     event: Op
@@ -67,7 +70,7 @@ class Part(NamedTuple):
 
 
 def initial(config: Config) -> State:
-    """The empty state at time 0."""
+    """Return the empty state at time 0."""
     return State(0, {}, 0)
 
 

@@ -1,4 +1,4 @@
-"""One step: dispatch by the type of the event, one function an operation."""
+"""The dispatch: `FUNCTIONS` maps each operation to its function, and `step` calls it."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
 
 @rule(Rule.L_STATE_3, Rule.L_LIVENESS_2)
 def step(state: State, event: ops.Op, config: Config) -> Step:
-    """What one event makes of a state. Pure and total: the state that came in is never changed."""
+    """Return the result of one event. Pure and total: the given state is never changed."""
     return FUNCTIONS[type(event)](state, event, config)

@@ -1,4 +1,7 @@
-"""The constants of a run of `pulsar-segmented`."""
+"""The constants of a run of `pulsar-segmented`: the limit, the segments, the mode, and the variants.
+
+`segments_of` and `segment_bytes` derive the number and the size of segments from the limit.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +13,24 @@ from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import INTEGER_MAX, Span
 
 SEGMENT_BYTES_MOST: Final = 2**30
-"""Where nobody says how many segments there are, they are so large that one has about this many bytes."""
+"""The approximate size of a segment where the configuration names no number of segments."""
 
 SEGMENTS_LEAST: Final = 2
-"""With a single segment a turn would drop everything."""
+"""The least number of segments: with a single one a turn would drop everything."""
 
 Size = Annotated[int, Span(0, INTEGER_MAX)]
 Segments = Annotated[int, Span(SEGMENTS_LEAST, INTEGER_MAX)]
 
 
 class Mode(Enum):
-    """Whether a segment holds a copy of an entry's bytes, or a reference to the buffer that it was given."""
+    """The content of a segment: a copy of an entry's bytes, or a reference to the given buffer."""
 
     COPY = "copy"
     REFERENCE = "reference"
 
 
 class Duplicate(Enum):
-    """Variant `duplicate` (S-INSERT-6, S-INSERT-7): what an insert of a cached position does."""
+    """Variant `duplicate` (S-INSERT-6, S-INSERT-7): the effect of inserting a cached position."""
 
     IGNORED = "ignored"
     OVERWRITTEN = "overwritten"
@@ -35,35 +38,35 @@ class Duplicate(Enum):
 
 
 class FailedOffer(Enum):
-    """Variant `failed_offer` (S-SEGMENT-5): whether a segment that takes an entry not counts its bytes all the same."""
+    """Variant `failed_offer` (S-SEGMENT-5): the bytes that a segment counts for an entry that it did not take."""
 
     UNCOUNTED = "uncounted"
     COUNTED = "counted"
 
 
 class ClearedOffset(Enum):
-    """Variant `cleared_offset` (S-RING-5): where a segment that was cleared is written from."""
+    """Variant `cleared_offset` (S-RING-5): the byte from which a cleared segment is written."""
 
     RESET = "reset"
     KEPT = "kept"
 
 
 class ClearedIndex(Enum):
-    """Variant `cleared_index` (S-RING-6): whether a segment that was cleared still finds its former entries."""
+    """Variant `cleared_index` (S-RING-6): the entries that are found in a cleared segment."""
 
     EMPTIED = "emptied"
     KEPT = "kept"
 
 
 class RangeWalk(Enum):
-    """Variant `range_walk` (S-RANGE-4): where the entries of a range are looked for."""
+    """Variant `range_walk` (S-RANGE-4): the segments that are searched for the entries of a range."""
 
     WHOLE = "whole"
     ONE_PASS = "one-pass"
 
 
 class Used(Enum):
-    """Variant `used` (S-USAGE-2): what the bytes in use are."""
+    """Variant `used` (S-USAGE-2): the meaning of the bytes in use."""
 
     SIZES = "sizes"
     OFFSETS = "offsets"
@@ -71,7 +74,7 @@ class Used(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Variants:
-    """What the unmerged branch does otherwise; the defaults are the norm."""
+    """The deviations of the unmerged branch; the defaults are the specification."""
 
     duplicate: Duplicate = Duplicate.IGNORED
     failed_offer: FailedOffer = FailedOffer.UNCOUNTED
@@ -85,8 +88,8 @@ class Variants:
 class Config:
     """The configuration that a run starts with.
 
-    `max_size_bytes`: the limit of all segments together; 0 disables caching for the whole run. `segments` None: as many
-    as `segments_of` says.
+    `max_size_bytes` is the limit of all segments together; 0 disables caching for the whole run. `segments` None:
+    `segments_of` computes their number.
     """
 
     max_size_bytes: Size = 134_217_728
@@ -97,7 +100,7 @@ class Config:
 
 @rule(Rule.S_CONFIG_1)
 def segments_of(config: Config) -> int:
-    """The number of segments."""
+    """Return the number of segments."""
     if config.segments is not None:
         return config.segments
     return max(SEGMENTS_LEAST, config.max_size_bytes // SEGMENT_BYTES_MOST)
@@ -105,5 +108,5 @@ def segments_of(config: Config) -> int:
 
 @rule(Rule.S_CONFIG_2)
 def segment_bytes(config: Config, segments: int) -> int:
-    """The bytes that one segment has room for: an equal share of the limit, rounded down."""
+    """Return the capacity of one segment in bytes: an equal share of the limit, rounded down."""
     return config.max_size_bytes // segments

@@ -1,4 +1,7 @@
-"""The operations `get` and `get_range`; neither changes anything."""
+"""The operations `get` and `get_range`; neither changes anything.
+
+A range is found in whichever segments hold its entries, or (variant `range_walk`) by one walk over the segments.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from entrycache_reference.vocabulary import CacheName, Position
 
 @rule(Rule.S_GET_3)
 def payloads(entries: tuple[Entry, ...]) -> tuple[int, ...] | None:
-    """What the entries carry, where every one of them carries something."""
+    """Return the payloads of the entries, if every one of them carries one."""
     tokens = tuple(entry.token for entry in entries if entry.token is not None)
     return tokens if entries and len(tokens) == len(entries) else None
 
@@ -42,13 +45,13 @@ def get(state: State, event: Get, config: Config) -> Step:
 
 @rule(Rule.S_RANGE_3)
 def is_range(first: Position, last: Position) -> bool:
-    """Whether two bounds name a range: in one ledger, and in order."""
+    """Return whether two bounds name a range: in one ledger, and in order."""
     return first.ledger == last.ledger and first <= last
 
 
 @rule(Rule.S_RANGE_1)
 def find_in_any_segment(state: State, cache: CacheName, first: Position, last: Position) -> tuple[Entry, ...]:
-    """The entries between two positions of a ledger, ascending, in whichever segments they are."""
+    """Return the entries between two positions of a ledger, ascending, from any segment."""
     newest: dict[Position, Entry] = {}
     for segment in newest_first(state):
         for entry in segment.entries:
@@ -59,9 +62,10 @@ def find_in_any_segment(state: State, cache: CacheName, first: Position, last: P
 
 @rule(Rule.S_RANGE_4)
 def find_in_one_pass(state: State, cache: CacheName, first: Position, last: Position) -> tuple[Entry, ...]:
-    """The same, asked of each segment once, the newest first: what a newer one holds behind a gap is not found.
+    """Return the same entries, asking each segment once, the newest first.
 
-    The walk also ends where the last position is the only one that is missing.
+    An entry that a newer segment holds behind a gap is not found. The walk also ends when only the last position is
+    missing.
     """
     gathered: list[Entry] = []
     at = first
@@ -76,7 +80,7 @@ def find_in_one_pass(state: State, cache: CacheName, first: Position, last: Posi
 
 @rule(Rule.S_RANGE_2)
 def require_whole_range(entries: tuple[Entry, ...], first: Position, last: Position) -> tuple[Entry, ...]:
-    """All entries of a range, or, if one of them is missing, none."""
+    """Return all entries of a range, or none if one of them is missing."""
     return entries if len(entries) == last.entry - first.entry + 1 else ()
 
 

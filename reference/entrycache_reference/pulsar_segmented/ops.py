@@ -1,4 +1,8 @@
-"""The operations, one frozen dataclass each: schema, generators and tables come from their fields."""
+"""The operations of `pulsar-segmented`: one frozen dataclass for each.
+
+Schemas, generators and tables come from their fields. Each class names its operation, its level, its rule, and the
+shapes of its answers.
+"""
 
 from __future__ import annotations
 
@@ -76,5 +80,3 @@ LEVELS: Final = ("all",)
 
 OPS: Final[tuple[type[Op], ...]] = (Insert, Get, GetRange, Usage, Observe)
 """Every operation."""
-
-__all__ = ["LEVELS", "OPS", "Get", "GetRange", "Insert", "Observe", "Op", "Usage"]

@@ -1,4 +1,4 @@
-"""What a step of `pulsar-segmented` answers, one frozen dataclass a shape."""
+"""The outcomes of steps of `pulsar-segmented`: one frozen dataclass for each shape of answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from entrycache_reference.vocabulary import CacheName, Position
 
 
 class ErrorKind(Enum):
-    """Why a step was refused."""
+    """The reason why a step was refused."""
 
     ILLEGAL_ARGUMENT = "illegal-argument"
 
@@ -23,14 +23,14 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Inserted:
-    """Whether the entry was taken."""
+    """The answer whether the entry was accepted."""
 
     inserted: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Whether the position was cached; `tokens` holds the payload of a hit where payloads are carried."""
+    """The answer whether the position was cached; `tokens` holds the payload of a hit if payloads are carried."""
 
     hit: bool
     tokens: tuple[int, ...] | None = None
@@ -38,7 +38,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """The positions of a range, ascending, or none; `tokens` runs parallel where payloads are carried."""
+    """The positions of a range, ascending, or none; `tokens` runs parallel if payloads are carried."""
 
     hits: tuple[Position, ...]
     tokens: tuple[int, ...] | None = None
@@ -46,7 +46,7 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Number and bytes of the entries that are cached."""
+    """The number and the bytes of the cached entries."""
 
     entries: int
     bytes: int

@@ -1,4 +1,8 @@
-"""One segment: what fits behind its offset, and how the offset grows."""
+"""The segments, the ring, and the operation `insert`.
+
+The first part says what fits behind the offset of a segment and how the offset grows. The second part offers an entry
+to the current segment and turns the ring if it has no room. `insert` decides whether an entry is offered at all.
+"""
 
 from __future__ import annotations
 
@@ -32,35 +36,35 @@ ALIGNMENT: Final = 64
 """Copies start at multiples of this."""
 
 TRIES: Final = 2
-"""The branch tries the current segment without its lock, and once more under it."""
+"""The tries of a full segment: the branch tries it without its lock, and once more under it."""
 
 
 def round_up(size: int) -> int:
-    """The size, rounded up to the next multiple of the alignment."""
+    """Return the size, rounded up to the next multiple of the alignment."""
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 @rule(Rule.S_SEGMENT_2, Rule.S_SEGMENT_3)
 def advance(size: int, config: Config) -> int:
-    """The bytes by which an entry of that size moves the offset."""
+    """Return the bytes by which an entry of that size moves the offset."""
     return round_up(size) if config.mode is Mode.COPY else size
 
 
 @rule(Rule.S_SEGMENT_2, Rule.S_SEGMENT_3)
 def offset_behind(start: int, size: int, config: Config) -> int:
-    """Where the next entry starts."""
+    """Return the byte at which the next entry starts."""
     return start + advance(size, config)
 
 
 @rule(Rule.S_SEGMENT_1)
 def fits(segment: Segment, size: int, segment_bytes: int) -> bool:
-    """Whether an entry of that size, not rounded up, ends within the segment."""
+    """Return whether an entry of that size, not rounded up, ends within the segment."""
     return segment.offset + size <= segment_bytes
 
 
 @rule(Rule.S_INSERT_1, Rule.S_INSERT_6)
 def with_entry(segment: Segment, entry: Entry, config: Config) -> Segment:
-    """The segment with one entry more, at its end; another one of the same place is found no more."""
+    """Return the segment with one more entry at its end; another entry of the same place is found no more."""
     others = tuple(other for other in segment.entries if other.place != entry.place)
     placed = entry._replace(start=segment.offset)
     return Segment((*others, placed), offset_behind(placed.start, entry.size_bytes, config))
@@ -68,7 +72,7 @@ def with_entry(segment: Segment, entry: Entry, config: Config) -> Segment:
 
 @rule(Rule.S_SEGMENT_4, Rule.S_SEGMENT_5)
 def with_failed_offers(segment: Segment, size: int, tries: int, config: Config) -> Segment:
-    """A segment that was offered an entry so many times and did not take it."""
+    """Return a segment that was offered an entry so many times and did not take it."""
     if config.variants.failed_offer is FailedOffer.UNCOUNTED:
         return segment
     return segment._replace(offset=segment.offset + failed_offer_bytes(size, tries, config))
@@ -76,16 +80,15 @@ def with_failed_offers(segment: Segment, size: int, tries: int, config: Config) 
 
 @rule(Rule.S_SEGMENT_5)
 def failed_offer_bytes(size: int, tries: int, config: Config) -> int:
-    """The bytes that offers which were not taken have cost."""
+    """Return the bytes that failed offers have cost."""
     return tries * advance(size, config)
 
 
-# --- ring
-# The ring: which segment takes an entry, and what a turn drops.
+# The ring.
 
 
 class Offer(NamedTuple):
-    """The ring after an offer, whether the entry was taken, and the events, the last of which says so."""
+    """The ring after an offer, the answer whether the entry was accepted, and the events."""
 
     state: State
     is_taken: bool
@@ -93,99 +96,98 @@ class Offer(NamedTuple):
 
 
 def with_segment(state: State, index: int, segment: Segment) -> State:
-    """The ring with another segment at an index."""
+    """Return the ring with another segment at an index."""
     return state._replace(segments={**state.segments, index: segment})
 
 
 @rule(Rule.S_RING_1)
 def next_index(state: State) -> int:
-    """The segment after the current one; after the last one comes the first."""
+    """Return the segment after the current one; after the last one comes the first."""
     return (state.current + 1) % len(state.segments)
 
 
 @rule(Rule.S_RING_2, Rule.S_RING_6)
 def kept_entries(segment: Segment, config: Config) -> tuple[Entry, ...]:
-    """The entries that are still found in a segment when it has been cleared."""
+    """Return the entries that are still found in a cleared segment."""
     return () if config.variants.cleared_index is ClearedIndex.EMPTIED else segment.entries
 
 
 @rule(Rule.S_RING_3, Rule.S_RING_5)
 def kept_offset(segment: Segment, config: Config) -> int:
-    """Where a segment is written from when it has been cleared."""
+    """Return the byte from which a cleared segment is written."""
     return 0 if config.variants.cleared_offset is ClearedOffset.RESET else segment.offset
 
 
 @rule(Rule.S_RING_4)
 def clear_segment(state: State, index: int, config: Config) -> State:
-    """The ring with that segment cleared, and no other."""
+    """Return the ring with that segment cleared."""
     segment = state.segments[index]
     return with_segment(state, index, Segment(kept_entries(segment, config), kept_offset(segment, config)))
 
 
 @rule(Rule.S_INSERT_7)
 def rejects(segment: Segment, entry: Entry, config: Config) -> bool:
-    """Whether the current segment holds the place already, and takes that for being full."""
+    """Return whether the current segment holds the place already, and treats that as being full."""
     return config.variants.duplicate is Duplicate.ROTATING and find_in_segment(segment, entry.place) is not None
 
 
 @rule(Rule.S_SEGMENT_1)
 def has_room(state: State, entry: Entry) -> bool:
-    """Whether the current segment has room for the entry."""
+    """Return whether the current segment has room for the entry."""
     return fits(state.segments[state.current], entry.size_bytes, state.segment_bytes)
 
 
 @rule(Rule.S_SEGMENT_1, Rule.S_RING_1)
 def offer_entry(state: State, entry: Entry, config: Config) -> Offer:
-    """The current segment takes the entry where it fits, else the next one does."""
+    """Offer an entry to the current segment, and to the next one if it does not fit."""
     segment = state.segments[state.current]
     if has_room(state, entry) and not rejects(segment, entry, config):
-        taken = with_segment(state, state.current, with_entry(segment, entry, config))
-        return Offer(taken, True, (views.insert_row(Rule.S_INSERT_1, taken, entry.place),))
+        after_insert = with_segment(state, state.current, with_entry(segment, entry, config))
+        return Offer(after_insert, True, (views.insert_row(Rule.S_INSERT_1, after_insert, entry.place),))
     return turn_ring(state, entry, config)
 
 
 @rule(Rule.S_RING_1, Rule.S_RING_2, Rule.S_RING_3, Rule.S_RING_4)
 def turn_ring(state: State, entry: Entry, config: Config) -> Offer:
-    """The next segment is cleared, becomes current, and takes the entry."""
+    """Clear the next segment, make it current, and offer it the entry."""
     full = with_failed_offers(state.segments[state.current], entry.size_bytes, TRIES, config)
     index = next_index(state)
     before = with_segment(state, state.current, full)
     after = clear_segment(before, index, config)._replace(current=index)
     turn = views.turn_rows(before, after, entry.size_bytes)
     if is_still_full(after, entry, config):
-        left = with_segment(after, index, with_failed_offers(after.segments[index], entry.size_bytes, 1, config))
-        row = views.skip_row(Rule.S_RING_5, "SKIP", "FULL", left, entry.place, entry.size_bytes)
-        return Offer(left, False, (*turn, row))
-    taken = with_segment(after, index, with_entry(after.segments[index], entry, config))
-    return Offer(taken, True, (*turn, views.insert_row(Rule.S_RING_1, taken, entry.place)))
+        after_skip = with_segment(after, index, with_failed_offers(after.segments[index], entry.size_bytes, 1, config))
+        row = views.skip_row(Rule.S_RING_5, "SKIP", "FULL", after_skip, entry.place, entry.size_bytes)
+        return Offer(after_skip, False, (*turn, row))
+    after_insert = with_segment(after, index, with_entry(after.segments[index], entry, config))
+    return Offer(after_insert, True, (*turn, views.insert_row(Rule.S_RING_1, after_insert, entry.place)))
 
 
 @rule(Rule.S_RING_5)
 def is_still_full(state: State, entry: Entry, config: Config) -> bool:
-    """Whether the segment that has just been cleared has no room all the same."""
+    """Return whether the segment that has just been cleared still has no room."""
     keeps = config.variants.cleared_offset is ClearedOffset.KEPT
     return keeps and not fits(state.segments[state.current], entry.size_bytes, state.segment_bytes)
 
 
-# --- insert
 # The operation `insert`.
 
 
 @rule(Rule.S_INSERT_4)
 def is_disabled(config: Config) -> bool:
-    """Whether caching is off."""
+    """Return whether caching is off."""
     return config.max_size_bytes == 0
 
 
 @rule(Rule.S_INSERT_3)
 def is_too_long(state: State, size: int) -> bool:
-    """Whether an entry of that size fits into no segment."""
+    """Return whether an entry of that size fits into no segment."""
     return size > state.segment_bytes
 
 
 @rule(Rule.S_INSERT_2)
 def is_ignored(state: State, place: Place, config: Config) -> bool:
-    """Whether an insert of that place is left out because some segment holds it."""
+    """Return whether an insert of that place is skipped because some segment holds it."""
     return config.variants.duplicate is Duplicate.IGNORED and find_entry(state, place) is not None
 
 
@@ -197,7 +199,7 @@ def insert(state: State, event: Insert, config: Config) -> Step:
     if event.size < 0:
         return Step(state, Refused(ErrorKind.ILLEGAL_ARGUMENT), ())
 
-    # DECISION: nothing is taken where caching is off, nor what is too long, nor what is cached.
+    # DECISION: an entry is skipped if caching is off, if it is too long, or if it is cached.
     for left_out, rule_of_it, op, cause in (
         (is_disabled(config), Rule.S_INSERT_4, "SKIP", "DISABLED"),
         (is_too_long(state, event.size), Rule.S_INSERT_3, "SKIP", "FULL"),
@@ -206,9 +208,9 @@ def insert(state: State, event: Insert, config: Config) -> Step:
         if left_out:
             return Step(state, Inserted(False), (views.skip_row(rule_of_it, op, cause, state, place, event.size),))
 
-    # EFFECT: the current segment takes it, or the ring turns.
+    # EFFECT: the current segment takes the entry, or the ring turns.
     entry = Entry(place, event.size, 0, None if event.token is ABSENT else event.token)
-    done = offer_entry(state, entry, config)
+    offer = offer_entry(state, entry, config)
 
     # OUTCOME
-    return Step(done.state, Inserted(done.is_taken), done.rows)
+    return Step(offer.state, Inserted(offer.is_taken), offer.rows)

@@ -1,4 +1,8 @@
-"""What the ring holds, and what a step hands back."""
+"""The state of the ring, and the result of a step.
+
+`State` holds the segments by index and the index of the current one. A `Segment` holds its entries and the offset up to
+which it is written. `find_entry` looks for a place in all segments, the newest first.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +39,9 @@ class Segment(NamedTuple):
 
 
 class State(NamedTuple):
-    """The ring: its segments by their index, none of them ever changed in place, and which one is current.
+    """The ring: its segments by index, never changed in place, and the index of the current one.
 
-    `segment_bytes`: what each of them has room for.
+    `segment_bytes` is the capacity of each segment.
     """
 
     segments: Mapping[int, Segment]
@@ -46,12 +50,12 @@ class State(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One event, with the rule that made it, and the columns of a trace that are not its recorder's.
+    """One event, with the rule that made it, and the columns of a trace that its recorder does not add.
 
-    `token`: the payload that came with an insert, or that a lookup hands over. `segment`: the index of the segment that
-    takes the entry, that it leaves, or that becomes current. `bound`: the byte of a segment at which the entry starts;
-    of PASS_BEGIN the offset of the segment that has no room. `trigger_bytes`: what a segment has room for.
-    `manager_bytes`: the sum of all offsets after the event.
+    `token`: the payload of an insert or a hit. `segment`: the index of the segment that takes the entry, that it
+    leaves, or that becomes current. `bound`: the byte of a segment at which the entry starts; in PASS_BEGIN the offset
+    of the full segment. `trigger_bytes`: the capacity of a segment. `manager_bytes`: the sum of all offsets after the
+    event.
     """
 
     rule: Rule
@@ -69,7 +73,7 @@ class Row(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What one step makes of a state: the state after it, its answer, and its events in order."""
+    """The result of one step: the state after it, its outcome, and its rows in order."""
 
     state: State
     outcome: Outcome
@@ -78,23 +82,23 @@ class Step(NamedTuple):
 
 @rule(Rule.S_STATE_1)
 def initial(config: Config) -> State:
-    """The empty ring; its first segment is current."""
+    """Return the empty ring; its first segment is current."""
     number = segments_of(config)
     return State(dict.fromkeys(range(number), Segment()), 0, segment_bytes(config, number))
 
 
 def newest_first(state: State) -> Iterator[Segment]:
-    """The segments from the current one backwards."""
+    """Return the segments from the current one backwards."""
     number = len(state.segments)
     return (state.segments[(state.current - back) % number] for back in range(number))
 
 
 def find_in_segment(segment: Segment, place: Place) -> Entry | None:
-    """The entry of that place in one segment."""
+    """Return the entry of that place in one segment."""
     return next((entry for entry in segment.entries if entry.place == place), None)
 
 
 @rule(Rule.S_GET_1)
 def find_entry(state: State, place: Place) -> Entry | None:
-    """The entry of that place in any segment, the newest one first."""
+    """Return the entry of that place in any segment, the newest segment first."""
     return next((entry for segment in newest_first(state) if (entry := find_in_segment(segment, place))), None)

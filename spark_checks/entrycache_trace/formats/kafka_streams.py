@@ -1,4 +1,9 @@
-"""The rows of `kafka-streams`."""
+"""The rows of `kafka-streams`, and the recorder of a stream thread's cache.
+
+A trace of this system has one broker for each stream thread. The cache reports an event, `Recorder.call` records the
+events of one call. It adds `seq`, the life of each entry, the call, and the hash of the key; `bytes_after` is its own
+sum, and `manager_bytes` is the total that the cache reports. `write_case_trace` records the steps of a case.
+"""
 
 from __future__ import annotations
 
@@ -18,61 +23,58 @@ from entrycache_trace.schema import ROW_COLUMNS, EventFormat, TraceFormat
 ENTRY_COLUMNS: Final = ("cache", "key_hash", "life", "size_bytes", "dirty")
 
 EVENTS: Final = (
-    EventFormat("CONFIG", (), "first, and at each resize", ("value",)),
+    EventFormat("CONFIG", (), "the first row, and each resize", ("value",)),
     EventFormat("CACHE_OPEN", (), "a namespace is used for the first time", ("cache",)),
-    EventFormat("CACHE_CLOSE", (), "it is closed; behind the rows of its entries", ("cache",)),
+    EventFormat("CACHE_CLOSE", (), "the namespace is closed; the rows of its entries come before", ("cache",)),
     EventFormat(
-        "PUT", (), "a write: it begins a life and ends the key's former one; `dirty` as it was written", ENTRY_COLUMNS
+        "PUT", (), "a write begins a life and ends the key's former life; `dirty` is that of the write", ENTRY_COLUMNS
     ),
-    EventFormat("HIT", ("GET",), "a lookup that finds the key, also of an iteration", ENTRY_COLUMNS),
-    EventFormat("MISS", ("GET",), "one that does not", ("cache", "key_hash")),
-    EventFormat("EVICT", (), "the eldest entry leaves; `dirty`: it was not handed over yet", ENTRY_COLUMNS),
+    EventFormat("HIT", ("GET",), "a lookup finds the key, also during an iteration", ENTRY_COLUMNS),
+    EventFormat("MISS", ("GET",), "a lookup does not find the key", ("cache", "key_hash")),
+    EventFormat("EVICT", (), "the eldest entry leaves; `dirty` says that it was not handed over yet", ENTRY_COLUMNS),
     EventFormat(
         "FLUSH",
         ("CALL", "EVICT", "FAILED"),
-        "an entry is handed to a listener: EVICT the evicted one, CALL another, FAILED it could not be",
+        "an entry is handed to a listener: EVICT the evicted entry, CALL another one, FAILED without success",
         ENTRY_COLUMNS,
     ),
     EventFormat(
         "DELETE", ("CALL", "FLUSH"), "a key is deleted, or a tombstone that was handed over is dropped", ENTRY_COLUMNS
     ),
     EventFormat("REMOVE", ("CLEAR", "CLOSE"), "an entry leaves with its namespace", ENTRY_COLUMNS),
-    EventFormat("METRICS", (), "the counters of the thread, or with `cache` of a namespace", ("value",), ("cache",)),
-    EventFormat("END", (), "last: entries and bytes", (), ("value",)),
+    EventFormat("METRICS", (), "the counters of the thread, or of the namespace `cache`", ("value",), ("cache",)),
+    EventFormat("END", (), "the last row: entries and bytes", (), ("value",)),
 )
 
 COLUMN_MEANINGS: Final = {
     "broker": "the cache of one stream thread; the name of the part's folder, read as a text",
-    "seq": "the order of its events; a trace that misses nothing has no gap",
-    "ts_ns": "monotonic nanoseconds, never falling with `seq`",
-    "op": "what happened; below",
-    "cause": "why or how; below",
+    "seq": "the number of the event; a complete trace has no gap",
+    "ts_ns": "monotonic nanoseconds, which never fall with `seq`",
+    "op": "the event",
+    "cause": "the cause of the event",
     "call_id": "the `seq` of the first event of the same call",
     "bytes_after": "the recorder's own sum of the sizes of all entries, after the event",
     "cache": "the namespace",
     "key_hash": "XXH64 of the key in UTF-8 with the seed 42, signed",
-    "life": "the `seq` of the PUT that began it",
-    "size_bytes": "what the entry counts",
-    "dirty": "the flag before the event; of PUT as it was written",
+    "life": "the `seq` of the PUT that began the life",
+    "size_bytes": "the accounted size of the entry",
+    "dirty": "the flag before the event; for PUT that of the write",
     "manager_bytes": "the cache's own total",
-    "value": "JSON: of CONFIG the settings, of METRICS the counters, of END `entries` and `bytes`",
+    "value": "JSON: for CONFIG the settings, for METRICS the counters, for END `entries` and `bytes`",
 }
 
 FORMAT: Final = TraceFormat(EVENTS, COLUMN_MEANINGS, "K-FLUSH-4")
 
 
-# --- recorder
-# Turns the rows that the cache of a stream thread reports, call by call, into a recorded trace.
-
 HASH_SEED: Final = 42
-"""The seed of Spark's `xxhash64`, so that a key can be looked up in a trace by its name."""
+"""The seed of Spark's `xxhash64`, with which a query can find a key in a trace by its name."""
 
 _NULLS: Final = dict.fromkeys(ROW_COLUMNS)
 _REMOVAL_OPS: Final = ("EVICT", "DELETE", "REMOVE")
 
 
 class ReportedRow(Protocol):
-    """What a cache reports of one event; `value` tells the changed settings of a CONFIG row."""
+    """The report of a cache about one event; `value` has the changed settings of a CONFIG row."""
 
     @property
     def op(self) -> str: ...  # noqa: D102
@@ -93,14 +95,14 @@ class ReportedRow(Protocol):
 
 
 class EntryKey(NamedTuple):
-    """What names a cached entry from outside."""
+    """The name of a cached entry: its namespace and its key."""
 
     ns: str | None
     key: str | bytes | None
 
 
 def key_hash(key: str | bytes) -> int:
-    """The hash of a key: XXH64 of its UTF-8 bytes with seed 42, as a signed number."""
+    """Return the hash of a key: XXH64 of its UTF-8 bytes with seed 42, as a signed number."""
     data = key.encode("utf-8", "surrogatepass") if isinstance(key, str) else key
     unsigned: int = xxhash.xxh64_intdigest(data, HASH_SEED)
     return unsigned - (1 << 64) if unsigned >> 63 else unsigned
@@ -114,10 +116,7 @@ class EntryLife(NamedTuple):
 
 
 class Recorder:
-    """Records the run of one thread's cache: adds seq, life, call and hash to what the cache reports.
-
-    `bytes_after` is the recorder's own sum; what the cache says of its total stands in `manager_bytes`.
-    """
+    """The recorder of one thread's cache: it adds `seq`, life, call and hash to the reported rows."""
 
     def __init__(self, writer: PartWriter, config: Mapping[str, object], ts_ns: int = 0) -> None:
         self.seq = 0
@@ -126,15 +125,15 @@ class Recorder:
         self._bytes = 0
         self._total_bytes: int | None = None
         self._cached: dict[EntryKey, EntryLife] = {}
-        self._left: dict[EntryKey, int] = {}
+        self._evicted: dict[EntryKey, int] = {}
         self._open: set[str] = set()
         self._hashes: dict[str | bytes, int] = {}
         self._write(ts_ns, "CONFIG", 0, value=json.dumps(config, sort_keys=True))
 
     def call(self, rows: Iterable[ReportedRow], ts_ns: int = 0) -> None:
-        """Record the rows of one call, in their order."""
+        """Record the rows of one call in their order."""
         call_id = self.seq
-        self._left.clear()
+        self._evicted.clear()
         for row in rows:
             if row.ns is not None and row.ns not in self._open and row.op != "CACHE_CLOSE":
                 self._open.add(row.ns)
@@ -142,7 +141,7 @@ class Recorder:
             self._record(row, call_id, ts_ns)
 
     def metrics(self, counters: Mapping[str, object], ns: str | None = None, ts_ns: int = 0) -> None:
-        """Record a call that asked for the counters of the thread, or of a namespace."""
+        """Record a request for the counters of the thread or of a namespace."""
         self._write(ts_ns, "METRICS", self.seq, cache=ns, value=json.dumps(counters, sort_keys=True))
 
     def close(self, ts_ns: int = 0) -> None:
@@ -170,27 +169,27 @@ class Recorder:
             self._open.discard(row.ns)
 
     def _hash(self, key: str | bytes) -> int:
-        found = self._hashes.get(key)
-        if found is None:
-            found = self._hashes[key] = key_hash(key)
-        return found
+        entry = self._hashes.get(key)
+        if entry is None:
+            entry = self._hashes[key] = key_hash(key)
+        return entry
 
-    def _life(self, row: ReportedRow, place: EntryKey) -> int | None:
-        """The life that the row is about; one that has left is still handed over."""
-        found = self._cached.get(place)
+    def _life(self, row: ReportedRow, entry_key: EntryKey) -> int | None:
+        """Return the life of the entry of a row. An evicted entry is handed over after it has left."""
+        entry = self._cached.get(entry_key)
         if row.op == "PUT":
-            self._cached[place] = EntryLife(self.seq, row.size_bytes or 0)
-            self._bytes += (row.size_bytes or 0) - (0 if found is None else found.size_bytes)
+            self._cached[entry_key] = EntryLife(self.seq, row.size_bytes or 0)
+            self._bytes += (row.size_bytes or 0) - (0 if entry is None else entry.size_bytes)
             return self.seq
         if row.op == "FLUSH" and row.cause == "EVICT":
-            return self._left.get(place)
-        if found is None:
+            return self._evicted.get(entry_key)
+        if entry is None:
             return None
         if row.op in _REMOVAL_OPS:
-            del self._cached[place]
-            self._left[place] = found.life
-            self._bytes -= found.size_bytes
-        return found.life
+            del self._cached[entry_key]
+            self._evicted[entry_key] = entry.life
+            self._bytes -= entry.size_bytes
+        return entry.life
 
     def _write(self, ts_ns: int, op: str, call_id: int, **columns: Any) -> None:
         known = {"seq": self.seq, "ts_ns": ts_ns, "op": op, "call_id": call_id, "bytes_after": self._bytes}
@@ -200,15 +199,15 @@ class Recorder:
 
 
 def write_case_trace(out: Path, metadata: Metadata, config: Mapping[str, object], calls: Sequence[CaseStep]) -> int:
-    """Write the trace of a case; the number of its events.
+    """Write the trace of a case and return the number of its events.
 
-    A step that asks for counters is its own event; its outcome is what it tells.
+    A step that asks for counters is an event of its own, and its outcome is the value of the event.
     """
     recorder = Recorder(PartWriter(out, ONLY_BROKER), config)
     for call in calls:
         recorder.call(call.rows)
         if isinstance(call.op, Metrics):
-            recorder.metrics(call.told(), None if call.op.ns is ABSENT else call.op.ns)
+            recorder.metrics(call.outcome_json(), None if call.op.ns is ABSENT else call.op.ns)
     recorder.close()
     write_metadata(out, metadata)
     return recorder.seq

@@ -1,10 +1,20 @@
-"""Made-up but honest traces: a seeded workload driven through the fast cache, recorded as it goes."""
+"""Generate traces: record a seeded workload, or repeat a short trace.
+
+`generate` drives the workload of a preset through a cache of its system and records it, one part for each broker. A
+`TracePlan` holds everything that a broker's part depends on, so that other processes can write brokers too. The module
+of a preset is imported when its trace is generated: a trace of one system needs no other system.
+
+`repeat` makes a long trace in little time from a recorded `Stretch` that begins and ends with an empty cache. Each copy
+continues where the one before ended: the numbers of its events and slots and its times go on, and its ledgers and
+caches have new names. So the copies obey the rules as the stretch does.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -23,20 +33,39 @@ from entrycache_trace.files import (
     read_part,
     write_metadata,
 )
-from entrycache_trace.generators.kafka_streams import WORKLOADS as KAFKA_STREAMS
-from entrycache_trace.generators.pulsar_legacy import WORKLOADS as PULSAR_LEGACY
-from entrycache_trace.generators.pulsar_pip430 import WORKLOADS as PULSAR_PIP430
-from entrycache_trace.generators.pulsar_segmented import WORKLOADS as PULSAR_SEGMENTED
 from entrycache_trace.recording import Workload
 from entrycache_trace.schema import ROW_COLUMNS, ROW_SCHEMA
 
 Progress = Callable[[int], None]
-"""Hears of so many more events."""
+"""A function that is called with the number of new events."""
+
+PRESETS: Final[Mapping[str, str]] = {
+    "tail-fanout": "pulsar_pip430",
+    "catch-up-fanout": "pulsar_pip430",
+    "windowed-aggregation": "kafka_streams",
+    "unequal-topics": "pulsar_legacy",
+    "unequal-topics-late": "pulsar_legacy",
+    "ring-copies": "pulsar_segmented",
+    "ring-references": "pulsar_segmented",
+}
+"""The presets, each with the module beside this one that has its workload."""
+
+
+def load_workload(preset: str) -> Workload:
+    """Import the module of a preset and return its workload."""
+    workloads: Mapping[str, Workload] = import_module(f"entrycache_trace.generators.{PRESETS[preset]}").WORKLOADS
+    return workloads[preset]
+
+
+def systems_with_settings() -> list[str]:
+    """List the systems whose workloads take the settings of a caller."""
+    workloads = map(load_workload, PRESETS)
+    return list(dict.fromkeys(workload.system for workload in workloads if workload.takes_settings))
 
 
 @dataclass(frozen=True)
 class TracePlan:
-    """A trace that is to be made; each broker's part follows from this and its number alone."""
+    """The plan of a trace: it and the number of a broker determine the part of that broker."""
 
     preset: str
     events: int
@@ -46,16 +75,16 @@ class TracePlan:
     settings: Mapping[str, Any]
 
     def write(self, number: int, progress: Progress = lambda count: None) -> int:
-        """Write one broker; the number of its events."""
-        workload = WORKLOADS[self.preset]
+        """Write one broker and return the number of its events."""
+        workload = load_workload(self.preset)
         name = f"{workload.broker}-{number}"
         seed = f"{self.preset} {self.seed} {number}"
         work = workload.begin(PartWriter(self.directory, name), name, seed, number, self.settings)
         return work.run(_share(self.events, number, self.brokers), progress)
 
 
-def _write_in_turn(made: TracePlan, progress: Progress) -> int:
-    return sum(made.write(number, progress) for number in range(made.brokers))
+def _write_in_turn(plan: TracePlan, progress: Progress) -> int:
+    return sum(plan.write(number, progress) for number in range(plan.brokers))
 
 
 def generate(
@@ -69,58 +98,55 @@ def generate(
     *,
     write: Callable[[TracePlan, Progress], int] = _write_in_turn,
 ) -> int:
-    """Write a trace of at least `events` events over `brokers` brokers; the number of events.
+    """Write a trace of at least `events` events over `brokers` brokers, and return the number of events.
 
-    `settings` hold in every broker instead of the preset's own; `write` writes all brokers, here or elsewhere.
+    Args:
+        preset: The workload.
+        events: The least number of events.
+        seed: The seed of all brokers.
+        directory: A new folder.
+        brokers: The number of brokers.
+        progress: A function that is called with the number of new events.
+        settings: The settings of every broker, in place of those of the preset.
+        write: The function that writes all brokers, in this process or in others.
     """
-    if preset not in WORKLOADS:
-        raise UsageError(f"preset {preset!r} is not known; there are {', '.join(WORKLOADS)}")
-    workload = WORKLOADS[preset]
+    if preset not in PRESETS:
+        raise UsageError(f"preset {preset!r} is not known; there are {', '.join(PRESETS)}")
+    workload = load_workload(preset)
     if settings is not None and not workload.takes_settings:
         raise UsageError(f"preset {preset!r} is of {workload.system}; the settings of a broker do not fit it")
     if events < 1 or brokers < 1:
         raise UsageError("events and brokers must be 1 or more")
     check_empty_folder(directory, "the trace")
     count = write(TracePlan(preset, events, seed, directory, brokers, settings or {}), progress)
-    # Last: a folder of parts without it is refused, so half a trace is not taken for one.
+    # Written last: a folder of parts without metadata is refused, so half a trace is not taken for a whole one.
     source = f"generate {preset} --events {events} --seed {seed}"
     write_metadata(directory, Metadata(system=workload.system, source=source))
     return count
 
 
 def _share(events: int, number: int, brokers: int) -> int:
-    """The events of one of several brokers."""
+    """Return the number of events of one of several brokers."""
     return (events * (number + 1)) // brokers - (events * number) // brokers
 
-
-# --- workloads
-# The workloads that traces are made up of, by the name of their preset.
-
-WORKLOADS: Final[Mapping[str, Workload]] = {
-    **PULSAR_PIP430,
-    **KAFKA_STREAMS,
-    **PULSAR_LEGACY,
-    **PULSAR_SEGMENTED,
-}
-
-
-# --- repeat
-# Long traces in little time: a recorded stretch that begins and ends with nothing cached, again and again.
-#
-# Each copy goes on where the one before ended: its events, its times and its slots are numbered on, and its ledgers and
-# caches are others. So the whole is as honest as the stretch.
 
 _BY_SEQ: Final = ("seq", "life", "pass_id", "call_id")
 _BY_TIME: Final = ("ts_ns", "stamp_ns", "new_stamp_ns")
 _BY_SLOT: Final = ("tail_no", "head_no", "ticket")
 _ONCE: Final = ("CONFIG", "METRICS", "SNAPSHOT", "END", "CURSOR_ADD")
-"""What a stretch may not hold: it says something of all that came before, or holds for all that comes after."""
+"""The events that no stretch may have: they depend on all events before, or affect all events after them."""
 
 
 class Stretch(NamedTuple):
-    """Events between two moments with nothing cached, the CONFIG before them, and what one copy moves on.
+    """The events between two moments with an empty cache, and the offsets of each copy.
 
-    `timed`: which of them are of a time pass, so that their bound is a time.
+    Attributes:
+        config: The CONFIG before the events.
+        events: The events.
+        timed: Whether each event belongs to a time pass, so that its bound is a time.
+        slots: The slots that one copy numbers.
+        nanos: The time that one copy takes.
+        ledgers: The ids of ledgers that one copy uses.
     """
 
     config: pa.Table
@@ -137,27 +163,27 @@ def repeat(
     """Write a trace of at least `events` events over `brokers` equal brokers from the first broker of a short one.
 
     Raises:
-        UsageError: that trace is never empty again, or holds what cannot be repeated.
+        UsageError: no pass of that trace leaves the cache empty, or the trace has events that cannot be repeated.
     """
     check_empty_folder(directory, "the trace")
     stretch = find_stretch(source)
     copies = -(-events // (brokers * stretch.events.num_rows))
-    done = 0
+    events_written = 0
     for number in range(brokers):
         path = directory / f"broker=broker-{number}" / "part-00000.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_path(path) as beside, pq.ParquetWriter(beside, ROW_SCHEMA, compression="zstd") as writer:
+        with atomic_path(path) as temporary, pq.ParquetWriter(temporary, ROW_SCHEMA, compression="zstd") as writer:
             for table in _stretch_tables(stretch, copies):
                 writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
-                done += table.num_rows
+                events_written += table.num_rows
                 progress(table.num_rows)
     metadata = read_metadata(source)
     write_metadata(directory, replace(metadata, source=f"{metadata.source}, repeated {copies} times"))
-    return done
+    return events_written
 
 
 def find_stretch(source: Path) -> Stretch:
-    """The longest stretch of the first broker that can be repeated."""
+    """Find the longest stretch of the first broker that can be repeated."""
     parts = list_parts(source)
     if not parts:
         raise UsageError(f"{source}: the trace has no rows")
@@ -171,9 +197,9 @@ def find_stretch(source: Path) -> Stretch:
         raise UsageError(f"{source}: expected a CONFIG, and a pass after which nothing is cached")
     last = ends[-1].as_py()
     events = rows.slice(1, last)
-    found = [op for op in pc.unique(events["op"]).to_pylist() if op in _ONCE]
-    if found:
-        raise UsageError(f"{source}: {', '.join(found)} cannot be repeated")
+    single = [op for op in pc.unique(events["op"]).to_pylist() if op in _ONCE]
+    if single:
+        raise UsageError(f"{source}: {', '.join(single)} cannot be repeated")
     nanos = events["ts_ns"][-1].as_py() - rows["ts_ns"][0].as_py()
     ledgers = (pc.max(events["ledger_id"]).as_py() or 0) + 1
     begins = pc.and_(pc.equal(events["op"], "PASS_BEGIN"), pc.equal(events["cause"], "TIME"))

@@ -1,7 +1,8 @@
-"""A seeded workload of one stream thread: counts in tumbling windows, several stores in one record cache.
+"""A seeded workload of one `kafka-streams` thread: counts in tumbling windows, with several stores in one cache.
 
-Each task counts its records by user and window; what its first store forwards is added up by user in a second one,
-inside the forward. Windows that are over are deleted, commits flush, and the limit is small, so that much is evicted.
+A `StreamThread` has some tasks. Each `StreamTask` counts its records by user and window in its first store. Inside the
+forward of that store, a second store adds the counts up by user. The thread deletes windows that are over, and its
+commits flush the stores. The limit is small, so the cache evicts much. A `Topology` holds the sizes of the workload.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ START_NS: Final = 1_000_000_000_000
 
 @dataclass(frozen=True)
 class Topology:
-    """A kind of workload. Counts are those of one thread."""
+    """The sizes of a workload; counts are those of one thread."""
 
     tasks: int = 3
     users: int = 500
@@ -39,17 +40,17 @@ class Topology:
 
 @dataclass
 class StreamTask:
-    """One task: its two stores, and the users that each window has seen."""
+    """One task: its two stores, and the keys that were written in each window."""
 
     number: int
     counts: CachingStore
     sums: CachingStore
-    below: dict[bytes, bytes] = field(default_factory=dict)
-    seen: dict[int, dict[bytes, None]] = field(default_factory=dict)
+    underlying: dict[bytes, bytes] = field(default_factory=dict)
+    keys_by_window: dict[int, dict[bytes, None]] = field(default_factory=dict)
 
 
 class StreamThread:
-    """One stream thread: the workload, the cache it drives, and the recorder of both."""
+    """The run of one stream thread: the workload, the cache that it drives, and the recorder."""
 
     def __init__(self, writer: PartWriter, topology: Topology, seed: str) -> None:
         self._topology = topology
@@ -63,22 +64,22 @@ class StreamThread:
         self._weights = list(accumulate(1 / (rank + 1) ** topology.skew for rank in range(topology.users)))
         self._tasks = [self._task(number, {}, {}) for number in range(topology.tasks)]
 
-    def _task(self, number: int, below: dict[bytes, bytes], below_sums: dict[bytes, bytes]) -> StreamTask:
-        sums = CachingStore(self._cache, f"0_{number}-sums", below_sums)
+    def _task(self, number: int, underlying: dict[bytes, bytes], underlying_sums: dict[bytes, bytes]) -> StreamTask:
+        sums = CachingStore(self._cache, f"0_{number}-sums", underlying_sums)
 
         def add_up(key: bytes, value: bytes | None) -> None:
             user = key.partition(b"@")[0]
             if value is not None:
                 sums.put(user, str(int(sums.get(user) or b"0") + 1).encode())
 
-        counts = CachingStore(self._cache, f"0_{number}-counts", below, add_up)
-        return StreamTask(number, counts, sums, below)
+        counts = CachingStore(self._cache, f"0_{number}-counts", underlying, add_up)
+        return StreamTask(number, counts, sums, underlying)
 
     def run(self, events: int, progress: Callable[[int], None]) -> int:
-        """Work until so many events are recorded."""
+        """Work until at least `events` events are recorded, and return their number."""
         reported = 0
         while self._recorder.seq < events:
-            self._record()
+            self._process_record()
             if self._recorder.seq - reported > 20_000:
                 progress(self._recorder.seq - reported)
                 reported = self._recorder.seq
@@ -86,13 +87,13 @@ class StreamThread:
         progress(self._recorder.seq - reported)
         return self._recorder.seq
 
-    def _told(self) -> None:
-        """What the cache has reported was one call."""
+    def _record_call(self) -> None:
+        """Record the reported rows as one call."""
         self._recorder.call(self._rows, self._now_ns)
         self._rows.clear()
 
-    def _record(self) -> None:
-        """One record of the input, and what is due after it."""
+    def _process_record(self) -> None:
+        """Process one input record, and whatever is due after it."""
         chance = self._random
         self._now_ns += chance.randrange(self._topology.step_nanos)
         task = self._tasks[chance.randrange(len(self._tasks))]
@@ -100,41 +101,41 @@ class StreamThread:
         window = self._now_ns // self._topology.window_nanos
         key = b"%b@%d" % (user, window)
         count = task.counts.get(key)
-        self._told()
+        self._record_call()
         task.counts.put(key, str(int(count or b"0") + 1).encode())
-        self._told()
-        task.seen.setdefault(window, {})[key] = None
+        self._record_call()
+        task.keys_by_window.setdefault(window, {})[key] = None
         roll = chance.random()
         if roll < 0.03:
-            self._seldom(task, key, roll)
-        if window - min(task.seen) >= self._topology.windows_kept:
-            self._expire(task, min(task.seen))
+            self._rare_operation(task, key, roll)
+        if window - min(task.keys_by_window) >= self._topology.windows_kept:
+            self._expire(task, min(task.keys_by_window))
         if self._now_ns - self._committed_ns >= self._topology.commit_nanos:
             self._commit()
 
     def _expire(self, task: StreamTask, window: int) -> None:
-        """A window is over: everything in it is deleted."""
-        for key in task.seen.pop(window):
+        """Delete everything in a window that is over."""
+        for key in task.keys_by_window.pop(window):
             task.counts.put(key, None)
-            self._told()
+            self._record_call()
 
     def _commit(self) -> None:
-        """Flush every store; now and then the counters are asked for."""
+        """Flush every store, and sometimes read the counters."""
         self._committed_ns = self._now_ns
         for task in self._tasks:
             task.counts.flush()
-            self._told()
+            self._record_call()
             task.sums.flush()
-            self._told()
+            self._record_call()
         if self._random.random() < 0.5:
             self._recorder.metrics(self._cache.thread_counters()._asdict(), ts_ns=self._now_ns)
             name = self._random.choice(self._tasks).counts.name
             own = self._cache.counters(name)
-            shown = {"hits": own.hits, "misses": own.misses, "overwrites": own.overwrites, "flushes": own.flushes}
-            self._recorder.metrics(shown, name, self._now_ns)
+            counters = {"hits": own.hits, "misses": own.misses, "overwrites": own.overwrites, "flushes": own.flushes}
+            self._recorder.metrics(counters, name, self._now_ns)
 
-    def _seldom(self, task: StreamTask, key: bytes, roll: float) -> None:
-        """What happens now and then."""
+    def _rare_operation(self, task: StreamTask, key: bytes, roll: float) -> None:
+        """Do one of the rare operations."""
         chance, cache = self._random, self._cache
         if roll < 0.015:
             cache.get(task.sums.name, key.partition(b"@")[0])
@@ -156,20 +157,20 @@ class StreamThread:
             cache.resize(self._max_size_bytes)
         else:
             self._restart(task)
-        self._told()
+        self._record_call()
 
     def _restart(self, task: StreamTask) -> None:
-        """A task is given away and comes back: its stores are flushed, closed and opened again."""
+        """Give a task away and take it back: flush, close and reopen its stores."""
         for store in (task.counts, task.sums):
             store.flush()
-            self._told()
+            self._record_call()
         for store in (task.sums, task.counts):
             self._cache.close(store.name)
-            self._told()
-        below_sums = dict(task.sums.below)
-        again = self._task(task.number, task.below, below_sums)
-        again.seen = task.seen
-        self._tasks[self._tasks.index(task)] = again
+            self._record_call()
+        underlying_sums = dict(task.sums.below)
+        reopened = self._task(task.number, task.underlying, underlying_sums)
+        reopened.keys_by_window = task.keys_by_window
+        self._tasks[self._tasks.index(task)] = reopened
 
 
 def _begin(writer: PartWriter, name: str, seed: str, number: int, settings: Mapping[str, Any]) -> StreamThread:

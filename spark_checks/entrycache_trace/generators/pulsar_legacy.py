@@ -1,4 +1,9 @@
-"""A seeded workload driven through the reference and recorded as it goes: topics of different sizes on one broker."""
+"""A seeded workload of one `pulsar-legacy` broker, driven through the reference and recorded.
+
+`LegacyBroker` adds to topics of different sizes, reads near their tails, and removes entries by calls. The limit is
+small and its caches differ in size, so size passes take from several of them. There is no fast cache of this system;
+the reference reports the rows.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +31,23 @@ LEDGER_ENTRIES: Final = 60
 
 
 class LegacyBroker:
-    """One broker run: the workload, the state it drives, and the recorder of both."""
+    """The run of one broker: the workload, the state that it drives, and the recorder."""
 
     def __init__(self, writer: PartWriter, name: str, seed: str, eviction: Eviction) -> None:
         self._random = random.Random(seed)
         self._config = Config(LIMIT_BYTES, 0.7, TTL_NANOS, eviction)
         self._state = initial(self._config)._replace(now_nanos=START_NS)
-        told = {"max_size_bytes": LIMIT_BYTES, "watermark": 0.7, "ttl_nanos": TTL_NANOS, "eviction": eviction.value}
-        self._recorder = Recorder(writer, name, told, START_NS, numbers_slots=False)
+        settings_json = {
+            "max_size_bytes": LIMIT_BYTES,
+            "watermark": 0.7,
+            "ttl_nanos": TTL_NANOS,
+            "eviction": eviction.value,
+        }
+        self._recorder = Recorder(writer, name, settings_json, START_NS, numbers_slots=False)
         self._last = {CacheName(topic): Position(1, 0) for topic in TOPICS}
 
     def run(self, events: int, progress: Callable[[int], None]) -> int:
-        """Work until so many events are recorded."""
+        """Work until at least `events` events are recorded, and return their number."""
         reported = 0
         while self._recorder.seq < events:
             self._do(ops.Advance(self._random.randrange(2 * STEP_NANOS)))
@@ -50,10 +60,10 @@ class LegacyBroker:
         return self._recorder.seq
 
     def _do(self, op: ops.Op) -> None:
-        done = step(self._state, op, self._config)
-        self._state = done.state
-        if done.rows:
-            self._recorder.call(done.rows)
+        result = step(self._state, op, self._config)
+        self._state = result.state
+        if result.rows:
+            self._recorder.call(result.rows)
 
     def _work(self) -> None:
         chance = self._random
@@ -76,7 +86,7 @@ class LegacyBroker:
         elif roll < 0.92:
             self._do(ops.Expire(cache))
         else:
-            self._less(cache, last)
+            self._remove(cache, last)
         if chance.random() < 0.15:
             self._do(ops.RunScheduled())
 
@@ -87,8 +97,8 @@ class LegacyBroker:
         size_bytes = 0 if self._random.random() < 0.02 else self._random.randrange(1, 400)
         self._do(ops.Insert(cache, pos, size_bytes))
 
-    def _less(self, cache: CacheName, last: Position) -> None:
-        """What removes by a call."""
+    def _remove(self, cache: CacheName, last: Position) -> None:
+        """Remove entries by one of the calls that remove."""
         chance = self._random
         near = self._near(last)
         calls: tuple[tuple[float, ops.Op], ...] = (
@@ -116,4 +126,4 @@ WORKLOADS: Final = {
     "unequal-topics": Workload(NAME, "broker", False, partial(_begin, Eviction.INLINE)),
     "unequal-topics-late": Workload(NAME, "broker", False, partial(_begin, Eviction.MANUAL)),
 }
-"""`late`: size passes wait until they are run, as on a broker that hands them to another thread."""
+"""In the preset `-late`, size passes wait until they are run, as on a broker that hands them to another thread."""

@@ -1,4 +1,10 @@
-"""A seeded workload driven through the fast cache and recorded as it goes: readers that follow the tail."""
+"""Seeded workloads of one `pulsar-pip430` broker, driven through the fast cache and recorded.
+
+`PulsarBroker` (preset `tail-fanout`) appends to some managed ledgers (`Log`), and its readers follow the tail.
+`CatchUpBroker` (preset `catch-up-fanout`) has cursors: some follow the tail and one has a backlog. It also changes
+settings, invalidates entries, and reads the counters. A `Preset` holds the sizes of a workload. All draws come from the
+seed, so the same seed gives the same trace.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +27,7 @@ START_NS: Final = 1_000_000_000_000
 
 @dataclass(frozen=True)
 class Preset:
-    """A kind of workload. Counts are those of one broker."""
+    """The sizes of a workload; counts are those of one broker."""
 
     caches: int = 4
     readers: int = 3
@@ -34,14 +40,14 @@ class Preset:
     expire_every: int = 20
     ledger_entries: int = 500
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Further settings of the cache."""
+    """More settings of the cache."""
     forced: Mapping[str, Any] = field(default_factory=dict)
-    """Settings that hold in every broker, whatever else the preset says."""
+    """Settings that every broker has, whatever the preset says."""
 
 
 @dataclass
 class Reader:
-    """Somebody who follows the tail, so many entries behind."""
+    """A reader that follows the tail, `lag` entries behind."""
 
     lag: int
     queue: deque[tuple[int, int]] = field(default_factory=deque)
@@ -58,14 +64,14 @@ class Log:
 
 
 def complete_settings(named: Mapping[str, Any]) -> dict[str, Any]:
-    """What a CONFIG event tells: every setting, those that are named and the others as they are meant."""
-    told = {item.name: getattr(Config(), item.name) for item in fields(Config) if item.name != "variants"}
-    told = {name: value.value if isinstance(value, Enum) else value for name, value in told.items()}
-    return {name: value for name, value in {**told, **named}.items() if value is not None}
+    """Return every setting as a CONFIG event has it: those that are named, and the defaults of the others."""
+    defaults = {item.name: getattr(Config(), item.name) for item in fields(Config) if item.name != "variants"}
+    defaults = {name: value.value if isinstance(value, Enum) else value for name, value in defaults.items()}
+    return {name: value for name, value in {**defaults, **named}.items() if value is not None}
 
 
 class PulsarBroker:
-    """One broker run: the workload, the cache it drives, and the recorder of both."""
+    """The run of one broker: the workload, the cache that it drives, and the recorder."""
 
     def __init__(self, writer: PartWriter, preset: Preset, name: str, seed: str, number: int = 0) -> None:
         self._preset = preset
@@ -88,7 +94,7 @@ class PulsarBroker:
         self._slots = 0
 
     def run(self, events: int, progress: Callable[[int], None]) -> int:
-        """Work until so many events are recorded."""
+        """Work until at least `events` events are recorded, and return their number."""
         tick = reported = 0
         while self._recorder.seq < events:
             tick += 1
@@ -155,7 +161,7 @@ class PulsarBroker:
         self._flush()
 
     def _flush(self, reader: str | None = None) -> None:
-        """Record the call that has just ended, by this cursor if one has read, and follow the number of slots."""
+        """Record the call that has just ended, with the cursor that read by it, and update the number of slots."""
         if not self._rows:
             return
         for row in self._rows:
@@ -167,13 +173,9 @@ class PulsarBroker:
         self._rows.clear()
 
 
-# --- catch_up
-# A seeded workload with cursors: tailing ones and one with a backlog, changing settings, invalidation.
-
-
 @dataclass
 class _Cursor:
-    """One cursor of a managed ledger: where it reads next, and how far behind the tail it likes to be."""
+    """One cursor of a managed ledger: its next position, and the lag that it keeps behind the tail."""
 
     name: str
     lag: int
@@ -184,10 +186,10 @@ class _Cursor:
 
 
 class CatchUpBroker(PulsarBroker):
-    """Tailing cursors and one with a backlog: fills with ranks, settings that change, invalidation, counters.
+    """A broker with tailing cursors and one with a backlog.
 
-    It does what a managed ledger does around its cache: it asks before it caches what is added, and it counts what
-    it adds by the cursors that are there. Every second broker evicts by hand, every fourth has the heap container.
+    It does what a managed ledger does around its cache: it asks whether to cache an added entry, and counts the
+    cursors that will read it. Every second broker evicts manually, and every fourth has the heap container.
     """
 
     def __init__(self, writer: PartWriter, preset: Preset, name: str, seed: str, number: int = 0) -> None:
@@ -224,10 +226,10 @@ class CatchUpBroker(PulsarBroker):
             self._flush()
         if self._slots >= preset.max_live_slots:
             self._evict()
-        self._seldom(log, chance.random())
+        self._rare_operation(log, chance.random())
 
     def _add(self, log: Log) -> None:
-        """An entry is written; it is cached if somebody reads, or did so lately."""
+        """Add an entry, and cache it if a cursor reads or did so within the grace period."""
         size_bytes = self._random.randrange(1, 2 * self._preset.mean_size_bytes)
         if self._cache.should_cache(log.name):
             members = self._cache.cursors(log.name) if self._cache.evict_by_expected_reads else None
@@ -246,7 +248,7 @@ class CatchUpBroker(PulsarBroker):
                 self._flush()
 
     def _read(self, log: Log, cursor: _Cursor) -> None:
-        """A batch, its rank asked before the cursor moves over it; some deliveries take their time."""
+        """Read a batch with the rank of the cursor before it moves; some deliveries are released later."""
         chance = self._random
         behind = (log.ledger - cursor.ledger) * self._preset.ledger_entries + log.entry - cursor.entry
         if behind <= cursor.lag * chance.random():
@@ -276,8 +278,8 @@ class CatchUpBroker(PulsarBroker):
             self._cache.release(cursor.holds.popleft())
             self._flush()
 
-    def _seldom(self, log: Log, roll: float) -> None:
-        """What happens now and then."""
+    def _rare_operation(self, log: Log, roll: float) -> None:
+        """Do one of the rare operations."""
         chance = self._random
         cursor = chance.choice(self._cursors[log.name])
         if roll < 0.02:
@@ -306,7 +308,7 @@ class CatchUpBroker(PulsarBroker):
         self._flush()
 
     def _join_or_leave(self, log: Log, cursor: _Cursor) -> None:
-        """Mostly one at a time; now and then the last ones leave together, and the grace period runs."""
+        """Let one cursor join or leave, or sometimes all together, so that the grace period runs."""
         everybody = self._cursors[log.name] if self._random.random() < 0.3 else [cursor]
         leave = cursor.is_member
         for each in everybody:
@@ -319,17 +321,17 @@ class CatchUpBroker(PulsarBroker):
                 self._flush()
 
     def _changes(self) -> dict[str, Any]:
-        """One or two settings, changed a little."""
+        """Return one or two settings with slightly different values."""
         preset = self._preset
-        found: dict[str, Any] = {
+        values: dict[str, Any] = {
             "max_size_bytes": int(preset.max_size_bytes * self._random.uniform(0.7, 1.2)),
             "watermark": self._random.choice((0.5, 0.8, 0.9, 0.985, 1.0)),
             "ttl_nanos": int(preset.ttl_nanos * self._random.uniform(0.3, 3)),
             "max_requeues": self._random.randrange(4),
             "extend_recently_accessed": self._random.random() < 0.7,
         }
-        names = self._random.sample(sorted(found), self._random.randrange(1, 3))
-        return {name: found[name] for name in names}
+        names = self._random.sample(sorted(values), self._random.randrange(1, 3))
+        return {name: values[name] for name in names}
 
 
 def _workload(kind: type[PulsarBroker], preset: Preset) -> Workload:

@@ -1,4 +1,8 @@
-"""A made-up but honest broker: producers of many topics, tailing and lagging readers, one ring of segments for all."""
+"""A seeded workload of one `pulsar-segmented` broker, driven through the fast cache and recorded.
+
+`SegmentedBroker` has producers of several topics, and readers that follow the tail or lag behind; all share one ring of
+segments. The presets differ in the mode of the ring, which copies entries or keeps references.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +23,11 @@ SEGMENTS: Final = 4
 MAX_SIZE_BYTES: Final = 16_000
 SIZES: Final = (0, 1, 63, 64, 65, 128, 100, 200, 311, 40, 1_024)
 LEDGER_ENTRIES: Final = 60
-"""A topic goes on in a new ledger after so many."""
+"""The entries after which a topic continues in a new ledger."""
 
 
 class SegmentedBroker:
-    """One broker: the workload, the cache it drives, and the recorder of both."""
+    """The run of one broker: the workload, the cache that it drives, and the recorder."""
 
     def __init__(
         self, writer: PartWriter, mode: str, seed: str, cache_type: type[SegmentedCache] = SegmentedCache
@@ -38,7 +42,7 @@ class SegmentedBroker:
         self._sizes: dict[tuple[int, int], int] = {}
 
     def run(self, events: int, progress: Callable[[int], None]) -> int:
-        """Work until so many events are recorded."""
+        """Work until at least `events` events are recorded, and return their number."""
         reported = 0
         while self._recorder.seq < events:
             self._now_ns += self._random.randrange(100_000)
@@ -51,12 +55,12 @@ class SegmentedBroker:
         return self._recorder.seq
 
     def _work(self, topic: int, roll: float) -> None:
-        """One thing that a broker does."""
+        """Do one operation."""
         newest = self._last[topic]
         if roll < 0.55 or newest < 0:
             self._last[topic] = newest + 1
             self._add(topic, newest + 1)
-        elif roll < 0.62:  # offered once more, by a reader that had it from storage
+        elif roll < 0.62:  # a reader that took the entry from storage offers it once more
             self._add(topic, self._random.randrange(newest + 1))
         elif roll < 0.78:
             self._cache.get(*self._key(topic, max(0, newest - self._random.randrange(12))))
@@ -64,27 +68,27 @@ class SegmentedBroker:
             self._read(topic, max(0, newest - self._random.randrange(9)))
         else:
             self._recorder.metrics({"entries": len(self._cache), "bytes": self._cache.size_bytes}, self._now_ns)
-        self._told()
+        self._record_call()
 
     def _key(self, topic: int, number: int) -> tuple[str, int, int]:
         return f"topic-{topic}", 10 * topic + number // LEDGER_ENTRIES, number % LEDGER_ENTRIES
 
     def _add(self, topic: int, number: int) -> None:
-        """An entry; seldom one that is longer than a segment."""
+        """Add an entry, rarely one that is longer than a segment."""
         size = self._sizes.setdefault((topic, number), self._random.choice(SIZES))
         long = MAX_SIZE_BYTES // SEGMENTS + 1 if self._random.random() < 0.01 else 0
         self._cache.insert(*self._key(topic, number), max(size, long), 1_000 * topic + number)
 
     def _read(self, topic: int, number: int) -> None:
-        """A range of a ledger, up to its end or some entries; seldom one that is reversed."""
+        """Read a range of a ledger, up to its end or some entries, rarely a reversed one."""
         cache, ledger, first = self._key(topic, number)
         last = min(first + self._random.randrange(5), LEDGER_ENTRIES - 1)
         if self._random.random() < 0.02:
             first, last = last, first
         self._cache.get_range(cache, ledger, first, last)
 
-    def _told(self) -> None:
-        """What the cache has reported was one call."""
+    def _record_call(self) -> None:
+        """Record the reported rows as one call."""
         self._recorder.call(self._rows, self._now_ns)
         self._rows.clear()
 
@@ -99,4 +103,4 @@ WORKLOADS: Final[Mapping[str, Workload]] = {
     "ring-copies": Workload(NAME, "broker", False, partial(_begin, "copy")),
     "ring-references": Workload(NAME, "broker", False, partial(_begin, "reference")),
 }
-"""One a mode."""
+"""The presets, one for each mode."""

@@ -1,4 +1,4 @@
-"""Whatever a subject does, a command ends in time, with the documented exit code, and leaves nothing behind."""
+"""Commands end in time with the documented exit code and leave nothing behind, whatever a subject does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.hostile.kinds import AFTER_OTHERS, IN_FULL, IN_LONG, KINDS, S
 HERE = Path(hostile.__file__).parent
 JOBS = 8
 BOUND_SECONDS = 180
-"""Twenty, on a machine that is not busy."""
+"""The time limit: twenty seconds on a machine that is not busy."""
 STEPS_MAX = 8
 
 
@@ -50,20 +50,20 @@ IN_EVERY_RUN = {
     "run-without-end", "errored-always", "leaked-positive", "wrong-once-late", "leaves-a-child-in-its-own-group",
     "begins-with-a-daemon", "begins-with-a-daemon-and-dies",
 }  # fmt: skip
-"""Of those that conform or are shrunk, which is dear: the others are for the long run."""
+"""The kinds of conforming or shrunk runs in every run; the expensive others are for the long run."""
 
 
 assert set(KINDS) >= IN_EVERY_RUN
 
 
 def params(names: Iterable[str]) -> list[ParameterSet]:
-    """What ends at once is in every run."""
+    """Return the parameters: the kinds that end at once are in every run."""
     dear = {name for name, kind in KINDS.items() if kind.code in {0, 1}} - IN_EVERY_RUN | IN_LONG
     return [pytest.param(name, marks=pytest.mark.long if name in dear else ()) for name in names]
 
 
 class Ran(NamedTuple):
-    """How a command ended, what it printed, and who was still there a moment later."""
+    """The end of a command: its exit code, its output, and the processes that were left a moment later."""
 
     code: int | None
     out: str
@@ -76,12 +76,12 @@ Run = Callable[[list[tuple[str, list[str]]]], list[Ran]]
 
 
 def argv_of(kind: str, scratch: Path) -> str:
-    """The subject of that kind."""
+    """Return the command of the subject of that kind."""
     return shlex.join([sys.executable, "-I", "-S", str(HERE), kind, str(scratch)])
 
 
 def alive(mark: str) -> list[str]:
-    """The command lines of living processes that mention the mark."""
+    """Return the command lines of living processes that mention the mark."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -94,7 +94,7 @@ def alive(mark: str) -> list[str]:
 
 
 def left_behind(scratch: Path) -> list[str]:
-    """Who of the subject's is still there a little later."""
+    """Return the processes of the subject that are left a little later."""
     end = time.monotonic() + 3
     while (found := alive(str(scratch))) and time.monotonic() < end:
         time.sleep(0.05)
@@ -103,7 +103,7 @@ def left_behind(scratch: Path) -> list[str]:
 
 @pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Runs commands on kinds, side by side; `SCRATCH` in an argument is a folder of that run's own."""
+    """Run commands on kinds in parallel; `SCRATCH` in an argument is a folder of that run alone."""
 
     def run_all(wanted: list[tuple[str, list[str]]]) -> list[Ran]:
         jobs, folders = [], []
@@ -136,7 +136,7 @@ def conform_arguments(kind: str) -> list[str]:
 
 @pytest.fixture(scope="session")
 def conformed(run: Run, request: pytest.FixtureRequest) -> dict[str, Ran]:
-    """Every kind that is asked for under `conform`; those that wait for a time-out first: they cost no work."""
+    """Return every kind under `conform`. Those that wait for a time-out come first, because they cost no work."""
     names = sorted(asked_for(request, "conformed"), key=lambda name: (KINDS[name].timeout, name))
     short = [name for name in names if KINDS[name].code == 0 and name not in IN_FULL]
     wanted = [(name, ["smoke"] if name in short else conform_arguments(name)) for name in names]
@@ -201,12 +201,12 @@ def test_the_case_replays(name: str, replayed: dict[str, Ran]) -> None:
 
 
 @pytest.mark.parametrize("name", params(["wrong-once", "wrong-once-late"]))
-def test_a_difference_that_does_not_repeat_is_told_as_one(name: str, conformed: dict[str, Ran]) -> None:
+def test_a_difference_that_does_not_repeat_is_reported_as_one(name: str, conformed: dict[str, Ran]) -> None:
     assert SELDOM_SAID in conformed[name].out
 
 
 @pytest.mark.parametrize("name", params(sorted(AFTER_OTHERS)))
-def test_a_difference_that_needs_earlier_runs_is_told_as_one(name: str, replayed: dict[str, Ran]) -> None:
+def test_a_difference_that_needs_earlier_runs_is_reported_as_one(name: str, replayed: dict[str, Ran]) -> None:
     assert "it depends on earlier runs" in replayed[name].out
 
 

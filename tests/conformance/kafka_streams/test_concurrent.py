@@ -1,4 +1,4 @@
-"""Histories of several threads: our own caches keep every promise, planted faults are caught, shrunk and named."""
+"""Histories of several threads: our own caches keep every promise; seeded faults are caught, shrunk and named."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_conformance.history_run import CorruptionUnseen, check_corrupted_answer, conform_histories
-from entrycache_conformance.history_search import (
-    FailingHistory,
+from entrycache_conformance.failure import FailingHistory
+from entrycache_conformance.histories import (
+    CorruptionUnseen,
     HistoryCounts,
+    check_corrupted_answer,
+    conform_histories,
     find_failing_history,
     judge_history,
     max_tries,
@@ -45,10 +47,9 @@ ENDING: Final[Mapping[str, tuple[Rule, ...]]] = {
     "threads-write-unlocked": (Rule.K_CONCURRENCY_5,),
 }
 DEAR = {"threads-limit-looked-at-first", "threads-write-unlocked"}
-"""Those that many histories are played for."""
-"""The planted faults whose histories end, and the rules of each.
-
-An old copy may be an old value or a miss: which comes first is up to the schedule.
+"""Faults that need many histories."""
+"""The seeded faults whose histories end, and the rules of each. An old copy may be an old value or a miss, depending on
+the schedule.
 """
 
 
@@ -70,14 +71,14 @@ def test_our_own_caches_keep_every_promise(name: str, tmp_path: Path) -> None:
     assert all(found.fired[rule] for rule in Rule if rule.value.startswith("K-CONCURRENCY-"))
 
 
-def test_every_exhibit_of_threads_has_a_test() -> None:
+def test_every_seeded_fault_of_threads_has_a_test() -> None:
     assert THREAD_SUBJECTS.keys() == {*ENDING, "threads-locks-crossed"}
 
 
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.long if name in DEAR else ()) for name in ENDING]
 )
-def test_a_planted_fault_is_caught_shrunk_and_named(name: str) -> None:
+def test_a_seeded_fault_is_caught_shrunk_and_named(name: str) -> None:
     found = find_failing_history(shared(name), 140, 0, HistoryCounts())
     assert found is not None
     assert set(ENDING[name]) & set(found.rules)
@@ -86,7 +87,7 @@ def test_a_planted_fault_is_caught_shrunk_and_named(name: str) -> None:
     assert 0 < found.times <= found.tries
 
 
-def test_a_deadlock_that_nobody_tells_is_found_by_the_time_out() -> None:
+def test_a_deadlock_that_nobody_reports_is_found_by_the_time_out() -> None:
     history = read_case_or_history(Path(__file__).parent / "histories" / "crossed-listeners.json", SYSTEMS)
     assert isinstance(history, History)
     subject = resolve_subject(SubjectChoice("threads-locks-crossed", system="kafka-streams"))
@@ -151,7 +152,7 @@ def test_what_a_listener_did_that_nobody_knows_is_not_judged() -> None:
     listen = ops.Listen("a", (put("1"),))
     judged = threads.judge_history(told([[(listen, 1, 2, {})]]), write_outcome)
     assert judged.broken == ()
-    assert "not all that was done is known" in judged.undecided
+    assert "not every operation is known" in judged.undecided
 
 
 def test_a_judge_that_sees_nothing_ends_the_run() -> None:
@@ -184,7 +185,7 @@ def test_a_history_is_written_and_read() -> None:
         ({"system": "kafka-streams", "clients": [[]], "steps": []}, "unknown key 'steps'"),
     ],
 )
-def test_what_is_wrong_with_a_history_is_told_in_one_line(value: Any, said: str) -> None:
+def test_what_is_wrong_with_a_history_is_reported_in_one_line(value: Any, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         history_from_json(value, SYSTEMS)
 
@@ -240,7 +241,7 @@ def test_conform_counts_histories_and_names_the_level(capsys: pytest.CaptureFixt
     assert "is broken by a history of 2 clients" in out
 
 
-def test_who_takes_no_histories_is_not_asked(capsys: pytest.CaptureFixture[str]) -> None:
+def test_who_takes_no_histories_is_not_played(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "conform", "reference", "--level", "concurrent")
     assert code == 2
     assert "unknown level 'concurrent'" in err
@@ -267,7 +268,7 @@ def test_a_shorter_history_is_played_as_often_as_it_has_to_be(tries: int, times:
         ([(3, 4), (5, 6), (7, 8), (1, 2)], "the steps of before run alone"),
     ],
 )
-def test_what_runs_alone_is_told_to_have_done_so(ticks: list[tuple[int, int]], said: str) -> None:
+def test_what_runs_alone_is_reported_to_have_done_so(ticks: list[tuple[int, int]], said: str) -> None:
     history = History(SYSTEM, Config(), (put("0"),), ((put("1"),), (put("2"),)), (put("3"),))
     events = [event(client, *pair) for client, pair in zip(range(-1, 3), ticks, strict=True)]
 

@@ -1,4 +1,4 @@
-"""A history whose steps are refused says nothing, and where most are like that, nothing was checked."""
+"""A history whose steps are refused says nothing; if most are like that, nothing was checked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.history_run import conform_histories
+from entrycache_conformance.histories import conform_histories
 from entrycache_conformance.resolve import open_in_process
 from entrycache_protocol.case import History
 from entrycache_protocol.errors import Verdict
@@ -16,7 +16,7 @@ from entrycache_protocol.subject import HistoryAnswer, HistoryEvent, HistoryResu
 
 
 class Refusing:
-    """Our fast cache, some of whose answers are refusals."""
+    """Our fast cache with some answers replaced by refusals."""
 
     def __init__(self, error: str, refuses: Callable[[int, History, HistoryEvent], bool]) -> None:
         found = open_in_process("fast", "kafka-streams")

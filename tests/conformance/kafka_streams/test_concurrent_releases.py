@@ -1,4 +1,4 @@
-"""Several threads on the released caches: what is masked by findings, and what is not."""
+"""Several threads on the released caches: which failures findings waive, and which appear without the waivers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.history_run import conform_histories
+from entrycache_conformance.histories import conform_histories
 from entrycache_conformance.java.releases import release_versions
 from entrycache_conformance.replay import replay_history
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
@@ -26,13 +26,13 @@ TAKEN_OFF: Final = {
     "kafka-query-and-resize-deadlock": "K-CONCURRENCY-1",
     "kafka-crossed-listeners-deadlock": "K-CONCURRENCY-1",
 }
-"""Findings whose mask is taken off. Lost counts are left out: a warm JVM loses one too seldom for a test."""
+"""Findings whose waiver is lifted. Lost counts are left out: a warm JVM loses one too rarely for a test."""
 SEEDS: Final = (0, 1, 2)
-"""The next one is tried where a busy machine let no two threads meet."""
+"""The number of seeds to try: a busy machine may let no two threads meet."""
 
 
 AGAIN: Final = range(8)
-"""A written history is replayed once more for the same reason."""
+"""The number of replays of a written history, for the same reason."""
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def released(request: pytest.FixtureRequest) -> Iterator[TestedSubject]:
         yield subject
 
 
-def test_some_hundred_histories_keep_every_promise_that_no_finding_masks(
+def test_some_hundred_histories_keep_every_promise_that_no_finding_waives(
     released: TestedSubject, tmp_path: Path
 ) -> None:
     found = conform_histories(released, 350, 0, tmp_path, lambda done, wanted: None)
@@ -62,7 +62,7 @@ def test_some_hundred_histories_keep_every_promise_that_no_finding_masks(
 
 
 WAITING = "crossed-listeners"
-"""The history that is waited for longest, of the deadlocks that are shown."""
+"""The deadlock history that takes longest."""
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def test_a_release_breaks_the_rule_of_a_written_history(path: Path, released: Te
 
 @pytest.mark.long
 @pytest.mark.parametrize("finding", TAKEN_OFF)
-def test_without_its_mask_a_finding_is_found_again(finding: str, tmp_path: Path) -> None:
-    """In the newest release: the written histories show it in each."""
+def test_without_its_waiver_a_finding_is_found_again(finding: str, tmp_path: Path) -> None:
+    """Play the written histories, which show the finding in each release, on the newest one."""
     with resolved(RELEASES[-1]) as released:
         subject = lift_waivers(released, (finding,))
         for seed in SEEDS:

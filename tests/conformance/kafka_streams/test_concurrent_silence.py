@@ -9,8 +9,7 @@ from typing import Final
 
 import pytest
 
-from entrycache_conformance.history_run import HistoryLevelResult, conform_histories
-from entrycache_conformance.history_search import SILENT_REPLAYS
+from entrycache_conformance.histories import SILENT_REPLAYS, HistoryLevelResult, conform_histories
 from entrycache_conformance.replay import MAX_HISTORY_TRIES, replay_history
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.systems import SYSTEMS
@@ -77,7 +76,7 @@ HISTORY: Final = history_from_json(
 
 
 class Silent:
-    """The reference, but for the tries that get no answer; `played` counts what it was asked."""
+    """The reference without answers to some tries; `played` counts its histories."""
 
     name = "silent"
 
@@ -118,7 +117,7 @@ class Silent:
 def test_a_replay_waits_for_few_that_do_not_answer(
     trouble: FailureKind, tries: range, verdict: Verdict, played: int
 ) -> None:
-    """Each costs a time-out; one alone says as little as in a search."""
+    """Each costs a time-out; a single one says as little as in a search."""
     subject = Silent(trouble, tries)
     replayed = replay_history(HISTORY, subject)
     assert replayed.verdict is verdict

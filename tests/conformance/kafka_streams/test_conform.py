@@ -1,4 +1,4 @@
-"""Conformance runs of kafka-streams: the reference passes, planted faults are caught, shrunk and named."""
+"""Conformance runs of kafka-streams: the reference passes; seeded faults are caught, shrunk and named."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from entrycache_conformance.levels import Profile
-from entrycache_conformance.run import Options, conform
+from entrycache_conformance.run import Options, conform, profile_case_count
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.reference import open_reference, reference_offer, reference_subject
 from entrycache_evidence.core.models import FAULT_OF
@@ -34,18 +34,22 @@ def test_the_reference_conforms_at_both_levels_with_a_thousand_examples(tmp_path
     options = Options(SYSTEM.levels, Profile(1_000, 20, 0), 0, 0.0, tmp_path)
     report = conform(reference_subject(SYSTEM), options).to_json()
     assert report["verdict"] == "conforms"
-    assert {name: level["examples"] for name, level in report["levels"].items()} == {"cache": 1_000, "store": 1_000}
+    examples = 1_000 + sum(profile_case_count(1_000, one_to) for one_to in SYSTEM.cases.extra_themes.values())
+    assert {name: level["examples"] for name, level in report["levels"].items()} == {
+        "cache": examples,
+        "store": examples,
+    }
     assert report["rules"].keys() == {rule.value for rule in Rule if rule.value.startswith("K-")}
     assert report["skipped"] == []
 
 
 def faulty(fault: Fault) -> InProcessSubject:
-    """The reference with an error, as a subject; what judges it has none."""
+    """Return the reference with a seeded fault as a subject; the judge has none."""
     return InProcessSubject("faulty", SYSTEM, open_reference(fault.model), reference_offer(SYSTEM))
 
 
 @pytest.mark.parametrize("rule", FAULTS, ids=lambda rule: rule.value)
-def test_a_planted_fault_is_caught_shrunk_and_named(rule: Rule, tmp_path: Path) -> None:
+def test_a_seeded_fault_is_caught_shrunk_and_named(rule: Rule, tmp_path: Path) -> None:
     level = "store" if rule is Rule.K_STORE_1 else "cache"
     report = conform(faulty(FAULT_OF[rule]), Options((level,), Profile(1_500, 0, 0), 0, 0.0, tmp_path))
     assert report.verdict is Verdict.VIOLATES

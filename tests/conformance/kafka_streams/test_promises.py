@@ -1,4 +1,4 @@
-"""The campaign of promises finds what is known of a release, explains all of it, and the protocol sees it too."""
+"""The campaign of promises finds the known failures of a release and explains all; the protocol shows them too."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from entrycache_protocol.subject import TestedSubject
 SUBJECT = newest_release("kafka-streams").subject
 WORLDS, LONGEST = 250, 40
 NOT_IN_THE_PROTOCOL = {"reverse view"}
-"""The protocol has no operation for the reverse view of a store."""
+"""The store finding that the protocol has no operation for: the reverse view."""
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_every_broken_promise_is_explained_and_every_finding_is_met(record: dict
     assert met == {finding for known in promises.KNOWN_BREAKS for finding in known.findings}
 
 
-def test_listeners_that_only_look_break_nothing(record: dict[str, Any]) -> None:
+def test_listeners_that_only_query_break_nothing(record: dict[str, Any]) -> None:
     quiet = [cell for cell in record["subjects"][0]["cells"] if cell["op"] in {"range", "flush"}]
     assert len(quiet) == 16
     assert [cell["broken"] for cell in quiet] == [{}] * len(quiet)

@@ -1,4 +1,4 @@
-"""What the cases of a short run reach: entries that go together, calls beyond the budget, looks at the end."""
+"""The cases of a short run reach entries that go together, calls beyond the budget, and queries at the end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from entrycache_reference.kafka_streams.config import Total, UndeliveredEviction
 from entrycache_reference.kafka_streams.outcomes import Failed, Outcome
 
 CASES: Final = 400
-"""As many as profile `dev` plays at a level."""
+"""The number of cases of profile `dev` at a level."""
 
 EVICTING: Final = frozenset({"put", "put_all", "put_if_absent", "evict"})
 
@@ -33,7 +33,7 @@ def _cases(level: str, variants: Variants, theme: Theme | None = None) -> Iterat
 
 
 def _evicts_with_a_tombstone(op: object, outcome: Outcome) -> bool:
-    """A tombstone goes along with an entry that is evicted, and somebody takes both."""
+    """Return whether a tombstone leaves with an evicted entry and a listener takes both."""
     if type(op).name not in EVICTING or isinstance(outcome.answer, Failed):  # type: ignore[attr-defined]
         return False
     return any(entry.value is None for call in outcome.flushed for entry in call.entries[1:])
@@ -81,7 +81,7 @@ def test_a_handing_over_ends_at_a_key_that_is_lost_behind_one_that_is_not() -> N
 
 
 def test_a_limit_is_lowered_while_a_listener_closes_its_namespace_and_writes_to_it_again() -> None:
-    """The namespace that was closed has another turn, which counts, and takes nothing."""
+    """The closed namespace has another turn, which counts and takes nothing."""
     reached = 0
     for made in _cases("cache", Variants(total=Total.RUNNING), Theme.LONE):
         for op, before, done in zip(made.case.steps[1:], made.steps, made.steps[1:], strict=False):
@@ -92,7 +92,7 @@ def test_a_limit_is_lowered_while_a_listener_closes_its_namespace_and_writes_to_
 
 
 @pytest.mark.parametrize("level", ["cache", "store"])
-def test_a_case_ends_with_looks_at_all_that_is_left(level: str) -> None:
+def test_a_case_ends_with_queries_of_all_that_is_left(level: str) -> None:
     for made in _cases(level, Variants()):
         if not made.steps or len(made.steps) >= 40:
             continue

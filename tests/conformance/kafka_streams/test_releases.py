@@ -1,4 +1,4 @@
-"""What the released caches do otherwise than the protocol promises, on cases that were found and shrunk."""
+"""The released caches differ from the protocol on cases that were found and shrunk."""
 
 from __future__ import annotations
 

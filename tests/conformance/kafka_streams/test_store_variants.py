@@ -1,4 +1,4 @@
-"""What the released stores do otherwise than a plain map: reported with its rule, and followed where it is declared."""
+"""The released stores differ from a plain map: the rule is named, and a declared variant is followed."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def test_a_release_breaks_the_rule_of_the_case(path: Path, released: TestedSubje
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_the_reference_follows_the_release_where_its_readings_are_declared(path: Path, released: TestedSubject) -> None:
+def test_the_reference_follows_the_release_where_its_variants_are_declared(path: Path, released: TestedSubject) -> None:
     case = read_case(path, SYSTEMS)
     followed = replace(case, config=replace(case.config, variants=RELEASED), outcomes=())
     steps = run_reference(followed, Coverage())
     assert judge(followed, steps, play(released, followed), released.declaration) is None
 
 
-def test_a_release_declares_its_readings_with_findings(released: TestedSubject) -> None:
+def test_a_release_declares_its_variants_with_findings(released: TestedSubject) -> None:
     declared = released.declaration
     assert declared.variants == RELEASED
     assert {"variants.delivery", "variants.delete_read"} <= declared.findings.keys()

@@ -1,4 +1,4 @@
-"""The named readings of the releases: declared, a subject that has one conforms; undeclared, its rule is reported."""
+"""The variants of the releases: a subject that declares one conforms; otherwise its rule is named."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ READINGS: Final = {
 
 
 def following(variants: Variants, **declared: str) -> InProcessSubject:
-    """A subject that follows these readings, whatever it is sent, and declares what it is told to."""
+    """Return a subject that follows these variants and declares the given ones."""
     offer = dict(reference_subject(SYSTEM).start_answer["systems"][SYSTEM.name])
     offer["variants"] = declared
 
@@ -66,7 +66,7 @@ def following(variants: Variants, **declared: str) -> InProcessSubject:
 
 
 @pytest.mark.parametrize("name", READINGS)
-def test_a_reading_that_is_not_declared_is_found(name: str, tmp_path: Path) -> None:
+def test_a_variant_that_is_not_declared_is_found(name: str, tmp_path: Path) -> None:
     value, _, _ = READINGS[name]
     report = conform(following(Variants(**{name: value})), Options(("cache",), Profile(1_500, 0, 0), 0, 0.0, tmp_path))
     assert report.verdict is Verdict.VIOLATES
@@ -74,7 +74,7 @@ def test_a_reading_that_is_not_declared_is_found(name: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", READINGS)
-def test_a_reading_that_is_not_declared_is_reported_with_its_rule(name: str) -> None:
+def test_a_variant_that_is_not_declared_is_reported_with_its_rule(name: str) -> None:
     value, rule, events = READINGS[name]
     subject = following(Variants(**{name: value}))
     case = Case(SYSTEM, SYSTEM.model.config(), events)
@@ -85,7 +85,7 @@ def test_a_reading_that_is_not_declared_is_reported_with_its_rule(name: str) -> 
 
 
 @pytest.mark.parametrize("name", READINGS)
-def test_a_reading_that_is_declared_conforms(name: str, tmp_path: Path) -> None:
+def test_a_variant_that_is_declared_conforms(name: str, tmp_path: Path) -> None:
     value, _, _ = READINGS[name]
     subject = following(Variants(**{name: value}), **{name: value.value})
     report = conform(subject, Options(("cache",), Profile(100, 0, 0), 0, 0.0, tmp_path))
@@ -122,7 +122,7 @@ def test_what_a_flush_has_marked_before_it_ended_is_dropped_silently() -> None:
     assert answers[8].dirty == ("x", "y")
 
 
-def test_a_step_that_would_never_end_is_not_asked_of_who_declares_it() -> None:
+def test_a_step_that_would_never_end_is_not_played_of_who_declares_it() -> None:
     steps = (X, ops.Resize(0))
     released = SYSTEM.model.config(max_size_bytes=40, variants=RELEASED)
     assert _answers(RELEASED, *steps, max_size_bytes=40)[1] == Unanswered(
@@ -141,7 +141,7 @@ def test_a_namespace_that_is_closed_under_a_call_is_left_alone_by_it() -> None:
     assert answers[4] == Used(1, 47, 47 - 47 - 47)
 
 
-def test_people_are_told_of_keys_without_an_entry_and_of_the_running_total() -> None:
+def test_people_are_reported_of_keys_without_an_entry_and_of_the_running_total() -> None:
     settings = SYSTEM.model.config(max_size_bytes=40, variants=RELEASED)
     done = SYSTEM.model.step(SYSTEM.model.initial(settings), X, settings)
     assert SYSTEM.text.state(done.state) == "a: (empty) (0B, dirty without an entry: x)\nrunning total: 47B"

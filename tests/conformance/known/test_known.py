@@ -1,4 +1,4 @@
-"""Known failures: each state of an entry is shown on a planted fault, and so is what --fix does about it."""
+"""Known failures: each state of an entry is shown on a seeded fault, and so is what --fix does about it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def subject(name: str) -> InProcessSubject:
 
 
 def entry(**changes: Any) -> dict[str, Any]:
-    """An entry that is true of the planted fault."""
+    """Return an entry that is true of the seeded fault."""
     return {
         "rule": "R-EXPIRE-1",
         "system": "pulsar-pip430",
@@ -78,7 +78,7 @@ def run(path: Path, name: str = FAULT, level: str = "queue") -> KnownReport:
 
 
 def checked(path: Path, name: str = FAULT) -> list[EntryCheck]:
-    """The entries alone, without a search."""
+    """Return the checked entries without a search."""
     tested = subject(name)
     return [check_entry(one, path.parent, tested, identify_run(tested)) for one in read_known_failures(path)]
 
@@ -89,7 +89,7 @@ def states(report: KnownReport) -> list[EntryState]:
 
 @pytest.fixture(scope="module")
 def met(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The entry of what the search really meets, as --fix writes it."""
+    """Return the entry of the failure that the search really finds, as --fix writes it."""
     folder = tmp_path_factory.mktemp("met")
     options = Options(("queue",), Profile(60, 0, 0), 0, 0.0, folder / "failures")
     report = conform_with_known(subject(FAULT), options, (), folder, lambda *progress: None)
@@ -101,7 +101,7 @@ def met(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return dict(table)
 
 
-def test_a_known_failure_fails_no_run_and_is_told(tmp_path: Path, met: dict[str, Any]) -> None:
+def test_a_known_failure_fails_no_run_and_is_reported(tmp_path: Path, met: dict[str, Any]) -> None:
     report = run(written(tmp_path, met))
     assert states(report) == [EntryState.FAILS]
     assert report.problems == []
@@ -118,7 +118,7 @@ def test_without_its_entry_the_failure_is_a_violation(tmp_path: Path) -> None:
 
 
 def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, met: dict[str, Any]) -> None:
-    """A second planted fault stands behind the known one."""
+    """A second seeded fault is behind the known one."""
 
     class Twice(FAULTS[FAULT], FAULTS["evict-nothing-accepted"]):  # type: ignore[misc]
         pass
@@ -183,7 +183,7 @@ def test_entries_about_other_subjects_wait(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("about", ["kafka-streams:4.3.1", "kafka-streams"])
 def test_an_entry_about_a_release_of_any_system_waits_beside_others(tmp_path: Path, about: str) -> None:
-    """Whether its release is there is asked of its own system's family."""
+    """The family of the entry's own system decides whether its release exists."""
     kafka = {"system": "kafka-streams", "subject": about, "rule": "K-FLUSH-3"}
     path = written(tmp_path, entry(), entry(**kafka, versions=["4.3.*"]), entry(**kafka, versions=["1.0"]))
     assert [one.state for one in checked(path)] == [EntryState.FAILS, EntryState.ANOTHER, EntryState.MATCHES_NOTHING]
@@ -265,7 +265,7 @@ def test_writing_what_was_read_changes_no_byte(tmp_path: Path) -> None:
         ("\xff", "not UTF-8"),
     ],
 )
-def test_a_mistake_in_the_file_is_told(tmp_path: Path, text: str, said: str) -> None:
+def test_a_mistake_in_the_file_is_reported(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "known.toml"
     path.write_bytes(text.encode("iso-8859-1"))
     with pytest.raises(UsageError) as told:

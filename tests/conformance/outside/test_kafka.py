@@ -1,4 +1,4 @@
-"""A cache for `kafka-streams`, made from the written rules alone: it passes, and a slip of its pen does not."""
+"""A cache for `kafka-streams` that was written from the rules alone passes; a changed one does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two caches made from the written protocol and rules, by someone who had not seen this code."""
+"""Two caches that an author wrote from the protocol and the rules, without having seen this code, pass."""
 
 from __future__ import annotations
 

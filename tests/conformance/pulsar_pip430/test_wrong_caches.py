@@ -1,4 +1,4 @@
-"""Wrong caches that an outsider might write are seen by the odd cases that every run has beside its usual ones."""
+"""Wrong caches that an outsider might write are caught by the boundary cases of every run."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ SEEDS = 50
 
 
 def is_seen(kind: type[Wrong], seed: int) -> bool:
-    """By the odd cases of one level of a run at profile ci."""
+    """Return whether the boundary cases of one level of a run at profile ci find a failure."""
     subject = wrong(kind.__name__)
     menu = PULSAR.cases.menu(PULSAR.ops_up_to(LEVELS[kind]), LEVELS[kind])
     examples = profile_case_count(PROFILES["ci"].examples, PULSAR.cases.extra_themes[Theme.ODD])
-    return find_failure(subject, menu, examples, seed, Coverage(), theme=Theme.ODD, shrinks=False).failure is not None
+    return find_failure(subject, menu, examples, seed, Coverage(), theme=Theme.ODD).failure is not None
 
 
 @pytest.mark.parametrize("kind", LEVELS, ids=lambda kind: kind.__name__)

@@ -1,4 +1,4 @@
-"""The promise of the stores, held against a plain map: an independent fold over the operations in program order."""
+"""The promise of the stores, compared with a plain map that follows the operations in program order."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ LIMITS: Final = (0, 47, 60, 94, 95, 141, 10_485_760)
 """No entry, one, one and a tombstone's difference, two, three, all of them."""
 
 WITHIN: Final = (ops.StorePut, ops.StoreDelete, ops.StoreGet, ops.StoreRange, ops.StoreAll, ops.StoreFlush)
-"""What forwards do in these runs, and what forwards inside those forwards do."""
+"""The operations that forwards perform in these runs, and forwards inside those forwards."""
 
-NORM: Final = Variants()
+DEFAULTS: Final = Variants()
 
 
 class Run(NamedTuple):
@@ -53,7 +53,7 @@ def _between(store: str, plain: Map, start: str | None, end: str | None) -> tupl
 
 
 def _expected(op: Any, plain: Map) -> Any:
-    """What a plain map answers; None where the operation reads nothing. It is changed when the operation begins."""
+    """Return the answer of a plain map, changed as the operation begins; None if the operation reads nothing."""
     match op:
         case ops.StorePut(store, key, value):
             _write(plain, store, key, value)
@@ -76,9 +76,9 @@ def _write(plain: Map, store: str, key: str, value: str | None) -> None:
 
 
 class Watch:
-    """Every operation as it begins, also those inside forwards, and the answers that a plain map contradicts.
+    """A plain map beside a run: it follows every operation and collects the answers that it contradicts.
 
-    `met` holds what was done inside forwards: how deep, and by which operation.
+    `operations` holds each operation with its depth inside forwards.
     """
 
     def __init__(self) -> None:
@@ -86,14 +86,14 @@ class Watch:
         self.read = 0
         self.wrong: list[Any] = []
         self.depth = 0
-        self.met: set[tuple[int, type[Any]]] = set()
+        self.operations: set[tuple[int, type[Any]]] = set()
 
     def watched(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function of an operation, with the plain map beside it."""
+        """Return the function of an operation with the plain map beside it."""
 
         def watching(state: Any, op: Any, *rest: Any) -> Any:
             expected = _expected(op, self.plain)
-            self.met.add((self.depth, type(op)))
+            self.operations.add((self.depth, type(op)))
             self.depth += 1
             after, answer = function(state, op, *rest)
             self.depth -= 1
@@ -127,19 +127,19 @@ def _op(source: random.Random, stores: tuple[str, ...], keys: tuple[str, ...]) -
 
 
 def _events(source: random.Random) -> tuple[Any, ...]:
-    """Steps downstream for most keys, then operations on few keys of one store or two."""
+    """Return steps downstream for most keys, then operations on few keys of one or two stores."""
     stores, keys = STORES[: source.randint(1, 2)], KEYS[: source.randint(1, 3)]
-    told = [
+    downstream = [
         ops.OnForward(store, key, tuple(_op(source, stores, keys) for _ in range(source.randint(1, 3))))
         for store in stores
         for key in keys
         if source.random() < 0.7
     ]
-    return (*told, *(_op(source, stores, keys) for _ in range(STEPS)))
+    return (*downstream, *(_op(source, stores, keys) for _ in range(STEPS)))
 
 
-def _settling() -> tuple[Any, ...]:
-    """Nothing is done downstream any more, and everything is flushed."""
+def _final_events() -> tuple[Any, ...]:
+    """Return the operations that clear all steps downstream and flush everything."""
     quiet = tuple(ops.OnForward(store, key, ()) for store in STORES for key in KEYS)
     return (*quiet, *(kind(store) for kind in (ops.StoreFlush, ops.StoreInner) for store in STORES))
 
@@ -147,43 +147,43 @@ def _settling() -> tuple[Any, ...]:
 @pytest.fixture(scope="module")
 def cases() -> list[Run]:
     """Random runs, the same every time."""
-    found = []
+    runs = []
     for seed in range(CASES):
         source = random.Random(seed)
         config = Config(LIMITS[seed % len(LIMITS)], source.choice((8, 8, 3, 1)))
-        found.append(Run(config, (*_events(source), *_settling())))
-    return found
+        runs.append(Run(config, (*_events(source), *_final_events())))
+    return runs
 
 
-def _watched(cases: list[Run], variants: Variants = NORM, model: Model = REFERENCE) -> list[Watch]:
-    """What was seen of these runs."""
+def _watched(cases: list[Run], variants: Variants = DEFAULTS, model: Model = REFERENCE) -> list[Watch]:
+    """Return what the plain map found in each of these runs."""
     return [_run(model, replace(case.config, variants=variants), case.events) for case in cases]
 
 
 def _run(model: Model, config: Config, events: tuple[Any, ...]) -> Watch:
     watch = Watch()
-    passed: dict[tuple[str, str], str | None] = {}
+    forwarded: dict[tuple[str, str], str | None] = {}
     watching = Model(model.package, {op: watch.watched(call) for op, call in model["step.FUNCTIONS"].items()})
     state = watching.initial(config)
     for at, op in enumerate(events):
         done = watching.step(state, op, config)
         state = done.state
-        if config.variants == NORM and not agrees(state):
-            watch.wrong.append((op, "what is cached clean does not lie below", state))
-        passed |= {(forward.store, forward.key): forward.value for forward in done.outcome.forwarded}
+        if config.variants == DEFAULTS and not agrees(state):
+            watch.wrong.append((op, "a clean cached entry differs from the underlying store", state))
+        forwarded |= {(forward.store, forward.key): forward.value for forward in done.outcome.forwarded}
         if isinstance(op, ops.StoreInner) and at >= len(events) - 2:
             right = Listed(_between(op.store, watch.plain, None, None))
             watch.wrong += [(op, right, done.outcome.answer)] if done.outcome.answer != right else []
-    watch.wrong += [(key, value) for key, value in passed.items() if watch.plain.get(key) != value]
+    watch.wrong += [(key, value) for key, value in forwarded.items() if watch.plain.get(key) != value]
     return watch
 
 
-def test_stores_keep_what_a_plain_map_keeps(cases: list[Run]) -> None:
+def test_stores_agree_with_a_plain_map(cases: list[Run]) -> None:
     watched = _watched(cases)
     assert [watch.wrong for watch in watched if watch.wrong] == []
     assert sum(watch.read for watch in watched) > 2 * CASES
-    met = set().union(*(watch.met for watch in watched))
-    assert {(depth, op) for depth in (1, 2) for op in WITHIN} <= met
+    operations = set().union(*(watch.operations for watch in watched))
+    assert {(depth, op) for depth in (1, 2) for op in WITHIN} <= operations
 
 
 RELEASED: Final = (
@@ -195,12 +195,12 @@ RELEASED: Final = (
 
 
 @pytest.mark.parametrize("variants", RELEASED, ids=lambda variants: str(variants_to_json(Config(variants=variants))))
-def test_a_released_reading_is_contradicted(
+def test_a_variant_of_a_release_contradicts_the_plain_map(
     variants: Variants, cases: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert any(watch.wrong for watch in _watched(cases, variants))
 
 
 @pytest.mark.parametrize("rule", [Rule.K_STORE_1, Rule.K_STORE_8])
-def test_a_planted_fault_is_contradicted(rule: Rule, cases: list[Run]) -> None:
+def test_a_seeded_fault_contradicts_the_plain_map(rule: Rule, cases: list[Run]) -> None:
     assert any(watch.wrong for watch in _watched(cases[:100], model=FAULT_OF[rule].model))

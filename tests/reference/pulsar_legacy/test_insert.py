@@ -12,7 +12,7 @@ BOTH = pytest.mark.parametrize("eviction", list(Eviction))
 
 
 @pytest.mark.rule("L-INSERT-1")
-def test_l_insert_1__what_is_taken_is_stamped_with_the_present():
+def test_l_insert_1__an_accepted_entry_is_stamped_with_the_present():
     run = play(Advance(7), Insert(A, at(0), 3, 42))
     assert (run.last, run.after.caches[A].entries[at(0)]) == (Inserted(True), Entry(3, 7, 42))
 
@@ -25,25 +25,25 @@ def test_l_insert_2__the_first_entry_of_a_position_stays():
 
 @BOTH
 @pytest.mark.rule("L-INSERT-3")
-def test_l_insert_3__at_the_limit_nothing_is_taken_though_the_pass_has_made_room(eviction):
+def test_l_insert_3__at_the_limit_no_entry_is_accepted_even_after_a_pass(eviction):
     run = play(*sized(A, 5, 5), Insert(B, at(0), 1), eviction=eviction, **TEN)
     assert (run.last, run.held(B)) == (Inserted(False), [])
     assert run.held(A) == ([1] if eviction is Eviction.INLINE else [0, 1])
 
 
 @pytest.mark.rule("L-INSERT-3")
-def test_l_insert_3__a_limit_of_0_takes_nothing():
+def test_l_insert_3__a_limit_of_0_accepts_no_entry():
     assert play(Insert(A, at(0), 0), max_size_bytes=0).last == Inserted(False)
 
 
 @pytest.mark.rule("L-INSERT-4")
-def test_l_insert_4__only_the_bytes_before_are_asked_for():
+def test_l_insert_4__only_the_bytes_before_the_insert_count():
     run = play(*sized(A, 9, 1_000), **TEN)
     assert (run.last, run.after.size_bytes) == (Inserted(True), 1_009)
 
 
 @pytest.mark.rule("L-INSERT-5")
-def test_l_insert_5__what_the_own_pass_evicts_comes_in_anew():
+def test_l_insert_5__an_entry_that_the_own_pass_evicts_is_inserted_anew():
     run = play(*sized(A, 60, 39), Advance(7), Insert(A, at(0), 2), **HUNDRED)
     assert run.last == Inserted(True)
     assert run.after.caches[A].entries == {at(1): Entry(39, 0, None), at(0): Entry(2, 7, None)}
@@ -85,7 +85,7 @@ def test_l_trigger_4__the_first_amount_counts():
 
 
 @pytest.mark.rule("L-TRIGGER-5")
-def test_l_trigger_5__a_late_pass_frees_what_was_too_much_then():
+def test_l_trigger_5__a_late_pass_frees_the_amount_of_its_request():
     asked = [*sized(A, 49, 50, 0), RemoveRange(A, at(0), at(0), True)]
     run = play(*asked, RunScheduled(), eviction=Eviction.MANUAL, **HUNDRED)
     assert (run.last, run.after.scheduled_bytes) == (Removed(1, 50), None)
@@ -94,7 +94,7 @@ def test_l_trigger_5__a_late_pass_frees_what_was_too_much_then():
 
 
 @pytest.mark.rule("L-TRIGGER-6")
-def test_l_trigger_6__a_pass_of_nothing_does_nothing_and_is_scheduled_all_the_same():
+def test_l_trigger_6__a_pass_with_nothing_to_free_is_scheduled_and_does_nothing():
     config = {"max_size_bytes": 100, "watermark": 1.0}
     assert play(*sized(A, 99, 0), **config).held() == [0, 1]
     waiting = play(*sized(A, 99, 0), eviction=Eviction.MANUAL, **config)
@@ -105,7 +105,7 @@ def test_l_trigger_6__a_pass_of_nothing_does_nothing_and_is_scheduled_all_the_sa
 
 @BOTH
 @pytest.mark.rule("L-TRIGGER-7")
-def test_l_trigger_7__a_duplicate_and_a_full_cache_ask_for_a_pass_too(eviction):
+def test_l_trigger_7__a_duplicate_and_a_full_cache_request_a_pass_too(eviction):
     for sizes, config in (((49, 50), HUNDRED), ((5, 5), TEN)):
         run = play(*sized(A, *sizes), Insert(A, at(1), 1), eviction=eviction, **config)
         assert run.last == Inserted(False)

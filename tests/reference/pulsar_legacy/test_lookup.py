@@ -34,7 +34,7 @@ from entrycache_reference.pulsar_legacy.outcomes import (
 
 
 @pytest.mark.rule("L-STATE-1")
-def test_l_state_1__sums_follow_what_comes_and_goes():
+def test_l_state_1__sums_follow_inserts_and_removals():
     run = play(*sized(A, 3, 4), *sized(B, 5), EvictCache(A, 1))
     assert (run.after.size_bytes, run.after.caches[A].size_bytes, run.after.caches[B].size_bytes) == (9, 4, 5)
 
@@ -47,7 +47,7 @@ def test_l_state_2__only_the_clock_moves():
 
 @pytest.mark.rule("L-STATE-4")
 @pytest.mark.parametrize("look", [Get(A, at(0)), GetRange(A, at(0), at(1)), Exists(A, at(0)), Usage(), Observe()])
-def test_l_state_4__a_look_keeps_nothing_young(look):
+def test_l_state_4__a_lookup_renews_no_stamp(look):
     run = play(*sized(A, 3), Advance(5), look)
     assert run.after == run.before
     assert play(*sized(A, 3), Advance(5), look, Expire(A, 5)).last == Removed(1, 3)
@@ -68,7 +68,7 @@ def test_l_read_2__both_ends_belong_to_a_range():
 
 
 @pytest.mark.rule("L-READ-3")
-def test_l_read_3__exists_asks_one_cache():
+def test_l_read_3__exists_looks_into_one_cache():
     assert play(*sized(A, 1), Exists(A, at(0))).last == Existing(True)
     assert play(*sized(A, 1), Exists(B, at(0))).last == Existing(False)
 
@@ -93,13 +93,13 @@ def test_l_read_5__each_fill_is_an_insert_of_its_own():
 
 
 @pytest.mark.rule("L-READ-5")
-def test_l_read_5__a_cached_position_of_it_asks_for_a_pass():
+def test_l_read_5__a_cached_position_of_the_range_requests_a_pass():
     run = play(*sized(A, 100), Read(A, at(0), at(1)), max_size_bytes=100)
     assert run.held() == [1]
 
 
 @pytest.mark.rule("L-READ-6")
-def test_l_read_6__a_single_read_leaves_everything_as_it_was():
+def test_l_read_6__a_single_read_changes_nothing():
     full = {"max_size_bytes": 10}
     run = play(*sized(A, 10), ReadOne(A, at(1)), **full)
     assert (run.last, run.after) == (Served((), (at(1),), (1,)), run.before)
@@ -108,13 +108,13 @@ def test_l_read_6__a_single_read_leaves_everything_as_it_was():
 
 @pytest.mark.rule("L-STATE-3")
 @pytest.mark.parametrize("wrong", [Read(A, at(1), at(0)), Read(A, at(0), at(0, 2))])
-def test_l_state_3__a_range_is_of_one_ledger_and_in_order(wrong):
+def test_l_state_3__a_range_lies_in_one_ledger_and_in_order(wrong):
     run = play(*sized(A, 1, 2), wrong)
     assert (run.last, run.after) == (REFUSED, run.before)
 
 
 @pytest.mark.rule("L-INVALIDATE-1")
-def test_l_invalidate_1__the_end_of_a_range_leaves_if_it_is_said():
+def test_l_invalidate_1__the_end_of_a_range_is_removed_on_request():
     assert play(*sized(A, 1, 1, 1), RemoveRange(A, at(0), at(1), False)).held() == [1, 2]
     assert play(*sized(A, 1, 1, 1), RemoveRange(A, at(0), at(1), True)).held() == [2]
     assert play(*sized(A, 1, 1), RemoveRange(A, at(1), at(0), True)).held() == [0, 1]
@@ -133,12 +133,12 @@ def test_l_invalidate_3__the_entry_at_the_position_stays():
 
 @pytest.mark.rule("L-INVALIDATE-4")
 @pytest.mark.parametrize(("ledger", "left"), [(1, [7]), (2, [0, 1]), (-1, [0, 1, 7])])
-def test_l_invalidate_4__one_ledger_leaves(ledger, left):
+def test_l_invalidate_4__one_ledger_is_removed(ledger, left):
     assert play(*sized(A, 1, 1), Insert(A, at(7, 2), 1), InvalidateLedger(A, ledger)).held() == left
 
 
 @pytest.mark.rule("L-INVALIDATE-5")
-def test_l_invalidate_5__the_name_comes_back_empty():
+def test_l_invalidate_5__a_removed_name_comes_back_empty():
     run = play(*sized(A, 1, 1), *sized(B, 1), RemoveCache(A))
     assert (run.last, run.held(A), run.held(B)) == (Done(), [], [0])
     assert play(*sized(A, 1, 1), RemoveCache(A), Insert(A, at(5), 1)).held() == [5]
@@ -158,13 +158,13 @@ def test_l_metrics_2__observe_shows_every_cache_that_holds_entries():
 
 
 @pytest.mark.rule("L-LIVENESS-2")
-def test_l_liveness_2__what_nobody_knows_has_an_answer():
+def test_l_liveness_2__an_unknown_cache_has_an_answer():
     asked = [Usage(A), Get(A, at(0)), Clear(A), Expire(A), RemoveCache(A)]
     assert [play(one).last for one in asked] == [Used(0, 0), Hit(False), Removed(0, 0), Removed(0, 0), Done()]
 
 
 @pytest.mark.rule("L-READ-7")
-def test_l_read_7__nobody_has_the_object_of_a_single_entry():
+def test_l_read_7__a_lookup_by_object_finds_no_entry():
     by_object = {"variants": Variants(single_lookup=SingleLookup.OBJECT)}
     cached = Insert(A, at(0), 100, 42)
     assert play(cached, Get(A, at(0)), **by_object).last == Hit(False)

@@ -12,7 +12,7 @@ D = CacheName("d")
 
 
 @pytest.mark.rule("L-EVICT-1")
-def test_l_evict_1__the_lowest_positions_go_whenever_they_came():
+def test_l_evict_1__the_lowest_positions_leave_whatever_their_age():
     run = play(Insert(A, at(2), 5), Insert(A, at(0), 3), Insert(A, at(1), 2), EvictCache(A, 4))
     assert (run.last, run.held()) == (Removed(2, 5), [2])
     assert play(*sized(A, 3, 2), EvictCache(A, 99)).last == Removed(2, 5)
@@ -20,7 +20,7 @@ def test_l_evict_1__the_lowest_positions_go_whenever_they_came():
 
 
 @pytest.mark.rule("L-EVICT-2")
-def test_l_evict_2__it_stops_with_enough():
+def test_l_evict_2__a_pass_stops_when_it_has_freed_enough():
     assert play(*sized(A, 3, 0, 1), EvictCache(A, 3)).held() == [1, 2]
     assert play(*sized(A, 0, 3, 0), EvictCache(A, 1)).held() == [2]
 
@@ -41,7 +41,7 @@ def test_l_evict_3__a_new_entry_leaves_and_an_old_one_stays():
 
 
 @pytest.mark.rule("L-EVICT-4")
-def test_l_evict_4__of_one_size_the_first_by_name_gives():
+def test_l_evict_4__of_equal_caches_the_first_by_name_gives():
     run = play(*sized(C, 4), *sized(B, 4), *sized(A, 4), Evict(8))
     assert run.steps[-1].givers == (A, B)
     assert run.held(C) == [0]
@@ -57,20 +57,20 @@ def test_l_evict_5__shares_are_truncated_products_of_doubles():
 
 
 @pytest.mark.rule("L-EXPIRE-1")
-def test_l_expire_1__what_is_at_the_cutoff_is_old():
+def test_l_expire_1__an_entry_at_the_cutoff_is_old():
     run = play(*sized(A, 3, 3), Advance(5), Insert(A, at(2), 3), Expire(A, 5))
     assert (run.last, run.held()) == (Removed(2, 6), [2])
 
 
 @pytest.mark.rule("L-EXPIRE-2")
-def test_l_expire_2__an_old_entry_behind_a_young_one_is_not_seen():
+def test_l_expire_2__an_old_entry_behind_a_young_one_stays():
     run = play(Insert(A, at(1), 3), Advance(5), Insert(A, at(0), 3), Expire(A, 5))
     assert (run.last, run.held()) == (Removed(0, 0), [0, 1])
 
 
 @pytest.mark.rule("L-EXPIRE-3")
 @pytest.mark.parametrize(("age", "left"), [({}, [0]), ({"older_than_nanos": 0}, []), ({"older_than_nanos": 4}, [])])
-def test_l_expire_3__no_age_stands_for_the_time_to_live(age, left):
+def test_l_expire_3__an_absent_age_means_the_time_to_live(age, left):
     assert play(*sized(A, 3), Advance(4), Expire(A, **age), ttl_nanos=5).held() == left
 
 
@@ -90,13 +90,13 @@ def test_l_liveness_1__a_pass_takes_an_entry_once():
 @pytest.mark.parametrize(
     "wrong", [Evict(0), Evict(-1), EvictCache(B, 0), Expire(A, -1), Advance(-1), Insert(A, at(9), -1)]
 )
-def test_l_state_3__what_is_refused_changes_nothing(wrong):
+def test_l_state_3__a_refused_step_changes_nothing(wrong):
     run = play(*sized(A, 1, 2), wrong)
     assert (run.last, run.after) == (REFUSED, run.before)
 
 
 @pytest.mark.rule("L-STATE-5")
 @pytest.mark.parametrize("removing", [Clear(A), EvictCache(A, 9), Expire(A, 0)])
-def test_l_state_5__what_left_is_answered_without_bytes_too(removing):
+def test_l_state_5__entries_without_bytes_are_counted_too(removing):
     assert play(*sized(A, 1, 0), *sized(B, 5), removing).last == Removed(2, 1)
     assert play(*sized(B, 5), replace(removing)).last == Removed(0, 0)

@@ -1,4 +1,4 @@
-"""The laws of pulsar-segmented over fixed random runs; each law sees the fault of its rule, and no other law does."""
+"""The laws of pulsar-segmented over fixed random runs; each law alone detects the fault of its rule."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from entrycache_reference.pulsar_segmented.outcomes import Hits
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
 
-TRIED: Final = SEEDED_FAULTS.own[::5]
-"""A share of the planted faults; `entrycache rules --check` tries all of them."""
+SAMPLE: Final = SEEDED_FAULTS.own[::5]
+"""A share of the seeded faults; `entrycache rules --check` tries all of them."""
 
 SYSTEM = system_named("pulsar-segmented")
 
@@ -31,43 +31,43 @@ def runs() -> list[Run]:
     return list(list_runs(SYSTEM))
 
 
-def test_the_reference_keeps_its_laws_and_every_law_is_asked(runs: list[Run]) -> None:
+def test_the_reference_keeps_its_laws_and_every_law_fires(runs: list[Run]) -> None:
     fired: dict[Rule, int] = {}
     assert [(run.events, rules) for run in runs if (rules := first_break(run, fired))] == []
     assert {law.rule for law in LAWS} == fired.keys() == {rule for rule in Rule if rule.value.startswith("S-")}
 
 
-@pytest.mark.parametrize("fault", TRIED, ids=lambda fault: fault.rule.value)
-def test_a_fault_is_seen_by_the_law_of_its_rule_alone(fault: Fault, runs: list[Run]) -> None:
-    seen = {rule for run in runs for rule in first_break(run, {}, fault.model, of_rules=True)}
-    assert seen == {fault.rule}
+@pytest.mark.parametrize("fault", SAMPLE, ids=lambda fault: fault.rule.value)
+def test_only_the_law_of_its_rule_detects_a_fault(fault: Fault, runs: list[Run]) -> None:
+    broken = {rule for run in runs for rule in first_break(run, {}, fault.model, of_rules=True)}
+    assert broken == {fault.rule}
 
 
 @pytest.mark.parametrize("fault", SEEDED_FAULTS.others, ids=lambda fault: fault.note)
 def test_every_variant_and_every_other_fault_breaks_its_rule(fault: Fault, runs: list[Run]) -> None:
-    norm = [run for run in runs if run.config.variants == SYSTEM.model.variants()]
-    assert any(fault.rule in first_break(run, {}, fault.model, of_rules=True) for run in norm)
+    default_runs = [run for run in runs if run.config.variants == SYSTEM.model.variants()]
+    assert any(fault.rule in first_break(run, {}, fault.model, of_rules=True) for run in default_runs)
 
 
-def test_every_rule_has_a_planted_fault() -> None:
+def test_every_rule_has_a_seeded_fault() -> None:
     assert [fault.rule for fault in SEEDED_FAULTS.own] == list(SYSTEM.laws.rules)
 
 
-def test_every_aspect_changes_only_by_an_insert_but_for_what_a_run_begins_with(runs: list[Run]) -> None:
-    met = set()
+def test_only_an_insert_changes_the_state(runs: list[Run]) -> None:
+    changed = set()
     for run in runs[:40]:
         state = SYSTEM.model.initial(run.config)
         for event in run.events:
             done = SYSTEM.model.step(state, event, run.config)
-            found = changes(state, done.state)
-            met |= {aspect for aspect, _ in found}
-            assert not found or event.name == "insert"
+            differences = changes(state, done.state)
+            changed |= {aspect for aspect, _ in differences}
+            assert not differences or event.name == "insert"
             assert changes_outside(state, event, done) == []
             state = done.state
-    assert met == {Aspect.ENTRIES, Aspect.OFFSET, Aspect.CURRENT}
+    assert changed == {Aspect.ENTRIES, Aspect.OFFSET, Aspect.CURRENT}
 
 
-def test_what_an_operation_does_not_declare_is_seen(runs: list[Run]) -> None:
+def test_an_undeclared_change_is_detected(runs: list[Run]) -> None:
     run = next(run for run in runs if run.config.max_size_bytes)
     state = SYSTEM.model.initial(run.config)
     for event in (next(each for each in run.events if each.name == name) for name in ("insert", "observe")):
@@ -78,8 +78,8 @@ def test_what_an_operation_does_not_declare_is_seen(runs: list[Run]) -> None:
 
 
 @pytest.mark.rule("S-GET-3")
-def test_s_get_3__a_walk_in_one_pass_hands_over_what_it_meets_of_a_place_that_stands_twice() -> None:
-    """The elder copy of the second position lies behind the first one; alone it is found in the newest segment."""
+def test_s_get_3__a_one_pass_walk_returns_the_first_copy_it_finds_of_a_place() -> None:
+    """The older copy of the second position follows the first one; alone, the newest copy is differences."""
     variants = Variants(duplicate=Duplicate.ROTATING, range_walk=RangeWalk.ONE_PASS)
     config = Config(300, 3, Mode.REFERENCE, variants)
     a, (first, second) = CacheName("a"), (Position(1, 0), Position(1, 1))
@@ -87,9 +87,9 @@ def test_s_get_3__a_walk_in_one_pass_hands_over_what_it_meets_of_a_place_that_st
     for event in (Insert(a, first, 9, 1), Insert(a, second, 9, 2), Insert(a, second, 9, 3)):
         state = SYSTEM.model.step(state, event, config).state
     both, alone = GetRange(a, first, second), GetRange(a, second, second)
-    for event, told, wrong in ((both, (1, 2), (1, 3)), (alone, (3,), (2,))):
+    for event, tokens, wrong in ((both, (1, 2), (1, 3)), (alone, (3,), (2,))):
         done = SYSTEM.model.step(state, event, config)
-        assert done.outcome == Hits(tuple(pos for pos in (first, second) if event.first <= pos), told)
+        assert done.outcome == Hits(tuple(pos for pos in (first, second) if event.first <= pos), tokens)
         assert build_check(SYSTEM)(config, state, event, done, {}) == ()
         broken = done._replace(outcome=dataclasses.replace(done.outcome, tokens=wrong))
         assert SYSTEM.laws.broken(config, state, event, broken) == (Rule.S_GET_3,)

@@ -1,4 +1,4 @@
-"""Made-up calls on a fast cache, recorded as they are made."""
+"""Random calls on a fast cache, recorded as a trace."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from entrycache_trace.recording import TraceWriter
 CACHES = ("a", "b")
 
 
-class Recorded:
-    """A fast cache, its clock, and the recorder of one broker."""
+class RecordedCache:
+    """A fast cache with its clock and the recorder of one broker."""
 
     def __init__(self, out: Path | None, config: Mapping[str, Any], broker: str = "one", **metadata: Any) -> None:
         self.now_nanos = 0
@@ -27,7 +27,7 @@ class Recorded:
             self.recorder = TraceWriter(out, Metadata(source="test", **metadata)).recorder(broker, config)
 
     def flush(self) -> None:
-        """A call has ended."""
+        """Record the rows of the call that has ended."""
         self.hits += sum(row.op == "HIT" for row in self.rows)
         self.misses += sum(row.op == "MISS" for row in self.rows)
         if self.recorder is not None:
@@ -39,17 +39,17 @@ class Recorded:
             self.recorder.close()
 
 
-def plain(seed: int, out: Path | None, config: Mapping[str, Any], steps: int = 600) -> Recorded:
-    """Inserts, lookups each followed by a delivery, and scheduled passes: calls that no setting changes."""
-    chance = random.Random(seed)
-    run = Recorded(out, config)
+def record_plain_calls(seed: int, out: Path | None, config: Mapping[str, Any], steps: int = 600) -> RecordedCache:
+    """Record inserts, lookups each followed by a delivery, and cycles: calls that do not depend on settings."""
+    random_source = random.Random(seed)
+    run = RecordedCache(out, config)
     for number in range(steps):
-        run.now_nanos += chance.randrange(3_000_000)
-        cache = chance.choice(CACHES)
-        run.cache.insert(cache, 1, number, chance.randrange(1, 60), expected_reads=2)
+        run.now_nanos += random_source.randrange(3_000_000)
+        cache = random_source.choice(CACHES)
+        run.cache.insert(cache, 1, number, random_source.randrange(1, 60), expected_reads=2)
         run.flush()
         for _ in range(2):
-            at = max(0, number - chance.choice((0, 1, 2, 5, 30)))
+            at = max(0, number - random_source.choice((0, 1, 2, 5, 30)))
             for name in CACHES:
                 run.cache.get(name, 1, at)
                 run.flush()
@@ -62,69 +62,69 @@ def plain(seed: int, out: Path | None, config: Mapping[str, Any], steps: int = 6
     return run
 
 
-class Anything:
-    """Every call there is, at random, with few positions and small numbers; each method draws one call."""
+class RandomCalls:
+    """Random calls of every kind, with few positions and small numbers; each method makes one call."""
 
-    def __init__(self, seed: int, run: Recorded) -> None:
-        self.chance = random.Random(seed)
+    def __init__(self, seed: int, run: RecordedCache) -> None:
+        self.random_source = random.Random(seed)
         self.cache = run.cache
         self.run = run
-        self.made = 0
+        self.step_count = 0
 
     def step(self) -> None:
-        self.made += 1
-        weighed = [(self.insert, 4), (self.get, 3), (self.read, 4), (self.release, 1), (self.count, 2)]
-        weighed += [(self.evict, 2), (self.remove, 3), (self.cursor, 3), (self.configure, 0.3)]
-        calls, weights = zip(*weighed, strict=True)
-        self.chance.choices(calls, weights)[0](self.chance.choice(CACHES))
+        self.step_count += 1
+        weighted_calls = [(self.insert, 4), (self.get, 3), (self.read, 4), (self.release, 1), (self.count, 2)]
+        weighted_calls += [(self.evict, 2), (self.remove, 3), (self.cursor, 3), (self.configure, 0.3)]
+        calls, weights = zip(*weighted_calls, strict=True)
+        self.random_source.choices(calls, weights)[0](self.random_source.choice(CACHES))
         self.run.flush()
-        self.run.now_nanos += self.chance.choice((0, 0, 1, 2, 5))
+        self.run.now_nanos += self.random_source.choice((0, 0, 1, 2, 5))
 
     def position(self) -> tuple[int, int]:
-        return self.chance.randrange(1, 3), self.chance.randrange(6)
+        return self.random_source.randrange(1, 3), self.random_source.randrange(6)
 
     def bounds(self) -> tuple[tuple[int, int], tuple[int, int]]:
         ledger, entry = self.position()
-        return (ledger, entry), (ledger, entry + self.chance.randrange(3))
+        return (ledger, entry), (ledger, entry + self.random_source.randrange(3))
 
     def insert(self, name: str) -> None:
-        count = self.chance.choice((None, 0, 1, 2))
-        self.cache.insert(name, *self.position(), self.chance.randrange(30), expected_reads=count)
+        count = self.random_source.choice((None, 0, 1, 2))
+        self.cache.insert(name, *self.position(), self.random_source.randrange(30), expected_reads=count)
 
     def get(self, name: str) -> None:
-        if self.chance.random() < 0.7:
+        if self.random_source.random() < 0.7:
             self.cache.get(name, *self.position())
         else:
             self.cache.get_range(name, *self.bounds())
 
     def read(self, name: str) -> None:
-        hold = self.chance.choice((None, f"hold {self.made}"))
-        if self.chance.random() < 0.8:
-            self.cache.read(name, *self.bounds(), self.chance.choice((0, 1, 3)), hold)
+        hold = self.random_source.choice((None, f"hold {self.step_count}"))
+        if self.random_source.random() < 0.8:
+            self.cache.read(name, *self.bounds(), self.random_source.choice((0, 1, 3)), hold)
         else:
             self.cache.read_one(name, *self.position(), hold)
 
     def release(self, name: str) -> None:
         if self.cache.holds:
-            self.cache.release(self.chance.choice(self.cache.holds))
+            self.cache.release(self.random_source.choice(self.cache.holds))
 
     def count(self, name: str) -> None:
-        self.chance.choice((self.cache.mark_read, self.cache.expect_read))(name, *self.position())
+        self.random_source.choice((self.cache.mark_read, self.cache.expect_read))(name, *self.position())
 
     def evict(self, name: str) -> None:
         passes = (self.cache.expire, self.cache.cycle, self.cache.run_scheduled)
-        if self.chance.random() < 0.3:
+        if self.random_source.random() < 0.3:
             self.cache.evict(20)
-        elif self.chance.random() < 0.3:
+        elif self.random_source.random() < 0.3:
             self.cache.expire(3)
         else:
-            self.chance.choice(passes)()
+            self.random_source.choice(passes)()
 
     def remove(self, name: str) -> None:
         first, last = self.bounds()
-        kind = self.chance.randrange(5)
+        kind = self.random_source.randrange(5)
         if kind == 0:
-            self.cache.remove_range(name, first, last, self.chance.random() < 0.5)
+            self.cache.remove_range(name, first, last, self.random_source.random() < 0.5)
         elif kind == 1:
             self.cache.invalidate_before(name, first)
         elif kind == 2:
@@ -133,24 +133,26 @@ class Anything:
             (self.cache.clear if kind == 3 else self.cache.remove_cache)(name)
 
     def cursor(self, name: str) -> None:
-        cursor = self.chance.choice("xyz")
-        if self.chance.random() < 0.15:
+        cursor = self.random_source.choice("xyz")
+        if self.random_source.random() < 0.15:
             self.cache.cursor_remove(name, cursor)
             return
-        where = self.chance.choice((None, self.position()))
-        self.chance.choice((self.cache.cursor_add, self.cache.cursor_move))(name, cursor, where)
+        where = self.random_source.choice((None, self.position()))
+        self.random_source.choice((self.cache.cursor_add, self.cache.cursor_move))(name, cursor, where)
 
     def configure(self, name: str) -> None:
         if self.cache.max_size_bytes:
-            self.cache.configure(ttl_nanos=self.chance.randrange(20), max_requeues=self.chance.randrange(3))
+            self.cache.configure(
+                ttl_nanos=self.random_source.randrange(20), max_requeues=self.random_source.randrange(3)
+            )
 
 
-def anything(seed: int, out: Path, config: Mapping[str, Any], steps: int = 400) -> Recorded:
-    """A recording of so many calls of every kind."""
-    run = Recorded(out, config)
-    drawn = Anything(seed, run)
+def record_random_calls(seed: int, out: Path, config: Mapping[str, Any], steps: int = 400) -> RecordedCache:
+    """Record random calls of every kind."""
+    run = RecordedCache(out, config)
+    random_calls = RandomCalls(seed, run)
     for _ in range(steps):
-        drawn.step()
+        random_calls.step()
     run.cache.metrics()
     run.flush()
     run.close()

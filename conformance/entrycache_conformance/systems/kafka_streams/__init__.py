@@ -1,1 +1,1 @@
-"""What the suite knows of `kafka-streams`: the form of its answers, and how its cases are made."""
+"""The record of `kafka-streams`: its cases, its form in JSON, its histories, and how failures are explained."""

@@ -1,4 +1,9 @@
-"""What `kafka-streams` says for explaining a difference: its looks, and the subject's step as they tell it."""
+"""How failures of `kafka-streams` are explained and drawn.
+
+`BLAME` gives `explain.py` the seeded faults, the state queries (`metrics` of the thread and of each namespace), and the
+subject's step as those queries show it. The functions at the end show the cache of a thread as text and as boxes, one
+namespace per line, entries from most to least recent.
+"""
 
 from __future__ import annotations
 
@@ -18,23 +23,23 @@ from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
 
 GENERAL_LAWS: Final = VARIANT_RULES | {Rule.K_PUT_1, Rule.K_PUT_6, Rule.K_RANGE_2, Rule.K_EVICT_6, Rule.K_LIVENESS_2}
-"""Laws of all writes, of all iterations and of variants, which almost any difference breaks; others say more."""
+"""Laws of all writes, of all iterations and of variants. Almost any difference breaks them, so other laws say more."""
 
 
 def seeded_faults() -> Sequence[Sequence[Fault]]:
-    """What is planted function by function, and the variants of releases."""
+    """Return the seeded faults by function, and the variants of releases."""
     return (tuple(SEEDED_FAULTS),)
 
 
 def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
-    """`metrics`, which counts nothing and uses nothing: of the thread, and of each namespace of the case."""
+    """Return `metrics` of the thread and of each namespace of the case, which counts nothing and uses nothing."""
     if "metrics" not in declaration.ops or not {"dirty", "lru"} <= declaration.introspection:
         return ()
     return (Metrics(), *(Metrics(name) for name in sorted(set(_namespaces(steps)))))
 
 
 def _namespaces(steps: Sequence[Any]) -> Iterator[str]:
-    """Every namespace that a step names, or a step within it."""
+    """Yield every namespace that a step names, or a step inside it."""
     for op in steps:
         yield from (name for name in (getattr(op, "ns", None), getattr(op, "store", None)) if isinstance(name, str))
         for held in ("on_flush", "steps"):
@@ -45,13 +50,13 @@ def _namespaces(steps: Sequence[Any]) -> Iterator[str]:
 def own_step(
     pre: State, done: Step, op: Any, answer: Any, shown: Mapping[Any, Any], declaration: Any
 ) -> tuple[State, Step, Step]:
-    """Of the subject's state what its looks say, and the rest as the reference has it."""
+    """Return the reference's step, and the subject's own with the state that its queries show."""
     state = own_state(pre, done.state, shown) if shown else done.state
     return pre, done, done._replace(state=state, outcome=read_typed_outcome(op, answer))
 
 
 def own_state(pre: State, right: State, shown: Mapping[Any, Any]) -> State:
-    """The subject's state after a step, from what it shows of the thread and of each namespace."""
+    """Return the subject's state after a step from what it shows of the thread and of each namespace."""
     spaces = dict(right.spaces)
     for name, look in ((op.ns, look) for op, look in shown.items() if op.ns is not ABSENT):
         if name in right.spaces or look["lru"]:
@@ -73,7 +78,7 @@ def _with_flag(node: Node, is_dirty: bool) -> Node:
 
 
 def read_typed_outcome(op: Any, value: Any) -> Outcome:
-    """An outcome from its JSON object; what steps inside calls have answered stays as it is."""
+    """Read an outcome from its JSON object. The answers of steps inside calls stay as they are."""
     if isinstance(value, Outcome):
         return value
     answer = {name: part for name, part in value.items() if name not in {"flushed", "forwarded"}}
@@ -93,21 +98,17 @@ def _read_handed(key: str, value: str | None, context: dict[str, int] | None = N
 
 
 def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
-    """Any lookup can be part of a step; a row of another rule says more."""
+    """Return whether a row is about the difference. Lookups are part of many steps, so other rules say more."""
     return row.rule is not Rule.K_GET_1
 
 
 BLAME: Final = Blame(seeded_faults, state_queries, own_step, is_about_difference, GENERAL_LAWS, Rule.K_LIVENESS_2)
 
 
-# --- state_text
-# The cache of a thread as people read it: a namespace a line, its entries from most to least recent.
-
-
 def state_text(state: State) -> str:
-    """The state: an entry that is dirty has a star, a tombstone a cross; below, what lies in the stores.
+    """Return the state as text. A dirty entry has a star, a tombstone a cross; the content of the stores comes last.
 
-    Under the readings of releases also the dirty keys that have no entry, and the running total.
+    Under the variants of releases the text also has the dirty keys without an entry, and the running total.
     """
     lines = [_namespace_text(ns, space) for ns, space in sorted(state.spaces.items())]
     lines += [
@@ -133,7 +134,7 @@ def _namespace_text(ns: str, space: Space) -> str:
 
 
 def lanes(state: State) -> tuple[Lane, ...]:
-    """Each namespace from its most to its least recent key, then what lies below each store."""
+    """Return each namespace from its most to its least recent key, then the underlying content of each store."""
     spaces = (Lane(ns, tuple(_box(space, key) for key in space.recent)) for ns, space in sorted(state.spaces.items()))
     below = (
         Lane(f"below {name}", tuple((f"{key}={value}", "entry") for key, value in sorted(store.inner.items())))

@@ -1,4 +1,9 @@
-"""Operations in, outcomes out, and no cache logic: the fast cache of `kafka-streams` behind the protocol."""
+"""Our fast cache of `kafka-streams` as a subject.
+
+`Adapter` turns operations into calls of the cache and results into outcomes, without any cache logic. It records the
+calls of listeners and the forwarded entries of a step, and performs the steps inside calls as far as the reentry budget
+of the step allows.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +35,7 @@ DONE: Final = outcomes.Done()
 
 
 class ListenerFailedError(Exception):
-    """What a listener throws that was told to."""
+    """The error of a listener that was told to throw."""
 
 
 ERRORS: Final[dict[type[Exception], Failed]] = {
@@ -38,36 +43,36 @@ ERRORS: Final[dict[type[Exception], Failed]] = {
     NoListenerError: Failed(ErrorKind.ILLEGAL_ARGUMENT),
     ListenerFailedError: Failed(ErrorKind.LISTENER_FAILED),
 }
-"""The answer that each error of the cache is."""
+"""The answer for each error of the cache."""
 
 
 def to_bytes(text: str) -> bytes:
-    """A text as the cache takes it."""
+    """Return a text as the cache takes it."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def to_bytes_or_none(text: str | None) -> bytes | None:
-    """A text as the cache takes it; a null stays one."""
+    """Return a text as the cache takes it; None stays None."""
     return None if text is None else to_bytes(text)
 
 
 def to_text(content: bytes) -> str:
-    """What the cache gives as a text."""
+    """Return bytes of the cache as a text."""
     return content.decode("utf-8", "surrogatepass")
 
 
 def to_text_or_none(content: bytes | None) -> str | None:
-    """What the cache gives as a text; None stays."""
+    """Return bytes of the cache as a text; None stays None."""
     return None if content is None else to_text(content)
 
 
 def list_answer(found: Sequence[tuple[bytes, bytes | None]]) -> Answer:
-    """Keys with their values as an answer."""
+    """Return keys with their values as an answer."""
     return outcomes.Listed(tuple((to_text(key), to_text_or_none(value)) for key, value in found))
 
 
 def to_write(write: ops.Put | ops.PutIfAbsent | ops.Write) -> Write:
-    """What is written, as the cache takes it."""
+    """Return a write as the cache takes it."""
     parts = (write.timestamp, write.offset, write.partition)
     context = Context(*(None if part is ABSENT else part for part in parts))
     headers = [(name, to_bytes(content)) for name, content in write.headers]
@@ -75,7 +80,7 @@ def to_write(write: ops.Put | ops.PutIfAbsent | ops.Write) -> Write:
 
 
 class Adapter:
-    """One function an operation; `called` counts the calls of the step under way."""
+    """The operations as calls of the cache. `called` counts the calls of the current step."""
 
     def __init__(self, cache: ThreadCache, store_type: type[CachingStore], reentry_budget: int) -> None:
         self.cache = cache
@@ -90,14 +95,14 @@ class Adapter:
         self.questions = self._questions()
 
     def step(self, op: ops.Op) -> Outcome:
-        """The outcome of one operation, with the calls that were made during it."""
+        """Return the outcome of one operation, with the calls that were made during it."""
         answer = self.perform(op)
         calls, forwards = tuple(self.calls), tuple(self.forwards)
         self.called, self.calls, self.forwards = 0, [], []
         return Outcome(answer, calls, forwards)
 
     def perform(self, op: ops.Op) -> Answer:
-        """One operation, in a step of its own or inside a call."""
+        """Perform one operation, as a step or inside a call."""
         try:
             question = self.questions.get(type(op))
             if question is not None:
@@ -108,12 +113,12 @@ class Adapter:
         return DONE
 
     def performed(self, steps: Sequence[ops.Op]) -> tuple[Answer, ...]:
-        """The steps of one call, if the budget of the step under way allows."""
+        """Perform the steps of one call, if the budget of the current step allows."""
         self.called += 1
         return () if self.called > self.reentry_budget else tuple([self.perform(op) for op in steps])
 
     def listen(self, op: ops.Listen) -> None:
-        """Every `listen` makes a listener of its own."""
+        """Set a listener; every `listen` makes a new one."""
         steps = () if op.on_flush is ABSENT else op.on_flush
         fails = 0 if op.fails is ABSENT else op.fails
 
@@ -134,7 +139,7 @@ class Adapter:
         self.cache.listen(op.ns, listener)
 
     def store(self, name: str) -> CachingStore:
-        """The store of that name, made by its first use."""
+        """Return the store of that name, made at its first use."""
         if name not in self.stores:
 
             def forward(key: bytes, value: bytes | None) -> None:
@@ -147,7 +152,7 @@ class Adapter:
         return self.stores[name]
 
     def _commands(self) -> dict[type[Any], Callable[[Any], None]]:
-        """The operations that have nothing to tell."""
+        """Return the methods of the operations that answer nothing."""
         cache = self.cache
         return {
             ops.Put: lambda op: cache.put(op.ns, *to_write(op)),
@@ -164,7 +169,7 @@ class Adapter:
         }
 
     def _questions(self) -> dict[type[Any], Callable[[Any], Answer]]:
-        """The operations that answer."""
+        """Return the methods of the operations that answer something."""
         cache = self.cache
         return {
             ops.PutIfAbsent: self.put_if_absent,
@@ -191,29 +196,29 @@ class Adapter:
         }
 
     def put_if_absent(self, op: ops.PutIfAbsent) -> Answer:
-        """What was there."""
+        """Offer a write and return the previous value."""
         found = self.cache.put_if_absent(op.ns, *to_write(op))
         return outcomes.Offered(found is not None, None if found is None else to_text_or_none(found.value))
 
     def get(self, op: ops.Get) -> Answer:
-        """A tombstone is a hit."""
+        """Look a key up; a tombstone is a hit."""
         found = self.cache.get(op.ns, to_bytes_or_none(op.key))
         return outcomes.Got(found is not None, None if found is None else to_text_or_none(found.value))
 
     def delete(self, op: ops.Delete) -> Answer:
-        """What was there."""
+        """Delete a key and return the previous value."""
         found = self.cache.delete(op.ns, to_bytes(op.key))
         return outcomes.Deleted(found is not None, None if found is None else to_text_or_none(found.value))
 
     def usage(self, op: ops.Usage) -> Answer:
-        """One namespace, summed up, or all, where the running total is told too."""
+        """Return the usage of one namespace, or of all with the running total."""
         if op.ns is ABSENT:
             used = self.cache.usage()
             return outcomes.Used(used.entries, used.size_bytes, self.cache.size_bytes)
         return outcomes.Used(*self.cache.usage(op.ns))
 
     def metrics(self, op: ops.Metrics) -> Answer:
-        """The counters of the thread, or of one namespace."""
+        """Return the counters of the thread, or of one namespace."""
         if op.ns is ABSENT:
             return outcomes.ThreadCounters(*self.cache.thread_counters())
         found = self.cache.counters(op.ns)
@@ -222,19 +227,16 @@ class Adapter:
         )
 
     def on_forward(self, op: ops.OnForward) -> None:
-        """What is done downstream for a key from now on."""
+        """Set the downstream steps of a key from now on."""
         self.store(op.store)
         self.downstream[op.store, to_bytes(op.key)] = op.steps
 
-
-# --- fast
-# Our own fast cache of `kafka-streams` as a subject: how it is opened, and what it offers.
 
 DECLARATION: Final[dict[str, Any]] = {
     "ops": [op.name for op in ops.OPS],
     "introspection": ["dirty", "lru", "tracked"],
 }
-"""What the fast cache offers of this system, as a start answer says it: every key of the configuration varies."""
+"""The offer of the fast cache as in a start answer: every key of the configuration varies."""
 
 
 def open_cache(
@@ -243,12 +245,12 @@ def open_cache(
     store_type: type[CachingStore] = CachingStore,
     on_row: Callable[[Row], None] | None = None,
 ) -> Callable[[ops.Op], Outcome]:
-    """An empty instance: a function from an operation to its outcome."""
+    """Open an empty instance: a function from an operation to its outcome."""
     return Adapter(cache_type(config.max_size_bytes, on_row), store_type, config.reentry_budget).step
 
 
 def open_shared(config: Config) -> Callable[[ops.Op], Outcome]:
-    """An empty instance that several threads may call: one step after another, under one lock."""
+    """Open an empty instance that several threads may call, one step after another under a lock."""
     step = open_cache(config)
     lock = Lock()
 
@@ -268,9 +270,6 @@ FAST: Final = LocalSubject(
 """The fast cache as a subject; behind a lock it takes histories."""
 
 
-# --- faults
-# The planted faults of our fast cache, and of the reference among threads, as subjects.
-
 FAULTS: Final = {
     name: LocalSubject(DECLARATION, partial(open_cache, cache_type=types.cache_type, store_type=types.store_type))
     for name, types in PLANTED.items()
@@ -278,7 +277,7 @@ FAULTS: Final = {
 """By name."""
 
 THREAD_FAULT_OPENERS: Final = dict(THREAD_SUBJECTS)
-"""How a faulty reference is opened for several threads, by the name of its fault."""
+"""The functions that open a faulty reference for several threads, by the name of the fault."""
 
 
-__all__ = ["CachingStore", "DECLARATION", "FAST", "ThreadCache", "open_cache", "open_shared"]
+__all__ = ["DECLARATION", "FAST", "CachingStore", "ThreadCache", "open_cache", "open_shared"]

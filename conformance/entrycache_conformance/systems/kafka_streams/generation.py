@@ -1,4 +1,9 @@
-"""Arguments for the next operation: small key spaces make writes meet, limits are taken from the state."""
+"""The plan of one case of `kafka-streams`, and the arguments of its operations.
+
+Key spaces are small, so that writes meet, and limits are taken from the state. An operation may hold others that a
+listener or a downstream processor performs inside a call, up to the depth of the profile. A case ends with queries of
+all counters, sizes and orders.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +30,7 @@ NO_LIMIT: Final = 10_485_760
 
 
 class Aim:
-    """What the arguments of one case are made with. `to_come`: operations that are made already, the next one last."""
+    """The state of the makers of one case. `pending_ops` are operations that are made already, the next one last."""
 
     def __init__(self, draw: Draw, traits: Traits, menu: tuple[str, ...], namespaces: int, stores: int) -> None:
         self.draw = draw
@@ -37,31 +42,31 @@ class Aim:
         self.pending_ops: list[Any] = []
 
     def ns(self, name: str) -> str:
-        """A namespace; one time in some it is a store's, where that takes nothing from the store."""
+        """Return a namespace; sometimes that of a store, if the operation takes nothing from the store."""
         names = self.namespaces
         if self.stores and name in {"flush", "evict", "usage", "metrics"}:
             names = (*names, *self.stores)
         return str(choose(self.draw, names))
 
     def store(self) -> str:
-        """A store."""
+        """Return a store."""
         return str(choose(self.draw, self.stores))
 
     def key(self) -> str:
-        """A key."""
+        """Return a key."""
         return str(choose(self.draw, self.traits.keys))
 
     def value(self) -> str | None:
-        """A value; None: a tombstone."""
+        """Return a value; None is a tombstone."""
         value: str | None = choose(self.draw, self.traits.values)
         return value
 
     def dirty(self) -> bool:
-        """Two writes in three are dirty."""
+        """Return true for two writes in three."""
         return self.draw(0, 2) != 0
 
     def write(self) -> dict[str, Any]:
-        """What a write carries besides its key; mostly nothing but its value."""
+        """Return what a write carries besides its key; mostly nothing but its value."""
         given: dict[str, Any] = {"value": self.value(), "dirty": self.dirty()}
         if self.draw(0, 5) == 5:
             given["topic"] = choose(self.draw, TOPICS)
@@ -71,12 +76,12 @@ class Aim:
         return given
 
     def bound(self) -> str | None:
-        """A bound of a range: a key, or none."""
+        """Return a bound of a range: a key or none."""
         at = self.draw(0, len(self.traits.keys))
         return None if at == len(self.traits.keys) else self.traits.keys[at]
 
     def limit(self, state: State) -> int:
-        """A limit at the present total, next to it, or of the menu; one that shrinks only where one namespace is."""
+        """Return a limit at or next to the present total, or of the menu. With several namespaces it never shrinks."""
         if len(self.namespaces) + len(self.stores) > 1:
             return max(NO_LIMIT, state.max_size_bytes)
         total = total_bytes(state)
@@ -84,7 +89,7 @@ class Aim:
         return max(0, int(choose(self.draw, near + self.traits.max_sizes)))
 
     def steps(self, state: State, depth: int) -> tuple[Any, ...]:
-        """What is done inside a call."""
+        """Make the operations inside a call."""
         if depth >= self.traits.depth:
             return ()
         names = tuple(name for name in self.within if depth + 1 < self.traits.depth or name not in NESTING_OPS)
@@ -92,7 +97,7 @@ class Aim:
         return tuple(self.op(choose(self.draw, names), state, depth + 1) for _ in range(count))
 
     def op(self, name: str, state: State, depth: int = 0) -> Any:
-        """An operation of that name."""
+        """Make an operation of that name."""
         if self.pending_ops and depth == 0:
             return self.pending_ops.pop()
         return MAKERS[name](self, state, depth)
@@ -195,9 +200,6 @@ MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
 """The maker of each operation."""
 
 
-# --- plan
-# The plan of one case: its configuration, its menu of operations, and who makes their arguments.
-
 USUAL_STEPS = 20
 
 DEFAULT_THEMES = (
@@ -209,18 +211,18 @@ DEFAULT_THEMES = (
     Theme.BATCHES,
     Theme.BUDGETS,
 )
-"""Where no theme is asked for."""
+"""The profiles of cases for which none is requested."""
 
 
 @cache
 def weighted_menu(menu: tuple[str, ...], theme: Theme) -> tuple[str, ...]:
-    """The menu with the preferences of the theme."""
+    """Return the menu with the preferences of the profile."""
     often = TRAITS[theme].often
     return tuple(name for name in menu for _ in range(often.get(name, 1)))
 
 
 def make_config(draw: Draw, declaration: Declaration, theme: Theme) -> Any:
-    """A configuration that differs from the default where the subject lets it."""
+    """Draw a configuration of the profile within what the subject lets vary."""
     base = declaration.base_config()
     changes: dict[str, Any] = {}
     if declaration.varies("max_size_bytes"):
@@ -231,7 +233,7 @@ def make_config(draw: Draw, declaration: Declaration, theme: Theme) -> Any:
 
 
 def final_queries(menu: tuple[str, ...], state: State) -> tuple[Any, ...]:
-    """All counters, sizes and orders, and what lies below: what should have gone is seen here at the latest."""
+    """Return queries of all counters, sizes, orders and underlying stores, where leftovers show at the latest."""
     looks: tuple[Any, ...] = (
         ops.Metrics(),
         ops.Usage(),
@@ -242,7 +244,7 @@ def final_queries(menu: tuple[str, ...], state: State) -> tuple[Any, ...]:
 
 
 def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> CasePlan:
-    """What a case of these operations is to be like."""
+    """Plan a case of these operations."""
     wanted = choose(draw, DEFAULT_THEMES) if theme is None else theme
     traits = TRAITS[wanted]
     config = make_config(draw, declaration, wanted)

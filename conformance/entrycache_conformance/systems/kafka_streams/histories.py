@@ -1,4 +1,9 @@
-"""Histories for several threads: what each client does, so that threads meet and every value tells its write."""
+"""Histories of several threads for `kafka-streams`: how they are made, and what is promised in them.
+
+`make_history` makes the steps of each client so that threads meet and every value identifies its write. A `Kind` is the
+purpose of a history. `judge_history` asks the reference which promises an answered history keeps, as far as the limits
+of the subject allow to ask.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +23,13 @@ from entrycache_reference.kafka_streams.outcomes import Outcome
 from entrycache_reference.rules import Rule
 
 NODE_BYTES: Final = 50
-"""About what one entry counts here."""
+"""The approximate size of one entry."""
 
 NO_LIMIT: Final = 10_485_760
 
 
 class Kind(Enum):
-    """What a history is after."""
+    """The purpose of a history."""
 
     ORDER = "few steps on few keys: answers are put into one order"
     PRESSURE = "the same, in one namespace that overflows"
@@ -36,7 +41,7 @@ class Kind(Enum):
 
 
 class HistoryMaker:
-    """What the steps of one history are made with."""
+    """The state of the makers of one history."""
 
     def __init__(self, draw: Draw, declaration: Declaration, kind: Kind) -> None:
         self.draw = draw
@@ -51,23 +56,23 @@ class HistoryMaker:
         self.written = 0
 
     def menu(self, *weighted: tuple[str, int]) -> tuple[str, ...]:
-        """Names of operations, as often as their weight says, that the subject offers."""
+        """Return the offered operations, each as often as its weight says."""
         return tuple(name for name, weight in weighted if name in self.offered for _ in range(weight))
 
     def value(self) -> str:
-        """A value that no other write of this history has."""
+        """Return a value that no other write of this history has."""
         self.written += 1
         return str(self.written)
 
     def write(self, ns: str, key: str) -> Any:
-        """A write that can be traced."""
+        """Make a write whose value identifies it."""
         dirty = not self.closes and self.draw(0, 2) != 0
         if "put_if_absent" in self.offered and self.draw(0, 3) == 3:
             return ops.PutIfAbsent(ns, key, self.value(), dirty)
         return ops.Put(ns, key, self.value(), dirty)
 
     def op(self, name: str, ns: str, keys: tuple[str, ...], own: tuple[str, ...]) -> Any:
-        """A step: writes and deletions of a key of the client's own, reads of any."""
+        """Make a step. Writes and deletions use a key of the client's own; reads use any."""
         if name == "put":
             return self.write(ns, choose(self.draw, own))
         if name == "delete":
@@ -94,7 +99,7 @@ READ_WEIGHTS: Final = (("get", 4), ("range", 1), ("all", 1), ("reverse_all", 1))
 
 
 def make_history(draw: Draw, declaration: Declaration, kind: Kind) -> History:
-    """One history of that kind, within what the subject declares."""
+    """Make a history of that kind within what the subject declares."""
     make = HistoryMaker(draw, declaration, kind)
     keys = ("x", "y") if kind in {Kind.ORDER, Kind.PRESSURE} else tuple("uvwxyz")
     before = _steps_before(make, keys)
@@ -116,7 +121,7 @@ def _choose_limit(make: HistoryMaker) -> int:
 
 
 def _steps_before(make: HistoryMaker, keys: tuple[str, ...]) -> tuple[Any, ...]:
-    """Listeners of all namespaces, and in some histories entries that are there already."""
+    """Return listeners of all namespaces, and in some histories entries that are there from the start."""
     steps: list[Any] = []
     if "listen" in make.offered:
         steps = [ops.Listen(ns, _listener_steps(make, ns, keys)) for ns in make.namespaces]
@@ -126,9 +131,10 @@ def _steps_before(make: HistoryMaker, keys: tuple[str, ...]) -> tuple[Any, ...]:
 
 
 def _listener_steps(make: HistoryMaker, ns: str, keys: tuple[str, ...]) -> tuple[Any, ...]:
-    """What a listener does: it looks at its own namespace, and uses others as far as the subject can take it.
+    """Return the steps of a listener: queries of its own namespace, and uses of others as far as the subject can take
+    it.
 
-    Where a change of the own namespace amid a call is counted twice, no ring of listeners writes.
+    If a change of the own namespace inside a call is counted twice, no ring of listeners writes.
     """
     calm = make.kind is Kind.RESIZES and not make.limits.concurrent_resize
     if make.kind not in {Kind.LISTENERS, Kind.RESIZES} or calm:
@@ -181,7 +187,7 @@ def _client_steps(make: HistoryMaker, number: int, keys: tuple[str, ...]) -> tup
 
 
 def is_sound(history: History) -> bool:
-    """Whether every namespace that is written dirty has a listener: what is not delivered is another matter."""
+    """Return whether every namespace that is written dirty has a listener. Undelivered writes are another matter."""
     listening = {step.ns for step in history.before if isinstance(step, ops.Listen)}
     inner = [step.on_flush for step in history.before if isinstance(step, ops.Listen)]
     steps = [*history.steps, *(step for held in inner if isinstance(held, tuple) for step in held)]
@@ -189,19 +195,15 @@ def is_sound(history: History) -> bool:
 
 
 def quiescent_queries(offered: frozenset[str], namespaces: tuple[str, ...]) -> tuple[Any, ...]:
-    """What is asked when all threads have ended: counters first, because looking counts too."""
+    """Return the queries after all threads have ended, counters first, because queries count too."""
     steps: list[Any] = [ops.Metrics(), ops.Usage()]
     for ns in namespaces:
         steps += [ops.Usage(ns), ops.Metrics(ns), ops.All(ns)]
     return tuple(step for step in steps if step.name in offered)
 
 
-# --- promises
-# What is promised of a history: the judge of the reference, and what limits keep out of it.
-
-
 def judge_history(history: History, happened: HistoryResult, declaration: Declaration) -> threads.Judgement:
-    """Which promises a history that ended keeps."""
+    """Judge which promises an answered history keeps."""
     steps = iter(history.steps)
     events = tuple(
         threads.HistoryStep(each.client, each.step, next(steps), each.start, each.end, as_json(each.outcome))
@@ -212,17 +214,17 @@ def judge_history(history: History, happened: HistoryResult, declaration: Declar
 
 
 def unasked_rules(declaration: Declaration) -> frozenset[Rule]:
-    """The rules that a limit keeps out."""
+    """Return the rules that a limit excludes."""
     return frozenset() if declaration.limits.exact_counts_under_threads else frozenset({Rule.K_CONCURRENCY_3})
 
 
 def as_json(outcome: Any) -> Any:
-    """An outcome of the reference or of a subject as JSON would bring it."""
+    """Return an outcome of the reference or of a subject as JSON would bring it."""
     return _with_lists(outcome_json(outcome) if isinstance(outcome, Outcome) else outcome)
 
 
 def _with_lists(value: Any) -> Any:
-    """The value with arrays as lists."""
+    """Return the value with arrays as lists."""
     if isinstance(value, dict):
         return {name: _with_lists(part) for name, part in value.items()}
     return [_with_lists(part) for part in value] if isinstance(value, tuple | list) else value

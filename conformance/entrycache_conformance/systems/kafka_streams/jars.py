@@ -1,4 +1,8 @@
-"""A case of kafka-streams as Java text: the calls of its steps, and what the file needs besides."""
+"""The released jars of `kafka-streams`, and a case as a Java test for them.
+
+`KAFKA_STREAMS` is the family of jars. `JAVA` says how the template of the Java test is filled: which optional parts and
+imports a case needs, and the call of each step.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from entrycache_reference.kafka_streams import ops
 _DEFAULTS: Final = {"max_size_bytes": 10_485_760, "reentry_budget": 8}
 
 _OPS: Final = {op.name: op for op in ops.OPS if op.name != "share"}
-"""Their arguments are those of the Java calls, in their order."""
+"""The operations; their arguments are those of the Java calls, in their order."""
 
 _ENTRY: Final = ("put", "put_if_absent")
 _LOOKS: Final = frozenset({"get", "range", "reverse_range", "all", "reverse_all", "usage", "metrics"})
@@ -65,14 +69,14 @@ _BY_PART: Final = {
 
 
 def _fill(case: Mapping[str, Any]) -> dict[str, Any]:
-    """What stands in the template."""
+    """Return the values for the template."""
     parts = _parts(case["steps"])
     config = {**_DEFAULTS, **case.get("config", {})}
     return {**config, "parts": parts, "imports": _imports(parts)}
 
 
 def _parts(steps: Any) -> frozenset[str]:
-    """What the text needs: the names of its optional parts."""
+    """Return the names of the optional parts that the text needs."""
     used = _used(steps)
     stores = {name for name in used if name in _OPS and _OPS[name].level == "store"}
     parts = {"stores": stores, "looks": used & _LOOKS, "cache": used - stores - _LOOKS}
@@ -80,12 +84,12 @@ def _parts(steps: Any) -> frozenset[str]:
 
 
 def _imports(parts: frozenset[str]) -> list[str]:
-    """The names, sorted."""
+    """Return the names to import, sorted."""
     return sorted({*_ALWAYS, *(name for part in parts for name in _BY_PART[part])})
 
 
 def _call(step: Mapping[str, Any]) -> str:
-    """The call of the template's method for the op.
+    """Return the call of the template's method for an operation.
 
     Raises:
         UsageError: there is no such method.
@@ -125,16 +129,13 @@ def _entry(step: Mapping[str, Any]) -> str:
 
 
 def _used(steps: Any) -> frozenset[str]:
-    """The ops of the steps, those inside call backs too."""
+    """Return the operations of the steps, including those inside callbacks."""
     inner = [each for step in steps for each in (*step.get("on_flush", ()), *step.get("steps", ()))]
     return frozenset(step["op"] for step in steps) | (_used(inner) if inner else frozenset())
 
 
 JAVA: Final = JavaText("systems/kafka_streams/java", _call, _fill)
 
-
-# --- jvm
-# The released jars of Kafka Streams.
 
 KAFKA_STREAMS: Final = Family(
     name="kafka-streams",

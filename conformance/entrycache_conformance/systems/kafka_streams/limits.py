@@ -1,4 +1,9 @@
-"""What a subject of this system cannot take."""
+"""The limits of a subject of `kafka-streams`, the bounds of a case, and the coverage of the cache limit.
+
+`Limits` are about histories alone. `unsupported_reason` finds steps that give no answer under the variants of a
+subject, and `only_answered` keeps the generator from making them. `cost_bound` bounds what playing a case costs.
+`count_cells` counts how often a step lands one byte below the cache limit, at it, or above it.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +24,9 @@ from entrycache_reference.vocabulary import ABSENT
 class Limits(system.Limits):
     """The limits of `kafka-streams`; all are about histories.
 
-    `concurrent_resize` False: no client resizes where a listener has steps. `crossed_listeners` False: no ring of
-    listeners that use one another's namespaces. `concurrent_clear` False: no client clears or closes.
-    `exact_counts_under_threads` False: the thread's counters are not judged.
+    Without `concurrent_resize` no client resizes while a listener has steps. Without `crossed_listeners` there is no
+    ring of listeners that use each other's namespaces. Without `concurrent_clear` no client clears or closes. Without
+    `exact_counts_under_threads` the thread's counters are not judged.
     """
 
     concurrent_resize: bool = True
@@ -30,12 +35,8 @@ class Limits(system.Limits):
     exact_counts_under_threads: bool = True
 
 
-# --- fit
-# What keeps a case from a subject: steps that give no answer under the variants that it declares.
-
-
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
-    """Why the case cannot be asked of the subject; empty where it can."""
+    """Return why the case cannot be asked of the subject; empty if it can."""
     if config.variants.total is Total.EXACT:
         return ""
     state = initial(config)
@@ -48,7 +49,7 @@ def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence
 
 
 def only_answered(make: Callable[[str, State], Any], config: Config) -> Callable[[str, State], Any]:
-    """The maker of operations, but one that would give no answer under these variants is a look at the total."""
+    """Return the maker of operations with a `usage` in place of each operation that would give no answer."""
     if config.variants.total is Total.EXACT:
         return make
 
@@ -60,14 +61,10 @@ def only_answered(make: Callable[[str, State], Any], config: Config) -> Callable
     return made
 
 
-# --- effort
-# How much playing a case of `kafka-streams` may cost.
-
-
 def cost_bound(config: Config, steps: Sequence[Any]) -> int:
-    """How many entries the reference copies at most: each step, and each that a listener performs, copies all once.
+    """Return how many entries the reference copies at most: each step, and each step of a listener, copies all once.
 
-    In one step listeners perform their steps as often as the reentry budget lets them.
+    In one step listeners perform their steps as often as the reentry budget allows.
     """
     every = [inner for op in steps for inner in _all_ops(op)]
     most = max((len(nested_ops(op)) for op in every), default=0)
@@ -76,7 +73,7 @@ def cost_bound(config: Config, steps: Sequence[Any]) -> int:
 
 
 def nested_ops(op: Any) -> tuple[Any, ...]:
-    """The operations that an operation holds."""
+    """Return the operations that an operation holds."""
     held = op.on_flush if isinstance(op, ops.Listen) else op.steps if isinstance(op, ops.OnForward) else ABSENT
     return () if held is ABSENT else held
 
@@ -88,20 +85,17 @@ def _all_ops(op: Any) -> Iterator[Any]:
 
 
 def _written_places(op: Any) -> Iterator[tuple[Any, Any]]:
-    """The places that an operation may write to: namespace or store, and key."""
+    """Yield the places that an operation may write to: namespace or store, and key."""
     if isinstance(op, ops.PutAll):
         yield from ((op.ns, write.key) for write in op.entries)
     elif hasattr(op, "key"):
         yield (getattr(op, "ns", None), op.key)
 
 
-# --- sides
-# The sides of the limit: how often a step lands one byte below it, at it, and one above it.
-
 SIDES: Final = {-1: "BELOW", 0: "AT", 1: "ABOVE"}
 
 CELLS: Final = ("LIMIT/BELOW", "LIMIT/AT", "RESIZE/BELOW", "RESIZE/AT", "RESIZE/ABOVE")
-"""What a write leaves beside the limit, which is never more; what is cached beside a new limit."""
+"""The sides: what a write leaves next to the limit, never more than it, and what is cached next to a new limit."""
 
 WRITES: Final = (ops.Put, ops.PutAll, ops.PutIfAbsent, ops.StorePut)
 

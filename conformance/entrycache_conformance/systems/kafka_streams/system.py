@@ -1,4 +1,7 @@
-"""One hand-made case an operation."""
+"""The system `kafka-streams`: its smoke cases and its record.
+
+`SYSTEM` puts the parts of this folder together.
+"""
 
 from __future__ import annotations
 
@@ -46,31 +49,31 @@ STORED: Final[Steps] = [
     {"op": "store_put", **S, "key": "x", "value": "1"},
     {"op": "store_put", **S, "key": "y", "value": "2"},
 ]
-HEARD: Final[Steps] = [*PUTS, {"op": "listen", **A, "on_flush": [{"op": "usage", **A}]}]
-LOOK: Final[Steps] = [{"op": "metrics", **A}, {"op": "metrics"}, {"op": "usage"}]
+LISTENED: Final[Steps] = [*PUTS, {"op": "listen", **A, "on_flush": [{"op": "usage", **A}]}]
+QUERIES: Final[Steps] = [{"op": "metrics", **A}, {"op": "metrics"}, {"op": "usage"}]
 
 SMOKE_CASES: Final[dict[str, Steps]] = {
     "put": [
         *PUTS,
         {"op": "put", **A, "key": "x", "value": None, "topic": "t", "headers": [["h", "1"]], "dirty": True},
-        *LOOK,
+        *QUERIES,
     ],
-    "put_all": [{"op": "put_all", **A, "entries": [{"key": "x", "value": "1"}, {"key": "y", "value": None}]}, *LOOK],
-    "put_if_absent": [*PUTS, {"op": "put_if_absent", **A, "key": "x", "value": "3"}, *LOOK],
+    "put_all": [{"op": "put_all", **A, "entries": [{"key": "x", "value": "1"}, {"key": "y", "value": None}]}, *QUERIES],
+    "put_if_absent": [*PUTS, {"op": "put_if_absent", **A, "key": "x", "value": "3"}, *QUERIES],
     "get": [*PUTS, {"op": "get", **A, "key": "y"}, {"op": "get", **A, "key": "z"}, {"op": "get", **A, "key": None}],
-    "delete": [*PUTS, {"op": "delete", **A, "key": "x"}, {"op": "delete", **A, "key": "x"}, *LOOK],
-    "range": [*PUTS, {"op": "range", **A, "from": "x", "to": "y", "to_inclusive": False}, *LOOK],
-    "reverse_range": [*PUTS, {"op": "reverse_range", **A, "from": "x", "to": None}, *LOOK],
-    "all": [*PUTS, {"op": "all", **A}, *LOOK],
-    "reverse_all": [*PUTS, {"op": "reverse_all", **A}, *LOOK],
-    "listen": [{"op": "listen", **A, "on_flush": []}, *PUTS, {"op": "flush", **A}, *LOOK],
-    "flush": [*HEARD, {"op": "flush", **A}, *LOOK],
-    "evict": [*HEARD, {"op": "evict", **A}, {"op": "evict", **A}, {"op": "evict", **A}, *LOOK],
-    "clear": [*HEARD, {"op": "clear", **A}, *LOOK],
-    "close": [*HEARD, {"op": "close", **A}, *LOOK],
-    "resize": [*HEARD, {"op": "resize", "max_size_bytes": 47}, *LOOK],
+    "delete": [*PUTS, {"op": "delete", **A, "key": "x"}, {"op": "delete", **A, "key": "x"}, *QUERIES],
+    "range": [*PUTS, {"op": "range", **A, "from": "x", "to": "y", "to_inclusive": False}, *QUERIES],
+    "reverse_range": [*PUTS, {"op": "reverse_range", **A, "from": "x", "to": None}, *QUERIES],
+    "all": [*PUTS, {"op": "all", **A}, *QUERIES],
+    "reverse_all": [*PUTS, {"op": "reverse_all", **A}, *QUERIES],
+    "listen": [{"op": "listen", **A, "on_flush": []}, *PUTS, {"op": "flush", **A}, *QUERIES],
+    "flush": [*LISTENED, {"op": "flush", **A}, *QUERIES],
+    "evict": [*LISTENED, {"op": "evict", **A}, {"op": "evict", **A}, {"op": "evict", **A}, *QUERIES],
+    "clear": [*LISTENED, {"op": "clear", **A}, *QUERIES],
+    "close": [*LISTENED, {"op": "close", **A}, *QUERIES],
+    "resize": [*LISTENED, {"op": "resize", "max_size_bytes": 47}, *QUERIES],
     "usage": [*PUTS, {"op": "usage", **A}, {"op": "usage"}, {"op": "usage", "ns": "b"}],
-    "metrics": [*PUTS, {"op": "get", **A, "key": "x"}, *LOOK, {"op": "metrics", "ns": "b"}],
+    "metrics": [*PUTS, {"op": "get", **A, "key": "x"}, *QUERIES, {"op": "metrics", "ns": "b"}],
     "store_put": [*STORED, {"op": "store_put", **S, "key": "x", "value": None}, {"op": "store_all", **S}],
     "store_get": [*STORED, {"op": "store_get", **S, "key": "x"}, {"op": "store_get", **S, "key": "z"}],
     "store_delete": [*STORED, {"op": "store_delete", **S, "key": "x"}, {"op": "store_get", **S, "key": "x"}],
@@ -85,15 +88,11 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
     ],
     "share": [{"op": "share", "total_bytes": 100, "threads": 2, "global_thread": True}],
 }
-"""The steps, under the name of the operation that they are about."""
-
-
-# --- system
-# The system `kafka-streams`: its parts, put together.
+"""The smoke cases by the operation that they test."""
 
 
 def write_outcome(outcome: Any) -> dict[str, Any]:
-    """An outcome in JSON; that of a subject is such an object already."""
+    """Return an outcome in JSON; a subject's outcome is such an object already."""
     return wire.outcome_json(outcome) if isinstance(outcome, outcomes.Outcome) else outcome
 
 

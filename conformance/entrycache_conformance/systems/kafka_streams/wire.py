@@ -1,6 +1,6 @@
-"""Outcomes of `kafka-streams` as JSON: an answer, with the calls that were made during the step.
+"""Outcomes of `kafka-streams` in JSON: an answer with the calls that were made during the step.
 
-What a listener's steps answered has no type of its own in JSON, so outcomes are compared in this form.
+The answers of steps inside a call have no type of their own in JSON, so outcomes are compared in this form.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from entrycache_reference.kafka_streams import outcomes
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, Failed, Forward, Handed, Outcome
 
 OPTIONAL_KEYS: Final = frozenset({"dirty", "lru", "tracked"})
-"""Keys that are compared only where a subject declares them."""
+"""Keys that are compared only if a subject declares them."""
 
 ERROR_KINDS: Final = frozenset(kind.value for kind in outcomes.ErrorKind)
 CALL_KEYS: Final = frozenset({"ns", "entries", "inner"})
@@ -23,7 +23,7 @@ CONTEXT_KEYS: Final = frozenset({"timestamp", "offset", "partition"})
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
-    """One answer in JSON; what was not tracked is left out."""
+    """Return one answer in JSON, without what was not tracked."""
     value: dict[str, Any] = encode(answer)
     if value.get("tracked", 0) is None:
         del value["tracked"]
@@ -31,25 +31,25 @@ def answer_json(answer: Answer) -> dict[str, Any]:
 
 
 def entry_json(entry: Handed) -> list[Any]:
-    """One entry as a listener gets it: with its context only where its write carried any."""
+    """Return one entry as a listener gets it, with its context only if its write carried any."""
     context = {name: part for name, part in encode(entry.context).items() if part is not None}
     return [entry.key, entry.value, context] if context else [entry.key, entry.value]
 
 
 def call_json(call: Call) -> dict[str, Any]:
-    """One call of a listener."""
+    """Return one call of a listener."""
     entries = [entry_json(entry) for entry in call.entries]
     return {"ns": call.ns, "entries": entries, "inner": [answer_json(answer) for answer in call.inner]}
 
 
 def forward_json(forward: Forward) -> dict[str, Any]:
-    """One entry that was passed on."""
+    """Return one forwarded entry."""
     inner = [answer_json(answer) for answer in forward.inner]
     return {"store": forward.store, "key": forward.key, "value": forward.value, "inner": inner}
 
 
 def outcome_json(outcome: Outcome) -> dict[str, Any]:
-    """One outcome in JSON."""
+    """Return one outcome in JSON."""
     value = answer_json(outcome.answer)
     if outcome.flushed:
         value["flushed"] = [call_json(call) for call in outcome.flushed]
@@ -59,7 +59,7 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
 
 
 def declared_part(outcome: Any, introspection: frozenset[str]) -> Any:
-    """An outcome in JSON without what the subject does not declare, also inside calls."""
+    """Return an outcome in JSON without what the subject does not declare, also inside calls."""
     value = outcome_json(outcome) if isinstance(outcome, Outcome) else outcome
     return _without(value, OPTIONAL_KEYS - introspection)
 
@@ -77,16 +77,16 @@ def _without(value: Any, names: frozenset[str]) -> Any:
 
 
 def answer_type(op: Any) -> type[Any]:
-    """The type of an operation's answer; that of `metrics` depends on its argument."""
+    """Return the type of an operation's answer; that of `metrics` depends on its argument."""
     kinds: tuple[type[Any], ...] = op.answers
     return kinds[-1] if len(kinds) > 1 and isinstance(op.ns, str) else kinds[0]
 
 
 def read_outcome(op: Any, value: Any, declaration: Declaration) -> dict[str, Any]:
-    """The outcome of a subject, checked: its answer is that of the operation, its calls have their keys.
+    """Read a subject's outcome and check that the answer fits the operation and that calls have their keys.
 
     Raises:
-        Malformed: something is missing, unknown or ill-typed; the message says what.
+        MalformedValue: something is missing, unknown or ill-typed; the message says what.
     """
     if type(value) is not dict:
         raise MalformedValue(f"expected an object, got {value!r}")
@@ -114,7 +114,7 @@ def read_outcome(op: Any, value: Any, declaration: Declaration) -> dict[str, Any
 
 
 def outcome_schema(op: type[Any]) -> dict[str, Any]:
-    """The schema of what an operation answers."""
+    """Return the schema of what an operation answers."""
     return {"anyOf": [_with_calls(object_schema(kind)) for kind in (*op.answers, Failed)]}
 
 

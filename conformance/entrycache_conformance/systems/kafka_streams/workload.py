@@ -1,4 +1,7 @@
-"""What a campaign dwells on: themes, each a set of traits of the cases that are made."""
+"""The workload profiles of `kafka-streams`: which operations, keys, values and limits its cases have.
+
+A `Theme` is a profile and `Traits` are its parameters. `WEIGHTS` say how often each operation comes.
+"""
 
 from __future__ import annotations
 
@@ -27,19 +30,21 @@ OPS_INSIDE_CALLS: Final = MappingProxyType(
         "store_all": 2,
     }
 )
-"""What changes a cache under the hands of the call that is under way comes more often in it than the rest."""
+"""Weights inside calls: operations that change the cache during the call come more often."""
 
 
 class Traits(NamedTuple):
-    """What the cases of a theme have in common; every tuple is a menu, its first item the simplest.
+    """The parameters of a profile. Every tuple is a menu whose first item is the simplest.
 
-    `depth`: how deep listeners may hold listeners. `patience`: how much longer than usual cases go on. `often` says
-    how many times as often an operation comes, `within` the same of what is done inside a call; `fails`: how many
-    calls of a listener throw; `budgets`: how many calls of one step perform their steps; `asks_again`: a
-    listener writes to a namespace and flushes it at its end, twice, so that one that has thrown is called once more.
-    `heard_late`: before an eviction the first dirty entry is used, and a listener and a flush follow.
-    `opened_anew`: a listener closes its namespace and writes to it again; two writes and a resize to 0 follow.
-    `batch`: how many entries are written at once, or to a store in a row, at most.
+    `depth` is how deep listeners may hold listeners, and `patience` makes cases longer. `often` multiplies the weights
+    of operations, and `within` those inside a call. `fails` says how many calls of a listener throw, and `budgets` how
+    many calls of one step perform their steps. `batch` is the largest number of entries written at once, or to a store
+    in a row.
+
+    Three flags add fixed sequences. `flushes_again`: a listener writes to a namespace and flushes it, twice, so that a
+    listener that has thrown is called once more. `listens_late`: before an eviction the first dirty entry is used, and
+    a listener and a flush follow. `reopens`: a listener closes its namespace and writes to it again; two writes and a
+    resize to 0 follow.
     """
 
     keys: tuple[str, ...] = ("x", "y", "z")
@@ -61,7 +66,7 @@ class Traits(NamedTuple):
 
 
 class Theme(Enum):
-    """The themes of campaigns."""
+    """The workload profiles."""
 
     DEFAULT = "default"
     SMALL_KEYS = "small-keys"
@@ -162,11 +167,8 @@ TRAITS: Final = {
         reopens=True,
     ),
 }
-"""The traits of each theme."""
+"""The parameters of each profile."""
 
-
-# --- weights
-# How often each operation comes.
 
 WEIGHTS: Final[dict[str, int]] = {
     "put": 10,
@@ -200,19 +202,19 @@ WEIGHTS: Final[dict[str, int]] = {
 VARIANT_RULES: Final = frozenset(
     {Rule.K_FLUSH_7, Rule.K_FLUSH_8, Rule.K_FLUSH_9, Rule.K_METRICS_4, Rule.K_STORE_9, Rule.K_STORE_10}
 )
-"""Rules that are about another reading than the norm."""
+"""Rules about a variant and not about the default behaviour."""
 
 CONCURRENCY_RULES: Final = frozenset(rule for rule in Rule if rule.value.startswith("K-CONCURRENCY-"))
-"""Rules that histories are about, and no case of one thread."""
+"""Rules about histories and not about cases of one thread."""
 
 RULES_NOT_REQUIRED: Final = VARIANT_RULES | CONCURRENCY_RULES | {Rule.K_RESIZE_2}
-"""Rules that no case is about that every subject is asked: several namespaces pay in an order that is not specified."""
+"""Rules that no case for every subject is about: the order in which several namespaces pay is not specified."""
 
 LEVEL_OF: Final = {op.name: op.level for op in OPS}
 
 
 def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
-    """The operations, each as often as its weight says; those of level `store` thrice in its own cases."""
+    """Return the operations, each as often as its weight says; those of level `store` thrice in its own cases."""
     wanted = frozenset(names)
     return tuple(
         name

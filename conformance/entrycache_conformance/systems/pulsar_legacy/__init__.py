@@ -1,1 +1,1 @@
-"""What the suite knows of `pulsar-legacy`: how its cases are made, the form of its answers, its text."""
+"""The record of `pulsar-legacy`: its cases, its form in JSON, and how failures are explained."""

@@ -1,4 +1,9 @@
-"""What `pulsar-legacy` says for explaining a difference: its look, and the subject's state as that tells it."""
+"""How failures of `pulsar-legacy` are explained and drawn.
+
+`BLAME` gives `explain.py` the seeded faults, the state query (`observe`), and the subject's own state as that query
+shows it. The functions at the end show the caches as text and as boxes, from the largest to the smallest, as a size
+pass ranks them.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +23,12 @@ from entrycache_reference.vocabulary import CacheName
 
 
 def seeded_faults() -> Sequence[Sequence[Fault]]:
-    """One group."""
+    """Return the seeded faults, in one group."""
     return (tuple(SEEDED_FAULTS),)
 
 
 def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
-    """`observe`, which changes nothing, where a subject shows its caches."""
+    """Return `observe`, which changes nothing, if the subject shows its caches."""
     shows = "observe" in declaration.ops and "caches" in declaration.introspection
     return (Observe(),) if shows else ()
 
@@ -31,16 +36,16 @@ def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
 def own_step(
     pre: State, done: Step, op: Any, answer: Any, shown: Mapping[Any, Any], declaration: Any
 ) -> tuple[State, Step, Step]:
-    """The subject's step is the reference's with the answer and the content that the subject has."""
+    """Return the reference's step, and the same with the subject's answer and content."""
     observed = shown.get(Observe())
     state = own_state(observed, pre, done.state, declaration.introspection) if observed is not None else done.state
     return pre, done, done._replace(outcome=answer, state=state)
 
 
 def own_state(observed: Observed, pre: State, after: State, shows: frozenset[str]) -> State:
-    """The state that a subject shows: its positions, with what the reference knows of them after the step, or before.
+    """Return the state that a subject shows, with what the reference knows of each position after the step, or before.
 
-    Of a position that the reference never had nothing is known but that it is there.
+    Nothing else is known of a position that the reference never had.
     """
     caches: dict[Any, Cache] = {}
     for name, view in observed.caches.items():
@@ -55,7 +60,7 @@ def own_state(observed: Observed, pre: State, after: State, shows: frozenset[str
 
 
 def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
-    """Whether a row is about a position that only one of two states shows."""
+    """Return whether a row is about a position that only one of two states shows."""
     if not (isinstance(expected, Observed) and isinstance(got, Observed)):
         return False
     one, other = (
@@ -67,17 +72,13 @@ def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
 BLAME: Final = Blame(seeded_faults, state_queries, own_step, is_about_difference, ANSWER_LAWS, Rule.L_READ_4)
 
 
-# --- state_text
-# The caches as people read them: from the largest to the smallest, as a size pass ranks them.
-
-
 def ranked_caches(state: State) -> list[CacheName]:
-    """The names of the caches, the largest first, those of one size by name."""
+    """Return the names of the caches, the largest first, and by name among equals."""
     return sorted(state.caches, key=lambda name: (-state.caches[name].size_bytes, name))
 
 
 def state_text(state: State) -> str:
-    """A line for each cache with its entries, lowest position first; then the pass that is scheduled."""
+    """Return one line per cache with its entries, lowest position first, then the scheduled pass."""
     lines = [
         f"{name} {state.caches[name].size_bytes}B: "
         + ", ".join(
@@ -92,7 +93,7 @@ def state_text(state: State) -> str:
 
 
 def lanes(state: State) -> tuple[Lane, ...]:
-    """What each cache holds in the order of positions, the largest cache first."""
+    """Return the content of each cache in the order of positions, the largest cache first."""
     return tuple(
         Lane(
             f"cache {name}",

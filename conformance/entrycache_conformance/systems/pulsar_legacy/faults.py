@@ -1,4 +1,4 @@
-"""The planted faults of the reference as subjects."""
+"""The seeded faults of the reference as subjects."""
 
 from __future__ import annotations
 

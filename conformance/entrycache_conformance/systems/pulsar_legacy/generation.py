@@ -1,4 +1,9 @@
-"""How often each operation comes, and what the cases of a theme have in common."""
+"""The cases of `pulsar-legacy`: workload profiles, the plan of a case, and the arguments of its operations.
+
+A `Theme` is a profile and `Traits` are its parameters. At least half of the numbers are thresholds of the reference's
+state, or next to one. Sizes and amounts aim at the size pass, which takes from the largest caches and rounds their
+shares in doubles.
+"""
 
 from __future__ import annotations
 
@@ -38,17 +43,17 @@ WEIGHTS: Final[dict[str, int]] = {
     "read": 5,
     "read_one": 2,
 }
-"""Half of the steps add or evict."""
+"""The weights of the operations: half of the steps add or evict."""
 
 
 def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
-    """The operations, each as often as its weight says; `insert` comes first."""
+    """Return the operations, each as often as its weight says; `insert` comes first."""
     wanted = frozenset(names)
     return tuple(name for name, weight in WEIGHTS.items() if name in wanted for _ in range(weight))
 
 
 class Theme(Enum):
-    """The themes of campaigns."""
+    """The workload profiles."""
 
     DEFAULT = "default"
     SMALL_KEYS = "small-keys"
@@ -58,9 +63,9 @@ class Theme(Enum):
 
 
 class Traits(NamedTuple):
-    """The places that are asked for whether they are cached or not, the simplest first, and how long cases are.
+    """The parameters of a profile: its places, the simplest first, and the length of its cases.
 
-    `is_odd`: names and numbers as no other theme has them.
+    `has_boundary_values` gives a profile names and numbers at which implementations go wrong.
     """
 
     fresh: tuple[tuple[CacheName, Position], ...]
@@ -81,18 +86,17 @@ TRAITS: Final = {
     Theme.LONG_RUNS: Traits(make_places(4, 2, 6), steps_max=4_000, usual_steps=2_000),
     Theme.ODD: Traits(make_places(4, 2, 3), has_boundary_values=True),
 }
-"""The traits of each theme."""
+"""The parameters of each profile."""
 
-
-# --- arguments
-# What makers of several operations draw: caches, places, thresholds.
 
 FIRST_TOKEN: Final = 1_001
-"""Payloads of inserts; those of fills are small."""
+"""The first payload of inserts; payloads of fills are smaller."""
 
 
 class Aim:
-    """The draws of one case. `to_come`: the makers of operations that follow one another, the next one last."""
+    """The state of the makers of one case. `pending_ops` are makers of operations that follow one another, the next
+    last.
+    """
 
     def __init__(self, draw: Draw, declaration: Declaration, config: Config, traits: Traits) -> None:
         self.draw = draw
@@ -106,39 +110,36 @@ class Aim:
         self.pending_ops: list[Callable[[State], Any]] = []
 
     def cache(self, state: State) -> CacheName:
-        """A name of a cache, mostly of one that holds entries."""
+        """Return a name of a cache, mostly of one that holds entries."""
         names = [*self.caches, *sorted(state.caches), *sorted(state.caches)]
         return CacheName(choose(self.draw, names))
 
     def place(self, state: State, live_weight: int = 4) -> tuple[CacheName, Position]:
-        """A place, cached or not, by one number: small key spaces make places meet."""
+        """Return a place, cached or not, by one number. Key spaces are small, so that operations meet."""
         live = [(name, pos) for name in sorted(state.caches) for pos in sorted(state.caches[name].entries)]
         return (*self.fresh, *live * live_weight)[self.draw(0, len(self.fresh) + live_weight * len(live) - 1)]
 
     def near(self, thresholds: list[int]) -> int:
-        """A threshold, one above it, or one below it, by one number."""
+        """Return a threshold, one above it, or one below it, by one number."""
         at = self.draw(0, 3 * len(thresholds) - 1)
         return thresholds[at % len(thresholds)] + (0, 1, -1)[at // len(thresholds)]
 
 
 def make_insert(aim: Aim, cache: CacheName, pos: Position, size: int) -> ops.Insert:
-    """An insert, with a payload of its own where payloads are carried."""
+    """Make an insert, with a payload of its own if payloads are carried."""
     if not aim.has_payload:
         return ops.Insert(cache, pos, size)
     aim.token += 1
     return ops.Insert(cache, pos, size, aim.token)
 
 
-# --- entries
-# Operations on the entries of one cache, and reads through it.
-
 SIZES: Final = (1, 2, 3, 10, 0, 7, 5, 30, 49, -1)
 AIMED_BYTES_MAX: Final = 10_000
-"""Sizes are aimed at limits up to here; no subject is asked to hold more for that."""
+"""The greatest limit that sizes aim at; no subject must hold more for that."""
 
 
 def size_of(aim: Aim, state: State, cache: CacheName) -> int:
-    """A size: half of them bring the bytes to a threshold, or the cache to the bytes of another one."""
+    """Return a size; half of them bring the bytes to a threshold, or the cache to the bytes of another one."""
     limit = aim.config.max_size_bytes
     at = aim.draw(0, 2 * len(SIZES) - 1)
     if at < len(SIZES):
@@ -154,7 +155,7 @@ def size_of(aim: Aim, state: State, cache: CacheName) -> int:
 
 
 def insert(aim: Aim, state: State) -> ops.Insert:
-    """An offer; two in seven bring the bytes above the trigger, and there most are of what a pass would evict."""
+    """Make an insert; two in seven bring the bytes above the trigger, mostly with what a pass would evict."""
     cache, pos = aim.place(state, live_weight=1)
     brink = size_to_brink(aim, state)
     if brink == 0 and state.scheduled_bytes is None and aim.draw(0, 7) > 0:
@@ -171,20 +172,20 @@ def insert(aim: Aim, state: State) -> ops.Insert:
 
 
 def size_to_brink(aim: Aim, state: State) -> int:
-    """The size that brings the bytes to one below the limit, where that is above the trigger; else below 0."""
+    """Return the size that brings the bytes to one below the limit if that is above the trigger; else below 0."""
     most = aim.config.max_size_bytes - 1
     is_above = int(aim.config.max_size_bytes * 0.98) < most <= AIMED_BYTES_MAX
     return most - state.size_bytes if is_above else -1
 
 
 def first_victim(aim: Aim, state: State) -> ops.Insert:
-    """An offer of what the size pass takes first: the lowest position of the largest cache."""
+    """Make an insert of what the size pass takes first: the lowest position of the largest cache."""
     cache = max(sorted(state.caches), key=lambda name: state.caches[name].size_bytes)
     return make_insert(aim, cache, min(state.caches[cache].entries), SIZES[aim.draw(0, 4)])
 
 
 def bounds(aim: Aim, state: State) -> tuple[CacheName, Position, Position]:
-    """Two bounds, mostly in order, mostly at a cached position, next to one, or at an end of everything."""
+    """Return two bounds, mostly in order and at or next to a cached position or an end of everything."""
     cache, first = aim.place(state, live_weight=12)
     entries = state.caches[cache].entries if cache in state.caches else {}
     ends = [*sorted(entries), Position(first.ledger, first.entry + 1), Position(-1, -1), Position(3, 0)]
@@ -196,7 +197,7 @@ def bounds(aim: Aim, state: State) -> tuple[CacheName, Position, Position]:
 
 
 def read(aim: Aim, state: State) -> ops.Read:
-    """A range about a place, cached or not: whole hits, partial ones, misses; now and then one that is refused."""
+    """Make a read near a place: whole hits, partial hits, misses, and sometimes a range that is refused."""
     cache, pos = aim.place(state, live_weight=3)
     first = Position(pos.ledger, max(0, pos.entry - (0, 0, 1)[aim.draw(0, 2)]))
     last = Position(pos.ledger, first.entry + (0, 1, 2, 3)[aim.draw(0, 3)])
@@ -209,13 +210,13 @@ def read(aim: Aim, state: State) -> ops.Read:
 
 
 def invalidate_ledger(aim: Aim, state: State) -> ops.InvalidateLedger:
-    """A ledger of a place, or one that holds nothing."""
+    """Make an invalidation of the ledger of a place, or of an empty one."""
     cache, pos = aim.place(state)
     return ops.InvalidateLedger(cache, (pos.ledger, pos.ledger, -1, 9)[aim.draw(0, 3)])
 
 
 def invalidate_before(aim: Aim, state: State) -> ops.InvalidateBefore:
-    """A position that is cached, or near one."""
+    """Make an invalidation before a position that is cached or near one."""
     cache, first, last = bounds(aim, state)
     return ops.InvalidateBefore(cache, (first, last)[aim.draw(0, 1)])
 
@@ -235,28 +236,25 @@ ENTRY_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 }
 
 
-# --- passes
-# Time, and the passes over one cache and over all.
-
 GROWN_SIZES: Final = (6, 14, 12, 10, 8, 5, 13, 4, 22, 9)
-"""Sizes that, with one byte more, make shares which are no round numbers."""
+"""Sizes that, with one byte more, make shares that are no round numbers."""
 
 MAX_SEARCHED_AMOUNT: Final = 100
-"""Up to here amounts are looked through for shares that fall short."""
+"""The largest amount that is searched for shares that fall short."""
 
 LEAP_NANOS: Final = 10**12
 LATE_NANOS: Final = 10**15
-"""After that there are no more leaps: the present stays within the integers of a case."""
+"""The time after which there are no more leaps, so that time stays within the integers of a case."""
 
 
 def ages(aim: Aim, state: State, caches: list[CacheName]) -> list[int]:
-    """The ages of the entries of these caches, and 0."""
+    """Return the ages of the entries of these caches, and 0."""
     stamps = {entry.stamp_nanos for name in caches for entry in state.caches[name].entries.values()}
     return sorted({0, *(state.now_nanos - stamp for stamp in stamps)})
 
 
 def advance(aim: Aim, state: State) -> ops.Advance:
-    """A wait, mostly one after which an entry is just as old as the time to live."""
+    """Make a wait, mostly one after which an entry is just as old as the time to live."""
     kind = aim.draw(0, 11)
     if kind == 11:
         return ops.Advance(-1)
@@ -268,7 +266,7 @@ def advance(aim: Aim, state: State) -> ops.Advance:
 
 
 def overtaken_stamps(state: State) -> list[tuple[CacheName, int]]:
-    """The caches in which a higher position is older than the lowest one, each with that older one's stamp."""
+    """Return the caches in which a higher position is older than the lowest one, with the older one's stamp."""
     found = []
     for name, cache in sorted(state.caches.items()):
         first = cache.entries[min(cache.entries)].stamp_nanos
@@ -277,7 +275,7 @@ def overtaken_stamps(state: State) -> list[tuple[CacheName, int]]:
 
 
 def expire(aim: Aim, state: State) -> ops.Expire:
-    """A time pass, mostly with a cutoff at the stamp of an entry of its cache, or of one behind a younger one."""
+    """Make a time pass, mostly with a cutoff at the stamp of an entry, or of one behind a younger one."""
     behind = overtaken_stamps(state)
     if behind and aim.draw(0, 1) == 1:
         name, stamp_nanos = behind[aim.draw(0, len(behind) - 1)]
@@ -295,7 +293,7 @@ def expire(aim: Aim, state: State) -> ops.Expire:
 
 
 def short_amounts(state: State) -> list[int]:
-    """Amounts of which a cache would give one entry more, but for the rounding of its share in doubles."""
+    """Return amounts of which a cache would give one entry more if its share were not rounded in doubles."""
     names = choose_givers(state)
     total = sum(state.caches[name].size_bytes for name in names)
     found = set()
@@ -309,12 +307,12 @@ def short_amounts(state: State) -> list[int]:
 
 
 def running_sums(entries: Mapping[Position, Entry]) -> list[int]:
-    """The bytes of the lowest entry, of the two lowest, and so on."""
+    """Return the bytes of the lowest entry, of the two lowest, and so on."""
     return list(accumulate(entries[pos].size_bytes for pos in sorted(entries)))
 
 
 def evict(aim: Aim, state: State) -> ops.Evict:
-    """A size pass, mostly for what the largest caches hold together, or where a share falls short by its rounding."""
+    """Make a size pass, mostly for what the largest caches hold, or where rounding makes a share fall short."""
     short = short_amounts(state)
     if short and aim.draw(0, 3) > 0:
         return ops.Evict(short[aim.draw(0, len(short) - 1)])
@@ -328,7 +326,7 @@ def evict(aim: Aim, state: State) -> ops.Evict:
 
 
 def evict_from_several(aim: Aim, state: State) -> Any:
-    """A size pass that has several caches to choose from: first each of some comes to a size of its own."""
+    """Make a size pass with several caches to choose from; first each of some grows to a size of its own."""
     if len(choose_givers(state)) > 1 or not aim.has_insert or aim.draw(0, 1) == 0:
         return evict(aim, state)
     aim.pending_ops = [partial(evict, aim)]
@@ -341,14 +339,14 @@ def evict_from_several(aim: Aim, state: State) -> Any:
 
 
 def grow_cache(aim: Aim, cache: CacheName, size: int, state: State) -> ops.Insert:
-    """An insert behind what its cache holds."""
+    """Make an insert behind the content of its cache."""
     held = state.caches[cache].entries if cache in state.caches else {}
     last = max(held, default=Position(1, -1))
     return make_insert(aim, cache, last._replace(entry=last.entry + 1), min(aim.max_size, size))
 
 
 def evict_cache(aim: Aim, state: State) -> ops.EvictCache:
-    """A pass over one cache, mostly for as much as its lowest entries have, to the byte."""
+    """Make a pass over one cache, mostly for exactly the bytes of its lowest entries."""
     cache = aim.cache(state)
     kind = aim.draw(0, 9)
     if kind == 9:
@@ -367,9 +365,6 @@ PASS_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 }
 
 
-# --- arguments
-# Arguments of operations: at least half of the numbers are thresholds of the reference's state, or next to one.
-
 MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     **ENTRY_MAKERS,
     **PASS_MAKERS,
@@ -380,12 +375,9 @@ MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 
 
 def make_operation(aim: Aim, name: str, state: State) -> Any:
-    """An operation of that name for that state, or the next one of those that are to follow."""
+    """Make an operation of that name for that state, or the next pending one."""
     return aim.pending_ops.pop()(state) if aim.pending_ops else MAKERS[name](aim, state)
 
-
-# --- plan
-# The plan of one case: its configuration, and who makes the arguments of its operations.
 
 CONFIG_CHOICES: Final[dict[str, tuple[Any, ...]]] = {
     "max_size_bytes": (100, 1_000, 51, 10, 250, 101, 400, 33, 0),
@@ -397,7 +389,7 @@ CONFIG_CHOICES: Final[dict[str, tuple[Any, ...]]] = {
 
 
 def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> CasePlan:
-    """What a case of these operations is to be like."""
+    """Plan a case of these operations."""
     traits = TRAITS[Theme.DEFAULT if theme is None else theme]
     if traits.has_boundary_values:
         traits = traits._replace(fresh=make_boundary_places(draw, NAMES_IN_ONE_ORDER))
@@ -409,4 +401,4 @@ def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme
     return CasePlan(config, menu, traits.steps_max, traits.usual_steps, partial(make_operation, aim))
 
 
-__all__ = ["Aim", "MAKERS", "make_operation"]
+__all__ = ["MAKERS", "Aim", "make_operation"]

@@ -1,4 +1,8 @@
-"""A case of pulsar-legacy as Java text: the calls of its steps, and what the file needs besides."""
+"""The released jars of `pulsar-legacy`, and a case as a Java test for them.
+
+`PULSAR_LEGACY` is the family of jars; its subjects are called `pulsar:VERSION` too. `JAVA` says how the template of the
+Java test, which it shares with `pulsar-pip430`, is filled.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from entrycache_reference.pulsar_legacy import ops
 from entrycache_reference.pulsar_legacy.config import STORED_BYTES
 
 _OPS: Final = {op.name: op for op in ops.OPS}
-"""Their arguments are those of the Java calls, in their order."""
+"""The operations; their arguments are those of the Java calls, in their order."""
 
 _CLOCK_OPS: Final = frozenset({"advance", "expire", "observe"})
 _PAYLOAD_OPS: Final = frozenset({"insert", "get", "get_range", "read", "read_one"})
@@ -43,16 +47,16 @@ _ALWAYS: Final = (
     "org.apache.bookkeeper.mledger.impl.EntryImpl",
     "org.apache.bookkeeper.mledger.util.RangeCache",
 )
-"""What the file imports besides what one of pulsar-pip430 does."""
+"""The imports of the file in addition to those of `pulsar-pip430`."""
 
 CLOCK_OPTION: Final = "-Dentrycache.clock.require=" + ",".join(
     f"org.apache.bookkeeper.mledger.impl.{name}" for name in ("EntryImpl", "cache.RangeEntryCacheManagerImpl")
 )
-"""What tells the agent which released classes ask for the time: a stamp is made with the cached entry."""
+"""The option that tells the agent which released classes read the clock; a stamp is made with the cached entry."""
 
 
 def _fill(case: Mapping[str, Any]) -> dict[str, Any]:
-    """What stands in the template."""
+    """Return the values for the template."""
     config = {**_DEFAULTS, **case.get("config", {})}
     used = frozenset(step["op"] for step in case["steps"])
     needed = {
@@ -76,7 +80,7 @@ def _fill(case: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _call(step: Mapping[str, Any]) -> str:
-    """The call of the template's method for the op. There is one for each number of arguments that may be absent."""
+    """Return the call of the template's method for an operation. It has one method for each number of arguments."""
     name = step["op"]
     if name not in _OPS:
         raise UsageError(f"there is no Java test for the op {name}; there is one for {', '.join(_OPS)}")
@@ -97,9 +101,6 @@ JAVA: Final = JavaText(
     "systems/pulsar_legacy/java", _call, _fill, like="systems/pulsar_pip430/java", eras=("spins", "waits")
 )
 
-
-# --- jvm
-# The released jars of Pulsar's managed ledger before PIP-430.
 
 PULSAR_LEGACY: Final = Family(
     name="pulsar-legacy",

@@ -1,4 +1,7 @@
-"""Outcomes of `pulsar-legacy` in JSON."""
+"""The system `pulsar-legacy`: its outcomes in JSON, its smoke cases, and its record.
+
+`SYSTEM` puts the parts of this folder together. The system has no fast cache of ours.
+"""
 
 from __future__ import annotations
 
@@ -32,17 +35,13 @@ from entrycache_reference.pulsar_legacy.state import State
 from entrycache_reference.rules import Rule
 
 ANSWERS: Final = OutcomeReader(Refused, Observe, Observed, {"now": 0, "bytes": 0, "caches": {}})
-"""How they are read and shown."""
-
-
-# --- effort
-# How much playing a case of `pulsar-legacy` may cost.
+"""The reader and writer of outcomes."""
 
 
 def cost_bound(config: Config, steps: Sequence[Any]) -> int:
-    """How many entries the reference copies at most: a read once for each position of its range, all else once.
+    """Return how many entries the reference copies at most: a read once per position of its range, all else once.
 
-    Entries are added by inserts and by reads, so no step meets more than these have named.
+    Inserts and reads add entries, so no step meets more entries than these have named.
     """
     named = copied = 0
     for op in steps:
@@ -52,17 +51,10 @@ def cost_bound(config: Config, steps: Sequence[Any]) -> int:
     return copied
 
 
-# --- fit
-# What keeps a case from a subject, beside operations that it does not offer.
-
-
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
-    """Why the case cannot be asked of the subject; empty where it can, as it can here always."""
+    """Return why the case cannot be asked of the subject: every case can."""
     return ""
 
-
-# --- smoke
-# One hand-made case an operation.
 
 Steps = list[dict[str, Any]]
 
@@ -128,11 +120,8 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
     ],
     "read_one": [*INSERTS, {"op": "read_one", **A, "pos": [1, 0]}, {"op": "read_one", **A, "pos": [1, 7]}],
 }
-"""One case an operation; it runs where all its operations are declared."""
+"""One case per operation; it runs if all its operations are declared."""
 
-
-# --- system
-# The system `pulsar-legacy`: its parts, put together.
 
 SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     name=NAME,

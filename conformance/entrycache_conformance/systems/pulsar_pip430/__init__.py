@@ -1,1 +1,1 @@
-"""What the suite knows of the system `pulsar-pip430` beside its reference: how to make cases, and how to explain."""
+"""The record of `pulsar-pip430`: its cases, its form in JSON, its coverage, and how failures are explained."""

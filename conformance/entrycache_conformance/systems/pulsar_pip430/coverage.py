@@ -1,6 +1,7 @@
-"""The sides of each threshold: how often a step lands one below it, at it, and one above it.
+"""The coverage that a run counts: decision-table entries, and the sides of thresholds.
 
-A comparison that is wrong by one differs there and nowhere else.
+A decision-table entry is a kind of pass with a line of the table. A side of a threshold is one below it, at it, or one
+above it: a comparison that is wrong by one shows there and nowhere else. Both are read from the reference's steps.
 """
 
 from __future__ import annotations
@@ -21,20 +22,21 @@ MILLISECOND: Final = 1_000_000
 SIDES: Final = {-1: "BELOW", 0: "AT", 1: "ABOVE"}
 
 THRESHOLDS: Final = ("TRIGGER", "TARGET", "NEED", "CUTOFF", "BUDGET", "READS", "GRACE", "FIRST", "LAST", "BOUND")
-"""The bytes that trigger a pass, those that it leaves, those that it is to free; the age of an entry, its requeues and
-its expected reads where a pass decides of it; the age of a grace period in milliseconds; the ends of a range, and the
-bound of an invalidation, beside cached entries."""
+"""The thresholds: the bytes that trigger a pass, that it leaves, and that it must free; the age of an entry, its
+requeues and its expected reads when a pass decides about it; the age of a grace period in milliseconds; the ends of a
+range, and the bound of an invalidation, next to cached entries.
+"""
 
 UNREACHABLE_SIDES: Final = frozenset({"TARGET/ABOVE"})
-"""A triggered pass that ends leaves no more than the target."""
+"""The sides that cannot be reached: a triggered pass never leaves more than the target."""
 
 _ALL_SIDES = tuple(f"{name}/{side}" for name in THRESHOLDS for side in SIDES.values())
 
 SIDE_CELLS: Final = (*(cell for cell in _ALL_SIDES if cell not in UNREACHABLE_SIDES), "FIRST_USE/REFUSED")
-"""Every side; and the refused step that names a cache which nothing has named before."""
+"""Every side, and the refused step that names a cache for the first time."""
 
 Distance = tuple[str, int]
-"""A threshold, and how far above it a step is."""
+"""A threshold, and the distance of a step above it."""
 
 
 def count_sides(config: Config, state: State, op: Any, done: Step, cells: dict[str, int]) -> None:
@@ -55,7 +57,7 @@ def _count(cells: dict[str, int], name: str) -> None:
 
 
 def _insert_distances(config: Config, state: State, op: ops.Insert, done: Step) -> Iterator[Distance]:
-    """What an insert that is taken brings the bytes to; where it triggers a pass, what that leaves."""
+    """Yield the bytes after an insert, and what a triggered pass leaves."""
     if not done.outcome.inserted:  # type: ignore[union-attr]
         return
     size_bytes = state.size_bytes + op.size
@@ -77,7 +79,7 @@ def _evict_distances(config: Config, state: State, op: ops.Evict, done: Step) ->
 
 
 def _decision_distances(state: State) -> Iterator[Distance]:
-    """What passes compare of the entries of the queue."""
+    """Yield what passes compare of the queue's entries."""
     for entry in _queued_entries(state):
         yield "BUDGET", entry.requeues - state.settings.max_requeues
         yield "READS", (entry.expected_reads or 0) - 1
@@ -122,11 +124,8 @@ MEASURES: Final[dict[type[Any], Callable[..., Iterator[Distance]]]] = {
 }
 
 
-# --- cells
-# The cells that a run counts: a kind of pass and a line of the decision table; a threshold and a side of it.
-
 CELLS: Final = (*(f"{kind}/{line.rule.name}" for kind in ("TIME", "SIZE") for line in DECISION), *SIDE_CELLS)
-"""Every cell."""
+"""Every entry and side."""
 
 DECIDED_ROWS: Final = frozenset({"TOMBSTONE", "EVICT", "REQUEUE"})
 

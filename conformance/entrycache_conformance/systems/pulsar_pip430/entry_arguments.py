@@ -1,4 +1,9 @@
-"""What makers of several operations draw: caches, places, thresholds."""
+"""Arguments of the operations on entries, passes and settings.
+
+At least half of the numbers are thresholds of the reference's state, or next to one. The makers share an `Aim`, which
+holds the draws, the small set of places and the limits of one case. Each table of makers belongs to one level: `range`,
+`queue` and `manager`.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +22,15 @@ from entrycache_reference.pulsar_pip430.state import State
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent, CacheName, CursorName, Position
 
 FIRST_TOKEN = 1_001
-"""Payloads of inserts; those of fills are small."""
+"""The first payload of inserts; payloads of fills are smaller."""
 
 
 class Aim:
-    """The draws of one case.
+    """The state of the makers of one case.
 
-    `room_bytes`: what can still be inserted without crossing the trigger, None where it may be crossed.
-    `looked_at`: the cursors of a cache as they stood at the last look. `to_come`: operations that are made
-    already, the next one last.
+    `room_bytes` is what can still be inserted without crossing the trigger; None means that it may be crossed.
+    `looked_at` holds the cursors of a cache at its last query. `pending_ops` are operations that are made already, the
+    next one last.
     """
 
     def __init__(
@@ -52,11 +57,11 @@ class Aim:
         self.token = FIRST_TOKEN
 
     def cache(self) -> CacheName:
-        """A name of a cache, known or not."""
+        """Return a name of a cache, known or not."""
         return self.caches[self.draw(0, len(self.caches) - 1)]
 
     def place(self, state: State, live_weight: int = 4) -> tuple[CacheName, Position]:
-        """A place, cached or not, by one number: small key spaces make places meet."""
+        """Return a place, cached or not, by one number. Key spaces are small, so that operations meet."""
         fresh = self.fresh
         queue = state.queue
         at = self.draw(0, len(fresh) + live_weight * len(queue) - 1)
@@ -65,12 +70,12 @@ class Aim:
         return queue[(at - len(fresh)) % len(queue)] or fresh[at % len(fresh)]
 
     def near(self, thresholds: list[int]) -> int:
-        """A threshold, one above it, or one below it, by one number."""
+        """Return a threshold, one above it, or one below it, by one number."""
         at = self.draw(0, 3 * len(thresholds) - 1)
         return thresholds[at % len(thresholds)] + (0, 1, -1)[at // len(thresholds)]
 
     def ages(self, state: State) -> list[int]:
-        """The ages at which a time pass would change its mind."""
+        """Return the ages at which a time pass would decide differently."""
         ages = {0}
         for slot in state.queue:
             if slot is not None:
@@ -78,18 +83,15 @@ class Aim:
         return sorted(ages)
 
 
-# --- range
-# Level `range`.
-
 SIZES: Final = (1, 2, 3, 10, 0, 7, 1, 2, 0, 5, 100, 9_999, -1)
 SMALL_SIZES: Final = (1, 2, 3, 10, 0, 7, 5, 30, -1)
 READ_COUNTS: Final[tuple[int | None | Absent, ...]] = (ABSENT, 1, 2, 1, 3, None, 0, -1)
 AIMED_BYTES_MAX: Final = 10_000
-"""Sizes are aimed at limits up to here; no subject is asked to hold more for that."""
+"""The greatest limit that sizes aim at; no subject must hold more for that."""
 
 
 def size_of(aim: Aim, state: State) -> int:
-    """A size: where the trigger may be crossed, half of them bring the bytes to it, to the target or to the limit."""
+    """Return a size. If the trigger may be crossed, half of the sizes reach it, the target or the limit."""
     limit = state.settings.max_size_bytes
     if aim.has_boundary_values and aim.room_bytes is None and 0 < limit <= AIMED_BYTES_MAX and aim.draw(0, 1) == 1:
         return min(aim.max_size, max(0, aim.near(_to_the_target(state))))
@@ -109,7 +111,7 @@ def size_of(aim: Aim, state: State) -> int:
 
 
 def _to_the_target(state: State) -> list[int]:
-    """Sizes that cross the trigger, and after which a pass that takes the first entries ends at the target."""
+    """Return sizes that cross the trigger, and sizes with which a pass over the first entries ends at the target."""
     over = trigger_bytes(state) - state.size_bytes
     wanted = [over]
     freed = 0
@@ -123,7 +125,7 @@ def _to_the_target(state: State) -> list[int]:
 
 
 def insert(aim: Aim, state: State) -> ops.Insert:
-    """An offer, now and then of what is cached already, or of what is held and cached no more."""
+    """Make an insert, sometimes of what is cached already, or of what is held but no longer cached."""
     cache, pos = aim.place(state, live_weight=1)
     if state.holds:
         gone = [held.slot for kept in state.holds.values() for held in kept if not held.is_cached]
@@ -142,7 +144,7 @@ def insert(aim: Aim, state: State) -> ops.Insert:
 
 
 def bounds(aim: Aim, state: State) -> tuple[CacheName, Position, Position]:
-    """Two bounds, mostly in order, mostly at a cached position, next to one, or at an end of everything."""
+    """Return two bounds, mostly in order and at or next to a cached position or an end of everything."""
     cache, first = aim.place(state, live_weight=12)
     entries = state.caches[cache].entries if cache in state.caches else {}
     ends = [*sorted(entries), Position(first.ledger, first.entry + 1), Position(-1, -1), Position(3, 0)]
@@ -165,17 +167,14 @@ RANGE_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 }
 
 
-# --- queue
-# Level `queue`.
-
 MILLISECOND: Final = 1_000_000
 LEAP_NANOS: Final = 10**12
 LATE_NANOS: Final = 10**15
-"""After that there are no more leaps: the present stays within the integers of a case."""
+"""The time after which there are no more leaps, so that time stays within the integers of a case."""
 
 
 def counted_place(aim: Aim, state: State) -> tuple[CacheName, Position]:
-    """A place, three times in four that of an entry that carries a count, the lowest count first."""
+    """Return a place: three times in four that of an entry with a count, the lowest count first."""
     counts = []
     for slot in state.queue:
         if slot is not None:
@@ -189,12 +188,12 @@ def counted_place(aim: Aim, state: State) -> tuple[CacheName, Position]:
 
 
 def expiry_waits(aim: Aim, state: State) -> list[int]:
-    """The times after which an entry is as old as the time to live."""
+    """Return the waits after which an entry is as old as the time to live."""
     return [max(0, state.settings.ttl_nanos - age) for age in aim.ages(state)]
 
 
 def grace_waits(aim: Aim, state: State) -> list[int]:
-    """The times to the next whole millisecond, and to where the grace period of each cache ends."""
+    """Return the waits until the next whole millisecond, and until the grace period of each cache ends."""
     now = state.now_nanos
     found = [MILLISECOND - now % MILLISECOND]
     grace_millis = aim.config.effective_grace_millis
@@ -206,7 +205,7 @@ def grace_waits(aim: Aim, state: State) -> list[int]:
 
 
 def wait_for_grace(aim: Aim, state: State) -> ops.Advance:
-    """A wait for the end of a grace period, or for the next millisecond; where nobody reads it is asked about then."""
+    """Make a wait for the end of a grace period or of a millisecond, followed by `should_cache` of an unread cache."""
     unread = [name for name, cache in state.caches.items() if not cache.members]
     if unread and "should_cache" in aim.declaration.ops:
         aim.pending_ops.append(ops.ShouldCache(unread[aim.draw(0, len(unread) - 1)]))
@@ -214,7 +213,7 @@ def wait_for_grace(aim: Aim, state: State) -> ops.Advance:
 
 
 def advance(aim: Aim, state: State) -> ops.Advance:
-    """A wait, mostly one after which a pass or the grace period would just have changed its mind."""
+    """Make a wait, mostly one after which a pass or the grace period would just decide differently."""
     kind = aim.draw(0, 14)
     if kind == 14:
         return ops.Advance(-1)
@@ -229,7 +228,7 @@ def advance(aim: Aim, state: State) -> ops.Advance:
 
 
 def expire(aim: Aim, state: State) -> ops.Expire:
-    """A time pass, mostly with a cutoff at an entry's age."""
+    """Make a time pass, mostly with a cutoff at the age of an entry."""
     kind = aim.draw(0, 11)
     if kind == 11:
         return ops.Expire(-1)
@@ -241,7 +240,7 @@ def expire(aim: Aim, state: State) -> ops.Expire:
 
 
 def evict(aim: Aim, state: State) -> ops.Evict:
-    """A size pass, mostly for as much as the entries from the head have, to the byte."""
+    """Make a size pass, mostly for exactly the bytes of the first entries of the queue."""
     kind = aim.draw(0, 11)
     if kind == 11:
         return ops.Evict(-aim.draw(0, 1))
@@ -263,9 +262,6 @@ QUEUE_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 }
 
 
-# --- manager
-# Level `manager`.
-
 NEW_LIMITS: Final = (100, 10, 50, 1, 30, 2, 0, -1)
 NEW_WATERMARKS: Final = (0.9, 0.5, 0.0, 0.98, 0.99, 1.0, 1.5, -0.1)
 NEW_TTLS: Final = (5, 0, 1_000_000, -1)
@@ -273,7 +269,7 @@ NEW_BUDGETS: Final = (1, 0, 2, 5, 3, -1)
 
 
 def limit_of(aim: Aim, state: State) -> int:
-    """A new limit, half of them with the trigger, or the target, at the present bytes."""
+    """Return a new limit; half of them put the trigger or the target at the present bytes."""
     at = aim.draw(0, 2 * len(NEW_LIMITS) - 1)
     if at < len(NEW_LIMITS):
         return NEW_LIMITS[at]
@@ -282,13 +278,13 @@ def limit_of(aim: Aim, state: State) -> int:
 
 
 def ttl_of(aim: Aim, state: State) -> int:
-    """A new time to live, half of them the age of an entry."""
+    """Return a new time to live; half of them are the age of an entry."""
     at = aim.draw(0, 2 * len(NEW_TTLS) - 1)
     return NEW_TTLS[at] if at < len(NEW_TTLS) else max(0, aim.near(aim.ages(state)))
 
 
 def budget_of(aim: Aim, state: State) -> int:
-    """A new budget, half of them what an entry has used up."""
+    """Return a new requeue budget; half of them are what an entry has used up."""
     at = aim.draw(0, 2 * len(NEW_BUDGETS) - 1)
     if at < len(NEW_BUDGETS):
         return NEW_BUDGETS[at]
@@ -312,10 +308,10 @@ REFUSED_SETTINGS: Final[dict[str, Any]] = {"watermark": 1.5, "ttl_nanos": -1, "m
 
 
 def configure(aim: Aim, state: State) -> ops.Configure:
-    """One setting, often, of those that the subject lets vary; now and then two, or none at all.
+    """Make a change of one setting, sometimes of two or none, among those that the subject lets vary.
 
-    One in five is refused for one setting, mostly with another that is to be refused with it.
-    Where there are cursors mostly the time to live: the grace period is not to follow it.
+    One in five is refused because of one setting, mostly together with a second one. If there are cursors, it mostly
+    changes the time to live, because the grace period must not follow it.
     """
     varied = [key for key in SETTING_MAKERS if aim.declaration.varies(key)]
     if aim.cursors and "ttl_nanos" in varied:
@@ -336,7 +332,7 @@ def configure(aim: Aim, state: State) -> ops.Configure:
 
 
 def cycle(aim: Aim, state: State) -> ops.Cycle:
-    """A cycle; where a pass is scheduled it is asked for now and then once the limit has been lowered."""
+    """Make a cycle. If a pass is scheduled, sometimes lower the limit and run the scheduled pass afterwards."""
     wanted = {"configure", "run_scheduled"} <= aim.declaration.ops and aim.declaration.varies("max_size_bytes")
     if state.is_scheduled and wanted and aim.draw(0, 3) == 3:
         aim.pending_ops += [ops.RunScheduled(), ops.Configure(max_size_bytes=1)]
@@ -344,7 +340,9 @@ def cycle(aim: Aim, state: State) -> ops.Cycle:
 
 
 def run_scheduled(aim: Aim, state: State) -> Any:
-    """What is scheduled, if anything; where the bytes are at the trigger, and nothing is, below a lowered limit too."""
+    """Run the scheduled pass. If the bytes are at the trigger and nothing is scheduled, sometimes lower the limit
+    first.
+    """
     lowers = "configure" in aim.declaration.ops and aim.declaration.varies("max_size_bytes")
     is_at_trigger = state.size_bytes > 0 and state.size_bytes == trigger_bytes(state)
     if is_at_trigger and not state.is_scheduled and lowers and aim.draw(0, 1) == 1:
@@ -354,7 +352,7 @@ def run_scheduled(aim: Aim, state: State) -> Any:
 
 
 def invalidate_before(aim: Aim, state: State) -> ops.InvalidateBefore:
-    """A bound at a cached position, next to one, or at an end of everything."""
+    """Make a bound at or next to a cached position, or at an end of everything."""
     cache, pos = aim.place(state, live_weight=8)
     at = aim.draw(0, 5)
     if at == 4:
@@ -365,7 +363,7 @@ def invalidate_before(aim: Aim, state: State) -> ops.InvalidateBefore:
 
 
 def invalidate_ledger(aim: Aim, state: State) -> ops.InvalidateLedger:
-    """A ledger of a cached entry, or another one."""
+    """Make an invalidation of a cached entry's ledger, or of another ledger."""
     cache, pos = aim.place(state, live_weight=8)
     return ops.InvalidateLedger(cache, (pos.ledger, pos.ledger, pos.ledger, 3, 0, -1)[aim.draw(0, 5)])
 

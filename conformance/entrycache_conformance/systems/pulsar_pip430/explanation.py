@@ -1,4 +1,8 @@
-"""What `pulsar-pip430` says for explaining a difference: its looks, and the subject's state as they tell it."""
+"""How failures of `pulsar-pip430` are explained and drawn.
+
+`BLAME` gives `explain.py` the seeded faults, the state query (`observe`), and the subject's own state as that query
+shows it. The functions at the end show the removal queue, the caches and the cursors as text and as boxes.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +25,12 @@ GENERAL_LAWS: Final = ANSWER_LAWS | {Rule.STATE_8, Rule.EVICT_8, Rule.METRICS_4}
 
 
 def seeded_faults() -> Sequence[Sequence[Fault]]:
-    """What is planted function by function, then the flips of the table."""
+    """Return the seeded faults by function, then the flips of the decision table."""
     return (tuple(SEEDED_FAULTS), decision_flips())
 
 
 def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
-    """`observe`, which marks and counts nothing, where a subject shows its queue."""
+    """Return `observe`, which marks and counts nothing, if the subject shows its queue."""
     shows = "observe" in declaration.ops and {"queue", "now"} <= declaration.introspection
     return (Observe(),) if shows else ()
 
@@ -34,7 +38,7 @@ def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
 def own_step(
     pre: State, done: Step, op: Any, answer: Any, shown: Mapping[Any, Any], declaration: Any
 ) -> tuple[State, Step, Step]:
-    """The step without dead slots: where they lie is nobody's business."""
+    """Return the steps without dead slots: their place is not specified."""
     rows = tuple(row for row in done.rows if row.op != "TOMBSTONE")
     right = Step(_without_dead_slots(done.state), done.outcome, rows, done.parts)
     observed = shown.get(Observe())
@@ -47,7 +51,7 @@ def _without_dead_slots(state: State) -> State:
 
 
 def own_state(observed: Observed, reference: State, shows: frozenset[str]) -> State:
-    """The state that a subject shows; what it does not declare, or cannot show, is taken from the reference."""
+    """Return the state that a subject shows. What it does not declare or cannot show comes from the reference."""
     entries: dict[Any, dict[Any, Entry]] = {name: {} for name in reference.caches}
     for slot in observed.queue:
         twin = reference.caches.get(slot.cache, EMPTY_CACHE).entries.get(slot.pos)
@@ -66,7 +70,7 @@ def own_state(observed: Observed, reference: State, shows: frozenset[str]) -> St
 
 
 def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
-    """Whether a row is about an entry that two states do not show alike."""
+    """Return whether a row is about an entry that two states show differently."""
     if not (isinstance(expected, Observed) and isinstance(got, Observed)):
         return False
     differing = {
@@ -80,12 +84,8 @@ def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
 BLAME: Final = Blame(seeded_faults, state_queries, own_step, is_about_difference, GENERAL_LAWS, Rule.COUNT_7)
 
 
-# --- queue_text
-# The removal queue, the caches and the cursors as people read them.
-
-
 def queue_text(state: Any) -> str:
-    """The removal queue from head to tail; a dead slot is a cross."""
+    """Return the removal queue from head to tail as text; a dead slot is a cross."""
     parts = []
     for slot in state.queue:
         if slot is None:
@@ -102,7 +102,7 @@ def queue_text(state: Any) -> str:
 
 
 def lanes(state: Any) -> tuple[Lane, ...]:
-    """The queue from head to tail, then what each cache holds in the order of positions."""
+    """Return the queue from head to tail, then the content of each cache in the order of positions."""
     slots = tuple(("dead", "dead") if slot is None else _box(state, slot.cache, slot.pos) for slot in state.queue)
     caches = (
         Lane(f"cache {name}", tuple((f"({pos.ledger},{pos.entry}) {entry.size_bytes}B", "entry")
@@ -119,13 +119,13 @@ def _box(state: Any, cache: str, pos: Any) -> tuple[str, str]:
 
 
 def cursors_text(state: Any) -> str:
-    """The cursors of each cache, the slowest first; one that is not tracked has no position."""
+    """Return the cursors of each cache, the slowest first; an untracked one has no position."""
     lines = [f"cursors of {lane.name}: {', '.join(text for text, _ in lane.boxes)}" for lane in _cursors(state)]
     return "\n".join(lines) if lines else "(no cursors)"
 
 
 def cursor_lanes(state: Any) -> tuple[Lane, ...]:
-    """The same as boxes."""
+    """Return the cursors as boxes."""
     return tuple(lane._replace(name=f"cursors {lane.name}") for lane in _cursors(state))
 
 

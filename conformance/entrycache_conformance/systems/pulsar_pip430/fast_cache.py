@@ -1,4 +1,9 @@
-"""Operations in, outcomes out, and no cache logic: the fast cache behind the protocol."""
+"""Our fast cache of `pulsar-pip430` as a subject.
+
+`Adapter` turns operations into calls of the cache and results into outcomes, one method per operation, without any
+cache logic. An `Instance` also turns a wrong argument into a refusal. Time is virtual, and payloads count how many of
+them are still referred to.
+"""
 
 from __future__ import annotations
 
@@ -46,11 +51,11 @@ EXISTING: Final = Existing(True)
 NOT_EXISTING: Final = Existing(False)
 DONE: Final = Done()
 NOTHING: Final = object()
-"""What a lookup answers where the position is not cached; no payload is this object."""
+"""The result of a lookup that misses; no payload is this object."""
 
 
 class VirtualClock:
-    """Time that moves only when it is told to."""
+    """A clock that moves only when it is told to."""
 
     __slots__ = ("now_nanos",)
 
@@ -58,14 +63,14 @@ class VirtualClock:
         self.now_nanos = 0
 
     def read(self) -> int:
-        """The present."""
+        """Return the present time."""
         return self.now_nanos
 
 
 class Payload:
-    """What an entry carries: a token, and the knowledge that somebody still refers to it.
+    """The payload of an entry: a token, and the knowledge that somebody still refers to it.
 
-    CPython destroys an object with its last reference, so the live ones are those that are referred to.
+    CPython destroys an object with its last reference, so the live payloads are those that are referred to.
     """
 
     __slots__ = ("owner", "token")
@@ -80,19 +85,19 @@ class Payload:
 
 
 class Payloads:
-    """The payloads of one run; storage holds one for every position, whose token is the entry."""
+    """The payloads of one run. Storage holds one for every position, whose token is the entry number."""
 
     def __init__(self, storage_entry_size: int) -> None:
         self.live = 0
         self._storage_entry_size = storage_entry_size
 
     def stored(self, cache: str, ledger: int, entry: int) -> StoredEntry:
-        """What storage gives."""
+        """Return what storage holds at a position."""
         return StoredEntry(self._storage_entry_size, Payload(self, entry))
 
 
 class Adapter:
-    """One function an operation."""
+    """The operations as calls of the cache, one method per operation."""
 
     def __init__(self, cache: BrokerCache, clock: VirtualClock, payloads: Payloads) -> None:
         self.cache = cache
@@ -100,7 +105,7 @@ class Adapter:
         self.payloads = payloads
 
     def leaked(self) -> int:
-        """Release all that is held, clear all caches, and count the payloads that are left."""
+        """Release all holds, clear all caches, and return the number of payloads that are left."""
         for hold in self.cache.holds:
             self.cache.release(hold)
         for name in self.cache.names:
@@ -108,7 +113,7 @@ class Adapter:
         return self.payloads.live
 
     def functions(self) -> dict[type[ops.Op], Callable[[Any], Outcome]]:
-        """The function of each operation."""
+        """Return the method of each operation."""
         return {
             ops.Insert: self.insert,
             ops.Get: self.get,
@@ -143,7 +148,7 @@ class Adapter:
         }
 
     def insert(self, op: ops.Insert) -> Outcome:
-        """None stands for no payload."""
+        """Insert an entry; None stands for no payload."""
         ledger, entry = op.pos
         payload = None if op.token is ABSENT else Payload(self.payloads, op.token)
         expected_reads = None if op.expected_reads is ABSENT else op.expected_reads
@@ -151,7 +156,7 @@ class Adapter:
         return INSERTED if done else NOT_INSERTED
 
     def get(self, op: ops.Get) -> Outcome:
-        """A hit carries the payload that was inserted."""
+        """Look an entry up; a hit carries its payload."""
         ledger, entry = op.pos
         payload: Any = self.cache.get(op.cache, ledger, entry, NOTHING)
         if payload is NOTHING:
@@ -159,28 +164,28 @@ class Adapter:
         return HIT_WITHOUT_TOKEN if payload is None else Hit(True, (payload.token,))
 
     def get_range(self, op: ops.GetRange) -> Outcome:
-        """Tokens are answered where every entry found carries one."""
+        """Look a range up; tokens are returned if every entry found carries one."""
         found = self.cache.get_range(op.cache, op.first, op.last)
         return Hits(positions([at for at, _ in found]), tokens([payload for _, payload in found]) or None)
 
     def exists(self, op: ops.Exists) -> Outcome:
-        """Whether the position is cached."""
+        """Return whether the position is cached."""
         return EXISTING if self.cache.exists(op.cache, *op.pos) else NOT_EXISTING
 
     def remove_range(self, op: ops.RemoveRange) -> Outcome:
-        """Number and bytes of what was removed."""
+        """Remove a range and return the number and bytes removed."""
         return Removed(*self.cache.remove_range(op.cache, op.first, op.last, op.last_inclusive))
 
     def clear(self, op: ops.Clear) -> Outcome:
-        """Number and bytes of what was removed."""
+        """Clear a cache and return the number and bytes removed."""
         return Removed(*self.cache.clear(op.cache))
 
     def usage(self, op: ops.Usage) -> Outcome:
-        """One cache, or all."""
+        """Return the usage of one cache, or of all."""
         return Used(*self.cache.usage(None if op.cache is ABSENT else op.cache))
 
     def observe(self, op: ops.Observe) -> Outcome:
-        """The whole state."""
+        """Return the whole state."""
         seen = self.cache.observe()
         caches = {
             CacheName(name): CacheView(view.size_bytes, tuple(Position(*at) for at in view.entries))
@@ -193,38 +198,38 @@ class Adapter:
         return Observed(seen.now_nanos, seen.size_bytes, caches, queue, seen.tombstones)
 
     def advance(self, op: ops.Advance) -> Outcome:
-        """The clock is this adapter's own, and so is the refusal to turn it back."""
+        """Advance the clock of this adapter, and refuse to turn it back."""
         if op.nanos < 0:
             raise ValueError(f"time does not go back by {op.nanos}")
         self.clock.now_nanos += op.nanos
         return DONE
 
     def expire(self, op: ops.Expire) -> Outcome:
-        """Number and bytes of what was removed."""
+        """Run a time pass and return the number and bytes removed."""
         return Removed(*self.cache.expire(None if op.older_than_nanos is ABSENT else op.older_than_nanos))
 
     def evict(self, op: ops.Evict) -> Outcome:
-        """Number and bytes of what was removed."""
+        """Run a size pass and return the number and bytes removed."""
         return Removed(*self.cache.evict(op.bytes))
 
     def mark_read(self, op: ops.MarkRead) -> Outcome:
-        """The count after it."""
+        """Mark an entry as read and return its count."""
         return Counted(self.cache.mark_read(op.cache, *op.pos))
 
     def expect_read(self, op: ops.ExpectRead) -> Outcome:
-        """The count after it."""
+        """Expect a read of an entry and return its count."""
         return Counted(self.cache.expect_read(op.cache, *op.pos))
 
     def cycle(self, op: ops.Cycle) -> Outcome:
-        """What both passes removed."""
+        """Run both passes and return what they removed."""
         return Removed(*self.cache.cycle())
 
     def run_scheduled(self, op: ops.RunScheduled) -> Outcome:
-        """What the pass removed."""
+        """Run the scheduled pass and return what it removed."""
         return Removed(*self.cache.run_scheduled())
 
     def configure(self, op: ops.Configure) -> Outcome:
-        """An absent setting stays."""
+        """Change settings; an absent setting stays."""
         self.cache.configure(
             max_size_bytes=None if op.max_size_bytes is ABSENT else op.max_size_bytes,
             watermark=None if op.watermark is ABSENT else op.watermark,
@@ -235,85 +240,82 @@ class Adapter:
         return DONE
 
     def invalidate_before(self, op: ops.InvalidateBefore) -> Outcome:
-        """Number and bytes of what was removed."""
+        """Invalidate a prefix and return the number and bytes removed."""
         return Removed(*self.cache.invalidate_before(op.cache, op.pos))
 
     def invalidate_ledger(self, op: ops.InvalidateLedger) -> Outcome:
-        """Number and bytes of what was removed."""
+        """Invalidate a ledger and return the number and bytes removed."""
         return Removed(*self.cache.invalidate_ledger(op.cache, op.ledger))
 
     def remove_cache(self, op: ops.RemoveCache) -> Outcome:
-        """Nothing to tell."""
+        """Remove a cache."""
         self.cache.remove_cache(op.cache)
         return DONE
 
     def metrics(self, op: ops.Metrics) -> Outcome:
-        """The same counters in the same order."""
+        """Return the counters in the order of the outcome."""
         return Counters(*self.cache.metrics())
 
     def read(self, op: ops.Read) -> Outcome:
-        """What was handed over."""
+        """Read a range and return what was handed over."""
         hold = None if op.hold is ABSENT else op.hold
         return served_outcome(self.cache.read(op.cache, op.first, op.last, op.expected_reads, hold))
 
     def read_one(self, op: ops.ReadOne) -> Outcome:
-        """What was handed over."""
+        """Read one entry and return what was handed over."""
         return served_outcome(self.cache.read_one(op.cache, *op.pos, None if op.hold is ABSENT else op.hold))
 
     def release(self, op: ops.Release) -> Outcome:
-        """The number of positions that were held."""
+        """Release a hold and return the number of its positions."""
         return Released(self.cache.release(op.hold))
 
     def cursor_add(self, op: ops.CursorAdd) -> Outcome:
-        """Nothing to tell."""
+        """Add a cursor."""
         self.cache.cursor_add(op.cache, op.cursor, op.pos)
         return DONE
 
     def cursor_move(self, op: ops.CursorMove) -> Outcome:
-        """Nothing to tell."""
+        """Move a cursor."""
         self.cache.cursor_move(op.cache, op.cursor, op.pos)
         return DONE
 
     def cursor_remove(self, op: ops.CursorRemove) -> Outcome:
-        """Whether it was a member."""
+        """Remove a cursor and return whether it was a member."""
         return CursorRemoved(self.cache.cursor_remove(op.cache, op.cursor))
 
     def cursor_rank(self, op: ops.CursorRank) -> Outcome:
-        """The rank."""
+        """Return the rank of a cursor."""
         return Ranked(self.cache.cursor_rank(op.cache, op.cursor))
 
     def slowest(self, op: ops.Slowest) -> Outcome:
-        """The lowest tracked position."""
+        """Return the lowest tracked position."""
         lowest = self.cache.slowest(op.cache)
         return SlowestAt(None if lowest is None else Position(*lowest))
 
     def cursors(self, op: ops.Cursors) -> Outcome:
-        """The number of members."""
+        """Return the number of members."""
         return Members(self.cache.cursors(op.cache))
 
     def should_cache(self, op: ops.ShouldCache) -> Outcome:
-        """Whether an entry that is added now should be cached."""
+        """Return whether an entry that is added now should be cached."""
         return Wanted(self.cache.should_cache(op.cache))
 
 
 def positions(found: Sequence[tuple[int, int]]) -> tuple[Position, ...]:
-    """Positions of the cache as positions of an outcome."""
+    """Return positions of the cache as positions of an outcome."""
     return tuple(Position(*at) for at in found)
 
 
 def tokens(payloads: Sequence[Any]) -> tuple[int, ...] | None:
-    """The tokens, if every entry carries one."""
+    """Return the tokens if every entry carries one."""
     carried = tuple(payload.token for payload in payloads if payload is not None)
     return carried if len(carried) == len(payloads) else None
 
 
 def served_outcome(found: FastServed) -> Outcome:
-    """What a read handed over, as an outcome."""
+    """Return what a read handed over as an outcome."""
     return Served(positions(found.hits), positions(found.fills), tokens(found.values))
 
-
-# --- fast
-# Our own fast cache as a subject: how it is opened, and what it offers.
 
 DECLARATION: Final[dict[str, Any]] = {
     "ops": [op.name for op in ops.OPS],
@@ -322,7 +324,7 @@ DECLARATION: Final[dict[str, Any]] = {
     "payload": True,
     "leaks": True,
 }
-"""What the fast cache offers of this system, as a start answer says it: every key of the configuration varies."""
+"""The offer of the fast cache as in a start answer: every key of the configuration varies."""
 
 REFUSAL: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
 
@@ -330,8 +332,7 @@ REFUSAL: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
 class Instance:
     """An instance of the fast cache: a function from an operation to its outcome.
 
-    A wrong argument, which the cache answers with ValueError, becomes a refusal; any other error of the
-    cache goes on to the caller.
+    The cache answers a wrong argument with ValueError, which becomes a refusal. Any other error goes to the caller.
     """
 
     def __init__(self, adapter: Adapter) -> None:
@@ -339,14 +340,14 @@ class Instance:
         self._functions = adapter.functions()
 
     def __call__(self, op: ops.Op) -> Outcome:
-        """The outcome of one operation."""
+        """Return the outcome of one operation."""
         try:
             return self._functions[type(op)](op)
         except ValueError:
             return REFUSAL
 
     def leaked(self) -> int:
-        """The payloads that are still referred to, once everything is released and cleared: it ends the run."""
+        """Return the payloads that are still referred to after everything is released and cleared; it ends the run."""
         return self.adapter.leaked()
 
 
@@ -355,7 +356,7 @@ def open_cache(
     cache_type: type[BrokerCache] = BrokerCache,
     on_row: Callable[[Row], None] | None = None,
 ) -> Instance:
-    """An empty instance at time 0."""
+    """Open an empty instance at time 0."""
     clock = VirtualClock()
     payloads = Payloads(config.storage_entry_size)
     cache = cache_type(
@@ -383,13 +384,10 @@ FAST: Final = LocalSubject(
 """The fast cache as a subject."""
 
 
-# --- faults
-# The planted faults of our fast cache as subjects.
-
 FAULTS: Final = {
     name: LocalSubject(DECLARATION, partial(open_cache, cache_type=cache_type)) for name, cache_type in PLANTED.items()
 }
 """By name."""
 
 
-__all__ = ["BrokerCache", "DECLARATION", "FAST", "Instance", "open_cache"]
+__all__ = ["DECLARATION", "FAST", "BrokerCache", "Instance", "open_cache"]

@@ -1,4 +1,9 @@
-"""Many entries in a row: what a bound inside an implementation, of a pass, a read or a count, does not hold up to."""
+"""The plan of one case, and rows of operations that follow a single one.
+
+`plan_case` chooses the configuration, the menu of operations and the maker of arguments. After an insert a flood of
+entries may follow: they exceed bounds inside an implementation. Under the boundary profile a sequel may follow, which
+shows whether a step left behind what it had to.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +34,11 @@ from entrycache_reference.vocabulary import ABSENT, CursorName, Position
 FLOOD_SIZES: Final = (1, 10, 0, 7, 30)
 FLOOD_COUNTS: Final = (ABSENT, 1, 101, None, 2, 1_001, 70_000)
 FLOOD_OFFSET: Final = 10
-"""The first of them lies so far behind the places that the other operations ask for; the next ones follow."""
+"""The distance of the first entry of a flood from the places that other operations use."""
 
 
 def make_flood(aim: Aim, first: ops.Insert) -> list[ops.Insert]:
-    """Offers that follow one, in one cache and ledger; the last of the list comes first."""
+    """Return inserts that follow one, in its cache and ledger; the first to play is the last of the list."""
     number = aim.draw(0, aim.flood)
     size = min(aim.max_size, choose(aim.draw, FLOOD_SIZES))
     if aim.room_bytes is not None:
@@ -52,16 +57,13 @@ def make_flood(aim: Aim, first: ops.Insert) -> list[ops.Insert]:
     return offers[::-1]
 
 
-# --- sequels
-# What follows an odd step: the steps that show whether it left behind what it had to.
-
 MILLISECOND: Final = 1_000_000
 MAX_GRACE_MILLIS: Final = 10**9
-"""Grace periods up to here are waited for."""
+"""The longest grace period that is waited for."""
 
 
 def make_sequel(aim: Aim, state: State, op: Any) -> list[Any]:
-    """The steps that follow, in their order; none where the subject lacks one of them, and mostly none."""
+    """Return the steps that follow an operation; mostly none, and none if the subject lacks one of them."""
     steps = _choose_sequel(aim, state, op)
     return steps if all(type(step).name in aim.declaration.ops for step in steps) else []
 
@@ -81,7 +83,7 @@ def _choose_sequel(aim: Aim, state: State, op: Any) -> list[Any]:
 
 
 def _unopened(aim: Aim, state: State, op: ops.Insert) -> list[Any]:
-    """A refused step opens nothing: the grace period begins with the next one that names the cache."""
+    """Return steps that show that a refused step opens nothing: the grace period begins with the next one."""
     grace_millis = aim.config.effective_grace_millis
     if not aim.cursors or op.cache in state.caches or not 2 <= grace_millis <= MAX_GRACE_MILLIS:
         return []
@@ -90,7 +92,7 @@ def _unopened(aim: Aim, state: State, op: ops.Insert) -> list[Any]:
 
 
 def _row_of_entries(aim: Aim, first: ops.Insert) -> list[Any]:
-    """So many entries side by side, then all of them read, looked at and evicted, or removed, or read for storage."""
+    """Return a row of neighbouring entries, and steps that read, show, and evict or remove all of them."""
     number = choose(aim.draw, ROW_LENGTHS)
     if aim.room_bytes is not None:
         if aim.room_bytes < number:
@@ -118,7 +120,7 @@ def _offer(aim: Aim, first: ops.Insert, pos: Position) -> ops.Insert:
 
 
 def _nothing_scheduled(aim: Aim, op: Any) -> list[Any]:
-    """Below a lowered limit a pass that is scheduled still, or no more, is seen."""
+    """Return steps below a lowered limit that show whether a pass is still scheduled."""
     if not aim.declaration.varies("max_size_bytes"):
         return []
     cache, pos = aim.fresh[0]
@@ -127,7 +129,7 @@ def _nothing_scheduled(aim: Aim, op: Any) -> list[Any]:
 
 
 def _crowd_of_cursors(aim: Aim, op: ops.CursorAdd) -> list[Any]:
-    """So many cursors that a small table of them is full, each behind the last; then their ranks."""
+    """Return so many cursors, each behind the last, that a small table of them is full, and queries of their ranks."""
     if not aim.config.evict_by_expected_reads or not aim.limits.tail_ties or op.pos is None or op.pos.entry < 0:
         return []
     number = choose(aim.draw, ROW_LENGTHS[:5])
@@ -139,9 +141,6 @@ def _crowd_of_cursors(aim: Aim, op: ops.CursorAdd) -> list[Any]:
     return [*adds, *looks, ops.Cursors(op.cache)]
 
 
-# --- arguments
-# Arguments of operations: at least half of the numbers are thresholds of the reference's state, or next to one.
-
 MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     **entry_arguments.RANGE_MAKERS,
     **entry_arguments.QUEUE_MAKERS,
@@ -152,19 +151,16 @@ MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 """The maker of each operation."""
 
 
-# --- plan
-# The plan of one case: its configuration, its menu of operations, and who makes their arguments.
-
 USUAL_STEPS = 40
-"""Of how many steps about one ends a case of the default theme."""
+"""The usual length of a case of the default profile: about one in so many steps ends it."""
 
 CURSOR_CROWD = 12
-"""From so many names of cursors on a case goes on longer, so that they meet."""
+"""The number of cursor names from which a case goes on longer, so that they meet."""
 
 
 @cache
 def case_menus(whole: tuple[str, ...], traits_of: Theme) -> tuple[tuple[str, ...], ...]:
-    """What a case may be made of: everything, or, one time in three, the last level with what that needs.
+    """Return the menus of a case: everything, or one time in three the last level with what it needs.
 
     The levels range and queue need each other.
     """
@@ -176,7 +172,7 @@ def case_menus(whole: tuple[str, ...], traits_of: Theme) -> tuple[tuple[str, ...
 
 
 def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> CasePlan:
-    """What a case of these operations is to be like."""
+    """Plan a case of these operations."""
     wanted = Theme.DEFAULT if theme is None else theme
     traits = (
         TRAITS[wanted]._replace(fresh=make_boundary_places(draw))
@@ -196,7 +192,7 @@ def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme
 
 
 def make_operation(aim: Aim, name: str, state: State) -> Any:
-    """An operation of that name for that state."""
+    """Make an operation of that name for that state."""
     if aim.pending_ops:
         return aim.pending_ops.pop()
     op = within_limits(aim, state, MAKERS[name](aim, state))
@@ -207,4 +203,4 @@ def make_operation(aim: Aim, name: str, state: State) -> Any:
     return op
 
 
-__all__ = ["Aim", "MAKERS"]
+__all__ = ["MAKERS", "Aim"]

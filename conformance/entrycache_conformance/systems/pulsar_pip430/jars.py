@@ -1,4 +1,8 @@
-"""A case of pulsar-pip430 as Java text: the calls of its steps, and what the file needs besides."""
+"""The released jars of `pulsar-pip430`, and a case as a Java test for them.
+
+`PULSAR` is the family of jars. `JAVA` says how the template of the Java test is filled: which optional parts and
+imports a case needs, and the call of each step.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from entrycache_protocol.system import AbsentRelease, Family, JavaText
 from entrycache_reference.pulsar_pip430 import ops
 
 _OPS: Final = {op.name: op for op in ops.OPS}
-"""Their arguments are those of the Java calls, in their order."""
+"""The operations; their arguments are those of the Java calls, in their order."""
 
 _CLOCK_OPS: Final = frozenset({"advance", "expire", "observe", "cycle", "should_cache"})
 _CURSOR_OPS: Final = frozenset(op.name for op in ops.OPS if op.level == "cursors")
@@ -21,10 +25,10 @@ _PAYLOAD_OPS: Final = frozenset({"insert", "get", "get_range", "read", "read_one
 _STORAGE_OPS: Final = frozenset({"read", "read_one"})
 
 _OVERLOADED: Final = frozenset({"usage", "expire"})
-"""Ops with a Java method for each number of arguments; elsewhere what is absent is null."""
+"""Operations with a Java method for each number of arguments; elsewhere an absent argument is null."""
 
 _ABSENT: Final = {"insert": {"expected_reads": "noCount()", "token": "0L"}}
-"""What stands in the call for an argument that is absent."""
+"""The text in the call for an absent argument."""
 
 _INTS: Final = frozenset({"size", "expected_reads", "max_requeues"})
 
@@ -48,7 +52,7 @@ _DEFAULTS: Final = {
 
 
 def _fill(case: Mapping[str, Any]) -> dict[str, Any]:
-    """What stands in the template."""
+    """Return the values for the template."""
     config = {**_DEFAULTS, **case.get("config", {})}
     used = frozenset(step["op"] for step in case["steps"])
     parts = _parts(used, config)
@@ -68,7 +72,7 @@ def _fill(case: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parts(used: frozenset[str], config: Mapping[str, Any]) -> frozenset[str]:
-    """What the text needs: the names of its optional parts."""
+    """Return the names of the optional parts that the text needs."""
     needed = {
         "clock": used & _CLOCK_OPS,
         "manager": used - _CURSOR_OPS - {"advance"},
@@ -88,7 +92,7 @@ def _parts(used: frozenset[str], config: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _call(step: Mapping[str, Any]) -> str:
-    """The call of the template's method for the op."""
+    """Return the call of the template's method for an operation."""
     name = step["op"]
     if name not in _OPS:
         raise UsageError(f"there is no Java test for the op {name}; there is one for {', '.join(_OPS)}")
@@ -115,9 +119,6 @@ def _argument(name: str, value: Any) -> str:
 
 JAVA: Final = JavaText("systems/pulsar_pip430/java", _call, _fill)
 
-
-# --- jvm
-# The released jars of Pulsar's managed ledger since PIP-430.
 
 COORDINATES: Final = "org.apache.pulsar:managed-ledger"
 GONE: Final = ("4.1.0", "4.1.1", "4.2.0", "4.2.1", "4.2.2", "4.2.3")

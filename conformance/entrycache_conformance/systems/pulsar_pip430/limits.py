@@ -1,4 +1,8 @@
-"""What a subject of this system cannot take."""
+"""The limits of a subject of `pulsar-pip430`, and the bounds of a case.
+
+`Limits` are what a subject declares that it cannot take. `unsupported_reason` says why a case cannot be asked of a
+subject, and `cost_bound` how much playing it may cost.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +24,9 @@ from entrycache_reference.vocabulary import CacheName, Position
 class Limits(system.Limits):
     """The limits of `pulsar-pip430`.
 
-    `readd_members` False: in the heap container a member is not added again. `heap_members`: the most members of
-    a heap container. `tail_ties` False: when the foremost cursor of an active container has left a tie or come
-    to one, every tracked cursor of it moves, if only to where it stands, before the next look.
+    Without `readd_members` a member of the heap container must not be added again. `heap_members` is the largest number
+    of members of a heap container. Without `tail_ties`, ties at the foremost cursor are avoided: when it has left a tie
+    or come to one, every tracked cursor moves before the next query, if only to its own position.
     """
 
     null_positions: bool = True
@@ -33,23 +37,20 @@ class Limits(system.Limits):
 
     @property
     def keeps_rules_out(self) -> bool:
-        """Without null positions their rules can hardly be met."""
+        """True without null positions: their rules can hardly fire."""
         return not self.null_positions
 
     def lifted(self) -> Limits:
-        """Ties at the tail make wrong ranks, and an answer all the same."""
+        """Return the limits lifted for a comparison: ties at the tail make wrong ranks, but still an answer."""
         return dataclasses.replace(self, max_steps=None, tail_ties=True)
 
-
-# --- fit
-# What keeps a case from a subject, beside operations that it does not offer.
 
 OPS_BELOW_TRIGGER: Final = frozenset(op.name for op in OPS if op.level in {"range", "queue"})
 """The operations of the levels at which no insert crosses the trigger."""
 
 
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
-    """Why the case cannot be asked of the subject; empty where it can."""
+    """Return why the case cannot be asked of the subject; empty if it can."""
     trigger = int(config.max_size_bytes * 0.98)
     inserted = sum(max(0, step.size) for step in steps if step.name == "insert")
     if config.max_size_bytes and inserted > trigger and not declaration.ops - OPS_BELOW_TRIGGER:
@@ -63,17 +64,15 @@ def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence
     return ""
 
 
-# --- effort
-# How much playing a case of `pulsar-pip430` may cost.
-
 MAX_LISTED_POSITIONS: Final = 1_000
-"""Positions of one read that are looked at one by one."""
+"""The number of positions of one read that are counted one by one."""
 
 
 def cost_bound(config: Config, steps: Sequence[Any]) -> int:
-    """How many entries the reference copies at most: each step copies the cache once, a read once a position.
+    """Return how many entries the reference copies at most.
 
-    Beside that a pass puts entries with a count back, each as often as the budget of requeues lets it.
+    Each step copies the cache once, and a read once per position. In addition a pass puts entries with a count back as
+    often as the requeue budget allows.
     """
     named: set[tuple[CacheName, Position]] = set()
     others = counted = copied = 0

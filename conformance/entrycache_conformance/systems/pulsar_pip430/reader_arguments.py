@@ -1,4 +1,8 @@
-"""Level `reads`."""
+"""Arguments of the operations of readers: reads, holds and cursors.
+
+Cursors are aimed at each other, so that their order matters. `within_limits` replaces an operation that the limits of
+the subject do not allow, or puts other operations before it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ EXPECTED_READS: Final = (1, 2, 0, 3, 1, -1)
 
 
 def hold_of(aim: Aim, state: State) -> HoldName | Absent:
-    """Half of the reads are held, mostly under a free name."""
+    """Return a hold for half of the reads, mostly under a free name."""
     at = aim.draw(0, 8)
     if at < 4:
         return ABSENT
@@ -27,7 +31,7 @@ def hold_of(aim: Aim, state: State) -> HoldName | Absent:
 
 
 def read(aim: Aim, state: State) -> ops.Read:
-    """A range about a place, cached or not: whole hits, partial ones, misses; now and then a range that is refused."""
+    """Make a read near a place: whole hits, partial hits, misses, and sometimes a range that is refused."""
     cache, pos = aim.place(state, live_weight=3)
     first = Position(pos.ledger, max(0, pos.entry - (0, 0, 1, 2)[aim.draw(0, 3)]))
     last = Position(pos.ledger, first.entry + choose(aim.draw, aim.widths))
@@ -41,7 +45,7 @@ def read(aim: Aim, state: State) -> ops.Read:
 
 
 def release(aim: Aim, state: State) -> ops.Release:
-    """Mostly a hold that is open."""
+    """Release mostly a hold that is open."""
     opened = list(state.holds)
     at = aim.draw(0, 4 * len(opened) + len(aim.holds) - 1)
     return ops.Release(opened[at % len(opened)] if at < 4 * len(opened) else aim.holds[at % len(aim.holds)])
@@ -54,32 +58,28 @@ READ_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 }
 
 
-# --- cursors
-# Level `cursors`.
-
-
 def cache_of(aim: Aim) -> CacheName:
-    """Mostly the first cache: cursors shall meet."""
+    """Return mostly the first cache, so that cursors meet."""
     at = aim.draw(0, 2 * len(aim.cursor_caches) + 1)
     return aim.cursor_caches[at if at < len(aim.cursor_caches) else 0]
 
 
 def tracked_cursors(state: State, cache: CacheName) -> list[tuple[Position, CursorName]]:
-    """The tracked cursors of a cache, ascending."""
+    """Return the tracked cursors of a cache, ascending."""
     if cache not in state.caches:
         return []
     return sorted((pos, name) for name, pos in state.caches[cache].members.items() if pos is not None)
 
 
 def member(aim: Aim, state: State, cache: CacheName) -> CursorName:
-    """Mostly a member of that cache, else any name."""
+    """Return mostly a member of that cache, else any name."""
     members = list(state.caches[cache].members) if cache in state.caches else []
     at = aim.draw(0, 5 * len(members) + len(aim.cursors) - 1)
     return members[at % len(members)] if at < 5 * len(members) else aim.cursors[at % len(aim.cursors)]
 
 
 def position(aim: Aim, state: State, cache: CacheName) -> Position | None:
-    """Half of them at another cursor, one entry above it or one below it; the rest at places, at ends, or null."""
+    """Return a position: half of them at or next to another cursor, the rest at places, at ends, or null."""
     kind = aim.draw(0, 9)
     if kind in ((2,) if aim.config.evict_by_expected_reads else (1, 2, 3)) and aim.null_positions:
         return None
@@ -94,14 +94,14 @@ def position(aim: Aim, state: State, cache: CacheName) -> Position | None:
 
 
 def cursor_add(aim: Aim, state: State) -> ops.CursorAdd:
-    """A name out of few, a member or not."""
+    """Make a `cursor_add` of one of a few names, a member or not."""
     cache = cache_of(aim)
     name = aim.cursors[aim.draw(0, len(aim.cursors) - 1)]
     return ops.CursorAdd(cache, name, position(aim, state, cache))
 
 
 def cursor_move(aim: Aim, state: State) -> ops.CursorMove:
-    """A move to anywhere, or in lockstep: the last one catches up with the first, or starts when all are level."""
+    """Make a move to anywhere or in lockstep, where the last cursor catches up with the first."""
     cache = cache_of(aim)
     others = tracked_cursors(state, cache)
     if aim.draw(0, 2) < 2 or not others:
@@ -112,7 +112,7 @@ def cursor_move(aim: Aim, state: State) -> ops.CursorMove:
 
 
 def cursor_remove(aim: Aim, state: State) -> ops.CursorRemove:
-    """Mostly a member; half of them out of a cache of which it is the only one."""
+    """Make a `cursor_remove`, mostly of a member; half of them are the only member of their cache."""
     alone = [name for name, cache in state.caches.items() if len(cache.members) == 1]
     at = aim.draw(0, 2 * len(alone)) if alone else 0
     cache = alone[(at - 1) // 2] if at else cache_of(aim)
@@ -120,13 +120,13 @@ def cursor_remove(aim: Aim, state: State) -> ops.CursorRemove:
 
 
 def cursor_rank(aim: Aim, state: State) -> ops.CursorRank:
-    """Mostly a member."""
+    """Make a `cursor_rank`, mostly of a member."""
     cache = cache_of(aim)
     return ops.CursorRank(cache, member(aim, state, cache))
 
 
 def should_cache(aim: Aim, state: State) -> ops.ShouldCache:
-    """Mostly of a cache that nobody reads: there the grace period decides."""
+    """Make a `should_cache`, mostly of a cache without readers, where the grace period decides."""
     unread = [name for name, cache in state.caches.items() if not cache.members]
     at = aim.draw(0, 3 * len(unread))
     return ops.ShouldCache(unread[(at - 1) % len(unread)] if at else aim.cache())
@@ -143,14 +143,11 @@ CURSOR_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 }
 
 
-# --- limits
-# What a subject's limits make of an operation on cursors: another one, or some before it.
-
 Members = Mapping[CursorName, Position | None]
 
 
 def within_limits(aim: Aim, state: State, op: Any) -> Any:
-    """The operation, or what stands for it within the limits of the subject."""
+    """Return the operation, or its replacement within the limits of the subject."""
     if isinstance(op, ops.CursorAdd) and not aim.config.evict_by_expected_reads:
         return _into_the_heap(aim, state, op)
     if isinstance(op, ops.Configure) and op.max_requeues is not ABSENT and aim.limits.max_requeues is not None:
@@ -161,12 +158,12 @@ def within_limits(aim: Aim, state: State, op: Any) -> Any:
 
 
 def members_of(state: State, cache: CacheName) -> Members:
-    """The members of a cache."""
+    """Return the members of a cache."""
     return state.caches[cache].members if cache in state.caches else {}
 
 
 def _into_the_heap(aim: Aim, state: State, op: ops.CursorAdd) -> Any:
-    """A member is moved where it must not be added again; a new one is no member where there is no room."""
+    """Return a move instead of a repeated add, and a removal instead of an add for which there is no room."""
     members = members_of(state, op.cache)
     if op.cursor in members:
         return op if aim.limits.readd_members else ops.CursorMove(op.cache, op.cursor, op.pos)
@@ -175,7 +172,7 @@ def _into_the_heap(aim: Aim, state: State, op: ops.CursorAdd) -> Any:
 
 
 def _settle_ties(aim: Aim, state: State, op: ops.CursorRank | ops.Slowest) -> Any:
-    """The look; if the foremost cursor has left a tie or come to one, after a move of every tracked cursor."""
+    """Return the query, after a move of every tracked cursor if the foremost one has left a tie or come to one."""
     now = members_of(state, op.cache)
     before = aim.looked_at.get(op.cache, {})
     aim.looked_at[op.cache] = dict(now)
@@ -187,9 +184,9 @@ def _settle_ties(aim: Aim, state: State, op: ops.CursorRank | ops.Slowest) -> An
 
 
 def at_risk(before: Members, now: Members) -> bool:
-    """Whether since the last look a cursor moved that may have been the last of the list, and a tie is about.
+    """Return whether a cursor at the tail may have moved since the last query while a tie is possible.
 
-    It may have been if no cursor that stood before it and stands before it has stayed where it was.
+    A cursor may have been at the tail if no cursor before it has stayed where it was.
     """
     for name, pos in now.items():
         former = before.get(name)

@@ -1,4 +1,8 @@
-"""Outcomes of `pulsar-pip430` in JSON; the requeues of a slot are declared by themselves."""
+"""The system `pulsar-pip430`: its outcomes in JSON, its smoke cases, and its record.
+
+`SYSTEM` puts the parts of this folder together. A subject may declare that it shows the requeues of a slot; otherwise
+they are not compared.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +48,7 @@ from entrycache_reference.pulsar_pip430.state import State
 from entrycache_reference.rules import Rule
 
 REQUEUES: Final = "requeues"
-"""What a subject declares that shows how often the entry of a slot was put back."""
+"""The introspection of a subject that shows how often the entry of a slot was put back."""
 
 
 def _read_slots(value: Any, introspection: frozenset[str]) -> tuple[SlotView, ...]:
@@ -63,11 +67,11 @@ ANSWERS: Final = OutcomeReader(
     {"now": 0, "bytes": 0, "caches": {}, "queue": (), "tombstones": 0},
     {"queue": _read_slots},
 )
-"""How they are read and shown."""
+"""The reader and writer of outcomes."""
 
 
 def declared_part(outcome: Any, introspection: frozenset[str]) -> Any:
-    """What was observed, with everything that is not declared emptied; other outcomes as they are."""
+    """Return an outcome with everything emptied that the subject does not declare."""
     shown = ANSWERS.declared_part(outcome, introspection)
     if type(shown) is not Observed or REQUEUES in introspection:
         return shown
@@ -75,15 +79,12 @@ def declared_part(outcome: Any, introspection: frozenset[str]) -> Any:
 
 
 def outcome_schema(op: type[Any]) -> dict[str, Any]:
-    """The schema of what an operation answers."""
+    """Return the schema of what an operation answers."""
     schema = ANSWERS.outcome_schema(op)
     if op is Observe:
         schema["anyOf"][0]["properties"]["queue"]["items"]["required"].remove(REQUEUES)
     return schema
 
-
-# --- smoke
-# One hand-made case an operation.
 
 Steps = list[dict[str, Any]]
 
@@ -176,11 +177,8 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
         {"op": "should_cache", **A},
     ],
 }
-"""One case an operation; it runs where all its operations are declared."""
+"""One case per operation; it runs if all its operations are declared."""
 
-
-# --- system
-# The system `pulsar-pip430`: its parts, put together.
 
 SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     name=NAME,

@@ -1,4 +1,9 @@
-"""What is odd beside names and positions: limits whose products are no whole numbers, sizes, entries in a row."""
+"""The workload profiles of `pulsar-pip430`: which operations, places and configurations its cases have.
+
+A `Theme` is a profile and `Traits` are its parameters. `WEIGHTS` say how often each operation comes, and `make_config`
+draws a configuration within what the subject lets vary. The boundary values are limits, sizes and row lengths at which
+implementations go wrong.
+"""
 
 from __future__ import annotations
 
@@ -20,28 +25,27 @@ BOUNDARY_LIMITS: Final = (
     *((100, 0.58), (2**33, 0.5), (50, 0.58), (90, 0.7), (2**33, 0.9), (100, 0.57), (170, 0.7), (100, 0.29)),
     *((180, 0.7), (2**24, 0.9)),
 )
-"""Limits with their watermarks. The small products lie just below a whole number as IEEE products, in decimal at it."""
+"""Limits with their watermarks. The small products lie just below a whole number as IEEE products, but at it in
+decimal.
+"""
 
 BOUNDARY_SIZES: Final = (1, 255, 256, 2**31 - 1, 65_535, 65_536, 2**24 + 1, 2**31 - 1, 0, -1, 128, 32_768, 2**30)
 
 ROW_LENGTHS: Final = (8, 9, 16, 17, 18, 32, 33, 64, 65)
-"""How many entries are offered in a row: as many as tables of implementations often hold, and one more."""
+"""The lengths of rows of entries: the sizes of common tables inside implementations, and one more."""
 
-
-# --- themes
-# What a campaign dwells on: themes, each a set of traits of the cases that are made.
 
 STEPS_MAX: Final = 60
 HOLDS: Final = tuple(HoldName(name) for name in ("h", "i", "j"))
 
 
 class Traits(NamedTuple):
-    """What the cases of a theme have in common; every tuple is a menu, its first item the simplest.
+    """The parameters of a profile. Every tuple is a menu whose first item is the simplest.
 
-    `fresh`: places that are asked for whether they are cached or not. `crowds`: how many names of cursors there
-    are. `patience`: how much longer than usual cases go on before they end by chance. `often`: operations that
-    come so many times more often. `flood`: up to so many entries are offered in a row, with counts and limits to match.
-    `is_odd`: names, numbers, limits and rows of steps as no other theme has them.
+    `fresh` are the places that operations use. `crowds` are numbers of cursor names. `patience` makes cases longer
+    before they end by chance. `often` multiplies the weight of operations. `flood` is the greatest number of entries in
+    a row, with counts and limits to match. `has_boundary_values` gives a profile names, numbers, limits and rows of
+    steps of its own.
     """
 
     fresh: tuple[tuple[CacheName, Position], ...]
@@ -62,7 +66,7 @@ class Traits(NamedTuple):
 
 
 class Theme(Enum):
-    """The themes of campaigns."""
+    """The workload profiles."""
 
     DEFAULT = "default"
     SMALL_KEYS = "small-keys"
@@ -106,11 +110,8 @@ TRAITS: Final = {
         make_places(4, 2, 3), (3, 20, 2), steps_max=120, widths=(0, 1, 2, 16, 17), has_boundary_values=True
     ),
 }
-"""The traits of each theme."""
+"""The parameters of each profile."""
 
-
-# --- weights
-# How often each operation comes.
 
 WEIGHTS: Final[dict[str, int]] = {
     "insert": 9,
@@ -146,14 +147,14 @@ WEIGHTS: Final[dict[str, int]] = {
 }
 
 OWN_LEVEL_FACTOR: Final = {"range": 1, "queue": 1, "manager": 2, "reads": 2, "cursors": 3}
-"""How many times more often the operations of a level come in the cases of that level: about half of all steps."""
+"""The factors by which operations of a level come more often in cases of that level: about half of all steps."""
 
 LEVEL_OF: Final = {op.name: op.level for op in OPS}
 PREPARING_OPS: Final = frozenset({"insert", "get", "advance", "configure", "observe"})
-"""Operations that the others of every level need to have something to do."""
+"""Operations that give the others of every level something to do."""
 
 VARIANT_RULES: Final = frozenset({Rule.INSERT_7, Rule.INSERT_8, Rule.READ_13, Rule.COUNT_8, Rule.REQUEUE_9})
-"""Rules that are about another reading than the norm."""
+"""Rules about a variant and not about the default behaviour."""
 
 LEDGER_OPS: Final = frozenset(
     (
@@ -161,11 +162,11 @@ LEDGER_OPS: Final = frozenset(
         "replay_add replay_read delete_ledger"
     ).split()
 )
-"""Operations of level `ledger`, which is not built; a subject may declare them, nobody calls them."""
+"""Operations of level `ledger`, which is not built. A subject may declare them, but nobody calls them."""
 
 
 def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
-    """The operations, each as often as its weight says; `insert` comes first."""
+    """Return the operations, each as often as its weight says; `insert` comes first."""
     wanted = frozenset(names)
     return tuple(
         name
@@ -176,19 +177,16 @@ def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
 
 
 def last_level(menu: Iterable[str]) -> str:
-    """The last level of which the menu has an operation."""
+    """Return the last level of which the menu has an operation."""
     found = {LEVEL_OF[name] for name in menu if name != "observe"} or {LEVELS[0]}
     return max(found, key=LEVELS.index)
 
 
 def own_menu(whole: Sequence[str]) -> tuple[str, ...]:
-    """The part of a menu that is of its last level, with what that needs."""
+    """Return the operations of a menu's last level, with those that they need."""
     level = last_level(whole)
     return tuple(name for name in whole if LEVEL_OF[name] == level or name in PREPARING_OPS)
 
-
-# --- configs
-# Configurations that differ from the default where the subject lets them.
 
 Menu = dict[str, tuple[Any, ...]]
 
@@ -198,7 +196,7 @@ QUEUE_CONFIGS: Final[Menu] = {
     "ttl_nanos": (1_000_000_000, 5, 1, 0, 20),
     "watermark": (0.9, 0.5, 1.0, 0.0),
 }
-"""What acts below the trigger."""
+"""Settings that act below the trigger."""
 
 TRIGGER_CONFIGS: Final[Menu] = {
     "max_size_bytes": (100, 50, 10, 20, 11, 33, 101, 51),
@@ -208,10 +206,10 @@ TRIGGER_CONFIGS: Final[Menu] = {
 """Small limits, so that a few entries cross them, and targets below, at and above the trigger."""
 
 LARGE_LIMITS: Final = (3_001, 9_000, 20_000)
-"""Limits that it takes hundreds of entries to cross."""
+"""Limits that only hundreds of entries cross."""
 
 LEAST_LIMIT: Final = 1
-"""The least limit under which anything is cached: one byte less, and nothing is."""
+"""The least limit under which anything is cached."""
 
 READ_CONFIGS: Final[Menu] = {"storage_entry_size": (10, 1, 3, 25, 100, 49)}
 
@@ -222,7 +220,7 @@ CURSOR_CONFIGS: Final[Menu] = {
 }
 
 BUDGET_MAX: Final = 60
-"""A pass may requeue an entry so often: with no bound in reach it would not end in a lifetime."""
+"""The largest requeue budget of generated cases; an unbounded pass would not end in a lifetime."""
 
 EXTREME_CONFIGS: Final[Menu] = {
     "max_size_bytes": (1, 2, 3, 100, 1_000_000),
@@ -235,7 +233,7 @@ EXTREME_CONFIGS: Final[Menu] = {
 
 
 def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], traits: Traits) -> Config:
-    """A configuration for cases of these operations."""
+    """Draw a configuration for cases of these operations."""
     base: Config = declaration.base_config()
     levels = {LEVEL_OF[name] for name in menu}
     crosses = bool(levels - {"range", "queue"})

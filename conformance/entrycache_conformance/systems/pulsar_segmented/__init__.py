@@ -1,1 +1,1 @@
-"""What the suite knows of `pulsar-segmented`: the form of its answers, and how its cases are made."""
+"""The record of `pulsar-segmented`: its cases, its form in JSON, and how failures are explained."""

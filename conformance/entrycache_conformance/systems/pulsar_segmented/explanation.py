@@ -1,4 +1,9 @@
-"""What `pulsar-segmented` says for explaining a difference: its looks, and the subject's ring as they tell it."""
+"""How failures of `pulsar-segmented` are explained and drawn.
+
+`BLAME` gives `explain.py` the seeded faults, the state query (`observe`), and the subject's ring as that query shows
+it. The functions at the end show the ring as text and as boxes, one segment per line, entries in the order of their
+inserts.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +20,12 @@ from entrycache_reference.rules import Rule
 
 
 def seeded_faults() -> Sequence[Sequence[Fault]]:
-    """One group."""
+    """Return the seeded faults, in one group."""
     return (tuple(SEEDED_FAULTS),)
 
 
 def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
-    """`observe`, where a subject shows its segments and which one is current."""
+    """Return `observe` if the subject shows its segments and the current one."""
     shows = "observe" in declaration.ops and {"segments", "current"} <= declaration.introspection
     return (Observe(),) if shows else ()
 
@@ -28,14 +33,14 @@ def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
 def own_step(
     pre: State, done: Step, op: Any, answer: Any, shown: Mapping[Any, Any], declaration: Any
 ) -> tuple[State, Step, Step]:
-    """The subject's state is the ring that it shows."""
+    """Return the reference's step, and the same with the subject's answer and ring."""
     observed = shown.get(Observe())
     state = done.state if observed is None else own_state(observed, pre, done.state)
     return pre, done, done._replace(state=state, outcome=answer)
 
 
 def own_state(observed: Observed, pre: State, reference: State) -> State:
-    """The ring that a subject shows; sizes, payloads and starts, which it cannot, are those of the reference."""
+    """Return the ring that a subject shows; sizes, payloads and starts come from the reference."""
     known: dict[Place, Entry] = {}
     for state in (pre, reference):
         known |= {entry.place: entry for segment in state.segments.values() for entry in segment.entries}
@@ -51,7 +56,7 @@ def own_state(observed: Observed, pre: State, reference: State) -> State:
 
 
 def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
-    """Whether a row is about an entry that two rings do not show alike."""
+    """Return whether a row is about an entry that two rings show differently."""
     if not (isinstance(expected, Observed) and isinstance(got, Observed)):
         return False
     one, other = ({entry for segment in ring.segments for entry in segment.entries} for ring in (expected, got))
@@ -61,12 +66,8 @@ def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
 BLAME: Final = Blame(seeded_faults, state_queries, own_step, is_about_difference, frozenset(), Rule.S_RING_2)
 
 
-# --- state_text
-# The ring as people read it: a segment a line, its entries in the order of their inserts.
-
-
 def state_text(state: State) -> str:
-    """The segments that were ever written, and which one is current."""
+    """Return the segments that were ever written, with a mark at the current one."""
     lines = [
         f"{_segment_name(state, index)}: {' '.join(map(_entry_text, segment.entries)) or '(empty)'} "
         f"(offset {segment.offset} of {state.segment_bytes})"
@@ -77,7 +78,7 @@ def state_text(state: State) -> str:
 
 
 def lanes(state: State) -> tuple[Lane, ...]:
-    """Each segment that was ever written, from its first entry on."""
+    """Return each segment that was ever written, from its first entry on."""
     return tuple(
         Lane(_segment_name(state, index), tuple((_entry_text(entry), "entry") for entry in segment.entries))
         for index, segment in sorted(state.segments.items())

@@ -1,4 +1,7 @@
-"""Operations in, outcomes out, and no cache logic: our fast cache of `pulsar-segmented` behind the protocol."""
+"""Our fast cache of `pulsar-segmented` as a subject.
+
+`Adapter` turns operations into calls of the cache and results into outcomes, without any cache logic.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ DECLARATION: Final[dict[str, Any]] = {
     "introspection": ["segments", "current"],
     "payload": True,
 }
-"""What our fast cache offers of this system, as a start answer says it: every key of the configuration varies."""
+"""The offer of the fast cache as in a start answer: every key of the configuration varies."""
 
 REFUSED: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
 
@@ -25,7 +28,7 @@ REFUSED: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
 class Adapter:
     """An instance of the fast cache: a function from an operation to its outcome. The value of an entry is its token.
 
-    A wrong argument, which the cache answers with ValueError, becomes a refusal.
+    The cache answers a wrong argument with ValueError, which becomes a refusal.
     """
 
     def __init__(self, cache: SegmentedCache) -> None:
@@ -39,14 +42,14 @@ class Adapter:
         }
 
     def __call__(self, op: ops.Op) -> Outcome:
-        """The outcome of one operation."""
+        """Return the outcome of one operation."""
         try:
             return self._functions[type(op)](op)
         except ValueError:
             return REFUSED
 
     def insert(self, op: ops.Insert) -> Outcome:
-        """Offer one entry."""
+        """Insert one entry."""
         token = None if op.token is ABSENT else op.token
         return outcomes.Inserted(self.cache.insert(op.cache, *op.pos, op.size, token))
 
@@ -58,7 +61,7 @@ class Adapter:
         return outcomes.Hit(True, None if token is None else (token,))
 
     def get_range(self, op: ops.GetRange) -> Outcome:
-        """Look a range up; one over two ledgers is none."""
+        """Look a range up; a range over two ledgers finds nothing."""
         first, last = op.first, op.last
         if first.ledger != last.ledger:
             self.cache.asked(op.cache, first, last)
@@ -70,7 +73,7 @@ class Adapter:
         return outcomes.Hits(hits, None if None in values else tuple(values))
 
     def observe(self, op: ops.Observe) -> Outcome:
-        """Show the ring."""
+        """Return the ring."""
         segments = tuple(
             SegmentView(
                 segment.offset,
@@ -86,7 +89,7 @@ def open_cache(
     cache_type: type[SegmentedCache] = SegmentedCache,
     on_row: Callable[[Row], None] | None = None,
 ) -> Adapter:
-    """An empty instance."""
+    """Open an empty instance."""
     return Adapter(cache_type(config.max_size_bytes, config.segments, config.mode is Mode.COPY, on_row))
 
 

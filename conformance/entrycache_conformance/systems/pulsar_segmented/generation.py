@@ -1,4 +1,8 @@
-"""What a campaign dwells on: themes, each a set of traits of the cases that are made."""
+"""The cases of `pulsar-segmented`: workload profiles, the plan of a case, and the arguments of its operations.
+
+A `Theme` is a profile and `Traits` are its parameters. Sizes aim at the room that is left in a segment, and ranges at
+what is cached. A third of the inserts are new, so that the ring turns. A case ends with a query of the ring.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +29,14 @@ RING_SIZES: Final[RingSizes] = (
     *((256, 2), (384, 3), (129, 2), (100, None), (200, 2), (320, 5), (130, 2), (191, 3), (512, 4)),
     *((10, 2), (134_217_728, None), (3, 2), (1, 2), (0, None), (3 * 2**30, None), (2, 5), (7, 2)),
 )
-"""Segments of some alignments, one more or less, of less than one, and of no byte."""
+"""Rings whose segments hold a few alignments, one byte more or less, less than one, or nothing."""
 
 
 class Traits(NamedTuple):
-    """What the cases of a theme have in common; every tuple is a menu, its first item the simplest.
+    """The parameters of a profile. Every tuple is a menu whose first item is the simplest.
 
-    `fresh`: places that are asked for whether they are cached or not. `patience`: how much longer than usual cases go
-    on. `often`: operations that come so many times more often. `is_odd`: names and numbers as no other theme has them.
+    `fresh` are the places that operations use. `patience` makes cases longer. `often` multiplies the weights of
+    operations. `has_boundary_values` gives a profile names and numbers at which implementations go wrong.
     """
 
     fresh: tuple[tuple[CacheName, Position], ...]
@@ -44,7 +48,7 @@ class Traits(NamedTuple):
 
 
 class Theme(Enum):
-    """The themes of campaigns."""
+    """The workload profiles."""
 
     DEFAULT = "default"
     SMALL_KEYS = "small-keys"
@@ -68,21 +72,18 @@ TRAITS: Final = {
     ),
     Theme.ODD: Traits(make_places(4, 2, 3), has_boundary_values=True),
 }
-"""The traits of each theme."""
+"""The parameters of each profile."""
 
-
-# --- arguments
-# Arguments for the next operation: sizes aim at the room that is left, ranges at what is cached.
 
 SIZES: Final = (1, 10, 64, 0, 63, 65, 1, 2, 128, 40, -1)
 AIMED_BYTES_MOST: Final = 10_000
-"""Sizes are aimed at segments up to here; no subject is asked to hold more for that."""
+"""The greatest segment that sizes aim at; no subject must hold more for that."""
 
 FIRST_TOKEN: Final = 1_000
 
 
 class Aim:
-    """What the arguments of one case are made with."""
+    """The state of the makers of one case."""
 
     def __init__(self, draw: Draw, declaration: Declaration, traits: Traits) -> None:
         self.draw = draw
@@ -92,14 +93,16 @@ class Aim:
         self.token = FIRST_TOKEN
 
     def place(self, state: State, live_weight: int = 3) -> tuple[CacheName, Position]:
-        """A place, cached or not, by one number: small key spaces make places meet."""
+        """Return a place, cached or not, by one number. Key spaces are small, so that operations meet."""
         live = [entry.place for segment in state.segments.values() for entry in segment.entries] if live_weight else []
         at = self.draw(0, len(self.fresh) + live_weight * len(live) - 1)
         cache, pos = self.fresh[at] if at < len(self.fresh) else live[(at - len(self.fresh)) % len(live)]
         return cache, pos
 
     def size(self, state: State) -> int:
-        """A size: half of them end at the end of the current segment, of any segment, or of an alignment before it."""
+        """Return a size; half of them end at the end of the current segment, of any segment, or of an alignment before
+        it.
+        """
         at = self.draw(0, 2 * len(SIZES) - 1)
         room = state.segment_bytes
         if at < len(SIZES) or room > AIMED_BYTES_MOST:
@@ -111,7 +114,7 @@ class Aim:
 
 
 def insert(aim: Aim, state: State) -> ops.Insert:
-    """An offer; a third of them of what is not cached yet, so that the ring turns."""
+    """Make an insert; a third of them are of what is not cached yet, so that the ring turns."""
     is_new = aim.draw(0, 2) == 2
     cache, pos = aim.place(state, live_weight=0 if is_new else 1)
     if is_new:
@@ -127,9 +130,10 @@ def insert(aim: Aim, state: State) -> ops.Insert:
 
 
 def get_range(aim: Aim, state: State) -> ops.GetRange:
-    """Half of them: the longest run of cached entries round a cached one, or one entry more or less at an end.
+    """Make a lookup of a range.
 
-    Others reach over a ledger, or are reversed.
+    Half of them are the longest run of entries around a cached one, or one entry more or less at an end. Others reach
+    over a ledger, or are reversed.
     """
     cache, pos = aim.place(state)
     ledger = {entry.place.pos.entry for segment in state.segments.values() for entry in segment.entries
@@ -157,28 +161,25 @@ MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 }
 
 
-# --- plan
-# The plan of one case: its configuration, its menu of operations, and who makes their arguments.
-
 WEIGHTS: Final = {"insert": 14, "get": 5, "get_range": 6, "usage": 2, "observe": 3}
 
 VARIANT_RULES: Final = frozenset(
     {Rule.S_INSERT_6, Rule.S_INSERT_7, Rule.S_SEGMENT_5, Rule.S_RING_5, Rule.S_RING_6, Rule.S_RANGE_4, Rule.S_USAGE_2}
 )
-"""Rules that are about another reading than the norm."""
+"""Rules about a variant and not about the default behaviour."""
 
 USUAL_STEPS: Final = 30
-"""Of how many steps about one ends a case of the default theme."""
+"""The usual length of a case of the default profile: about one in so many steps ends it."""
 
 
 def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
-    """The operations, each as often as its weight says."""
+    """Return the operations, each as often as its weight says."""
     wanted = frozenset(names)
     return tuple(name for name, weight in WEIGHTS.items() if name in wanted for _ in range(weight))
 
 
 def make_config(draw: Draw, declaration: Declaration, traits: Traits) -> Config:
-    """A configuration of the theme, where the subject lets it vary."""
+    """Draw a configuration of the profile within what the subject lets vary."""
     max_size_bytes, segments = choose(draw, traits.limits)
     mode = choose(draw, tuple(Mode))
     chosen = {"max_size_bytes": max_size_bytes, "segments": segments, "mode": mode}
@@ -187,14 +188,14 @@ def make_config(draw: Draw, declaration: Declaration, traits: Traits) -> Config:
 
 
 def final_queries(declaration: Declaration, traits: Traits, state: State) -> tuple[Any, ...]:
-    """What a case ends with: the ring, or, where a subject does not show it, every place."""
+    """Return the last queries of a case: the ring, or every place if the subject does not show it."""
     if "observe" in declaration.ops and declaration.introspection:
         return (ops.Observe(),)
     return tuple(ops.Get(*place) for place in traits.fresh[:16]) if "get" in declaration.ops else ()
 
 
 def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> CasePlan:
-    """What a case of these operations is to be like."""
+    """Plan a case of these operations."""
     traits = TRAITS[Theme.DEFAULT if theme is None else theme]
     if traits.has_boundary_values:
         traits = traits._replace(fresh=make_boundary_places(draw))

@@ -1,4 +1,8 @@
-"""Outcomes of `pulsar-segmented` in JSON."""
+"""The system `pulsar-segmented`: its outcomes in JSON, its bounds and coverage, its smoke cases, and its record.
+
+`SYSTEM` puts the parts of this folder together. Coverage counts how often an insert lands one byte below the room of a
+segment, at it, or above it, and how often the ring turns.
+"""
 
 from __future__ import annotations
 
@@ -36,32 +40,25 @@ from entrycache_reference.pulsar_segmented.state import State
 from entrycache_reference.rules import Rule
 
 ANSWERS: Final = OutcomeReader(Refused, Observe, Observed, {"segments": (), "current": 0})
-"""How they are read and shown."""
-
-
-# --- limits
-# What a subject of this system cannot take, and how much a case of it may cost.
+"""The reader and writer of outcomes."""
 
 
 def cost_bound(config: Config, steps: Sequence[Any]) -> int:
-    """How many entries the reference looks at, most: each step asks every segment, and each entry of it."""
+    """Return how many entries the reference looks at, at most: each step asks every segment and each of its entries."""
     return (1 + len(steps)) * (segments_of(config) + len(steps))
 
 
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
-    """Every case can be asked."""
+    """Return why the case cannot be asked of the subject: every case can."""
     return ""
 
 
-# --- sides
-# The sides of a ring's thresholds: how often an insert lands one byte beside them, and at them.
-
 SIDES: Final = {-1: "BELOW", 0: "AT", 1: "ABOVE"}
 THRESHOLDS: Final = ("ROOM", "LENGTH", "ALIGNMENT")
-"""What is left of the current segment, the bytes of a segment, and a multiple of 64 beside the size offered."""
+"""The thresholds: the room of the current segment, the bytes of a segment, and multiples of 64."""
 
 CELLS: Final = (*(f"{name}/{side}" for name in THRESHOLDS for side in SIDES.values()), "RING/TURNED", "RING/ROUND")
-"""Every side; a turn of the ring, and one after its last segment."""
+"""Every side, a turn of the ring, and one after its last segment."""
 
 
 def count_cells(config: Config, state: State, op: Any, done: Any, cells: dict[str, int]) -> None:
@@ -78,9 +75,6 @@ def count_cells(config: Config, state: State, op: Any, done: Any, cells: dict[st
     for cell in met:
         cells[cell] = cells.get(cell, 0) + 1
 
-
-# --- smoke
-# One hand-made case an operation.
 
 Steps = list[dict[str, Any]]
 
@@ -109,11 +103,8 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
     "usage": [*INSERTS, {"op": "usage"}],
     "observe": [*INSERTS, {"op": "observe"}],
 }
-"""One case an operation; it runs where all its operations are declared."""
+"""One case per operation; it runs if all its operations are declared."""
 
-
-# --- system
-# The system `pulsar-segmented`: its parts, put together.
 
 SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     name=NAME,

@@ -1,4 +1,7 @@
-"""Planted faults of the reference of `kafka-streams`: one realistic error a rule, and other ways to break some."""
+"""Seeded faults of the reference of `kafka-streams`: one realistic error for each rule, and others.
+
+Importing the modules of this folder enters their faults in the registry, in the order of the imports.
+"""
 
 from __future__ import annotations
 

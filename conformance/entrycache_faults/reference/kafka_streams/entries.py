@@ -1,4 +1,8 @@
-"""Faults about entries: sizes, writes, lookups, deletions, numbers."""
+"""Seeded faults of entries: sizes, writes, lookups, deletions and counters.
+
+Each function replaces a function of the reference, or an operation, and mostly calls the original with a small error
+around it.
+"""
 
 from __future__ import annotations
 
@@ -222,11 +226,11 @@ def usage_without_tombstones(state: State, event: ops.Usage, config: Config, *ca
     """Tombstones are no entries."""
     if event.ns is not ABSENT:
         return entries.usage(state, event, config, *calls)
-    kept = {
+    spaces = {
         ns: own._replace(nodes={key: node for key, node in own.nodes.items() if node.value is not None})
         for ns, own in state.spaces.items()
     }
-    return state, entries.usage(state._replace(spaces=kept), event, config, *calls)[1]
+    return state, entries.usage(state._replace(spaces=spaces), event, config, *calls)[1]
 
 
 @seeded_fault(Rule.K_METRICS_2, ops.Metrics)
@@ -242,8 +246,8 @@ def metrics_eldest_first(state: State, event: ops.Metrics, config: Config, *call
     if event.ns is ABSENT:
         return entries.metrics(state, event, config, *calls)
     own = space_of(state, event.ns)
-    turned = with_space(state, event.ns, own._replace(recent=own.recent[::-1]))
-    return state, entries.metrics(turned, event, config, *calls)[1]
+    reordered = with_space(state, event.ns, own._replace(recent=own.recent[::-1]))
+    return state, entries.metrics(reordered, event, config, *calls)[1]
 
 
 @seeded_fault(Rule.K_METRICS_3, ops.Metrics, other=True)

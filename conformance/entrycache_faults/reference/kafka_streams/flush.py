@@ -1,4 +1,8 @@
-"""Faults of evictions and flushes."""
+"""Seeded faults of evictions, flushes, listeners and namespaces.
+
+Each function replaces a function of the reference, or an operation, and mostly calls the original with a small error
+around it.
+"""
 
 from __future__ import annotations
 
@@ -35,27 +39,29 @@ from entrycache_reference.rules import Rule
 @seeded_fault(Rule.K_EVICT_1, ops.Evict)
 def evict_of_nothing_flushing(state: State, event: ops.Evict, config: Config, *calls: Any) -> OperationResult:
     """An eviction from nothing is a flush."""
-    own = space_of(state, event.ns)
-    if event.ns in state.spaces and not own.recent:
-        return with_space(state, event.ns, own._replace(flushes=own.flushes + 1)), Done()
+    namespace = space_of(state, event.ns)
+    if event.ns in state.spaces and not namespace.recent:
+        return with_space(state, event.ns, namespace._replace(flushes=namespace.flushes + 1)), Done()
     return namespaces.evict(state, event, config, *calls)
 
 
 @seeded_fault(Rule.K_EVICT_1, "flush.evict_eldest", other=True)
 def evict_newest(state: State, ns: str, *rest: Any) -> Change:
     """The most recent entry is evicted."""
-    own = space_of(state, ns)
-    if not own.recent:
+    namespace = space_of(state, ns)
+    if not namespace.recent:
         return Change(state)
-    return flush.evict_eldest(with_space(state, ns, own._replace(recent=(*own.recent[1:], own.recent[0]))), ns, *rest)
+    return flush.evict_eldest(
+        with_space(state, ns, namespace._replace(recent=(*namespace.recent[1:], namespace.recent[0]))), ns, *rest
+    )
 
 
 @seeded_fault(Rule.K_EVICT_2, ops.Evict)
 def evict_counting_a_miss(state: State, event: ops.Evict, config: Config, *calls: Any) -> OperationResult:
     """Dropping a clean entry counts as a miss."""
-    own = space_of(state, event.ns)
+    namespace = space_of(state, event.ns)
     after, answer = namespaces.evict(state, event, config, *calls)
-    if own.recent and own.recent[-1] not in own.dirty:
+    if namespace.recent and namespace.recent[-1] not in namespace.dirty:
         now = space_of(after, event.ns)
         return with_space(after, event.ns, now._replace(misses=now.misses + 1)), answer
     return after, answer
@@ -68,25 +74,25 @@ def evict_handing_over_last(state: State, event: ops.Evict, config: Config, *cal
     if not after.in_progress.calls:
         return after, answer
     first = after.in_progress.calls[0]
-    turned = replace(first, entries=(*first.entries[1:], first.entries[0]))
-    return flush.with_calls(after, (turned, *after.in_progress.calls[1:])), answer
+    reordered = replace(first, entries=(*first.entries[1:], first.entries[0]))
+    return flush.with_calls(after, (reordered, *after.in_progress.calls[1:])), answer
 
 
 @seeded_fault(Rule.K_EVICT_3, "flush.flush_dirty", other=True)
 def hand_over_evicted_last(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
     """The evicted entry comes last."""
     at = len(state.in_progress.calls)
-    done = flush.flush_dirty(state, ns, evicted, *rest)
-    if evicted is None or len(done.state.in_progress.calls) == at:
-        return done
-    made = done.state.in_progress.calls
-    call = made[at]
-    turned = replace(call, entries=(*call.entries[1:], call.entries[0]))
-    return Change(flush.with_calls(done.state, (*made[:at], turned, *made[at + 1 :])), done.error)
+    result = flush.flush_dirty(state, ns, evicted, *rest)
+    if evicted is None or len(result.state.in_progress.calls) == at:
+        return result
+    calls_made = result.state.in_progress.calls
+    call = calls_made[at]
+    reordered = replace(call, entries=(*call.entries[1:], call.entries[0]))
+    return Change(flush.with_calls(result.state, (*calls_made[:at], reordered, *calls_made[at + 1 :])), result.error)
 
 
 def _total_bytes(state: State) -> int:
-    """The total with what is still to leave it."""
+    """Return the total together with what has still to leave it."""
     return total_bytes(state) + state.running
 
 
@@ -101,23 +107,23 @@ def call_listener_before_it_left(
 
 
 def evicted(state: State, ns: str, config: Config, *calls: Any) -> Change:
-    """One eviction of an overflow, in the running total too."""
+    """Evict once for an overflow, and book it in the running total."""
     return book_change(state, flush.evict_eldest(state, ns, config, *calls), ns, config)
 
 
 @seeded_fault(Rule.K_EVICT_3, "flush.flush_dirty", other=True)
 def hand_over_evicted_only(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
     """The eviction of a dirty entry hands over that entry only."""
-    own = space_of(state, ns)
-    others = tuple(key for key in own.dirty if key != evicted)
-    if evicted is None or own.listener is None:
+    namespace = space_of(state, ns)
+    others = tuple(key for key in namespace.dirty if key != evicted)
+    if evicted is None or namespace.listener is None:
         return flush.flush_dirty(state, ns, evicted, *rest)
-    done = flush.flush_dirty(with_space(state, ns, own._replace(dirty=(evicted,))), ns, evicted, *rest)
-    now = space_of(done.state, ns)
-    kept = tuple(key for key in others if key in now.nodes and key not in now.dirty)
-    dirty = {key: now.nodes[key]._replace(is_dirty=True) for key in kept}
-    left = now._replace(nodes={**now.nodes, **dirty}, dirty=(*kept, *now.dirty))
-    return Change(with_space(done.state, ns, left), done.error)
+    result = flush.flush_dirty(with_space(state, ns, namespace._replace(dirty=(evicted,))), ns, evicted, *rest)
+    now = space_of(result.state, ns)
+    still_dirty = tuple(key for key in others if key in now.nodes and key not in now.dirty)
+    dirty = {key: now.nodes[key]._replace(is_dirty=True) for key in still_dirty}
+    after_flush = now._replace(nodes={**now.nodes, **dirty}, dirty=(*still_dirty, *now.dirty))
+    return Change(with_space(result.state, ns, after_flush), result.error)
 
 
 @seeded_fault(Rule.K_EVICT_4, "entries.maybe_evict")
@@ -125,8 +131,8 @@ def relieve_once(state: State, ns: str, config: Config, *calls: Any) -> Change:
     """One eviction has to do."""
     if limited_bytes(state, config) <= state.max_size_bytes or not space_of(state, ns).recent:
         return Change(state)
-    done = evicted(state, ns, config, *calls)
-    return done if done.error is not None else Change(done.state._replace(evicts=done.state.evicts + 1))
+    result = evicted(state, ns, config, *calls)
+    return result if result.error is not None else Change(result.state._replace(evicts=result.state.evicts + 1))
 
 
 @seeded_fault(Rule.K_EVICT_4, "entries.maybe_evict", other=True)
@@ -138,9 +144,9 @@ def relieve_the_fullest(state: State, ns: str, *rest: Any) -> Change:
 
 
 @seeded_fault(Rule.K_EVICT_4, "entries.can_evict", other=True)
-def holds_more_than_one(state: State, own: NamespaceHandle, config: Config) -> bool:
+def holds_more_than_one(state: State, namespace: NamespaceHandle, config: Config) -> bool:
     """An overflow leaves the last entry of the namespace."""
-    return can_evict(state, own, config) and len(space_of(state, own.ns).recent) > 1
+    return can_evict(state, namespace, config) and len(space_of(state, namespace.ns).recent) > 1
 
 
 @seeded_fault(Rule.K_EVICT_5, "entries.maybe_evict")
@@ -148,10 +154,10 @@ def relieve_at_the_limit(state: State, ns: str, config: Config, *calls: Any) -> 
     """The limit itself is too much."""
     after = state
     while limited_bytes(after, config) >= after.max_size_bytes and space_of(after, ns).recent:
-        done = evicted(after, ns, config, *calls)
-        if done.error is not None:
-            return done
-        after = done.state._replace(evicts=done.state.evicts + 1)
+        result = evicted(after, ns, config, *calls)
+        if result.error is not None:
+            return result
+        after = result.state._replace(evicts=result.state.evicts + 1)
     return Change(after)
 
 
@@ -160,10 +166,10 @@ def relieve_uncounted(state: State, ns: str, config: Config, *calls: Any) -> Cha
     """Evictions of an overflow are not counted."""
     after = state
     while limited_bytes(after, config) > after.max_size_bytes and space_of(after, ns).recent:
-        done = evicted(after, ns, config, *calls)
-        if done.error is not None:
-            return done
-        after = done.state
+        result = evicted(after, ns, config, *calls)
+        if result.error is not None:
+            return result
+        after = result.state
     return Change(after)
 
 
@@ -194,14 +200,14 @@ def cleaned_half(space: Space) -> Space:
 @seeded_fault(Rule.K_FLUSH_2, "flush.flush_dirty", other=True)
 def hand_over_cleaning_afterwards(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
     """What was written while a flush was under way is clean after it."""
-    done = flush.flush_dirty(state, ns, evicted, *rest)
-    now = space_of(done.state, ns)
+    result = flush.flush_dirty(state, ns, evicted, *rest)
+    now = space_of(result.state, ns)
     again = [key for key in space_of(state, ns).dirty if key in now.dirty]
-    if done.error is not None or not again:
-        return done
+    if result.error is not None or not again:
+        return result
     clean = {key: now.nodes[key]._replace(is_dirty=False) for key in again}
     dirty = tuple(key for key in now.dirty if key not in clean)
-    return Change(with_space(done.state, ns, now._replace(nodes={**now.nodes, **clean}, dirty=dirty)))
+    return Change(with_space(result.state, ns, now._replace(nodes={**now.nodes, **clean}, dirty=dirty)))
 
 
 @seeded_fault(Rule.K_FLUSH_3, ops.Flush)
@@ -216,12 +222,12 @@ def flush_losing(state: State, event: ops.Flush, config: Config, *calls: Any) ->
 @seeded_fault(Rule.K_FLUSH_3, "flush.flush_dirty", other=True)
 def hand_over_back_as_newest(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
     """What could not be evicted is the most recent."""
-    done = flush.flush_dirty(state, ns, evicted, *rest)
-    if done.error is not ErrorKind.LISTENER_FAILED or evicted is None:
-        return done
-    own = space_of(done.state, ns)
-    recent = (evicted, *change.without_key(own.recent, evicted))
-    return Change(with_space(done.state, ns, own._replace(recent=recent)), done.error)
+    result = flush.flush_dirty(state, ns, evicted, *rest)
+    if result.error is not ErrorKind.LISTENER_FAILED or evicted is None:
+        return result
+    namespace = space_of(result.state, ns)
+    recent = (evicted, *change.without_key(namespace.recent, evicted))
+    return Change(with_space(result.state, ns, namespace._replace(recent=recent)), result.error)
 
 
 @seeded_fault(Rule.K_FLUSH_3, "flush.handle_no_listener", other=True)
@@ -249,11 +255,11 @@ def flush_uncounted(state: State, event: ops.Flush, config: Config, *calls: Any)
 @seeded_fault(Rule.K_FLUSH_5, "flush.flush_dirty", other=True)
 def hand_over_using(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
     """What a flush hands over becomes the most recent."""
-    own = space_of(state, ns)
-    if evicted is not None or own.listener is None:
+    namespace = space_of(state, ns)
+    if evicted is not None or namespace.listener is None:
         return flush.flush_dirty(state, ns, evicted, *rest)
-    rest_of_them = tuple(key for key in own.recent if key not in own.dirty)
-    used = with_space(state, ns, own._replace(recent=(*own.dirty[::-1], *rest_of_them)))
+    rest_of_them = tuple(key for key in namespace.recent if key not in namespace.dirty)
+    used = with_space(state, ns, namespace._replace(recent=(*namespace.dirty[::-1], *rest_of_them)))
     return flush.flush_dirty(used, ns, evicted, *rest)
 
 
@@ -265,11 +271,10 @@ def flush_of_nothing_uncounted(state: State, event: ops.Flush, config: Config, *
     return namespaces.flush(state, event, config, *calls)
 
 
-# --- listeners
-# Faults of listeners and of what is done inside their calls.
+# Listeners and the steps inside their calls.
 
 IN_STORES: Final[Mapping[Place, object]] = {"stores.perform_steps": flush.perform_steps}
-"""What is done downstream of a store is as it should be."""
+"""The correct function for the steps downstream of a store."""
 
 
 @seeded_fault(Rule.K_LISTEN_1, ops.Flush)
@@ -335,12 +340,11 @@ def listen_once(state: State, event: ops.Listen, config: Config, *calls: Any) ->
 def evict_told_twice(state: State, event: ops.Evict, config: Config, *calls: Any) -> OperationResult:
     """An eviction is done again and again."""
     after, answer = namespaces.evict(state, event, config, *calls)
-    done = after.in_progress
-    return after._replace(in_progress=done._replace(events=done.events * 3)), answer
+    result = after.in_progress
+    return after._replace(in_progress=result._replace(events=result.events * 3)), answer
 
 
-# --- namespaces
-# Faults about namespaces as a whole, and their limit.
+# Namespaces as a whole, and their limit.
 
 
 @seeded_fault(Rule.K_CLOSE_1, ops.Clear)
@@ -389,10 +393,10 @@ def resize_one_by_one(state: State, event: ops.Resize, config: Config, *calls: A
     after = state._replace(max_size_bytes=event.max_size_bytes)
     for ns in sorted(state.spaces):
         while limited_bytes(after, config) > event.max_size_bytes < state.max_size_bytes and space_of(after, ns).recent:
-            done = evicted(after, ns, config, *calls)
-            if done.error is not None:
-                return done.state, Failed(done.error)
-            after = done.state._replace(evicts=done.state.evicts + 1)
+            result = evicted(after, ns, config, *calls)
+            if result.error is not None:
+                return result.state, Failed(result.error)
+            after = result.state._replace(evicts=result.state.evicts + 1)
     return after, Done()
 
 

@@ -1,4 +1,8 @@
-"""The lists of the planted faults, and the decorators that enter a function in them."""
+"""The registries of the seeded faults of `kafka-streams`, and the decorators that enter a function or a class in them.
+
+A fault replaces functions of the reference at the named places. Its docstring, up to a blank line, is its note.
+`SEEDED_THREAD_FAULTS` holds the faults that only several threads show.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,9 @@ SEEDED_FAULTS: Final = FaultRegistry("entrycache_reference.kafka_streams")
 seeded_fault = SEEDED_FAULTS.register
 
 SEEDED_THREAD_FAULTS: Final = FaultRegistry(SEEDED_FAULTS.package)
-"""Faults that only several threads show, one a rule of histories."""
+"""The faults that only several threads show, one for each rule of histories."""
 
 seeded_thread_fault = SEEDED_THREAD_FAULTS.register
 
 OperationResult = tuple[State, Answer]
-"""What an operation makes of a state, and its answer."""
+"""The state after an operation, and its answer."""

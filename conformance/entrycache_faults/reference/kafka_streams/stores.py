@@ -1,4 +1,7 @@
-"""Variants of the releases, as faults against the norm."""
+"""Seeded faults of caching stores and shares, the variants of the releases as faults, and errors within a variant.
+
+A variant breaks rules of the default behavior; it is entered once for each of them.
+"""
 
 from __future__ import annotations
 
@@ -56,8 +59,7 @@ SEEDED_FAULTS.register_variant(
 SEEDED_FAULTS.register_variant("A deletion caches what it reads.", Rule.K_STORE_7, delete_read=DeleteRead.CACHED)
 
 
-# --- stores
-# Faults of caching stores and shares.
+# Caching stores and shares.
 
 
 @seeded_fault(Rule.K_STORE_1, ops.StoreGet)
@@ -86,8 +88,8 @@ def store_delete_through(state: State, event: ops.StoreDelete, config: Config, *
     """A deletion goes through at once."""
     after, answer = stores.store_delete(state, event, config, *calls)
     store = stores.store_of(after, event.store)
-    gone = store._replace(inner=stores.write_underlying(store.inner, event.key, None))
-    return stores.with_store(after, event.store, gone), answer
+    deleted = store._replace(inner=stores.write_underlying(store.inner, event.key, None))
+    return stores.with_store(after, event.store, deleted), answer
 
 
 @seeded_fault(Rule.K_STORE_3, ops.StoreFlush)
@@ -116,14 +118,14 @@ def receive_passing_on_unknown(state: State, name: str, entries: Any, *rest: Any
 def receive_late(state: State, name: str, entries: Any, config: Config, env: Any) -> State:
     """An overtaken write is passed on."""
     after = state
-    known = []
+    accepted = []
     for key, node in entries:
         store = stores.store_of(after, name)
         if node.value is not None or key in store.inner:
-            known.append((key, node))
+            accepted.append((key, node))
             below = stores.write_underlying(store.inner, key, node.value)
             after = stores.with_store(after, name, store._replace(inner=below))
-    for key, node in known:
+    for key, node in accepted:
         after = stores.forward_entry(after, name, key, node, config, env)
     return after
 
@@ -177,9 +179,9 @@ def node_dirty(key: str, value: str | None, is_dirty: bool, number: int) -> Node
 @seeded_fault(Rule.K_STORE_7, ops.StoreDelete)
 def store_delete_of_known(state: State, event: ops.StoreDelete, config: Config, *calls: Any) -> OperationResult:
     """Deleting what is not there writes nothing."""
-    done, value = stores.read_value(state, event.store, event.key, config, *calls)
+    change, value = stores.read_value(state, event.store, event.key, config, *calls)
     if value is None:
-        return done.state, Value(None)
+        return change.state, Value(None)
     return stores.store_delete(state, event, config, *calls)
 
 
@@ -188,9 +190,9 @@ def store_all_with_deleted(state: State, event: ops.StoreAll, config: Config, *c
     """A deleted key shows through."""
     after, answer = stores.store_all(state, event, config, *calls)
     assert isinstance(answer, Listed)
-    shown = dict(answer.entries)
-    shown.update({k: v for k, v in stores.store_of(after, event.store).inner.items() if k not in shown})
-    return after, Listed(tuple((key, shown[key]) for key in sort_by_bytes(tuple(shown))))
+    view = dict(answer.entries)
+    view.update({k: v for k, v in stores.store_of(after, event.store).inner.items() if k not in view})
+    return after, Listed(tuple((key, view[key]) for key in sort_by_bytes(tuple(view))))
 
 
 @seeded_fault(Rule.K_SHARE_1, ops.Share)
@@ -207,8 +209,7 @@ def store_inner_of_one(state: State, event: ops.StoreInner, config: Config, *cal
     return after, Value(answer.entries[0][1] if answer.entries else None)
 
 
-# --- variants
-# Faults about variants.
+# Errors within a variant.
 
 
 @seeded_fault(Rule.K_FLUSH_7, "flush.handle_no_listener")

@@ -1,6 +1,7 @@
-"""Faults that only several threads show: each is the shared reference with one lock too few, too late or too many.
+"""Seeded faults that only several threads show: the shared reference with one lock too few, too late or too many.
 
-Where a fault needs that threads meet, it gives the others their turn in the middle.
+Each class replaces `SharedReference`. A fault that needs two threads to meet gives the other threads a turn in the
+middle.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ SHARED: Final = "threads.history.SharedReference"
 
 
 def give_way() -> None:
-    """Let the other threads go on for a while."""
+    """Let the other threads continue for a while."""
     for _ in range(TURNS):
         time.sleep(0)
 
 
 def answered(outcome: Outcome, answer: Answer) -> Outcome:
-    """The outcome with another answer."""
+    """Return the outcome with another answer."""
     return dataclasses.replace(outcome, answer=answer)
 
 
@@ -102,9 +103,9 @@ class CrossedLocks(history.SharedReference):
 
     def __call__(self, op: Any) -> Outcome:
         """Perform a step."""
-        with ExitStack() as held:
+        with ExitStack() as locks_held:
             for ns in self._namespaces(op) if isinstance(op, (*WRITES, ops.Flush)) else ():
-                held.enter_context(self.locks[ns])
+                locks_held.enter_context(self.locks[ns])
                 give_way()
             return super().__call__(op)
 
@@ -210,4 +211,4 @@ THREAD_SUBJECTS: Final[dict[str, type[history.SharedReference]]] = {
     "threads-total-late": LateTotal,
     "threads-write-unlocked": UnlockedWrite,
 }
-"""Subjects with a fault that only histories show, by name."""
+"""The subjects with a fault that only histories show, by name."""

@@ -1,12 +1,15 @@
-"""Faults of what comes in, is looked up, and leaves by a call."""
+"""Seeded faults of inserts, lookups, reads through the cache, and removal by a call.
+
+Each function replaces a function of the reference, or an operation, and mostly calls the original with a small error
+around it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from entrycache_faults.reference.pulsar_legacy.registry import seeded_fault
-from entrycache_reference.pulsar_legacy import change, ops, outcomes, passes, remove
-from entrycache_reference.pulsar_legacy import entries as entries_module
+from entrycache_reference.pulsar_legacy import change, entries, ops, outcomes, passes, remove
 from entrycache_reference.pulsar_legacy.config import Config
 from entrycache_reference.pulsar_legacy.state import Entry, State, Step
 from entrycache_reference.rules import Rule
@@ -18,28 +21,28 @@ NOT_TAKEN = outcomes.Inserted(False)
 @seeded_fault(Rule.L_INSERT_1, "entries.new_entry")
 def stamped_too_late(state: State, event: ops.Insert) -> Entry:
     """A new entry is stamped a nanosecond after the present."""
-    entry = entries_module.new_entry(state, event)
+    entry = entries.new_entry(state, event)
     return entry._replace(stamp_nanos=entry.stamp_nanos + 1)
 
 
 @seeded_fault(Rule.L_INSERT_2, ops.Insert)
 def duplicate_stamped_anew(state: State, event: ops.Insert, config: Config) -> Step:
     """An entry that is offered again gets a new stamp."""
-    done = entries_module.insert(state, event, config)
-    entry = change.entry_at(done.state, event.cache, event.pos)
-    if done.outcome != NOT_TAKEN or entry is None or not entries_module.has_room(state, config):
-        return done
-    cache = change.cache_of(done.state, event.cache)
-    entries = {**cache.entries, event.pos: entry._replace(stamp_nanos=state.now_nanos)}
-    return done._replace(state=change.with_cache(done.state, event.cache, entries, cache.size_bytes))
+    result = entries.insert(state, event, config)
+    entry = change.entry_at(result.state, event.cache, event.pos)
+    if result.outcome != NOT_TAKEN or entry is None or not entries.has_room(state, config):
+        return result
+    cache = change.cache_of(result.state, event.cache)
+    renewed = {**cache.entries, event.pos: entry._replace(stamp_nanos=state.now_nanos)}
+    return result._replace(state=change.with_cache(result.state, event.cache, renewed, cache.size_bytes))
 
 
 @seeded_fault(Rule.L_INSERT_2, ops.Insert, other=True)
 def duplicate_answered_as_taken(state: State, event: ops.Insert, config: Config) -> Step:
     """An insert of a cached position answers true."""
-    done = entries_module.insert(state, event, config)
-    is_duplicate = done.outcome == NOT_TAKEN and entries_module.has_room(state, config)
-    return done._replace(outcome=outcomes.Inserted(True)) if is_duplicate else done
+    result = entries.insert(state, event, config)
+    is_duplicate = result.outcome == NOT_TAKEN and entries.has_room(state, config)
+    return result._replace(outcome=outcomes.Inserted(True)) if is_duplicate else result
 
 
 @seeded_fault(Rule.L_INSERT_3, "entries.has_room")
@@ -51,101 +54,105 @@ def room_at_the_limit(before: State, config: Config) -> bool:
 @seeded_fault(Rule.L_INSERT_3, ops.Insert, other=True)
 def room_after_the_pass(state: State, event: ops.Insert, config: Config) -> Step:
     """An insert is taken where its own pass has made room."""
-    done = entries_module.insert(state, event, config)
-    if done.outcome != NOT_TAKEN or not done.parts or change.entry_at(done.state, event.cache, event.pos) is not None:
-        return done
-    if not entries_module.has_room(done.state, config):
-        return done
-    after = change.add_entry(done.state, event.cache, event.pos, entries_module.new_entry(state, event))
-    return done._replace(state=after, outcome=outcomes.Inserted(True))
+    result = entries.insert(state, event, config)
+    if (
+        result.outcome != NOT_TAKEN
+        or not result.parts
+        or change.entry_at(result.state, event.cache, event.pos) is not None
+    ):
+        return result
+    if not entries.has_room(result.state, config):
+        return result
+    after = change.add_entry(result.state, event.cache, event.pos, entries.new_entry(state, event))
+    return result._replace(state=after, outcome=outcomes.Inserted(True))
 
 
 @seeded_fault(Rule.L_INSERT_4, ops.Insert)
 def refused_for_its_size(state: State, event: ops.Insert, config: Config) -> Step:
     """An insert that would exceed the limit is not taken."""
-    done = entries_module.insert(state, event, config)
+    result = entries.insert(state, event, config)
     is_new = change.entry_at(state, event.cache, event.pos) is None
-    if done.outcome == NOT_TAKEN or not is_new or state.size_bytes + event.size <= config.max_size_bytes:
-        return done
-    if isinstance(done.outcome, outcomes.Refused):
-        return done
-    return done._replace(state=passes.request_pass(state, config).state, outcome=NOT_TAKEN)
+    if result.outcome == NOT_TAKEN or not is_new or state.size_bytes + event.size <= config.max_size_bytes:
+        return result
+    if isinstance(result.outcome, outcomes.Refused):
+        return result
+    return result._replace(state=passes.request_pass(state, config).state, outcome=NOT_TAKEN)
 
 
 @seeded_fault(Rule.L_INSERT_5, ops.Insert)
 def duplicate_by_the_state_before(state: State, event: ops.Insert, config: Config) -> Step:
     """Whether the position is cached is asked before the pass."""
-    done = entries_module.insert(state, event, config)
-    if done.outcome != outcomes.Inserted(True) or change.entry_at(state, event.cache, event.pos) is None:
-        return done
-    return done._replace(state=passes.request_pass(state, config).state, outcome=NOT_TAKEN)
+    result = entries.insert(state, event, config)
+    if result.outcome != outcomes.Inserted(True) or change.entry_at(state, event.cache, event.pos) is None:
+        return result
+    return result._replace(state=passes.request_pass(state, config).state, outcome=NOT_TAKEN)
 
 
 @seeded_fault(Rule.L_READ_1, ops.Get)
 def get_misses_what_is_empty(state: State, event: ops.Get, config: Config) -> Step:
     """An entry of 0 bytes is a miss."""
     entry = change.entry_at(state, event.cache, event.pos)
-    done = entries_module.get(state, event, config)
-    return done._replace(outcome=outcomes.Hit(False)) if entry is not None and entry.size_bytes == 0 else done
+    result = entries.get(state, event, config)
+    return result._replace(outcome=outcomes.Hit(False)) if entry is not None and entry.size_bytes == 0 else result
 
 
 @seeded_fault(Rule.L_READ_2, ops.GetRange)
 def range_without_its_end(state: State, event: ops.GetRange, config: Config) -> Step:
     """The end of a range is left out."""
     last = event.last._replace(entry=event.last.entry - 1)
-    return entries_module.get_range(state, replace(event, last=last), config)
+    return entries.get_range(state, replace(event, last=last), config)
 
 
 @seeded_fault(Rule.L_READ_3, ops.Exists)
 def exists_in_any_cache(state: State, event: ops.Exists, config: Config) -> Step:
     """A position exists where any cache holds it."""
-    found = any(event.pos in cache.entries for cache in state.caches.values())
-    return Step(state, outcomes.Existing(found), ())
+    is_cached = any(event.pos in cache.entries for cache in state.caches.values())
+    return Step(state, outcomes.Existing(is_cached), ())
 
 
 @seeded_fault(Rule.L_READ_4, ops.Read)
 def partial_hits(state: State, event: ops.Read, config: Config) -> Step:
     """What is cached of a range is served from the cache, as in later releases."""
-    done = entries_module.read(state, event, config)
-    if not isinstance(done.outcome, outcomes.Served):
-        return done
-    held = change.cache_of(state, event.cache).entries
-    hits = tuple(pos for pos in done.outcome.fills if pos in held)
+    result = entries.read(state, event, config)
+    if not isinstance(result.outcome, outcomes.Served):
+        return result
+    cached = change.cache_of(state, event.cache).entries
+    hits = tuple(pos for pos in result.outcome.fills if pos in cached)
     if not hits:
-        return done
-    fills = tuple(pos for pos in done.outcome.fills if pos not in held)
-    carried = entries_module.payloads(tuple(held[pos] for pos in hits))
+        return result
+    fills = tuple(pos for pos in result.outcome.fills if pos not in cached)
+    carried = entries.payloads(tuple(cached[pos] for pos in hits))
     tokens = None if carried is None else carried + tuple(pos.entry for pos in fills)
-    return done._replace(outcome=outcomes.Served(hits, fills, tokens))
+    return result._replace(outcome=outcomes.Served(hits, fills, tokens))
 
 
 @seeded_fault(Rule.L_READ_5, "entries.fill")
-def only_what_was_missing(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
+def only_what_was_missing(state: State, name: CacheName, positions: tuple[Position, ...], config: Config) -> Step:
     """Of what storage gave only that is offered which was not cached: a cached position asks for no pass."""
-    held = change.cache_of(state, name).entries
-    filled = entries_module.fill(state, name, tuple(pos for pos in wanted if pos not in held), config)
-    return filled._replace(outcome=entries_module.serve_from_storage(wanted))
+    cached = change.cache_of(state, name).entries
+    filled = entries.fill(state, name, tuple(pos for pos in positions if pos not in cached), config)
+    return filled._replace(outcome=entries.serve_from_storage(positions))
 
 
 @seeded_fault(Rule.L_READ_5, "entries.fill", other=True)
-def later_fills_unasked(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
+def later_fills_unasked(state: State, name: CacheName, positions: tuple[Position, ...], config: Config) -> Step:
     """Only the first fill of a range asks for a pass and for room; the others go with it."""
-    first = entries_module.fill(state, name, wanted[:1], config)
+    first = entries.fill(state, name, positions[:1], config)
     after = first.state
-    for pos in wanted[1:]:
-        if change.entry_at(after, name, pos) is None and entries_module.has_room(state, config):
+    for pos in positions[1:]:
+        if change.entry_at(after, name, pos) is None and entries.has_room(state, config):
             event = ops.Insert(name, pos, 100, pos.entry)
-            after = change.add_entry(after, name, pos, entries_module.new_entry(after, event))
-    return first._replace(state=after, outcome=entries_module.serve_from_storage(wanted))
+            after = change.add_entry(after, name, pos, entries.new_entry(after, event))
+    return first._replace(state=after, outcome=entries.serve_from_storage(positions))
 
 
 @seeded_fault(Rule.L_READ_6, ops.ReadOne)
 def single_read_is_cached(state: State, event: ops.ReadOne, config: Config) -> Step:
     """What storage gives to a single read is offered to the cache."""
-    done = entries_module.read_one(state, event, config)
-    if isinstance(done.outcome, outcomes.Served) and done.outcome.fills:
-        return done._replace(state=entries_module.fill(state, event.cache, (event.pos,), config).state)
-    return done
+    result = entries.read_one(state, event, config)
+    if isinstance(result.outcome, outcomes.Served) and result.outcome.fills:
+        return result._replace(state=entries.fill(state, event.cache, (event.pos,), config).state)
+    return result
 
 
 @seeded_fault(Rule.L_INVALIDATE_1, ops.RemoveRange)

@@ -1,12 +1,15 @@
-"""Faults of the manager: sums, time, the trigger, what is shown."""
+"""Seeded faults of the sums, the clock, the trigger, and the passes.
+
+Each function replaces a function of the reference, or an operation, and mostly calls the original with a small error
+around it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from entrycache_faults.reference.pulsar_legacy.registry import seeded_fault
-from entrycache_reference.pulsar_legacy import change, ops, outcomes, passes, remove
-from entrycache_reference.pulsar_legacy import entries as entries_module
+from entrycache_reference.pulsar_legacy import change, entries, ops, outcomes, passes, remove
 from entrycache_reference.pulsar_legacy.config import Config, Eviction
 from entrycache_reference.pulsar_legacy.outcomes import Refused, Removed
 from entrycache_reference.pulsar_legacy.passes import REFUSED
@@ -20,35 +23,35 @@ def cache_byte_forgotten(state: State, name: CacheName, pos: Position, entry: En
     """Of a new entry of more than a byte one byte does not count in its cache."""
     added = change.add_entry(state, name, pos, entry)
     cache = added.caches[name]
-    lost = 1 if entry.size_bytes > 1 else 0
-    return added._replace(caches={**added.caches, name: cache._replace(size_bytes=cache.size_bytes - lost)})
+    lost_bytes = 1 if entry.size_bytes > 1 else 0
+    return added._replace(caches={**added.caches, name: cache._replace(size_bytes=cache.size_bytes - lost_bytes)})
 
 
 @seeded_fault(Rule.L_STATE_1, "change.drop_entries", other=True)
 def removal_keeps_the_bytes(state: State, name: CacheName, positions: tuple[Position, ...]) -> State:
     """The last entry that leaves goes on to count in the manager's bytes."""
-    left = change.drop_entries(state, name, positions)
+    after_removal = change.drop_entries(state, name, positions)
     kept_bytes = change.cache_of(state, name).entries[positions[-1]].size_bytes if positions else 0
-    return left._replace(size_bytes=left.size_bytes + kept_bytes)
+    return after_removal._replace(size_bytes=after_removal.size_bytes + kept_bytes)
 
 
 @seeded_fault(Rule.L_STATE_2, ops.Advance)
 def time_runs_double(state: State, event: ops.Advance, config: Config) -> Step:
     """Time goes on by twice as much."""
-    done = entries_module.advance(state, event, config)
-    return done._replace(state=done.state._replace(now_nanos=2 * done.state.now_nanos - state.now_nanos))
+    result = entries.advance(state, event, config)
+    return result._replace(state=result.state._replace(now_nanos=2 * result.state.now_nanos - state.now_nanos))
 
 
 @seeded_fault(Rule.L_STATE_4, ops.Get)
 def get_keeps_young(state: State, event: ops.Get, config: Config) -> Step:
     """A hit gives the entry a new stamp."""
-    done = entries_module.get(state, event, config)
+    result = entries.get(state, event, config)
     entry = change.entry_at(state, event.cache, event.pos)
     if entry is None:
-        return done
+        return result
     cache = change.cache_of(state, event.cache)
-    entries = {**cache.entries, event.pos: entry._replace(stamp_nanos=state.now_nanos)}
-    return done._replace(state=change.with_cache(state, event.cache, entries, cache.size_bytes))
+    cached_entries = {**cache.entries, event.pos: entry._replace(stamp_nanos=state.now_nanos)}
+    return result._replace(state=change.with_cache(state, event.cache, cached_entries, cache.size_bytes))
 
 
 @seeded_fault(Rule.L_TRIGGER_1, "passes.amount_bytes")
@@ -79,10 +82,10 @@ def asked_at_the_trigger(state: State, config: Config) -> Step:
 @seeded_fault(Rule.L_TRIGGER_3, "passes.request_pass")
 def manual_at_once(state: State, config: Config) -> Step:
     """With manual eviction an insert runs its pass at once too."""
-    done = passes.request_pass(state, config)
-    need = done.state.scheduled_bytes
+    result = passes.request_pass(state, config)
+    need = result.state.scheduled_bytes
     if need is None or need <= 0 or state.scheduled_bytes is not None:
-        return done
+        return result
     return passes.run_requested_pass(state, need, config)
 
 
@@ -106,8 +109,8 @@ def amount_of_the_moment(state: State, event: ops.RunScheduled, config: Config) 
 @seeded_fault(Rule.L_TRIGGER_5, ops.RunScheduled, other=True)
 def runs_again_and_again(state: State, event: ops.RunScheduled, config: Config) -> Step:
     """run_scheduled leaves the pass scheduled."""
-    done = passes.run_scheduled(state, event, config)
-    return done._replace(state=done.state._replace(scheduled_bytes=state.scheduled_bytes))
+    result = passes.run_scheduled(state, event, config)
+    return result._replace(state=result.state._replace(scheduled_bytes=state.scheduled_bytes))
 
 
 @seeded_fault(Rule.L_TRIGGER_6, "passes.run_requested_pass")
@@ -119,64 +122,63 @@ def frees_a_byte_at_least(state: State, need_bytes: int, config: Config) -> Step
 @seeded_fault(Rule.L_TRIGGER_7, ops.Insert)
 def refused_asks_for_nothing(state: State, event: ops.Insert, config: Config) -> Step:
     """An insert that is not taken asks for no pass."""
-    done = entries_module.insert(state, event, config)
-    return Step(state, done.outcome, ()) if done.outcome == outcomes.Inserted(False) else done
+    result = entries.insert(state, event, config)
+    return Step(state, result.outcome, ()) if result.outcome == outcomes.Inserted(False) else result
 
 
 @seeded_fault(Rule.L_METRICS_1, ops.Usage)
 def usage_counts_caches(state: State, event: ops.Usage, config: Config) -> Step:
     """usage of all counts the caches, not their entries."""
-    done = entries_module.usage(state, event, config)
+    result = entries.usage(state, event, config)
     if event.cache is not ABSENT:
-        return done
-    return done._replace(outcome=outcomes.Used(len(state.caches), state.size_bytes))
+        return result
+    return result._replace(outcome=outcomes.Used(len(state.caches), state.size_bytes))
 
 
 @seeded_fault(Rule.L_METRICS_2, ops.Observe)
 def empty_bytes_unseen(state: State, event: ops.Observe, config: Config) -> Step:
     """observe leaves out a cache whose entries have no bytes."""
     caches = {name: cache for name, cache in state.caches.items() if cache.size_bytes > 0}
-    return entries_module.observe(state._replace(caches=caches), event, config)._replace(state=state)
+    return entries.observe(state._replace(caches=caches), event, config)._replace(state=state)
 
 
 @seeded_fault(Rule.L_LIVENESS_2, ops.Usage)
 def usage_of_nothing(state: State, event: ops.Usage, config: Config) -> Step:
     """usage of a cache that holds nothing is refused."""
     is_refused = event.cache is not ABSENT and event.cache not in state.caches
-    return Step(state, REFUSED, ()) if is_refused else entries_module.usage(state, event, config)
+    return Step(state, REFUSED, ()) if is_refused else entries.usage(state, event, config)
 
 
-# --- passes
-# Faults of the passes: which entries of a cache they take, and which caches give how much.
+# The passes.
 
 
 @seeded_fault(Rule.L_EVICT_1, "passes.find_lowest")
 def from_the_highest(state: State, name: CacheName, need_bytes: int) -> tuple[Position, ...]:
     """A cache gives from its highest position down."""
-    entries = change.cache_of(state, name).entries
-    taken: list[Position] = []
+    cached_entries = change.cache_of(state, name).entries
+    chosen: list[Position] = []
     freed_bytes = 0
     for pos in reversed(change.positions_of(state, name)):
         if freed_bytes >= need_bytes:
             break
-        taken.append(pos)
-        freed_bytes += entries[pos].size_bytes
-    return tuple(taken)
+        chosen.append(pos)
+        freed_bytes += cached_entries[pos].size_bytes
+    return tuple(chosen)
 
 
 @seeded_fault(Rule.L_EVICT_1, "passes.find_lowest", other=True)
 def only_what_fits(state: State, name: CacheName, need_bytes: int) -> tuple[Position, ...]:
     """A cache gives no entry that would free more than it was asked for."""
-    taken = passes.find_lowest(state, name, need_bytes)
-    entries = change.cache_of(state, name).entries
-    return taken[:-1] if sum(entries[pos].size_bytes for pos in taken) > need_bytes else taken
+    chosen = passes.find_lowest(state, name, need_bytes)
+    cached_entries = change.cache_of(state, name).entries
+    return chosen[:-1] if sum(cached_entries[pos].size_bytes for pos in chosen) > need_bytes else chosen
 
 
 @seeded_fault(Rule.L_EVICT_2, "passes.find_lowest")
 def one_too_many(state: State, name: CacheName, need_bytes: int) -> tuple[Position, ...]:
     """A cache gives one entry more than it takes."""
-    taken = passes.find_lowest(state, name, need_bytes)
-    return change.positions_of(state, name)[: len(taken) + 1]
+    chosen = passes.find_lowest(state, name, need_bytes)
+    return change.positions_of(state, name)[: len(chosen) + 1]
 
 
 @seeded_fault(Rule.L_EVICT_3, "passes.choose_givers")
@@ -188,12 +190,12 @@ def every_cache_gives(state: State) -> tuple[CacheName, ...]:
 @seeded_fault(Rule.L_EVICT_3, "passes.choose_givers", other=True)
 def half_exceeded(state: State) -> tuple[CacheName, ...]:
     """Caches are taken until they hold more than half of the bytes."""
-    taken: list[CacheName] = []
+    chosen: list[CacheName] = []
     for name in passes.order_by_size(state) if state.size_bytes > 0 else ():
-        if sum(state.caches[other].size_bytes for other in taken) > int(state.size_bytes * 0.5):
+        if sum(state.caches[other].size_bytes for other in chosen) > int(state.size_bytes * 0.5):
             break
-        taken.append(name)
-    return tuple(taken)
+        chosen.append(name)
+    return tuple(chosen)
 
 
 @seeded_fault(Rule.L_EVICT_3, "passes.order_by_size", other=True)
@@ -236,9 +238,9 @@ def cutoff_is_young(stamp_nanos: int, cutoff_nanos: int) -> bool:
 @seeded_fault(Rule.L_EXPIRE_2, "passes.find_expired")
 def whole_cache_searched(state: State, name: CacheName, cutoff_nanos: int) -> tuple[Position, ...]:
     """An old entry behind a young one leaves too."""
-    entries = change.cache_of(state, name).entries
+    cached_entries = change.cache_of(state, name).entries
     return tuple(
-        pos for pos in change.positions_of(state, name) if passes.is_old(entries[pos].stamp_nanos, cutoff_nanos)
+        pos for pos in change.positions_of(state, name) if passes.is_old(cached_entries[pos].stamp_nanos, cutoff_nanos)
     )
 
 
@@ -251,8 +253,8 @@ def no_age_for_absent(state: State, event: ops.Expire, config: Config) -> int:
 @seeded_fault(Rule.L_STATE_5, "remove.count_removed")
 def empty_entries_uncounted(state: State, name: CacheName, positions: tuple[Position, ...]) -> Removed:
     """Entries of 0 bytes are not counted among those that left."""
-    entries = change.cache_of(state, name).entries
-    return remove.count_removed(state, name, tuple(pos for pos in positions if entries[pos].size_bytes > 0))
+    cached_entries = change.cache_of(state, name).entries
+    return remove.count_removed(state, name, tuple(pos for pos in positions if cached_entries[pos].size_bytes > 0))
 
 
 @seeded_fault(Rule.L_LIVENESS_1, "passes.eviction_rows")
@@ -267,16 +269,16 @@ def last_taken_twice(
 @seeded_fault(Rule.L_STATE_3, ops.Evict, ops.EvictCache)
 def nothing_asked_nothing_done(state: State, event: ops.Evict | ops.EvictCache, config: Config) -> Step:
     """An amount of 0 or less is no error: nothing leaves."""
-    done = (
+    result = (
         passes.evict(state, event, config) if isinstance(event, ops.Evict) else passes.evict_cache(state, event, config)
     )
-    return Step(state, Removed(0, 0), ()) if isinstance(done.outcome, Refused) else done
+    return Step(state, Removed(0, 0), ()) if isinstance(result.outcome, Refused) else result
 
 
 @seeded_fault(Rule.L_STATE_3, ops.Expire, other=True)
 def refused_after_the_pass(state: State, event: ops.Expire, config: Config) -> Step:
     """An age below 0 is refused after a pass with the age 0 has run."""
-    done = passes.expire(state, event, config)
-    if not isinstance(done.outcome, Refused):
-        return done
-    return done._replace(state=passes.expire(state, replace(event, older_than_nanos=0), config).state)
+    result = passes.expire(state, event, config)
+    if not isinstance(result.outcome, Refused):
+        return result
+    return result._replace(state=passes.expire(state, replace(event, older_than_nanos=0), config).state)

@@ -1,4 +1,7 @@
-"""The list of the planted faults, and the decorator that enters a function in it."""
+"""The registry of the seeded faults of `pulsar-legacy`, and the decorator that enters a function in it.
+
+A fault replaces functions of the reference at the named places. Its docstring, up to a blank line, is its note.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,7 @@ SEEDED_FAULTS: Final = FaultRegistry("entrycache_reference.pulsar_legacy")
 seeded_fault = SEEDED_FAULTS.register
 
 
-# --- released
-# An error of a variant that a release has. No subject runs with it.
+# An error within a variant; no subject runs with it.
 
 
 @seeded_fault(Rule.L_READ_7, "entries.find_entry")

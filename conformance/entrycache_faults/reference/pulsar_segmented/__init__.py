@@ -1,8 +1,11 @@
-"""Planted faults of the reference of `pulsar-segmented`: one realistic error a rule, and other ways to break some."""
+"""Seeded faults of the reference of `pulsar-segmented`: one realistic error for each rule, and others.
+
+Importing the modules of this folder enters their faults in the registry, in the order of the imports.
+"""
 
 from __future__ import annotations
 
 from entrycache_faults.reference.pulsar_segmented import lookups, ring
 from entrycache_faults.reference.pulsar_segmented.registry import SEEDED_FAULTS
 
-__all__ = ["SEEDED_FAULTS", "lookups", "ring", "segments", "variants"]
+__all__ = ["SEEDED_FAULTS", "lookups", "ring"]

@@ -1,4 +1,7 @@
-"""The list of the planted faults, and the decorator that enters a function in it."""
+"""The registry of the seeded faults of `pulsar-segmented`, and the decorator that enters a function in it.
+
+A fault replaces functions of the reference at the named places. Its docstring, up to a blank line, is its note.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Faults about the turn of the ring."""
+"""Seeded faults of the ring, of inserts and single segments, and the variants of the unmerged branch as faults.
+
+Each function replaces a function of the reference and mostly calls the original with a small error around it.
+"""
 
 from __future__ import annotations
 
@@ -63,8 +66,7 @@ def kept_but_one(segment: Segment, config: Config) -> tuple[Entry, ...]:
     return ring.kept_entries(segment, config)[1:]
 
 
-# --- segments
-# Faults about the configuration, about inserts and about single segments.
+# The configuration, inserts and single segments.
 
 
 @seeded_fault(Rule.S_CONFIG_1, "config.segments_of")
@@ -94,14 +96,14 @@ def with_entry_in_front(one: Segment, entry: Entry, config: Config) -> Segment:
 
 
 @seeded_fault(Rule.S_INSERT_2, "ring.is_ignored")
-def ignored_in_the_current_segment(held: State, place: Place, config: Config) -> bool:
+def ignored_in_the_current_segment(before: State, place: Place, config: Config) -> bool:
     """Only the current segment is asked whether it holds the position already."""
-    in_current = find_in_segment(held.segments[held.current], place) is not None
+    in_current = find_in_segment(before.segments[before.current], place) is not None
     return config.variants.duplicate is Duplicate.IGNORED and in_current
 
 
 @seeded_fault(Rule.S_INSERT_3, "ring.is_too_long")
-def never_too_long(held: State, size: int) -> bool:
+def never_too_long(before: State, size: int) -> bool:
     """An entry longer than a segment turns the ring and is written over its end."""
     return False
 
@@ -113,22 +115,22 @@ def never_disabled(config: Config) -> bool:
 
 
 @seeded_fault(Rule.S_INSERT_5, ops.Insert)
-def insert_of_less_than_nothing(held: State, event: ops.Insert, config: Config) -> Step:
+def insert_of_less_than_nothing(before: State, event: ops.Insert, config: Config) -> Step:
     """A negative size is no error, the entry is left out."""
-    done = ring.insert(held, event, config)
-    return done if event.size >= 0 else Step(held, Inserted(False), ())
+    result = ring.insert(before, event, config)
+    return result if event.size >= 0 else Step(before, Inserted(False), ())
 
 
 @seeded_fault(Rule.S_SEGMENT_1, "ring.has_room")
-def room_to_spare(held: State, entry: Entry) -> bool:
+def room_to_spare(before: State, entry: Entry) -> bool:
     """An entry that ends exactly at the end of its segment does not fit."""
-    return held.segments[held.current].offset + entry.size_bytes < held.segment_bytes
+    return before.segments[before.current].offset + entry.size_bytes < before.segment_bytes
 
 
 @seeded_fault(Rule.S_SEGMENT_1, "ring.has_room", other=True)
-def room_when_rounded_up(held: State, entry: Entry) -> bool:
+def room_when_rounded_up(before: State, entry: Entry) -> bool:
     """An entry has to fit with its size rounded up."""
-    return held.segments[held.current].offset + ring.round_up(entry.size_bytes) <= held.segment_bytes
+    return before.segments[before.current].offset + ring.round_up(entry.size_bytes) <= before.segment_bytes
 
 
 @seeded_fault(Rule.S_SEGMENT_2, "ring.offset_behind")
@@ -177,8 +179,7 @@ def rejects_copies_only(one: Segment, entry: Entry, config: Config) -> bool:
     return config.mode is Mode.COPY and ring.rejects(one, entry, config)
 
 
-# --- variants
-# Variants of the unmerged branch, as faults against the norm.
+# Variants of the unmerged branch, as faults against the default behavior.
 
 SEEDED_FAULTS.register_variant(
     "A duplicate takes the place of the first.", Rule.S_INSERT_2, duplicate=Duplicate.OVERWRITTEN

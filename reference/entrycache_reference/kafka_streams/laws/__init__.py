@@ -1,4 +1,9 @@
-"""The laws of `kafka-streams`: every MUST as a check of one step, written without the functions it is about."""
+"""The laws of `kafka-streams`: every MUST as a check of one step, written without the functions that it is about.
+
+Each module of this folder holds the laws of a family. `LAWS` lists them in the order in which broken rules are
+reported. `broken` applies the laws of one operation to a step: it counts each law whose guard holds, and returns the
+rules that the step breaks. A step without an answer is not judged.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +31,11 @@ FAILING: Final[dict[type[ops.Op], frozenset[outcomes.ErrorKind]]] = {
     ops.StoreDelete: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
     ops.StoreFlush: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
 }
-"""The errors that an operation may end with; a store's only where its namespace has another listener, or none."""
+"""The errors that an operation may end with; those of a store only if its namespace has another listener, or none."""
 
 
 def answers_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-LIVENESS-2."""
+    """Check K-LIVENESS-2."""
     answer = step.outcome.answer
     if isinstance(answer, outcomes.Failed):
         if loses_undelivered(config) and type(event) in FAILING:
@@ -40,7 +45,7 @@ def answers_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def is_settled(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-LIVENESS-1: as many evictions as there were entries, those written meanwhile included."""
+    """Check K-LIVENESS-1: there are at most as many evictions as entries, including those written meanwhile."""
     evicted = [row.op for row in step.rows].count("EVICT")
     if evicted:
         entries = sum([len(cached.nodes) for cached in pre.spaces.values()])
@@ -59,21 +64,18 @@ LAWS: Final[tuple[Law, ...]] = (
     Law(Rule.K_LIVENESS_1, (), always, is_settled),
     Law(Rule.K_LIVENESS_2, (), always, answers_its_own),
 )
-"""One law a rule."""
+"""One law for each rule."""
 
 LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {
     op: tuple(law for law in LAWS if not law.on or op in law.on) for op in ops.OPS
 }
-"""The laws that an operation can break."""
+"""The laws that each operation can break."""
 
 
 def broken(
     config: Config, pre: State, event: Any, step: Step, fired: dict[Rule, int] | None = None
 ) -> tuple[Rule, ...]:
-    """The rules whose own laws this step breaks; counts in `fired` every law whose guard held.
-
-    A step that gives no answer under the variants of the configuration is held to its definition only.
-    """
+    """Return the rules whose laws this step breaks; count in `fired` every law whose guard holds."""
     if isinstance(step.outcome.answer, outcomes.Unanswered):
         return ()
     counted = {} if fired is None else fired

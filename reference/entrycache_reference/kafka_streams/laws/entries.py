@@ -1,4 +1,8 @@
-"""The laws about sizes, writes, overflow and deletion."""
+"""The laws about sizes, writes, overflow, deletion, lookups and counters.
+
+Sizes are computed letter by letter, ranges by sorting encoded keys: each law restates its rule in other terms than the
+reference.
+"""
 
 from __future__ import annotations
 
@@ -61,18 +65,18 @@ def _size(event: Put | PutIfAbsent) -> int:
 
 
 def _stays(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """The write succeeded, nobody was called, and its entry is still there."""
+    """Return whether the write succeeded without a call, and its entry is still cached."""
     return not has_failed(step) and is_uncalled(step) and node_at(step.state, event.ns, event.key) is not None
 
 
 def counts_its_bytes(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """K-SIZE-1."""
+    """Check K-SIZE-1."""
     node = node_at(step.state, event.ns, event.key)
     return node is not None and node.size_bytes == _size(event)
 
 
 def is_written(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """K-PUT-1."""
+    """Check K-PUT-1."""
     node = node_at(step.state, event.ns, event.key)
     return (
         node is not None
@@ -88,12 +92,12 @@ def _overwrites(config: Config, pre: State, event: Put, step: Step) -> bool:
 
 
 def replaces(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """K-PUT-2."""
+    """Check K-PUT-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
-    left = [before.nodes[key].size_bytes for key in evicted_keys(step)]
+    evicted_sizes = [before.nodes[key].size_bytes for key in evicted_keys(step)]
     former, now = before.nodes[event.key].size_bytes, after.nodes[event.key].size_bytes
     return after.overwrites == before.overwrites + 1 and bytes_in(step.state) == bytes_in(pre) - former + now - sum(
-        left
+        evicted_sizes
     )
 
 
@@ -104,11 +108,11 @@ def _takes_its_turn(config: Config, pre: State, event: Put, step: Step) -> bool:
 
 
 def orders_dirty_keys(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """K-PUT-3."""
+    """Check K-PUT-3."""
     before = space(pre, event.ns).dirty
-    wanted = (*(key for key in before if key != event.key), event.key) if event.dirty else before
-    gone = set(evicted_keys(step))
-    return space(step.state, event.ns).dirty == tuple(key for key in wanted if key not in gone)
+    expected = (*(key for key in before if key != event.key), event.key) if event.dirty else before
+    evicted = set(evicted_keys(step))
+    return space(step.state, event.ns).dirty == tuple(key for key in expected if key not in evicted)
 
 
 def _hides_a_dirty_one(config: Config, pre: State, event: Put, step: Step) -> bool:
@@ -116,7 +120,7 @@ def _hides_a_dirty_one(config: Config, pre: State, event: Put, step: Step) -> bo
 
 
 def is_not_taken(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """K-PUT-4."""
+    """Check K-PUT-4."""
     refused = Failed(ErrorKind.ILLEGAL_STATE)
     return step.outcome.answer == refused and step.state == pre._replace(puts=pre.puts + 1)
 
@@ -126,38 +130,43 @@ def _is_new(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def creates_the_namespace(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-PUT-5."""
+    """Check K-PUT-5."""
     return event.ns in step.state.spaces
 
 
-def _uncalled(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Nobody was called; nor did a store take tombstones of keys that it does not know, which calls nobody."""
+def _calls_nobody(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Return whether the step called nobody.
+
+    A store that takes tombstones of keys unknown to it calls nobody, but it takes them.
+    """
     took = any(row.op == "FLUSH" and row.cause != "FAILED" for row in step.rows)
     return not took and is_uncalled(step) and is_consistent(config, space(pre, event.ns))
 
 
 def writes_one_by_one(config: Config, pre: State, event: PutAll, step: Step) -> bool:
-    """K-PUT-6: it ends at the first clean write over a dirty key, or where an overflow cannot be handed over."""
-    told = [row.key for row in step.rows if row.op == "PUT"]
-    if told != [write.key for write in event.entries[: len(told)]]:
+    """Check K-PUT-6: it ends at the first clean write over a dirty key, or at an overflow without delivery."""
+    written_keys = [row.key for row in step.rows if row.op == "PUT"]
+    if written_keys != [write.key for write in event.entries[: len(written_keys)]]:
         return False
     hidden = _first_hidden(pre, event)
     if step.outcome.answer == Failed(ErrorKind.ILLEGAL_STATE):
-        return len(told) == hidden and step.state.puts == pre.puts + len(told) + 1
+        return len(written_keys) == hidden and step.state.puts == pre.puts + len(written_keys) + 1
     if has_failed(step):
-        return len(told) > 0 and step.state.puts == pre.puts + len(told)
+        return len(written_keys) > 0 and step.state.puts == pre.puts + len(written_keys)
     last = {write.key: write.value for write in event.entries}
-    gone = set(evicted_keys(step))
-    kept = space(step.state, event.ns).nodes
+    evicted = set(evicted_keys(step))
+    nodes_after = space(step.state, event.ns).nodes
     return (
         hidden is None
         and step.state.puts == pre.puts + len(event.entries)
-        and all(key in gone or (key in kept and kept[key].value == value) for key, value in last.items())
+        and all(
+            key in evicted or (key in nodes_after and nodes_after[key].value == value) for key, value in last.items()
+        )
     )
 
 
 def _first_hidden(pre: State, event: PutAll) -> int | None:
-    """The first entry that is a clean write over a key that is dirty by then."""
+    """Return the index of the first entry that writes a clean value over a key that is dirty by then."""
     dirty = set(space(pre, event.ns).dirty)
     for at, write in enumerate(event.entries):
         if not write.dirty and write.key in dirty:
@@ -168,7 +177,7 @@ def _first_hidden(pre: State, event: PutAll) -> int | None:
 
 
 def answers_what_was_there(config: Config, pre: State, event: PutIfAbsent, step: Step) -> bool:
-    """K-PUT-7."""
+    """Check K-PUT-7."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     there = before.nodes.get(event.key)
     if (after.hits, after.misses) != (before.hits + (there is not None), before.misses + (there is None)):
@@ -181,9 +190,9 @@ def answers_what_was_there(config: Config, pre: State, event: PutIfAbsent, step:
 
 
 def counts_at_its_end(config: Config, pre: State, event: PutIfAbsent, step: Step) -> bool:
-    """K-PUT-8."""
-    wrote = not has_failed(step) and node_at(pre, event.ns, event.key) is None
-    return step.state.puts == pre.puts + (1 if wrote else 0)
+    """Check K-PUT-8."""
+    written = not has_failed(step) and node_at(pre, event.ns, event.key) is None
+    return step.state.puts == pre.puts + (1 if written else 0)
 
 
 def _succeeded(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -191,7 +200,7 @@ def _succeeded(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def pays_its_overflow(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-EVICT-4."""
+    """Check K-EVICT-4."""
     after = step.state
     if config.variants.total is Total.RUNNING and not is_undisturbed(step):
         return True
@@ -204,13 +213,13 @@ def _fits(config: Config, pre: State, event: Put, step: Step) -> bool:
     if has_failed(step) or _hides_a_dirty_one(config, pre, event, step):
         return False
     there = node_at(pre, event.ns, event.key)
-    wrote = [row.size_bytes or 0 for row in step.rows if row.op == "PUT"]
+    written = [row.size_bytes or 0 for row in step.rows if row.op == "PUT"]
     former = 0 if there is None else there.size_bytes
-    return bool(wrote) and limited_bytes(config, pre) + wrote[0] - former <= pre.max_size_bytes
+    return bool(written) and limited_bytes(config, pre) + written[0] - former <= pre.max_size_bytes
 
 
 def evicts_nothing(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """K-EVICT-5."""
+    """Check K-EVICT-5."""
     return not evicted_keys(step) and is_uncalled(step) and step.state.evicts == pre.evicts
 
 
@@ -219,16 +228,16 @@ def _wrote(config: Config, pre: State, event: Put, step: Step) -> bool:
 
 
 def counts_evictions(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """K-EVICT-6."""
-    lost = 1 if has_failed(step) and loses_undelivered(config) else 0
-    if step.state.evicts != pre.evicts + len(evicted_keys(step)) - lost:
+    """Check K-EVICT-6."""
+    undelivered = 1 if has_failed(step) and loses_undelivered(config) else 0
+    if step.state.evicts != pre.evicts + len(evicted_keys(step)) - undelivered:
         return False
-    taken = event.key in evicted_keys(step)
-    return not has_failed(step) or taken or node_at(step.state, event.ns, event.key) is not None
+    is_evicted = event.key in evicted_keys(step)
+    return not has_failed(step) or is_evicted or node_at(step.state, event.ns, event.key) is not None
 
 
 def removes_the_key(config: Config, pre: State, event: Delete, step: Step) -> bool:
-    """K-DELETE-1."""
+    """Check K-DELETE-1."""
     there = node_at(pre, event.ns, event.key)
     if there is None:
         return True
@@ -242,8 +251,8 @@ def removes_the_key(config: Config, pre: State, event: Delete, step: Step) -> bo
     )
 
 
-def tells_nobody(config: Config, pre: State, event: Delete, step: Step) -> bool:
-    """K-DELETE-2."""
+def calls_nobody(config: Config, pre: State, event: Delete, step: Step) -> bool:
+    """Check K-DELETE-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     if not is_uncalled(step) or (before.hits, before.misses) != (after.hits, after.misses):
         return False
@@ -259,19 +268,18 @@ WRITE_LAWS: Final = (
     Law(Rule.K_PUT_3, (Put,), _takes_its_turn, orders_dirty_keys),
     Law(Rule.K_PUT_4, (Put,), _hides_a_dirty_one, is_not_taken),
     Law(Rule.K_PUT_5, (Put, PutIfAbsent), _is_new, creates_the_namespace),
-    Law(Rule.K_PUT_6, (PutAll,), _uncalled, writes_one_by_one),
-    Law(Rule.K_PUT_7, (PutIfAbsent,), _uncalled, answers_what_was_there),
-    Law(Rule.K_PUT_8, (PutIfAbsent,), _uncalled, counts_at_its_end),
+    Law(Rule.K_PUT_6, (PutAll,), _calls_nobody, writes_one_by_one),
+    Law(Rule.K_PUT_7, (PutIfAbsent,), _calls_nobody, answers_what_was_there),
+    Law(Rule.K_PUT_8, (PutIfAbsent,), _calls_nobody, counts_at_its_end),
     Law(Rule.K_EVICT_4, (Put, PutAll, PutIfAbsent), _succeeded, pays_its_overflow),
     Law(Rule.K_EVICT_5, (Put,), _fits, evicts_nothing),
     Law(Rule.K_EVICT_6, (Put,), _wrote, counts_evictions),
     Law(Rule.K_DELETE_1, (Delete,), always, removes_the_key),
-    Law(Rule.K_DELETE_2, (Delete,), always, tells_nobody),
+    Law(Rule.K_DELETE_2, (Delete,), always, calls_nobody),
 )
 
 
-# --- lookups
-# The laws about lookups and counters.
+# Laws about lookups and counters.
 
 
 def _found(config: Config, pre: State, event: Get, step: Step) -> bool:
@@ -279,7 +287,7 @@ def _found(config: Config, pre: State, event: Get, step: Step) -> bool:
 
 
 def hits(config: Config, pre: State, event: Get, step: Step) -> bool:
-    """K-GET-1."""
+    """Check K-GET-1."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     assert event.key is not None
     return (
@@ -295,7 +303,7 @@ def _missed(config: Config, pre: State, event: Get, step: Step) -> bool:
 
 
 def misses(config: Config, pre: State, event: Get, step: Step) -> bool:
-    """K-GET-2."""
+    """Check K-GET-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     return (
         step.outcome.answer == Got(False, None)
@@ -306,7 +314,7 @@ def misses(config: Config, pre: State, event: Get, step: Step) -> bool:
 
 
 def counts_the_request(config: Config, pre: State, event: Get, step: Step) -> bool:
-    """K-GET-3."""
+    """Check K-GET-3."""
     return step.state.gets == pre.gets + 1
 
 
@@ -315,7 +323,7 @@ def _nowhere(config: Config, pre: State, event: Get, step: Step) -> bool:
 
 
 def misses_uncounted(config: Config, pre: State, event: Get, step: Step) -> bool:
-    """K-GET-4."""
+    """Check K-GET-4."""
     return step.outcome.answer == Got(False, None) and step.state.spaces == pre.spaces
 
 
@@ -330,7 +338,7 @@ def _wanted(pre: State, event: Any) -> list[str]:
 
 
 def lists_the_range(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-RANGE-1."""
+    """Check K-RANGE-1."""
     nodes = space(pre, event.ns).nodes
     return step.outcome.answer == Listed(tuple((key, nodes[key].value) for key in _wanted(pre, event)))
 
@@ -340,23 +348,23 @@ def _some(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def uses_each(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-RANGE-2."""
-    wanted = _wanted(pre, event)
+    """Check K-RANGE-2."""
+    expected = _wanted(pre, event)
     if isinstance(event, ReverseRange | ReverseAll):
-        wanted = wanted[::-1]
+        expected = expected[::-1]
     before, after = space(pre, event.ns), space(step.state, event.ns)
-    recent = (*wanted[::-1], *(key for key in before.recent if key not in wanted))
-    return (after.recent, after.hits, after.nodes) == (recent, before.hits + len(wanted), before.nodes)
+    recent = (*expected[::-1], *(key for key in before.recent if key not in expected))
+    return (after.recent, after.hits, after.nodes) == (recent, before.hits + len(expected), before.nodes)
 
 
 def lists_it_backwards(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-RANGE-3."""
+    """Check K-RANGE-3."""
     nodes = space(pre, event.ns).nodes
     return step.outcome.answer == Listed(tuple((key, nodes[key].value) for key in _wanted(pre, event)[::-1]))
 
 
 def adds_up(config: Config, pre: State, event: Usage, step: Step) -> bool:
-    """K-METRICS-1."""
+    """Check K-METRICS-1."""
     answer = step.outcome.answer
     if not isinstance(answer, Used) or step.state != pre:
         return False
@@ -376,21 +384,23 @@ def _of_namespace(config: Config, pre: State, event: Metrics, step: Step) -> boo
     return event.ns is not ABSENT
 
 
-def tells_the_thread(config: Config, pre: State, event: Metrics, step: Step) -> bool:
-    """K-METRICS-2."""
+def reports_the_thread(config: Config, pre: State, event: Metrics, step: Step) -> bool:
+    """Check K-METRICS-2."""
     return step.state == pre and step.outcome.answer == ThreadCounters(pre.puts, pre.gets, pre.evicts, pre.flushes)
 
 
-def tells_the_namespace(config: Config, pre: State, event: Metrics, step: Step) -> bool:
-    """K-METRICS-3."""
+def reports_the_namespace(config: Config, pre: State, event: Metrics, step: Step) -> bool:
+    """Check K-METRICS-3."""
     assert event.ns is not ABSENT
-    own = space(pre, event.ns)
-    wanted = NamespaceCounters(own.hits, own.misses, own.overwrites, own.flushes, own.dirty, own.recent)
-    return step.state == pre and step.outcome.answer == wanted
+    namespace = space(pre, event.ns)
+    expected = NamespaceCounters(
+        namespace.hits, namespace.misses, namespace.overwrites, namespace.flushes, namespace.dirty, namespace.recent
+    )
+    return step.state == pre and step.outcome.answer == expected
 
 
 def is_an_equal_share(config: Config, pre: State, event: Share, step: Step) -> bool:
-    """K-SHARE-1."""
+    """Check K-SHARE-1."""
     answer = step.outcome.answer
     if not isinstance(answer, Shared) or event.threads == 0:
         return answer == Shared(event.total_bytes)
@@ -410,7 +420,7 @@ LOOKUP_LAWS: Final = (
     Law(Rule.K_RANGE_2, (*FORWARDS, *BACKWARDS), _some, uses_each),
     Law(Rule.K_RANGE_3, BACKWARDS, always, lists_it_backwards),
     Law(Rule.K_METRICS_1, (Usage,), always, adds_up),
-    Law(Rule.K_METRICS_2, (Metrics,), _of_thread, tells_the_thread),
-    Law(Rule.K_METRICS_3, (Metrics,), _of_namespace, tells_the_namespace),
+    Law(Rule.K_METRICS_2, (Metrics,), _of_thread, reports_the_thread),
+    Law(Rule.K_METRICS_3, (Metrics,), _of_namespace, reports_the_namespace),
     Law(Rule.K_SHARE_1, (Share,), always, is_an_equal_share),
 )

@@ -1,4 +1,8 @@
-"""What a law of `kafka-streams` is, and what several laws ask of a step."""
+"""The type of a law of `kafka-streams`, and the questions that several laws ask about a step.
+
+A `Law` names its rule, its operations, a guard, and the check that must hold whenever the guard does. The functions
+below read a state or a step without using the rule functions of the reference.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +16,14 @@ from entrycache_reference.kafka_streams.state import Node, Space, State, Step
 from entrycache_reference.rules import Rule
 
 Check = Callable[[Config, State, Any, Step], bool]
-"""A question about one step: the configuration, the state before it, its event, and what it made."""
+"""A question about one step: the configuration, the state before it, its event, and its result."""
 
 EMPTY_SPACE: Final = Space({}, (), (), None, 0, 0, 0, 0)
-"""What a namespace begins with, as the rules have it: not left to the defaults of the reference."""
+"""An empty namespace as the rules define it, independent of the defaults of the reference."""
 
 
 class Law(NamedTuple):
-    """A rule as a check of one step: whenever `guard` is true, `holds` has to be; `on` empty: of every operation."""
+    """A rule as a check of one step: whenever `guard` is true, `holds` must be; an empty `on` means every operation."""
 
     rule: Rule
     on: tuple[type[Op], ...]
@@ -28,75 +32,75 @@ class Law(NamedTuple):
 
 
 def always(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """The guard of a law that is about every step of its operations."""
+    """Return true: the guard of a law about every step of its operations."""
     return True
 
 
 def space(state: State, ns: str) -> Space:
-    """The namespace of that name, or one that holds nothing."""
+    """Return the namespace of that name, or an empty one."""
     return state.spaces.get(ns, EMPTY_SPACE)
 
 
 def bytes_in(state: State) -> int:
-    """The sum of all sizes."""
+    """Return the sum of all sizes."""
     return sum([node.size_bytes for cached in state.spaces.values() for node in cached.nodes.values()])
 
 
 def limited_bytes(config: Config, state: State) -> int:
-    """The total that the limit is held against."""
+    """Return the total that the limit applies to."""
     return bytes_in(state) if config.variants.total is Total.EXACT else state.running
 
 
 def loses_undelivered(config: Config) -> bool:
-    """Whether an evicted entry that nobody takes is lost."""
+    """Return whether an evicted entry that no listener takes is lost."""
     return config.variants.undelivered_eviction is UndeliveredEviction.LOST
 
 
 def cleans_refused(config: Config) -> bool:
-    """Whether a listener that throws leaves entries clean."""
+    """Return whether a listener that throws leaves entries clean."""
     return config.variants.failed_flush is FailedFlush.CLEAN
 
 
 def is_consistent(config: Config, cached: Space) -> bool:
-    """Whether each dirty key has its dirty entry; so it is unless a variant loses entries."""
+    """Return whether each dirty key has a dirty entry; only a variant that loses entries breaks this."""
     return not loses_undelivered(config) or all(
         key in cached.nodes and cached.nodes[key].is_dirty for key in cached.dirty
     )
 
 
 def has_failed(step: Step) -> bool:
-    """Whether the step ended with an error."""
+    """Return whether the step ended with an error."""
     return isinstance(step.outcome.answer, Failed)
 
 
 def is_undisturbed(step: Step) -> bool:
-    """Whether no listener and nothing downstream did anything of its own during the step."""
+    """Return whether no listener and no processor downstream performed a step of its own."""
     return not any(call.inner for call in step.outcome.flushed) and not any(
         call.inner for call in step.outcome.forwarded
     )
 
 
 def is_uncalled(step: Step) -> bool:
-    """Whether nobody was called during the step."""
+    """Return whether the step called nobody."""
     return not step.outcome.flushed and not step.outcome.forwarded
 
 
 def evicted_keys(step: Step) -> list[str]:
-    """The keys that were evicted, in order."""
+    """Return the evicted keys, in order."""
     return [row.key for row in step.rows if row.op == "EVICT" and row.key is not None]
 
 
 def are_others_unchanged(pre: State, step: Step, ns: str) -> bool:
-    """Whether every namespace but this one is as it was."""
+    """Return whether every namespace except this one is unchanged."""
     names = (pre.spaces.keys() | step.state.spaces.keys()) - {ns}
     return all(pre.spaces.get(name) == step.state.spaces.get(name) for name in names)
 
 
 def content(cached: Space) -> tuple[object, ...]:
-    """What a namespace holds, without its counters and its listener."""
+    """Return the content of a namespace, without its counters and its listener."""
     return (cached.nodes, cached.recent, cached.dirty)
 
 
 def node_at(state: State, ns: str, key: str) -> Node | None:
-    """The entry of a key, or None."""
+    """Return the entry of a key, or None."""
     return space(state, ns).nodes.get(key)

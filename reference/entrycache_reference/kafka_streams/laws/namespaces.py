@@ -1,4 +1,8 @@
-"""The laws about handing over, listeners, closing and resizing."""
+"""The laws about flushes, listeners, evictions, closing and resizing, and the laws that only variants fire.
+
+A listener that performs steps of its own disturbs what can be predicted; most laws are therefore guarded by
+`is_undisturbed`. The rules of variants restate the behavior of releases.
+"""
 
 from __future__ import annotations
 
@@ -28,23 +32,23 @@ from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
 
 
-def _deaf(cached: Space) -> bool:
-    """Nobody listens, or the next call throws."""
+def _cannot_deliver(cached: Space) -> bool:
+    """Return whether there is no listener, or its next call throws."""
     return cached.listener is None or cached.listener.fails > 0
 
 
 def _eldest_is_dirty(pre: State, event: Evict) -> bool:
-    own = space(pre, event.ns)
-    return bool(own.recent) and own.nodes[own.recent[-1]].is_dirty
+    namespace = space(pre, event.ns)
+    return bool(namespace.recent) and namespace.nodes[namespace.recent[-1]].is_dirty
 
 
-def _told(cached: Space) -> bool:
-    """A listener is there, calls nobody of its own, and does not throw."""
+def _can_deliver(cached: Space) -> bool:
+    """Return whether there is a listener that is no store and does not throw."""
     return cached.listener is not None and cached.listener.fails == 0 and not cached.listener.of_store
 
 
 def takes_the_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """K-EVICT-1."""
+    """Check K-EVICT-1."""
     recent = space(pre, event.ns).recent
     if has_failed(step):
         return bool(recent)
@@ -58,7 +62,7 @@ def _clean_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
 
 
 def drops_it(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """K-EVICT-2."""
+    """Check K-EVICT-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     return is_uncalled(step) and after == before._replace(
         nodes={key: node for key, node in before.nodes.items() if key != before.recent[-1]},
@@ -67,17 +71,17 @@ def drops_it(config: Config, pre: State, event: Evict, step: Step) -> bool:
 
 
 def _dirty_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    own = space(pre, event.ns)
-    return _eldest_is_dirty(pre, event) and _told(own) and is_consistent(config, own)
+    namespace = space(pre, event.ns)
+    return _eldest_is_dirty(pre, event) and _can_deliver(namespace) and is_consistent(config, namespace)
 
 
 def hands_over_all_eldest_first(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """K-EVICT-3."""
+    """Check K-EVICT-3."""
     before = space(pre, event.ns)
     eldest = before.recent[-1]
     calls = step.outcome.flushed
-    wanted = (eldest, *(key for key in before.dirty if key != eldest))
-    if not calls or calls[0].ns != event.ns or tuple(entry.key for entry in calls[0].entries) != wanted:
+    expected = (eldest, *(key for key in before.dirty if key != eldest))
+    if not calls or calls[0].ns != event.ns or tuple(entry.key for entry in calls[0].entries) != expected:
         return False
     return not is_undisturbed(step) or eldest not in space(step.state, event.ns).nodes
 
@@ -87,18 +91,18 @@ def _undisturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def thread_counts_nothing(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """K-EVICT-7."""
+    """Check K-EVICT-7."""
     return step.state.evicts == pre.evicts
 
 
 def _hands_over(config: Config, pre: State, event: Any, step: Step) -> bool:
-    if not _told(space(pre, event.ns)) or not is_consistent(config, space(pre, event.ns)):
+    if not _can_deliver(space(pre, event.ns)) or not is_consistent(config, space(pre, event.ns)):
         return False
     return bool(space(pre, event.ns).dirty) if isinstance(event, Flush) else _eldest_is_dirty(pre, event)
 
 
 def hands_over_in_order(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """K-FLUSH-1."""
+    """Check K-FLUSH-1."""
     calls = step.outcome.flushed
     return bool(calls) and (calls[0].ns, tuple(entry.key for entry in calls[0].entries)) == (
         event.ns,
@@ -111,34 +115,39 @@ def _hands_over_undisturbed(config: Config, pre: State, event: Any, step: Step) 
 
 
 def leaves_them_clean(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-FLUSH-2."""
+    """Check K-FLUSH-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
-    gone = None if isinstance(event, Flush) else before.recent[-1]
+    evicted = None if isinstance(event, Flush) else before.recent[-1]
     return not after.dirty and all(
         key in after.nodes and after.nodes[key] == node._replace(is_dirty=False)
         for key, node in before.nodes.items()
-        if node.value is not None and key != gone
+        if node.value is not None and key != evicted
     )
 
 
-def _cannot(config: Config, pre: State, event: Any, step: Step) -> bool:
-    own = space(pre, event.ns)
-    if isinstance(event, Flush) and own.listener is None:
+def _is_undeliverable(config: Config, pre: State, event: Any, step: Step) -> bool:
+    namespace = space(pre, event.ns)
+    if isinstance(event, Flush) and namespace.listener is None:
         return event.ns in pre.spaces
-    if own.listener is not None and cleans_refused(config):
+    if namespace.listener is not None and cleans_refused(config):
         return False
     if isinstance(event, Flush):
-        return own.listener is not None and own.listener.fails > 0 and bool(own.dirty) and is_consistent(config, own)
-    return _eldest_is_dirty(pre, event) and _deaf(own) and not loses_undelivered(config)
+        return (
+            namespace.listener is not None
+            and namespace.listener.fails > 0
+            and bool(namespace.dirty)
+            and is_consistent(config, namespace)
+        )
+    return _eldest_is_dirty(pre, event) and _cannot_deliver(namespace) and not loses_undelivered(config)
 
 
 def loses_nothing(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-FLUSH-3."""
-    own = space(pre, event.ns)
-    error = ErrorKind.ILLEGAL_ARGUMENT if own.listener is None else ErrorKind.LISTENER_FAILED
+    """Check K-FLUSH-3."""
+    namespace = space(pre, event.ns)
+    error = ErrorKind.ILLEGAL_ARGUMENT if namespace.listener is None else ErrorKind.LISTENER_FAILED
     return (
         step.outcome.answer == Failed(error)
-        and content(space(step.state, event.ns)) == content(own)
+        and content(space(step.state, event.ns)) == content(namespace)
         and are_others_unchanged(pre, step, event.ns)
     )
 
@@ -149,12 +158,12 @@ def _hands_over_writes(config: Config, pre: State, event: Any, step: Step) -> bo
 
 
 def drops_tombstones(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """K-FLUSH-4: those that were handed over, but not what was written to their keys during the call."""
+    """Check K-FLUSH-4: delivered tombstones are dropped, but not writes to their keys during the call."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     handed = {key for key in before.dirty if before.nodes[key].value is None}
     if not is_undisturbed(step):
-        told = [row for row in step.rows if row.ns == event.ns and row.cause not in {"GET", "FLUSH"}]
-        last = {row.key: row.op for row in told}
+        events = [row for row in step.rows if row.ns == event.ns and row.cause not in {"GET", "FLUSH"}]
+        last = {row.key: row.op for row in events}
         return all(key in after.nodes for key in handed if last.get(key) == "PUT")
     return after.recent == tuple(key for key in before.recent if key not in handed)
 
@@ -162,18 +171,18 @@ def drops_tombstones(config: Config, pre: State, event: Flush, step: Step) -> bo
 def _counted(config: Config, pre: State, event: Any, step: Step) -> bool:
     if not is_undisturbed(step) or event.ns not in pre.spaces:
         return False
-    own = space(pre, event.ns)
-    if not is_consistent(config, own):
+    namespace = space(pre, event.ns)
+    if not is_consistent(config, namespace):
         return False
-    of_store = own.listener is not None and own.listener.of_store
+    of_store = namespace.listener is not None and namespace.listener.of_store
     return not of_store and (isinstance(event, Flush) or _eldest_is_dirty(pre, event))
 
 
 def counts_what_it_looked_up(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-FLUSH-5."""
+    """Check K-FLUSH-5."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
-    gone = None if isinstance(event, Flush) else before.recent[-1]
-    looked_up = len([key for key in before.dirty if key != gone])
+    evicted = None if isinstance(event, Flush) else before.recent[-1]
+    looked_up = len([key for key in before.dirty if key != evicted])
     if before.listener is None:
         looked_up = 0
     if (after.flushes, after.hits) != (before.flushes + 1, before.hits + looked_up):
@@ -182,14 +191,14 @@ def counts_what_it_looked_up(config: Config, pre: State, event: Any, step: Step)
 
 
 def counts_the_request(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """K-FLUSH-6."""
+    """Check K-FLUSH-6."""
     if event.ns not in pre.spaces:
         return step.state == pre._replace(flushes=pre.flushes + 1) and step.outcome.answer == Done()
     return not is_undisturbed(step) or step.state.flushes == pre.flushes + 1
 
 
 def hands_over_the_context(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """K-LISTEN-1."""
+    """Check K-LISTEN-1."""
     nodes = space(pre, event.ns).nodes
     return bool(step.outcome.flushed) and all(
         entry.key in nodes and (entry.value, entry.context) == (nodes[entry.key].value, nodes[entry.key].context)
@@ -202,7 +211,7 @@ def _within_budget(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def performs_its_steps(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-LISTEN-2."""
+    """Check K-LISTEN-2."""
     listener = space(pre, event.ns).listener
     calls = step.outcome.flushed
     return bool(calls) and listener is not None and len(calls[0].inner) == len(listener.steps)
@@ -213,7 +222,7 @@ def _beyond_budget(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def performs_no_more(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-LISTEN-3."""
+    """Check K-LISTEN-3."""
     calls, forwards = step.outcome.flushed, step.outcome.forwarded
     performing = sum([1 for call in calls if call.inner]) + sum([1 for forward in forwards if forward.inner])
     if performing > config.reentry_budget:
@@ -222,12 +231,17 @@ def performs_no_more(config: Config, pre: State, event: Any, step: Step) -> bool
 
 
 def _throws(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    own = space(pre, event.ns)
-    return bool(own.dirty) and own.listener is not None and own.listener.fails > 0 and is_consistent(config, own)
+    namespace = space(pre, event.ns)
+    return (
+        bool(namespace.dirty)
+        and namespace.listener is not None
+        and namespace.listener.fails > 0
+        and is_consistent(config, namespace)
+    )
 
 
 def throws_once(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """K-LISTEN-4."""
+    """Check K-LISTEN-4."""
     before, after = space(pre, event.ns).listener, space(step.state, event.ns).listener
     calls = step.outcome.flushed
     return (
@@ -239,31 +253,31 @@ def throws_once(config: Config, pre: State, event: Flush, step: Step) -> bool:
 
 
 def is_the_listener(config: Config, pre: State, event: Listen, step: Step) -> bool:
-    """K-LISTEN-5."""
+    """Check K-LISTEN-5."""
     steps = () if event.on_flush is ABSENT else event.on_flush
-    wanted = Listener(steps, 0 if event.fails is ABSENT else event.fails)
+    expected = Listener(steps, 0 if event.fails is ABSENT else event.fails)
     after = space(step.state, event.ns)
-    return after == space(pre, event.ns)._replace(listener=wanted) and event.ns in step.state.spaces
+    return after == space(pre, event.ns)._replace(listener=expected) and event.ns in step.state.spaces
 
 
 def empties_it(config: Config, pre: State, event: Clear, step: Step) -> bool:
-    """K-CLOSE-1."""
-    wanted = space(pre, event.ns)._replace(nodes={}, recent=(), dirty=())
-    kept = event.ns in pre.spaces
+    """Check K-CLOSE-1."""
+    expected = space(pre, event.ns)._replace(nodes={}, recent=(), dirty=())
+    exists = event.ns in pre.spaces
     return (
         is_uncalled(step)
         and are_others_unchanged(pre, step, event.ns)
-        and step.state.spaces.get(event.ns) == (wanted if kept else None)
+        and step.state.spaces.get(event.ns) == (expected if exists else None)
     )
 
 
 def forgets_it(config: Config, pre: State, event: Close, step: Step) -> bool:
-    """K-CLOSE-2."""
+    """Check K-CLOSE-2."""
     return is_uncalled(step) and event.ns not in step.state.spaces and are_others_unchanged(pre, step, event.ns)
 
 
 def sets_the_limit(config: Config, pre: State, event: Resize, step: Step) -> bool:
-    """K-RESIZE-1."""
+    """Check K-RESIZE-1."""
     if is_undisturbed(step) and step.state.max_size_bytes != event.max_size_bytes:
         return False
     if event.max_size_bytes < pre.max_size_bytes:
@@ -276,7 +290,7 @@ def _shrinks(config: Config, pre: State, event: Resize, step: Step) -> bool:
 
 
 def comes_within_it(config: Config, pre: State, event: Resize, step: Step) -> bool:
-    """K-RESIZE-2: no further than needed, and one namespace pays no more than one turn more than another."""
+    """Check K-RESIZE-2: it goes no further than needed, and no namespace pays two turns more than another."""
     if pre.spaces and limited_bytes(config, step.state) > event.max_size_bytes:
         return False
     order = [row.ns for row in step.rows if row.op == "EVICT"]
@@ -288,7 +302,7 @@ def comes_within_it(config: Config, pre: State, event: Resize, step: Step) -> bo
 
 
 def counts_each_turn(config: Config, pre: State, event: Resize, step: Step) -> bool:
-    """K-RESIZE-3."""
+    """Check K-RESIZE-3."""
     turns = step.state.evicts - pre.evicts
     return turns == len(evicted_keys(step)) if len(pre.spaces) == 1 else turns >= len(evicted_keys(step))
 
@@ -300,7 +314,7 @@ NAMESPACE_LAWS: Final = (
     Law(Rule.K_EVICT_7, (Evict,), _undisturbed, thread_counts_nothing),
     Law(Rule.K_FLUSH_1, (Flush,), _hands_over, hands_over_in_order),
     Law(Rule.K_FLUSH_2, (Flush, Evict), _hands_over_undisturbed, leaves_them_clean),
-    Law(Rule.K_FLUSH_3, (Flush, Evict), _cannot, loses_nothing),
+    Law(Rule.K_FLUSH_3, (Flush, Evict), _is_undeliverable, loses_nothing),
     Law(Rule.K_FLUSH_4, (Flush,), _hands_over_writes, drops_tombstones),
     Law(Rule.K_FLUSH_5, (Flush, Evict), _counted, counts_what_it_looked_up),
     Law(Rule.K_FLUSH_6, (Flush,), always, counts_the_request),
@@ -317,24 +331,23 @@ NAMESPACE_LAWS: Final = (
 )
 
 
-# --- variants
-# The laws of the rules that hold under a variant only.
+# Laws of rules that only variants fire.
 
 
 def _loses_the_eldest(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    own = space(pre, event.ns)
-    deaf = own.listener is None or own.listener.fails > 0
+    namespace = space(pre, event.ns)
+    deaf = namespace.listener is None or namespace.listener.fails > 0
     return (
         loses_undelivered(config)
         and deaf
-        and bool(own.recent)
-        and own.nodes[own.recent[-1]].is_dirty
-        and is_consistent(config, own)
+        and bool(namespace.recent)
+        and namespace.nodes[namespace.recent[-1]].is_dirty
+        and is_consistent(config, namespace)
     )
 
 
 def leaves_undelivered(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """K-FLUSH-7: it is gone, and where nobody listens its key is still among the dirty ones."""
+    """Check K-FLUSH-7: the entry is gone, and without a listener its key stays among the dirty keys."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     eldest = before.recent[-1]
     error = ErrorKind.ILLEGAL_ARGUMENT if before.listener is None else ErrorKind.LISTENER_FAILED
@@ -347,14 +360,23 @@ def leaves_undelivered(config: Config, pre: State, event: Evict, step: Step) -> 
 
 
 def _throws_and_cleans(config: Config, pre: State, event: Any, step: Step) -> bool:
-    own = space(pre, event.ns)
-    if not cleans_refused(config) or not is_consistent(config, own) or own.listener is None or own.listener.fails == 0:
+    namespace = space(pre, event.ns)
+    if (
+        not cleans_refused(config)
+        or not is_consistent(config, namespace)
+        or namespace.listener is None
+        or namespace.listener.fails == 0
+    ):
         return False
-    return bool(own.dirty) if isinstance(event, Flush) else bool(own.recent) and own.nodes[own.recent[-1]].is_dirty
+    return (
+        bool(namespace.dirty)
+        if isinstance(event, Flush)
+        else bool(namespace.recent) and namespace.nodes[namespace.recent[-1]].is_dirty
+    )
 
 
 def leaves_the_others_clean(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-FLUSH-8."""
+    """Check K-FLUSH-8."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     eldest = None if isinstance(event, Flush) else before.recent[-1]
     return (
@@ -365,17 +387,17 @@ def leaves_the_others_clean(config: Config, pre: State, event: Any, step: Step) 
 
 
 def _forgets_later_writes(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """A flush hands over under that variant, and nobody closes or hears anything new meanwhile."""
-    own = space(pre, event.ns)
-    if config.variants.flushed_tombstone is FlushedTombstone.SAME_WRITE or not is_consistent(config, own):
+    """Return whether a flush delivers under that variant, and no listener closes or listens meanwhile."""
+    namespace = space(pre, event.ns)
+    if config.variants.flushed_tombstone is FlushedTombstone.SAME_WRITE or not is_consistent(config, namespace):
         return False
-    heard = own.listener is not None and own.listener.fails == 0 and not own.listener.of_store
+    is_delivered = namespace.listener is not None and namespace.listener.fails == 0 and not namespace.listener.of_store
     listeners = [other.listener for other in pre.spaces.values() if other.listener is not None]
-    return heard and not any(isinstance(op, Close | Listen) for one in listeners for op in one.steps)
+    return is_delivered and not any(isinstance(op, Close | Listen) for one in listeners for op in one.steps)
 
 
 def drops_the_key(config: Config, pre: State, event: Flush, step: Step) -> bool:
-    """K-FLUSH-9."""
+    """Check K-FLUSH-9."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     return not any(before.nodes[key].value is None and key in after.nodes for key in before.dirty)
 
@@ -385,7 +407,7 @@ def _is_booked(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def books_every_change(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-METRICS-4: what an undisturbed step changes in the sum of all sizes, it changes in the running total."""
+    """Check K-METRICS-4: an undisturbed step changes the running total by the change of the sum of sizes."""
     return step.state.running - pre.running == bytes_in(step.state) - bytes_in(pre)
 
 

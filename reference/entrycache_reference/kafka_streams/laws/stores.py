@@ -1,4 +1,8 @@
-"""The laws about stores: a plain map of what was written is all that a reader may see."""
+"""The laws about stores: a reader may see nothing but a plain map of the writes.
+
+`last_writes` is that map: the underlying store with the cached entries over it. The laws compare it before and after a
+step, and look at the order in which entries are forwarded.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +31,12 @@ from entrycache_reference.kafka_streams.outcomes import Listed, Value
 from entrycache_reference.kafka_streams.state import Space, State, Step, Store
 from entrycache_reference.rules import Rule
 
-NONE: Final = Store()
+EMPTY_STORE: Final = Store()
 
 
 def last_writes(state: State, name: str) -> dict[str, str]:
-    """The last write of every key of a store: what lies below, and what the cache holds over it."""
-    view = dict(state.stores.get(name, NONE).inner)
+    """Return the last write of every key of a store: the underlying store with the cached entries over it."""
+    view = dict(state.stores.get(name, EMPTY_STORE).inner)
     for key, node in space(state, name).nodes.items():
         if node.value is None:
             view.pop(key, None)
@@ -42,7 +46,7 @@ def last_writes(state: State, name: str) -> dict[str, str]:
 
 
 def reads_the_last_write(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-STORE-1: what is read is the last write, and a write, and nothing else, changes it."""
+    """Check K-STORE-1: a read returns the last write, and only a write changes the last write."""
     before, after = last_writes(pre, event.store), last_writes(step.state, event.store)
     if isinstance(event, StoreGet | StoreDelete) and step.outcome.answer != Value(before.get(event.key)):
         return False
@@ -57,29 +61,29 @@ def reads_the_last_write(config: Config, pre: State, event: Any, step: Step) -> 
 
 
 def agrees(state: State) -> bool:
-    """Whether every store is told what its cache hands over, and what it holds clean is what lies below.
+    """Return whether every store is the listener of its namespace, and its clean entries equal its underlying store.
 
-    By the norm this can only be otherwise where somebody has used the namespace of a store as his own.
+    By the default behavior this is false only if somebody has used the namespace of a store directly.
     """
     return all(
-        _is_told(space(state, name))
+        _is_own_listener(space(state, name))
         and all(node.is_dirty or node.value == store.inner.get(key) for key, node in space(state, name).nodes.items())
         for name, store in state.stores.items()
     )
 
 
-def _is_told(own: Space) -> bool:
+def _is_own_listener(own: Space) -> bool:
     return own.listener is not None and own.listener.of_store
 
 
 def _in_agreement(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Nothing was done downstream, and nothing that was done before has left its marks."""
+    """Return whether no step was performed downstream, and none before has left a disagreement."""
     is_own = event.store in pre.stores or event.store not in pre.spaces
     return is_own and is_undisturbed(step) and not has_failed(step) and agrees(pre)
 
 
-def lies_all_below(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
-    """K-STORE-2."""
+def underlying_store_has_all(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+    """Check K-STORE-2."""
     return dict(step.state.stores[event.store].inner) == last_writes(pre, event.store)
 
 
@@ -88,20 +92,20 @@ def _flushes_unknown_tombstones(config: Config, pre: State, event: StoreFlush, s
 
 
 def _unknown_tombstones(pre: State, event: StoreFlush) -> set[str]:
-    own, inner = space(pre, event.store), pre.stores.get(event.store, NONE).inner
+    own, inner = space(pre, event.store), pre.stores.get(event.store, EMPTY_STORE).inner
     return {key for key in own.dirty if key in own.nodes and own.nodes[key].value is None and key not in inner}
 
 
-def goes_nowhere(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
-    """K-STORE-3."""
+def is_not_forwarded(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+    """Check K-STORE-3."""
     unknown = _unknown_tombstones(pre, event)
     return not any(call.key in unknown for call in step.outcome.forwarded)
 
 
-def passes_on_the_last(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-STORE-4: no key is passed on with an older write after a newer one, and what is below was passed on."""
+def forwards_the_last(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check K-STORE-4: no key is forwarded with an older write after a newer one, nor unlike the underlying store."""
     for name, store in step.state.stores.items():
-        former = pre.stores.get(name, NONE)
+        former = pre.stores.get(name, EMPTY_STORE)
         if any(former.forwarded_writes.get(key, -1) > write for key, write in store.forwarded_writes.items()):
             return False
         last = {call.key: call.value for call in step.outcome.forwarded if call.store == name}
@@ -124,26 +128,26 @@ def _forwards(config: Config, pre: State, event: Any, step: Step) -> bool:
     return bool(step.outcome.forwarded)
 
 
-def does_it_there(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-STORE-5: the first call performs what was asked for; later ones may meet other wishes."""
+def performs_steps_downstream(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check K-STORE-5: the first call performs the steps set for its key; later ones may meet other steps."""
     call = step.outcome.forwarded[0]
     if step.outcome.flushed or isinstance(event, OnForward):
         return True
-    steps = pre.stores.get(call.store, NONE).downstream.get(call.key, ())
+    steps = pre.stores.get(call.store, EMPTY_STORE).downstream.get(call.key, ())
     return len(call.inner) == (len(steps) if config.reentry_budget > 0 else 0)
 
 
 def _found_below(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
-    below = event.key in pre.stores.get(event.store, NONE).inner and not has_failed(step)
+    below = event.key in pre.stores.get(event.store, EMPTY_STORE).inner and not has_failed(step)
     return below and node_at(pre, event.store, event.key) is None and is_uncalled(step)
 
 
 def is_cached(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
-    """K-STORE-6."""
+    """Check K-STORE-6."""
     node = node_at(step.state, event.store, event.key)
-    gone = any(row.op == "EVICT" and row.key == event.key for row in step.rows)
+    is_evicted = any(row.op == "EVICT" and row.key == event.key for row in step.rows)
     value = pre.stores[event.store].inner[event.key]
-    return gone or (node is not None and (node.value, node.is_dirty) == (value, False))
+    return is_evicted or (node is not None and (node.value, node.is_dirty) == (value, False))
 
 
 def _deletes(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
@@ -152,7 +156,10 @@ def _deletes(config: Config, pre: State, event: StoreDelete, step: Step) -> bool
 
 
 def leaves_a_tombstone(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
-    """K-STORE-7: the tombstone is the first write of the step, and the only one where nothing is done downstream."""
+    """Check K-STORE-7: the tombstone is the first write of the step.
+
+    It is the only write if no step is performed downstream.
+    """
     own = [row for row in step.rows if row.op == "PUT"]
     if config.variants.delete_read is DeleteRead.CACHED:
         own = [row for row in own if row.dirty]
@@ -164,55 +171,60 @@ def leaves_a_tombstone(config: Config, pre: State, event: StoreDelete, step: Ste
 
 
 def _caches_for_deletion(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
-    lies_below = event.key in pre.stores.get(event.store, NONE).inner
+    lies_below = event.key in pre.stores.get(event.store, EMPTY_STORE).inner
     cached = config.variants.delete_read is DeleteRead.CACHED
     return cached and lies_below and node_at(pre, event.store, event.key) is None and not has_failed(step)
 
 
 def caches_before_it_deletes(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
-    """K-STORE-10: the first write of the step is that of the value, clean."""
+    """Check K-STORE-10: the first write of the step is that of the value, clean."""
     first = next(row for row in step.rows if row.op == "PUT")
     return (first.ns, first.key, first.dirty) == (event.store, event.key, False)
 
 
-def _passes_on_one_by_one(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+def _forwards_one_by_one(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
     own = space(pre, event.store)
     one_by_one = config.variants.delivery is Delivery.ONE_BY_ONE
-    return one_by_one and bool(own.dirty) and _is_told(own) and event.store in pre.stores and not has_failed(step)
+    return (
+        one_by_one and bool(own.dirty) and _is_own_listener(own) and event.store in pre.stores and not has_failed(step)
+    )
 
 
-def passes_each_on(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
-    """K-STORE-9: every value that was dirty is forwarded, in the order of the writes, whatever has overtaken it."""
+def forwards_each(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+    """Check K-STORE-9: every dirty value is forwarded, in the order of the writes.
+
+    That holds even for a value that a later write has overtaken.
+    """
     own = space(pre, event.store)
-    told = iter([(call.key, call.value) for call in step.outcome.forwarded if call.store == event.store])
-    return all((key, own.nodes[key].value) in told for key in own.dirty if own.nodes[key].value is not None)
+    forwarded = iter([(call.key, call.value) for call in step.outcome.forwarded if call.store == event.store])
+    return all((key, own.nodes[key].value) in forwarded for key in own.dirty if own.nodes[key].value is not None)
 
 
 def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """K-STORE-8."""
+    """Check K-STORE-8."""
     view = last_writes(pre, event.store)
     low, high = getattr(event, "from_", None), getattr(event, "to", None)
     coded = sorted((key.encode("utf-8", "surrogatepass"), key) for key in view)
-    wanted = tuple(
+    expected = tuple(
         (key, view[key])
         for code, key in coded
         if (low is None or code >= low.encode("utf-8", "surrogatepass"))
         and (high is None or code <= high.encode("utf-8", "surrogatepass"))
     )
-    return step.outcome.answer == Listed(wanted)
+    return step.outcome.answer == Listed(expected)
 
 
 OF_VALUES: Final = (StorePut, StoreGet, StoreDelete, StoreRange, StoreAll)
 
 STORE_LAWS: Final = (
     Law(Rule.K_STORE_1, OF_VALUES, _in_agreement, reads_the_last_write),
-    Law(Rule.K_STORE_2, (StoreFlush,), _in_agreement, lies_all_below),
-    Law(Rule.K_STORE_3, (StoreFlush,), _flushes_unknown_tombstones, goes_nowhere),
-    Law(Rule.K_STORE_4, (), _disturbed, passes_on_the_last),
-    Law(Rule.K_STORE_5, (), _forwards, does_it_there),
+    Law(Rule.K_STORE_2, (StoreFlush,), _in_agreement, underlying_store_has_all),
+    Law(Rule.K_STORE_3, (StoreFlush,), _flushes_unknown_tombstones, is_not_forwarded),
+    Law(Rule.K_STORE_4, (), _disturbed, forwards_the_last),
+    Law(Rule.K_STORE_5, (), _forwards, performs_steps_downstream),
     Law(Rule.K_STORE_6, (StoreGet,), _found_below, is_cached),
     Law(Rule.K_STORE_7, (StoreDelete,), _deletes, leaves_a_tombstone),
     Law(Rule.K_STORE_8, (StoreRange, StoreAll), always, lists_the_view),
-    Law(Rule.K_STORE_9, (StoreFlush,), _passes_on_one_by_one, passes_each_on),
+    Law(Rule.K_STORE_9, (StoreFlush,), _forwards_one_by_one, forwards_each),
     Law(Rule.K_STORE_10, (StoreDelete,), _caches_for_deletion, caches_before_it_deletes),
 )

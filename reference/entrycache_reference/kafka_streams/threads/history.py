@@ -1,4 +1,9 @@
-"""The record of a history, and what follows from it at once: who did what, and what was handed over."""
+"""The record of a history and its facts, and the reference as a cache for several threads.
+
+`Record` holds the steps of all clients. `derive_facts` lists every performed operation, also those inside calls of
+listeners, every entry that a listener got, and every write. `SharedReference` performs one step after another under one
+lock; its answers are one possible answer of many.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +20,13 @@ from entrycache_reference.kafka_streams.step import step
 from entrycache_reference.rules import HistoryStep, Rule, rule
 
 BEFORE: Final = -1
-"""The number of the client that the steps before the threads belong to."""
+"""The number of the client that owns the steps before the threads start."""
 
 
 class Record(NamedTuple):
-    """A whole history: what came before (client -1), each client's steps, what came after (client `clients`).
+    """A whole history: the steps before the threads (client -1), of each client, and after them (client `clients`).
 
-    `introspection`: which of `dirty`, `lru` and `tracked` the outcomes tell.
+    `introspection`: which of `dirty`, `lru` and `tracked` the outcomes report.
     """
 
     config: Config
@@ -30,8 +35,8 @@ class Record(NamedTuple):
     introspection: frozenset[str] = frozenset({"dirty", "lru", "tracked"})
 
     @property
-    def at_rest(self) -> tuple[HistoryStep, ...]:
-        """The steps after the threads, in their order."""
+    def final_steps(self) -> tuple[HistoryStep, ...]:
+        """The steps after the threads, in order."""
         return tuple(event for event in self.events if event.client == self.clients)
 
 
@@ -65,7 +70,7 @@ class Write(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What a record says. `complete`: everything that was done is known, also inside calls of listeners."""
+    """The facts of a record. `complete`: every performed operation is known, also inside calls of listeners."""
 
     record: Record
     done: tuple[PerformedOperation, ...]
@@ -74,22 +79,22 @@ class Facts(NamedTuple):
     complete: bool
 
     def of(self, *types: type[Any]) -> Iterator[PerformedOperation]:
-        """What was done of these operations."""
+        """Return the performed operations of these types."""
         return (done for done in self.done if isinstance(done.op, types))
 
     @property
     def limits(self) -> tuple[int, ...]:
-        """Every limit that was ever in force."""
+        """Every limit that was ever effective."""
         return (self.record.config.max_size_bytes, *(done.op.max_size_bytes for done in self.of(ops.Resize)))
 
     @property
     def overflows(self) -> bool:
-        """Whether the total can ever have been above the limit."""
+        """True if the total can ever have been above the limit."""
         return sum(write.size_bytes for write in self.writes) > min(self.limits)
 
 
 def derive_facts(record: Record) -> Facts:
-    """What a record says."""
+    """Return the facts of a record."""
     listeners: dict[str, Sequence[Any]] = {}
     complete = True
     for event in record.events:
@@ -110,22 +115,25 @@ def derive_facts(record: Record) -> Facts:
             done += [
                 PerformedOperation(op, answer, event, True) for op, answer in zip(inside, call["inner"], strict=False)
             ]
-    complete = complete and not any(_hides(each, record.clients) for each in done)
+    complete = complete and not any(_leaves_open(each, record.clients) for each in done)
     writes = tuple(write for each in done for write in list_writes(each))
     return Facts(record, tuple(done), tuple(handed), writes, complete)
 
 
-def _hides(done: PerformedOperation, clients: int) -> bool:
-    """Whether a refusal leaves open what was done, or what is there at rest; a closed namespace refuses a write."""
+def _leaves_open(done: PerformedOperation, clients: int) -> bool:
+    """Return whether a refusal leaves open which changes were made.
+
+    A closed namespace refuses a write, which leaves nothing open while the threads run.
+    """
     refused = done.answer.get("error")
-    at_rest = done.event.client == clients
+    is_final = done.event.client == clients
     return refused is not None and (
-        refused != ErrorKind.ILLEGAL_STATE.value or at_rest or isinstance(done.op, ops.Delete)
+        refused != ErrorKind.ILLEGAL_STATE.value or is_final or isinstance(done.op, ops.Delete)
     )
 
 
 def list_writes(done: PerformedOperation) -> Iterator[Write]:
-    """The entries that an operation wrote."""
+    """Return the entries that an operation wrote."""
     op, answer = done.op, done.answer
     if "error" in answer:
         return
@@ -141,8 +149,7 @@ def _build_write(ns: str, entry: Any, done: PerformedOperation) -> Write:
     return Write(ns, entry.key, entry.value, entry.dirty, size, done)
 
 
-# --- shared
-# The reference for several threads: one step after another, each under one lock. One possible answer of many.
+# The reference for several threads.
 
 
 class SharedReference:
@@ -160,7 +167,7 @@ class SharedReference:
 
 @rule(Rule.K_CONCURRENCY_1)
 def perform_alone(shared: SharedReference, op: Any) -> Outcome:
-    """Perform a step while nobody else is in one; who waits is never waited for."""
+    """Perform a step while no other thread is in one; a thread that waits is never waited for."""
     with shared.lock:
         done = step(shared.state, op, shared.config)
         shared.state = done.state

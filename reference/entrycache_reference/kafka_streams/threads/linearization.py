@@ -1,8 +1,8 @@
-"""Whether the steps of one namespace can be put into one order that explains every answer.
+"""The search for one order of the steps of a namespace that explains every answer.
 
-The search is that of Wing and Gong (Testing and Verifying Concurrent Objects, 1993): of the steps that nothing undone
-precedes, each is tried next on the reference; what was reached before, by the same steps in another order, is not
-entered again (Lowe, Testing for Linearizability, 2017).
+The search is that of Wing and Gong (Testing and Verifying Concurrent Objects, 1993). It tries, on the reference, each
+step that no unfinished step precedes. A state that was reached before by the same steps in another order is not entered
+again (Lowe, Testing for Linearizability, 2017).
 """
 
 from __future__ import annotations
@@ -16,32 +16,32 @@ from entrycache_reference.kafka_streams.step import step
 from entrycache_reference.kafka_streams.threads.history import BEFORE, Facts
 from entrycache_reference.rules import BrokenPromise, HistoryStep, Rule, rule
 
-Shown = Callable[[Any], Mapping[str, Any]]
+WriteOutcome = Callable[[Any], Mapping[str, Any]]
 """An outcome of the reference as the protocol writes it."""
 
 STATES_MAX: Final = 20_000
-"""States that one search enters; above that it is inconclusive."""
+"""The number of states that one search enters; above that it is inconclusive."""
 
 ATOMIC: Final = (ops.Put, ops.PutIfAbsent, ops.Get, ops.Delete, ops.Flush, ops.Evict, ops.Clear)
 LISTINGS: Final = (ops.Range, ops.ReverseRange, ops.All, ops.ReverseAll)
 
 
 class TooManyStates(Exception):
-    """The search has entered as many states as it may."""
+    """Raised when the search has entered as many states as it may."""
 
 
 class _Search(NamedTuple):
-    """One search: the steps in the order of their starts, and what was entered already."""
+    """One search: the steps in the order of their starts, and the states entered already."""
 
     events: Sequence[HistoryStep]
     facts: Facts
-    shown: Shown
-    seen: set[Any]
+    write_outcome: WriteOutcome
+    visited: set[Any]
     states_max: int
 
 
 def searchable_namespaces(facts: Facts) -> tuple[str, ...]:
-    """The namespaces in which every step is promised to be atomic, and to depend on nothing outside them."""
+    """Return the namespaces in which every step is promised to be atomic and to depend on nothing outside."""
     names = {done.op.ns for done in facts.done if isinstance(getattr(done.op, "ns", None), str)}
     alone = len(names) == 1
     if next(facts.of(ops.Resize), None) is not None or (facts.overflows and not alone):
@@ -51,25 +51,25 @@ def searchable_namespaces(facts: Facts) -> tuple[str, ...]:
 
 def _is_searchable(facts: Facts, ns: str) -> bool:
     mine = [done for done in facts.done if getattr(done.op, "ns", None) == ns]
-    amid = [done for done in mine if 0 <= done.event.client < facts.record.clients]
+    concurrent = [done for done in mine if 0 <= done.event.client < facts.record.clients]
     called = any(call["inner"] for done in mine for call in done.answer.get("flushed", ()))
-    if any(done.inner for done in mine) or called or not amid:
+    if any(done.inner for done in mine) or called or not concurrent:
         return False
-    reads = any(isinstance(done.op, LISTINGS) for done in amid)
+    reads = any(isinstance(done.op, LISTINGS) for done in concurrent)
     used = facts.overflows or any(isinstance(done.op, ops.Evict) for done in mine)
-    return all(isinstance(done.op, (*ATOMIC, *LISTINGS)) for done in amid) and not (reads and used)
+    return all(isinstance(done.op, (*ATOMIC, *LISTINGS)) for done in concurrent) and not (reads and used)
 
 
 @rule(Rule.K_CONCURRENCY_5)
-def check_one_order(facts: Facts, shown: Shown, states_max: int = STATES_MAX) -> BrokenPromise | None:
-    """Every answer of each searchable namespace is explained by one order of its steps.
+def check_one_order(facts: Facts, write_outcome: WriteOutcome, states_max: int = STATES_MAX) -> BrokenPromise | None:
+    """Return a break if no one order of the steps explains every answer of a searchable namespace.
 
     Raises:
-        TooMany: a search did not end within its bound.
+        TooManyStates: a search did not end within its bound.
     """
     for ns in searchable_namespaces(facts):
         state = initial(facts.record.config)
-        amid: list[HistoryStep] = []
+        concurrent: list[HistoryStep] = []
         after: list[HistoryStep] = []
         for event in facts.record.events:
             if getattr(event.op, "ns", None) != ns:
@@ -78,23 +78,23 @@ def check_one_order(facts: Facts, shown: Shown, states_max: int = STATES_MAX) ->
                 state = step(state, event.op, facts.record.config).state
             elif event.client < facts.record.clients:
                 if not isinstance(event.op, LISTINGS):
-                    amid.append(event)
+                    concurrent.append(event)
             elif isinstance(event.op, (ops.Get, ops.All, ops.Metrics)):
                 after.append(event)
-        amid.sort(key=lambda event: event.start)
-        search = _Search((*amid, *after), facts, shown, set(), states_max)
+        concurrent.sort(key=lambda event: event.start)
+        search = _Search((*concurrent, *after), facts, write_outcome, set(), states_max)
         best: list[int] = []
-        if not _explained(search, state, best):
+        if not _is_explained(search, state, best):
             return BrokenPromise(
-                f"no order of the steps of {ns} explains their answers", search.events[_stuck(search, best)]
+                f"no order of the steps of {ns} explains their answers", search.events[_find_obstacle(search, best)]
             )
     return None
 
 
-def _explained(search: _Search, state: State, best: list[int]) -> bool:
-    """Whether the remaining steps can be ordered. `best` becomes the longest order found."""
+def _is_explained(search: _Search, state: State, best: list[int]) -> bool:
+    """Return whether the remaining steps can be ordered. `best` becomes the longest order found."""
     order: list[int] = []
-    stack: list[tuple[State, list[int]]] = [(state, _ready(search, frozenset()))]
+    stack: list[tuple[State, list[int]]] = [(state, _find_ready(search, frozenset()))]
     while stack:
         present, candidates = stack[-1]
         if len(order) == len(search.events):
@@ -105,49 +105,49 @@ def _explained(search: _Search, state: State, best: list[int]) -> bool:
                 order.pop()
             continue
         chosen = candidates.pop(0)
-        made = step(present, search.events[chosen].op, search.facts.record.config)
-        if not _agrees(search, search.events[chosen], search.shown(made.outcome)):
+        result = step(present, search.events[chosen].op, search.facts.record.config)
+        if not _agrees(search, search.events[chosen], search.write_outcome(result.outcome)):
             continue
         order.append(chosen)
         done = frozenset(order)
-        place = (done, _essence(made.state))
-        if place in search.seen:
+        place = (done, _relevant_state(result.state))
+        if place in search.visited:
             order.pop()
             continue
-        search.seen.add(place)
-        if len(search.seen) > search.states_max:
+        search.visited.add(place)
+        if len(search.visited) > search.states_max:
             raise TooManyStates
         if len(order) > len(best):
             best[:] = order
-        stack.append((made.state, _ready(search, done)))
+        stack.append((result.state, _find_ready(search, done)))
     return False
 
 
-def _ready(search: _Search, done: frozenset[int]) -> list[int]:
-    """The steps that may be next: none that is undone had ended before they began."""
-    left = [number for number in range(len(search.events)) if number not in done]
-    first_end = min((search.events[number].end for number in left), default=0)
-    return [number for number in left if search.events[number].start <= first_end]
+def _find_ready(search: _Search, done: frozenset[int]) -> list[int]:
+    """Return the steps that may be next: no unfinished step had ended before they began."""
+    remaining = [number for number in range(len(search.events)) if number not in done]
+    first_end = min((search.events[number].end for number in remaining), default=0)
+    return [number for number in remaining if search.events[number].start <= first_end]
 
 
-def _stuck(search: _Search, best: Sequence[int]) -> int:
-    """The first step, by its end, that the longest order found does not hold."""
-    left = [number for number in range(len(search.events)) if number not in best]
-    return min(left, key=lambda number: search.events[number].end)
+def _find_obstacle(search: _Search, best: Sequence[int]) -> int:
+    """Return the first step, by its end, that the longest order found does not hold."""
+    remaining = [number for number in range(len(search.events)) if number not in best]
+    return min(remaining, key=lambda number: search.events[number].end)
 
 
 def _agrees(search: _Search, event: HistoryStep, expected: Mapping[str, Any]) -> bool:
     got = event.outcome
     if isinstance(event.op, ops.Metrics):
-        told = search.facts.record.introspection
+        introspection = search.facts.record.introspection
         listed = any(isinstance(done.op, LISTINGS) and done.event.end < event.start for done in search.facts.done)
-        names = [name for name in ("dirty", "lru") if name in told and not (name == "lru" and listed)]
+        names = [name for name in ("dirty", "lru") if name in introspection and not (name == "lru" and listed)]
         return all(list(got[name]) == list(expected[name]) for name in names)
     return bool(got == expected)
 
 
-def _essence(state: State) -> Any:
-    """What later answers depend on: entries, order of use and dirty keys, not counters."""
+def _relevant_state(state: State) -> Any:
+    """Return what later answers depend on: entries, order of use and dirty keys, but no counters."""
     spaces = []
     for ns in sorted(state.spaces):
         space = space_of(state, ns)

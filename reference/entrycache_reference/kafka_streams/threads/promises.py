@@ -1,4 +1,9 @@
-"""What becomes of written values: they are read while they stand, and they are cached or handed over at rest."""
+"""The promises of a history: values are fresh, no write is lost, and sums and counters agree afterwards.
+
+The first part follows values: a value that is read was written, and it is cached or delivered at the end. The second
+part looks at the quiescent cache, after every thread has ended: sums, counters and the limit. Each check returns the
+first `BrokenPromise`, or None.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +24,14 @@ REMOVALS = (ops.Clear, ops.Close)
 
 
 class Change(NamedTuple):
-    """What a place was made: a value, or nothing (`write` None)."""
+    """A change of a place: a write, or a removal (`write` None)."""
 
     write: Write | None
     event: HistoryStep
 
 
-def _changes(facts: Facts) -> dict[Place, list[Change]]:
-    """Writes and deletions of each place."""
+def _list_changes(facts: Facts) -> dict[Place, list[Change]]:
+    """Return the writes and deletions of each place."""
     found: dict[Place, list[Change]] = defaultdict(list)
     for write in facts.writes:
         found[write.ns, write.key].append(Change(write, write.done.event))
@@ -37,14 +42,14 @@ def _changes(facts: Facts) -> dict[Place, list[Change]]:
 
 
 def _is_traceable(changes: Sequence[Change]) -> bool:
-    """Whether every value of a place tells which write it is of, and no listener wrote it."""
+    """Return whether every value of a place identifies its write, and no listener wrote it."""
     writes = [change.write for change in changes if change.write is not None]
     values = {write.value for write in writes}
     return len(values) == len(writes) and None not in values and not any(write.done.inner for write in writes)
 
 
-def _read(done: PerformedOperation) -> Iterator[tuple[Place, str | None]]:
-    """The values that an operation showed."""
+def _list_values_read(done: PerformedOperation) -> Iterator[tuple[Place, str | None]]:
+    """Return the values that an operation showed."""
     op, answer = done.op, done.answer
     if "error" in answer:
         return
@@ -61,16 +66,16 @@ def _read(done: PerformedOperation) -> Iterator[tuple[Place, str | None]]:
 
 @rule(Rule.K_CONCURRENCY_6)
 def check_freshness(facts: Facts) -> BrokenPromise | None:
-    """A value that is read was written by a write that had begun, and none that followed it had ended before."""
-    changes = _changes(facts)
+    """Check that a value that is read was written before, and that no later change had ended before the read."""
+    changes = _list_changes(facts)
     traceable = {place for place, of_place in changes.items() if _is_traceable(of_place)}
     for done in facts.done:
-        listed = [key for (_, key), _ in _read(done)]
+        listed = [key for (_, key), _ in _list_values_read(done)]
         if len(listed) != len(set(listed)):
             return BrokenPromise(f"a key stands twice in {listed}", done.event)
-        for place, value in _read(done):
+        for place, value in _list_values_read(done):
             if not changes[place]:
-                return BrokenPromise(f"{place} has the value {value!r}, and nobody wrote it", done.event)
+                return BrokenPromise(f"{place} has the value {value!r}, and no write wrote it", done.event)
             if place in traceable and not done.inner:
                 broken = _is_stale(changes[place], place, value, done)
                 if broken is not None:
@@ -93,8 +98,8 @@ def _is_stale(
 
 @rule(Rule.K_CONCURRENCY_4)
 def check_nothing_lost(facts: Facts) -> BrokenPromise | None:
-    """The last value of a key is cached at rest or was handed over, and each dirty value is handed over once."""
-    changes = {place: found for place, found in _changes(facts).items() if _is_traceable(found)}
+    """Check that the last value of a key is cached or was delivered, and each dirty value was delivered once."""
+    changes = {place: found for place, found in _list_changes(facts).items() if _is_traceable(found)}
     handed = Counter((each.ns, each.key, each.value) for each in facts.handed)
     for (ns, key, value), times in handed.items():
         if (ns, key) not in changes:
@@ -102,19 +107,19 @@ def check_nothing_lost(facts: Facts) -> BrokenPromise | None:
         event = next(each.event for each in facts.handed if (each.ns, each.key, each.value) == (ns, key, value))
         writes = [change.write for change in changes[ns, key] if change.write is not None]
         if not any(write.value == value and write.dirty for write in writes):
-            return BrokenPromise(f"{ns} handed over {key}={value!r}, which nobody wrote as dirty", event)
+            return BrokenPromise(f"{ns} delivered {key}={value!r}, which no dirty write wrote", event)
         if times > 1:
-            return BrokenPromise(f"{ns} handed over {key}={value!r} {times} times", event)
+            return BrokenPromise(f"{ns} delivered {key}={value!r} {times} times", event)
     for ns in sorted({place[0] for place in changes}):
-        listed = next((each for each in facts.record.at_rest if _is_listing(each, ns)), None)
+        listed = next((each for each in facts.record.final_steps if _is_listing(each, ns)), None)
         if listed is None:
             continue
         values = dict(listed.outcome["entries"])
-        told = facts.record.at_rest if "dirty" in facts.record.introspection else ()
-        dirty = next((each.outcome["dirty"] for each in told if _is_metrics(each, ns)), None)
+        introspected = facts.record.final_steps if "dirty" in facts.record.introspection else ()
+        dirty = next((each.outcome["dirty"] for each in introspected if _is_metrics(each, ns)), None)
         for place, found in changes.items():
             if place[0] == ns:
-                broken = _lost(facts, place, found, values, dirty, handed)
+                broken = _find_loss(facts, place, found, values, dirty, handed)
                 if broken is not None:
                     return BrokenPromise(broken, listed)
     return None
@@ -128,7 +133,7 @@ def _is_metrics(event: HistoryStep, ns: str) -> bool:
     return isinstance(event.op, ops.Metrics) and event.op.ns == ns
 
 
-def _lost(
+def _find_loss(
     facts: Facts,
     place: Place,
     changes: Sequence[Change],
@@ -136,98 +141,103 @@ def _lost(
     dirty: Sequence[str] | None,
     handed: Counter[tuple[str, str, str | None]],
 ) -> str | None:
-    """What is wrong with the last value of a place, if one can tell which it is."""
+    """Return what is wrong with the last value of a place, if that value can be told."""
     ns, key = place
     last = [one for one in changes if not any(other.event.start > one.event.end for other in changes)]
     if len(last) != 1 or (len(last) == 1 and _has_equal(last[0], changes)):
         return None
     write = last[0].write
     if write is None:
-        return f"{key} of {ns} was deleted and is {values[key]!r} at rest" if key in values else None
+        return f"{key} of {ns} was deleted and is {values[key]!r} at the end" if key in values else None
     delivered = handed[ns, key, write.value] > 0
     if key in values:
         if values[key] != write.value:
-            return f"{key} of {ns} is {values[key]!r} at rest, {write.value!r} was written last"
+            return f"{key} of {ns} is {values[key]!r} at the end, {write.value!r} was written last"
         if dirty is not None and write.dirty and not delivered and key not in dirty:
-            return f"{key}={write.value!r} of {ns} was written dirty, is not dirty at rest and was never handed over"
+            return f"{key}={write.value!r} of {ns} was written dirty, is not dirty at the end and was never delivered"
         return None
     if any(done.op.ns == ns and done.event.end > last[0].event.start for done in facts.of(*REMOVALS)):
         return None
     if write.dirty and not delivered:
-        return f"{key}={write.value!r} of {ns} was written dirty, is gone at rest and was never handed over"
+        return f"{key}={write.value!r} of {ns} was written dirty, is gone at the end and was never delivered"
     evictable = facts.overflows or any(done.op.ns == ns for done in facts.of(ops.Evict))
     if not evictable:
-        return f"{key}={write.value!r} of {ns} is gone at rest, and nothing removes it"
+        return f"{key}={write.value!r} of {ns} is gone at the end, and nothing removes it"
     return None
 
 
 def _has_equal(last: Change, changes: Sequence[Change]) -> bool:
-    """Whether another change of the same event, or one that overlaps it, could have been the last as well."""
+    """Return whether another change overlaps this one and could have been the last as well."""
     return any(other is not last and other.event.end > last.event.start for other in changes)
 
 
-# --- rest
-# What holds at rest, when every thread has ended: sums, counters, the limit.
+# The quiescent cache.
 
 
-def _answers(facts: Facts, kind: type[Any], ns: str | None) -> list[HistoryStep]:
-    found = (event for event in facts.record.at_rest if isinstance(event.op, kind))
+def _list_answers(facts: Facts, kind: type[Any], ns: str | None) -> list[HistoryStep]:
+    found = (event for event in facts.record.final_steps if isinstance(event.op, kind))
     return [event for event in found if (event.op.ns if isinstance(event.op.ns, str) else None) == ns]
 
 
-def _first(facts: Facts, kind: type[Any], ns: str | None = None) -> HistoryStep | None:
-    return next(iter(_answers(facts, kind, ns)), None)
+def _find_first(facts: Facts, kind: type[Any], ns: str | None = None) -> HistoryStep | None:
+    return next(iter(_list_answers(facts, kind, ns)), None)
 
 
 def written_namespaces(facts: Facts) -> tuple[str, ...]:
-    """The namespaces that anybody wrote to."""
+    """Return the namespaces that were written to."""
     return tuple(sorted({write.ns for write in facts.writes}))
 
 
-def _listed(facts: Facts, ns: str) -> Mapping[str, str | None] | None:
-    event = _first(facts, ops.All, ns)
+def _find_listing(facts: Facts, ns: str) -> Mapping[str, str | None] | None:
+    event = _find_first(facts, ops.All, ns)
     return None if event is None else dict(event.outcome["entries"])
 
 
 @rule(Rule.K_CONCURRENCY_2)
 def check_sums(facts: Facts) -> BrokenPromise | None:
-    """Entries and bytes of all are the sums of those of each, a running total is the same, each is what it lists."""
-    whole = _first(facts, ops.Usage)
+    """Check the sums of the quiescent cache.
+
+    Entries and bytes of all namespaces are the sums of those of each, the running total is the same, and each namespace
+    counts the entries that it lists.
+    """
+    whole = _find_first(facts, ops.Usage)
     if whole is None:
         return None
     tracked = whole.outcome.get("tracked", whole.outcome["bytes"])
     if tracked != whole.outcome["bytes"]:
-        return BrokenPromise(f"at rest the running total is {tracked}, the sum is {whole.outcome['bytes']}", whole)
-    parts = [_first(facts, ops.Usage, ns) for ns in written_namespaces(facts)]
+        return BrokenPromise(f"at the end the running total is {tracked}, the sum is {whole.outcome['bytes']}", whole)
+    parts = [_find_first(facts, ops.Usage, ns) for ns in written_namespaces(facts)]
     if None not in parts:
         for name in ("entries", "bytes"):
             of_parts = sum(part.outcome[name] for part in parts if part is not None)
             if of_parts != whole.outcome[name]:
-                said = f"at rest {name} of all are {whole.outcome[name]}, those of the namespaces {of_parts}"
-                return BrokenPromise(said, whole)
+                message = f"at the end {name} of all are {whole.outcome[name]}, those of the namespaces {of_parts}"
+                return BrokenPromise(message, whole)
     for ns, part in zip(written_namespaces(facts), parts, strict=True):
-        found = None if part is None else _mismatch(facts, ns, part)
+        found = None if part is None else _find_mismatch(facts, ns, part)
         if found is not None:
             return found
     return None
 
 
-def _mismatch(facts: Facts, ns: str, used: HistoryStep) -> BrokenPromise | None:
-    listed = _listed(facts, ns)
+def _find_mismatch(facts: Facts, ns: str, used: HistoryStep) -> BrokenPromise | None:
+    listed = _find_listing(facts, ns)
     if listed is None:
         return None
     if len(listed) != used.outcome["entries"]:
-        return BrokenPromise(f"at rest {ns} lists {len(listed)} entries and counts {used.outcome['entries']}", used)
+        return BrokenPromise(f"at the end {ns} lists {len(listed)} entries and counts {used.outcome['entries']}", used)
     if all(_is_plain(write.done.op) for write in facts.writes if write.ns == ns):
         size = sum(size_bytes(key, value, "", ()) for key, value in listed.items())
         if size != used.outcome["bytes"]:
             return BrokenPromise(
-                f"at rest the entries of {ns} have {size} bytes and count {used.outcome['bytes']}", used
+                f"at the end the entries of {ns} have {size} bytes and count {used.outcome['bytes']}", used
             )
-    counted = _first(facts, ops.Metrics, ns)
+    counted = _find_first(facts, ops.Metrics, ns)
     lru = None if counted is None else counted.outcome["lru"]
     if lru and (len(lru) != len(set(lru)) or set(lru) != listed.keys()):
-        return BrokenPromise(f"at rest the order of use of {ns} holds {lru}, the namespace {sorted(listed)}", counted)
+        return BrokenPromise(
+            f"at the end the order of use of {ns} holds {lru}, the namespace {sorted(listed)}", counted
+        )
     return None
 
 
@@ -238,8 +248,8 @@ def _is_plain(op: Any) -> bool:
 
 @rule(Rule.K_CONCURRENCY_3)
 def check_counters(facts: Facts) -> BrokenPromise | None:
-    """The thread's counters are the numbers of calls; its evictions are the entries that nothing else took."""
-    event = _first(facts, ops.Metrics)
+    """Check that the thread's counters are the numbers of calls, and its evictions the entries that left otherwise."""
+    event = _find_first(facts, ops.Metrics)
     if event is None:
         return None
     done = [each for each in facts.done if each.event.end < event.start]
@@ -257,23 +267,26 @@ def check_counters(facts: Facts) -> BrokenPromise | None:
             expected["flushes"] += 1
     if any(isinstance(each.op, ops.PutAll) and "error" in each.answer for each in done):
         del expected["puts"]
-    evicted = _evicted(facts)
+    evicted = _count_evicted(facts)
     if evicted is not None:
         expected["evicts"] = evicted
     for name, count in expected.items():
         if event.outcome[name] != count:
-            return BrokenPromise(f"at rest {name} is {event.outcome[name]}, there were {count}", event)
+            return BrokenPromise(f"at the end {name} is {event.outcome[name]}, there were {count}", event)
     return None
 
 
-def _evicted(facts: Facts) -> int | None:
-    """How many entries evictions took; None where one cannot tell: a resize counts turns at empty namespaces too."""
+def _count_evicted(facts: Facts) -> int | None:
+    """Return how many entries evictions took; None if that cannot be told.
+
+    A resize counts turns at empty namespaces too.
+    """
     if next(facts.of(ops.Evict, ops.Clear, ops.Close, ops.PutAll, ops.Resize), None) is not None:
         return None
     if any(write.value is None for write in facts.writes):
         return None
-    whole = _first(facts, ops.Usage)
-    counted = [_first(facts, ops.Metrics, ns) for ns in written_namespaces(facts)]
+    whole = _find_first(facts, ops.Usage)
+    counted = [_find_first(facts, ops.Metrics, ns) for ns in written_namespaces(facts)]
     if whole is None or None in counted:
         return None
     overwrites = sum(event.outcome["overwrites"] for event in counted if event is not None)
@@ -283,13 +296,13 @@ def _evicted(facts: Facts) -> int | None:
 
 @rule(Rule.K_CONCURRENCY_7)
 def check_limit(facts: Facts) -> BrokenPromise | None:
-    """The total is within the limit: one of those that can have been set last."""
-    whole = _first(facts, ops.Usage)
+    """Check that the total is within the limit: one of those that can have been set last."""
+    whole = _find_first(facts, ops.Usage)
     if whole is None:
         return None
     resizes = [done.event for done in facts.of(ops.Resize) if done.event.end < whole.start]
     last = [one for one in resizes if not any(other.start > one.end for other in resizes)]
     limit = max((one.op.max_size_bytes for one in last), default=facts.record.config.max_size_bytes)
     if whole.outcome["bytes"] > limit:
-        return BrokenPromise(f"at rest there are {whole.outcome['bytes']} bytes, the limit is {limit}", whole)
+        return BrokenPromise(f"at the end there are {whole.outcome['bytes']} bytes, the limit is {limit}", whole)
     return None

@@ -1,7 +1,8 @@
-"""The laws of `pulsar-legacy`: every MUST as a check of one step, written without the functions it is about.
+"""The laws of `pulsar-legacy`: every MUST as a check of one step, written without the functions that it is about.
 
-A law looks at the state before a step, the event, the state after it, the outcome and the rows. Those about an
-outcome can be asked about another one, `step._replace(outcome=...)`: what a subject answered.
+A law looks at the state before a step, the event, the state after it, the outcome and the rows. Laws about an outcome
+can be asked about another one, `step._replace(outcome=...)`: the answer of a subject. `broken` applies the laws of an
+operation to a step and to each of its parts.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ LAWS: Final[tuple[Law, ...]] = (
     *entries.LOOKUP_LAWS,
     *state.REMOVAL_LAWS,
 )
-"""One law a rule."""
+"""One law for each rule."""
 
 ANSWER_LAWS: Final = frozenset({Rule.L_STATE_1, Rule.L_STATE_5})
-"""Laws that almost any difference in what is cached breaks too, whichever rule made it."""
+"""The laws that almost any difference of the content breaks, whichever rule caused it."""
 
 LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {
     op: tuple(law for law in LAWS if not law.on or op in law.on) for op in ops.OPS
@@ -39,7 +40,10 @@ LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {
 def broken(
     config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int] | None = None
 ) -> tuple[Rule, ...]:
-    """The rules whose own laws this step breaks, or a part of it; counts in `fired` every law whose guard held."""
+    """Return the rules whose laws this step, or a part of it, breaks.
+
+    `fired` counts every law whose guard holds.
+    """
     counts = {} if fired is None else fired
     wrong: tuple[Rule, ...] = ()
     for part in step.parts:

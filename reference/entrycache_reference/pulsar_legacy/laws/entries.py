@@ -1,4 +1,7 @@
-"""The laws about inserts, but for what they trigger. The five guards leave no insert out that is not refused."""
+"""The laws about inserts, lookups, reads through the cache, and sums; the trigger has laws in `passes`.
+
+The five guards of the insert laws cover every insert that is not refused.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,17 @@ from entrycache_reference.vocabulary import ABSENT, Position
 
 
 def state_after_pass(pre: State, step: Step) -> State:
-    """The state that the entry met: that which the insert's own pass left, if it ran one."""
+    """Return the state that the entry was offered to: after the insert's own pass, if it ran one."""
     return step.parts[-1].step.state if step.parts else pre
 
 
 def is_full(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The bytes at the beginning are at the limit or above it."""
+    """Return whether the bytes at the beginning are at the limit or above it."""
     return event.size >= 0 and not pre.size_bytes < config.max_size_bytes
 
 
 def adds_nothing(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """L-INSERT-3."""
+    """Check L-INSERT-3."""
     here = event.cache, event.pos
     return step.outcome == Inserted(False) and cached_entry(step.state, *here) == cached_entry(
         state_after_pass(pre, step), *here
@@ -33,24 +36,27 @@ def adds_nothing(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 
 def is_duplicate(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Not full, and the position is cached when the entry comes to it."""
+    """Return whether not full, and the position is cached when the entry comes to it."""
     is_open = event.size >= 0 and pre.size_bytes < config.max_size_bytes
     return is_open and cached_entry(state_after_pass(pre, step), event.cache, event.pos) is not None
 
 
 def keeps_the_first(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """L-INSERT-2."""
+    """Check L-INSERT-2."""
     return adds_nothing(config, pre, event, step)
 
 
 def is_free(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Not full, and the position was not cached at the beginning."""
+    """Return whether not full, and the position was not cached at the beginning."""
     is_open = event.size >= 0 and pre.size_bytes < config.max_size_bytes
     return is_open and cached_entry(pre, event.cache, event.pos) is None
 
 
 def fits_or_came_in(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The position is free, and the limit is not exceeded by the entry; or that has come in all the same."""
+    """Return whether the position is free and the entry fits the limit.
+
+    An entry that was inserted all the same counts too.
+    """
     if is_free(config, pre, event, step) and pre.size_bytes + event.size <= config.max_size_bytes:
         return True
     here = event.cache, event.pos
@@ -59,18 +65,18 @@ def fits_or_came_in(config: Config, pre: State, event: Insert, step: Step) -> bo
 
 
 def exceeds(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The position is free, and the entry exceeds the limit."""
+    """Return whether the position is free, and the entry exceeds the limit."""
     return is_free(config, pre, event, step) and pre.size_bytes + event.size > config.max_size_bytes
 
 
 def takes_it(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """L-INSERT-1."""
+    """Check L-INSERT-1."""
     entry = Entry(event.size, pre.now_nanos, None if event.token is ABSENT else event.token)
     return step.outcome == Inserted(True) and cached_entry(step.state, event.cache, event.pos) == entry
 
 
 def was_evicted(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Not full, and the pass of this insert has evicted what was cached at the position."""
+    """Return whether not full, and the pass of this insert has evicted what was cached at the position."""
     if event.size < 0 or pre.size_bytes >= config.max_size_bytes:
         return False
     here = event.cache, event.pos
@@ -78,7 +84,7 @@ def was_evicted(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 
 def comes_in(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """L-INSERT-4, L-INSERT-5; with which stamp is a matter of L-INSERT-1."""
+    """Check L-INSERT-4, L-INSERT-5; L-INSERT-1 checks the stamp."""
     return step.outcome == Inserted(True) and cached_entry(step.state, event.cache, event.pos) is not None
 
 
@@ -91,87 +97,86 @@ INSERT_LAWS: Final = (
 )
 
 
-# --- lookup
-# The laws about lookups, reads through the cache, and sums.
+# Laws about lookups, reads through the cache, and sums.
 
 
 def payloads_of(entries: Iterable[Entry]) -> tuple[int, ...] | None:
-    """The payloads of these entries, if each of them carries one, and there is one."""
+    """Return the payloads of these entries, if each of them carries one, and there is one."""
     tokens = [entry.token for entry in entries]
     return None if None in tokens or not tokens else tuple(token for token in tokens if token is not None)
 
 
 def hits_what_is_cached(config: Config, pre: State, event: Get, step: Step) -> bool:
-    """L-READ-1."""
+    """Check L-READ-1."""
     entry = cached_entry(pre, event.cache, event.pos)
     return step.outcome == (Hit(False) if entry is None else Hit(True, payloads_of([entry])))
 
 
 def asks_for_the_object(config: Config, pre: State, event: Get | ReadOne, step: Step) -> bool:
-    """The configuration asks for the variant, and the position is cached."""
+    """Return whether the configuration has the variant, and the position is cached."""
     return (
         config.variants.single_lookup is SingleLookup.OBJECT and cached_entry(pre, event.cache, event.pos) is not None
     )
 
 
 def asks_by_position(config: Config, pre: State, event: Get | ReadOne, step: Step) -> bool:
-    """The norm, or there is nothing that could be found."""
+    """Return whether lookups go by position, or there is nothing to find."""
     return not asks_for_the_object(config, pre, event, step)
 
 
 def finds_nothing(config: Config, pre: State, event: Get | ReadOne, step: Step) -> bool:
-    """L-READ-7."""
+    """Check L-READ-7."""
     one = (event.pos,) if isinstance(event, ReadOne) else ()
     right = Served((), one, (event.pos.entry,)) if one else Hit(False)
     return step.outcome == right and step.state == pre
 
 
 def answers_the_range(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """L-READ-2."""
+    """Check L-READ-2."""
     entries = entries_of(pre, event.cache)
-    found = tuple(sorted(pos for pos in entries if event.first <= pos <= event.last))
-    return step.outcome == Hits(found, payloads_of(entries[pos] for pos in found))
+    positions_found = tuple(sorted(pos for pos in entries if event.first <= pos <= event.last))
+    return step.outcome == Hits(positions_found, payloads_of(entries[pos] for pos in positions_found))
 
 
 def answers_whether(config: Config, pre: State, event: Exists, step: Step) -> bool:
-    """L-READ-3."""
+    """Check L-READ-3."""
     return step.outcome == Existing(event.pos in entries_of(pre, event.cache))
 
 
 def positions_of_read(event: Read) -> tuple[Position, ...]:
-    """The positions of the range."""
+    """Return the positions of the range."""
     return tuple(Position(event.first[0], entry) for entry in range(event.first[1], event.last[1] + 1))
 
 
 def is_all_cached(pre: State, event: Read) -> bool:
-    """Whether no position of the range is missing."""
+    """Return whether no position of the range is missing."""
     return entries_of(pre, event.cache).keys() >= set(positions_of_read(event))
 
 
 def all_or_nothing(config: Config, pre: State, event: Read, step: Step) -> bool:
-    """L-READ-4."""
-    asked = positions_of_read(event)
+    """Check L-READ-4."""
+    positions = positions_of_read(event)
     if not is_all_cached(pre, event):
-        return isinstance(step.outcome, Served) and (step.outcome.hits, step.outcome.fills) == ((), asked)
+        return isinstance(step.outcome, Served) and (step.outcome.hits, step.outcome.fills) == ((), positions)
     entries = entries_of(pre, event.cache)
-    return step.outcome == Served(asked, (), payloads_of(entries[pos] for pos in asked))
+    return step.outcome == Served(positions, (), payloads_of(entries[pos] for pos in positions))
 
 
 def offers_all_that_storage_gave(config: Config, pre: State, event: Read, step: Step) -> bool:
-    """L-READ-5; what each insert makes of it is a matter of its own laws."""
+    """Check L-READ-5; the laws of inserts check the result of each."""
     if is_all_cached(pre, event):
         return step.state == pre and not step.parts
     offered = [part.event for part in step.parts]
     states = [pre, *(part.step.state for part in step.parts)]
-    met = [part.pre for part in step.parts]
+    states_before = [part.pre for part in step.parts]
     return offered == [Insert(event.cache, pos, 100, pos.entry) for pos in positions_of_read(event)] and states == [
-        *met,
+        *states_before,
         step.state,
     ]
 
 
 def reads_one(config: Config, pre: State, event: ReadOne, step: Step) -> bool:
-    """L-READ-6."""
+    """Check L-READ-6."""
     entry = cached_entry(pre, event.cache, event.pos)
     one = (event.pos,)
     right = Served((), one, (event.pos.entry,)) if entry is None else Served(one, (), payloads_of([entry]))
@@ -179,18 +184,18 @@ def reads_one(config: Config, pre: State, event: ReadOne, step: Step) -> bool:
 
 
 def answers_its_own(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """The answer has the shape of the operation."""
+    """Return whether the answer has the shape of the operation."""
     return type(step.outcome) in event.answers
 
 
 def sums_up(config: Config, pre: State, event: Usage, step: Step) -> bool:
-    """L-METRICS-1."""
+    """Check L-METRICS-1."""
     sizes = [entry.size_bytes for (name, _), entry in content(pre).items() if event.cache in {ABSENT, name}]
     return step.outcome == Used(len(sizes), sum(sizes))
 
 
 def shows_what_is_there(config: Config, pre: State, event: Observe, step: Step) -> bool:
-    """L-METRICS-2."""
+    """Check L-METRICS-2."""
     caches = {name: CacheView(cache.size_bytes, tuple(sorted(cache.entries))) for name, cache in pre.caches.items()}
     return step.outcome == Observed(pre.now_nanos, pre.size_bytes, caches)
 

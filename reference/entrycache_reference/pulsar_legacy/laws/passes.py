@@ -1,4 +1,8 @@
-"""The laws about `expire`, `evict_cache`, and `evict`, which asks several caches."""
+"""The laws about `expire`, `evict_cache`, `evict`, and the trigger of size passes.
+
+`expected_givers` computes the giving caches by sums. The laws of the trigger say when an insert requests a pass, what
+the pass has to free, and when it runs.
+"""
 
 from __future__ import annotations
 
@@ -25,41 +29,41 @@ from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 
 def some_left(config: Config, pre: State, event: EvictCache, step: Step) -> bool:
-    """Entries have left."""
+    """Return whether entries have left."""
     return bool(removed_entries(pre, step, event.cache))
 
 
 def some_cached(config: Config, pre: State, event: Expire | EvictCache, step: Step) -> bool:
-    """The cache holds entries, and the pass is not refused."""
+    """Return whether the cache holds entries, and the pass is not refused."""
     return event.cache in pre.caches and not is_refusable(event)
 
 
 def frees_from_the_lowest(config: Config, pre: State, event: EvictCache, step: Step) -> bool:
-    """L-EVICT-1."""
-    left, kept = removed_entries(pre, step, event.cache), entries_of(step.state, event.cache)
+    """Check L-EVICT-1."""
+    removed, remaining = removed_entries(pre, step, event.cache), entries_of(step.state, event.cache)
     taken_in_order = [(row.ledger_id, row.entry_id) for row in step.rows if row.op == "EVICT"]
-    if list(dict.fromkeys(taken_in_order)) != sorted(left):
+    if list(dict.fromkeys(taken_in_order)) != sorted(removed):
         return False
-    if not are_others_kept(pre, step, event.cache) or (kept and left and max(left) > min(kept)):
+    if not are_others_kept(pre, step, event.cache) or (remaining and removed and max(removed) > min(remaining)):
         return False
-    return not kept or sum(entry.size_bytes for entry in left.values()) >= event.bytes
+    return not remaining or sum(entry.size_bytes for entry in removed.values()) >= event.bytes
 
 
 def last_one_was_needed(config: Config, pre: State, event: EvictCache, step: Step) -> bool:
-    """L-EVICT-2."""
-    left = removed_entries(pre, step, event.cache)
+    """Check L-EVICT-2."""
+    removed = removed_entries(pre, step, event.cache)
     last = [row for row in step.rows if row.op == "EVICT"][-1]
-    before_last = sum(entry.size_bytes for entry in left.values()) - (last.size_bytes or 0)
+    before_last = sum(entry.size_bytes for entry in removed.values()) - (last.size_bytes or 0)
     return before_last < event.bytes
 
 
 def order_caches(pre: State) -> list[CacheName]:
-    """The caches by bytes, the largest first, those of one size by name."""
+    """Return the caches by bytes, the largest first; those of equal size by name."""
     return sorted(sorted(pre.caches), key=lambda name: pre.caches[name].size_bytes, reverse=True)
 
 
 def expected_givers(pre: State) -> list[CacheName]:
-    """The caches that give: each before which less than half of all bytes is taken."""
+    """Return the caches that give: each before which less than half of all bytes is reached."""
     names = order_caches(pre)
     sums = [0, *accumulate(pre.caches[name].size_bytes for name in names)]
     half = floor(sums[-1] * 0.5)
@@ -67,9 +71,9 @@ def expected_givers(pre: State) -> list[CacheName]:
 
 
 def takes_the_largest(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """L-EVICT-3; which of those of one size is a matter of L-EVICT-4."""
-    asked = {part.event.cache for part in step.parts if type(part.event) is EvictCache}
-    if not asked <= set(step.givers):
+    """Check L-EVICT-3; L-EVICT-4 checks the order of caches of equal size."""
+    requested = {part.event.cache for part in step.parts if type(part.event) is EvictCache}
+    if not requested <= set(step.givers):
         return False
     return [pre.caches[name].size_bytes for name in step.givers] == [
         pre.caches[name].size_bytes for name in expected_givers(pre)
@@ -77,7 +81,7 @@ def takes_the_largest(config: Config, pre: State, event: Evict, step: Step) -> b
 
 
 def has_ties(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """Caches of one size, and one of them is taken; sizes are right."""
+    """Return whether caches have equal sizes and one of them gives, if L-EVICT-3 holds."""
     if is_refusable(event) or not takes_the_largest(config, pre, event, step):
         return False
     sizes = [cache.size_bytes for cache in pre.caches.values()]
@@ -85,64 +89,64 @@ def has_ties(config: Config, pre: State, event: Evict, step: Step) -> bool:
 
 
 def takes_by_name(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """L-EVICT-4."""
+    """Check L-EVICT-4."""
     return list(step.givers) == expected_givers(pre)
 
 
 def some_give(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """Caches are to give."""
+    """Return whether caches are to give."""
     return bool(step.givers)
 
 
 def each_gives_its_share(config: Config, pre: State, event: Evict, step: Step) -> bool:
-    """L-EVICT-5."""
+    """Check L-EVICT-5."""
     sizes = {name: float(pre.caches[name].size_bytes) for name in step.givers}
     total = float(sum(pre.caches[name].size_bytes for name in step.givers))
     shares = [(name, int(event.bytes * (size / total))) for name, size in sizes.items()]
-    asked = [(part.event.cache, part.event.bytes) for part in step.parts if type(part.event) is EvictCache]
-    return asked == [(name, share) for name, share in shares if share > 0]
+    requested = [(part.event.cache, part.event.bytes) for part in step.parts if type(part.event) is EvictCache]
+    return requested == [(name, share) for name, share in shares if share > 0]
 
 
 def bound_of(step: Step) -> int:
-    """The cutoff that a time pass shows."""
+    """Return the cutoff that a time pass shows."""
     bound = step.rows[0].bound
     assert bound is not None
     return bound
 
 
 def lowest_kept(step: Step, name: CacheName) -> Position | None:
-    """The lowest position that is still cached."""
+    """Return the lowest position that is still cached."""
     return min(entries_of(step.state, name), default=None)
 
 
 def none_old_in_front(config: Config, pre: State, event: Expire, step: Step) -> bool:
-    """L-EXPIRE-1."""
+    """Check L-EXPIRE-1."""
     first = lowest_kept(step, event.cache)
-    left = removed_entries(pre, step, event.cache).values()
-    if any(entry.stamp_nanos > bound_of(step) for entry in left) or not are_others_kept(pre, step, event.cache):
+    removed = removed_entries(pre, step, event.cache).values()
+    if any(entry.stamp_nanos > bound_of(step) for entry in removed) or not are_others_kept(pre, step, event.cache):
         return False
     return first is None or entries_of(pre, event.cache)[first].stamp_nanos > bound_of(step)
 
 
 def behind_the_young(pre: State, event: Expire, step: Step) -> set[Position]:
-    """The positions behind the first entry that is younger than the cutoff."""
+    """Return the positions behind the first entry that is younger than the cutoff."""
     entries = entries_of(pre, event.cache)
     young = [pos for pos, entry in entries.items() if entry.stamp_nanos > bound_of(step)]
     return {pos for pos in entries if young and pos > min(young)}
 
 
 def hides_some(config: Config, pre: State, event: Expire, step: Step) -> bool:
-    """Entries stand behind one that is younger than the cutoff."""
+    """Return whether entries stand behind one that is younger than the cutoff."""
     return not is_refusable(event) and bool(behind_the_young(pre, event, step))
 
 
 def none_left_behind_the_young(config: Config, pre: State, event: Expire, step: Step) -> bool:
-    """L-EXPIRE-2."""
+    """Check L-EXPIRE-2."""
     return not behind_the_young(pre, event, step) & removed_entries(pre, step, event.cache).keys()
 
 
 def cutoff_is_as_asked(config: Config, pre: State, event: Expire, step: Step) -> bool:
-    """L-EXPIRE-3."""
+    """Check L-EXPIRE-3."""
     age = config.ttl_nanos if event.older_than_nanos is ABSENT else event.older_than_nanos
     return bound_of(step) == pre.now_nanos - age
 
@@ -159,39 +163,38 @@ PASS_LAWS: Final = (
 )
 
 
-# --- trigger
-# The laws about the trigger: when a size pass is asked for, what it is to free, and when it runs.
+# Laws about the trigger.
 
 
 def is_over(config: Config, pre: State) -> bool:
-    """The bytes are above the trigger."""
+    """Return whether the bytes are above the trigger."""
     return pre.size_bytes > floor(config.max_size_bytes * 0.98)
 
 
 def amount(config: Config, pre: State) -> int:
-    """What lies above the watermark's share."""
+    """Return the bytes above the watermark's share."""
     return pre.size_bytes - floor(config.max_size_bytes * config.watermark)
 
 
 def pass_amounts(step: Step) -> list[int]:
-    """The amounts of the size passes that a step ran."""
+    """Return the amounts of the size passes that a step ran."""
     return [part.event.bytes for part in step.parts if type(part.event) is Evict]
 
 
 def asks(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """A size pass was run, or another one is scheduled than before."""
+    """Return whether a size pass was run, or another one is scheduled than before."""
     is_new = step.state.scheduled_bytes is not None and step.state.scheduled_bytes != pre.scheduled_bytes
     return is_new or (bool(pass_amounts(step)) and amount(config, pre) > 0)
 
 
 def asks_for_what_lies_above(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """L-TRIGGER-1."""
-    asked = [step.state.scheduled_bytes] if step.state.scheduled_bytes is not None else pass_amounts(step)
-    return asked == [amount(config, pre)]
+    """Check L-TRIGGER-1."""
+    requested = [step.state.scheduled_bytes] if step.state.scheduled_bytes is not None else pass_amounts(step)
+    return requested == [amount(config, pre)]
 
 
 def is_inline(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """A pass would run at once; where there is nothing to free is a matter of L-TRIGGER-6."""
+    """Return whether a pass would run at once; L-TRIGGER-6 checks the case with nothing to free."""
     if config.eviction is not Eviction.INLINE or (is_over(config, pre) and amount(config, pre) <= 0):
         return False
     is_taken = step.outcome == Inserted(True) or not is_over(config, pre)
@@ -199,19 +202,19 @@ def is_inline(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 
 def passes_first_if_over(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """L-TRIGGER-2."""
+    """Check L-TRIGGER-2."""
     if step.state.scheduled_bytes is not None or len(pass_amounts(step)) != (1 if is_over(config, pre) else 0):
         return False
     return not step.parts or step.parts[0].pre == pre
 
 
 def is_manual(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """No pass is scheduled, and one would not run at once."""
+    """Return whether no pass is scheduled, and one would not run at once."""
     return config.eviction is Eviction.MANUAL and event.size >= 0 and pre.scheduled_bytes is None
 
 
 def schedules_if_over(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """L-TRIGGER-3; that an insert asks which is not taken is a matter of L-TRIGGER-7."""
+    """Check L-TRIGGER-3; L-TRIGGER-7 checks inserts that are not accepted."""
     is_asked = step.state.scheduled_bytes is not None
     if pass_amounts(step) or not content(pre).keys() <= content(step.state).keys():
         return False
@@ -219,17 +222,17 @@ def schedules_if_over(config: Config, pre: State, event: Insert, step: Step) -> 
 
 
 def waits(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """A pass is scheduled, and this is not what runs it."""
+    """Return whether a pass is scheduled, and this step does not run it."""
     return pre.scheduled_bytes is not None and type(event) is not RunScheduled
 
 
 def still_waits(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """L-TRIGGER-4."""
+    """Check L-TRIGGER-4."""
     return step.state.scheduled_bytes == pre.scheduled_bytes and (type(event) is Evict or not pass_amounts(step))
 
 
 def runs_what_was_asked_for(config: Config, pre: State, event: RunScheduled, step: Step) -> bool:
-    """L-TRIGGER-5."""
+    """Check L-TRIGGER-5."""
     if step.state.scheduled_bytes is not None:
         return False
     if pre.scheduled_bytes is None:
@@ -238,7 +241,7 @@ def runs_what_was_asked_for(config: Config, pre: State, event: RunScheduled, ste
 
 
 def has_nothing_to_free(config: Config, pre: State, event: Insert | RunScheduled, step: Step) -> bool:
-    """The amount is 0 or less."""
+    """Return whether the amount is 0 or less."""
     if type(event) is RunScheduled:
         return pre.scheduled_bytes is not None and pre.scheduled_bytes <= 0
     is_asked = pre.scheduled_bytes is None and config.eviction is Eviction.INLINE and is_over(config, pre)
@@ -246,19 +249,22 @@ def has_nothing_to_free(config: Config, pre: State, event: Insert | RunScheduled
 
 
 def frees_nothing(config: Config, pre: State, event: Insert | RunScheduled, step: Step) -> bool:
-    """L-TRIGGER-6."""
+    """Check L-TRIGGER-6."""
     return not step.parts and content(pre).keys() <= content(step.state).keys()
 
 
 def is_not_taken(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The insert answered false, above the trigger, with no pass scheduled; at once one runs that frees something."""
+    """Return whether the insert answered false above the trigger, with no pass scheduled.
+
+    With inline eviction the pass must have something to free.
+    """
     can_free = config.eviction is Eviction.MANUAL or amount(config, pre) > 0
     is_due = is_over(config, pre) and can_free and pre.scheduled_bytes is None
     return is_due and step.outcome == Inserted(False)
 
 
 def asks_all_the_same(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """L-TRIGGER-7."""
+    """Check L-TRIGGER-7."""
     return bool(pass_amounts(step)) or step.state.scheduled_bytes is not None
 
 

@@ -1,4 +1,4 @@
-"""The laws about the whole state, about time, refusals, and the answers of removals."""
+"""The laws about the whole state, time, refusals, answers of removals, and removal by a call."""
 
 from __future__ import annotations
 
@@ -25,65 +25,65 @@ from entrycache_reference.vocabulary import CacheName, Position
 
 
 def content_changed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """The step made another content."""
+    """Return whether the step made another content."""
     return step.state.caches is not pre.caches or step.state.size_bytes != pre.size_bytes
 
 
 def bytes_are_sums(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """L-STATE-1."""
+    """Check L-STATE-1."""
     caches = step.state.caches.values()
     each = [cache.size_bytes == sum(entry.size_bytes for entry in cache.entries.values()) for cache in caches]
     return all(each) and step.state.size_bytes == sum(cache.size_bytes for cache in caches)
 
 
 def time_moves(config: Config, pre: State, event: ops.Advance, step: Step) -> bool:
-    """L-STATE-2."""
+    """Check L-STATE-2."""
     return step.state == pre._replace(now_nanos=pre.now_nanos + event.nanos)
 
 
-def to_refuse(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """The protocol refuses this event."""
+def is_to_refuse(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Return whether the protocol refuses this event."""
     return is_refusable(event)
 
 
 def refuses(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """L-STATE-3."""
+    """Check L-STATE-3."""
     return step.outcome == REFUSED and step.state == pre
 
 
-def only_looked(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """L-STATE-4."""
+def only_looks(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Check L-STATE-4."""
     return step.state == pre
 
 
 def answers_a_removal(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """The answer tells what was removed."""
+    """Return whether the answer reports a removal."""
     return type(step.outcome) is Removed
 
 
 def answers_what_left(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """L-STATE-5."""
+    """Check L-STATE-5."""
     after = content(step.state)
     sizes = [entry.size_bytes for place, entry in content(pre).items() if place not in after]
     return step.outcome == Removed(len(sizes), sum(sizes))
 
 
 def answers_its_own(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """L-LIVENESS-2."""
+    """Check L-LIVENESS-2."""
     if type(step.outcome) is Refused:
         return is_refusable(event)
     return type(step.outcome) in event.answers
 
 
 def takes_something(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """A pass took entries."""
+    """Return whether a pass took entries."""
     return any(row.op == "EVICT" for row in step.rows)
 
 
 def takes_each_once(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """L-LIVENESS-1."""
-    taken = [(row.cache, row.ledger_id, row.entry_id) for row in step.rows if row.op == "EVICT"]
-    return len(taken) == len(set(taken))
+    """Check L-LIVENESS-1."""
+    evicted = [(row.cache, row.ledger_id, row.entry_id) for row in step.rows if row.op == "EVICT"]
+    return len(evicted) == len(set(evicted))
 
 
 REMOVING: Final = (
@@ -101,46 +101,45 @@ LOOKS: Final = (ops.Get, ops.GetRange, ops.Exists, ops.Usage, ops.Observe)
 STATE_LAWS: Final = (
     Law(Rule.L_STATE_1, (), content_changed, bytes_are_sums),
     Law(Rule.L_STATE_2, (ops.Advance,), is_allowed, time_moves),
-    Law(Rule.L_STATE_3, tuple(REFUSABLE), to_refuse, refuses),
-    Law(Rule.L_STATE_4, LOOKS, always, only_looked),
+    Law(Rule.L_STATE_3, tuple(REFUSABLE), is_to_refuse, refuses),
+    Law(Rule.L_STATE_4, LOOKS, always, only_looks),
     Law(Rule.L_STATE_5, REMOVING, answers_a_removal, answers_what_left),
     Law(Rule.L_LIVENESS_1, (ops.Expire, ops.EvictCache), takes_something, takes_each_once),
     Law(Rule.L_LIVENESS_2, (), always, answers_its_own),
 )
 
 
-# --- remove
-# The laws about removal by a call.
+# Laws about removal by a call.
 
 
-def kept_are(pre: State, step: Step, name: CacheName, kept: list[Position]) -> bool:
-    """Whether of one cache these entries stay, as they were, and of every other all."""
+def keeps_exactly(pre: State, step: Step, name: CacheName, remaining: list[Position]) -> bool:
+    """Return whether one cache keeps exactly these entries, and every other cache all of its own."""
     before = entries_of(pre, name)
-    return entries_of(step.state, name) == {pos: before[pos] for pos in kept} and are_others_kept(pre, step, name)
+    return entries_of(step.state, name) == {pos: before[pos] for pos in remaining} and are_others_kept(pre, step, name)
 
 
 def keeps_what_lies_outside(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
-    """L-INVALIDATE-1."""
+    """Check L-INVALIDATE-1."""
     below = [pos for pos in entries_of(pre, event.cache) if pos < event.first]
     above = [pos for pos in entries_of(pre, event.cache) if pos > event.last]
     end = [event.last] if event.last in entries_of(pre, event.cache) and not event.last_inclusive else []
-    return kept_are(pre, step, event.cache, list({*below, *above, *end}))
+    return keeps_exactly(pre, step, event.cache, list({*below, *above, *end}))
 
 
 def keeps_nothing(config: Config, pre: State, event: Clear | RemoveCache, step: Step) -> bool:
-    """L-INVALIDATE-2, L-INVALIDATE-5."""
+    """Check L-INVALIDATE-2, L-INVALIDATE-5."""
     return event.cache not in step.state.caches and are_others_kept(pre, step, event.cache)
 
 
 def keeps_from_the_position(config: Config, pre: State, event: InvalidateBefore, step: Step) -> bool:
-    """L-INVALIDATE-3."""
-    return kept_are(pre, step, event.cache, [pos for pos in entries_of(pre, event.cache) if not pos < event.pos])
+    """Check L-INVALIDATE-3."""
+    return keeps_exactly(pre, step, event.cache, [pos for pos in entries_of(pre, event.cache) if not pos < event.pos])
 
 
 def keeps_other_ledgers(config: Config, pre: State, event: InvalidateLedger, step: Step) -> bool:
-    """L-INVALIDATE-4."""
-    kept = [pos for pos in entries_of(pre, event.cache) if pos.ledger != event.ledger]
-    return kept_are(pre, step, event.cache, kept)
+    """Check L-INVALIDATE-4."""
+    remaining = [pos for pos in entries_of(pre, event.cache) if pos.ledger != event.ledger]
+    return keeps_exactly(pre, step, event.cache, remaining)
 
 
 REMOVAL_LAWS: Final = (

@@ -1,7 +1,8 @@
-"""The laws of `pulsar-segmented`: every MUST as a check of one step, written without the functions it is about.
+"""The laws of `pulsar-segmented`: every MUST as a check of one step, written without the functions that it is about.
 
-A law looks at the state before a step, the event, the state after it and the outcome. Those about an outcome can be
-asked about another one, `step._replace(outcome=...)`: what a subject answered.
+A law looks at the state before a step, the event, the state after it and the outcome. Laws about an outcome can be
+asked about another one, `step._replace(outcome=...)`: the answer of a subject. `broken` applies the laws of an
+operation to a step.
 """
 
 from __future__ import annotations
@@ -19,42 +20,42 @@ from entrycache_reference.rules import Rule
 __all__ = ["LAWS", "Law", "broken"]
 
 
-def is_unsaid(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """Nobody says how many segments there are."""
+def has_no_segment_count(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Return whether the configuration names no number of segments."""
     return config.segments is None
 
 
 def has_its_default(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """S-CONFIG-1."""
+    """Check S-CONFIG-1."""
     whole = config.max_size_bytes >> 30
     return len(pre.segments) == (whole if whole > 2 else 2)
 
 
 def shares_the_limit(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """S-CONFIG-2."""
+    """Check S-CONFIG-2."""
     whole = pre.segment_bytes * len(pre.segments)
     return whole <= config.max_size_bytes < whole + len(pre.segments)
 
 
 def is_untouched(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """No segment has ever held anything."""
+    """Return whether no segment has ever held anything."""
     return not any(segment.entries or segment.offset for segment in pre.segments.values())
 
 
 def begins_at_the_first(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """S-STATE-1."""
+    """Check S-STATE-1."""
     return pre.current == 0
 
 
 def answers_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """S-LIVENESS-1."""
+    """Check S-LIVENESS-1."""
     if type(step.outcome) is Refused:
         return type(event) is ops.Insert and event.size < 0
     return type(step.outcome) in event.answers
 
 
 LAWS: Final[tuple[Law, ...]] = (
-    Law(Rule.S_CONFIG_1, (), is_unsaid, has_its_default),
+    Law(Rule.S_CONFIG_1, (), has_no_segment_count, has_its_default),
     Law(Rule.S_CONFIG_2, (), always, shares_the_limit),
     Law(Rule.S_STATE_1, (), is_untouched, begins_at_the_first),
     *ring.INSERT_LAWS,
@@ -62,7 +63,7 @@ LAWS: Final[tuple[Law, ...]] = (
     *lookup.LOOKUP_LAWS,
     Law(Rule.S_LIVENESS_1, (), always, answers_its_own),
 )
-"""One law a rule."""
+"""One law for each rule."""
 
 LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {
     op: tuple(law for law in LAWS if not law.on or op in law.on) for op in ops.OPS
@@ -73,7 +74,7 @@ LAWS_OF: Final[dict[type[ops.Op], tuple[Law, ...]]] = {
 def broken(
     config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int] | None = None
 ) -> tuple[Rule, ...]:
-    """The rules whose own laws this step breaks; counts in `fired` every law whose guard held."""
+    """Return the rules whose laws this step breaks; count in `fired` every law whose guard holds."""
     counted = {} if fired is None else fired
     wrong: tuple[Rule, ...] = ()
     for rule, _, guard, holds in LAWS_OF[type(event)]:

@@ -15,137 +15,142 @@ from entrycache_reference.vocabulary import Position
 
 
 def newest_of_all(state: State) -> dict[tuple[Any, ...], Entry]:
-    """Every place that is cached, with the entry that was inserted last there."""
+    """Return every place that is cached, with the entry that was inserted last there."""
     number = len(state.segments)
     oldest_first = [state.segments[(state.current + 1 + at) % number] for at in range(number)]
     return {tuple(entry.place): entry for segment in oldest_first for entry in segment.entries}
 
 
 def hits_what_is_cached(config: Config, pre: State, event: Get, step: Step) -> bool:
-    """S-GET-1; the payload is a matter of S-GET-3."""
+    """Check S-GET-1; S-GET-3 checks the payload."""
     return isinstance(step.outcome, Hit) and step.outcome.hit is is_cached(pre, event)
 
 
 def leaves_all_as_it_is(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """S-GET-2."""
+    """Check S-GET-2."""
     return step.state == pre
 
 
 def entries_of_one_walk(pre: State, event: GetRange) -> list[Entry]:
-    """What a range meets that asks each segment once, the newest first: of a place that stands twice, maybe the elder.
+    """Return the entries that one walk over the segments finds, the newest segment first.
 
-    The walk also ends where the last position is the only one that is missing.
+    Of a place that stands twice, it may find the older entry. The walk also ends when only the last position is
+    missing.
     """
-    number, met, ends = len(pre.segments), list[Entry](), count_positions(event)
+    number, entries_met, ends = len(pre.segments), list[Entry](), count_positions(event)
     for back in range(number):
         segment = pre.segments[(pre.current - back) % number]
         here = {tuple(entry.place): entry for entry in segment.entries}
-        while len(met) < ends and (event.cache, (event.first.ledger, event.first.entry + len(met))) in here:
-            met.append(here[event.cache, Position(event.first.ledger, event.first.entry + len(met))])
-        if len(met) >= ends - 1:
+        while (
+            len(entries_met) < ends
+            and (event.cache, (event.first.ledger, event.first.entry + len(entries_met))) in here
+        ):
+            entries_met.append(here[event.cache, Position(event.first.ledger, event.first.entry + len(entries_met))])
+        if len(entries_met) >= ends - 1:
             break
-    return met
+    return entries_met
 
 
 def payloads_of(config: Config, pre: State, event: Any, step: Step) -> list[int | None]:
-    """The payloads of the entries that the answer names; None for one that carries none, or is not cached."""
+    """Return the payloads of the entries in the answer; None for an entry that carries none or is not cached."""
     entries, answer = newest_of_all(pre), step.outcome
     if type(event) is GetRange and config.variants.range_walk is RangeWalk.ONE_PASS:
         entries = {tuple(entry.place): entry for entry in entries_of_one_walk(pre, event)}
     places = [event.pos] if isinstance(answer, Hit) and answer.hit else getattr(answer, "hits", ())
-    found = [entries.get((event.cache, pos)) for pos in places]
-    return [None if entry is None else entry.token for entry in found]
+    entries_named = [entries.get((event.cache, pos)) for pos in places]
+    return [None if entry is None else entry.token for entry in entries_named]
 
 
 def hands_over_payloads(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """The answer names entries, all of them are cached, and all of them carry a payload."""
+    """Return whether the answer names entries, all of them are cached, and all of them carry a payload."""
     tokens = payloads_of(config, pre, event, step)
     return bool(tokens) and None not in tokens
 
 
 def hands_over_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """S-GET-3."""
+    """Check S-GET-3."""
     return getattr(step.outcome, "tokens", None) == tuple(payloads_of(config, pre, event, step))
 
 
 def count_positions(event: GetRange) -> int:
-    """How many positions a range has; 0 for one that is reversed or lies in two ledgers."""
+    """Return the number of positions of a range; 0 if it is reversed or lies in two ledgers."""
     return max(0, event.last.entry - event.first.entry + 1) if event.first.ledger == event.last.ledger else 0
 
 
 def cached_positions(pre: State, event: GetRange) -> list[Position]:
-    """The cached positions of a range in one ledger, ascending."""
+    """Return the cached positions of a range in one ledger, ascending."""
     return sorted(pos for cache, pos in newest_of_all(pre) if cache == event.cache and event.first <= pos <= event.last)
 
 
 def is_asked_everywhere(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """Every entry of the range is cached, and the configuration asks for the norm."""
+    """Return whether every entry of the range is cached, under the default walk."""
     is_norm = config.variants.range_walk is RangeWalk.WHOLE
     return is_norm and 0 < count_positions(event) == len(cached_positions(pre, event))
 
 
 def answers_all(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """S-RANGE-1; payloads are a matter of S-GET-3."""
+    """Check S-RANGE-1; S-GET-3 checks payloads."""
     return isinstance(step.outcome, Hits) and list(step.outcome.hits) == cached_positions(pre, event)
 
 
 def has_a_gap(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """Some entry of the range is not cached."""
+    """Return whether some entry of the range is not cached."""
     return count_positions(event) > len(cached_positions(pre, event))
 
 
 def is_no_range(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """The bounds are reversed, or lie in two ledgers."""
+    """Return whether the bounds are reversed, or lie in two ledgers."""
     return count_positions(event) == 0
 
 
 def answers_nothing(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """S-RANGE-2, S-RANGE-3."""
+    """Check S-RANGE-2, S-RANGE-3."""
     return isinstance(step.outcome, Hits) and step.outcome.hits == ()
 
 
 def is_walked_once(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """Every entry of the range is cached, and segments are asked once."""
+    """Return whether every entry of the range is cached, and segments are asked once."""
     is_once = config.variants.range_walk is RangeWalk.ONE_PASS
     return is_once and 0 < count_positions(event) == len(cached_positions(pre, event))
 
 
 def answers_what_one_walk_meets(config: Config, pre: State, event: GetRange, step: Step) -> bool:
-    """S-RANGE-4: the walk has met every entry of the range, or the range is a miss."""
+    """Check S-RANGE-4: the walk finds every entry of the range, or the range is a miss."""
     is_met = len(entries_of_one_walk(pre, event)) == count_positions(event)
     return answers_all(config, pre, event, step) if is_met else answers_nothing(config, pre, event, step)
 
 
 def counts_sizes(config: Config, pre: State, event: Usage, step: Step) -> bool:
-    """The configuration asks for the norm, and the answer tells a use."""
+    """Return whether the configuration has the default, and the answer is a usage."""
     return config.variants.used is Used.SIZES and isinstance(step.outcome, outcomes.Usage)
 
 
 def sums_up_sizes(config: Config, pre: State, event: Usage, step: Step) -> bool:
-    """S-USAGE-1."""
+    """Check S-USAGE-1."""
     sizes = [entry.size_bytes for segment in pre.segments.values() for entry in segment.entries]
     return step.outcome == outcomes.Usage(len(sizes), sum(sizes))
 
 
 def counts_offsets(config: Config, pre: State, event: Usage, step: Step) -> bool:
-    """The bytes are those of the offsets, and the answer tells a use."""
+    """Return whether the bytes are those of the offsets, and the answer is a usage."""
     return config.variants.used is Used.OFFSETS and isinstance(step.outcome, outcomes.Usage)
 
 
 def sums_up_offsets(config: Config, pre: State, event: Usage, step: Step) -> bool:
-    """S-USAGE-2."""
+    """Check S-USAGE-2."""
     entries = sum(len(segment.entries) for segment in pre.segments.values())
     return step.outcome == outcomes.Usage(entries, sum(segment.offset for segment in pre.segments.values()))
 
 
 def shows_the_ring(config: Config, pre: State, event: Observe, step: Step) -> bool:
-    """S-STATE-2."""
+    """Check S-STATE-2."""
     if not isinstance(step.outcome, Observed) or len(step.outcome.segments) != len(pre.segments):
         return False
-    shown = step.outcome.segments
+    segment_views = step.outcome.segments
     return step.outcome.current == pre.current and all(
-        shown[index].bytes == segment.offset
-        and [(one.cache, one.pos) for one in shown[index].entries] == [tuple(entry.place) for entry in segment.entries]
+        segment_views[index].bytes == segment.offset
+        and [(one.cache, one.pos) for one in segment_views[index].entries]
+        == [tuple(entry.place) for entry in segment.entries]
         for index, segment in pre.segments.items()
     )
 

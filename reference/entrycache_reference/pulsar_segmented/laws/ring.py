@@ -1,4 +1,4 @@
-"""The laws about `insert` and about single segments."""
+"""The laws about `insert`, single segments, and the turn of the ring."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from entrycache_reference.rules import Rule
 
 
 def has_stayed_with_a_new_one(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The current segment stayed current, and did not hold the position."""
+    """Return whether the current segment stayed current, and did not hold the position."""
     return has_stayed(config, pre, event, step) and not is_in_current(pre, event)
 
 
 def comes_last(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """S-INSERT-1; where the offset is then is a matter of S-SEGMENT-2 and S-SEGMENT-3."""
+    """Check S-INSERT-1; S-SEGMENT-2 and S-SEGMENT-3 check the offset."""
     before, after = pre.segments[pre.current], step.state.segments[pre.current]
     new = newest_entry(step)
     return (
@@ -51,43 +51,43 @@ def comes_last(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 
 def is_duplicate(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Some segment holds the position, and the configuration asks for the norm."""
+    """Return whether some segment holds the position, and the configuration has the default."""
     return config.variants.duplicate is Duplicate.IGNORED and event.size >= 0 and is_cached(pre, event)
 
 
 def is_too_long(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The entry is longer than a segment."""
+    """Return whether the entry is longer than a segment."""
     return config.max_size_bytes > 0 and event.size > pre.segment_bytes
 
 
 def is_disabled(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """Caching is off."""
+    """Return whether caching is off."""
     return config.max_size_bytes == 0 and event.size >= 0
 
 
 def nothing_is_taken(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """S-INSERT-2, S-INSERT-3, S-INSERT-4."""
+    """Check S-INSERT-2, S-INSERT-3, S-INSERT-4."""
     return step.outcome == Inserted(False) and step.state == pre
 
 
 def is_negative(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The size is negative."""
+    """Return whether the size is negative."""
     return event.size < 0
 
 
 def is_refused(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """S-INSERT-5."""
+    """Check S-INSERT-5."""
     return step.outcome == Refused(ErrorKind.ILLEGAL_ARGUMENT) and step.state == pre
 
 
 def overwrites(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The current segment holds the position and stayed current, and duplicates overwrite."""
-    wanted = config.variants.duplicate is Duplicate.OVERWRITTEN
-    return wanted and has_stayed(config, pre, event, step) and is_in_current(pre, event)
+    """Return whether the current segment holds the position and stayed current, and duplicates overwrite."""
+    is_variant = config.variants.duplicate is Duplicate.OVERWRITTEN
+    return is_variant and has_stayed(config, pre, event, step) and is_in_current(pre, event)
 
 
 def stands_anew(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """S-INSERT-6."""
+    """Check S-INSERT-6."""
     before = pre.segments[pre.current]
     others = [entry for entry in before.entries if entry.place != (event.cache, event.pos)]
     new = newest_entry(step)
@@ -101,55 +101,55 @@ def stands_anew(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 
 def is_taken_for_full(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The current segment holds the position, and duplicates turn the ring."""
-    wanted = config.variants.duplicate is Duplicate.ROTATING
-    return wanted and is_offered(config, pre, event, step) and is_in_current(pre, event)
+    """Return whether the current segment holds the position, and duplicates turn the ring."""
+    is_variant = config.variants.duplicate is Duplicate.ROTATING
+    return is_variant and is_offered(config, pre, event, step) and is_in_current(pre, event)
 
 
 def is_asked_for_room(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The insert reaches the current segment, and nothing but its room matters."""
+    """Return whether the insert reaches the current segment, and nothing but its room matters."""
     return is_offered(config, pre, event, step) and not is_taken_for_full(config, pre, event, step)
 
 
 def stays_where_it_fits(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """S-SEGMENT-1."""
+    """Check S-SEGMENT-1."""
     return has_turned(config, pre, event, step) != does_fit(pre, event)
 
 
 def copies(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """An entry was taken in mode copy."""
+    """Return whether an entry was taken in mode copy."""
     return config.mode is Mode.COPY and is_taken(config, pre, event, step)
 
 
 def refers(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """An entry was taken in mode reference."""
+    """Return whether an entry was taken in mode reference."""
     return config.mode is Mode.REFERENCE and is_taken(config, pre, event, step)
 
 
 def ends_behind_it(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """S-SEGMENT-2, S-SEGMENT-3; where the entry starts is a matter of S-INSERT-1 and S-RING-3."""
+    """Check S-SEGMENT-2, S-SEGMENT-3; S-INSERT-1 and S-RING-3 check where the entry starts."""
     new = newest_entry(step)
     offset = step.state.segments[step.state.current].offset
     return new is not None and offset == new.start + growth(config, event.size)
 
 
 def passes_over(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The ring has turned, and the configuration asks for the norm."""
+    """Return whether the ring has turned, and the configuration has the default."""
     return config.variants.failed_offer is FailedOffer.UNCOUNTED and has_turned(config, pre, event, step)
 
 
 def is_written_no_further(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """S-SEGMENT-4."""
+    """Check S-SEGMENT-4."""
     return step.state.segments[pre.current].offset == pre.segments[pre.current].offset
 
 
 def counts_tries(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The ring has turned, and tries count."""
+    """Return whether the ring has turned, and tries count."""
     return config.variants.failed_offer is FailedOffer.COUNTED and has_turned(config, pre, event, step)
 
 
 def is_written_further(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """S-SEGMENT-5."""
+    """Check S-SEGMENT-5."""
     grown = growth(config, event.size)
     if step.state.segments[pre.current].offset != pre.segments[pre.current].offset + 2 * grown:
         return False
@@ -173,12 +173,11 @@ INSERT_LAWS: Final = (
 )
 
 
-# --- ring
-# The laws about the turn of the ring.
+# Laws about the turn of the ring.
 
 
 def is_the_next(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """S-RING-1; whether a segment that keeps its offset takes the entry is a matter of S-RING-5."""
+    """Check S-RING-1; S-RING-5 checks a segment that keeps its offset."""
     last = len(pre.segments) - 1
     if step.state.current != (0 if pre.current == last else pre.current + 1):
         return False
@@ -188,30 +187,30 @@ def is_the_next(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 
 def empties(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The ring has turned, and the configuration asks for the norm."""
+    """Return whether the ring has turned, and the configuration has the default."""
     return config.variants.cleared_index is ClearedIndex.EMPTIED and has_turned(config, pre, event, step)
 
 
 def holds_at_most_the_new_one(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """S-RING-2."""
+    """Check S-RING-2."""
     entries = step.state.segments[step.state.current].entries
     return len(entries) <= 1 and all(is_new(entry, event) for entry in entries)
 
 
 def starts_again(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The ring has turned and the entry was taken, and the configuration asks for the norm."""
+    """Return whether the ring has turned and the entry was taken, and the configuration has the default."""
     resets = config.variants.cleared_offset is ClearedOffset.RESET
     return resets and has_turned(config, pre, event, step) and is_taken(config, pre, event, step)
 
 
 def starts_at_0(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """S-RING-3."""
+    """Check S-RING-3."""
     new = newest_entry(step)
     return new is not None and new.start == 0
 
 
 def keeps_the_others(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """S-RING-4; the offset of the segment that was current is a matter of S-SEGMENT-4."""
+    """Check S-RING-4; S-SEGMENT-4 checks the offset of the segment that was current."""
     before, after = pre.segments, step.state.segments
     if before.keys() != after.keys():
         return False
@@ -224,32 +223,32 @@ def keeps_the_others(config: Config, pre: State, event: Insert, step: Step) -> b
 
 
 def goes_on(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The ring has turned, and a cleared segment keeps its offset."""
+    """Return whether the ring has turned, and a cleared segment keeps its offset."""
     return config.variants.cleared_offset is ClearedOffset.KEPT and has_turned(config, pre, event, step)
 
 
 def takes_what_fits_behind(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """S-RING-5."""
-    kept = pre.segments[step.state.current].offset
-    if kept + event.size > pre.segment_bytes:
+    """Check S-RING-5."""
+    kept_offset = pre.segments[step.state.current].offset
+    if kept_offset + event.size > pre.segment_bytes:
         return step.outcome == Inserted(False) and not is_new(newest_entry(step), event)
     new = newest_entry(step)
-    return step.outcome == Inserted(True) and new is not None and is_new(new, event) and new.start == kept
+    return step.outcome == Inserted(True) and new is not None and is_new(new, event) and new.start == kept_offset
 
 
 def still_finds(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """The ring has turned, and a cleared segment keeps its index."""
+    """Return whether the ring has turned, and a cleared segment keeps its index."""
     return config.variants.cleared_index is ClearedIndex.KEPT and has_turned(config, pre, event, step)
 
 
 def keeps_its_entries(config: Config, pre: State, event: Insert, step: Step) -> bool:
-    """S-RING-6."""
+    """Check S-RING-6."""
     here = step.state.segments[step.state.current].entries
-    kept: list[Entry] = list(pre.segments[step.state.current].entries)
+    remaining: list[Entry] = list(pre.segments[step.state.current].entries)
     if step.outcome == Inserted(True):
-        kept = [entry for entry in kept if entry.place != (event.cache, event.pos)]
+        remaining = [entry for entry in remaining if entry.place != (event.cache, event.pos)]
         here = here[:-1]
-    return list(here) == kept
+    return list(here) == remaining
 
 
 RING_LAWS: Final = (

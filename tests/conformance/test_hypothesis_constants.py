@@ -1,4 +1,4 @@
-"""One seed means one run, whatever is installed how and whatever else is imported; nothing is written beside it."""
+"""One seed means one run, whatever is installed or imported, and no file is written."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pathlib import Path
 import pytest
 from hypothesis.internal.conjecture.providers import HypothesisProvider
 
-from entrycache_conformance.search import HOOK, NOTABLE_NUMBERS, draw_own_constants
+from entrycache_conformance.generate import HOOK, NOTABLE_NUMBERS, draw_own_constants
 
 PROGRAM = """
 import sys
 from pathlib import Path
-from entrycache_conformance.search import Hunt, hunted
+from entrycache_conformance.search import find_failure
 from entrycache_conformance.judge import Coverage
-from entrycache_conformance.systems.reference import reference
+from entrycache_conformance.systems.reference import reference_subject
 from entrycache_conformance.systems import SYSTEMS
 
 def drawn():
-    subject, seen = reference(SYSTEMS["pulsar-pip430"]), []
+    subject, seen = reference_subject(SYSTEMS["pulsar-pip430"]), []
     play = subject.play
     subject.play = lambda cases: [seen.extend(cases), play(cases)][1]
     menu = subject.declaration.system.cases.menu(subject.declaration.ops)
-    hunted(Hunt(subject, menu, Coverage(), lambda count: None, None), 25, 7)
+    find_failure(subject, menu, 100, 7, Coverage())
     return [(case.config, case.steps) for case in seen]
 
 first = drawn()
@@ -37,7 +37,7 @@ print(len(first), drawn() == first)
 
 def test_what_is_drawn_does_not_depend_on_what_else_is_there(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("25 True\n", "")
+    assert (done.stdout, done.stderr) == ("100 True\n", "")
     assert [path.name for path in tmp_path.iterdir() if path.name != "__pycache__"] == ["of_a_user.py"]
 
 

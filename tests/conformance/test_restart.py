@@ -1,4 +1,4 @@
-"""A subject that can be started only once: what it was seen to do wrong is told, with a note."""
+"""A subject that can start only once: its failure is reported, with a note."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def command(tmp_path: Path, wrong: str) -> list[str]:
     return ["conform", "--command", line, "--failures", str(tmp_path / "failures")]
 
 
-def test_its_failure_is_told_and_the_levels_after_it_are_not_judged(
+def test_its_failure_is_reported_and_the_levels_after_it_are_not_judged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, err = run(capsys, *command(tmp_path, "counts"), "--json")

@@ -1,4 +1,4 @@
-"""Cases of pulsar-segmented meet the thresholds of a ring: its ends, alignments, turns, and ranges over segments."""
+"""Cases of pulsar-segmented reach the thresholds of a ring: its ends, alignments, turns, and ranges over segments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SYSTEM = SYSTEMS["pulsar-segmented"]
 
 
 def sides(*sizes: int, **config: object) -> dict[str, int]:
-    """What inserts of these sizes meet, each of a new entry."""
+    """Return the sides that inserts of these sizes reach, each of a new entry."""
     steps = [{"op": "insert", "cache": "a", "pos": [1, at], "size": size} for at, size in enumerate(sizes)]
     coverage = Coverage()
     run_reference(case_from_json({"system": SYSTEM.name, "config": config, "steps": steps}, SYSTEMS), coverage)
@@ -47,7 +47,7 @@ def test_an_insert_lands_beside_a_threshold(sizes: tuple[int, ...], met: set[str
 
 
 def ranges_over_segments(cases: int) -> int:
-    """How many ranges of so many cases are found, in more than one segment."""
+    """Return how many ranges of that many cases are found in more than one segment."""
     source, found = random.Random(174), 0
     declaration = Declaration(SYSTEM, frozenset(SYSTEM.ops))
     for _ in range(cases):

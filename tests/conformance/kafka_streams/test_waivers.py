@@ -1,4 +1,4 @@
-"""A mask is taken off: the subject is held to the norm where its finding stands."""
+"""A waiver is lifted: the subject is held to the specification where its finding is."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_finding_that_nothing_stands_for_is_refused() -> None:
         lift_waivers(masking(), ("nope",))
 
 
-def test_a_release_violates_where_a_mask_is_off(
+def test_a_release_violates_where_a_waiver_is_lifted(
     released_subject: Callable[[str], TestedSubject], tmp_path: Path
 ) -> None:
     subject = released_subject(newest_release("kafka-streams").subject)

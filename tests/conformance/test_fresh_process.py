@@ -1,4 +1,4 @@
-"""A run and those before it are played on one process that has played nothing, and on no more than one."""
+"""A run and its earlier runs are played on exactly one fresh process."""
 
 from __future__ import annotations
 

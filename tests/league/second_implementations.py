@@ -1,6 +1,7 @@
-"""The policies once more, from their papers and rules, as lists that are searched: slow, short, and no code of ours.
+"""Second implementations of the policies, written from their papers and rules as lists that are searched.
 
-Each takes the requests one by one as (kind, entry, size, count) and answers whether it was a hit.
+They are slow and short, and use no code of ours. Each takes the requests one by one as (kind, entry, size, count) and
+answers whether it was a hit.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Policy = Callable[[int, int, int, int], bool]
 
 
 def hits_of(policy: Policy, requests: Requests) -> list[bool]:
-    """Whether each request was a hit."""
+    """Return whether each request was a hit."""
     zipped = zip(requests.kinds, requests.numbers, requests.counts, strict=True)
     return [
         policy(int(kind), int(entry), int(requests.sizes[entry]) if kind <= EXPECT else 0, int(count))
@@ -26,7 +27,7 @@ def hits_of(policy: Policy, requests: Requests) -> list[bool]:
 
 
 def library(kind: type[Any]) -> Callable[[int], Policy]:
-    """A cache of cachetools."""
+    """Return a policy that uses a cache of cachetools."""
 
     def make(capacity: int) -> Policy:
         cache = kind(capacity, getsizeof=lambda size: size)
@@ -77,9 +78,9 @@ def sieve(capacity: int) -> Policy:
         nonlocal hand
         if kind > READ:
             return False
-        found = next((item for item in held if item[0] == entry), None)
-        if found:
-            found[2] = found[2] or kind == READ
+        segment = next((item for item in held if item[0] == entry), None)
+        if segment:
+            segment[2] = segment[2] or kind == READ
             return kind == READ
         while size <= capacity and sum(item[1] for item in held) + size > capacity:
             at = 0 if hand is None else held.index(hand)
@@ -150,12 +151,12 @@ def arc(capacity: int) -> Policy:
         if live is not None or size > capacity:
             return live is not None and kind == READ
         in_again = entry in again_ghost
-        known = in_again or entry in once_ghost
+        is_ghost = in_again or entry in once_ghost
         b1, b2 = weight(once_ghost), weight(again_ghost)
         if in_again:
             target = max(0, target - max(size, size * b1 // b2))
             del again_ghost[entry]
-        elif known:
+        elif is_ghost:
             target = min(capacity, target + max(size, size * b2 // b1))
             del once_ghost[entry]
         else:
@@ -167,9 +168,9 @@ def arc(capacity: int) -> Policy:
                 once_ghost.update([once.popitem(last=False)])
             else:
                 again_ghost.update([again.popitem(last=False)])
-        while not known and weight(once, again, once_ghost, again_ghost) + size > 2 * capacity:
+        while not is_ghost and weight(once, again, once_ghost, again_ghost) + size > 2 * capacity:
             again_ghost.popitem(last=False)
-        (again if known else once)[entry] = size
+        (again if is_ghost else once)[entry] = size
         return False
 
     return ask
@@ -178,7 +179,7 @@ def arc(capacity: int) -> Policy:
 def tinylfu(capacity: int, period: int) -> Policy:
     window, probation, protected = (OrderedDict[int, int]() for _ in range(3))
     freq: Counter[int] = Counter()
-    asked = 0
+    request_count = 0
     room = capacity - capacity // 100
 
     def admit(entry: int, size: int) -> None:
@@ -191,19 +192,19 @@ def tinylfu(capacity: int, period: int) -> Policy:
         probation[entry] = size
 
     def ask(kind: int, entry: int, size: int, count: int) -> bool:
-        nonlocal asked
+        nonlocal request_count
         if kind > READ:
             return False
-        asked += 1
+        request_count += 1
         freq[entry] = min(15, freq[entry] + 1)
-        if asked % period == 0:
+        if request_count % period == 0:
             for key in freq:
                 freq[key] //= 2
-        found = next((each for each in (window, probation, protected) if entry in each), None)
-        if found is not None:
+        segment = next((each for each in (window, probation, protected) if entry in each), None)
+        if segment is not None:
             if kind == READ:
-                del found[entry]
-                (window if found is window else protected)[entry] = size
+                del segment[entry]
+                (window if segment is window else protected)[entry] = size
                 while sum(protected.values()) > room * 4 // 5:
                     probation.update([protected.popitem(last=False)])
             return kind == READ
@@ -217,7 +218,7 @@ def tinylfu(capacity: int, period: int) -> Policy:
 
 
 def expected_reads(capacity: int) -> Policy:
-    held: dict[int, list[int]] = {}  # in the order of their coming: [expected, size]
+    held: dict[int, list[int]] = {}  # in the order of insertion: [expected, size]
 
     def ask(kind: int, entry: int, size: int, count: int) -> bool:
         if entry in held and kind <= EXPECT:
@@ -233,28 +234,28 @@ def expected_reads(capacity: int) -> Policy:
 
 
 def most_hits(requests: Requests, slots: int) -> int:
-    """The most hits that any choice of what to keep has: all choices are tried (entries of one size)."""
+    """Return the most hits of any choice of entries to keep, by trying all choices (entries of one size)."""
     best: dict[frozenset[int], int] = {frozenset(): 0}
-    for kind, entry in _asked(requests):
+    for kind, entry in _data_requests(requests):
         reached: dict[frozenset[int], int] = {}
-        for kept, hits in best.items():
-            hits += entry in kept and kind == READ
-            for after in (kept, *_with(kept, entry, slots)):
+        for contents, hits in best.items():
+            hits += entry in contents and kind == READ
+            for after in (contents, *_admissions(contents, entry, slots)):
                 reached[after] = max(reached.get(after, 0), hits)
         best = reached
     return max(best.values())
 
 
-def _asked(requests: Requests) -> Iterator[tuple[int, int]]:
+def _data_requests(requests: Requests) -> Iterator[tuple[int, int]]:
     for kind, entry in zip(requests.kinds, requests.numbers, strict=True):
         if kind <= READ:
             yield int(kind), int(entry)
 
 
-def _with(kept: frozenset[int], entry: int, slots: int) -> Iterator[frozenset[int]]:
-    if entry in kept:
+def _admissions(contents: frozenset[int], entry: int, slots: int) -> Iterator[frozenset[int]]:
+    if entry in contents:
         return
-    if len(kept) < slots:
-        yield kept | {entry}
+    if len(contents) < slots:
+        yield contents | {entry}
     else:
-        yield from (kept - {other} | {entry} for other in kept)
+        yield from (contents - {other} | {entry} for other in contents)

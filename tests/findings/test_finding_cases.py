@@ -1,4 +1,4 @@
-"""A run that takes off the mask of a finding plays the finding's own case first: no release conforms by luck."""
+"""A run that lifts the waiver of a finding plays the finding's own case first, so no release conforms by luck."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_repaired_cache_conforms_with_every_case_of_its_system(tmp_path: Path)
         assert {skip.what for skip in report.skipped} >= above
 
 
-def test_a_case_that_needs_what_is_not_offered_is_told(tmp_path: Path) -> None:
+def test_a_case_that_needs_what_is_not_offered_is_reported(tmp_path: Path) -> None:
     own = load_finding_cases(PULSAR)[HEAP][0]
     tried = play_finding_cases(without_operations(reference_subject(PULSAR), frozenset({"slowest"})), [own], own.level)
     assert [(skip.what, skip.reason) for skip in tried.skipped] == [
@@ -72,7 +72,7 @@ def test_a_case_that_needs_what_is_not_offered_is_told(tmp_path: Path) -> None:
     ]
 
 
-def test_a_finding_that_nothing_masks_may_be_asked_where_it_has_a_case() -> None:
+def test_a_finding_that_nothing_waives_may_be_asked_where_it_has_a_case() -> None:
     cases = load_finding_cases(PULSAR)
     assert lift_waivers(reference_subject(PULSAR), (HEAP,), cases).declaration.findings == {}
     with pytest.raises(UsageError, match="masks no finding 'nope'"):

@@ -1,4 +1,4 @@
-"""A run counts how often it lands beside each threshold, and has checked nothing where it never does."""
+"""A run counts how often it lands next to each threshold, and has checked nothing if it never does."""
 
 from __future__ import annotations
 

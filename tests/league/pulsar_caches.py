@@ -1,4 +1,4 @@
-"""The caches of Pulsar once more: PIP-430's is the fast cache, that of 5.0 and the others are references."""
+"""Second implementations of Pulsar's policies: the fast cache for PIP-430, and references for the others."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from entrycache_reference.pulsar_segmented.state import Place
 from entrycache_reference.vocabulary import CacheName, Position
 
 Answers = tuple[list[bool], list[int]]
-"""Whether each request was a hit, and the bytes held after it."""
+"""The answers of a policy: for each request a hit and the bytes held after it."""
 
 
 def calls(requests: Requests) -> Iterator[tuple[int, range]]:
-    """The requests, those of one read together."""
+    """Yield the requests, with those of one read together."""
     at = 0
     while at < len(requests.kinds):
         end = int(requests.ends[at]) if requests.kinds[at] == READ else at + 1
@@ -30,7 +30,7 @@ def calls(requests: Requests) -> Iterator[tuple[int, range]]:
 
 
 def ticks(requests: Requests, interval: int) -> Callable[[int], Iterator[int]]:
-    """The moments of the periodic task up to a time."""
+    """Return a function that yields the moments of the periodic task up to a time."""
     tick = int(requests.times[0]) + interval
 
     def until(now: int) -> Iterator[int]:
@@ -51,7 +51,7 @@ def pip430(
     split: bool,
     fill_count: int = 1,
 ) -> Answers:
-    """What the fast cache answers; where nothing counts, fills carry `fill_count`, and 0 means there are none."""
+    """Return the answers of the fast cache. Without counts, fills carry `fill_count`; with 0, reads do not fill."""
     now = 0
     cache = BrokerCache(
         max_size_bytes=capacity,
@@ -93,7 +93,7 @@ def pip430(
 def era_5(
     requests: Requests, capacity: int, broker: BrokerSettings, extend: bool, variants: pulsar_pip430.Variants
 ) -> Answers:
-    """What the reference of `pulsar-pip430` answers under these variants, of entries of one size."""
+    """Return the answers of the reference of `pulsar-pip430` under these variants, for entries of one size."""
     config = pulsar_pip430.Config(
         max_size_bytes=capacity,
         watermark=broker.watermark,
@@ -107,9 +107,9 @@ def era_5(
 
     def do(op: Any) -> Any:
         nonlocal state
-        done = pulsar_pip430.step(state, op, config)
-        state = done.state
-        return done.outcome
+        result = pulsar_pip430.step(state, op, config)
+        state = result.state
+        return result.outcome
 
     hits, held = [False] * len(requests.kinds), [0] * len(requests.kinds)
     due = ticks(requests, broker.interval_nanos)
@@ -136,7 +136,7 @@ def era_5(
 
 
 class Legacy:
-    """The reference of the cache before PIP-430; a topic is a managed ledger, an entry a position of one ledger."""
+    """The reference of the cache before PIP-430. A topic is a managed ledger, and an entry a position of one ledger."""
 
     def __init__(self, requests: Requests, capacity: int, broker: BrokerSettings) -> None:
         self.sizes = [int(size) for size in requests.sizes]
@@ -165,12 +165,12 @@ class Legacy:
 
 
 def name_of(topic: int) -> CacheName:
-    """Names in the order of the topics."""
+    """Return the name of a topic; names have the order of the topics."""
     return CacheName(f"{topic:06}")
 
 
 def legacy(requests: Requests, capacity: int, broker: BrokerSettings, fills: bool) -> Answers:
-    """What the reference of `pulsar-legacy` answers."""
+    """Return the answers of the reference of `pulsar-legacy`."""
     cache = Legacy(requests, capacity, broker)
     hits, held = [False] * len(requests.kinds), [0] * len(requests.kinds)
     due = ticks(requests, broker.interval_nanos)
@@ -193,7 +193,7 @@ def legacy(requests: Requests, capacity: int, broker: BrokerSettings, fills: boo
 
 
 def segmented(requests: Requests, capacity: int, copies: bool, segments: int = 2) -> Answers:
-    """What the reference of `pulsar-segmented` answers."""
+    """Return the answers of the reference of `pulsar-segmented`."""
     mode = pulsar_segmented.Mode.COPY if copies else pulsar_segmented.Mode.REFERENCE
     config = pulsar_segmented.Config(max_size_bytes=capacity, segments=segments, mode=mode)
     state = pulsar_segmented.initial(config)
@@ -211,5 +211,5 @@ def segmented(requests: Requests, capacity: int, copies: bool, segments: int = 2
 
 
 def place_of(requests: Requests, entry: int) -> Place:
-    """The place of an entry in the ring."""
+    """Return the position of an entry in the caches."""
     return Place(name_of(int(requests.topics[entry])), Position(1, entry))

@@ -1,4 +1,4 @@
-"""A class path in front of a release says how many classes it replaces; one that replaces none is refused."""
+"""A class path in front of a release reports how many classes it replaces; one that replaces none is refused."""
 
 from __future__ import annotations
 
