@@ -16,7 +16,7 @@ from entrycache_evidence.pulsar_pip430 import refinement as pulsar_pip430
 from entrycache_evidence.systems import PROFILES, SHOWN, refinements
 from entrycache_fast import BrokerCache
 from entrycache_fast.pulsar.store import Entry
-from entrycache_faults.fast.kafka_streams import FAULTS
+from entrycache_evidence.kafka_streams.refinement import negative_control
 
 PULSAR = pulsar_pip430.fast_cache()
 KAFKA = kafka_streams.fast_cache()
@@ -57,13 +57,13 @@ def test_what_no_answer_shows_yet_is_told_apart() -> None:
     found = walk(bounded_models.NO_BUDGET, pulsar_pip430.fast_cache(CountsTwice)).difference
     assert found is not None
     assert found.what.startswith("caches: ")
-    counted = walk(kafka_models.EVERY, kafka_streams.fast_cache(*FAULTS["streams-evict-call-counts"]), 1).difference
+    counted = walk(kafka_models.EVERY, negative_control("streams-evict-call-counts")[0], 1).difference
     assert counted is not None
     assert counted.what == "evicts: 1, expected 0"
 
 
 def test_an_answer_that_changes_nothing_is_compared_too() -> None:
-    found = walk(kafka_models.EVERY, kafka_streams.fast_cache(*FAULTS["streams-share-without-global"]), 1).difference
+    found = walk(kafka_models.EVERY, negative_control("streams-share-without-global")[0], 1).difference
     assert found is not None
     assert found.what.startswith("the answer: ")
 
@@ -84,7 +84,7 @@ def test_an_invariant_of_its_own_is_asked() -> None:
 
 
 def test_a_cache_that_leaves_the_reference_is_a_failure_with_its_steps() -> None:
-    wrong = kafka_streams.fast_cache(*FAULTS["streams-read-cached-dirty"])
+    wrong = negative_control("streams-read-cached-dirty")[0]
     shown, failures = run_alone(refined([Refines(kafka_models.STORE, wrong, wrong, "It is not told.")]))
     assert not shown
     assert failures[0].startswith("kafka-streams: the fast cache leaves the reference in 3 steps of 'a store, nothing")

@@ -31,7 +31,7 @@ def test_equal__long_runs(level: str) -> None:
 
 
 def test_the_comparison_sees_a_fault() -> None:
-    wrong = FAULTS["streams-listener-comes-back"].cache_type
+    wrong = FAULTS["streams-listener-comes-back"]
     with pytest.raises(AssertionError):
         for config, run in runs(random.Random(1), Theme.REENTRY, "cache", 200, 30):
             assert_equal(config, run, wrong)

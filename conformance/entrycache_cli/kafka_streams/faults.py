@@ -6,13 +6,13 @@ from typing import Final
 
 from entrycache_cli.parts import FaultsPart
 from entrycache_dev.changed_jars import KAFKA_STREAMS_CHANGES
-from entrycache_faults.fast.kafka_streams import CACHES
-from entrycache_faults.fast.kafka_streams.stores import STORES
+from entrycache_faults.fast import kafka_streams as fast
+from entrycache_faults.reference.kafka_streams import subjects
 
 FAULTS: Final = FaultsPart(
     groups={
-        "Kafka Streams, level cache": (CACHES, "cache"),
-        "Kafka Streams, level store": (STORES, "store"),
+        "Kafka Streams, level cache": ((*subjects.CACHE, *fast.CACHE), "cache"),
+        "Kafka Streams, level store": (subjects.STORE, "store"),
     },
     level_of=lambda case: "cache",
     changed="the released Kafka Streams 4.3.1 with one changed place each",

@@ -6,12 +6,8 @@ from typing import Final
 
 from entrycache_cli.parts import FaultsPart
 from entrycache_dev.changed_jars import PULSAR_PIP430_CHANGES
-from entrycache_faults.fast.pulsar_pip430.cursor_ranks import READERS
-from entrycache_faults.fast.pulsar_pip430.cursors import CURSORS
-from entrycache_faults.fast.pulsar_pip430.entries import ENTRIES
-from entrycache_faults.fast.pulsar_pip430.manager import MANAGER
-from entrycache_faults.fast.pulsar_pip430.passes import PASSES
-from entrycache_faults.fast.pulsar_pip430.storage_reads import READS
+from entrycache_faults.fast import pulsar_pip430 as fast
+from entrycache_faults.reference.pulsar_pip430 import subjects
 from entrycache_protocol.case import Case
 from entrycache_reference.pulsar_pip430.ops import LEVELS
 
@@ -25,10 +21,10 @@ def level_of(case: Case) -> str:
 
 FAULTS: Final = FaultsPart(
     groups={
-        "Pulsar, levels range and queue": ((*ENTRIES, *PASSES), None),
-        "Pulsar, level manager": (MANAGER, "manager"),
-        "Pulsar, level reads": (READS, "reads"),
-        "Pulsar, level cursors": ((*CURSORS, *READERS), "cursors"),
+        "Pulsar, levels range and queue": ((*subjects.QUEUE, *fast.QUEUE), None),
+        "Pulsar, level manager": ((*subjects.MANAGER, *fast.MANAGER), "manager"),
+        "Pulsar, level reads": ((*subjects.READS, *fast.READS), "reads"),
+        "Pulsar, level cursors": ((*subjects.CURSORS, *fast.CURSORS), "cursors"),
     },
     level_of=level_of,
     changed="the released Pulsar 4.2.4 with one changed instruction each",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_cli.parts import CliParts, FaultsPart
-from entrycache_faults.fast.pulsar_segmented.lookups import LOOKUPS
-from entrycache_faults.fast.pulsar_segmented.ring import RING
+from entrycache_faults.fast import pulsar_segmented as fast
+from entrycache_faults.reference.pulsar_segmented import subjects
 
 PULSAR_SEGMENTED: Final = CliParts(
     faults=FaultsPart(
         groups={
-            "Pulsar's proposed segments, the ring": (RING, "all"),
-            "Pulsar's proposed segments, lookups": (LOOKUPS, "all"),
+            "Pulsar's proposed segments, the ring": (subjects.RING, "all"),
+            "Pulsar's proposed segments, lookups": ((*subjects.LOOKUPS, *fast.LOOKUPS), "all"),
         },
         level_of=lambda case: "all",
         changed="",

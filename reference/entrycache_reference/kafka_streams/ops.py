@@ -333,7 +333,7 @@ class Share:
 # --- listening
 # The operations that hold operations: what a listener, or a processor downstream, does when it is called.
 
-Steps = Annotated[tuple[Any, ...], StepsOf(__package__)]
+Steps = Annotated[tuple[Any, ...], StepsOf(__name__)]
 """Operations of this system, performed in their order."""
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from threading import Lock
 from typing import Any, Final
 
+from entrycache_conformance.systems.reference import fault_subjects
 from entrycache_fast.kafka import (
     CachingStore,
     Context,
@@ -18,7 +19,8 @@ from entrycache_fast.kafka import (
     ThreadCache,
     Write,
 )
-from entrycache_faults.fast.kafka_streams import FAULTS as PLANTED
+from entrycache_faults.fast.kafka_streams import FAULTS as CACHE_FAULTS
+from entrycache_faults.reference.kafka_streams.subjects import SUBJECTS
 from entrycache_faults.reference.kafka_streams.threads import THREAD_SUBJECTS
 from entrycache_protocol.system import LocalSubject
 from entrycache_reference.kafka_streams import ops, outcomes
@@ -268,17 +270,21 @@ FAST: Final = LocalSubject(
 """The fast cache as a subject; behind a lock it takes histories."""
 
 
-# --- faults
-# The planted faults of our fast cache, and of the reference among threads, as subjects.
-
-FAULTS: Final = {
-    name: LocalSubject(DECLARATION, partial(open_cache, cache_type=types.cache_type, store_type=types.store_type))
-    for name, types in PLANTED.items()
-}
-"""By name."""
+FAULTS: Final = dict(
+    sorted(
+        {
+            **fault_subjects(SUBJECTS, DECLARATION),
+            **{
+                name: LocalSubject(DECLARATION, partial(open_cache, cache_type=cache_type))
+                for name, cache_type in CACHE_FAULTS.items()
+            },
+        }.items()
+    )
+)
+"""The seeded faults as subjects by name: those of the reference, and those of the fast cache."""
 
 THREAD_FAULT_OPENERS: Final = dict(THREAD_SUBJECTS)
 """How a faulty reference is opened for several threads, by the name of its fault."""
 
 
-__all__ = ["CachingStore", "DECLARATION", "FAST", "ThreadCache", "open_cache", "open_shared"]
+__all__ = ["DECLARATION", "FAST", "CachingStore", "ThreadCache", "open_cache", "open_shared"]
