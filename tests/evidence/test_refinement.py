@@ -9,6 +9,7 @@ import pytest
 from entrycache_evidence.core.scheduler import run_alone
 from entrycache_evidence.kafka_streams import bounded_models as kafka_models
 from entrycache_evidence.kafka_streams import refinement as kafka_streams
+from entrycache_evidence.kafka_streams.refinement import negative_control
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, explore
 from entrycache_evidence.model_checker.refinement import Fast, Refines, refined, walk
 from entrycache_evidence.pulsar_pip430 import bounded_models
@@ -16,7 +17,6 @@ from entrycache_evidence.pulsar_pip430 import refinement as pulsar_pip430
 from entrycache_evidence.systems import PROFILES, SHOWN, refinements
 from entrycache_fast import BrokerCache
 from entrycache_fast.pulsar.store import Entry
-from entrycache_evidence.kafka_streams.refinement import negative_control
 
 PULSAR = pulsar_pip430.fast_cache()
 KAFKA = kafka_streams.fast_cache()

@@ -109,6 +109,5 @@ def negative_control(name: str) -> tuple[Fast, str]:
 
 
 REFINED: Final = tuple(
-    Refines(world, fast_cache(), *negative_control(name), is_quick)
-    for world, name, is_quick in WORLDS
+    Refines(world, fast_cache(), *negative_control(name), is_quick) for world, name, is_quick in WORLDS
 )

@@ -129,6 +129,7 @@ WORLDS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
 The readings of the releases are not among them: the fast cache has the norm's.
 """
 
+
 def negative_control(name: str) -> tuple[Fast, str]:
     """Return the faulty implementation of this public name, and the sentence that says what is wrong with it."""
     if name in FAULTS:
@@ -137,6 +138,5 @@ def negative_control(name: str) -> tuple[Fast, str]:
 
 
 REFINED: Final = tuple(
-    Refines(world, fast_cache(), *negative_control(name), is_quick)
-    for world, name, is_quick in WORLDS
+    Refines(world, fast_cache(), *negative_control(name), is_quick) for world, name, is_quick in WORLDS
 )
