@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from entrycache import Refuse, Skip, Subject, check
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol import Refuse, Skip, Subject, author, check, server
+from entrycache_protocol import author, server
 from entrycache_protocol.errors import EntrycacheError
 from tests.support import ROOT
 from tests.support.pages import blocks

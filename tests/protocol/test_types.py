@@ -10,8 +10,8 @@ from pathlib import Path
 
 import entrycache_fast
 import entrycache_protocol
+from entrycache import check
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
-from entrycache_protocol import check
 from tests.protocol.typed_user import Mine
 from tests.support import ROOT
 

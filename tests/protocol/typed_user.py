@@ -4,9 +4,9 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from entrycache import Refuse, Skip, Subject, check, serve
 from entrycache_fast import BrokerCache, Position, Removal
 from entrycache_fast.kafka import CachingStore, Entry, ThreadCache
-from entrycache_protocol import Refuse, Skip, Subject, check, serve
 
 
 class Mine(Subject):

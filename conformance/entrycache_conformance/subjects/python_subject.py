@@ -98,7 +98,7 @@ def load_class(module: str, name: str) -> type[Subject]:
     finally:
         sys.path.pop(0)
     if not (isinstance(found, type) and issubclass(found, Subject)):
-        raise UsageError(f"{module}:{name} is no class that extends entrycache_protocol.Subject")
+        raise UsageError(f"{module}:{name} is no class that extends entrycache.Subject")
     return found
 
 
