@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import re
 import sys
@@ -18,7 +19,9 @@ FOLDER = {"url": "file:///src/entrycache", "dir_info": {}}
 
 
 class Installed:
-    """A distribution that came from `source`."""
+    """A distribution that was installed from `source`."""
+
+    requires = importlib.metadata.requires("entrycache")
 
     def __init__(self, source: dict[str, Any] | None) -> None:
         self.source = source
@@ -49,7 +52,7 @@ class Installed:
 def test_the_line_is_that_of_the_installation(
     source: dict[str, Any] | None, prefix: str, pip: bool, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(errors, "distribution", lambda name: Installed(source))
+    monkeypatch.setattr("importlib.metadata.distribution", lambda name: Installed(source))
     monkeypatch.setattr(errors, "find_spec", lambda name: object() if pip else None)
     monkeypatch.setattr(Path, "exists", lambda path: True)
     monkeypatch.setattr(sys, "prefix", prefix)
@@ -60,7 +63,7 @@ def test_the_line_is_that_of_the_installation(
 
 def test_where_the_sources_are_gone_the_packages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = {"url": (tmp_path / "src").as_uri(), "dir_info": {}}
-    monkeypatch.setattr(errors, "distribution", lambda name: Installed(gone))
+    monkeypatch.setattr("importlib.metadata.distribution", lambda name: Installed(gone))
     monkeypatch.setattr(errors, "find_spec", lambda name: object())
     line = errors.install_command("spark")
     assert re.fullmatch(r"pip install( '[a-z]+[<>=][^' ]+')+", line)
