@@ -188,7 +188,7 @@ class Adapter:
                 self.store(op.store).range(to_bytes_or_none(op.from_), to_bytes_or_none(op.to))
             ),
             ops.StoreAll: lambda op: list_answer(self.store(op.store).range()),
-            ops.StoreInner: lambda op: list_answer(sorted(self.store(op.store).below.items())),
+            ops.StoreInner: lambda op: list_answer(sorted(self.store(op.store).underlying.items())),
             ops.Share: lambda op: outcomes.Shared(cache.share(op.total_bytes, op.threads, op.global_thread)),
         }
 
