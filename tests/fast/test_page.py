@@ -33,7 +33,7 @@ def test_every_example_is_true() -> None:
 
 def test_a_wrong_character_in_an_example_is_seen() -> None:
     source = "\n".join(block.text for block in blocks(PAGE) if block.language == "python")
-    wrong = source.replace("Removed(entries=2, size_bytes=20)", "Removed(entries=2, size_bytes=21)")
+    wrong = source.replace("Removal(entries=2, size_bytes=20)", "Removal(entries=2, size_bytes=21)")
     test = doctest.DocTestParser().get_doctest(wrong, {}, PAGE.name, str(PAGE), 0)
     assert doctest.DocTestRunner().run(test, out=lambda text: None).failed == 1
 

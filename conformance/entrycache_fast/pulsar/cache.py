@@ -434,7 +434,8 @@ class BrokerCache(StorageReads, CursorCalls):
     """Entries of many managed ledgers under one limit of bytes, in one removal queue, oldest at its head.
 
     An entry is named by its cache (the name of a managed ledger), its ledger and its number there. An insert that
-    leaves more than `trigger_bytes` runs a size pass down to `target_bytes`, or schedules one if `eviction` is "manual".
+    leaves more than `trigger_bytes` runs a size pass down to `target_bytes`, or schedules one if `eviction` is
+    "manual".
     Nothing else leaves by itself. The owner calls `cycle` from time to time, which removes entries that are older than
     the time to live:
 
