@@ -166,7 +166,7 @@ class StreamThread:
         for store in (task.sums, task.counts):
             self._cache.close(store.name)
             self._told()
-        below_sums = dict(task.sums.below)
+        below_sums = dict(task.sums.underlying)
         again = self._task(task.number, task.below, below_sums)
         again.seen = task.seen
         self._tasks[self._tasks.index(task)] = again

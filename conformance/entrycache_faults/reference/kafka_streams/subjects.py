@@ -86,8 +86,10 @@ def reverse_ascending(
     state: State, event: ops.ReverseRange | ops.ReverseAll, config: Config, *calls: Any
 ) -> OperationResult:
     """A reverse range is answered ascending."""
-    look_up = entries.reverse_range if isinstance(event, ops.ReverseRange) else entries.reverse_all
-    after, answer = look_up(state, event, config, *calls)
+    if isinstance(event, ops.ReverseRange):
+        after, answer = entries.reverse_range(state, event, config, *calls)
+    else:
+        after, answer = entries.reverse_all(state, event, config, *calls)
     assert isinstance(answer, Listed)
     return after, Listed(answer.entries[::-1])
 

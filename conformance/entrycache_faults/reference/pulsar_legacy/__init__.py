@@ -1,6 +1,6 @@
 """Seeded faults of the reference of `pulsar-legacy`: one realistic error for each rule, and others.
 
-`SEEDED_FAULTS` is complete once this package is imported. Those that are subjects have their public names in `subjects`.
+`SEEDED_FAULTS` is complete once this package is imported. Faults that are subjects have public names in `subjects`.
 """
 
 from __future__ import annotations

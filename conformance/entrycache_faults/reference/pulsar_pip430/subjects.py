@@ -102,9 +102,11 @@ def fill_whole_ranges_only(state: State, event: ops.Read, fills: tuple[Position,
 @served_fault(Rule.READ_11, ops.Read, ops.ReadOne)
 def read_taking_over(state: State, event: ops.Read | ops.ReadOne, config: Config) -> Step:
     """A read takes over the name of an open hold, and what was held is lost."""
-    read = storage_reads.read if isinstance(event, ops.Read) else storage_reads.read_one
     freed = state._replace(holds={name: held for name, held in state.holds.items() if name != event.hold})
-    done = read(freed, event, config)
+    if isinstance(event, ops.Read):
+        done = storage_reads.read(freed, event, config)
+    else:
+        done = storage_reads.read_one(freed, event, config)
     return done._replace(state=state) if isinstance(done.outcome, outcomes.Refused) else done
 
 
