@@ -1,4 +1,4 @@
-"""The fast cache of `kafka-streams` answers and reports what the reference does."""
+"""The fast cache of `kafka-streams` has the answers and the rows of the reference."""
 
 from __future__ import annotations
 

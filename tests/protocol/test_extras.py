@@ -1,4 +1,4 @@
-"""What is advised where an extra is missing fits the installation."""
+"""The advice for a missing extra fits the installation."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Installed:
         (None, "/home/a/venv", True, "pip install 'entrycache[trace]'"),
     ],
 )
-def test_the_line_is_that_of_the_installation(
+def test_the_advice_fits_the_installation(
     source: dict[str, Any] | None, prefix: str, pip: bool, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.metadata.distribution", lambda name: Installed(source))
@@ -61,7 +61,7 @@ def test_the_line_is_that_of_the_installation(
     assert str(errors.missing_extra("audit", "duckdb", "trace")) == f"audit needs the Python package duckdb: {line}"
 
 
-def test_where_the_sources_are_gone_the_packages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_sources_the_advice_names_the_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = {"url": (tmp_path / "src").as_uri(), "dir_info": {}}
     monkeypatch.setattr("importlib.metadata.distribution", lambda name: Installed(gone))
     monkeypatch.setattr(errors, "find_spec", lambda name: object())
