@@ -97,10 +97,10 @@ def test_a_defined_function_is_replaced_everywhere_and_an_imported_one_in_its_mo
         return None
 
     everywhere = Model(PULSAR, {"change.entry_at": nothing})
-    assert everywhere["entries.entry_at"] is everywhere["entries.entry_at"] is nothing
+    assert everywhere["entries.entry_at"] is everywhere["storage_reads.entry_at"] is nothing
     there = Model(PULSAR, {"entries.entry_at": nothing})
     assert there["entries.entry_at"] is nothing
-    assert there["entries.entry_at"] is there["change.entry_at"] is not change.entry_at
+    assert there["storage_reads.entry_at"] is there["change.entry_at"] is not change.entry_at
 
 
 def test_an_operation_is_replaced_where_steps_are_dispatched_only() -> None:
