@@ -116,7 +116,7 @@ def test_an_operation_is_replaced_where_steps_are_dispatched_only() -> None:
 
 def test_an_unknown_place_is_an_error() -> None:
     with pytest.raises(KeyError, match="gone"):
-        Model(PULSAR, {"insert.gone": 1})
+        Model(PULSAR, {"entries.gone": 1})
 
 
 def test_functions_in_tables_closures_and_partials_are_the_models_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,7 @@ def test_functions_in_tables_closures_and_partials_are_the_models_own(monkeypatc
     def mine(*args: Any) -> str:
         return "mine"
 
-    own = Model(PULSAR, {"manager.offer": mine})["trigger.HELD"]
+    own = Model(PULSAR, {"manager.offer": mine})["manager.HELD"]
     assert own["closure"]() == "mine"
     assert own["partial"].func is mine
     assert own["tuple"] == (1, [mine])
