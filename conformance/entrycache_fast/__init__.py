@@ -1,7 +1,7 @@
-"""entrycache_fast: quick caches of message brokers in plain Python.
+"""entrycache_fast: fast caches of message brokers in plain Python.
 
-`BrokerCache` keeps the entries of many managed ledgers under one limit of bytes, oldest out first, and extends the
-stay of entries that were read a moment ago or that readers are still expected to ask for: the rules of Pulsar since
+`BrokerCache` keeps the entries of many managed ledgers under one limit of bytes and removes the oldest first. It keeps
+entries longer that were read a moment ago, or that readers are expected to ask for. These are the rules of Pulsar since
 PIP-430. It needs only the standard library.
 
     >>> from entrycache_fast import BrokerCache
@@ -11,10 +11,11 @@ PIP-430. It needs only the standard library.
     >>> cache.get("orders", 1, 0)
     b'hello'
     >>> cache.evict(1)
-    Removed(entries=1, size_bytes=60)
+    Removal(entries=1, size_bytes=60)
 
-The record cache of Kafka Streams is `entrycache_fast.kafka`: `from entrycache_fast.kafka import ThreadCache`. Neither
-imports anything of the other packages of this project. `docs/reference/fast-caches.md` has every argument and call.
+The record cache of Kafka Streams is `entrycache_fast.kafka`, and Pulsar's proposed segmented cache is
+`entrycache_fast.segmented`. None of them imports another package of this project. `docs/reference/fast-caches.md`
+has every argument and call.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The shared broker cache of PIP-174: a ring of segments that is cleared one segment at a time.
+"""The shared broker cache that PIP-174 proposed: a ring of segments that is cleared one segment at a time.
 
     >>> from entrycache_fast.segmented import SegmentedCache
     >>> cache = SegmentedCache(max_size_bytes=200, segments=2)
@@ -7,8 +7,8 @@
     >>> cache.get("orders", 1, 0)
     b'hello'
 
-An insert and a lookup take the same time however much is cached; only a turn of the ring takes as long as the segment
-that it clears has entries. Values are kept as they are given.
+An insert and a lookup take the same time however much is cached. A turn of the ring takes time for each entry of the
+segment that it clears. The cache keeps values as they are.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Key = tuple[str, int, int]
 
 
 class CachedEntry(NamedTuple):
-    """One cached entry: its size in bytes, and the value that it was given."""
+    """One cached entry: its size in bytes and its value."""
 
     size_bytes: int
     value: Any
@@ -33,10 +33,10 @@ class CachedEntry(NamedTuple):
 class Row(NamedTuple):
     """One event, in the columns of a recorded trace that this cache knows.
 
-    `token`: the value that came with an insert, or that a lookup hands over. `segment`: the index of the segment that
-    takes the entry, that it leaves, or that becomes current. `bound`: the byte of a segment at which the entry starts;
-    of PASS_BEGIN the offset of the segment that has no room. `trigger_bytes`: what a segment has room for.
-    `manager_bytes`: the sum of all offsets after the event.
+    `token` is the value of an insert or of a lookup. `segment` is the index of the segment that takes the entry, that
+    the entry leaves, or that becomes current. `bound` is the byte of a segment at which the entry starts; in PASS_BEGIN
+    it is the offset of the segment that has no room. `trigger_bytes` is the size of a segment. `manager_bytes` is the
+    sum of all offsets after the event.
     """
 
     op: str
@@ -53,7 +53,7 @@ class Row(NamedTuple):
 
 
 class Segment:
-    """Its entries in the order of their inserts, and the byte up to which it is written."""
+    """One segment: its entries in the order of their inserts, and the byte up to which it is written."""
 
     __slots__ = ("entries", "offset")
 
@@ -63,10 +63,11 @@ class Segment:
 
 
 class SegmentedCache:
-    """Entries of many managed ledgers under one limit of bytes; what was inserted first leaves first, by segments.
+    """A cache of many managed ledgers under one limit of bytes; the oldest entries leave first, by segments.
 
-    `max_size_bytes` 0: nothing is cached. `segments`: at least 2; None: one for each GiB. `copies`: an entry takes its
-    size rounded up to 64, as where bytes are copied into the segment; else its size. `on_row` is told every event.
+    With `max_size_bytes` 0 nothing is cached. There are at least 2 `segments`; None is one for each GiB. With `copies`
+    an entry takes its size rounded up to 64, as if its bytes were copied into the segment; without, its size.
+    `on_row` gets every event.
 
     Raises:
         ValueError: a limit is negative, or there are fewer than two segments.
@@ -92,7 +93,7 @@ class SegmentedCache:
         self.on_row = on_row
 
     def insert(self, cache: str, ledger: int, entry: int, size_bytes: int, value: Any = None) -> bool:
-        """Offer one entry; whether it was taken. What is cached already, or longer than a segment, is not.
+        """Offer one entry, and return whether it was taken; an entry that is cached or longer than a segment is not.
 
         Raises:
             ValueError: the size is negative.
@@ -113,7 +114,7 @@ class SegmentedCache:
         return True
 
     def get(self, cache: str, ledger: int, entry: int, default: Any = None) -> Any:
-        """The value of one entry, or the default."""
+        """Return the value of one entry, or the default."""
         key = (cache, ledger, entry)
         segment = self.where.get(key)
         if segment is None:
@@ -122,11 +123,11 @@ class SegmentedCache:
         return self._hand_over("GET", key, segment)
 
     def contains(self, cache: str, ledger: int, entry: int) -> bool:
-        """Whether the entry is cached."""
+        """Return whether an entry is cached."""
         return (cache, ledger, entry) in self.where
 
     def get_range(self, cache: str, ledger: int, first: int, last: int) -> list[Any] | None:
-        """The values of the entries from `first` to `last`, both included; None if one of them is missing."""
+        """Return the values of the entries from `first` to `last`, both included, or None if one is missing."""
         self.asked(cache, (ledger, first), (ledger, last))
         if first > last or last - first >= len(self.where):
             return None
@@ -136,30 +137,30 @@ class SegmentedCache:
         return [self._hand_over("READ", key, self.where[key]) for key in keys]
 
     def asked(self, cache: str, first: tuple[int, int], last: tuple[int, int]) -> None:
-        """Tell that a range is asked for; over two ledgers there is none."""
+        """Report that a range is asked for; there is no range over two ledgers."""
         self._tell("ASK", "FIRST", (cache, *first))
         self._tell("ASK", "LAST", (cache, *last))
 
     def __len__(self) -> int:
-        """The number of entries."""
+        """Return the number of entries."""
         return len(self.where)
 
     def __iter__(self) -> Iterator[Key]:
-        """The keys, segment by segment."""
+        """Iterate over the keys, segment by segment."""
         return (key for segment in self.ring for key in segment.entries)
 
     def _fits(self, segment: Segment, size_bytes: int) -> bool:
-        """Whether the entry ends within the segment."""
+        """Return whether an entry ends within the segment."""
         return segment.offset + size_bytes <= self.segment_bytes
 
     def _turn(self, size_bytes: int) -> Segment:
-        """The next segment, cleared; it is current from now on."""
+        """Clear the next segment, make it the current one and return it."""
         full, self.current = self.ring[self.current], (self.current + 1) % len(self.ring)
         segment = self.ring[self.current]
-        told: dict[str, Any] = {"segment": self.current, "trigger_bytes": self.segment_bytes}
-        self._tell("PASS_BEGIN", "TURN", size_bytes=size_bytes, bound=full.offset, **told)
+        columns: dict[str, Any] = {"segment": self.current, "trigger_bytes": self.segment_bytes}
+        self._tell("PASS_BEGIN", "TURN", size_bytes=size_bytes, bound=full.offset, **columns)
         self._clear(segment)
-        self._tell("PASS_END", "TURN", **told)
+        self._tell("PASS_END", "TURN", **columns)
         return segment
 
     def _clear(self, segment: Segment) -> None:
@@ -180,20 +181,20 @@ class SegmentedCache:
         self.where[key] = segment
         segment.offset += self._advance(kept.size_bytes)
         self.size_bytes += kept.size_bytes
-        told: dict[str, Any] = {"size_bytes": kept.size_bytes, "token": kept.value}
-        self._tell("INSERT", "ADD", key, **told, segment=self.current, bound=start)
+        columns: dict[str, Any] = {"size_bytes": kept.size_bytes, "token": kept.value}
+        self._tell("INSERT", "ADD", key, **columns, segment=self.current, bound=start)
 
     def _advance(self, size_bytes: int) -> int:
-        """The bytes that an entry takes."""
+        """Return the bytes that an entry takes in its segment."""
         return -(-size_bytes // ALIGNMENT) * ALIGNMENT if self.copies else size_bytes
 
     def _left_out(self, op: str, cause: str, key: Key, size_bytes: int) -> bool:
-        """Tell of an entry that is not taken."""
+        """Report an entry that is not taken."""
         self._tell(op, cause, key, size_bytes=size_bytes)
         return False
 
     def _hand_over(self, cause: str, key: Key, segment: Segment) -> Any:
-        """The value of an entry, which is told."""
+        """Return the value of an entry and report that."""
         kept = segment.entries[key]
         self._tell("HIT", cause, key, size_bytes=kept.size_bytes, token=kept.value)
         return kept.value

@@ -1,1 +1,1 @@
-"""Planted faults: of the references and of our fast caches, each in one place with its rule and its sentence."""
+"""Seeded faults: of the references, and those of our fast caches that only an implementation can have."""

@@ -1,8 +1,11 @@
-"""A model: the reference of a system as a value, with some of its functions replaced.
+"""Models: the reference of a system as a value, with some of its functions replaced.
 
-The functions of the reference are made anew, around names of their own; the modules of the reference stay as they
-are. So models live side by side, and a fault that calls a function of the reference calls the right one. Classes are
-shared: states and outcomes of a model are equal to those of the reference. A method calls what it always called.
+A `Model` copies the functions of the reference into modules of its own and replaces some of them at their `Place`. The
+modules of the reference do not change. So models live side by side, and a fault that calls a function of the reference
+calls the right one. Classes are shared: states and outcomes of a model are equal to those of the reference. A method
+still calls the functions of the reference.
+
+A faulty model may never end a step. `limit_calls` bounds the calls of a block: a count is the same everywhere.
 """
 
 from __future__ import annotations
@@ -17,10 +20,10 @@ from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any, Final
 
 Place = str | type[Any]
-"""Where a function is replaced: `module.function`, or an operation, by its type.
+"""The place of a replaced function: `module.function`, or the type of an operation.
 
-A function that the module defines is replaced wherever it is used, one that it has from elsewhere in this module
-only, and that of an operation only where steps are dispatched. A built-in function is one from elsewhere.
+A function that the module defines is replaced wherever it is used. One that the module imports is replaced in this
+module only, and so is a built-in function. The function of an operation is replaced only where steps are dispatched.
 """
 
 STEP_TABLE: Final = "step.FUNCTIONS"
@@ -28,46 +31,46 @@ STEP_TABLE: Final = "step.FUNCTIONS"
 
 
 class Model:
-    """The reference of a system with these functions replaced; without any it does what the reference does."""
+    """The reference of a system with some functions replaced; without any it behaves as the reference."""
 
     def __init__(self, package: str, replaced: Mapping[Place, object] | None = None) -> None:
         self.package = package
         self._modules: dict[str, ModuleType] = {}
         self._functions: dict[FunctionType, Any] = {}
         self.replaced = replaced = replaced or {}
-        for place, made in replaced.items():
+        for place, function in replaced.items():
             if isinstance(place, str):
                 there = self._there(place)
                 if isinstance(there, FunctionType) and there.__module__ == self._module_of(place):
-                    self._functions[there] = made
+                    self._functions[there] = function
         self._copied(import_module(f"{package}.step"))
-        for place, made in replaced.items():
+        for place, function in replaced.items():
             if isinstance(place, str):
                 self._copied(self._original(place))
-                vars(self._modules[self._module_of(place)])[_attribute_name(place)] = made
+                vars(self._modules[self._module_of(place)])[_attribute_name(place)] = function
             else:
                 names = vars(self._modules[self._module_of(STEP_TABLE)])
-                names[_attribute_name(STEP_TABLE)] = {**names[_attribute_name(STEP_TABLE)], place: made}
+                names[_attribute_name(STEP_TABLE)] = {**names[_attribute_name(STEP_TABLE)], place: function}
 
     def __getitem__(self, place: str) -> Any:
-        """What the model has at a place."""
+        """Return the model's value at a place."""
         copied = self._modules.get(self._module_of(place)) or self._copied(self._original(place))
         return vars(copied)[_attribute_name(place)]
 
     @property
     def initial(self) -> Callable[[Any], Any]:
-        """The state that a run begins with, by its configuration."""
-        found: Callable[[Any], Any] = self["state.initial"]
-        return found
+        """The function from a configuration to the first state of a run."""
+        initial: Callable[[Any], Any] = self["state.initial"]
+        return initial
 
     @property
     def step(self) -> Callable[[Any, Any, Any], Any]:
-        """What one event makes of a state."""
-        found: Callable[[Any, Any, Any], Any] = self["step.step"]
-        return found
+        """The function from a state, an event and a configuration to a step."""
+        step: Callable[[Any, Any, Any], Any] = self["step.step"]
+        return step
 
     def own(self, value: Any) -> Any:
-        """The model's own version of a function or module of the reference; of anything else, that itself."""
+        """Return the model's own version of a function or module of the reference, and any other value unchanged."""
         return self._of(value)
 
     def _module_of(self, place: str) -> str:
@@ -77,7 +80,7 @@ class Model:
         return import_module(self._module_of(place))
 
     def _there(self, place: str) -> Any:
-        """What the reference has at a place; a built-in function stands in every module that calls it."""
+        """Return the reference's value at a place; a built-in function has a place in every module that calls it."""
         names = vars(self._original(place))
         return (
             names[_attribute_name(place)] if _attribute_name(place) in names else vars(builtins)[_attribute_name(place)]
@@ -87,16 +90,16 @@ class Model:
         return name is not None and name.startswith(f"{self.package}.")
 
     def _copied(self, module: ModuleType) -> ModuleType:
-        """The model's copy of a module of the reference."""
+        """Return the model's copy of a module of the reference."""
         name = module.__name__
         if name not in self._modules:
             copy = self._modules[name] = ModuleType(name, module.__doc__)
-            vars(copy).update(vars(module))  # so that functions that are made on the way see the whole module
+            vars(copy).update(vars(module))  # functions that are copied meanwhile must see the whole module
             vars(copy).update({key: self._of(value) for key, value in vars(module).items()})
         return self._modules[name]
 
     def _of(self, value: Any) -> Any:
-        """The model's own version of a value: functions and modules made anew, also within tables."""
+        """Return the model's own version of a value: functions and modules are copied, within tables too."""
         if isinstance(value, FunctionType):
             return self._function(value) if self._is_own(value.__module__) else value
         if isinstance(value, ModuleType):
@@ -116,12 +119,12 @@ class Model:
         if value not in self._functions:
             cells = tuple(CellType() for _ in value.__closure__ or ())
             names = vars(self._copied(import_module(value.__module__)))
-            if value in self._functions:  # made while its module was copied
+            if value in self._functions:  # it was copied together with its module
                 return self._functions[value]
-            made = FunctionType(value.__code__, names, value.__name__, value.__defaults__, cells)
-            self._functions[value] = made
-            made.__kwdefaults__ = value.__kwdefaults__
-            made.__dict__.update(self._of(value.__dict__))
+            copy = FunctionType(value.__code__, names, value.__name__, value.__defaults__, cells)
+            self._functions[value] = copy
+            copy.__kwdefaults__ = value.__kwdefaults__
+            copy.__dict__.update(self._of(value.__dict__))
             for cell, own in zip(cells, value.__closure__ or (), strict=True):
                 cell.cell_contents = self._of(own.cell_contents)
         return self._functions[value]
@@ -131,20 +134,16 @@ def _attribute_name(place: str) -> str:
     return place.rpartition(".")[2]
 
 
-# --- bounded
-# A bound on what a faulty model may do in one step: some come to no end.
-
-
 class CallLimitExceeded(Exception):
-    """A block made more calls than it was given."""
+    """A block made more calls than it was allowed."""
 
 
 @contextmanager
 def limit_calls(most: int) -> Iterator[None]:
-    """At most so many calls and returns of functions inside this block, then NoEnd; a count, so the same everywhere.
+    """Allow at most so many calls and returns of functions in this block, then raise `CallLimitExceeded`.
 
-    Under a profiler there is no bound: Python has room for one. What a garbage collector calls meanwhile is never what
-    is stopped: Python would drop the exception there, and the bound with it.
+    Under a profiler there is no bound, because Python has room for only one. The bound never stops a call of the
+    garbage collector: Python would drop the exception there, and the bound with it.
     """
     left = most
 

@@ -1,17 +1,10 @@
-"""What both sides of the wire agree on: systems, cases, histories, declarations, messages, failures.
+"""The protocol between the suite and an implementation under test: what both sides of the wire agree on.
 
-For the author of a subject in Python it is a library of five names:
+`system` describes a cache system as a record of parts, `declaration` what a subject offers of it. A `case` is one run
+as a JSON object, a history is a run of several threads; `codec`, `strict_json` and `schema` read, write and describe
+them. `subject` holds the answers of a subject, `wire` turns cases and answers into lines of JSON. `author` and `server`
+are the other end: a class with one method for each operation, and the loop that serves it. `files`, `messages` and
+`errors` serve all packages.
 
-    from entrycache_protocol import Subject, serve, check, Refuse, Skip
-
-`Subject` is extended by a class with one method an operation, `serve` speaks the protocol for it on stdin and stdout,
-and `check` holds it to the rules in a test; see `docs/how-to/python-subject.md`.
+This package exports nothing. Other projects import from `entrycache`.
 """
-
-from __future__ import annotations
-
-from entrycache_protocol.author import Refuse, Subject, serve
-from entrycache_protocol.check import check
-from entrycache_protocol.server import Skip
-
-__all__ = ["Refuse", "Skip", "Subject", "check", "serve"]

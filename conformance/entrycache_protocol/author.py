@@ -1,4 +1,10 @@
-"""What the author of a Python subject writes: a class with one method an operation."""
+"""Subjects in Python: a class with one method for each operation.
+
+The author extends `Subject`. `serve` speaks the protocol for the class on stdin and stdout, and `check` of the public
+door judges it in a test. Both go through `ClassAnswerer`, which turns the class into an answerer of
+`entrycache_protocol.server`: it builds the start answer from the attributes of the class and its public methods, passes
+the arguments of a step to the method of that name, and returns the dict that the method returns.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +22,9 @@ from entrycache_protocol.errors import EntrycacheError, UsageError
 
 
 class Refuse(Exception):
-    """Raised by a method instead of an answer: the step is refused, and has changed nothing.
+    """Refuse a step: a method raises this instead of answering, and has changed nothing.
 
-    `error` is another error of the protocol, `beside` what stands beside it in the answer, such as `flushed`.
+    `error` is the error of the protocol. `beside` holds further keys of the answer, such as `flushed`.
     """
 
     def __init__(self, error: str = "illegal-argument", **beside: Any) -> None:
@@ -27,7 +33,7 @@ class Refuse(Exception):
 
 
 class Subject:
-    """An implementation under test. A class of its own says what it offers, and has a method for each operation.
+    """An implementation under test: a subclass declares what it offers, and has a method for each operation.
 
         class Naive(Subject):
             system = "pulsar-pip430"
@@ -40,36 +46,36 @@ class Subject:
                 ...
                 return {"inserted": True}
 
-    Every run makes a new instance. Its configuration holds the settings that were sent, under their names. A method
-    is offered because it is there: each public method that the class defines is an operation, each other one
-    begins with an underscore. Arguments come by the names of the protocol, what may be absent needs a default; one
-    that Python keeps for itself has an underscore behind it (`from_`). They are plain values: a position is a tuple
-    `(ledger, entry)`, every other array a tuple too. The answer is the object of the protocol as a dict; None stands
-    for `{}`. A method may raise `Refuse` or `Skip`; any other error is an error of the implementation.
+    Every run makes a new instance. Its configuration holds the settings of the request under their names. Each public
+    method that the class defines is an operation; the name of any other method begins with an underscore. Arguments
+    have the names of the protocol, with an underscore after a Python keyword (`from_`). An argument that may be absent
+    needs a default. Arguments are plain values: a position is a tuple `(ledger, entry)`, and every array is a tuple.
+    A method returns the object of the protocol as a dict; None stands for `{}`. It may raise `Refuse` or `Skip`; any
+    other error is an error of the implementation.
     """
 
     system: ClassVar[str] = ""
     """The system, such as `pulsar-pip430`."""
     settings: ClassVar[Sequence[str] | None] = None
-    """The keys of the configuration that a run may vary; None: all. What is not sent has its default."""
+    """The keys of the configuration that a run may vary; None: all. A key that is not sent has its default."""
     fixed: ClassVar[Mapping[str, Any]] = {}
-    """Settings with a value of its own; they are never sent."""
+    """The settings that the implementation fixes; they are never sent."""
     variants: ClassVar[Mapping[str, str]] = {}
-    """Named readings of the rules that it follows."""
+    """The variants of the rules that the implementation follows."""
     introspection: ClassVar[Sequence[str]] = ()
-    """Parts of `observe` (of `metrics` and `usage`) that are compared."""
+    """The parts of `observe` (of `metrics` and `usage`) that are compared."""
     payload: ClassVar[bool] = False
     """Whether an insert carries a `token`, and hits answer `tokens`."""
     leaks: ClassVar[bool] = False
-    """Whether `leaked` is asked when a run has ended."""
+    """Whether `leaked` is called when a run has ended."""
     limits: ClassVar[Mapping[str, Any]] = {}
-    """What the runner keeps out of, such as `max_steps`; with `threads` it plays histories."""
+    """The limits that the runner respects, such as `max_steps`; with `threads` it plays histories."""
     findings: ClassVar[Mapping[str, str]] = {}
-    """The finding that a limit or a variant stands for."""
+    """The findings that limits and variants stand for."""
     version: ClassVar[str] = ""
-    """The version that reports tell."""
+    """The version that reports show."""
     operations: ClassVar[tuple[str, ...]] = ()
-    """Made from the methods: the operations that the class offers."""
+    """The operations that the class offers, derived from its methods."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -78,15 +84,15 @@ class Subject:
         )
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        """A new, empty instance."""
+        """Make a new, empty instance."""
 
     def leaked(self) -> int:
-        """The buffer references that are left, where `leaks` is declared."""
+        """Return the number of buffer references that are left, if `leaks` is declared."""
         return 0
 
     @final
     def perform(self, step: Mapping[str, Any]) -> Any:
-        """The answer to one step; for the steps that a listener performs inside a call."""
+        """Perform one step and return its answer; a listener calls this for the steps inside a call."""
         arguments = {_parameter_name(name): value for name, value in step.items() if name != "op"}
         if step.get("op") not in self.operations:
             raise MalformedValue(f"unknown op {step.get('op')!r}")
@@ -102,9 +108,9 @@ class Subject:
 
 
 def _is_operation(kind: type[Subject], name: str) -> bool:
-    """Whether a name of a class is a public method that `Subject` itself does not have."""
-    found = inspect.getattr_static(kind, name)
-    return inspect.isfunction(found) and not name.startswith("_") and not hasattr(Subject, name)
+    """Return whether a name of a class is a public method that `Subject` itself does not have."""
+    attribute = inspect.getattr_static(kind, name)
+    return inspect.isfunction(attribute) and not name.startswith("_") and not hasattr(Subject, name)
 
 
 def _parameter_name(name: str) -> str:
@@ -112,10 +118,10 @@ def _parameter_name(name: str) -> str:
 
 
 def _check_signature(method: Any, arguments: dict[str, Any]) -> None:
-    """Tell a method that does not take the arguments of its operation.
+    """Check that a method takes the arguments of its operation.
 
     Raises:
-        TypeError: it does not; what it lacks is named.
+        TypeError: it does not; the message names what it lacks.
     """
     try:
         inspect.signature(method).bind(**arguments)
@@ -124,7 +130,7 @@ def _check_signature(method: Any, arguments: dict[str, Any]) -> None:
 
 
 def _build_offer(subject: type[Subject]) -> dict[str, Any]:
-    """What a start answer says of the system."""
+    """Build the part of the start answer that is about the system."""
     return {
         "ops": subject.operations,
         **({} if subject.settings is None else {"config": subject.settings}),
@@ -139,13 +145,13 @@ def _build_offer(subject: type[Subject]) -> dict[str, Any]:
 
 
 class ClassAnswerer:
-    """A class of an author, as the loop wants who answers: steps and outcomes are what JSON makes of them."""
+    """The answerer for a class of an author, whose steps and outcomes are plain JSON values."""
 
     def __init__(self, subject: type[Subject]) -> None:
         """Take the class.
 
         Raises:
-            UsageError: it is no such class, or names no system.
+            UsageError: the class does not extend `Subject`, or names no system.
         """
         if not (isinstance(subject, type) and issubclass(subject, Subject)):
             raise UsageError(f"expected a class that extends Subject, got {subject!r}")
@@ -165,27 +171,27 @@ class ClassAnswerer:
             raise UsageError(f"what {self.name} declares is not JSON: {error}") from None
 
     def open(self, config: Any) -> Subject:
-        """A new, empty instance."""
+        """Open a new, empty instance."""
         return self._subject(config)
 
     def open_shared(self, config: Any) -> Subject | None:
-        """The same: a class that declares `limits.threads` lets several threads call an instance."""
+        """Open an instance for several threads, if the class declares `limits.threads`."""
         return self._subject(config) if "threads" in self._subject.limits else None
 
     def read(self, step: Any) -> Any:
-        """The step, its arrays as tuples."""
+        """Return the step with its arrays as tuples."""
         return _freeze(step)
 
     def perform(self, instance: Subject, step: Any) -> Any:
-        """One step on an instance; its answer."""
+        """Perform one step on an instance and return its answer."""
         return instance.perform(step)
 
     def write(self, outcome: Any) -> Any:
-        """An answer is as it is."""
+        """Return an answer unchanged."""
         return outcome
 
     def leaked(self, instance: Subject) -> int | None:
-        """What the instance says, where it is asked."""
+        """Return the references that the instance counts, if the class declares `leaks`."""
         return instance.leaked() if self._subject.leaks else None
 
 
@@ -198,9 +204,9 @@ def _freeze(value: Any) -> Any:
 
 
 def serve(subject: type[Subject]) -> int:
-    """Speak the protocol for a class on stdin and stdout, until `stop` or the end of input; the exit code.
+    """Speak the protocol for a class on stdin and stdout until `stop` or the end of input, and return the exit code.
 
-    What the implementation prints meanwhile goes to stderr.
+    Output that the implementation prints goes to stderr.
     """
     answers = sys.stdout
     try:

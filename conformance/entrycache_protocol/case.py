@@ -1,4 +1,13 @@
-"""The case: one JSON object that is a run, a replay file, a vector, a planted fault's proof and a known failure."""
+"""Cases and histories: runs as JSON objects.
+
+A `Case` is one run: a system, a configuration and steps, with the reference's outcomes and, in a failing case, the
+subject's. The same format serves runs, replay files, vectors, seeded faults and known failures. A `History` is a case
+for several threads: `before` and `after` run alone, and each of the `clients` on a thread of its own.
+
+Reading is strict and bounded. `read_case` and `read_case_or_history` read files, `case_from_json` and
+`history_from_json` read values; the error is one line that names the first mistake. `write_case` and `write_history`
+choose a file name from the content, so that the same failure gets the same name.
+"""
 
 from __future__ import annotations
 
@@ -18,34 +27,33 @@ from entrycache_protocol.messages import describe_value, shorten
 from entrycache_protocol.system import AnySystem, Systems, system_named
 
 JSON_SCALARS = frozenset({bool, int, float, str, type(None)})
-"""Types of values that JSON has."""
+"""The types of values that JSON has."""
 
 CASE_FILE = "the case"
-"""What its file is called in an error."""
+"""The name of a case file in an error."""
 
 MAX_STEPS = 10_000
-"""Of a case, or of a history in all."""
+"""The most steps of a case, or of a history in total."""
 
 MAX_COST = 10_000_000
-"""How many entries may be copied while a case is played; see `entrycache_protocol.system.Cases`."""
+"""The most entries that the reference may copy while a case is played; see `entrycache_protocol.system.Cases`."""
 
 CASE_KEYS = frozenset({"system", "config", "earlier", "steps", "outcomes", "got", "variants", "rules", "note"})
 
 EARLIER_KEYS = frozenset({"config", "variants", "steps"})
-"""Of a run that comes before the case."""
+"""The keys of a run that is played before the case."""
 
 
 RULE_ID = re.compile(r"([A-Z]+-)[A-Z]+-[0-9]+")
-"""An id of a rule: the prefix of its system, its theme, a number."""
+"""The id of a rule: the prefix of its system, its family and a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """A run: a system, its configuration (variants included) and steps.
 
-    `outcomes` are the reference's, `got` what a subject answered, both as JSON values, empty where
-    the case carries none. `earlier` are runs that the same process has played first, where the case depends on what
-    they leave behind; they have no further ones before them.
+    `outcomes` are the reference's and `got` the subject's, as JSON values; empty if the case has none. `earlier` holds
+    runs that the same process plays first, if the case depends on them; these have no earlier runs themselves.
     """
 
     system: AnySystem
@@ -59,7 +67,7 @@ class Case:
 
 
 def config_to_json(system: AnySystem, config: Any, keys: frozenset[str] | None = None) -> dict[str, Any]:
-    """The effective configuration; with `keys` only those, without variants in any case."""
+    """Return the effective configuration without variants; with `keys` only these keys of it."""
     value: dict[str, Any] = encode(config)
     value.pop("variants")
     value |= system.wire.computed(config)
@@ -67,7 +75,7 @@ def config_to_json(system: AnySystem, config: Any, keys: frozenset[str] | None =
 
 
 def encode_outcome(outcome: Any) -> dict[str, Any]:
-    """The JSON object of an outcome by its fields; an optional part, such as the payload of a hit, only where it is."""
+    """Return the JSON object of an outcome; an optional field, such as the payload of a hit, is left out if None."""
     value = {name: _plain(getattr(outcome, name)) for name in type(outcome).__slots__}
     for name in optional_fields(type(outcome)):
         if value[name] is None:
@@ -83,25 +91,25 @@ _OPTIONAL: dict[type[Any], tuple[str, ...]] = {}
 
 
 def optional_fields(kind: type[Any]) -> tuple[str, ...]:
-    """The fields of an outcome that are left out where they are None: those with that default."""
+    """Return the fields of an outcome whose default is None; JSON leaves them out then."""
     if kind not in _OPTIONAL:
-        found = (codec.name for codec in field_codecs(kind) if not codec.required and codec.default is None)
-        _OPTIONAL[kind] = tuple(found)
+        names = (codec.name for codec in field_codecs(kind) if not codec.required and codec.default is None)
+        _OPTIONAL[kind] = tuple(names)
     return _OPTIONAL[kind]
 
 
 def variants_to_json(config: Any) -> dict[str, Any]:
-    """The variants that are not the norm."""
-    norm = type(config.variants)()
+    """Return the variants that differ from the default behaviour."""
+    default = type(config.variants)()
     return {
         field.name: getattr(config.variants, field.name).value
-        for field in dataclasses.fields(norm)
-        if getattr(config.variants, field.name) is not getattr(norm, field.name)
+        for field in dataclasses.fields(default)
+        if getattr(config.variants, field.name) is not getattr(default, field.name)
     }
 
 
 def case_to_json(case: Case) -> dict[str, Any]:
-    """The JSON object of a case, with the whole effective configuration."""
+    """Return the JSON object of a case, with the whole effective configuration."""
     value: dict[str, Any] = {"system": case.system.name, **_run_to_json(case)}
     if case.earlier:
         value["earlier"] = [_run_to_json(run) for run in case.earlier]
@@ -114,17 +122,17 @@ def case_to_json(case: Case) -> dict[str, Any]:
 
 
 def _run_to_json(run: Case) -> dict[str, Any]:
-    """What decides how a run goes."""
+    """Return the JSON object of a run: its configuration, its variants and its steps."""
     config, variants = config_to_json(run.system, run.config), variants_to_json(run.config)
     value = {"config": config, "steps": [encode_op(op) for op in run.steps]}
     return {**value, "variants": variants} if variants else value
 
 
 def case_from_json(value: Any, systems: Systems) -> Case:
-    """A case of one of these systems from its JSON object.
+    """Read a case of one of these systems from its JSON object.
 
     Raises:
-        UsageError: the first thing that is wrong, in one line.
+        UsageError: the value is no case; the line names the first mistake.
     """
     if type(value) is not dict:
         raise UsageError("a case is a JSON object with system, config and steps")
@@ -157,7 +165,7 @@ def case_from_json(value: Any, systems: Systems) -> Case:
 
 
 def _read_earlier(system: AnySystem, value: dict[str, Any]) -> tuple[Case, ...]:
-    """The runs that come before a case; all of them together are as long as a case may be.
+    """Read the runs that are played before a case; together they have at most the steps of a case.
 
     Raises:
         UsageError: one of them is no run of this system, or they are too long.
@@ -176,22 +184,22 @@ def _read_earlier(system: AnySystem, value: dict[str, Any]) -> tuple[Case, ...]:
 
 
 def read_array(value: dict[str, Any], name: str, where: str) -> tuple[Any, ...]:
-    """What a key holds that is an array, or not there.
+    """Return the array under a key, or an empty one if the key is missing.
 
     Raises:
-        UsageError: it is something else.
+        UsageError: the value is no array.
     """
-    found = value.get(name, [])
-    if type(found) is not list:
+    items = value.get(name, [])
+    if type(items) is not list:
         raise UsageError(f"the {name} of {where} are not an array")
-    return tuple(found)
+    return tuple(items)
 
 
 def read_rules_and_note(value: dict[str, Any], where: str) -> tuple[tuple[str, ...], str]:
-    """The ids of the rules that a case or a history names, and its note.
+    """Return the ids of rules that a case or a history names, and its note.
 
     Raises:
-        UsageError: they are something else.
+        UsageError: these are no ids, or the note is no string.
     """
     rules, note = read_array(value, "rules", where), value.get("note", "")
     wrong = next((rule for rule in rules if type(rule) is not str or RULE_ID.fullmatch(rule) is None), None)
@@ -203,10 +211,10 @@ def read_rules_and_note(value: dict[str, Any], where: str) -> tuple[tuple[str, .
 
 
 def read_config(system: AnySystem, value: dict[str, Any]) -> Any:
-    """The configuration that a case or a history holds, its variants included.
+    """Return the configuration of a case or a history, variants included.
 
     Raises:
-        UsageError: it is not one of this system.
+        UsageError: it is no configuration of this system.
     """
     try:
         variants = decode_object(system.model.variants, value.get("variants", {}))
@@ -217,10 +225,10 @@ def read_config(system: AnySystem, value: dict[str, Any]) -> Any:
 
 
 def read_steps(system: AnySystem, value: Any, where: str) -> tuple[Any, ...]:
-    """The steps in an array.
+    """Read the steps in an array.
 
     Raises:
-        UsageError: it is no array, or one of them is no step of this system.
+        UsageError: the value is no array, or one of the items is no step of this system.
     """
     if type(value) is not list:
         raise UsageError(f"the steps of {where} are not an array")
@@ -238,10 +246,10 @@ def read_steps(system: AnySystem, value: Any, where: str) -> tuple[Any, ...]:
 
 
 def check_cost(system: AnySystem, config: Any, steps: Sequence[Any]) -> None:
-    """Refuse what would take too long to play, or too much memory.
+    """Refuse steps that would take too much time or memory to play.
 
     Raises:
-        UsageError: it would; the line says how much less is expected.
+        UsageError: there are too many steps, or they copy too many entries; the line names the bound.
     """
     if len(steps) > MAX_STEPS:
         raise UsageError(f"there are {len(steps)} steps; expected {MAX_STEPS} at most")
@@ -251,7 +259,7 @@ def check_cost(system: AnySystem, config: Any, steps: Sequence[Any]) -> None:
 
 
 def read_case(path: Path, systems: Systems) -> Case:
-    """The case of one of these systems in a file.
+    """Read a case of one of these systems from a file.
 
     Raises:
         UsageError: the file cannot be read, is not JSON, or holds no case.
@@ -264,12 +272,12 @@ def read_case(path: Path, systems: Systems) -> Case:
 
 
 def format_case(case: Case) -> str:
-    """The text of a case file."""
+    """Return the text of a case file."""
     return lay_out_case(case_to_json(case))
 
 
 def lay_out_case(value: dict[str, Any]) -> str:
-    """The text of a case's JSON object: a step a line, an outcome a line."""
+    """Lay out the JSON object of a case: each step and each outcome on a line of its own."""
     parts = []
     for name, part in value.items():
         if name in {"earlier", "steps", "outcomes", "got"}:
@@ -281,15 +289,12 @@ def lay_out_case(value: dict[str, Any]) -> str:
 
 
 def write_case(case: Case, folder: Path, stem: str) -> Path:
-    """Write a case under a name that its content decides; the path of the file."""
+    """Write a case under a name that depends on its content, and return the path."""
     text = format_case(case)
     path = folder / f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
     write_text(path, text)
     return path
 
-
-# --- history
-# The history: a case for several threads, with `before`, `clients` and `after` in place of `steps`.
 
 HISTORY_KEYS: Final = frozenset(
     {"system", "config", "before", "clients", "after", "variants", "rules", "note", "events"}
@@ -301,9 +306,9 @@ Steps = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What several clients do to one instance, each on a thread of its own, between two parts that run alone.
+    """The steps of several clients of one instance, each on a thread of its own, between two parts that run alone.
 
-    `events` are what a subject answered, as JSON values: start, end and outcome of every step.
+    `events` are a subject's answers as JSON values: start, end and outcome of every step.
     """
 
     system: AnySystem
@@ -317,18 +322,18 @@ class History:
 
     @property
     def steps(self) -> Steps:
-        """Every step, in the order of the file."""
+        """All steps, in the order of the file."""
         return (*self.before, *(step for client in self.clients for step in client), *self.after)
 
     def parts(self) -> Iterator[tuple[int, Steps]]:
-        """The number and the steps of each client: -1 is what comes before, the number of clients what comes after."""
+        """Yield the number and the steps of each part: `before` is -1, `after` is the number of clients."""
         yield -1, self.before
         yield from enumerate(self.clients)
         yield len(self.clients), self.after
 
 
 def history_parts_to_json(history: History) -> dict[str, Any]:
-    """The three parts of a history, as its file and its message hold them."""
+    """Return the three parts of a history, as its file and its request hold them."""
     return {
         "before": [encode_op(op) for op in history.before],
         "clients": [[encode_op(op) for op in client] for client in history.clients],
@@ -337,7 +342,7 @@ def history_parts_to_json(history: History) -> dict[str, Any]:
 
 
 def history_to_json(history: History) -> dict[str, Any]:
-    """The JSON object of a history, with the whole effective configuration."""
+    """Return the JSON object of a history, with the whole effective configuration."""
     value = {
         "system": history.system.name,
         "config": config_to_json(history.system, history.config),
@@ -355,15 +360,15 @@ def history_to_json(history: History) -> dict[str, Any]:
 
 
 def is_history(value: Any) -> bool:
-    """Whether a JSON value is meant as a history."""
+    """Return whether a JSON value is meant as a history."""
     return type(value) is dict and "clients" in value
 
 
 def history_from_json(value: Any, systems: Systems) -> History:
-    """A history of one of these systems from its JSON object.
+    """Read a history of one of these systems from its JSON object.
 
     Raises:
-        UsageError: the first thing that is wrong, in one line.
+        UsageError: the value is no history; the line names the first mistake.
     """
     if not is_history(value):
         raise UsageError("a history is a JSON object with system, before, clients and after")
@@ -393,7 +398,7 @@ def history_from_json(value: Any, systems: Systems) -> History:
 
 
 def read_case_or_history(path: Path, systems: Systems) -> Case | History:
-    """The case or the history in a file.
+    """Read the case or the history in a file.
 
     Raises:
         UsageError: the file cannot be read, is not JSON, or holds neither.
@@ -406,12 +411,12 @@ def read_case_or_history(path: Path, systems: Systems) -> Case | History:
 
 
 def format_history(history: History) -> str:
-    """The text of a history's file."""
+    """Return the text of a history file."""
     return lay_out_history(history_to_json(history))
 
 
 def lay_out_history(value: dict[str, Any]) -> str:
-    """The text of a history's JSON object: a step a line, an event a line."""
+    """Lay out the JSON object of a history: each step and each event on a line of its own."""
     parts = []
     for name, part in value.items():
         if name in {"before", "after", "events"}:
@@ -426,7 +431,7 @@ def lay_out_history(value: dict[str, Any]) -> str:
 
 
 def write_history(history: History, folder: Path, stem: str) -> Path:
-    """Write a history under a name that its steps decide; the path of the file."""
+    """Write a history under a name that depends on its steps, and return the path."""
     name = hashlib.sha256(json.dumps(history_parts_to_json(history)).encode()).hexdigest()[:8]
     path = folder / f"{stem}-{name}.json"
     write_text(path, format_history(history))

@@ -1,8 +1,11 @@
 """JSON to typed values and back, built once from the annotated fields of the dataclasses.
 
-Decoding is strict: a bool is no integer, an integer is no float, an unknown key is an error. Encoding
-leaves out what is absent; positions become arrays because they are tuples. A field whose name Python keeps for
-itself has an underscore behind it, which JSON has not; steps may hold steps.
+`decode_object` builds a dataclass from a JSON object, `decode_op` an operation from a step. Both are strict: a bool is
+no integer, and an unknown key is an error. `encode_op` and `encode` are their inverses. Encoding leaves out absent
+arguments. A field whose name is a Python keyword ends with an underscore, which its key has not. Steps may hold steps.
+
+`build_decoder` makes the decoder of one annotation; `field_codecs` keeps those of a class. `format_json` and
+`format_arguments` write values on one line for people.
 """
 
 from __future__ import annotations
@@ -21,21 +24,21 @@ from entrycache_protocol.messages import shorten
 from entrycache_reference.vocabulary import ABSENT, Absent, Position, Span, StepsOf
 
 PORTABLE_INTEGERS: Final = range(-(2**63), 2**64)
-"""What other languages read without loss."""
+"""The integers that other languages read without loss."""
 
 LONE_SURROGATES: Final = re.compile("[\ud800-\udfff]")
-"""Half a pair of surrogates, which JSON can hold and UTF-8 cannot; also a byte of a file's name that is not UTF-8."""
+"""Half a pair of surrogates: JSON can hold it, UTF-8 cannot. Python uses it for bytes of file names too."""
 
 
 class MalformedValue(ValueError):
-    """A JSON value that does not have the shape of its type; the message says where and what."""
+    """A JSON value that does not have the shape of its type; the message names the place and the expectation."""
 
 
 Decoder = Callable[[Any], Any]
 
 
 class FieldCodec(NamedTuple):
-    """One field of a dataclass: how it is read, and what stands for its absence."""
+    """One field of a dataclass: its decoder, and its default if it may be absent."""
 
     name: str
     decode: Decoder
@@ -148,7 +151,7 @@ _SPANNED: Final[dict[Any, Callable[[Span | None], Decoder]]] = {
 
 
 def build_decoder(annotation: Any) -> Decoder:
-    """The decoder of a field's annotation."""
+    """Build the decoder of a field's annotation."""
     span = None
     if typing.get_origin(annotation) is typing.Annotated:
         steps = next((mark for mark in annotation.__metadata__ if isinstance(mark, StepsOf)), None)
@@ -187,7 +190,7 @@ def build_decoder(annotation: Any) -> Decoder:
 
 
 def json_name(name: str) -> str:
-    """The key of a field."""
+    """Return the JSON key of a field."""
     return name.removesuffix("_")
 
 
@@ -195,17 +198,17 @@ _FIELDS: dict[type[Any], tuple[FieldCodec, ...]] = {}
 
 
 def field_codecs(kind: type[Any]) -> tuple[FieldCodec, ...]:
-    """The fields of a dataclass with their decoders, made once a class."""
+    """Return the fields of a dataclass with their decoders, which are built once for each class."""
     known = _FIELDS.get(kind)
     if known is not None:
         return known
     hints = typing.get_type_hints(kind, include_extras=True)
-    found = []
+    codecs = []
     for field in dataclasses.fields(kind):
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         default = None if required else field.default
-        found.append(FieldCodec(json_name(field.name), build_decoder(hints[field.name]), default, required))
-    _FIELDS[kind] = tuple(found)
+        codecs.append(FieldCodec(json_name(field.name), build_decoder(hints[field.name]), default, required))
+    _FIELDS[kind] = tuple(codecs)
     return _FIELDS[kind]
 
 
@@ -213,10 +216,10 @@ _MISSING: Final = object()
 
 
 def decode_object(kind: type[Any], value: Any, ignored: frozenset[str] = frozenset()) -> Any:
-    """The dataclass `kind` from a JSON object; keys in `ignored` are passed over.
+    """Build the dataclass `kind` from a JSON object, without the keys in `ignored`.
 
     Raises:
-        Malformed: a missing, unknown or ill-typed key; the message names it.
+        MalformedValue: a key is missing, unknown or has the wrong type; the message names it.
     """
     if type(value) is not dict:
         raise MalformedValue(f"expected an object, got {value!r}")
@@ -243,10 +246,10 @@ def decode_object(kind: type[Any], value: Any, ignored: frozenset[str] = frozens
 
 
 def decode_op(ops: Mapping[str, type[Any]], value: Any) -> Any:
-    """One step of a case.
+    """Build the operation of one step of a case.
 
     Raises:
-        Malformed: no such operation, or arguments that its schema refuses.
+        MalformedValue: there is no such operation, or it does not take these arguments.
     """
     if type(value) is not dict:
         raise MalformedValue(f"expected a step, got {value!r}")
@@ -261,7 +264,7 @@ def decode_op(ops: Mapping[str, type[Any]], value: Any) -> Any:
 
 
 def encode_op(op: Any) -> dict[str, Any]:
-    """The JSON object of a step."""
+    """Return the JSON object of a step."""
     kind = type(op)
     value: dict[str, Any] = {"op": kind.name}
     if kind not in _SPECIAL:
@@ -279,7 +282,7 @@ _SPECIAL: dict[type[Any], bool] = {}
 
 
 def _is_special(kind: type[Any]) -> bool:
-    """Whether an operation has fields that are not written as they are: renamed ones, or those that hold objects."""
+    """Return whether an operation has renamed fields, or fields that hold objects."""
     hints = typing.get_type_hints(kind, include_extras=True)
     return any(json_name(name) != name or _holds_objects(hints[name]) for name in kind.__slots__)
 
@@ -291,7 +294,7 @@ def _holds_objects(annotation: Any) -> bool:
 
 
 def _encoded_fields(value: Any) -> dict[str, Any]:
-    """The fields that are there, with the steps and objects that they hold."""
+    """Return the fields that are not absent, with the steps and objects that they hold."""
     parts = ((name, getattr(value, name)) for name in type(value).__slots__)
     return {json_name(name): _encoded_part(part) for name, part in parts if part is not ABSENT}
 
@@ -305,7 +308,7 @@ def _encoded_part(part: Any) -> Any:
 
 
 def encode(value: Any) -> Any:
-    """The JSON form of an outcome, a configuration or a part of them."""
+    """Return the JSON form of an outcome, a configuration or a part of them."""
     if isinstance(value, Enum):
         return value.value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -317,17 +320,13 @@ def encode(value: Any) -> Any:
     return value
 
 
-# --- text
-# How people read a step and an answer: JSON on one line.
-
-
 def format_json(value: Any) -> str:
-    """JSON on one line."""
+    """Write a value as JSON on one line."""
     return json.dumps(value, separators=(", ", ": "))
 
 
 def format_arguments(op: Any) -> str:
-    """The arguments of a step as people write them."""
+    """Write the arguments of a step on one line, as people write them."""
     value = encode_op(op)
     del value["op"]
     return "  ".join(f"{name}={json.dumps(part)}" for name, part in value.items())

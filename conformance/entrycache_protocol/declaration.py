@@ -1,4 +1,10 @@
-"""What a subject says of itself: the answer to `start`."""
+"""Declarations: the answer of a subject to `start`, and the reading of its outcomes under it.
+
+`read_declaration` checks a start answer strictly and returns the `Declaration` of one system: the operations, the keys
+of the configuration that the runner may vary, fixed settings, variants, the parts of an observed state that are
+compared, and limits. An `OutcomeReader` reads the outcomes of a system that answers each operation with one object. It
+knows the schema of such an outcome and the part of it that a declaration lets the runner compare.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from entrycache_protocol.codec import MalformedValue, decode_object, field_codecs
 from entrycache_protocol.errors import BrokenSubject, UsageError
 from entrycache_protocol.schema import object_schema
-from entrycache_protocol.system import AnySystem, Limits, Systems, read_limits
+from entrycache_protocol.system import AnySystem, Systems, read_limits
 from entrycache_reference.rules import SYSTEM_NAMES
 
 MAX_SYSTEMS_SHOWN = 10
@@ -18,11 +24,10 @@ MAX_SYSTEMS_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """One system as a subject offers it. `config` None: every key may be varied.
+    """One system as a subject offers it.
 
-    `limits` are of the system's own type; None: there are none.
-
-    `findings` names, for a limit or a variant, the finding that it stands for: {"limits.tail_ties": "..."}.
+    `config` holds the keys that the runner may vary; None: every key. `limits` are of the system's own type; None:
+    there are none. `findings` names the finding that a limit or a variant stands for: {"limits.tail_ties": "..."}.
     """
 
     system: AnySystem
@@ -42,17 +47,17 @@ class Declaration:
             object.__setattr__(self, "limits", self.system.wire.limits())
 
     def varies(self, key: str) -> bool:
-        """Whether the runner may vary this key of the configuration."""
+        """Return whether the runner may vary this key of the configuration."""
         return (self.config is None or key in self.config) and key not in self.fixed
 
     @property
     def sent_keys(self) -> frozenset[str]:
-        """The keys of the configuration that are sent."""
+        """The keys of the configuration that requests contain."""
         names = frozenset(codec.name for codec in field_codecs(self.system.model.config)) - {"variants"}
         return (names if self.config is None else names & self.config) - self.fixed.keys()
 
     def base_config(self) -> Any:
-        """The default configuration with what the subject has fixed, and its variants."""
+        """Return the default configuration with the settings that the subject fixes, and its variants."""
         try:
             config = decode_object(self.system.model.config, self.fixed)
         except MalformedValue as error:
@@ -77,11 +82,11 @@ def _typed(value: Any, kind: type, name: str) -> Any:
 
 
 def choose_system(answer: Any, wanted: str | None, systems: Systems) -> str:
-    """The system that a run is about.
+    """Choose the system of a run.
 
     Raises:
         BrokenSubject: the answer has no usable `systems`.
-        UsageError: the wanted system is not offered, or several are and none was asked for.
+        UsageError: the wanted system is not offered, or several are offered and none was requested.
     """
     if type(answer) is not dict or type(answer.get("systems")) is not dict or not answer["systems"]:
         raise _broken("it has no systems")
@@ -105,10 +110,10 @@ def choose_system(answer: Any, wanted: str | None, systems: Systems) -> str:
 
 
 def read_declaration(answer: Any, systems: Systems, wanted: str | None = None) -> Declaration:
-    """The declaration in a start answer.
+    """Read the declaration in a start answer.
 
     Raises:
-        BrokenSubject: a key has the wrong type, or names what the protocol does not know.
+        BrokenSubject: a key has the wrong type, or names something that the protocol does not have.
         UsageError: see `choose_system`, and for an order slack above 0.
     """
     name = choose_system(answer, wanted, systems)
@@ -165,19 +170,16 @@ def _findings(given: dict[str, Any]) -> dict[str, str]:
     return given
 
 
-# --- answers
-# Outcomes of a system that answers each operation with one object: read strictly, their schema, what is compared.
-
 UNCOMPARED_KEYS: Final = frozenset({"message"})
-"""What an error may say beside its kind; it is not compared."""
+"""The keys of an error that are not compared."""
 
 
 class OutcomeReader(NamedTuple):
-    """How the outcomes of a system are read.
+    """The reader of the outcomes of a system.
 
-    `refused` is the outcome of a refusal; `observe` the operation that shows the state, `observed` its outcome.
-    `hidden` holds, by key of that, what stands for a part that a subject does not declare. `parts` are keys that are
-    read otherwise than their field says: from the value, and what is declared.
+    `refused` is the outcome of a refusal, `observe` the operation that shows the state and `observed` its outcome.
+    `hidden` holds the value of each part of that outcome that a subject does not declare. `parts` holds readers of
+    their own for some parts, which take the value and the declared introspection.
     """
 
     refused: type[Any]
@@ -187,10 +189,10 @@ class OutcomeReader(NamedTuple):
     parts: Mapping[str, Callable[[Any, frozenset[str]], Any]] = {}
 
     def read_outcome(self, op: Any, value: Any, declaration: Declaration) -> Any:
-        """The typed outcome of one step; an optional `message` of an error is dropped.
+        """Read the outcome of one step; an optional `message` of an error is dropped.
 
         Raises:
-            Malformed: it has not the shape that the protocol gives the operation.
+            MalformedValue: the value does not have the shape of an outcome of this operation.
         """
         if type(value) is dict and "error" in value:
             return decode_object(self.refused, value, UNCOMPARED_KEYS)
@@ -202,7 +204,7 @@ class OutcomeReader(NamedTuple):
         return outcome
 
     def _read_observed(self, value: Any, introspection: frozenset[str]) -> Any:
-        """The state as a subject shows it: keys that it declares are read, others are passed over."""
+        """Read the state that a subject shows: the keys that it declares, without others."""
         if type(value) is not dict:
             raise MalformedValue(f"expected an object, got {value!r}")
         unknown = sorted(value.keys() - self.hidden.keys())
@@ -222,20 +224,17 @@ class OutcomeReader(NamedTuple):
             raise MalformedValue(f"{name}: {error}") from None
 
     def declared_part(self, outcome: Any, introspection: frozenset[str]) -> Any:
-        """What was observed, with everything that is not declared emptied; other outcomes as they are."""
+        """Return an outcome; of an observed state only the declared part."""
         if type(outcome) is not self.observed:
             return outcome
         shown = {name: getattr(outcome, name) for name in self.hidden if name in introspection}
         return self.observed(**{**self.hidden, **shown})
 
     def outcome_schema(self, op: type[Any]) -> dict[str, Any]:
-        """The schema of what an operation answers."""
+        """Return the schema of the answers to an operation."""
         refused = object_schema(self.refused)
         refused["properties"]["message"] = {"type": "string"}
         answer = object_schema(op.answers[0])
         if op is self.observe:
             del answer["required"]
         return {"anyOf": [answer, refused]}
-
-
-__all__ = ["Declaration", "Limits", "choose_system", "read_declaration"]

@@ -1,4 +1,12 @@
-"""Errors that a user can cause or has to know of; each says in one line what is wrong and what to do."""
+"""Errors, verdicts and exit codes: how a command can end.
+
+An `EntrycacheError` has a message of one line, which says what is wrong and what to do, and an exit code: 2 for wrong
+usage or unusable input, 3 for a subject that does not speak the protocol, 4 for a missing tool or library. An
+`InternalError` is an error of the suite itself (70). A `Verdict` is the result of a check, with exit code 0, 1 or 2.
+
+`Interrupted` carries the partial result of a run that was stopped. `missing_extra` builds the error for a library that
+an extra of this package brings, with the command that installs the extra here.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +17,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from importlib.metadata import PackageNotFoundError, distribution, requires
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
@@ -29,7 +36,7 @@ class UsageError(EntrycacheError):
 
 
 class WriteError(UsageError):
-    """A file could not be written (exit 2, after what was found has been said)."""
+    """A file could not be written (exit 2, after the results have been printed)."""
 
 
 class BrokenSubject(EntrycacheError):
@@ -39,11 +46,11 @@ class BrokenSubject(EntrycacheError):
 
 
 class RestartError(BrokenSubject):
-    """It could be started once, and not again (exit 3, where nothing was found before)."""
+    """The subject started once and does not start again (exit 3, unless a failure was found before)."""
 
 
 class MissingPrerequisite(EntrycacheError):
-    """A tool or library that this command needs is not there (exit 4)."""
+    """A tool or library that the command needs is not installed (exit 4)."""
 
     exit_code = 4
 
@@ -52,12 +59,8 @@ class InternalError(AssertionError):
     """The suite contradicts itself: an error of ours, never the subject's (exit 70)."""
 
 
-# --- verdict
-# What a check says of who was held to it, and what several of them say together.
-
-
 class Verdict(Enum):
-    """It conforms, it violates, or nothing was checked; `exit_code` is what a command ends with."""
+    """The result of a check: the subject conforms, it violates a rule, or nothing was checked."""
 
     CONFORMS = "conforms"
     VIOLATES = "violates"
@@ -65,30 +68,32 @@ class Verdict(Enum):
 
     @property
     def exit_code(self) -> int:
-        """0 fine, 1 violations, 2 nothing was checked."""
+        """The exit code of a command with this verdict: 0 conforms, 1 violates, 2 nothing was checked."""
         return {Verdict.CONFORMS: 0, Verdict.VIOLATES: 1, Verdict.NOTHING_CHECKED: 2}[self]
 
 
 def combine_verdicts(parts: Iterable[Verdict]) -> Verdict:
-    """The verdict of several: one violation is enough; it conforms where there are some and all of them do."""
-    found = set(parts)
-    if Verdict.VIOLATES in found:
+    """Return the verdict of several checks that all count.
+
+    One violation is enough for `VIOLATES`. The result is `CONFORMS` if there is a check and every check conforms.
+    """
+    verdicts = set(parts)
+    if Verdict.VIOLATES in verdicts:
         return Verdict.VIOLATES
-    return Verdict.CONFORMS if found == {Verdict.CONFORMS} else Verdict.NOTHING_CHECKED
+    return Verdict.CONFORMS if verdicts == {Verdict.CONFORMS} else Verdict.NOTHING_CHECKED
 
 
 def worst_verdict(parts: Iterable[Verdict]) -> Verdict:
-    """The verdict of one thing judged in several places: it conforms where it does in one, and violates in none."""
-    found = set(parts)
-    return next((one for one in (Verdict.VIOLATES, Verdict.CONFORMS) if one in found), Verdict.NOTHING_CHECKED)
+    """Return the verdict of one rule that was checked in several places.
 
-
-# --- stopped
-# What a run that is stopped has finished reaches whoever asked for it.
+    One violation is enough for `VIOLATES`, and without one a single conforming place is enough for `CONFORMS`.
+    """
+    verdicts = set(parts)
+    return next((one for one in (Verdict.VIOLATES, Verdict.CONFORMS) if one in verdicts), Verdict.NOTHING_CHECKED)
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run was stopped; `so_far` is what it would have given, of what was finished."""
+    """A run was stopped; `so_far` is its result as far as it was finished."""
 
     def __init__(self, so_far: Any) -> None:
         super().__init__()
@@ -97,10 +102,10 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def keep_partial_result(so_far: Callable[[], Any]) -> Iterator[None]:
-    """Where the block is stopped, ask what was finished, and let it go on up.
+    """Turn an interrupt of the block into `Interrupted`, with the result that `so_far` returns.
 
     Raises:
-        Stopped: it was stopped.
+        Interrupted: the block was stopped.
     """
     try:
         yield
@@ -108,12 +113,8 @@ def keep_partial_result(so_far: Callable[[], Any]) -> Iterator[None]:
         raise Interrupted(so_far()) from None
 
 
-# --- extras
-# What a user types to add an extra of the package: what works for the package as it was installed here.
-
-
 def missing_extra(what: str, package: str, extra: str) -> MissingPrerequisite:
-    """The error of `what`, a command or an engine, that lacks a Python package of an extra."""
+    """Return the error of a command or backend, `what`, that lacks a Python package of an extra."""
     return MissingPrerequisite(f"{what} needs the Python package {package}: {install_command(extra)}")
 
 
@@ -131,44 +132,48 @@ def import_matplotlib(extra: str) -> Any:
 
 
 def install_command(extra: str) -> str:
-    """The command line that adds an extra to this installation."""
+    """Return the command line that adds an extra to this installation."""
     source = _installed_source()
-    told = shlex.quote(f"{source['path']}[{extra}]" if source else f"entrycache[{extra}]")
-    if source and not Path(source["path"]).exists():  # as in an image that does not keep what it was made from
-        source, told = None, " ".join(map(shlex.quote, _extra_packages(extra)))
+    target = shlex.quote(f"{source['path']}[{extra}]" if source else f"entrycache[{extra}]")
+    if source and not Path(source["path"]).exists():  # an image may not keep the sources that it was built from
+        source, target = None, " ".join(map(shlex.quote, _extra_packages(extra)))
     if "pipx" in Path(sys.prefix).parts:
-        return f"pipx install --force {told}"
+        return f"pipx install --force {target}"
     if Path(sys.prefix).parts[-3:-1] == ("uv", "tools"):
-        return f"uv tool install --force {told}"
-    if re.search(r"/uv/(archive|environments)-v\d+/", sys.prefix):  # of uvx, which makes one a run
-        return f"uvx --from {told} entrycache"
+        return f"uv tool install --force {target}"
+    if re.search(r"/uv/(archive|environments)-v\d+/", sys.prefix):  # uvx makes an environment for each run
+        return f"uvx --from {target} entrycache"
     pip = "pip install" if find_spec("pip") is not None else f"uv pip install --python {shlex.quote(sys.executable)}"
-    return f"{pip} {'-e ' if source and source['editable'] else ''}{told}"
+    return f"{pip} {'-e ' if source and source['editable'] else ''}{target}"
 
 
 def _extra_packages(extra: str) -> list[str]:
-    """What an extra brings, and the extras that it names."""
-    found = []
+    """Return the packages of an extra, and those of the extras that it names."""
+    from importlib.metadata import requires  # noqa: PLC0415 -- slow to import
+
+    packages = []
     for line in requires("entrycache") or ():
         package, _, condition = line.partition(";")
         if re.search(rf"""extra == ['"]{re.escape(extra)}['"]""", condition) is not None:
             own = re.match(r"entrycache\[(.+)\]", package)
-            found += (
+            packages += (
                 [package.strip()]
                 if own is None
                 else [one for name in own[1].split(",") for one in _extra_packages(name)]
             )
-    return found
+    return packages
 
 
 def _installed_source() -> dict[str, Any] | None:
-    """The wheel or the folder that this package was installed from (PEP 610); None: it came from an index."""
+    """Return the wheel or folder that this package was installed from (PEP 610), or None if it came from an index."""
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 -- slow to import
+
     try:
         text = distribution("entrycache").read_text("direct_url.json")
     except PackageNotFoundError:
         return None
-    told = json.loads(text) if text else {}
-    url = urlsplit(told.get("url", ""))
+    origin = json.loads(text) if text else {}
+    url = urlsplit(origin.get("url", ""))
     if url.scheme != "file":
         return None
-    return {"path": unquote(url.path), "editable": told.get("dir_info", {}).get("editable", False)}
+    return {"path": unquote(url.path), "editable": origin.get("dir_info", {}).get("editable", False)}

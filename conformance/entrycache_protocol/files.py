@@ -1,7 +1,11 @@
-"""What is made on the way: taken away at the end, or by the next run where this one is killed.
+"""Files: read with a bound, written whole or not at all, and temporary ones that never stay behind.
 
-Whoever works on such a file or folder holds a lock on it, which the system frees however its holder ends. One of these
-names that nobody holds is a leftover.
+`read_text`, `read_json` and `read_lines` read regular files of a bounded size. An error is one line that names the
+file. `atomic_path` and `write_text` write a file under a temporary name and rename it when it is complete.
+`scratch_folder` is a folder that is gone after its block.
+
+The process that works on a temporary file or folder holds a lock on it. The system frees the lock however the process
+ends. A temporary name without a lock is a leftover of a killed run, and the next run removes it.
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ SCRATCH_FOLDERS: Final = "entrycache-scratch-*"
 
 
 class PartialFile:
-    """A new, empty file under a name that lasts until it is whole; it is held as long as it is open.
+    """A new, empty file under a temporary name; it is locked as long as it is open.
 
     Raises:
         OSError: the disk is full or read-only, or something else is in the way.
@@ -41,7 +45,7 @@ class PartialFile:
         OPEN_PARTIAL_FILES.add(self)
 
     def end(self) -> None:
-        """Let go of it; it goes away, unless it has its final name."""
+        """Close the file, and remove it unless it has its final name."""
         OPEN_PARTIAL_FILES.discard(self)
         with contextlib.suppress(OSError):
             self.path.unlink(missing_ok=True)
@@ -50,19 +54,19 @@ class PartialFile:
 
 
 OPEN_PARTIAL_FILES: Final[set[PartialFile]] = set()
-"""Those of this process that are not ended: whoever stops it ends them."""
+"""The open partial files of this process; its signal handlers end them."""
 
 
 @contextlib.contextmanager
 def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
-    """A folder of one's own, below the system's for such, or below `parent`; it is gone after the block.
+    """Make a folder in the system's temporary folder, or in `parent`, and remove it after the block.
 
     Raises:
         OSError: the disk is full or read-only, or something else is in the way.
     """
     parent = Path(tempfile.gettempdir()) if parent is None else parent
     remove_leftovers(parent, SCRATCH_FOLDERS)
-    # It is held before it has a name that others sweep.
+    # It is locked before it gets a name that other processes clean up.
     new = Path(tempfile.mkdtemp(dir=parent, prefix="entrycache-new-"))
     held = os.open(new, os.O_RDONLY)
     _acquire_lock(held)
@@ -75,7 +79,7 @@ def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
 
 
 def remove_leftovers(folder: Path, pattern: str) -> None:
-    """Take away the files and folders of such a name that nobody holds any more, as far as we may."""
+    """Remove the files and folders that match a pattern and that no process has locked."""
     for path in folder.glob(pattern):
         with contextlib.suppress(OSError):
             held = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
@@ -87,7 +91,7 @@ def remove_leftovers(folder: Path, pattern: str) -> None:
 
 
 def _acquire_lock(held: int) -> bool:
-    """Whether the lock is ours now; some file systems have none, and there nothing is a leftover."""
+    """Return whether the lock is ours now; a file system without locks has no leftovers."""
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -102,58 +106,54 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-# --- output
-# Files that are written whole or not at all.
-
-
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Where to write what takes the place of the file at the end of the block; nothing of it stays where that fails.
+    """Yield the path to write to; at the end of the block its file takes the place of `path`, or nothing stays.
 
-    A path that is there and is no file, such as /dev/stdout, is written to as it is.
+    A path that exists and is no regular file, such as /dev/stdout, is written to directly.
 
     Raises:
-        Unwritten: the disk is full or read-only, or something else is in the way.
+        WriteError: the disk is full or read-only, or something else is in the way.
     """
     path = path.resolve() if os.path.islink(path) and os.path.isfile(path) else path  # noqa: PTH113, PTH114 - a link stays
-    as_it_is = os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113 - Path's raise
+    is_direct = os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113 - Path's raise
     try:
-        if as_it_is:
+        if is_direct:
             yield path
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside = PartialFile(path.parent)
+        partial = PartialFile(path.parent)
         try:
-            yield beside.path
+            yield partial.path
             if path.exists():
-                shutil.copymode(path, beside.path)
-            beside.path.replace(path)
+                shutil.copymode(path, partial.path)
+            partial.path.replace(path)
         finally:
-            beside.end()
+            partial.end()
     except OSError as error:
         raise WriteError(f"cannot write {path}: {describe_os_error(error)}") from None
 
 
 def describe_os_error(error: OSError) -> str:
-    """What is in the way, in the system's words; libraries put others around them."""
+    """Return the system's own words for an error, without those that a library adds."""
     return os.strerror(error.errno) if error.errno else str(error)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text in UTF-8, whole or not at all.
+    """Write a text in UTF-8, completely or not at all.
 
     Raises:
-        Unwritten: the disk is full or read-only, or something else is in the way.
+        WriteError: the disk is full or read-only, or something else is in the way.
     """
-    with atomic_path(path) as beside:
-        beside.write_text(text, encoding="utf-8")
+    with atomic_path(path) as partial:
+        partial.write_text(text, encoding="utf-8")
 
 
 def check_empty_folder(folder: Path, what: str) -> None:
-    """Refuse a folder to be written that holds something already.
+    """Refuse an output folder that is not empty.
 
     Raises:
-        UsageError: it does, or something else has its name.
+        UsageError: the folder holds something, or its name belongs to something else.
     """
     try:
         held = folder.exists() and any(folder.iterdir())
@@ -166,21 +166,18 @@ def check_empty_folder(folder: Path, what: str) -> None:
 
 
 def try_write(write: Callable[[], Path]) -> tuple[str, str]:
-    """The path of a file that is written, and no word; where it cannot be, no path, and why."""
+    """Return the path of the file that is written and no reason, or no path and the reason why not."""
     try:
         return str(write()), ""
     except WriteError as error:
         return "", str(error)
 
 
-# --- input
-# Files that are read: plain files of a bounded size. What is wrong with one is said in one line that names it.
-
 MAX_FILE_BYTES: Final = 16 << 20
-"""Of a file that is read whole: more than any case, record or broker.conf needs."""
+"""The most bytes of a file that is read whole: more than any case, record or broker.conf needs."""
 
 MAX_LINE_BYTES: Final = 1 << 20
-"""Of one line of a file that is read line by line."""
+"""The most bytes of one line of a file that is read line by line."""
 
 SPECIAL_FILES: Final = {
     stat.S_IFDIR: os.strerror(errno.EISDIR),
@@ -192,14 +189,14 @@ SPECIAL_FILES: Final = {
 
 
 WOULD_WAIT: Final = "a reader would have to wait; expected a file"
-"""What is said of a file of the system's that is none, such as `/proc/kmsg`."""
+"""The reason for a file such as `/proc/kmsg`, which looks regular and is not."""
 
 
 def check_regular_file(path: Path, what: str) -> None:
-    """Refuse what is no plain file, without opening it: a pipe would wait, and a device may do something.
+    """Refuse a path that is no regular file, without opening it: a pipe would wait, and a device may act.
 
     Raises:
-        UsageError: it is something else, or not there; `what` says what was to be read.
+        UsageError: the path is something else, or does not exist; `what` names what was to be read.
     """
     try:
         kind = stat.S_IFMT(path.stat().st_mode)
@@ -222,28 +219,28 @@ def _open_file(path: Path, what: str) -> BinaryIO:
 
 
 def read_bytes(path: Path, what: str, most: int = MAX_FILE_BYTES) -> bytes:
-    """The bytes of a file.
+    """Read the bytes of a file.
 
     Raises:
-        UsageError: it cannot be read, is no plain file, or is larger.
+        UsageError: the file cannot be read, is no regular file, or is larger than `most`.
     """
     with _open_file(path, what) as file:
         try:
-            found: bytes | None = file.read(most + 1)
+            content: bytes | None = file.read(most + 1)
         except OSError as error:
             raise UsageError(f"cannot read {what} {path}: {describe_os_error(error)}") from None
-    if found is None:
+    if content is None:
         raise UsageError(f"cannot read {what} {path}: {WOULD_WAIT}")
-    if len(found) > most:
+    if len(content) > most:
         raise UsageError(f"cannot read {what} {path}: it has more than {most} bytes")
-    return found
+    return content
 
 
 def read_text(path: Path, what: str, most: int = MAX_FILE_BYTES) -> str:
-    """The text of a file, in UTF-8; ends of lines are one sign.
+    """Read the text of a file in UTF-8; every line ends with a line feed.
 
     Raises:
-        UsageError: see `read_bytes`; or it is no such text.
+        UsageError: see `read_bytes`; or the file is no UTF-8 text.
     """
     return _decode_text(read_bytes(path, what, most), f"cannot read {what} {path}")
 
@@ -256,16 +253,16 @@ def _decode_text(raw: bytes, where: str) -> str:
 
 
 def read_json(path: Path, what: str) -> Any:
-    """The JSON value in a file.
+    """Read the JSON value in a file.
 
     Raises:
-        UsageError: the file cannot be read, or is not JSON; see `strict_json`.
+        UsageError: the file cannot be read, or is no strict JSON.
     """
     return parse_json_text(read_text(path, what), f"{what} {path}")
 
 
 def read_lines(path: Path, what: str, most: int = MAX_LINE_BYTES) -> Iterator[tuple[int, str]]:
-    """The lines of a file of any size, each with its number from 1; empty ones are left out.
+    """Read the lines of a file of any size with their numbers from 1, without empty lines.
 
     Raises:
         UsageError: the file cannot be read, or a line is no UTF-8 text or has more bytes than `most`.

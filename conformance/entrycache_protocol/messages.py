@@ -1,4 +1,9 @@
-"""Text from elsewhere as it can stand in a line: printable and short."""
+"""Text of subjects and files, made fit for messages: printable, short, and the part that names a cause.
+
+`describe_value` formats a value for an error line. `extract_cause` finds the lines of a program's stderr that say why
+it failed; the last line seldom does. For a panic of Rust or Go these are its first lines, for a Java trace the
+innermost cause and its place, for a Python traceback the error and the line that raised it.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +13,26 @@ from typing import Final
 
 
 def shorten(text: str, length: int) -> str:
-    """The text, or its beginning and a mark that there was more."""
+    """Return the text, or its beginning and a mark that there is more."""
     return text if len(text) <= length else text[:length] + " .."
 
 
 def escape_unprintable(text: str) -> str:
-    """The text with everything escaped that a terminal would not show as one character of one line."""
+    """Escape every character that a terminal would not show as one character of one line."""
     return "".join(part if part.isprintable() else ascii(part)[1:-1] for part in text)
 
 
 def describe_value(value: object, length: int = 80) -> str:
-    """A value from a file, as an error names it; one that Python itself would not write out is told by its type."""
+    """Format a value from a file for an error line; a value that Python cannot write out is named by its type."""
     try:
         return shorten(escape_unprintable(repr(value)), length)
     except (RecursionError, ValueError):
         return f"a value of type {type(value).__name__}"
 
 
-# --- telling
-# The part of what a program wrote to stderr that tells why it failed: its last line is seldom it.
-
 MAX_LINE_LENGTH: Final = 300
 MAX_LINES: Final = 4
-"""Of the telling part."""
+"""The most lines of a cause."""
 
 RUST: Final = re.compile(r"(thread '.*' )(?:\(\d+\) )?(panicked at )")
 GO: Final = re.compile(r"(panic|fatal error): ")
@@ -41,17 +43,16 @@ PYTHON: Final = "Traceback (most recent call last):"
 
 
 def extract_cause(text: str) -> tuple[str, ...]:
-    """At most `LINES_MOST` lines that tell the cause, each of them printable and short; the last line where none does.
+    """Return the lines that name the cause of a failure, at most `MAX_LINES`, each printable and short.
 
-    Of a panic of Rust or Go the first lines, of a Java trace the innermost cause and where it was thrown, of a Python
-    traceback the error and the line that threw it.
+    If there is neither a panic nor a trace, this is the last line.
     """
     lines = _nonempty_lines(text)
     return _clean_lines(_find_trace(lines) or lines[-1:])
 
 
 def extract_thrown(text: str) -> tuple[str, ...]:
-    """The same; nothing where no panic and no trace is in it."""
+    """Return the same lines, or nothing if the text has neither a panic nor a trace."""
     return _clean_lines(_find_trace(_nonempty_lines(text)))
 
 
@@ -68,8 +69,10 @@ def _clean_lines(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def _rust(lines: Sequence[str]) -> Sequence[str]:
-    """The place and the message of the first panic: others follow from it. The number of the thread is another one in
-    every process, and is left out."""
+    """Return the place and the message of the first panic, from which others follow.
+
+    The number of the thread differs from process to process and is left out.
+    """
     at = next((index for index, line in enumerate(lines) if RUST.match(line)), None)
     if at is None:
         return ()
@@ -79,7 +82,7 @@ def _rust(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _go(lines: Sequence[str]) -> Sequence[str]:
-    """The panic, and the first frames of the goroutine that it came from."""
+    """Return the panic, and the first frames of its goroutine."""
     at = next((index for index, line in enumerate(lines) if GO.match(line)), None)
     if at is None:
         return ()
@@ -88,7 +91,7 @@ def _go(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _go_recovered(lines: Sequence[str]) -> Sequence[str]:
-    """Of a stack that was taken while a panic was recovered, the first frame below it that is not Go's own."""
+    """Return the first frame below a recovered panic that is not Go's own."""
     at = next((index for index in reversed(range(len(lines))) if lines[index].startswith("panic(")), None)
     if at is None or not any(line.startswith("goroutine ") for line in lines[:at]):
         return ()
@@ -97,7 +100,7 @@ def _go_recovered(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _java(lines: Sequence[str]) -> Sequence[str]:
-    """The innermost cause with the first place in it; without causes, what was thrown last."""
+    """Return the innermost cause with its first place; without causes, the exception that was thrown last."""
     heads = [index for index, line in enumerate(lines) if JAVA.match(line.lstrip())]
     if not heads:
         traces = [at for at, line in enumerate(lines[1:]) if JAVA_AT.match(line) and JAVA_THROWN.match(lines[at])]
@@ -110,7 +113,7 @@ def _java(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _python(lines: Sequence[str]) -> Sequence[str]:
-    """The error of the last traceback, after the place and the line that it came from."""
+    """Return the error of the last traceback, with its place and the line that raised it."""
     at = next((index for index in reversed(range(len(lines))) if lines[index].strip() == PYTHON), None)
     if at is None:
         return ()

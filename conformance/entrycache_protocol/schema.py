@@ -1,4 +1,8 @@
-"""JSON Schema of the case and of the protocol's messages, made from the dataclasses of the operations."""
+"""JSON Schemas of cases, histories and answers, generated from the dataclasses of the operations.
+
+`schema_of` gives the schema of one annotation and `object_schema` that of a dataclass. From these come the schemas of a
+step, of a configuration, of a case, of a history and of the answer to a run, for each system.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_of(annotation: Any) -> dict[str, Any]:
-    """The schema of a field's annotation."""
+    """Return the schema of a field's annotation."""
     span = None
     if typing.get_origin(annotation) is typing.Annotated:
         if any(isinstance(mark, StepsOf) for mark in annotation.__metadata__):
@@ -52,7 +56,7 @@ def _exactly(count: int) -> dict[str, int]:
 
 
 def object_schema(kind: type[Any], **constant: str) -> dict[str, Any]:
-    """The schema of a dataclass, with keys of a constant value in front."""
+    """Return the schema of a dataclass, after keys with a constant value."""
     hints = typing.get_type_hints(kind, include_extras=True)
     properties: dict[str, Any] = {name: {"const": value} for name, value in constant.items()}
     required = list(constant)
@@ -72,19 +76,19 @@ def object_schema(kind: type[Any], **constant: str) -> dict[str, Any]:
 
 
 def step_schema(system: AnySystem) -> dict[str, Any]:
-    """The schema of one step: one alternative an operation."""
+    """Return the schema of one step, with one alternative for each operation."""
     return {"oneOf": [object_schema(op, op=name) for name, op in system.ops.items()]}
 
 
 def config_schema(system: AnySystem) -> dict[str, Any]:
-    """The schema of a configuration; variants stand beside it in a case."""
+    """Return the schema of a configuration, without variants: a case holds them under a key of their own."""
     schema = object_schema(system.model.config)
     del schema["properties"]["variants"]
     return schema
 
 
 def history_schema(system: AnySystem) -> dict[str, Any]:
-    """The schema of a history: a case for several threads."""
+    """Return the schema of a history: a case for several threads."""
     schema = case_schema(system)
     steps = schema["properties"].pop("steps")
     for name in ("earlier", "outcomes", "got"):
@@ -97,7 +101,7 @@ def history_schema(system: AnySystem) -> dict[str, Any]:
 
 
 def case_schema(system: AnySystem) -> dict[str, Any]:
-    """The schema of a case."""
+    """Return the schema of a case."""
     return {
         "$schema": DIALECT,
         "title": f"A case of {system.name}",
@@ -120,7 +124,7 @@ def case_schema(system: AnySystem) -> dict[str, Any]:
 
 
 def _run_schema() -> dict[str, Any]:
-    """The schema of a run that comes before a case: what decides how the case itself goes."""
+    """Return the schema of a run that is played before a case."""
     return {
         "type": "object",
         "properties": {name: {"$ref": f"#/properties/{name}"} for name in ("config", "variants", "steps")},
@@ -130,7 +134,7 @@ def _run_schema() -> dict[str, Any]:
 
 
 def answer_schema(system: AnySystem) -> dict[str, Any]:
-    """The schema of an answer to a run; which operation an outcome is of, the run says."""
+    """Return the schema of an answer to a run; the operation of each outcome follows from the run."""
     text = {"type": "string"}
     skipped = {"type": "object", "properties": {"reason": text, "issue_url": text}, "required": ["reason"]}
     step = {"type": "integer", "minimum": 0}

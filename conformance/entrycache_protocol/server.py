@@ -1,4 +1,9 @@
-"""The loop that speaks the protocol on two streams; who answers is handed in."""
+"""The server side of the protocol: a loop that reads requests, plays them on an `Answerer` and writes the answers.
+
+An `Answerer` opens instances, performs steps, and converts steps and outcomes from and to JSON. `TypedAnswerer` serves
+the subjects of this process, whose steps are dataclasses of their system; `entrycache_protocol.author` serves classes
+of authors. `serve_requests` runs until `stop` or the end of input. An error of the implementation is its answer.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ from entrycache_protocol.subject import IMPLEMENTATION_ERRORS, InProcessSubject
 
 
 class Skip(Exception):
-    """A run that cannot be played, and why; whoever answers raises it."""
+    """The reason why a run cannot be played; an implementation raises it instead of answering."""
 
     def __init__(self, reason: str, issue_url: str | None = None) -> None:
         super().__init__(reason)
@@ -23,9 +28,9 @@ class Skip(Exception):
 
 
 class Answerer(Protocol):
-    """Who answers: how an instance is opened and performs a step, and how steps and outcomes stand in JSON.
+    """The part that knows the implementation: it opens instances, performs steps and converts from and to JSON.
 
-    `open`, `open_shared` and `read` raise `Malformed` where the request is not of the protocol.
+    `open`, `open_shared` and `read` raise `MalformedValue` if the request is not of the protocol.
     """
 
     @property
@@ -33,29 +38,31 @@ class Answerer(Protocol):
         """The answer to `start`."""
 
     def open(self, config: Any) -> Any:
-        """A new, empty instance."""
+        """Open a new, empty instance."""
 
     def open_shared(self, config: Any) -> Any | None:
-        """A new, empty instance for several threads; None where there is no such."""
+        """Open a new, empty instance for several threads, or return None if there is none."""
 
     def read(self, step: Any) -> Any:
-        """A step of a request as `perform` takes it."""
+        """Convert a step of a request to the form that `perform` takes."""
 
     def perform(self, instance: Any, step: Any) -> Any:
-        """One step on an instance; its outcome."""
+        """Perform one step on an instance and return its outcome."""
 
     def write(self, outcome: Any) -> Any:
-        """An outcome as it is answered."""
+        """Convert an outcome to the JSON of an answer."""
 
     def leaked(self, instance: Any) -> int | None:
-        """The references that are left when a run has ended; None where nobody counts them."""
+        """Return the references that are left when a run has ended, or None if nobody counts them."""
 
 
 def _errored(request: dict[str, Any], step: int | None, error: BaseException) -> dict[str, Any]:
-    """What is answered when something was thrown; the type is told of what an implementation throws, not of ours."""
-    told = str(error) if isinstance(error, MalformedValue | subject.StepError) else f"{type(error).__name__}: {error}"
+    """Return the answer for an error; the message names the type of an error of the implementation, not of ours."""
+    message = (
+        str(error) if isinstance(error, MalformedValue | subject.StepError) else f"{type(error).__name__}: {error}"
+    )
     trace = "" if isinstance(error, MalformedValue) else "".join(traceback.format_exception(error))
-    return {"id": request.get("id"), "errored": {"step": step, "message": told, "traceback": trace}}
+    return {"id": request.get("id"), "errored": {"step": step, "message": message, "traceback": trace}}
 
 
 def _skipped(request: dict[str, Any], skip: Skip) -> dict[str, Any]:
@@ -79,7 +86,7 @@ def _check_array(value: Any, name: str) -> list[Any]:
 
 
 def answer_run(answerer: Answerer, request: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a `run`."""
+    """Return the answer to a `run`."""
     at = 0
     try:
         steps = _check_array(request.get("steps"), "steps")
@@ -97,7 +104,7 @@ def answer_run(answerer: Answerer, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def answer_history(answerer: Answerer, request: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a `history`."""
+    """Return the answer to a `history`."""
     try:
         clients = _check_array(request.get("clients"), "clients")
         lists = [request.get("before", []), *clients, request.get("after", [])]
@@ -109,15 +116,15 @@ def answer_history(answerer: Answerer, request: dict[str, Any]) -> dict[str, Any
         if instance is None:
             raise MalformedValue(f"histories of {request['system']} are not offered")
         events = subject.play_history(lambda step: answerer.perform(instance, step), parts)
-        told = [{**event._asdict(), "outcome": answerer.write(event.outcome)} for event in events]
+        answered = [{**event._asdict(), "outcome": answerer.write(event.outcome)} for event in events]
     except IMPLEMENTATION_ERRORS as error:  # as in a run
         why = error.__cause__ if isinstance(error, subject.StepError) else error
         return _skipped(request, why) if isinstance(why, Skip) else _errored(request, None, error)
-    return {"id": request.get("id"), "events": told}
+    return {"id": request.get("id"), "events": answered}
 
 
 def answer_request(answerer: Answerer, request: dict[str, Any]) -> str:
-    """The line that answers a `run` or a `history`."""
+    """Return the line that answers a `run` or a `history`."""
     answered = (answer_run if request["cmd"] == "run" else answer_history)(answerer, request)
     try:
         return _encode_line(answered)
@@ -130,7 +137,7 @@ def _encode_line(value: dict[str, Any]) -> str:
 
 
 def _first_unencodable(outcomes: list[Any]) -> int | None:
-    """The first outcome that is no JSON."""
+    """Return the index of the first outcome that is no JSON."""
     for at, outcome in enumerate(outcomes):
         try:
             json.dumps(outcome)
@@ -140,7 +147,7 @@ def _first_unencodable(outcomes: list[Any]) -> int | None:
 
 
 def serve_requests(answerer: Answerer, source: IO[str] | None = None, sink: IO[str] | None = None) -> int:
-    """Answer requests until `stop` or the end of input, by default those on stdin; the exit code."""
+    """Answer requests, by default those on stdin, until `stop` or the end of input, and return the exit code."""
     sink = sink or sys.stdout
     for line in source or sys.stdin:
         try:
@@ -155,23 +162,19 @@ def serve_requests(answerer: Answerer, source: IO[str] | None = None, sink: IO[s
             if request.get("version") != 1:
                 print(f"serve: version {request.get('version')!r} is not known, expected 1", file=sys.stderr)
                 return 2
-            told = _encode_line(answerer.start_answer)
+            reply = _encode_line(answerer.start_answer)
         elif command in {"run", "history"}:
-            told = answer_request(answerer, request)
+            reply = answer_request(answerer, request)
         else:
             print(f"serve: unknown command {command!r}, expected start, run, history or stop", file=sys.stderr)
             return 2
-        sink.write(told)
+        sink.write(reply)
         sink.flush()
     return 0
 
 
-# --- typed
-# A typed subject of this process over the protocol: steps and outcomes as the dataclasses of its system.
-
-
 class TypedAnswerer:
-    """Our own caches and the reference, as the loop wants who answers."""
+    """The answerer for a subject of this process."""
 
     def __init__(self, subject: InProcessSubject) -> None:
         self._subject = subject
@@ -179,25 +182,25 @@ class TypedAnswerer:
         self.start_answer: dict[str, Any] = encode(subject.start_answer)
 
     def open(self, config: Any) -> Any:
-        """A new, empty instance."""
+        """Open a new, empty instance."""
         return self._subject.open(decode_object(self._system.model.config, config))
 
     def open_shared(self, config: Any) -> Any | None:
-        """A new, empty instance for several threads; None where there is no such."""
+        """Open a new, empty instance for several threads, or return None if there is none."""
         return self._subject.open_shared(decode_object(self._system.model.config, config))
 
     def read(self, step: Any) -> Any:
-        """The operation of a step."""
+        """Decode the operation of a step."""
         return decode_op(self._system.ops, step)
 
     def perform(self, instance: Any, step: Any) -> Any:
-        """One operation on an instance; its outcome."""
+        """Perform one operation on an instance and return its outcome."""
         return instance(step)
 
     def write(self, outcome: Any) -> Any:
-        """An outcome as JSON."""
+        """Return an outcome as JSON."""
         return self._system.wire.write_outcome(outcome)
 
     def leaked(self, instance: Any) -> int | None:
-        """The references that are left when a run has ended; None where nobody counts them."""
+        """Return the references that are left when a run has ended, or None if nobody counts them."""
         return self._subject.leaked(instance)

@@ -1,4 +1,11 @@
-"""JSON that every reader takes for the same: each key once, numbers that are numbers, and nothing too deep."""
+"""Strict JSON: values that every reader understands in the same way, and the shape of files.
+
+`parse_json` accepts each key once, numbers of at most 64 bits, strings that UTF-8 has, and a bounded depth. Everything
+else is an `AmbiguousJson` error. `check_json_value` holds a value of another format, such as TOML, to the same limits.
+
+`check_shape` holds a value from a file to a JSON Schema; `object_shape`, `mapping_shape`, `list_shape` and
+`nullable_shape` build such schemas.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +18,13 @@ from entrycache_protocol.errors import UsageError
 from entrycache_protocol.messages import describe_value, escape_unprintable, shorten
 
 MAX_DEPTH: Final = 100
-"""Arrays and objects within one another; a case of listeners within listeners has some twenty."""
+"""The most levels of nested arrays and objects; a case with nested listeners has some twenty."""
 
 _MAYBE_SURROGATES: Final = re.compile(r"(?i)\\ud[89a-f]|[\ud800-\udfff]")
 
 
 class AmbiguousJson(ValueError):
-    """Something that one reader of JSON takes for JSON and another does not, or takes for something else."""
+    """A text that not every reader of JSON accepts, or understands in the same way."""
 
 
 def reject_constant(name: str) -> NoReturn:
@@ -26,13 +33,13 @@ def reject_constant(name: str) -> NoReturn:
 
 
 def build_object(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these members."""
-    found = dict(members)
-    if len(found) != len(members):
-        met: set[str] = set()
-        twice = next(key for key, _ in members if key in met or met.add(key))  # type: ignore[func-returns-value]
+    """Build an object from its members, each key once."""
+    result = dict(members)
+    if len(result) != len(members):
+        seen: set[str] = set()
+        twice = next(key for key, _ in members if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise AmbiguousJson(f"the key {shorten(ascii(twice), 60)} twice in one object")
-    return found
+    return result
 
 
 def _integer(digits: str) -> int:
@@ -54,10 +61,10 @@ _JSON: Final = json.JSONDecoder(
 
 
 def parse_json(text: str, may_have_halves: bool = False) -> Any:
-    """The JSON value in a text; `may_have_halves`: its strings are what subjects said, and are only shown.
+    """Parse a text; with `may_have_halves` its strings come from subjects and are only displayed.
 
     Raises:
-        ValueError: it is none, or one that not every reader takes for the same; the message says why.
+        ValueError: the text is no JSON, or ambiguous JSON; the message says why.
     """
     try:
         value = _JSON.decode(text)
@@ -74,7 +81,7 @@ def parse_json(text: str, may_have_halves: bool = False) -> Any:
 
 
 def _has_lone_surrogates(value: Any) -> bool:
-    """Whether a string, or a key, is none that UTF-8 has too."""
+    """Return whether a string or a key holds half a pair of surrogates."""
     if type(value) is str:
         return LONE_SURROGATES.search(value) is not None
     if type(value) is dict:
@@ -83,10 +90,10 @@ def _has_lone_surrogates(value: Any) -> bool:
 
 
 def parse_json_text(text: str, where: str) -> Any:
-    """The JSON value in a text from a file.
+    """Parse the text of a file.
 
     Raises:
-        UsageError: see `parse`; the line begins with `where`.
+        UsageError: see `parse_json`; the line begins with `where`.
     """
     try:
         return parse_json(text)
@@ -95,12 +102,12 @@ def parse_json_text(text: str, where: str) -> Any:
 
 
 def is_same_json(one: Any, other: Any) -> bool:
-    """Whether two values are the same JSON: to Python `true` and `1.0` are 1, to most other readers they are not."""
+    """Return whether two values are the same JSON; Python alone would take `true` and `1.0` for 1."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def is_deeper(value: Any, most: int) -> bool:
-    """Whether arrays and objects stand more than so many deep within one another."""
+    """Return whether arrays and objects are nested deeper than `most` levels."""
     level = [value]
     for _ in range(most + 1):
         level = [part for each in level if type(each) in {dict, list} for part in _parts(each)]
@@ -114,10 +121,10 @@ def _parts(value: Any) -> Any:
 
 
 def check_json_value(value: Any, where: str) -> Any:
-    """A value that another format gave, if JSON can hold it too.
+    """Return a value of another format if JSON can hold it too.
 
     Raises:
-        UsageError: it is too deep, or holds a date, a number that is none, or one of more than 64 bits.
+        UsageError: the value is nested too deeply, or holds a date, NaN, or a number of more than 64 bits.
     """
     if is_deeper(value, MAX_DEPTH):
         raise UsageError(f"{where}: arrays and tables stand more than {MAX_DEPTH} deep within one another")
@@ -125,17 +132,14 @@ def check_json_value(value: Any, where: str) -> Any:
     while level:
         for each in level:
             kind = type(each)
-            odd = each not in PORTABLE_INTEGERS if kind is int else each - each != 0 if kind is float else False
-            if odd or kind not in {dict, list, str, bool, int, float}:
+            is_foreign = each not in PORTABLE_INTEGERS if kind is int else each - each != 0 if kind is float else False
+            if is_foreign or kind not in {dict, list, str, bool, int, float}:
                 raise UsageError(
                     f"{where}: {describe_value(each)} is no value that JSON has; expected one, or JSON text"
                 )
         level = [part for each in level if type(each) in {dict, list} for part in _parts(each)]
     return value
 
-
-# --- shape
-# Holding a JSON value from a file to its JSON Schema.
 
 Schema = dict[str, Any]
 
@@ -146,7 +150,7 @@ NUMBER: Final[Schema] = {"type": "number"}
 
 
 def object_shape(properties: Schema, *optional: str) -> Schema:
-    """An object with these keys, of which some may be missing; it may have others."""
+    """Return the schema of an object with these keys; the optional ones may be missing, and others may be there."""
     return {
         "type": "object",
         "properties": properties,
@@ -155,25 +159,25 @@ def object_shape(properties: Schema, *optional: str) -> Schema:
 
 
 def mapping_shape(schema: Schema) -> Schema:
-    """An object whose values are all alike."""
+    """Return the schema of an object whose values all have one schema."""
     return {"type": "object", "additionalProperties": schema}
 
 
 def list_shape(schema: Schema) -> Schema:
-    """An array whose items are all alike."""
+    """Return the schema of an array whose items all have one schema."""
     return {"type": "array", "items": schema}
 
 
 def nullable_shape(schema: Schema) -> Schema:
-    """The same, or null."""
+    """Return the schema of a value that may be null."""
     return {"anyOf": [schema, {"type": "null"}]}
 
 
 def check_shape(value: Any, schema: Schema, where: str) -> None:
-    """Hold a value to a schema.
+    """Check a value against a schema.
 
     Raises:
-        UsageError: the first thing that does not fit; the line says where it stands, and what was expected.
+        UsageError: the value does not fit; the line says where, and what was expected.
     """
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow to import
     from jsonschema.exceptions import best_match  # noqa: PLC0415
@@ -186,6 +190,6 @@ def check_shape(value: Any, schema: Schema, where: str) -> None:
 
 
 def _shorten_message(message: str) -> str:
-    """What jsonschema says: first the value, which may be long, then what was expected."""
+    """Shorten a message of jsonschema: it begins with the value, which may be long, and ends with the expectation."""
     text = escape_unprintable(message)
     return text if len(text) <= 200 else f"{text[:100]} .. {text[-100:]}"

@@ -1,4 +1,12 @@
-"""What a subject is to the runner: a declaration, and answers to cases."""
+"""Subjects: implementations under test as the runner holds them, their answers, and the ways in which they differ.
+
+A `TestedSubject` has a declaration and plays cases and histories. It answers a case with a `RunResult`, a `SkippedRun`
+or a `FailedRun`, and a history with a `HistoryResult` in place of the first. An `InProcessSubject` is a subject of this
+process: the reference, our caches, seeded faults. `play_history` runs the clients of a history on threads.
+
+A `Difference` is the first step at which a subject and the reference differ, and a `FailingCase` is a case with its
+difference, as it is reported and written to a file.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +26,7 @@ from entrycache_protocol.system import AnySystem, Instance, LocalSubject
 
 
 class RunResult(NamedTuple):
-    """A run that ended: one outcome a step, typed; `leaked` where the subject declares leaks."""
+    """A run that ended, with one typed outcome for each step; `leaked` is set if the subject declares leaks."""
 
     outcomes: tuple[Any, ...]
     leaked: int | None = None
@@ -32,7 +40,7 @@ class SkippedRun(NamedTuple):
 
 
 class FailureKind(Enum):
-    """How a run failed to answer, twice; or, with `LEAKED`, what it left behind when it had answered."""
+    """The reason why a run has no answer after two attempts; `LEAKED`: it has answers, and left references behind."""
 
     ERRORED = "errored"
     HANG = "no answer within the time-out"
@@ -41,9 +49,9 @@ class FailureKind(Enum):
 
 
 class FailedRun(NamedTuple):
-    """A run that did not answer, on a fresh process too: a violation of the liveness rules.
+    """A run that gave no answer, not even on a fresh process: a violation of the liveness rules.
 
-    `log`: the telling lines of what the subject wrote to stderr, or of the traceback that it sent.
+    `log` holds the lines of stderr, or of a traceback that the subject sent, that name the cause.
     """
 
     trouble: FailureKind
@@ -56,9 +64,9 @@ Answer = RunResult | SkippedRun | FailedRun
 
 
 class HistoryEvent(NamedTuple):
-    """One step of a history, between two ticks of its counter; the outcome typed as in a run.
+    """One step of a history between two ticks of a counter, with its typed outcome.
 
-    Client -1 is what came before the threads; the number of clients is what came after them.
+    Client -1 is the part before the threads; the number of clients stands for the part after them.
     """
 
     client: int
@@ -69,7 +77,7 @@ class HistoryEvent(NamedTuple):
 
 
 class HistoryResult(NamedTuple):
-    """A history that ended: each of its steps once, in the order of its file."""
+    """A history that ended, with each of its steps once, in the order of its file."""
 
     events: tuple[HistoryEvent, ...]
 
@@ -78,40 +86,36 @@ HistoryAnswer = HistoryResult | SkippedRun | FailedRun
 
 
 class TestedSubject(Protocol):
-    """An implementation under test, as the runner holds it."""
+    """An implementation under test, as the runner sees it."""
 
     @property
     def declaration(self) -> Declaration:
-        """What the subject offers."""
+        """The declaration of the subject."""
 
     @property
     def name(self) -> str:
-        """How reports call it."""
+        """The name of the subject in reports."""
 
     def play(self, cases: Sequence[Case]) -> list[Answer]:
-        """The answers, one a case, in order.
+        """Play cases and return one answer for each, in order.
 
         Raises:
             BrokenSubject: the subject does not speak the protocol.
         """
 
     def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
-        """The answers, one a history, in order. None is tried again: two schedules are never the same.
+        """Play histories and return one answer for each, in order; none is repeated, since no two schedules are equal.
 
         Raises:
             BrokenSubject: the subject does not speak the protocol.
         """
 
     def close(self) -> None:
-        """Let go of processes and files."""
-
-
-# --- failure
-# How a subject differs from the reference: where, and by which case.
+        """Release processes and files."""
 
 
 class Difference(NamedTuple):
-    """The first step at which a subject and the reference part; `got` None: the run did not answer."""
+    """The first step at which a subject and the reference differ; `got` is None if the run gave no answer."""
 
     at: int
     expected: Any
@@ -120,15 +124,15 @@ class Difference(NamedTuple):
 
     @property
     def is_silent(self) -> bool:
-        """Whether the run gave no answer to this step."""
+        """Whether the run gave no answer to the step."""
         return self.failed is not None and self.failed.trouble is not FailureKind.LEAKED
 
 
 class FailingCase(NamedTuple):
     """A case on which a subject and the reference differ, with the reference's steps.
 
-    `repeats`: it differed again on a fresh process, after the runs before it, if it has any. `unconfirmed`: why nobody
-    knows, empty where it was tried.
+    `repeats` says that the case failed again on a fresh process, after its earlier runs if it has any. `unconfirmed` is
+    the reason why that was not tried; empty if it was.
     """
 
     case: Case
@@ -138,7 +142,7 @@ class FailingCase(NamedTuple):
     unconfirmed: str = ""
 
     def as_reported(self, rules: tuple[str, ...] = ()) -> Case:
-        """The case as its file tells it: with the reference's answers, those of the subject, and the rules."""
+        """Return the case for its file: with the answers of the reference and of the subject, and the rules."""
         write = self.case.system.wire.write_outcome
         right = tuple(write(done.outcome) for done in self.steps)
         difference = self.difference
@@ -152,45 +156,42 @@ class FailingCase(NamedTuple):
 
 
 def failure_to_json(failed: FailedRun) -> dict[str, str]:
-    """How a run failed to answer."""
+    """Return a failed run as JSON."""
     return {"failed": failed.trouble.value, "message": failed.message}
 
 
 def answer_to_json(system: AnySystem, difference: Difference) -> Any:
-    """What the subject answered, or how it failed to."""
+    """Return the subject's answer at the difference as JSON, or its failure to answer."""
     if difference.failed is not None:
         return failure_to_json(difference.failed)
     return system.wire.write_outcome(difference.got)
 
 
 def expected_to_json(system: AnySystem, difference: Difference) -> Any:
-    """What the reference answers at the difference; null where there is no step."""
+    """Return the reference's answer at the difference as JSON, or null if there is no step."""
     return None if difference.expected is None else system.wire.write_outcome(difference.expected)
 
 
-# --- threads
-# Playing a history on an instance in this process: each client's steps on a thread of its own.
-
 SWITCH_SECONDS: Final = 1e-6
-"""How soon the interpreter gives the next thread its turn while a history is played."""
+"""The time after which the interpreter switches threads while a history is played."""
 
 IMPLEMENTATION_ERRORS: Final = (Exception, SystemExit)
-"""What an implementation may throw. One that calls `sys.exit` would end its judge with an exit code of its own."""
+"""The errors of an implementation; one that calls `sys.exit` would end the runner with an exit code of its own."""
 
 
 class StepError(Exception):
-    """A step of a history threw what the protocol does not name; the cause is what it threw."""
+    """A step of a history raised an error that the protocol does not have; `__cause__` is that error."""
 
 
 def play_history(
     instance: Callable[[Any], Any], parts: Sequence[tuple[int, Sequence[Any]]]
 ) -> tuple[HistoryEvent, ...]:
-    """Every step of the parts of a history with its outcome, in their order: see `History.parts`.
+    """Play the parts of a history (see `History.parts`) and return every step with its outcome, in their order.
 
-    The threads are daemons: where they wait for one another for ever, whoever waits here can still be ended.
+    The threads are daemons: if they wait for one another for ever, the process can still be ended.
 
     Raises:
-        StepFailed: a step threw; the first one is told.
+        StepError: a step raised an error; this is the first one.
     """
     ticks = itertools.count(1)
     failures: list[StepError] = []
@@ -215,10 +216,10 @@ def play_history(
 
     before, *clients, after = parts
     client(*before)
-    together = threading.Barrier(len(clients))
+    start_line = threading.Barrier(len(clients))
     with _eager_switches():
         threads = [
-            threading.Thread(target=client, args=(number, steps, together.wait), name=f"client {number}", daemon=True)
+            threading.Thread(target=client, args=(number, steps, start_line.wait), name=f"client {number}", daemon=True)
             for number, steps in clients
         ]
         for thread in threads:
@@ -248,18 +249,15 @@ def _eager_switches() -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-# --- in_process
-# A subject in this process: a function that opens an instance, which is called step by step.
-
 OpenInstance = Callable[[Any], Instance]
-"""From a configuration to an instance."""
+"""A function from a configuration to an instance."""
 
 
 class InProcessSubject:
-    """Our own caches and the reference itself, without a transport.
+    """A subject of this process, without a transport: the reference, our caches and seeded faults.
 
-    `offer` is what a start answer says of the system; `open_shared` opens instances that several threads may call
-    at once, where there are such.
+    `offer` is the offer of the system, as in a start answer. `open_shared` opens instances that several threads may
+    call at once, if there are such.
     """
 
     def __init__(
@@ -283,20 +281,20 @@ class InProcessSubject:
 
     @property
     def name(self) -> str:
-        """How reports call it."""
+        """The name of the subject in reports."""
         return self._name
 
     @property
     def declaration(self) -> Declaration:
-        """What the subject offers."""
+        """The declaration of the subject."""
         return self._declaration
 
     def open(self, config: Any) -> Callable[[Any], Any]:
-        """A new, empty instance."""
+        """Open a new, empty instance."""
         return self._open(config)
 
     def play(self, cases: Sequence[Case]) -> list[Answer]:
-        """The answers, one a case, in order."""
+        """Play cases and return one answer for each, in order."""
         return [self._play(case) for case in cases]
 
     def _play(self, case: Case) -> Answer:
@@ -312,11 +310,11 @@ class InProcessSubject:
         return RunResult(tuple(outcomes), self.leaked(instance))
 
     def open_shared(self, config: Any) -> Callable[[Any], Any] | None:
-        """A new, empty instance for several threads; None where there is no such."""
+        """Open a new, empty instance for several threads, or return None if the subject has none."""
         return None if self._open_shared is None else self._open_shared(config)
 
     def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
-        """The answers, one a history, in order."""
+        """Play histories and return one answer for each, in order."""
         return [self._play_history(history) for history in histories]
 
     def _play_history(self, history: History) -> HistoryAnswer:
@@ -329,14 +327,14 @@ class InProcessSubject:
             return FailedRun(FailureKind.ERRORED, None, str(error))
 
     def leaked(self, instance: Any) -> int | None:
-        """The references that are left when a run has ended; None where nobody counts them."""
+        """Return the references that are left when a run has ended, or None if the subject does not count them."""
         count = getattr(instance, "leaked", None)
         return None if count is None or not self._declaration.leaks else int(count())
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is no process to end."""
 
 
 def open_local_subject(name: str, system: AnySystem, own: LocalSubject) -> InProcessSubject:
-    """A cache of ours as a subject of that name."""
+    """Return a local subject under a name."""
     return InProcessSubject(name, system, own.open, own.offer, own.open_shared)

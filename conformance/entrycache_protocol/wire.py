@@ -1,4 +1,9 @@
-"""Requests and answers of the protocol as JSON lines."""
+"""The wire: requests and answers of the protocol as lines of JSON.
+
+`encode_request` writes the request that plays a case or a history. `parse_line` and `read_answer` read the answer of a
+subject strictly; whatever is not of the protocol raises `BrokenSubject` with one line that says why. The events of a
+history must have the ticks of one counter.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,7 @@ from entrycache_protocol.strict_json import AmbiguousJson, build_object, reject_
 from entrycache_protocol.subject import FailedRun, FailureKind, HistoryEvent, HistoryResult, RunResult, SkippedRun
 
 MAX_MESSAGE_LENGTH: Final = 2_000
-"""What is kept of a subject's messages."""
+"""The most characters that are kept of a subject's message."""
 
 EVENT_KEYS: Final = frozenset({"client", "step", "start", "end", "outcome"})
 
@@ -23,7 +28,7 @@ START: Final = '{"cmd":"start","version":1}\n'
 
 
 def encode_request(case: Case | History, identity: int, declaration: Declaration) -> str:
-    """The request that plays a case or a history; of the configuration only what the subject lets vary is sent."""
+    """Return the request that plays a case or a history, with the keys of the configuration that may vary."""
     config = config_to_json(case.system, case.config, declaration.sent_keys)
     head = {"id": identity, "system": case.system.name, "config": config}
     if isinstance(case, History):
@@ -34,15 +39,15 @@ def encode_request(case: Case | History, identity: int, declaration: Declaration
 
 
 _MESSAGE_DECODER: Final = json.JSONDecoder(parse_constant=reject_constant, object_pairs_hook=build_object)
-"""Looser than for files: a message may hold what is shown escaped, however deep, and is never kept as it is."""
+"""The decoder of answers: less strict than that of files, because messages are escaped before they are shown."""
 
 
 def parse_line(line: bytes) -> dict[str, Any]:
-    """The JSON object of an answer.
+    """Parse the JSON object of an answer.
 
     Raises:
-        BrokenSubject: it is no JSON object in UTF-8, or one that not every reader takes for the same: a key is there
-            twice in an object, a number is none.
+        BrokenSubject: the line is no JSON object in UTF-8, or it is ambiguous: a key occurs twice in an object, or a
+            number is NaN or infinite.
     """
     try:
         value = _MESSAGE_DECODER.decode(line.decode("utf-8"))
@@ -57,12 +62,12 @@ def parse_line(line: bytes) -> dict[str, Any]:
 
 
 def quote_line(line: bytes, length: int = 120) -> str:
-    """A line as it can be shown: printable and short."""
+    """Quote a line for a message: printable and short."""
     return shorten(ascii(line[: length + 1].decode("utf-8", "replace").rstrip("\r\n")), length)
 
 
 def clean_message(value: Any) -> str:
-    """A message of the subject's as it can be shown: line breaks stay."""
+    """Escape a message of a subject; its line breaks stay."""
     lines = str("" if value is None else value)[:MAX_MESSAGE_LENGTH].splitlines()
     return "\n".join(escape_unprintable(line) for line in lines)
 
@@ -79,19 +84,19 @@ def _read_skipped(skipped: Any) -> SkippedRun:
 def read_answer(
     value: dict[str, Any], case: Case | History, identity: int, declaration: Declaration
 ) -> RunResult | HistoryResult | SkippedRun | FailedRun:
-    """The answer to a run or a history, its outcomes typed.
+    """Read the answer to a run or a history, with typed outcomes.
 
     Raises:
-        BrokenSubject: wrong id, wrong number of outcomes, or an outcome that the protocol does not know.
+        BrokenSubject: the id or the number of outcomes is wrong, or an outcome is not of the protocol.
     """
     if type(value.get("id")) is not int or value["id"] != identity:
         raise BrokenSubject(f"the subject answered run {value.get('id')!r}, expected run {identity}")
-    told = "events" if isinstance(case, History) else "outcomes"
-    kinds = [kind for kind in (told, "skipped", "errored") if kind in value]
-    allowed = {"id", *kinds} | ({"leaked"} if declaration.leaks and told == "outcomes" else set())
+    kind_key = "events" if isinstance(case, History) else "outcomes"
+    kinds = [kind for kind in (kind_key, "skipped", "errored") if kind in value]
+    allowed = {"id", *kinds} | ({"leaked"} if declaration.leaks and kind_key == "outcomes" else set())
     if len(kinds) != 1 or value.keys() - allowed:
         keys = ", ".join(sorted(map(repr, value)))
-        raise BrokenSubject(f"the answer to a run has the keys {keys}; expected id and {told}, skipped or errored")
+        raise BrokenSubject(f"the answer to a run has the keys {keys}; expected id and {kind_key}, skipped or errored")
     if kinds[0] == "skipped":
         return _read_skipped(value["skipped"])
     if kinds[0] == "errored":
@@ -124,10 +129,10 @@ def read_answer(
 
 
 def _read_events(events: Any, history: History, declaration: Declaration) -> tuple[HistoryEvent, ...]:
-    """The events of a history, each step once, in the order of its file.
+    """Read the events of a history: each step once, in the order of its file.
 
     Raises:
-        BrokenSubject: a step is missing, told twice, or its ticks cannot be.
+        BrokenSubject: a step is missing, occurs twice, or has impossible ticks.
     """
     if type(events) is not list or len(events) != len(history.steps):
         count = len(events) if type(events) is list else events
@@ -141,7 +146,7 @@ def _read_events(events: Any, history: History, declaration: Declaration) -> tup
         if any(type(event[name]) is not int for name in EVENT_KEYS - {"outcome"}):
             raise BrokenSubject(f"an event has a number that is no integer: {shorten(repr(event), 120)}")
         by_place[event["client"], event["step"]] = event
-    found = []
+    ordered = []
     for client, steps in history.parts():
         end = -1
         for index, op in enumerate(steps):
@@ -157,16 +162,16 @@ def _read_events(events: Any, history: History, declaration: Declaration) -> tup
                 outcome = declaration.system.wire.read_outcome(op, event["outcome"], declaration)
             except MalformedValue as error:
                 raise BrokenSubject(f"the outcome of {where}: {error}") from None
-            found.append(HistoryEvent(client, index, event["start"], end, outcome))
-    _check_one_counter(found, len(history.clients))
-    return tuple(found)
+            ordered.append(HistoryEvent(client, index, event["start"], end, outcome))
+    _check_one_counter(ordered, len(history.clients))
+    return tuple(ordered)
 
 
 def _check_one_counter(events: Sequence[HistoryEvent], clients: int) -> None:
-    """Hold all ticks to one counter: where each thread counts for itself, no order of the steps could be wrong.
+    """Check that all ticks come from one counter: if each thread counted for itself, no order could be wrong.
 
     Raises:
-        BrokenSubject: a tick is there twice, or what runs alone does not.
+        BrokenSubject: a tick occurs twice, or a part that runs alone overlaps another.
     """
     if len({tick for event in events for tick in (event.start, event.end)}) < 2 * len(events):
         raise BrokenSubject("two ticks of a history are the same, and all come from one counter")
@@ -175,4 +180,4 @@ def _check_one_counter(events: Sequence[HistoryEvent], clients: int) -> None:
         later = [event.start for event in events if event.client >= first_after]
         if earlier and later and max(earlier) > min(later):
             whose = "before" if first_after == 0 else "after"
-            raise BrokenSubject(f"the steps of {whose} run alone, and one is told to overlap another client's")
+            raise BrokenSubject(f"the steps of {whose} run alone, and one of them overlaps another client's")

@@ -60,7 +60,7 @@ MODULE = """
 import os
 import subprocess
 import sys
-from entrycache_protocol import Subject
+from entrycache import Subject
 {first}
 class Mine(Subject):
     system = "pulsar-pip430"

@@ -9,6 +9,7 @@ import pytest
 from entrycache_evidence.core.scheduler import run_alone
 from entrycache_evidence.kafka_streams import bounded_models as kafka_models
 from entrycache_evidence.kafka_streams import refinement as kafka_streams
+from entrycache_evidence.kafka_streams.refinement import negative_control
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, explore
 from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask, refine_all, walk
 from entrycache_evidence.pulsar_pip430 import bounded_models
@@ -16,7 +17,6 @@ from entrycache_evidence.pulsar_pip430 import refinement as pulsar_pip430
 from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE, list_refinements
 from entrycache_fast import BrokerCache
 from entrycache_fast.pulsar.store import Entry
-from entrycache_faults.fast.kafka_streams import FAULTS
 
 PULSAR = pulsar_pip430.fast_cache()
 KAFKA = kafka_streams.fast_cache()
@@ -57,13 +57,13 @@ def test_what_no_answer_shows_yet_is_told_apart() -> None:
     found = walk(bounded_models.NO_BUDGET, pulsar_pip430.fast_cache(CountsTwice)).difference
     assert found is not None
     assert found.what.startswith("caches: ")
-    counted = walk(kafka_models.EVERY, kafka_streams.fast_cache(*FAULTS["streams-evict-call-counts"]), 1).difference
+    counted = walk(kafka_models.EVERY, negative_control("streams-evict-call-counts")[0], 1).difference
     assert counted is not None
     assert counted.what == "evicts: 1, expected 0"
 
 
 def test_an_answer_that_changes_nothing_is_compared_too() -> None:
-    found = walk(kafka_models.EVERY, kafka_streams.fast_cache(*FAULTS["streams-share-without-global"]), 1).difference
+    found = walk(kafka_models.EVERY, negative_control("streams-share-without-global")[0], 1).difference
     assert found is not None
     assert found.what.startswith("the answer: ")
 
@@ -84,7 +84,7 @@ def test_an_invariant_of_its_own_is_asked() -> None:
 
 
 def test_a_cache_that_leaves_the_reference_is_a_failure_with_its_steps() -> None:
-    wrong = kafka_streams.fast_cache(*FAULTS["streams-read-cached-dirty"])
+    wrong = negative_control("streams-read-cached-dirty")[0]
     shown, failures = run_alone(refine_all([RefinementTask(kafka_models.STORE, wrong, wrong, "It is not told.")]))
     assert not shown
     assert failures[0].startswith(

@@ -1,4 +1,4 @@
-"""Cursors and the grace period, the way a service would use them."""
+"""Cursors and the grace period, as a service uses them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_rank_counts_readers_that_will_still_come_by(cache: BrokerCache) -> 
 
 
 @pytest.mark.parametrize("position", [(-1, -1), (0, 0), (7, -1), (2**53 - 1, 2**53 - 1)])
-def test_a_position_comes_back(cache: BrokerCache, position: tuple[int, int]) -> None:
+def test_a_position_survives_its_number(cache: BrokerCache, position: tuple[int, int]) -> None:
     cache.cursor_add("orders", "one", position)
     assert cache.slowest("orders") == position
 

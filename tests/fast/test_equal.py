@@ -1,4 +1,4 @@
-"""The fast cache answers, reports and holds what the reference does."""
+"""The fast cache has the answers, the rows and the state of the reference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.fast.side_by_side import assert_equal, make_run
 
 @pytest.fixture
 def tight(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Housekeeping that usually waits for large numbers happens all the time."""
+    """Run housekeeping all the time that usually waits for large numbers."""
     monkeypatch.setattr(passes, "DEAD_SLACK", 1)
     monkeypatch.setattr(store, "BLOCK_LENGTH", 2)
     monkeypatch.setattr(store, "MAX_SINGLE_INSERTS", 1)

@@ -1,4 +1,4 @@
-"""The fast cache of `kafka-streams` answers and reports what the reference does."""
+"""The fast cache of `kafka-streams` has the answers and the rows of the reference."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_equal__long_runs(level: str) -> None:
 
 
 def test_the_comparison_sees_a_fault() -> None:
-    wrong = FAULTS["streams-listener-comes-back"].cache_type
+    wrong = FAULTS["streams-listener-comes-back"]
     with pytest.raises(AssertionError):
         for config, run in runs(random.Random(1), Theme.REENTRY, "cache", 200, 30):
             assert_equal(config, run, wrong)

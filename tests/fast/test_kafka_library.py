@@ -1,4 +1,4 @@
-"""The fast cache of `kafka-streams` as a library, the way a stream processor would use it."""
+"""The fast cache of `kafka-streams` as a library, as a stream processor uses it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from entrycache_fast.kafka import (
 )
 
 ONE = 47
-"""What an entry of a one-byte key and a one-byte value counts."""
+"""The size of an entry with a one-byte key and a one-byte value."""
 
 
 def test_the_example_of_the_package_is_true() -> None:
     assert doctest.testmod(streams).failed == 0
 
 
-def test_it_knows_nothing_of_the_other_packages() -> None:
+def test_it_imports_no_other_package() -> None:
     for path in Path(streams.__path__[0]).glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import | ast.ImportFrom):
@@ -99,7 +99,7 @@ def test_a_namespace_that_is_closed_under_a_call_that_throws_stays_closed() -> N
     cache.check()
 
 
-def test_rows_tell_what_happened_in_its_order() -> None:
+def test_rows_report_events_in_their_order() -> None:
     rows: list[Row] = []
     cache = ThreadCache(1_000, rows.append)
     cache.put("a", b"x", None, dirty=True)
@@ -116,7 +116,7 @@ def test_rows_tell_what_happened_in_its_order() -> None:
     ]
 
 
-def test_what_a_write_carried_reaches_the_listener() -> None:
+def test_the_context_of_a_write_reaches_the_listener() -> None:
     cache = ThreadCache(1_000)
     told: list[Context] = []
     cache.listen("a", lambda handed: told.extend(one.entry.context for one in handed))
@@ -125,7 +125,7 @@ def test_what_a_write_carried_reaches_the_listener() -> None:
     assert told == [(7, None, None)]
 
 
-def test_a_store_without_anybody_downstream() -> None:
+def test_a_store_without_a_forward_function() -> None:
     below: dict[bytes, bytes] = {}
     store = CachingStore(ThreadCache(ONE), "s", below)
     store.put(b"x", b"1")

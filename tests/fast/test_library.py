@@ -1,4 +1,4 @@
-"""The fast cache as a library, the way a service would use it."""
+"""The fast cache as a library, as a service uses it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_example_of_the_package_is_true() -> None:
     assert doctest.testmod(entrycache_fast).failed == 0
 
 
-def test_it_knows_nothing_of_the_other_packages() -> None:
+def test_it_imports_no_other_package() -> None:
     for path in Path(entrycache_fast.__path__[0]).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import | ast.ImportFrom):
@@ -153,7 +153,7 @@ def test_a_limit_of_0_caches_nothing() -> None:
     assert cache.usage() == Usage(0, 0)
 
 
-def test_payloads_are_let_go_at_once(cache: BrokerCache) -> None:
+def test_payloads_are_released_at_once(cache: BrokerCache) -> None:
     cache.insert("orders", 1, 0, 10, value="large")
     slot = cache._queue[0]
     cache.clear("orders")
@@ -177,7 +177,7 @@ def test_dead_slots_take_bounded_memory_and_still_count(clock: Clock) -> None:
     assert cache.tombstones == 0
 
 
-def test_the_order_of_a_ledger_forgets_what_passes_took(clock: Clock) -> None:
+def test_the_order_of_a_ledger_loses_entries_that_passes_removed(clock: Clock) -> None:
     cache = BrokerCache(clock=clock, extend_recently_accessed=False)
     for entry in range(5_000):
         cache.insert("orders", 1, entry, 1)
@@ -190,7 +190,7 @@ def test_the_order_of_a_ledger_forgets_what_passes_took(clock: Clock) -> None:
     assert len(home.order) <= 2 * len(home) + ORDER_SLACK + 1
 
 
-def test_an_empty_ledger_is_forgotten(cache: BrokerCache) -> None:
+def test_an_empty_ledger_is_removed(cache: BrokerCache) -> None:
     for ledger in range(100):
         cache.insert("orders", ledger, 0, 1)
         cache.evict(1)

@@ -1,4 +1,4 @@
-"""docs/reference/fast-caches.md: its examples are true, and it leaves out no argument and no call."""
+"""docs/reference/fast-caches.md: its examples are true, and it has every argument and every call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.pages import blocks
 PAGE = ROOT / "docs" / "reference/fast-caches.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 CODE = re.findall(r"`([^`]+)`", re.sub(r"^```.*?^```$", "", TEXT, flags=re.S | re.M))
-"""Everything that stands as code outside of the examples."""
+"""All inline code of the page, outside of the examples."""
 CACHES = [BrokerCache, ThreadCache, CachingStore]
 
 
@@ -33,13 +33,13 @@ def test_every_example_is_true() -> None:
 
 def test_a_wrong_character_in_an_example_is_seen() -> None:
     source = "\n".join(block.text for block in blocks(PAGE) if block.language == "python")
-    wrong = source.replace("Removed(entries=2, size_bytes=20)", "Removed(entries=2, size_bytes=21)")
+    wrong = source.replace("Removal(entries=2, size_bytes=20)", "Removal(entries=2, size_bytes=21)")
     test = doctest.DocTestParser().get_doctest(wrong, {}, PAGE.name, str(PAGE), 0)
     assert doctest.DocTestRunner().run(test, out=lambda text: None).failed == 1
 
 
 @pytest.mark.parametrize("cache", CACHES)
-def test_every_argument_of_a_constructor_is_told_with_its_default(cache: type) -> None:
+def test_the_page_has_every_argument_of_a_constructor_with_its_default(cache: type) -> None:
     found = re.findall(r"^\| (?:`([A-Z]\w+)` \| )?`(\w+)` \|[^|]*\| ([^|]*) \|", TEXT, re.M)
     told = {(kind or "BrokerCache", name): default.strip("`") for kind, name, default in found}
     for name, parameter in inspect.signature(cache).parameters.items():
@@ -50,7 +50,7 @@ def test_every_argument_of_a_constructor_is_told_with_its_default(cache: type) -
 
 
 @pytest.mark.parametrize("cache", CACHES)
-def test_every_call_is_told_with_its_arguments(cache: type) -> None:
+def test_the_page_has_every_call_with_its_arguments(cache: type) -> None:
     calls = [name for name in dir(cache) if not name.startswith("_")]
     assert len(calls) >= 5
     for name in calls:
@@ -63,13 +63,13 @@ def test_every_call_is_told_with_its_arguments(cache: type) -> None:
 
 
 def _arguments(code: str, names: list[str]) -> list[str]:
-    """The names of the arguments in a call as the page writes it; `..` stands for the rest."""
+    """Return the names of the arguments of a call on the page; `..` stands for the rest."""
     inside = code.partition("(")[2].rpartition(")")[0]
     told = [part.partition("=")[0].strip() for part in re.sub(r"\([^)]*\)", "", inside).split(",") if part.strip()]
     return [*told[:-1], *names[len(told) - 1 :]] if told and told[-1] == ".." else told
 
 
-def test_every_rule_that_is_named_is_one() -> None:
+def test_every_named_rule_exists() -> None:
     named = set(re.findall(r"[RK]-[A-Z]+-\d+", TEXT))
     assert len(named) >= 60
     assert named <= {rule.value for rule in Rule}

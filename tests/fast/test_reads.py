@@ -1,4 +1,4 @@
-"""Reads, holds and the references they keep."""
+"""Reads, holds and the references that they keep."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_read_asks_storage_for_the_gaps_only(cache: BrokerCache, asked: list[t
     assert cache.read("orders", (1, 0), (1, 2), expected_reads=2).fills == ()
 
 
-def test_what_nobody_will_read_again_is_not_cached(cache: BrokerCache) -> None:
+def test_an_entry_that_nobody_will_read_again_is_not_cached(cache: BrokerCache) -> None:
     assert cache.read("orders", (1, 0), (1, 1), expected_reads=0).fills == ((1, 0), (1, 1))
     assert cache.read_one("orders", 1, 5).values == ["stored 5"]
     assert cache.usage().entries == 0
@@ -61,7 +61,7 @@ def test_a_release_counts_for_the_entry_that_was_read(cache: BrokerCache) -> Non
         cache.release("first")
 
 
-def test_hits_survive_what_their_own_read_pushes_out() -> None:
+def test_hits_survive_the_evictions_of_their_own_read() -> None:
     cache = BrokerCache(max_size_bytes=100, watermark=0.1, extend_recently_accessed=False, clock=lambda: 0)
     cache.insert("orders", 1, 0, 60, value="kept")
     served = cache.read("orders", (1, 0), (1, 1), expected_reads=1, hold="h")
@@ -106,7 +106,7 @@ def test_an_error_of_storage_changes_nothing() -> None:
 
 
 class Hoarder(BrokerCache):
-    """Keeps the payloads of what a call removes."""
+    """A cache that keeps the payloads of entries that a call removes."""
 
     def _remove(self, found: list[Entry], cause: str) -> Removal:
         kept = [entry.value for entry in found]
@@ -117,7 +117,7 @@ class Hoarder(BrokerCache):
 
 
 class Forgetful(BrokerCache):
-    """Does not let go of what it has released."""
+    """A cache that keeps released holds."""
 
     def release(self, hold: str) -> int:
         kept = self._holds[hold]
@@ -140,14 +140,14 @@ RUN = (
 
 
 @pytest.mark.parametrize(("cache_type", "leaked"), [(BrokerCache, 0), (Hoarder, 4), (Forgetful, 4)])
-def test_references_that_are_left_are_counted(cache_type: type[BrokerCache], leaked: int) -> None:
+def test_leaked_references_are_counted(cache_type: type[BrokerCache], leaked: int) -> None:
     instance = open_cache(Config(), cache_type)
     for op in RUN:
         instance(op)
     assert instance.leaked() == leaked
 
 
-def test_what_is_open_or_cached_at_the_end_is_no_leak() -> None:
+def test_open_holds_and_cached_entries_are_no_leak() -> None:
     instance = open_cache(Config())
     for op in RUN[:3]:
         instance(op)

@@ -1,4 +1,4 @@
-"""The fast cache of `pulsar-segmented` answers and tells what the reference does, and refuses wrong arguments."""
+"""The fast cache of `pulsar-segmented` has the answers and rows of the reference, and refuses wrong arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SYSTEM = SYSTEMS["pulsar-segmented"]
 
 
 def assert_equal(kind: type[SegmentedCache], theme: Theme, cases: int) -> None:
-    """The same answers and the same state, step by step."""
+    """Check that answers and state are equal, step by step."""
     source = random.Random(f"{theme.value}")
     declaration = Declaration(SYSTEM, frozenset(SYSTEM.ops), payload=True)
     for _ in range(cases):
@@ -45,7 +45,7 @@ def test_equal(theme: Theme) -> None:
 
 def test_the_comparison_sees_a_fault() -> None:
     with pytest.raises(AssertionError):
-        assert_equal(FAULTS["segmented-full-advances"], Theme.TURNS, 25)
+        assert_equal(FAULTS["segmented-usage-keeps-growing"], Theme.TURNS, 25)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""Planted faults and changed jars are caught in at most eight steps, by their rule.
+"""Seeded faults and changed jars are caught in at most eight steps, by their rule.
 
-In the long run each is a process of its own; in every run the planted ones are not, and there is one a rule, but for
-the one that spins until a clock ends it: that a subject hangs is shown there by tests/conformance/hostile.
+The long run starts a process for each of them. Every other run plays one seeded fault for each rule in this process,
+without the one that never answers: tests/conformance/hostile has hanging subjects.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ALSO_FITS = {
     "streams-nested-counted-twice": {"K-METRICS-1"},
     "streams-deleted-stays-below": {"K-STORE-2"},
 }
-"""Where what a fault leaves behind shows in several ways, a rule that forbids it fits too."""
+"""Further rules that fit faults whose traces show in several ways."""
 
 JAR_RULES = {
     "time-cutoff-included": "R-EXPIRE-1",
@@ -52,7 +52,7 @@ JAR_RULES = {
     "legacy-asked-at-the-trigger": "L-TRIGGER-2",
     "legacy-taken-at-the-limit": "L-INSERT-3",
 }
-"""The rule that each change breaks, in the reading that its release declares."""
+"""The rule that each change breaks, under the variants of its release."""
 
 
 SHORT_JARS = {
@@ -61,19 +61,19 @@ SHORT_JARS = {
     "range-below-without-its-first-key",
     "legacy-taken-at-the-limit",
 }
-"""One changed jar for each family of Pulsar's and one for each level of Kafka Streams; the others: the long run."""
+"""The changed jars of every run: one for each family of Pulsar and one for each level of Kafka Streams."""
 
 
 SPINS = "liveness-mark-survives-requeue"
-"""It never answers and keeps a core busy: most of what all others cost together, at eight seconds a try."""
+"""The fault that never answers and keeps a core busy for eight seconds a try, almost as long as all others together."""
 
 
 OF_A_REFERENCE = {f"L-{family}" for family in ("INSERT", "TRIGGER", "READ", "EXPIRE")}
-"""Faults of a reference, which `rules --check` holds to their laws besides; those of L-EVICT stand for all."""
+"""The families whose faults are left to the long run: `rules --check` holds them to their laws too."""
 
 
 def in_every_run() -> set[str]:
-    """The first planted fault of each rule; the others of their rules are for the long run."""
+    """Return the first seeded fault of each rule; the others are for the long run."""
     cases = load_catalogue(SYSTEMS)
     first = set({cases[name].rules: name for name in reversed(faults.NAMES)}.values())
     return {name for name in first if cases[name].rules[0].rpartition("-")[0] not in OF_A_REFERENCE} - {SPINS}
@@ -88,7 +88,7 @@ CHANGED = pytest.mark.parametrize("name", params(JAR_RULES, SHORT_JARS))
 
 
 def in_this_process(choice: SubjectChoice) -> TestedSubject:
-    """The subject without the protocol, which is quicker; one that never answers stays behind it."""
+    """Open the subject in this process, which is quicker; a subject that never answers stays behind the protocol."""
     assert choice.name is not None
     found = None if choice.name in SILENT else open_in_process(choice.name)
     return found or resolve_subject(choice)
@@ -113,7 +113,7 @@ def jars(
 
 
 @FAULTS
-def test_a_planted_fault_is_caught_shrunk_and_named(name: str, caught: dict[str, faults.CaughtFault]) -> None:
+def test_a_seeded_fault_is_caught_shrunk_and_named(name: str, caught: dict[str, faults.CaughtFault]) -> None:
     found = caught[name]
     assert len(found.case.steps) <= STEPS_MOST
     assert (set(load_catalogue(SYSTEMS)[name].rules) | ALSO_FITS.get(name, set())) & set(found.rules)
@@ -132,11 +132,11 @@ SILENT = {
     "overflow-at-the-limit",
     "tombstones-stay-after-a-flush",
 }
-"""Faults that also leave steps without an answer: how far such a case is shrunk depends on a clock."""
+"""The faults that also leave steps without an answer; how far such a case is shrunk depends on a clock."""
 
 
 @FAULTS
-def test_the_page_lists_what_a_run_finds(name: str, caught: dict[str, faults.CaughtFault]) -> None:
+def test_the_page_has_the_result_of_a_run(name: str, caught: dict[str, faults.CaughtFault]) -> None:
     hold_page_to(caught[name])
 
 

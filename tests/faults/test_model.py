@@ -1,4 +1,4 @@
-"""A model is the reference with some functions replaced, and leaves the reference as it is."""
+"""A model is the reference with some functions replaced; the reference itself does not change."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def cases(name: str) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("name", "package"), [("pulsar-pip430", PULSAR), ("kafka-streams", KAFKA)])
-def test_without_a_replacement_a_model_does_what_the_reference_does(name: str, package: str) -> None:
+def test_a_model_without_replacements_equals_the_reference(name: str, package: str) -> None:
     model = Model(package)
     for case in cases(name):
         own = list(played(model, case.config, case.steps))
@@ -56,7 +56,7 @@ def test_without_a_replacement_a_model_does_what_the_reference_does(name: str, p
 
 
 def contents() -> dict[str, Any]:
-    """Everything that the modules of the references hold."""
+    """Return the contents of all modules of the references."""
     return {
         f"{name}.{key}": value
         for name, module in sys.modules.items()
@@ -65,7 +65,7 @@ def contents() -> dict[str, Any]:
     }
 
 
-def test_the_reference_stays_as_it_is() -> None:
+def test_the_reference_does_not_change() -> None:
     before = contents()
     for fault in (
         *pulsar_pip430.SEEDED_FAULTS,
@@ -92,7 +92,7 @@ def test_two_models_do_not_disturb_each_other() -> None:
     assert [state.caches[A].entries[AT].accessed for state in states] == [True, False]
 
 
-def test_a_function_is_replaced_wherever_it_is_used_but_one_from_elsewhere_only_there() -> None:
+def test_a_defined_function_is_replaced_everywhere_and_an_imported_one_in_its_module() -> None:
     def nothing(*args: Any) -> None:
         return None
 
@@ -114,7 +114,7 @@ def test_an_operation_is_replaced_where_steps_are_dispatched_only() -> None:
     assert model.step(model.initial(Config()), fills, Config()) == step(initial(Config()), fills, Config())
 
 
-def test_a_place_that_is_not_there_is_an_error() -> None:
+def test_an_unknown_place_is_an_error() -> None:
     with pytest.raises(KeyError, match="gone"):
         Model(PULSAR, {"entries.gone": 1})
 

@@ -1,4 +1,4 @@
-"""The published schema of an answer: what the reference answers fits it, and what an adapter gets wrong does not."""
+"""The published schema of an answer: answers of the reference fit it, and wrong answers do not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def fits(schema: Any, value: Any) -> bool:
 
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=lambda system: str(system.name))
-def test_answers_fit_and_others_do_not(system: AnySystem) -> None:
+def test_right_answers_fit_and_wrong_ones_do_not(system: AnySystem) -> None:
     schema = json.loads((ROOT / "spec" / system.name / "answer.schema.json").read_text("utf-8"))
     assert schema == answer_schema(system)
     Draft202012Validator.check_schema(schema)

@@ -1,4 +1,4 @@
-"""The class of an author: what it declares, how its methods are called, and what its mistakes are told as."""
+"""The class of an author: its declaration, the calls of its methods, and the messages about its mistakes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from entrycache import Refuse, Skip, Subject, check
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol import Refuse, Skip, Subject, author, check, server
+from entrycache_protocol import author, server
 from entrycache_protocol.errors import EntrycacheError
 from tests.support import ROOT
 from tests.support.pages import blocks
@@ -21,7 +22,7 @@ PAGE = ROOT / "docs" / "how-to/python-subject.md"
 
 
 class Small(Subject):
-    """Two operations of level `range`, kept right."""
+    """Two correct operations of level `range`."""
 
     system = "pulsar-pip430"
     settings = ()
@@ -44,7 +45,7 @@ INSERT = {"op": "insert", "cache": "a", "pos": [1, 0], "size": 1}
 
 
 def asked(subject: type[Subject], *steps: dict[str, Any], **request: Any) -> dict[str, Any]:
-    """What a class answers to a run, over the loop."""
+    """Return the answer of a class to a run, through the loop."""
     run = {"cmd": "run", "id": 7, "system": subject.system, "config": {}, "steps": steps} | request
     sink = io.StringIO()
     lines = ['{"cmd":"start","version":1}', json.dumps(run), '{"cmd":"stop"}', "never read"]
@@ -56,7 +57,7 @@ def asked(subject: type[Subject], *steps: dict[str, Any], **request: Any) -> dic
     return found
 
 
-def test_its_public_methods_are_its_operations() -> None:
+def test_public_methods_are_operations() -> None:
     class More(Small):
         limits = {"max_steps": 9}  # noqa: RUF012 -- as authors write it
 
@@ -84,7 +85,7 @@ def test_its_public_methods_are_its_operations() -> None:
     assert offer["config"] == ()
 
 
-def test_no_operation_has_the_name_of_what_every_subject_has() -> None:
+def test_no_operation_has_the_name_of_an_attribute_of_subject() -> None:
     taken = {name for name in vars(Subject) if not name.startswith("_")}
     for system in SYSTEMS.values():
         assert not taken & system.ops.keys()
@@ -114,7 +115,7 @@ def test_steps_within_steps_are_performed() -> None:
     ]
 
 
-def test_the_refusals_of_kafka_say_what_stands_beside_them() -> None:
+def test_a_refusal_may_carry_further_keys() -> None:
     class Failing(Subject):
         system = "kafka-streams"
 
@@ -136,7 +137,7 @@ def test_histories_are_played_on_threads() -> None:
     assert asked(Small, cmd="history", **parts)["errored"]["message"] == "histories of pulsar-pip430 are not offered"
 
 
-def test_a_run_is_declined() -> None:
+def test_a_class_can_decline_a_run() -> None:
     class Declining(Small):
         def exists(self, cache: str, pos: tuple[int, int]) -> Any:
             raise Skip("not today", "https://example.org/1")
@@ -145,7 +146,7 @@ def test_a_run_is_declined() -> None:
     assert asked(Declining, exists) == {"skipped": {"reason": "not today", "issue_url": "https://example.org/1"}}
 
 
-def test_references_that_are_left_are_told() -> None:
+def test_leaked_references_are_reported() -> None:
     class Leaking(Small):
         leaks = True
 
@@ -167,7 +168,7 @@ ODD: list[tuple[Callable[[], Any], str]] = [
 
 
 @pytest.mark.parametrize(("answer", "told"), ODD, ids=["throws", "set", "function"])
-def test_an_answer_that_is_none_is_told_with_its_step(answer: Callable[[], Any], told: str) -> None:
+def test_a_wrong_answer_is_reported_with_its_step(answer: Callable[[], Any], told: str) -> None:
     class Odd(Small):
         def insert(self, *arguments: Any, **named: Any) -> Any:
             return answer()
@@ -205,19 +206,19 @@ def test_a_mistake_is_one_line(subject: Any, told: str) -> None:
 
 
 @pytest.mark.parametrize("subject", [MISTAKES[2][0], MISTAKES[7][0], str], ids=["system", "limits", "class"])
-def test_serve_tells_them_on_stderr_too(subject: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_serve_prints_mistakes_to_stderr(subject: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert author.serve(subject) == 2
     told = capsys.readouterr()
     assert told.out == ""
     assert len(told.err.splitlines()) == 1
 
 
-def test_a_level_that_there_is_not_is_one_line() -> None:
+def test_an_unknown_level_is_one_line() -> None:
     with pytest.raises(EntrycacheError, match="unknown level 'rnge'; expected one of: range, queue"):
         check(Small, levels="rnge", examples=5)
 
 
-def test_a_method_without_the_arguments_of_its_operation_is_told() -> None:
+def test_a_method_without_the_arguments_of_its_operation_is_named() -> None:
     class Narrow(Small):
         def insert(self, cache: str, pos: tuple[int, int], size: int) -> Any:  # type: ignore[override]
             return {"inserted": True}
@@ -247,7 +248,7 @@ def test_a_failure_shows_the_sequence_and_leaves_a_case(tmp_path: Path) -> None:
     assert [step["op"] for step in json.loads(Path(case).read_text())["steps"]] == ["insert", "exists"]
 
 
-def test_an_error_of_the_implementation_shows_where_it_comes_from() -> None:
+def test_an_error_of_the_implementation_shows_its_line() -> None:
     class Throwing(Small):
         def exists(self, cache: str, pos: tuple[int, int]) -> Any:
             return {"exists": {}[cache]}
@@ -258,8 +259,8 @@ def test_an_error_of_the_implementation_shows_where_it_comes_from() -> None:
     assert 'return {"exists": {}[cache]}' in str(raised.value)
 
 
-def test_a_class_that_ends_the_process_is_an_error_of_it() -> None:
-    """Else its judge would end with the exit code that it names, which may be 0."""
+def test_ending_the_process_is_an_error_of_the_class() -> None:
+    """Otherwise the runner would end with the exit code that the class chooses, which may be 0."""
 
     class Ends(Small):
         limits = {"threads": 2}  # noqa: RUF012 -- as authors write it
@@ -281,6 +282,6 @@ def test_too_few_examples_check_nothing() -> None:
         check(Small, levels=["range"], examples=1)
 
 
-def test_a_level_of_which_nothing_is_offered_is_not_checked() -> None:
+def test_a_level_without_an_offered_operation_is_not_checked() -> None:
     with pytest.raises(AssertionError, match="the subject declares no operation of this level"):
         check(Small, levels=["queue"], examples=20)

@@ -33,7 +33,7 @@ def made(seed: int) -> tuple[Case, list[Any]]:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_a_case_comes_back_from_its_file(seed: int, tmp_path: Path) -> None:
+def test_a_case_survives_its_file(seed: int, tmp_path: Path) -> None:
     case, steps = made(seed)
     path = tmp_path / "case.json"
     path.write_text(format_case(case))
@@ -47,7 +47,7 @@ def test_a_case_comes_back_from_its_file(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_made_cases_and_outcomes_fit_their_schemas(seed: int) -> None:
+def test_generated_cases_and_outcomes_fit_their_schemas(seed: int) -> None:
     case, steps = made(seed)
     assert not list(Draft202012Validator(case_schema(SYSTEM)).iter_errors(_as_json(case_to_json(case))))
     for op, done in zip(case.steps, steps, strict=True):
@@ -77,7 +77,7 @@ BAD_STEPS = [
 
 
 @pytest.mark.parametrize("step", BAD_STEPS, ids=lambda step: json.dumps(step)[:60])
-def test_what_the_schema_refuses_the_reader_refuses(step: Any) -> None:
+def test_the_reader_refuses_a_step_that_the_schema_refuses(step: Any) -> None:
     with pytest.raises(MalformedValue):
         decode_op(SYSTEM.ops, step)
     # In JSON Schema 1.0 is an integer; the reader is stricter, as the page says integers.
@@ -114,7 +114,7 @@ def test_a_bad_case_is_refused_in_one_line(value: Any, said: str) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_cases_of_the_museum_hold_the_whole_configuration() -> None:
+def test_cases_of_seeded_faults_hold_the_whole_configuration() -> None:
     for name, case in load_catalogue(SYSTEMS).items():
         assert (CASES_FOLDER / f"{name}.json").read_text(encoding="utf-8") == format_case(case)
 

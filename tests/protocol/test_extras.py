@@ -1,7 +1,8 @@
-"""What is advised where an extra is missing fits the installation."""
+"""The advice for a missing extra fits the installation."""
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import re
 import sys
@@ -18,7 +19,9 @@ FOLDER = {"url": "file:///src/entrycache", "dir_info": {}}
 
 
 class Installed:
-    """A distribution that came from `source`."""
+    """A distribution that was installed from `source`."""
+
+    requires = importlib.metadata.requires("entrycache")
 
     def __init__(self, source: dict[str, Any] | None) -> None:
         self.source = source
@@ -46,10 +49,10 @@ class Installed:
         (None, "/home/a/venv", True, "pip install 'entrycache[trace]'"),
     ],
 )
-def test_the_line_is_that_of_the_installation(
+def test_the_advice_fits_the_installation(
     source: dict[str, Any] | None, prefix: str, pip: bool, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(errors, "distribution", lambda name: Installed(source))
+    monkeypatch.setattr("importlib.metadata.distribution", lambda name: Installed(source))
     monkeypatch.setattr(errors, "find_spec", lambda name: object() if pip else None)
     monkeypatch.setattr(Path, "exists", lambda path: True)
     monkeypatch.setattr(sys, "prefix", prefix)
@@ -58,9 +61,9 @@ def test_the_line_is_that_of_the_installation(
     assert str(errors.missing_extra("audit", "duckdb", "trace")) == f"audit needs the Python package duckdb: {line}"
 
 
-def test_where_the_sources_are_gone_the_packages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_sources_the_advice_names_the_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = {"url": (tmp_path / "src").as_uri(), "dir_info": {}}
-    monkeypatch.setattr(errors, "distribution", lambda name: Installed(gone))
+    monkeypatch.setattr("importlib.metadata.distribution", lambda name: Installed(gone))
     monkeypatch.setattr(errors, "find_spec", lambda name: object())
     line = errors.install_command("spark")
     assert re.fullmatch(r"pip install( '[a-z]+[<>=][^' ]+')+", line)

@@ -1,4 +1,4 @@
-"""Cases and outcomes of kafka-streams as JSON: there and back, under the schemas, and what is refused."""
+"""Cases and outcomes of kafka-streams as JSON: round trips, schemas and refusals."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _made(seed: int) -> tuple[Case, list[Any]]:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_case_comes_back_from_its_text(seed: int) -> None:
+def test_a_case_survives_its_text(seed: int) -> None:
     case, _ = _made(seed)
     value = json.loads(format_case(case))
     assert not list(Draft202012Validator(case_schema(SYSTEM)).iter_errors(value))
@@ -42,7 +42,7 @@ def test_a_case_comes_back_from_its_text(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_an_outcome_comes_back_from_its_text_and_fits_its_schema(seed: int) -> None:
+def test_an_outcome_survives_its_text_and_fits_its_schema(seed: int) -> None:
     case, steps = _made(seed)
     for op, done in zip(case.steps, steps, strict=True):
         value = json.loads(json.dumps(write_outcome(done.outcome)))
@@ -80,7 +80,7 @@ def test_a_step_of_another_shape_is_refused(step: dict[str, Any], words: str) ->
         case_from_json({"system": "kafka-streams", "steps": [step]}, SYSTEMS)
 
 
-def test_steps_nested_beyond_all_measure_are_refused_in_one_line() -> None:
+def test_steps_nested_too_deeply_are_refused_in_one_line() -> None:
     step: dict[str, Any] = {"op": "get", "ns": "a", "key": "x"}
     for _ in range(5_000):
         step = {"op": "listen", "ns": "a", "on_flush": [step]}
@@ -113,7 +113,7 @@ def test_an_outcome_of_another_shape_is_malformed(op: Any, value: Any) -> None:
         SYSTEM.wire.read_outcome(op, value, DECLARATION)
 
 
-def test_what_is_not_declared_is_neither_asked_nor_compared() -> None:
+def test_undeclared_parts_are_neither_requested_nor_compared() -> None:
     less = Declaration(SYSTEM, frozenset(SYSTEM.ops))
     counters = {"hits": 0, "misses": 0, "overwrites": 0, "flushes": 0}
     assert SYSTEM.wire.read_outcome(ops.Metrics("a"), counters, less)["hits"] == 0

@@ -1,4 +1,4 @@
-"""What a killed run has made on the way is swept by the next one, and what somebody still works on is not."""
+"""The next run removes the temporary files of a killed run, and leaves those in use alone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from entrycache_trace.files import PartWriter
 
 
 def killed_in(work: Callable[[], object]) -> None:
-    """Do that in a process that dies at once, as by `kill -9`."""
+    """Run an action in a process that dies at once, as by `kill -9`."""
     child = os.fork()
     if not child:
         try:
@@ -41,7 +41,7 @@ def begin_file(path: Path) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_half_a_file_goes_when_the_next_is_written(tmp_path: Path) -> None:
+def test_a_partial_file_goes_when_the_next_is_written(tmp_path: Path) -> None:
     write_text(tmp_path / "file", "whole")
     killed_in(lambda: begin_file(tmp_path / "file"))
     assert len(list(tmp_path.glob(PARTIAL_FILES))) == 1
@@ -53,7 +53,7 @@ def test_half_a_file_goes_when_the_next_is_written(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "other"]
 
 
-def test_half_a_part_of_a_trace_goes_with_the_next_part(tmp_path: Path) -> None:
+def test_a_partial_part_of_a_trace_goes_with_the_next_part(tmp_path: Path) -> None:
     killed_in(lambda: PartWriter(tmp_path, "b"))
     assert len(list((tmp_path / "broker=b").glob(PARTIAL_FILES))) == 1
     PartWriter(tmp_path, "b", 1).close()
@@ -66,7 +66,7 @@ def begin_folder(parent: Path) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_a_folder_goes_when_the_next_is_made(tmp_path: Path) -> None:
+def test_a_scratch_folder_goes_when_the_next_is_made(tmp_path: Path) -> None:
     killed_in(lambda: begin_folder(tmp_path))
     (left,) = tmp_path.iterdir()
     with scratch_folder(tmp_path) as one, scratch_folder(tmp_path) as two:
@@ -78,7 +78,7 @@ def test_a_folder_goes_when_the_next_is_made(tmp_path: Path) -> None:
 PART = build.BuildPart("driver", "driver", (), (), lambda work, result: None)
 
 
-def test_the_next_build_sweeps_what_a_killed_one_has_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_build_removes_the_leftovers_of_a_killed_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENTRYCACHE_CACHE", str(tmp_path))
     monkeypatch.setattr("shutil.which", lambda name: None)
     (tmp_path / "jvm").mkdir()

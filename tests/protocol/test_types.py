@@ -1,4 +1,4 @@
-"""The public doors under mypy --strict, as a user of the installed packages has it."""
+"""The public door under mypy --strict, as a user of the installed packages runs it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pathlib import Path
 
 import entrycache_fast
 import entrycache_protocol
+from entrycache import check
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
-from entrycache_protocol import check
 from tests.protocol.typed_user import Mine
 from tests.support import ROOT
 
 USER = Path(__file__).with_name("typed_user.py")
 
 
-def test_a_small_file_of_a_user_is_clean_under_strict(tmp_path: Path) -> None:
+def test_the_file_of_a_user_is_clean_under_strict(tmp_path: Path) -> None:
     shutil.copy(USER, tmp_path / "user.py")
     folders = {str(Path(package.__path__[0]).parent) for package in (entrycache_fast, entrycache_protocol)}
     where = os.pathsep.join([*sorted(folders), str(ROOT / "reference")])
@@ -33,7 +33,7 @@ def test_a_small_file_of_a_user_is_clean_under_strict(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_that_file_is_a_subject_which_conforms() -> None:
+def test_that_file_is_a_conforming_subject() -> None:
     check(Mine, levels=["range"], examples=60)
     subject = resolve_subject(SubjectChoice(None, command=f"{sys.executable} {USER}"))
     assert subject.declaration.ops == {"insert", "exists", "clear"}

@@ -1,16 +1,16 @@
-"""What a user writes over both public doors; held to mypy --strict, where each mistake has to be one."""
+"""A file of a user of the public door; mypy --strict must accept it, and report each deliberate mistake."""
 
 import sys
 from collections.abc import Mapping
 from typing import Any
 
+from entrycache import Refuse, Skip, Subject, check, serve
 from entrycache_fast import BrokerCache, Position, Removal
 from entrycache_fast.kafka import CachingStore, Entry, ThreadCache
-from entrycache_protocol import Refuse, Skip, Subject, check, serve
 
 
 class Mine(Subject):
-    """The fast cache as a stranger would put it to the test."""
+    """The fast cache as another project would test it."""
 
     system = "pulsar-pip430"
     settings = ("max_size_bytes",)
@@ -36,19 +36,19 @@ class Mine(Subject):
 
 
 def look(cache: BrokerCache) -> list[Position]:
-    """Positions are what a range tells."""
+    """Return the positions of a range."""
     return [position for position, _ in cache.get_range("a", (1, 0), (1, 9))]
 
 
 def records(cache: ThreadCache) -> bytes | None:
-    """What a store reads."""
-    below: dict[bytes, bytes] = {}
+    """Return the value that a store reads."""
+    underlying: dict[bytes, bytes] = {}
     found: Entry | None = cache.get("a", b"k")
-    return CachingStore(cache, "a", below).get(b"k") if found is None else found.value
+    return CachingStore(cache, "a", underlying).get(b"k") if found is None else found.value
 
 
 def mistakes() -> None:
-    """Each line would be told by a type checker; that it is, is what the unused ignores say otherwise."""
+    """Make mistakes: a type checker reports each line, otherwise its ignore is unused."""
     check(Mine({}))  # type: ignore[arg-type]
     check(Mine, levels=3)  # type: ignore[arg-type]
     serve(str)  # type: ignore[arg-type]
@@ -58,7 +58,7 @@ def mistakes() -> None:
 
 
 class Wrong(Subject):
-    """What a class says has types too."""
+    """A class whose attributes have wrong types."""
 
     system = 3  # type: ignore[assignment]
     payload = "yes"  # type: ignore[assignment]

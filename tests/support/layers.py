@@ -34,7 +34,7 @@ ALLOWED: Final[dict[str, Set[str]]] = {
     "entrycache_simulate": MODELS | {"entrycache_trace"},
     "entrycache_league": MODELS | {"entrycache_trace", "entrycache_simulate"},
     "entrycache_cli": PRODUCT - {"entrycache_cli"},
-    "entrycache": MODELS | {"entrycache_conformance", "entrycache_spark"},
+    "entrycache": MODELS | {"entrycache_conformance", "entrycache_spark", "entrycache_trace"},
     "entrycache_dev": PRODUCT | {"entrycache"},
 }
 """The packages that each package may import. Nothing imports `entrycache_dev`, which is not in the wheel."""

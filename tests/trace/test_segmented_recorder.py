@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import json
+import random
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from entrycache_cli.commands.record import record
+from entrycache_conformance.generate import make_case
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.pulsar_segmented.generation import Theme
+from entrycache_fast.segmented import Segment, SegmentedCache
 from entrycache_faults.fast.pulsar_segmented import FAULTS
-from entrycache_protocol.case import read_case
+from entrycache_faults.reference.pulsar_segmented.subjects import SUBJECTS
+from entrycache_faults.seeded import Fault
+from entrycache_protocol.case import config_to_json, read_case
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.pulsar_segmented import NAME as SEGMENTED
+from entrycache_spark.common.system import AUDITED
 from entrycache_spark.folders import audit_folder
 from entrycache_trace.files import Metadata, PartWriter, iterate_rows, list_parts, write_metadata
 from entrycache_trace.generators.generate import generate
 from entrycache_trace.generators.pulsar_segmented import SegmentedBroker
+from entrycache_trace.recording import CaseStep
 
 CASE: dict[str, Any] = {
     "system": SEGMENTED,
@@ -52,7 +62,7 @@ BROKEN_RULES = {
     "segmented-too-long-is-taken": "S-INSERT-3",
     "segmented-usage-keeps-growing": "S-USAGE-1",
 }
-"""Seeded faults of the fast cache, each with a rule that its trace breaks. Faults of lookups change answers only."""
+"""Seeded faults, each with a rule that its trace breaks. Faults of lookups change answers only."""
 
 BRANCH_VARIANTS = {
     "duplicate": ("overwritten", "S-INSERT-2"),
@@ -102,10 +112,55 @@ def test_the_variants_of_the_branch_break_rules(tmp_path: Path, variant: str) ->
         assert rule in {violation.rule for violation in audit_folder(trace, backend).violations}
 
 
+class ClearsTheFullOne(SegmentedCache):
+    """A turn also drops the entries of the segment that was full, and reports that."""
+
+    def _turn(self, size_bytes: int) -> Segment:
+        full = self.ring[self.current]
+        offset = full.offset
+        self._clear(full)
+        full.offset = offset
+        return super()._turn(size_bytes)
+
+
+class ReadIsNewest(SegmentedCache):
+    """An entry that is read becomes the newest of its segment, and leaves last."""
+
+    def get(self, cache: str, ledger: int, entry: int, default: Any = None) -> Any:
+        """Move the entry to the end."""
+        key = (cache, ledger, entry)
+        if key in self.where:
+            entries = self.where[key].entries
+            entries[key] = entries.pop(key)
+        return super().get(cache, ledger, entry, default)
+
+
+WRONG_CACHES = {"segmented-clears-the-full-one": ClearsTheFullOne, "segmented-read-is-newest": ReadIsNewest}
+"""Caches whose own rows show what the rows of a faulty reference do not: when and in which order entries leave."""
+
+
+def record_faulty_reference(folder: Path, fault: Fault) -> None:
+    """Write the trace of a random case as a reference with a seeded fault performs it."""
+    system = SYSTEMS[SEGMENTED]
+    declaration = Declaration(system, frozenset(system.ops), payload=True)
+    menu = system.cases.menu(system.ops)
+    case = make_case(random.Random(4).randint, declaration, menu, None, 600, theme=Theme.TURNS).case
+    state, steps = fault.model.initial(case.config), []
+    for op in case.steps:
+        done = fault.model.step(state, op, case.config)
+        state = done.state
+        steps.append(CaseStep(op, partial(system.wire.write_outcome, done.outcome), done.rows))
+    AUDITED[SEGMENTED].write(folder, Metadata(system=SEGMENTED), config_to_json(system, case.config), steps)
+
+
 @pytest.mark.parametrize("fault", BROKEN_RULES)
 def test_a_fault_breaks_its_rule_in_a_trace(tmp_path: Path, fault: str) -> None:
-    write_metadata(tmp_path, Metadata(system=SEGMENTED))
-    SegmentedBroker(PartWriter(tmp_path, "broker"), "reference", "1", FAULTS[fault]).run(1_000, lambda count: None)
+    caches = {**FAULTS, **WRONG_CACHES}
+    if fault in caches:
+        write_metadata(tmp_path, Metadata(system=SEGMENTED))
+        SegmentedBroker(PartWriter(tmp_path, "broker"), "reference", "1", caches[fault]).run(1_000, lambda count: None)
+    else:
+        record_faulty_reference(tmp_path, SUBJECTS[fault])
     violations = [
         {(row.rule, row.seq) for row in audit_folder(tmp_path, backend).violations} for backend in ("local", "replay")
     ]

@@ -21,12 +21,12 @@ from entrycache_cli.commands.options import definition_for
 from entrycache_cli.report.content import DistinctFailure, add_metadata, deduplicate, failure_text, run_metadata
 from entrycache_cli.report.run_text import failure_table
 from entrycache_cli.report.terminal import make_console
+from entrycache_conformance.check import check
 from entrycache_conformance.known import EntryState, KnownFailure, KnownReport, conform_with_known, read_known_failures
 from entrycache_conformance.levels import PROFILES, find_rule_levels, select_levels
 from entrycache_conformance.report import RunReport
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.run import Options, conform
-from entrycache_protocol import check
 from entrycache_protocol.author import Subject
 from entrycache_protocol.errors import EntrycacheError, UsageError, Verdict
 
@@ -287,11 +287,11 @@ class Checks(NamedTuple):
     failures: str
 
     def __call__(self, subject: type[Subject], levels: Sequence[str] | None = None, examples: int = 400) -> None:
-        """Check a class; see `entrycache_protocol.check`.
+        """Check a class; see `entrycache.check`.
 
         Raises:
             AssertionError: the class breaks a rule, or nothing was checked.
             EntrycacheError: the class is not a subject.
         """
         __tracebackhide__ = True
-        check(subject, levels, examples, seed=parse_seed(self.seed), failures=self.failures or None)
+        check(subject, levels, examples, parse_seed(self.seed), Path(self.failures) if self.failures else None)

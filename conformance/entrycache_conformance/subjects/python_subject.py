@@ -102,7 +102,7 @@ def load_class(module: str, name: str) -> type[Subject]:
     finally:
         sys.path.pop(0)
     if not (isinstance(loaded, type) and issubclass(loaded, Subject)):
-        raise UsageError(f"{module}:{name} is no class that extends entrycache_protocol.Subject")
+        raise UsageError(f"{module}:{name} is no class that extends entrycache.Subject")
     return loaded
 
 

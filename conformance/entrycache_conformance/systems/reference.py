@@ -7,13 +7,15 @@ answers on purpose under the declaration of another subject. A run uses it to ch
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import partial
 from typing import Any, Final
 
+from entrycache_faults.seeded import Fault
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.subject import InProcessSubject, OpenInstance
-from entrycache_protocol.system import AnyModel, AnySystem, Instance
+from entrycache_protocol.system import AnyModel, AnySystem, Instance, LocalSubject
 
 REFERENCE_NAME: Final = "reference"
 """The name of the reference as a subject."""
@@ -37,6 +39,15 @@ def open_reference(model: AnyModel) -> Callable[[Any], Instance]:
         return answer
 
     return open_instance
+
+
+def fault_subjects(faults: Mapping[str, Fault], offer: dict[str, Any]) -> dict[str, LocalSubject]:
+    """Return seeded faults of a reference as subjects with this offer, by their public names."""
+    return {name: LocalSubject(offer, partial(_open_fault, fault=fault)) for name, fault in faults.items()}
+
+
+def _open_fault(config: Any, fault: Fault) -> Instance:
+    return open_reference(fault.model)(config)
 
 
 def reference_offer(system: AnySystem) -> dict[str, Any]:

@@ -27,17 +27,13 @@ from entrycache_dev.changed_jars import (
     write_changed_jars,
 )
 from entrycache_evidence.core.scheduler import map_in_processes
-from entrycache_faults.fast.kafka_streams import CACHES
-from entrycache_faults.fast.kafka_streams.stores import STORES
-from entrycache_faults.fast.pulsar_pip430.cursor_ranks import READERS
-from entrycache_faults.fast.pulsar_pip430.cursors import CURSORS
-from entrycache_faults.fast.pulsar_pip430.entries import ENTRIES
-from entrycache_faults.fast.pulsar_pip430.manager import MANAGER
-from entrycache_faults.fast.pulsar_pip430.passes import PASSES
-from entrycache_faults.fast.pulsar_pip430.storage_reads import READS
-from entrycache_faults.fast.pulsar_segmented.lookups import LOOKUPS
-from entrycache_faults.fast.pulsar_segmented.ring import RING
-from entrycache_faults.reference.pulsar_legacy import FAULTS as LEGACY_FAULTS
+from entrycache_faults.fast import kafka_streams as fast_kafka_streams
+from entrycache_faults.fast import pulsar_pip430 as fast_pulsar_pip430
+from entrycache_faults.fast import pulsar_segmented as fast_pulsar_segmented
+from entrycache_faults.reference.kafka_streams import subjects as kafka_streams
+from entrycache_faults.reference.pulsar_legacy import subjects as pulsar_legacy
+from entrycache_faults.reference.pulsar_pip430 import subjects as pulsar_pip430
+from entrycache_faults.reference.pulsar_segmented import subjects as pulsar_segmented
 from entrycache_faults.seeded import load_catalogue
 from entrycache_protocol.case import Case, read_case
 from entrycache_protocol.codec import format_arguments, format_json
@@ -57,7 +53,7 @@ class SystemFaults(NamedTuple):
     find_level: Callable[[Case], str]
     jars: str = ""
     changes: Mapping[str, JarChange] = MappingProxyType({})
-    origin: str = "our fast cache"
+    origin: str = "the reference or our fast cache"
 
 
 def pulsar_level(case: Case) -> str:
@@ -70,10 +66,10 @@ def pulsar_level(case: Case) -> str:
 FAULTS: Final = (
     SystemFaults(
         groups={
-            "Pulsar, levels range and queue": ((*ENTRIES, *PASSES), None),
-            "Pulsar, level manager": (MANAGER, "manager"),
-            "Pulsar, level reads": (READS, "reads"),
-            "Pulsar, level cursors": ((*CURSORS, *READERS), "cursors"),
+            "Pulsar, levels range and queue": ((*pulsar_pip430.QUEUE, *fast_pulsar_pip430.QUEUE), None),
+            "Pulsar, level manager": ((*pulsar_pip430.MANAGER, *fast_pulsar_pip430.MANAGER), "manager"),
+            "Pulsar, level reads": ((*pulsar_pip430.READS, *fast_pulsar_pip430.READS), "reads"),
+            "Pulsar, level cursors": ((*pulsar_pip430.CURSORS, *fast_pulsar_pip430.CURSORS), "cursors"),
         },
         find_level=pulsar_level,
         jars="the released Pulsar 4.2.4 with one changed instruction each",
@@ -81,8 +77,8 @@ FAULTS: Final = (
     ),
     SystemFaults(
         groups={
-            "Kafka Streams, level cache": (CACHES, "cache"),
-            "Kafka Streams, level store": (STORES, "store"),
+            "Kafka Streams, level cache": ((*kafka_streams.CACHE, *fast_kafka_streams.CACHE), "cache"),
+            "Kafka Streams, level store": (kafka_streams.STORE, "store"),
         },
         find_level=lambda case: "cache",
         jars="the released Kafka Streams 4.3.1 with one changed place each",
@@ -90,13 +86,13 @@ FAULTS: Final = (
     ),
     SystemFaults(
         groups={
-            "Pulsar's proposed segments, the ring": (RING, "all"),
-            "Pulsar's proposed segments, lookups": (LOOKUPS, "all"),
+            "Pulsar's proposed segments, the ring": (pulsar_segmented.RING, "all"),
+            "Pulsar's proposed segments, lookups": ((*pulsar_segmented.LOOKUPS, *fast_pulsar_segmented.LOOKUPS), "all"),
         },
         find_level=lambda case: "all",
     ),
     SystemFaults(
-        groups={"Pulsar 4.0 and before": (LEGACY_FAULTS, "all")},
+        groups={"Pulsar 4.0 and before": (pulsar_legacy.SUBJECTS, "all")},
         find_level=lambda case: "all",
         jars="the released Pulsar 4.0.8 with one changed instruction each",
         changes=PULSAR_LEGACY_CHANGES,

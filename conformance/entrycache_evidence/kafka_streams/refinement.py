@@ -12,11 +12,11 @@ from typing import Final
 from entrycache_conformance.systems.kafka_streams.fast_cache import Adapter, to_text, to_text_or_none
 from entrycache_evidence.kafka_streams import bounded_models
 from entrycache_evidence.model_checker.checker import AnyBoundedModel
-from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask
+from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask, walk_faulty_reference
 from entrycache_fast.kafka import CachingStore, ThreadCache
 from entrycache_fast.kafka.state import Entry, Namespace
 from entrycache_faults.fast.kafka_streams import FAULTS
-from entrycache_faults.fast.kafka_streams.planted import Planted
+from entrycache_faults.reference.kafka_streams.subjects import SUBJECTS
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.outcomes import Context
 from entrycache_reference.kafka_streams.state import Listener, Node, Space, State, Store
@@ -43,7 +43,7 @@ def abstract_state(adapter: Adapter) -> State:
         max_size_bytes=cache.max_size_bytes,
         spaces={name: _space(space) for name, space in cache._spaces.items()},
         stores={
-            name: Store({to_text(key): to_text(value) for key, value in store.below.items()}, downstream[name])
+            name: Store({to_text(key): to_text(value) for key, value in store.underlying.items()}, downstream[name])
             for name, store in adapter.stores.items()
         },
         puts=cache.puts,
@@ -105,12 +105,13 @@ WORLDS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
 """The bounded models, each with the fault that must be detected in it, and whether a pull request walks it."""
 
 
-def _note(planted: Planted) -> str:
-    wrong = planted.cache_type if planted.cache_type is not ThreadCache else planted.store_type
-    return (wrong.__doc__ or wrong.__name__).strip()
+def negative_control(name: str) -> tuple[FastCache, str]:
+    """Return the faulty implementation of this public name, and the sentence that says what is wrong with it."""
+    if name in FAULTS:
+        return fast_cache(FAULTS[name]), str(FAULTS[name].__doc__).strip()
+    return walk_faulty_reference(SUBJECTS[name]), SUBJECTS[name].note
 
 
 REFINED: Final = tuple(
-    RefinementTask(scope, fast_cache(), fast_cache(*FAULTS[name]), _note(FAULTS[name]), is_quick)
-    for scope, name, is_quick in WORLDS
+    RefinementTask(scope, fast_cache(), *negative_control(name), is_quick) for scope, name, is_quick in WORLDS
 )

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from entrycache_evidence.core.results import Refinement
 from entrycache_evidence.core.scheduler import Batch, Work
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, state_after, without_cycle_search
+from entrycache_faults.seeded import Fault
 from entrycache_protocol.case import Case
 
 
@@ -28,6 +29,19 @@ class FastCache(NamedTuple):
     play: Callable[[Any, Any], Any]
     abstraction: Callable[[Any], Any]
     known: Callable[[Any], Any]
+
+
+def walk_faulty_reference(fault: Fault) -> FastCache:
+    """Return a reference with a seeded fault as an implementation: it keeps the configuration and its state."""
+
+    def play(instance: list[Any], op: Any) -> Any:
+        done = fault.model.step(instance[1], op, instance[0])
+        instance[1] = done.state
+        return done.outcome
+
+    return FastCache(
+        lambda config: [config, fault.model.initial(config)], play, lambda instance: instance[1], lambda state: state
+    )
 
 
 class Walk(NamedTuple):

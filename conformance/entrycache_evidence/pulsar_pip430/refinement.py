@@ -11,11 +11,12 @@ from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_pip430.fast_cache import Adapter, BrokerCache, open_cache
 from entrycache_evidence.model_checker.checker import AnyBoundedModel
-from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask
+from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask, walk_faulty_reference
 from entrycache_evidence.pulsar_pip430 import bounded_models
 from entrycache_fast.pulsar.store import Entry as FastEntry
 from entrycache_fast.pulsar.store import RangeCache
 from entrycache_faults.fast.pulsar_pip430 import FAULTS
+from entrycache_faults.reference.pulsar_pip430.subjects import SUBJECTS
 from entrycache_reference.pulsar_pip430.config import Settings
 from entrycache_reference.pulsar_pip430.state import DEAD, Cache, Counts, Entry, HeldPosition, Slot, State
 from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position
@@ -136,7 +137,14 @@ WORLDS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
 The models of variants are left out, because the fast cache follows the norm.
 """
 
+
+def negative_control(name: str) -> tuple[FastCache, str]:
+    """Return the faulty implementation of this public name, and the sentence that says what is wrong with it."""
+    if name in FAULTS:
+        return fast_cache(FAULTS[name]), str(FAULTS[name].__doc__).strip()
+    return walk_faulty_reference(SUBJECTS[name]), SUBJECTS[name].note
+
+
 REFINED: Final = tuple(
-    RefinementTask(scope, fast_cache(), fast_cache(FAULTS[name]), (FAULTS[name].__doc__ or name).strip(), is_quick)
-    for scope, name, is_quick in WORLDS
+    RefinementTask(scope, fast_cache(), *negative_control(name), is_quick) for scope, name, is_quick in WORLDS
 )

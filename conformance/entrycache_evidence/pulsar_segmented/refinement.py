@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_conformance.systems.pulsar_segmented.fast_cache import Adapter, open_cache
-from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask
+from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask, walk_faulty_reference
 from entrycache_evidence.pulsar_segmented.bounded_models import COPIES, EVERY, LEDGERS
 from entrycache_fast.segmented import Segment as FastSegment
 from entrycache_fast.segmented import SegmentedCache
 from entrycache_faults.fast.pulsar_segmented import FAULTS
+from entrycache_faults.reference.pulsar_segmented.subjects import SUBJECTS
 from entrycache_reference.pulsar_segmented.state import Entry, Place, Segment, State
 from entrycache_reference.vocabulary import CacheName, Position
 
@@ -58,8 +59,15 @@ def fast_cache(kind: type[SegmentedCache] = SegmentedCache) -> FastCache:
     )
 
 
+def negative_control(name: str) -> tuple[FastCache, str]:
+    """Return the faulty implementation of this public name, and the sentence that says what is wrong with it."""
+    if name in FAULTS:
+        return fast_cache(FAULTS[name]), str(FAULTS[name].__doc__).strip()
+    return walk_faulty_reference(SUBJECTS[name]), SUBJECTS[name].note
+
+
 REFINED: Final = tuple(
-    RefinementTask(scope, fast_cache(), fast_cache(FAULTS[name]), str(FAULTS[name].__doc__), is_quick)
+    RefinementTask(scope, fast_cache(), *negative_control(name), is_quick)
     for scope, name, is_quick in (
         (EVERY, "segmented-full-advances", True),
         (COPIES, "segmented-rounded-before-the-test", True),

@@ -1,7 +1,7 @@
-"""entrycache_fast.kafka: a quick record cache for stream processors in plain Python.
+"""entrycache_fast.kafka: a fast record cache for stream processors in plain Python.
 
-Writes to keys of many namespaces are gathered under one limit of bytes; dirty ones are handed to the listener
-of their namespace when it is flushed, or when the eldest has to leave.
+The cache gathers writes to keys of many namespaces under one limit of bytes. It hands dirty entries to the listener
+of their namespace when the namespace is flushed, or when its eldest entry has to leave.
 
     >>> from entrycache_fast.kafka import CachingStore, ThreadCache
     >>> cache = ThreadCache(max_size_bytes=1_000)

@@ -1,4 +1,9 @@
-"""Handing dirty entries to their listener: by a flush, or because the eldest is evicted. Nothing is lost."""
+"""The record cache of one stream thread: many namespaces under one limit of bytes.
+
+`Delivery` hands dirty entries to the listener of their namespace: by a flush, or because the eldest entry is evicted.
+Nothing is lost: if the listener raises, the entries are dirty again and in their places. `ThreadCache` adds writes,
+lookups, ranges and the limit. A write that leaves the total above the limit evicts from its own namespace.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +27,7 @@ from entrycache_fast.kafka.state import (
 
 
 class ListenerCall(NamedTuple):
-    """One call of a listener: what it is given, and what was dirty before, to be dirty again if it throws."""
+    """One call of a listener: the entries that it gets, and those that are dirty again if it raises."""
 
     ns: str
     space: Namespace
@@ -33,16 +38,16 @@ class ListenerCall(NamedTuple):
 
 
 class Delivery(CacheState):
-    """Evictions and flushes. What a listener does meanwhile to this very cache is accounted as it happens."""
+    """Evictions and flushes; whatever a listener does to the cache meanwhile is accounted at once."""
 
     def flush(self, ns: str) -> None:
         """Hand every dirty entry of a namespace to its listener, in one call, in the order of their writes.
 
-        During the call they are in the cache and clean. A tombstone is dropped after it, unless its key was
-        written again meanwhile. If the listener throws, its error comes through and they are dirty as before.
+        During the call the entries are in the cache and clean. A tombstone is dropped after the call, unless its key
+        was written again meanwhile. If the listener raises, the error propagates and the entries are dirty as before.
 
         Raises:
-            NoListenerError: the namespace is there and has no listener.
+            NoListenerError: the namespace exists and has no listener.
         """
         self.flushes += 1
         space = self._spaces.get(ns)
@@ -52,11 +57,11 @@ class Delivery(CacheState):
     def evict(self, ns: str) -> None:
         """Evict the eldest entry of a namespace; `evicts` does not count it.
 
-        A clean one is dropped. A dirty one is handed over first of all dirty entries; during the call it is
-        out of the cache. If the listener throws, it is back in its place.
+        A clean entry is dropped. A dirty entry is handed over before all other dirty entries, and is out of the cache
+        during the call. If the listener raises, the entry is back in its place.
 
         Raises:
-            NoListenerError: the eldest is dirty, and there is no listener.
+            NoListenerError: the eldest entry is dirty, and there is no listener.
         """
         space = self._spaces.get(ns)
         if space is not None and space.nodes:
@@ -110,7 +115,7 @@ class Delivery(CacheState):
                 self._drop_tombstone(ns, key, entry)
 
     def _call(self, call: ListenerCall) -> None:
-        """Call the listener; if it throws, what it did stays, and what it was given is dirty again."""
+        """Call the listener; if it raises, its own changes stay and its entries are dirty again."""
         emptied = call.space.emptied
         try:
             call.listener(call.handed)
@@ -123,7 +128,7 @@ class Delivery(CacheState):
             raise
 
     def _give_back(self, call: ListenerCall, silent: bool) -> None:
-        """Make those of the handed entries dirty again, in their order and place, that nothing has overtaken."""
+        """Make the handed entries dirty again, in their order and place, unless a later write has overtaken them."""
         ns, space = call.ns, call.space
         written, space.dirty = space.dirty, {}
         for key, entry in call.before.items():
@@ -145,28 +150,25 @@ class Delivery(CacheState):
         self.size_bytes += entry.size_bytes
 
     def _tell_failed(self, ns: str, space: Namespace, handed: list[DirtyEntry]) -> None:
-        """Report what is still to be handed over because nobody took it."""
+        """Report the entries that no listener took."""
         for key, entry in handed:
             if space.nodes.get(key) is entry:
                 self._tell("FLUSH", ns, key, entry, "FAILED")
 
     def _drop_tombstone(self, ns: str, key: bytes, entry: Entry) -> None:
-        """Drop a tombstone that was handed over, if that very write is still there."""
+        """Drop a tombstone that was handed over, if that very write is still cached."""
         space = self._spaces.get(ns)
         if space is not None and space.nodes.get(key) is entry:
             self._take(space, key)
             self._tell("DELETE", ns, key, entry, "FLUSH")
 
     def _take(self, space: Namespace, key: bytes) -> None:
-        """Take one entry out of its namespace and of the total."""
+        """Remove one entry from its namespace and from the total."""
         self.size_bytes -= space.take(key).size_bytes
 
 
-# --- cache
-# The record cache of one stream thread: many namespaces under one limit of bytes.
-
 KeyValue = tuple[bytes, bytes | None]
-"""A key and its value; None: a tombstone."""
+"""A key and its value; None is a tombstone."""
 
 
 class Write(NamedTuple):
@@ -181,24 +183,24 @@ class Write(NamedTuple):
 
 
 def share_bytes(total_bytes: int, threads: int, global_thread: bool) -> int:
-    """The bytes of one thread's cache: equal shares, the global thread counts as one; no threads: all of it."""
+    """Return the bytes of one thread's cache: an equal share, the global thread counting as one; no threads: all."""
     return total_bytes // (threads + global_thread) if threads else total_bytes
 
 
 class ThreadCache(Delivery):
-    """A cache of keys and values in bytes, for one thread; a listener may call it again.
+    """A cache of keys and values in bytes for one thread; a listener may call it again.
 
-    Writes are kept per namespace, in the order of use, under one limit; a write that leaves the total above
-    `max_size_bytes` evicts the eldest entries of its own namespace. Dirty entries are handed to the listener of their
-    namespace, all of them in one call, when it is flushed or when a dirty one is evicted:
+    Each namespace keeps its writes in the order of use, under one limit for all. A write that leaves the total above
+    `max_size_bytes` evicts the eldest entries of its own namespace. Dirty entries go to the listener of their
+    namespace, all in one call, when the namespace is flushed or when a dirty entry is evicted:
 
-        cache.listen("counts", lambda handed: below.update((key, entry.value) for key, entry in handed))
+        cache.listen("counts", lambda handed: store.update((key, entry.value) for key, entry in handed))
         cache.put("counts", b"apples", b"1", dirty=True)
         cache.flush("counts")
 
-    It differs from the released Kafka Streams where those lose something: an eviction or a flush that cannot be
-    delivered leaves everything as it was, and the total is exact at every moment. `on_row` gets one `Row` an event;
-    it must neither raise nor call the cache.
+    It differs from the released Kafka Streams where a release loses something: an eviction or a flush that cannot be
+    delivered leaves everything as it was, and the total is always exact. `on_row` gets one `Row` for each event; it
+    must neither raise nor call the cache.
     """
 
     share = staticmethod(share_bytes)
@@ -213,11 +215,11 @@ class ThreadCache(Delivery):
         headers: Sequence[Header] = (),
         context: Context = NO_CONTEXT,
     ) -> None:
-        """Write one entry; value None: a tombstone. The namespace pays for the overflow.
+        """Write one entry, where the value None is a tombstone; the namespace pays for the overflow.
 
         Raises:
-            DirtyKeyError: a clean write over a dirty entry; only `puts` has counted.
-            NoListenerError: a dirty entry is to be evicted, and there is no listener; the write stays.
+            DirtyKeyError: the write is clean and the entry is dirty; only `puts` has counted.
+            NoListenerError: a dirty entry has to be evicted, and there is no listener; the write stays.
         """
         self.puts += 1
         space = self._spaces.get(ns)
@@ -238,7 +240,7 @@ class ThreadCache(Delivery):
             self._relieve(ns)
 
     def _write(self, ns: str, space: Namespace, key: bytes, entry: Entry) -> None:
-        """The entry into its namespace and into the total."""
+        """Enter an entry into its namespace and into the total."""
         nodes = space.nodes
         old = nodes.get(key)
         if old is not None:
@@ -260,7 +262,7 @@ class ThreadCache(Delivery):
             self._tell("PUT", ns, key, entry)
 
     def put_all(self, ns: str, writes: Iterable[Write]) -> None:
-        """Write entries one by one; the first error ends it, and what was written before stays."""
+        """Write entries one by one; the first error ends it, and earlier writes stay."""
         for write in writes:
             self.put(ns, *write)
 
@@ -274,10 +276,10 @@ class ThreadCache(Delivery):
         headers: Sequence[Header] = (),
         context: Context = NO_CONTEXT,
     ) -> Entry | None:
-        """Write one entry unless the key is there, and give what was. The lookup counts; overflow is paid either way.
+        """Write one entry unless the key is cached, and return the former entry; the lookup counts, overflow is paid.
 
         Raises:
-            NoListenerError: as by `put`; then `puts` has not counted.
+            NoListenerError: see `put`; `puts` has not counted.
         """
         space = self._open(ns)
         found = self._look(ns, space, key)
@@ -294,7 +296,7 @@ class ThreadCache(Delivery):
         return found
 
     def get(self, ns: str, key: bytes | None) -> Entry | None:
-        """The entry of one key, which becomes the most recent; None: a miss."""
+        """Return the entry of a key, which becomes the most recent, or None for a miss."""
         self.gets += 1
         space = self._spaces.get(ns)
         if space is None or key is None:
@@ -310,7 +312,7 @@ class ThreadCache(Delivery):
         return found
 
     def _look(self, ns: str, space: Namespace, key: bytes) -> Entry | None:
-        """One lookup, which the namespace counts."""
+        """Look one key up and count that for the namespace."""
         found = space.nodes.get(key)
         if found is None:
             space.misses += 1
@@ -322,7 +324,7 @@ class ThreadCache(Delivery):
         return found
 
     def delete(self, ns: str, key: bytes) -> Entry | None:
-        """Remove one key, and give what it was; nobody is told, nothing is counted."""
+        """Remove one key and return its entry; no listener is called and nothing is counted."""
         space = self._spaces.get(ns)
         if space is None or key not in space.nodes:
             return None
@@ -334,11 +336,11 @@ class ThreadCache(Delivery):
     def range(
         self, ns: str, first: bytes | None = None, last: bytes | None = None, last_inclusive: bool = True
     ) -> list[KeyValue]:
-        """The keys between two bounds with their values, ascending; each is looked up. None: no bound."""
+        """Return the keys between two bounds with their values, ascending; each is looked up. None is no bound."""
         return self._listed(ns, self._between(ns, first, last, last_inclusive))
 
     def reverse_range(self, ns: str, first: bytes | None = None, last: bytes | None = None) -> list[KeyValue]:
-        """The same keys descending, both bounds included."""
+        """Return the same keys descending, both bounds included."""
         return self._listed(ns, self._between(ns, first, last, True)[::-1])
 
     def _between(self, ns: str, first: bytes | None, last: bytes | None, last_inclusive: bool) -> list[bytes]:
@@ -346,20 +348,20 @@ class ThreadCache(Delivery):
         return [] if space is None else space.between(first, last, last_inclusive)
 
     def _listed(self, ns: str, keys: Iterable[bytes]) -> list[KeyValue]:
-        """These keys, looked up in turn."""
+        """Look keys up in turn and return those with their values."""
         space = self._spaces.get(ns)
         if space is None:
             return []
         return [(key, entry.value) for key in keys if (entry := self._look(ns, space, key)) is not None]
 
     def clear(self, ns: str) -> None:
-        """Drop the entries of a namespace without a call; listener and counters stay."""
+        """Drop the entries of a namespace without calling its listener; listener and counters stay."""
         space = self._spaces.get(ns)
         if space is not None:
             self._drop_all(ns, space, "CLEAR")
 
     def close(self, ns: str) -> None:
-        """Drop a namespace with its entries, its listener and its counters, without a call."""
+        """Drop a namespace with its entries, its listener and its counters, without calling the listener."""
         space = self._spaces.pop(ns, None)
         if space is not None:
             self._drop_all(ns, space, "CLOSE")
@@ -374,11 +376,11 @@ class ThreadCache(Delivery):
                 self._tell("REMOVE", ns, key, entry, cause)
 
     def resize(self, max_size_bytes: int) -> None:
-        """Set the limit; a smaller one evicts one eldest of each namespace in turn, by name, and counts each turn.
+        """Set the limit; a smaller one evicts the eldest entry of each namespace in turn, by name, and counts these.
 
         Raises:
             ValueError: the limit is negative.
-            NoListenerError: as by `put`; the new limit holds.
+            NoListenerError: see `put`; the new limit holds.
         """
         if max_size_bytes < 0:
             raise ValueError(f"max_size_bytes is {max_size_bytes}, expected 0 or more")

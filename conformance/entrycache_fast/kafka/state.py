@@ -1,4 +1,10 @@
-"""One cached entry, and what it counts."""
+"""The state of a record cache: entries, namespaces, counters, errors, and the rows that it reports.
+
+An `Entry` is one cached write. A `Namespace` holds its entries in the order of use, and its dirty keys in the order of
+their writes. `CacheState` holds the namespaces, the limit, the running total and the counters, and reports each event
+as a `Row` to a callback. A row that is announced is reported before the next one, so that the entries which a listener
+gets stand in front of what it does.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +15,15 @@ from typing import Final, NamedTuple
 from sortedcontainers import SortedList
 
 Header = tuple[str, bytes]
-"""A header of a record: its name, its content."""
+"""A header of a record: its name and its content."""
 
 PLAIN_BYTES: Final = 45
-"""What every entry counts besides its key, value, topic and headers: flag 1, timestamp 8, offset 8, partition 4,
+"""The bytes of every entry besides its key, value, topic and headers: flag 1, timestamp 8, offset 8, partition 4,
 and three references of 8 for its place in the order of use."""
 
 
 class Context(NamedTuple):
-    """What the write of an entry carried; None: it did not."""
+    """The origin of a write: timestamp, offset and partition, each None if the write carried none."""
 
     timestamp: int | None = None
     offset: int | None = None
@@ -28,9 +34,9 @@ NO_CONTEXT: Final = Context()
 
 
 class Entry:
-    """One cached write; its identity is that of the write. `value` None: a tombstone.
+    """One cached write; its identity is that of the write. A tombstone has the value None.
 
-    There is no `__init__`: `ThreadCache`, the only maker, sets every field itself, which takes half the time.
+    There is no `__init__`: only `ThreadCache` makes entries, and setting every field directly takes half the time.
     """
 
     __slots__ = ("context", "dirty", "size_bytes", "value")
@@ -42,35 +48,31 @@ class Entry:
 
 
 class DirtyEntry(NamedTuple):
-    """One entry as a listener gets it."""
+    """One dirty entry, as a listener gets it."""
 
     key: bytes
     entry: Entry
 
 
 Listener = Callable[[list[DirtyEntry]], None]
-"""Who gets the dirty entries of a namespace, in one call."""
+"""A function that gets the dirty entries of a namespace, in one call."""
 
 
 def utf16_units(text: str) -> int:
-    """The code units of a text in UTF-16: what names of topics and headers count."""
+    """Return the code units of a text in UTF-16: the size of names of topics and headers."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def extra_bytes(topic: str, headers: Sequence[Header]) -> int:
-    """What topic and headers of an entry count."""
+    """Return the bytes that topic and headers of an entry count."""
     return utf16_units(topic) + sum(utf16_units(name) + len(content) for name, content in headers)
 
 
-# --- namespace
-# The cache of one namespace: its entries in the order of use, its dirty keys in the order of their writes.
-
-
 class Namespace:
-    """One namespace. `nodes` runs from the eldest to the most recent key; `dirty` holds keys as a dict does.
+    """One namespace: `nodes` runs from the eldest to the most recent key, `dirty` holds dirty keys in write order.
 
-    `order`, the keys by their bytes, is made when the first range is asked for, and kept from then on: a
-    namespace that nobody asks for a range pays nothing for it. `emptied` counts how often everything was dropped.
+    `order` holds the keys sorted by their bytes. It is made for the first range and kept from then on, so a namespace
+    without ranges does not pay for it. `emptied` counts how often all entries were dropped.
     """
 
     __slots__ = ("dirty", "emptied", "flushes", "hits", "listener", "misses", "nodes", "order", "overwrites")
@@ -88,11 +90,11 @@ class Namespace:
 
     @property
     def size_bytes(self) -> int:
-        """The sum of its entries."""
+        """The sum of the sizes of its entries."""
         return sum(entry.size_bytes for entry in self.nodes.values())
 
     def take(self, key: bytes) -> Entry:
-        """Take one entry out."""
+        """Remove one entry and return it."""
         entry = self.nodes.pop(key)
         self.dirty.pop(key, None)
         if self.order is not None:
@@ -100,7 +102,7 @@ class Namespace:
         return entry
 
     def drop_all(self) -> list[tuple[bytes, Entry]]:
-        """Take every entry out; they come from the most recent to the eldest."""
+        """Remove all entries and return them, from the most recent to the eldest."""
         dropped = list(reversed(self.nodes.items()))
         self.nodes.clear()
         self.dirty.clear()
@@ -109,7 +111,7 @@ class Namespace:
         return dropped
 
     def between(self, first: bytes | None, last: bytes | None, last_inclusive: bool) -> list[bytes]:
-        """The keys between two bounds, ascending; None: no bound on that side."""
+        """Return the keys between two bounds, ascending; None is no bound."""
         if self.order is None:
             self.order = SortedList(self.nodes)
         inside: Iterator[bytes] = self.order.irange(first, last, (True, last_inclusive))
@@ -122,16 +124,12 @@ class Namespace:
         assert self.order is None or list(self.order) == sorted(self.nodes)
 
 
-# --- row
-# What a `ThreadCache` reports to its `on_row` callback: one row an event.
-
-
 class Row(NamedTuple):
     """One event, in the columns of a recorded trace that this cache knows.
 
-    `size_bytes` and `dirty` are those of the entry, `dirty` before the event; `bytes_after` is the sum of all
-    entries after it. A FLUSH of the cause EVICT is that of the entry that is being evicted, one of the cause FAILED
-    that of an entry that nobody took. What a call of a listener hands over stands in front of what it does.
+    `size_bytes` and `dirty` belong to the entry, `dirty` before the event; `bytes_after` is the sum of all entries
+    after it. A FLUSH with the cause EVICT is about the entry that is being evicted, one with the cause FAILED about an
+    entry that no listener took.
     """
 
     op: str
@@ -144,16 +142,12 @@ class Row(NamedTuple):
     value: str | None = None
 
 
-# --- state
-# What a `ThreadCache` holds, its counters, its errors, and how it tells what happens.
-
-
 class DirtyKeyError(RuntimeError):
-    """A clean write over a dirty entry, which would be lost."""
+    """A clean write would overwrite a dirty entry and lose it."""
 
 
 class NoListenerError(LookupError):
-    """Dirty entries are to be handed over, and their namespace has no listener."""
+    """A namespace has dirty entries to hand over and no listener."""
 
 
 class ThreadCounters(NamedTuple):
@@ -177,17 +171,17 @@ class NamespaceCounters(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """Entries and the sum of their sizes."""
+    """The number of entries and the sum of their sizes."""
 
     entries: int
     size_bytes: int
 
 
 class CacheState:
-    """The namespaces by name, the limit, the running total, the counters."""
+    """The namespaces by name, the limit, the running total and the counters."""
 
     def __init__(self, max_size_bytes: int, on_row: Callable[[Row], None] | None = None) -> None:
-        """Make an empty cache: its limit in bytes, and who is told of each event.
+        """Make an empty cache with a limit in bytes, and a callback that gets a row for each event.
 
         Raises:
             ValueError: the limit is negative.
@@ -205,32 +199,32 @@ class CacheState:
         self._announced: list[Row] = []
 
     def _open(self, ns: str) -> Namespace:
-        """The namespace of that name, made where it is not there."""
+        """Return the namespace of that name, and make it if it does not exist."""
         space = self._spaces.get(ns)
         if space is None:
             space = self._spaces[ns] = Namespace()
         return space
 
     def _tell(self, op: str, ns: str, key: bytes, entry: Entry | None, cause: str | None = None) -> None:
-        """Report one event; what is announced comes first."""
+        """Report one event, after those that are announced."""
         if self._on_row is None:
             return
         self._confirm()
         self._on_row(self._row(op, ns, key, entry, cause))
 
     def _note(self, op: str, ns: str | None = None, value: str | None = None) -> None:
-        """Report one event that is about no entry."""
+        """Report one event that is not about an entry."""
         if self._on_row is not None:
             self._confirm()
             self._on_row(Row(op, None, self.size_bytes, ns, value=value))
 
     def _announce(self, op: str, ns: str, key: bytes, entry: Entry, cause: str | None = None) -> None:
-        """Report one event as soon as another one is reported, or as it is confirmed."""
+        """Report one event before the next one, or when it is confirmed."""
         if self._on_row is not None:
             self._announced.append(self._row(op, ns, key, entry, cause))
 
     def _confirm(self) -> None:
-        """Report what was announced."""
+        """Report the announced events."""
         if self._on_row is not None and self._announced:
             rows, self._announced = self._announced, []
             for row in rows:
@@ -242,22 +236,22 @@ class CacheState:
         return Row(op, cause, self.size_bytes, ns, key, entry.size_bytes, entry.dirty)
 
     def listen(self, ns: str, listener: Listener) -> None:
-        """Register who gets the dirty entries of a namespace; a call under way is not touched by it."""
+        """Register the listener of a namespace; a call in progress does not change."""
         self._open(ns).listener = listener
 
     def usage(self, ns: str | None = None) -> Usage:
-        """Entries and bytes of one namespace, or of all."""
+        """Return the entries and bytes of one namespace, or of all."""
         if ns is None:
             return Usage(sum(len(space.nodes) for space in self._spaces.values()), self.size_bytes)
         space = self._spaces.get(ns)
         return Usage(0, 0) if space is None else Usage(len(space.nodes), space.size_bytes)
 
     def thread_counters(self) -> ThreadCounters:
-        """The counters of this cache."""
+        """Return the counters of this cache."""
         return ThreadCounters(self.puts, self.gets, self.evicts, self.flushes)
 
     def counters(self, ns: str) -> NamespaceCounters:
-        """The counters of one namespace; of one that is not there zeros."""
+        """Return the counters of one namespace; a namespace that does not exist has zeros."""
         space = self._spaces.get(ns)
         if space is None:
             return NamespaceCounters()

@@ -1,4 +1,9 @@
-"""A caching store: a store below, and a namespace of a cache in front of it."""
+"""A caching store: an underlying store with a namespace of a cache in front of it.
+
+Writes go to the cache. The store is the listener of its namespace: what the cache hands over is written to the
+underlying store first, all of it, and is then forwarded downstream. So whatever is done downstream meets an underlying
+store that holds the last write of every key.
+"""
 
 from __future__ import annotations
 
@@ -8,89 +13,88 @@ from entrycache_fast.kafka.cache import KeyValue, ThreadCache
 from entrycache_fast.kafka.state import DirtyEntry, Entry
 
 Forward = Callable[[bytes, bytes | None], None]
-"""What is told downstream: a key, and its value; None: it was deleted."""
+"""A function that gets a key and its value downstream; None: the key was deleted."""
 
 
 class CachingStore:
     """One store under the name of its namespace.
 
-    What it is handed goes to the store below, all of it, before anything is passed on downstream: so whatever is
-    done downstream meets a store that holds the last write of every key. A write that was overtaken by a later
-    one, passed on meanwhile, is not passed on; a tombstone of a key that does not lie below goes nowhere.
+    A write that a later, already forwarded write has overtaken is not forwarded. A tombstone of a key that the
+    underlying store does not have goes nowhere.
     """
 
     def __init__(
         self,
         cache: ThreadCache,
         name: str,
-        below: MutableMapping[bytes, bytes],
+        underlying: MutableMapping[bytes, bytes],
         forward: Forward | None = None,
     ) -> None:
-        """Put the cache in front of `below`, under the namespace `name`, whose listener the store becomes.
+        """Put the cache in front of `underlying`, under the namespace `name`, and become the listener of that.
 
-        `forward` is told each key that is written below, with its value; it may call the store again.
+        `forward` gets each key that is written to the underlying store, with its value. It may call the store again.
         """
         self.cache = cache
         self.name = name
-        self.below = below
+        self.underlying = underlying
         self._forward = forward
         self._waiting: list[dict[bytes, Entry]] = []
         cache.listen(name, self._receive)
 
     def put(self, key: bytes, value: bytes | None) -> None:
-        """Write one value; None: delete the key."""
+        """Write one value; None deletes the key."""
         self.cache.put(self.name, key, value, dirty=True)
 
     def get(self, key: bytes) -> bytes | None:
-        """The last write of a key. What is read from the store below is cached, clean."""
+        """Return the last write of a key; a value of the underlying store is cached, clean."""
         cached = self.cache.get(self.name, key)
         if cached is not None:
             return cached.value
-        value = self.below.get(key)
+        value = self.underlying.get(key)
         if value is not None:
             self.cache.put(self.name, key, value)
         return value
 
     def delete(self, key: bytes) -> bytes | None:
-        """Delete one key, and give what it was; that is not cached, so that nothing comes in between."""
+        """Delete one key and return its value; the value is not cached, so that nothing comes in between."""
         cached = self.cache.get(self.name, key)
-        value = self.below.get(key) if cached is None else cached.value
+        value = self.underlying.get(key) if cached is None else cached.value
         self.put(key, None)
         return value
 
     def range(self, first: bytes | None = None, last: bytes | None = None) -> list[KeyValue]:
-        """Cache and store below as one view, both bounds included: the cache wins, its tombstones hide."""
+        """Return cache and underlying store as one view, bounds included; the cache wins and its tombstones hide."""
         view: dict[bytes, bytes | None] = {
             key: value
-            for key, value in self.below.items()
+            for key, value in self.underlying.items()
             if (first is None or first <= key) and (last is None or key <= last)
         }
         view.update(self.cache.range(self.name, first, last))
         return [(key, view[key]) for key in sorted(view) if view[key] is not None]
 
     def flush(self) -> None:
-        """Write everything that is dirty to the store below, and pass it on."""
+        """Write all dirty entries to the underlying store and forward them."""
         self.cache.flush(self.name)
 
     def _receive(self, handed: list[DirtyEntry]) -> None:
-        """Take what the cache hands over."""
+        """Take the entries that the cache hands over."""
         known: dict[bytes, Entry] = {}
         for key, entry in handed:
             if entry.value is not None:
-                self.below[key] = entry.value
-            elif self.below.pop(key, None) is None:
+                self.underlying[key] = entry.value
+            elif self.underlying.pop(key, None) is None:
                 continue
             known[key] = entry
         if self._forward is None:
             return
         self._waiting.append(known)
         try:
-            self._pass_on(known)
+            self._forward_entries(known)
         finally:
             self._waiting.pop()
 
-    def _pass_on(self, known: dict[bytes, Entry]) -> None:
-        """Pass on what is known downstream; what was overtaken is gone from it by then."""
+    def _forward_entries(self, known: dict[bytes, Entry]) -> None:
+        """Forward the known entries; an overtaken one is gone from them by then."""
         for key, entry in list(known.items()):
             if known.get(key) is entry:
                 for waiting in self._waiting:

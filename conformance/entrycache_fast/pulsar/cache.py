@@ -1,4 +1,9 @@
-"""One entry, a range of them, and a look at all."""
+"""The calls of a broker cache, put together as `BrokerCache`.
+
+`EntryCalls` has inserts, lookups and counts. `StorageReads` reads through the cache: it fills what is missing from
+storage, and keeps the result of a read with a hold until its release. `CursorCalls` keeps the cursors of each cache and
+says whether an entry should be cached. `check_state` asserts every invariant, for tests.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +28,7 @@ from entrycache_fast.pulsar.store import (
 
 
 class EntryCalls(ManagerCalls):
-    """Inserts, lookups and counts."""
+    """The calls for entries: inserts, lookups and counts."""
 
     def insert(
         self,
@@ -34,11 +39,11 @@ class EntryCalls(ManagerCalls):
         value: object = None,
         expected_reads: int | None = None,
     ) -> bool:
-        """Add one entry at the tail of the queue; whether it was added.
+        """Add one entry at the tail of the queue, and return whether it was added.
 
-        A position that is cached keeps its first entry. `expected_reads` says how many deliveries are
-        still to come; None, 0 or less: nobody counts them, for ever. Where the bytes of all caches are then
-        above the trigger a size pass runs, or is scheduled; it may take this entry too.
+        A cached position keeps its first entry. `expected_reads` is the number of deliveries that are still to come;
+        with None, 0 or less the entry has no count. If the bytes of all caches are above the trigger afterwards, a size
+        pass runs or is scheduled; it may remove this entry too.
         """
         if size_bytes < 0:
             raise ValueError(f"size_bytes must be 0 or more, got {size_bytes}")
@@ -74,7 +79,7 @@ class EntryCalls(ManagerCalls):
         return True
 
     def get(self, cache: str, ledger: int, entry: int, default: object = None) -> object:
-        """The value of one entry, which is marked accessed; `default` where it is not cached."""
+        """Return the value of one entry and mark it accessed; return `default` if it is not cached."""
         try:
             found = self._caches[cache].ledgers[ledger].get(entry)
         except KeyError:
@@ -89,19 +94,19 @@ class EntryCalls(ManagerCalls):
         return found.value
 
     def exists(self, cache: str, ledger: int, entry: int) -> bool:
-        """Whether a position is cached; marks nothing."""
+        """Return whether a position is cached; nothing is marked."""
         return self._find(cache, ledger, entry) is not None
 
     def mark_read(self, cache: str, ledger: int, entry: int) -> int | None:
-        """A delivery of the entry is done; the count after it, None where there is no count."""
+        """Lower the count of an entry by a delivery; return the new count, or None if there is no count."""
         return self._count(self._find(cache, ledger, entry), -1)
 
     def expect_read(self, cache: str, ledger: int, entry: int) -> int | None:
-        """The entry will be delivered once more; the count after it, None where there is no count."""
+        """Raise the count of an entry by one delivery; return the new count, or None if there is no count."""
         return self._count(self._find(cache, ledger, entry), 1)
 
     def get_range(self, cache: str, first: tuple[int, int], last: tuple[int, int]) -> list[tuple[Position, object]]:
-        """Position and value of the entries from `first` to `last`, both included, ascending; marks them."""
+        """Return the entries from `first` to `last`, both included, ascending, with values; mark them accessed."""
         found = self._open(cache).between(first, last)
         emit = self._on_row
         if emit is not None:
@@ -113,7 +118,7 @@ class EntryCalls(ManagerCalls):
         return [(Position(entry.ledger.number, entry.number), entry.value) for entry in found]
 
     def usage(self, cache: str | None = None) -> Usage:
-        """Entries and bytes of one cache, or of all."""
+        """Return the entries and bytes of one cache, or of all."""
         if cache is None:
             return Usage(self._live(), self.size_bytes)
         ledgers = self._open(cache).ledgers.values()
@@ -125,7 +130,7 @@ class EntryCalls(ManagerCalls):
         return tuple(self._caches)
 
     def observe(self) -> Snapshot:
-        """The whole state; marks and counts nothing. Takes time for every entry."""
+        """Return the whole state, without marks or counts; this takes time for every entry."""
         now_nanos = self._clock()
         caches: dict[str, CacheView] = {}
         for name in sorted(self._caches):
@@ -149,7 +154,7 @@ class EntryCalls(ManagerCalls):
         return Snapshot(now_nanos, self.size_bytes, caches, live, self.tombstones)
 
     def _skip(self, cache: str, ledger: int, entry: int, size_bytes: int) -> bool:
-        """An offer that is not taken because caching is disabled."""
+        """Report an offer that is not taken because caching is disabled."""
         self._open(cache)
         if self._on_row is not None:
             self._on_row(
@@ -158,7 +163,7 @@ class EntryCalls(ManagerCalls):
         return False
 
     def _reject(self, cached: Entry, size_bytes: int) -> bool:
-        """An offer that is not taken because its position is cached."""
+        """Report an offer that is not taken because its position is cached."""
         if self._on_row is not None:
             home = cached.ledger
             self._on_row(
@@ -176,13 +181,13 @@ class EntryCalls(ManagerCalls):
         return False
 
     def _miss(self, cache: str, ledger: int, entry: int) -> None:
-        """A lookup that found nothing."""
+        """Report a lookup that misses."""
         self._open(cache)
         if self._on_row is not None:
             self._on_row(rows.absent_row("MISS", "GET", self._clock(), self.size_bytes, cache, ledger, entry))
 
     def _count(self, entry: Entry | None, change: int) -> int | None:
-        """Change the count of expected reads, where there is one."""
+        """Change the count of expected reads, if there is one."""
         if entry is None or entry.expected_reads is None:
             return None
         entry.expected_reads += change
@@ -192,15 +197,12 @@ class EntryCalls(ManagerCalls):
         return entry.expected_reads
 
 
-# --- reads
-# Reads through the cache, and what readers hold of them.
-
 HeldEntries = list[tuple[Entry | None, object]]
-"""What a read handed over, ascending: the entry where it was cached when the read ended, and the value."""
+"""The entries that a read handed over, ascending, each None if it was not cached when the read ended; and values."""
 
 
 class Lookup(NamedTuple):
-    """What a read asks for, and what of it was cached when the read began: entries of one ledger, in order."""
+    """The entries of one ledger that a read asks for, in order, and those that were cached when the read began."""
 
     cache: str
     ledger: int
@@ -209,16 +211,16 @@ class Lookup(NamedTuple):
 
     @property
     def missing(self) -> list[int]:
-        """The numbers that storage has to give."""
+        """The numbers that have to come from storage."""
         return [number for number, entry in zip(self.numbers, self.found, strict=True) if entry is None]
 
 
 class StorageReads(EntryCalls):
-    """Reads that ask storage for what is not cached.
+    """The calls that read entries through the cache, from storage if they are not cached.
 
-    A read with a `hold` keeps what it handed over under that name until `release`; without one it is
-    released when the call ends. A release takes 1 from the count of each entry that was read, unless it has
-    left. What is held is not protected from removal.
+    A read with a `hold` keeps its result under that name until `release`; a read without one releases it at its end.
+    A release lowers the count of each entry that was read by 1, unless the entry has left. A hold does not protect its
+    entries from removal.
     """
 
     def read(
@@ -226,7 +228,7 @@ class StorageReads(EntryCalls):
     ) -> ReadResult:
         """Read a range of one ledger, both ends included.
 
-        What storage gives is inserted with the count `expected_reads`, one by one, unless that is 0 or less.
+        Entries from storage are inserted with the count `expected_reads`, one by one, unless that is 0 or less.
         """
         ledger, number = first
         if ledger != last[0] or first > last:
@@ -237,14 +239,14 @@ class StorageReads(EntryCalls):
         return self._finish(asked, self._fill(asked, stored, expected_reads), hold)
 
     def read_one(self, cache: str, ledger: int, entry: int, hold: str | None = None) -> ReadResult:
-        """Read one position; what storage gives is not inserted."""
+        """Read one position; an entry from storage is not inserted."""
         self._check_free(hold)
         asked = self._look_up(cache, ledger, (entry,))
         stored = self._serve(asked)
         return self._finish(asked, self._fill(asked, stored, None), hold)
 
     def release(self, hold: str) -> int:
-        """Release what a read has held; the number of positions."""
+        """Release the result of a read, and return the number of its positions."""
         kept = self._holds.pop(hold, None)
         if kept is None:
             raise ValueError(f"hold {hold!r} is not open")
@@ -253,22 +255,22 @@ class StorageReads(EntryCalls):
 
     @property
     def holds(self) -> tuple[str, ...]:
-        """The names of what is held."""
+        """The names of the open holds."""
         return tuple(self._holds)
 
     def _check_free(self, hold: str | None) -> None:
-        """Refuse a name that is in use."""
+        """Refuse the name of an open hold."""
         if hold is not None and hold in self._holds:
             raise ValueError(f"hold {hold!r} is open")
 
     def _look_up(self, cache: str, ledger: int, numbers: Sequence[int]) -> Lookup:
-        """What is cached of these numbers."""
+        """Look up these numbers."""
         home = self._open(cache).ledgers.get(ledger)
         found = [None if home is None else home.get(number) for number in numbers]
         return Lookup(cache, ledger, numbers, found)
 
     def _serve(self, asked: Lookup) -> list[StoredEntry]:
-        """Read from storage what is missing; then mark and count what was found, so an error changes nothing."""
+        """Read missing entries from storage, then mark and count the cached ones, so that an error changes nothing."""
         stored = [self._storage(asked.cache, asked.ledger, number) for number in asked.missing]
         if any(item.size_bytes < 0 for item in stored):
             raise ValueError(f"storage gave an entry of {asked.cache} a size below 0; expected 0 or more bytes")
@@ -285,7 +287,7 @@ class StorageReads(EntryCalls):
         return stored
 
     def _tell_lookups(self, asked: Lookup) -> None:
-        """Write a row for each number."""
+        """Report a row for each number."""
         assert self._on_row is not None
         now_nanos, all_bytes = self._clock(), self.size_bytes
         for number, entry in zip(asked.numbers, asked.found, strict=True):
@@ -295,7 +297,7 @@ class StorageReads(EntryCalls):
                 self._on_row(rows.entry_row("HIT", "READ", now_nanos, all_bytes, entry))
 
     def _fill(self, asked: Lookup, stored: list[StoredEntry], expected_reads: int | None) -> HeldEntries:
-        """Insert what storage gave, unless nobody will read it; `expected_reads` None: a read that never inserts."""
+        """Insert the entries from storage, unless nobody will read them; `expected_reads` None means never."""
         if expected_reads is None or (expected_reads <= 0 and self.max_size_bytes > 0):
             self._tell_skipped(asked, stored)
             return [(None, item.value) for item in stored]
@@ -310,7 +312,7 @@ class StorageReads(EntryCalls):
         return filled
 
     def _tell_skipped(self, asked: Lookup, stored: list[StoredEntry]) -> None:
-        """Write a row for each entry that storage gave and that is not inserted."""
+        """Report a row for each entry from storage that is not inserted."""
         if self._on_row is not None:
             now_nanos, all_bytes = self._clock(), self.size_bytes
             cache, ledger = asked.cache, asked.ledger
@@ -319,7 +321,7 @@ class StorageReads(EntryCalls):
                 self._on_row(row)
 
     def _finish(self, asked: Lookup, filled: HeldEntries, hold: str | None) -> ReadResult:
-        """Hold what was read, or release it at once."""
+        """Hold the result of a read, or release it at once."""
         fills = iter(filled)
         kept: HeldEntries = [next(fills) if entry is None else (entry, entry.value) for entry in asked.found]
         if hold is None:
@@ -334,26 +336,22 @@ class StorageReads(EntryCalls):
         )
 
     def _deliver(self, kept: HeldEntries) -> None:
-        """One expected read fewer for each entry that is still the one cached at its position."""
+        """Lower the count of each entry that is still the one cached at its position."""
         for entry, _ in kept:
             if entry is not None and entry.ledger.get(entry.number) is entry:
                 self._count(entry, -1)
 
 
-# --- cursor_calls
-# The active cursors of each cache.
-
-
 class CursorCalls(CacheState):
-    """What readers tell of where they stand, and what follows for what should be cached."""
+    """The calls for the active cursors of each cache, and the question whether an entry should be cached."""
 
     def cursor_add(self, cache: str, cursor: str, position: tuple[int, int] | None) -> None:
-        """Make a cursor a member, tracked at `position`; None: not tracked. A member only changes its position."""
+        """Make a cursor a member, tracked at `position` unless that is None; a member changes its position."""
         self._cursors(self._open(cache)).add(cursor, position)
         self._tell_cursor("CURSOR_ADD", cache, cursor, position)
 
     def cursor_move(self, cache: str, cursor: str, position: tuple[int, int] | None) -> None:
-        """Let a member stand at `position`; None: it is not tracked. An unknown cursor is ignored.
+        """Move a member to `position`, or untrack it if that is None; an unknown cursor is ignored.
 
         Without `evict_by_expected_reads` a member that is not tracked is ignored too.
         """
@@ -362,7 +360,7 @@ class CursorCalls(CacheState):
             self._tell_cursor("CURSOR_MOVE", cache, cursor, position)
 
     def cursor_remove(self, cache: str, cursor: str) -> bool:
-        """Take a member out, whether it was one; the grace period starts again."""
+        """Remove a member, and return whether it was one; the grace period starts again."""
         home = self._open(cache)
         if not self._cursors(home).remove(cursor):
             return False
@@ -371,24 +369,24 @@ class CursorCalls(CacheState):
         return True
 
     def cursor_rank(self, cache: str, cursor: str) -> int:
-        """How many tracked cursors stand at or before this one, itself included; 0 if it is not tracked."""
+        """Count the tracked cursors at or before this one, itself included; 0 if it is not tracked."""
         if not self.evict_by_expected_reads:
             raise ValueError("there are no ranks without evict_by_expected_reads")
         return self._cursors(self._open(cache)).rank(cursor)
 
     def slowest(self, cache: str) -> Position | None:
-        """The lowest position of a tracked cursor."""
+        """Return the lowest position of a tracked cursor."""
         return self._cursors(self._open(cache)).slowest()
 
     def cursors(self, cache: str) -> int:
-        """The number of members, tracked or not."""
+        """Return the number of members, tracked or not."""
         return len(self._cursors(self._open(cache)))
 
     def should_cache(self, cache: str) -> bool:
-        """Whether an entry that is added now should be cached.
+        """Return whether an entry that is added now should be cached.
 
-        While there is a member, and for the grace period after the last one has left or the cache was named
-        for the first time; clock readings count in whole milliseconds.
+        It should while there is a member, and during the grace period after the last one has left or the cache was
+        named for the first time. The clock counts in whole milliseconds.
         """
         home = self._open(cache)
         if home.cursors is not None and len(home.cursors):
@@ -399,19 +397,15 @@ class CursorCalls(CacheState):
         return passed_millis < self.grace_millis
 
     def _cursors(self, home: RangeCache) -> Cursors:
-        """The cursors of a cache, made with the first call about them."""
+        """Return the cursors of a cache, and make them for the first call."""
         if home.cursors is None:
             home.cursors = Cursors(moves_untracked=self.evict_by_expected_reads)
         return home.cursors
 
     def _tell_cursor(self, op: str, cache: str, cursor: str, position: tuple[int, int] | None) -> None:
-        """Write a row about a cursor."""
+        """Report a row about a cursor."""
         if self._on_row is not None:
             self._on_row(rows.cursor_row(op, self._clock(), self.size_bytes, cache, cursor, position))
-
-
-# --- check
-# Every invariant of a cache, for tests.
 
 
 def check_state(cache: CacheState) -> None:
@@ -436,30 +430,26 @@ def check_state(cache: CacheState) -> None:
     assert not any(home.ledgers for home in cache._removed_caches.values())
 
 
-# --- cache
-# The cache of one broker.
-
-
 class BrokerCache(StorageReads, CursorCalls):
     """Entries of many managed ledgers under one limit of bytes, in one removal queue, oldest at its head.
 
-    An entry is named by its cache (the name of a managed ledger), its ledger and its number there. An insert
-    that leaves more than `trigger_bytes` runs a size pass down to `target_bytes`, or with `eviction` "manual"
-    schedules one; nothing else leaves by itself. The owner calls `cycle` from time to time, which takes what
-    is older than the time to live:
+    An entry is named by its cache (the name of a managed ledger), its ledger and its number there. An insert that
+    leaves more than `trigger_bytes` runs a size pass down to `target_bytes`, or schedules one if `eviction` is
+    "manual".
+    Nothing else leaves by itself. The owner calls `cycle` from time to time, which removes entries that are older than
+    the time to live:
 
         cache.insert("orders", ledger, entry, len(payload), value=payload)
         ...
         cache.cycle()
 
-    Lookups, inserts and single removals take constant time, a range takes its entries and a binary search,
-    and a pass takes the slots that it meets, however many caches there are. What a call takes out leaves a
-    dead slot in the queue (`tombstones`) which counts until a pass reaches it; the memory of dead slots stays
-    within that of two slots for each cached entry plus a constant, because neighbours are merged.
+    Lookups, inserts and single removals take constant time, a range takes its entries and a binary search, and a pass
+    takes the slots that it meets, however many caches there are. A removal by a call leaves a dead slot in the queue
+    (`tombstones`), which counts until a pass reaches it. Dead slots take at most the memory of two slots for each
+    cached entry plus a constant, because neighbours are merged.
 
-    The cache is not thread-safe; hold a lock around each call. `clock` must never go back. `on_row` gets
-    one `Row` an event; it must neither raise nor call the cache. A wrong argument raises ValueError and
-    changes nothing.
+    The cache is not thread-safe; hold a lock around each call. `clock` must never go back. `on_row` gets one `Row` for
+    each event; it must neither raise nor call the cache. A wrong argument raises ValueError and changes nothing.
     """
 
     def _check(self) -> None:

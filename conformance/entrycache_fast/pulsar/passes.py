@@ -1,4 +1,11 @@
-"""Entries leave by a call; what that leaves in the removal queue."""
+"""Removal: the calls that remove entries, the two passes over the removal queue, and the limit.
+
+`RemovalCalls` removes ranges, ledgers and whole caches. The slots of removed entries stay in the queue as dead slots
+until a pass reaches them; one object stands for a run of dead slots once there are many. `Passes` runs time passes and
+size passes from the head of the queue: an entry that was accessed or expects reads goes to the tail instead of leaving.
+`ManagerCalls` keeps the limit: triggers, the periodic cycle, settings and counters. `PassTrace` reports the rows of one
+pass, if somebody asked for rows.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +19,7 @@ from entrycache_fast.pulsar.state import CacheState, check_numbers, check_waterm
 from entrycache_fast.pulsar.store import Counters, Entry, Removal
 
 DEAD_SLACK: Final = 64
-"""Dead slots are merged when there are more of them than this number plus two for each cached entry."""
+"""The dead slots beyond two for each cached entry that are not merged."""
 
 
 class RemovalCalls(CacheState):
@@ -21,7 +28,7 @@ class RemovalCalls(CacheState):
     def remove_range(
         self, cache: str, first: tuple[int, int], last: tuple[int, int], last_inclusive: bool = False
     ) -> Removal:
-        """Remove the entries from `first` up to `last`, that one included only if `last_inclusive`."""
+        """Remove the entries from `first` up to `last`, and `last` itself only if `last_inclusive`."""
         found = self._open(cache).between(first, last)
         if found and not last_inclusive and (found[-1].ledger.number, found[-1].number) == last:
             del found[-1]
@@ -41,10 +48,9 @@ class RemovalCalls(CacheState):
         return self._remove([] if home is None else home.between(None, None), "LEDGER")
 
     def remove_cache(self, cache: str) -> None:
-        """Remove every entry of a cache and forget it until it is named again.
+        """Remove every entry of a cache, and the cache itself until it is named again.
 
-        Its cursors, its grace period and what was read from it and is still held stay, so a little memory
-        stays with each name.
+        Its cursors, its grace period and its holds stay, so each name keeps a little memory.
         """
         removed = self._open(cache)
         self._remove(removed.everything(), "CLOSE")
@@ -53,7 +59,7 @@ class RemovalCalls(CacheState):
             self._on_row(rows.cache_row("CACHE_CLOSE", self._clock(), self.size_bytes, cache))
 
     def _remove(self, found: list[Entry], cause: str) -> Removal:
-        """Remove entries by a call; their slots stay in the queue, dead."""
+        """Remove entries by a call; their slots stay in the queue as dead slots."""
         if not found:
             return Removal(0, 0)
         before_bytes = self.size_bytes
@@ -74,9 +80,9 @@ class RemovalCalls(CacheState):
         return Removal(len(found), before_bytes - self.size_bytes)
 
     def _merge_dead_slots(self) -> None:
-        """Let one object stand for each run of dead slots, once there are many.
+        """Merge each run of dead slots into one object, once there are many.
 
-        It leaves one object more than entries at most, so it is due again only after as many removals.
+        At most one object more than entries is left, so the next merge is due only after as many removals.
         """
         if self._dead_objects <= DEAD_SLACK + 2 * self._live():
             return
@@ -90,12 +96,8 @@ class RemovalCalls(CacheState):
         self._queue = merged
 
 
-# --- pass_trace
-# The rows of one pass.
-
-
 class PassTrace:
-    """Writes the rows of one pass; made only where somebody asked for rows."""
+    """The reporter of the rows of one pass; it exists only if somebody asked for rows."""
 
     def __init__(
         self,
@@ -123,44 +125,40 @@ class PassTrace:
         emit(rows.edge_row("PASS_BEGIN", self._settings, bound, cache.size_bytes, None))
 
     def _left(self, freed_bytes: int) -> int:
-        """The bound in force: a cutoff stays, a need shrinks."""
+        """Return the effective bound: a cutoff stays, a need shrinks."""
         return self._bound - freed_bytes if self._sized else self._bound
 
     def dropped(self, slot: Entry, freed_bytes: int) -> None:
-        """The dead slots that one object stood for were dropped."""
+        """Report the dead slots of one object that were dropped."""
         row = rows.tombstone_row(self._settings, self._left(freed_bytes), self._cache.size_bytes)
         for _ in range(slot.dead_slots):
             self._emit(row)
 
     def put_back(self, cause: str, entry: Entry, uses: int, freed_bytes: int) -> None:
-        """An entry, shown as it was before, goes to the tail."""
+        """Report that an entry, shown as before, goes to the tail."""
         size_bytes = self._cache.size_bytes
         row = rows.taken_row("REQUEUE", cause, self._settings, self._left(freed_bytes), size_bytes, entry)
         self._emit(row._replace(requeues=entry.requeues + uses, new_stamp_ns=self._settings.now_nanos))
 
     def removed(self, entry: Entry, freed_bytes: int) -> None:
-        """An entry was removed; `freed_bytes` without it."""
+        """Report that an entry was removed; `freed_bytes` does not include it."""
         kind, size_bytes = self._settings.kind, self._cache.size_bytes
         self._emit(rows.taken_row("EVICT", kind, self._settings, self._left(freed_bytes), size_bytes, entry))
 
     def end(self, head_nanos: int | None, freed_bytes: int) -> None:
-        """The pass ended, at a live head with this stamp or because no slot was left."""
+        """Report that the pass ended, at a live head with this stamp or because no slot was left."""
         size_bytes = self._cache.size_bytes
         self._emit(rows.edge_row("PASS_END", self._settings, self._left(freed_bytes), size_bytes, head_nanos))
-
-
-# --- passes
-# The two passes over the removal queue.
 
 
 class Passes(RemovalCalls):
     """Time passes and size passes."""
 
     def expire(self, older_than_nanos: int | None = None) -> Removal:
-        """Take entries from the head of the queue that are older than that, None: than the time to live.
+        """Remove entries from the head of the queue that are older than an age; None is the time to live.
 
-        Those that were accessed or expect reads go to the tail instead; the pass ends at the first entry
-        that is not older.
+        An entry that was accessed or expects reads goes to the tail instead. The pass ends at the first entry that is
+        not older.
         """
         if older_than_nanos is not None and older_than_nanos < 0:
             raise ValueError(f"older_than_nanos must be 0 or more, got {older_than_nanos}")
@@ -169,31 +167,30 @@ class Passes(RemovalCalls):
         return self._run_pass("TIME", "CALL", now_nanos, self._cutoff(now_nanos, age_nanos))
 
     def evict(self, size_bytes: int) -> Removal:
-        """Take entries from the head of the queue until so many bytes are freed or none is left.
+        """Remove entries from the head of the queue until so many bytes are freed or no entry is left.
 
-        Those that were accessed or expect reads go to the tail instead, and are taken when their turn
-        comes again.
+        An entry that was accessed or expects reads goes to the tail instead, and may leave when its turn comes again.
         """
         if size_bytes <= 0:
             raise ValueError(f"size_bytes must be above 0, got {size_bytes}")
         return self._run_pass("SIZE", "CALL", self._clock(), size_bytes)
 
     def _cutoff(self, now_nanos: int, age_nanos: int) -> int:
-        """The stamp below which an entry is too old."""
+        """Return the stamp below which an entry is too old."""
         return now_nanos - age_nanos
 
     def _budget(self) -> int:
-        """How often an entry may be put back because it expects reads."""
+        """Return how often an entry may be put back because it expects reads."""
         return self.max_requeues
 
     def _extends(self, kind: str) -> bool:
-        """Whether this kind of pass puts an accessed entry back."""
+        """Return whether this kind of pass puts an accessed entry back."""
         return self.extend_recently_accessed
 
     def _run_pass(
         self, kind: Literal["TIME", "SIZE"], origin: Literal["TRIGGER", "CYCLE", "CALL"], now_nanos: int, bound: int
     ) -> Removal:
-        """Take slots from the head until one stays; `bound`: a cutoff, or the bytes to free."""
+        """Take slots from the head until one stays; `bound` is a cutoff, or the bytes to free."""
         timed = kind == "TIME"
         budget = self._budget()
         extends = self._extends(kind)
@@ -241,7 +238,7 @@ class Passes(RemovalCalls):
         return Removal(removed, freed_bytes)
 
     def _put_back(self, entry: Entry, now_nanos: int, uses: int) -> None:
-        """Put an entry that a pass has taken at the tail, as good as new but for its budget."""
+        """Put an entry that a pass has taken at the tail: stamped anew, not accessed, with less budget."""
         entry.stamp_nanos = now_nanos
         entry.accessed = False
         entry.requeues += uses
@@ -253,22 +250,18 @@ class Passes(RemovalCalls):
         self.tombstones -= self._queue.popleft().dead_slots
 
 
-# --- manager
-# The limit is kept: triggers, the periodic task, settings that change, counters.
-
-
 class ManagerCalls(Passes):
-    """What the owner calls from time to time."""
+    """The calls that the owner makes from time to time, and the size passes that inserts trigger."""
 
     def cycle(self) -> Removal:
-        """Run a time pass, then a size pass if the bytes are still above the trigger; what both removed."""
+        """Run a time pass, then a size pass if the bytes are still above the trigger; return what both removed."""
         now_nanos = self._clock()
         expired = self._run_pass("TIME", "CYCLE", now_nanos, self._cutoff(now_nanos, self.ttl_nanos))
         relieved = self._relieve("CYCLE")
         return Removal(expired.entries + relieved.entries, expired.size_bytes + relieved.size_bytes)
 
     def run_scheduled(self) -> Removal:
-        """Run the size pass that an insert has asked for, by the sizes of this moment."""
+        """Run the size pass that an insert has scheduled, by the present sizes."""
         if not self._scheduled:
             return Removal(0, 0)
         self._scheduled = False
@@ -283,10 +276,10 @@ class ManagerCalls(Passes):
         max_requeues: int | None = None,
         extend_recently_accessed: bool | None = None,
     ) -> None:
-        """Change settings; None leaves one as it is. It removes nothing by itself.
+        """Change settings; None leaves a setting as it is. Nothing is removed by that.
 
-        Caching is neither disabled nor enabled by this: a limit of 0 is refused, and any limit where the
-        cache was made with 0.
+        This can neither disable nor enable caching: a limit of 0 is refused, and so is any limit of a cache that was
+        made with 0.
         """
         check_numbers(max_size_bytes=max_size_bytes, ttl_nanos=ttl_nanos, max_requeues=max_requeues)
         check_watermark(watermark)
@@ -307,7 +300,7 @@ class ManagerCalls(Passes):
             self._on_row(rows.value_row("CONFIG", self._clock(), self.size_bytes, self._settings()))
 
     def metrics(self) -> Counters:
-        """The counters since the start."""
+        """Return the counters since the start."""
         counts = self._counts
         shown = Counters(
             counts.evicted_entries + self._live(),
@@ -325,11 +318,11 @@ class ManagerCalls(Passes):
         return shown
 
     def _settings(self) -> dict[str, object]:
-        """The settings in force, as rows tell them."""
+        """Return the effective settings, as rows report them."""
         return {name: getattr(self, name) for name in SETTINGS}
 
     def _crossed(self) -> None:
-        """An insert has left the bytes above the trigger."""
+        """Run or schedule a size pass, because an insert has left the bytes above the trigger."""
         if self.eviction == "inline":
             self._relieve("TRIGGER")
         else:
@@ -356,7 +349,7 @@ SETTINGS = (
     "storage_entry_size",
     "eviction",
 )
-"""The settings that a CONFIG row tells."""
+"""The settings that a CONFIG row reports."""
 
 METRICS = (*Counters._fields[:-1], "bytes")
-"""The counters as a METRICS row calls them."""
+"""The names of the counters in a METRICS row."""

@@ -1,4 +1,8 @@
-"""What a `BrokerCache` reports to its `on_row` callback: one row an event."""
+"""The rows of a broker cache: it reports each event to its `on_row` callback as one `Row`.
+
+A row has the columns of a recorded trace. One function builds each kind of row; the functions for passes take the
+`PassSettings` that every row of one pass repeats.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,8 @@ if TYPE_CHECKING:
 class Row(NamedTuple):
     """One event, in the columns of a recorded trace.
 
-    `accessed` and `stamp_ns` are those before the event, `expected_reads` and `requeues` those after it.
-    Columns that this cache never fills (`key_hash`, `dirty`) are there for the writer of the trace.
+    `accessed` and `stamp_ns` show the entry before the event, `expected_reads` and `requeues` after it. This cache
+    never fills `key_hash` and `dirty`; they are there for the writer of the trace.
     """
 
     op: str
@@ -44,12 +48,12 @@ class Row(NamedTuple):
 
 
 def cache_row(op: str, now_nanos: int, size_bytes: int, cache: str) -> Row:
-    """A cache was named for the first time (since it was removed), or was removed."""
+    """Build the row of a cache that is named for the first time since it was removed, or that is removed."""
     return Row(op, None, now_nanos, size_bytes, cache=cache, manager_bytes=size_bytes)
 
 
 def value_row(op: str, now_nanos: int, size_bytes: int, value: Mapping[str, object]) -> Row:
-    """What is told as one JSON object."""
+    """Build a row whose value is one JSON object."""
     text = json.dumps(value, separators=(",", ":"))
     return Row(op, None, now_nanos, size_bytes, manager_bytes=size_bytes, value=text)
 
@@ -57,7 +61,7 @@ def value_row(op: str, now_nanos: int, size_bytes: int, value: Mapping[str, obje
 def cursor_row(
     op: str, now_nanos: int, size_bytes: int, cache: str, cursor: str, position: tuple[int, int] | None
 ) -> Row:
-    """A cursor came, moved or left; `position` is the new one."""
+    """Build the row of a cursor that is added, moves or is removed; `position` is the new one."""
     ledger, entry = (None, None) if position is None else position
     return Row(
         op,
@@ -82,7 +86,7 @@ def absent_row(
     entry: int,
     offered_bytes: int | None = None,
 ) -> Row:
-    """A lookup that missed, or an offer of `offered_bytes` that was not taken."""
+    """Build the row of a lookup that misses, or of an offer of `offered_bytes` that is not taken."""
     return Row(
         op,
         cause,
@@ -97,14 +101,14 @@ def absent_row(
 
 
 def insert_row(cause: str, now_nanos: int, size_bytes: int, entry: Entry) -> Row:
-    """An entry was added."""
+    """Build the row of an entry that is added."""
     return entry_row("INSERT", cause, now_nanos, size_bytes, entry)._replace(
         stamp_ns=None, new_stamp_ns=entry.stamp_nanos
     )
 
 
 def entry_row(op: str, cause: str | None, now_nanos: int, size_bytes: int, entry: Entry) -> Row:
-    """An event of a cached entry outside of passes."""
+    """Build the row of an event of a cached entry outside of passes."""
     return Row(
         op,
         cause,
@@ -122,12 +126,8 @@ def entry_row(op: str, cause: str | None, now_nanos: int, size_bytes: int, entry
     )
 
 
-# --- pass_rows
-# The rows of passes, one function a kind.
-
-
 class PassSettings(NamedTuple):
-    """What every row of one pass repeats."""
+    """The values that every row of one pass repeats."""
 
     kind: str
     origin: str
@@ -139,14 +139,14 @@ class PassSettings(NamedTuple):
 
 
 def taken_row(op: str, cause: str, settings: PassSettings, bound: int, size_bytes: int, entry: Entry) -> Row:
-    """A pass took the slot of a live entry."""
+    """Build the row of a pass that takes the slot of a live entry."""
     return entry_row(op, cause, settings.now_nanos, size_bytes, entry)._replace(
         bound=bound, max_requeues=settings.max_requeues, extend_accessed=settings.extend_accessed
     )
 
 
 def edge_row(op: str, settings: PassSettings, bound: int, size_bytes: int, head_nanos: int | None) -> Row:
-    """A pass began or ended; `head_nanos` is the stamp of the live head at which it stopped."""
+    """Build the row of a pass that begins or ends; `head_nanos` is the stamp of the live head at which it stops."""
     return Row(
         op,
         settings.kind,
@@ -164,7 +164,7 @@ def edge_row(op: str, settings: PassSettings, bound: int, size_bytes: int, head_
 
 
 def tombstone_row(settings: PassSettings, bound: int, size_bytes: int) -> Row:
-    """A pass dropped a dead slot."""
+    """Build the row of a pass that drops a dead slot."""
     return Row(
         "TOMBSTONE",
         settings.kind,

@@ -1,4 +1,8 @@
-"""Checks of the settings."""
+"""The state of a broker cache: settings, the caches by name, the removal queue, holds and counters.
+
+`CacheState` is the base of all calls. It checks its settings, derives the trigger and the target of size passes from
+them, and finds or makes the cache of a managed ledger by its name.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,10 @@ from entrycache_fast.pulsar.store import Entry, RangeCache, StoredEntry
 
 
 def check_numbers(**numbers: int | None) -> None:
-    """Refuse numbers below 0; None: not given.
+    """Refuse numbers below 0; None means not given.
 
     Raises:
-        ValueError: one is below 0; it is named.
+        ValueError: a number is below 0; the message names it.
     """
     for name, number in numbers.items():
         if number is not None and number < 0:
@@ -24,27 +28,24 @@ def check_numbers(**numbers: int | None) -> None:
 
 
 def check_watermark(watermark: float | None) -> None:
-    """Refuse a share outside 0 to 1; None: not given.
+    """Refuse a watermark outside 0 to 1; None means not given.
 
     Raises:
-        ValueError: it lies outside.
+        ValueError: the watermark lies outside.
     """
     if watermark is not None and not 0 <= watermark <= 1:
         raise ValueError(f"watermark must lie between 0 and 1, got {watermark}")
 
 
 def check_choice(name: str, given: str, *choices: str) -> None:
-    """Refuse a word that is not one of the choices.
+    """Refuse a value that is not one of the choices.
 
     Raises:
-        ValueError: it is not.
+        ValueError: the value is no choice.
     """
     if given not in choices:
         raise ValueError(f"{name} must be one of {', '.join(choices)}, got {given!r}")
 
-
-# --- state
-# What a `BrokerCache` holds, and the parts that all its calls share.
 
 TRIGGER: Final = 0.98
 """The share of the limit above which a size pass is due."""
@@ -52,11 +53,11 @@ TRIGGER: Final = 0.98
 NANOS_A_MILLI: Final = 1_000_000
 
 Storage = Callable[[str, int, int], StoredEntry]
-"""Reads one entry from where all of them are kept: cache, ledger, entry."""
+"""A function that reads one entry from storage, by cache, ledger and entry."""
 
 
 class CacheState:
-    """The settings, the caches by name, the removal queue, what reads hold, and counters."""
+    """The settings, the caches by name, the removal queue, the holds of reads, and the counters."""
 
     def __init__(
         self,
@@ -78,17 +79,15 @@ class CacheState:
     ) -> None:
         """Make an empty cache.
 
-        `max_size_bytes` 0 disables caching, for ever. `ttl_nanos` is the age at which a time pass takes an
-        entry, `watermark` the share of the limit down to which a size pass frees. An entry that expects
-        reads is put back `max_requeues` times at most; with `requeue_budget` "split" those times do not
-        count which were owed to an access. `eviction` says when the size pass runs that an insert makes
-        due: within the insert, or when `run_scheduled` is called.
+        `max_size_bytes` 0 disables caching for ever. `ttl_nanos` is the age at which a time pass removes an entry,
+        `watermark` the share of the limit down to which a size pass frees. An entry that expects reads is put back at
+        most `max_requeues` times; with `requeue_budget` "split" a requeue because of an access does not count.
+        `eviction` says when a size pass that an insert makes due runs: within the insert, or in `run_scheduled`.
 
-        `storage` is what `read` and `read_one` ask for what is not cached, by cache, ledger and entry; it
-        must not call the cache. Without it every entry is there, has `storage_entry_size` bytes and the
-        value None. With `evict_by_expected_reads` False there are no ranks of cursors and no grace period;
-        `grace_millis` None is twice the time to live. Nothing here depends on `evict_by_mark_deleted`: it
-        is told to whoever reads the rows.
+        `storage` returns entries that are not cached to `read` and `read_one`, by cache, ledger and entry; it must not
+        call the cache. Without it every entry exists, has `storage_entry_size` bytes and the value None. If
+        `evict_by_expected_reads` is False, there are no ranks of cursors and no grace period. `grace_millis` None is
+        twice the time to live. Nothing here depends on `evict_by_mark_deleted`; the rows report it.
         """
         check_numbers(
             max_size_bytes=max_size_bytes,
@@ -133,16 +132,16 @@ class CacheState:
         self._set_thresholds()
 
     def _set_thresholds(self) -> None:
-        """Compute trigger and target from the settings in force."""
+        """Compute trigger and target from the effective settings."""
         self.trigger_bytes = int(self.max_size_bytes * TRIGGER)
         self.target_bytes = int(self.max_size_bytes * self.watermark)
 
     def _stored(self, cache: str, ledger: int, entry: int) -> StoredEntry:
-        """What storage gives where nobody has said."""
+        """Return an entry of the default storage."""
         return StoredEntry(self.storage_entry_size, None)
 
     def _open(self, cache: str) -> RangeCache:
-        """The cache of that name; it exists from now on."""
+        """Return the cache of that name, which exists from now on."""
         found = self._caches.get(cache)
         if found is None:
             now_nanos = self._clock()
@@ -153,17 +152,17 @@ class CacheState:
         return found
 
     def _find(self, cache: str, ledger: int, entry: int) -> Entry | None:
-        """The entry at a position, if it is cached."""
+        """Return the entry at a position, if it is cached."""
         home = self._open(cache).ledgers.get(ledger)
         return None if home is None else home.get(entry)
 
     def _live(self) -> int:
-        """The number of entries."""
+        """Return the number of entries."""
         return len(self._queue) - self._dead_objects
 
 
 class CounterState:
-    """What has happened since the start; entries that were inserted are those that left and those there."""
+    """The counters since the start; the inserted entries are those that left and those that are cached."""
 
     __slots__ = ("evicted_entries", "eviction_cycles", "hit_bytes", "hit_entries", "miss_bytes", "miss_entries")
 

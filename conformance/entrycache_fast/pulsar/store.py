@@ -1,4 +1,10 @@
-"""What the calls of a `BrokerCache` answer."""
+"""The data of a broker cache: results, entries by ledger, and cursors in order.
+
+The results of calls are named tuples. A `RangeCache` is the cache of one managed ledger. It holds one `Ledger` (a dict
+by entry number) for each ledger that has entries, and its `Cursors`. Range lookups need sorted numbers; a ledger sorts
+its numbers only when a range is asked for. `SortedNumbers` keeps the positions of cursors in order: most cursors move
+a little, so it changes a number in place if it passes no other.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +21,21 @@ class Position(NamedTuple):
 
 
 class Removal(NamedTuple):
-    """Number and bytes of the entries that a call removed."""
+    """The number and bytes of the entries that a call removed."""
 
     entries: int
     size_bytes: int
 
 
 class Usage(NamedTuple):
-    """Number and bytes of the entries that are cached."""
+    """The number and bytes of the entries that are cached."""
 
     entries: int
     size_bytes: int
 
 
 class CacheView(NamedTuple):
-    """One cache; positions ascend."""
+    """One cache, with ascending positions."""
 
     size_bytes: int
     entries: tuple[Position, ...]
@@ -48,7 +54,7 @@ class SlotView(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """The whole state: caches that hold entries by ascending name, live slots from head to tail."""
+    """The whole state: caches with entries by ascending name, and live slots from head to tail."""
 
     now_nanos: int
     size_bytes: int
@@ -58,16 +64,16 @@ class Snapshot(NamedTuple):
 
 
 class StoredEntry(NamedTuple):
-    """One entry as storage gives it."""
+    """One entry as storage returns it."""
 
     size_bytes: int
     value: object
 
 
 class ReadResult(NamedTuple):
-    """What a read handed over: positions served from the cache, positions read from storage, both ascending.
+    """The result of a read: the positions from the cache and those from storage, both ascending.
 
-    `values` are those of `hits`, then of `fills`.
+    `values` holds the values of `hits`, then those of `fills`.
     """
 
     hits: tuple[Position, ...]
@@ -76,7 +82,7 @@ class ReadResult(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """What has happened since the cache was made; hits and misses are those of reads."""
+    """The counters since the cache was made; hits and misses are those of reads."""
 
     inserted_entries: int
     evicted_entries: int
@@ -88,19 +94,16 @@ class Counters(NamedTuple):
     size_bytes: int
 
 
-# --- order
-# A sorted list of numbers, equal ones included, for numbers that mostly move a little.
-
 BLOCK_LENGTH: Final = 512
-"""A block is split above twice this length, and joined to its neighbour below half of it."""
+"""The usual length of a block: it is split above twice this length, and joined to a neighbour below half of it."""
 
 
 class SortedNumbers:
-    """Numbers in ascending order, in blocks of some hundred.
+    """Numbers in ascending order, in blocks of a few hundred; equal numbers may occur.
 
-    A number that moves past no other one is changed where it stands, which is what a reader at the tail of
-    a log does: two binary searches, and nothing is shifted. Any other change shifts within one block or two.
-    A count takes two binary searches and one addition a block, from the nearer end.
+    A number that moves past no other one is changed in place: two binary searches, and nothing is shifted. Readers at
+    the tail of a log move like that. Any other change shifts numbers within one or two blocks. A count takes two binary
+    searches and one addition for each block, from the nearer end.
     """
 
     __slots__ = ("_blocks", "_lasts", "_size")
@@ -117,11 +120,11 @@ class SortedNumbers:
         return chain.from_iterable(self._blocks)
 
     def least(self) -> int | None:
-        """The lowest number, None if there is none."""
+        """Return the lowest number, or None if there is none."""
         return self._blocks[0][0] if self._blocks else None
 
     def count_up_to(self, number: int) -> int:
-        """How many numbers are at or below this one."""
+        """Count the numbers at or below this one."""
         blocks = self._blocks
         at = bisect_right(self._lasts, number)
         if at == len(blocks):
@@ -134,7 +137,7 @@ class SortedNumbers:
         return self._size - sum(map(len, blocks[at:])) + inside
 
     def add(self, number: int) -> None:
-        """Put a number in."""
+        """Insert a number."""
         self._size += 1
         if not self._blocks:
             self._blocks.append([number])
@@ -150,12 +153,12 @@ class SortedNumbers:
             del block[BLOCK_LENGTH:]
 
     def remove(self, number: int) -> None:
-        """Take a number out that is in."""
+        """Remove a number that is present."""
         at = bisect_left(self._lasts, number)
         self._take(at, bisect_left(self._blocks[at], number))
 
     def move_up(self, old: int, new: int) -> None:
-        """Put the higher `new` in the place of `old`, which is in: of the last one that equals it."""
+        """Replace `old`, the last one that equals it, by the higher `new`."""
         blocks, lasts = self._blocks, self._lasts
         at = bisect_right(lasts, old)
         if at == len(blocks) or blocks[at][0] > old:
@@ -178,7 +181,7 @@ class SortedNumbers:
         self.add(new)
 
     def move_down(self, old: int, new: int) -> None:
-        """Put the lower `new` in the place of `old`, which is in: of the first one that equals it."""
+        """Replace `old`, the first one that equals it, by the lower `new`."""
         blocks, lasts = self._blocks, self._lasts
         at = bisect_left(lasts, old)
         block = blocks[at]
@@ -191,7 +194,7 @@ class SortedNumbers:
         self.add(new)
 
     def _take(self, at: int, inside: int) -> None:
-        """Take out the number at a place."""
+        """Remove the number at a place."""
         blocks, lasts = self._blocks, self._lasts
         block = blocks[at]
         del block[inside]
@@ -204,7 +207,7 @@ class SortedNumbers:
             del blocks[at], lasts[at]
 
     def _join(self, at: int) -> None:
-        """Join a small block to a neighbour, and cut the two in halves if they are too long for one."""
+        """Join a small block to a neighbour, and split the two in halves if they are too long for one block."""
         first = max(0, at - 1)
         joined = self._blocks[first] + self._blocks[first + 1]
         middle = len(joined) // 2 if len(joined) > BLOCK_LENGTH else len(joined)
@@ -225,21 +228,18 @@ class SortedNumbers:
             ]
 
 
-# --- cursors
-# The active cursors of one managed ledger: where its readers stand.
-
 ENTRY_BITS: Final = 64
-"""A position is kept as one number, which compares more quickly than a pair; its entry has so many bits."""
+"""The bits of an entry in a position. A position is kept as one number, which compares faster than a pair."""
 
 BIAS: Final = 1 << (ENTRY_BITS - 1)
-"""Added to the entry, so that an entry below 0 stays within its ledger."""
+"""The bias of an entry, so that an entry below 0 stays within its ledger."""
 
 
 class Cursors:
-    """The members by name, each with its position, and the positions in order.
+    """The active cursors of one managed ledger: members by name, and their positions in order.
 
-    A member may be without a position; then it is not tracked. With `moves_untracked` False a move does not
-    track such a member, an `add` does.
+    A member without a position is not tracked. If `moves_untracked` is False, a move does not track such a member; an
+    `add` does.
     """
 
     __slots__ = ("_members", "_moves_untracked", "_order")
@@ -254,7 +254,7 @@ class Cursors:
         return len(self._members)
 
     def add(self, cursor: str, position: tuple[int, int] | None) -> None:
-        """Make a cursor a member, or give a member that position."""
+        """Make a cursor a member at a position, or give a member that position."""
         old = self._members.get(cursor)
         if old is not None:
             self._order.remove(old)
@@ -265,7 +265,7 @@ class Cursors:
         self._members[cursor] = new
 
     def move(self, cursor: str, position: tuple[int, int] | None) -> bool:
-        """Give a member that position; whether that was done: of no other cursor."""
+        """Give a member that position, and return whether that was done."""
         old = self._members.get(cursor)
         if old is not None and position is not None:
             self._members[cursor] = new = (position[0] << ENTRY_BITS) + position[1] + BIAS
@@ -280,7 +280,7 @@ class Cursors:
         return True
 
     def remove(self, cursor: str) -> bool:
-        """Take a member out; whether it was one."""
+        """Remove a member, and return whether it was one."""
         if cursor not in self._members:
             return False
         old = self._members.pop(cursor)
@@ -289,16 +289,16 @@ class Cursors:
         return True
 
     def rank(self, cursor: str) -> int:
-        """The tracked cursors at or before this one, itself included; 0 if it is unknown or not tracked."""
+        """Count the tracked cursors at or before this one, itself included; 0 if it is unknown or not tracked."""
         own = self._members.get(cursor)
         return 0 if own is None else self._order.count_up_to(own)
 
     def slowest(self) -> Position | None:
-        """The lowest tracked position."""
+        """Return the lowest tracked position."""
         return _position(self._order.least())
 
     def positions(self) -> dict[str, Position | None]:
-        """The members with their positions; None: not tracked."""
+        """Return the members with their positions; None means not tracked."""
         return {name: _position(at) for name, at in self._members.items()}
 
     def check(self) -> None:
@@ -308,26 +308,23 @@ class Cursors:
 
 
 def _position(number: int | None) -> Position | None:
-    """The position that is kept as this number."""
+    """Return the position that a number stands for."""
     return None if number is None else Position(number >> ENTRY_BITS, (number & (2 * BIAS - 1)) - BIAS)
 
 
-# --- store
-# Where entries are kept: one dict a ledger, and orders of numbers that range lookups make when they need them.
-
 MAX_SINGLE_INSERTS: Final = 32
-"""Up to so many numbers out of order are put into the order one by one; more, and it is sorted anew."""
+"""The most numbers that are inserted into an order one by one; with more, the order is sorted anew."""
 
 ORDER_SLACK: Final = 64
-"""An order may hold so many numbers that have left, beyond as many as are cached, before it is cleaned."""
+"""The removed numbers that an order may hold, beyond as many as are cached, before it is cleaned."""
 
 
 class Entry:
     """One entry, and its slot in the removal queue.
 
-    `dead_slots` is 0 while the entry is cached; when a call has removed it, the number of dead slots that
-    this object stands for. `ordered`: its number stands in the order of its ledger. There is no `__init__`:
-    `Entries.insert`, the only maker, sets every field itself, which takes half the time.
+    `dead_slots` is 0 while the entry is cached. After a call has removed the entry, it is the number of dead slots that
+    the object stands for. `ordered` says that the number stands in the order of its ledger. There is no `__init__`:
+    only `EntryCalls.insert` makes entries, and setting every field directly takes half the time.
     """
 
     __slots__ = (
@@ -358,11 +355,11 @@ class Entry:
 class Ledger(dict[int, Entry]):
     """The cached entries of one ledger, by number.
 
-    `order` holds the numbers of its entries, ascending, as far as the last range lookup has put them there,
-    and numbers that have left since. Inserts and passes do not touch it: a dict keeps its keys in the order
-    of insertion, so the entries that are not yet in the order are the last ones.
+    `order` holds numbers in ascending order: those that the last range lookup has put there, some of which may have
+    been removed since. Inserts and passes do not touch it. A dict keeps its keys in the order of insertion, so the
+    entries that are not yet in the order are the last ones.
 
-    It is a dict, and does not merely have one, because a pass over many ledgers waits for memory above all.
+    The class is a dict and does not have one, because a pass over many ledgers waits for memory most of all.
     """
 
     __slots__ = ("cache", "number", "order", "size_bytes")
@@ -374,7 +371,7 @@ class Ledger(dict[int, Entry]):
         self.order: list[int] = []
 
     def between(self, first: int | None, last: int | None) -> list[Entry]:
-        """The entries from `first` to `last`, both included, ascending; None: no bound on that side."""
+        """Return the entries from `first` to `last`, both included, ascending; None is no bound."""
         self._update_order()
         order = self.order
         start = 0 if first is None else bisect_left(order, first)
@@ -386,7 +383,7 @@ class Ledger(dict[int, Entry]):
         return found
 
     def _update_order(self) -> None:
-        """Put the numbers inserted since the last call into the order."""
+        """Enter the numbers that were inserted since the last call into the order."""
         new: list[int] = []
         for number, entry in reversed(self.items()):
             if entry.ordered:
@@ -407,20 +404,20 @@ class Ledger(dict[int, Entry]):
             self.order = [number for number in self.order if number in self]
 
     def _put_in_order(self, number: int) -> None:
-        """Put one number into the order, unless it stands there since an earlier stay."""
+        """Enter one number into the order, unless it stands there from an earlier stay."""
         at = bisect_left(self.order, number)
         if at == len(self.order) or self.order[at] != number:
             self.order.insert(at, number)
 
     def remove(self, entry: Entry) -> None:
-        """Take one entry out."""
+        """Remove one entry."""
         del self[entry.number]
         self.size_bytes -= entry.size_bytes
         if not self:
             self.cache.drop(self)
 
     def shrink(self, removed: int) -> None:
-        """Give back the room of `removed` entries that have just left, if they were the greater part."""
+        """Free the memory of `removed` entries that have just left, if they were the greater part."""
         if removed > len(self):
             kept = dict(self)
             self.clear()
@@ -428,10 +425,10 @@ class Ledger(dict[int, Entry]):
 
 
 class RangeCache:
-    """The cache of one managed ledger: its ledgers that hold entries, by number and in ascending order.
+    """The cache of one managed ledger: its ledgers with entries, by number and in ascending order.
 
-    `cursors` are made when the first one comes; `grace_start_nanos` is when the last one left, or when this
-    cache was named for the first time.
+    `cursors` is made for the first cursor. `grace_start_nanos` is the time at which the last cursor left, or at which
+    this cache was named for the first time.
     """
 
     __slots__ = ("cursors", "grace_start_nanos", "ledgers", "name", "numbers")
@@ -444,7 +441,7 @@ class RangeCache:
         self.grace_start_nanos = now_nanos
 
     def ledger(self, number: int) -> Ledger:
-        """The ledger of that number, made where it is not there."""
+        """Return the ledger of that number, and make it if it does not exist."""
         found = self.ledgers.get(number)
         if found is None:
             found = self.ledgers[number] = Ledger(self, number)
@@ -452,12 +449,12 @@ class RangeCache:
         return found
 
     def drop(self, ledger: Ledger) -> None:
-        """Forget a ledger that holds no entry any more."""
+        """Remove a ledger that has no entries left."""
         del self.ledgers[ledger.number]
         del self.numbers[bisect_left(self.numbers, ledger.number)]
 
     def between(self, first: tuple[int, int], last: tuple[int, int]) -> list[Entry]:
-        """The entries from position `first` to position `last`, both included, ascending."""
+        """Return the entries from position `first` to position `last`, both included, ascending."""
         if first > last:
             return []
         first_ledger, first_entry = first
@@ -473,7 +470,7 @@ class RangeCache:
         return found
 
     def below(self, position: tuple[int, int]) -> list[Entry]:
-        """The entries below a position, ascending."""
+        """Return the entries below a position, ascending."""
         ledger, entry = position
         found: list[Entry] = []
         for number in self.numbers[: bisect_right(self.numbers, ledger)]:
@@ -481,7 +478,7 @@ class RangeCache:
         return found
 
     def everything(self) -> list[Entry]:
-        """All entries, ascending by position."""
+        """Return all entries, ascending by position."""
         return [entry for number in self.numbers for entry in self.ledgers[number].between(None, None)]
 
     def check(self) -> None:

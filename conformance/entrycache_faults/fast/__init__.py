@@ -1,1 +1,1 @@
-"""Planted faults of our fast caches, each in one small method; a folder a system."""
+"""Seeded faults that only an implementation can have: of our fast caches, a module for each system."""

@@ -167,7 +167,7 @@ class StreamThread:
         for store in (task.sums, task.counts):
             self._cache.close(store.name)
             self._record_call()
-        underlying_sums = dict(task.sums.below)
+        underlying_sums = dict(task.sums.underlying)
         reopened = self._task(task.number, task.underlying, underlying_sums)
         reopened.keys_by_window = task.keys_by_window
         self._tasks[self._tasks.index(task)] = reopened

@@ -28,7 +28,9 @@ from entrycache_conformance.levels import Profile
 from entrycache_conformance.run import Options
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430 import fast_cache
-from entrycache_faults.fast.pulsar_pip430 import FAULTS
+from entrycache_conformance.systems.reference import open_reference
+from entrycache_faults.model import Model
+from entrycache_faults.reference.pulsar_pip430.subjects import SUBJECTS
 from entrycache_protocol.errors import UsageError, Verdict
 from entrycache_protocol.subject import InProcessSubject
 
@@ -44,10 +46,8 @@ CASE = {
 
 
 def subject(name: str) -> InProcessSubject:
-    cache_type = FAULTS.get(name, fast_cache.BrokerCache)
-    return InProcessSubject(
-        name, SYSTEMS["pulsar-pip430"], lambda config: fast_cache.open_cache(config, cache_type), fast_cache.DECLARATION
-    )
+    opened = open_reference(SUBJECTS[name].model) if name in SUBJECTS else fast_cache.open_cache
+    return InProcessSubject(name, SYSTEMS["pulsar-pip430"], opened, fast_cache.DECLARATION)
 
 
 def entry(**changes: Any) -> dict[str, Any]:
@@ -118,15 +118,11 @@ def test_without_its_entry_the_failure_is_a_violation(tmp_path: Path) -> None:
 
 
 def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, met: dict[str, Any]) -> None:
-    """A second seeded fault is behind the known one."""
-
-    class Twice(FAULTS[FAULT], FAULTS["evict-nothing-accepted"]):  # type: ignore[misc]
-        pass
-
+    """A second seeded fault stands behind the known one."""
+    one, other = SUBJECTS[FAULT], SUBJECTS["evict-nothing-accepted"]
+    twice = Model(one.package, {**one.replaced, **other.replaced})
     options = Options(("queue",), Profile(60, 0, 0), 0, 0.0, tmp_path)
-    both = InProcessSubject(
-        FAULT, SYSTEMS["pulsar-pip430"], lambda config: fast_cache.open_cache(config, Twice), fast_cache.DECLARATION
-    )
+    both = InProcessSubject(FAULT, SYSTEMS["pulsar-pip430"], open_reference(twice), fast_cache.DECLARATION)
     entries = read_known_failures(written(tmp_path, met))
     report = conform_with_known(both, options, entries, tmp_path, lambda *progress: None)
     assert report.report.verdict is Verdict.VIOLATES
@@ -206,7 +202,7 @@ def test_limits_keep_no_known_failure_away(tmp_path: Path) -> None:
     tested = InProcessSubject(
         FAULT,
         SYSTEMS["pulsar-pip430"],
-        lambda config: fast_cache.open_cache(config, FAULTS[FAULT]),
+        open_reference(SUBJECTS[FAULT].model),
         {**fast_cache.DECLARATION, "limits": {"max_steps": 1, "max_size": 0, "null_positions": False}},
     )
     steps = [{"op": "cursor_add", "cache": "a", "cursor": "x", "pos": None}, *CASE["steps"]]

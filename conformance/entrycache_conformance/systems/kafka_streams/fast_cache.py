@@ -13,6 +13,7 @@ from functools import partial
 from threading import Lock
 from typing import Any, Final
 
+from entrycache_conformance.systems.reference import fault_subjects
 from entrycache_fast.kafka import (
     CachingStore,
     Context,
@@ -23,7 +24,8 @@ from entrycache_fast.kafka import (
     ThreadCache,
     Write,
 )
-from entrycache_faults.fast.kafka_streams import FAULTS as PLANTED
+from entrycache_faults.fast.kafka_streams import FAULTS as CACHE_FAULTS
+from entrycache_faults.reference.kafka_streams.subjects import SUBJECTS
 from entrycache_faults.reference.kafka_streams.threads import THREAD_SUBJECTS
 from entrycache_protocol.system import LocalSubject
 from entrycache_reference.kafka_streams import ops, outcomes
@@ -191,7 +193,7 @@ class Adapter:
                 self.store(op.store).range(to_bytes_or_none(op.from_), to_bytes_or_none(op.to))
             ),
             ops.StoreAll: lambda op: list_answer(self.store(op.store).range()),
-            ops.StoreInner: lambda op: list_answer(sorted(self.store(op.store).below.items())),
+            ops.StoreInner: lambda op: list_answer(sorted(self.store(op.store).underlying.items())),
             ops.Share: lambda op: outcomes.Shared(cache.share(op.total_bytes, op.threads, op.global_thread)),
         }
 
@@ -270,11 +272,18 @@ FAST: Final = LocalSubject(
 """The fast cache as a subject; behind a lock it takes histories."""
 
 
-FAULTS: Final = {
-    name: LocalSubject(DECLARATION, partial(open_cache, cache_type=types.cache_type, store_type=types.store_type))
-    for name, types in PLANTED.items()
-}
-"""By name."""
+FAULTS: Final = dict(
+    sorted(
+        {
+            **fault_subjects(SUBJECTS, DECLARATION),
+            **{
+                name: LocalSubject(DECLARATION, partial(open_cache, cache_type=cache_type))
+                for name, cache_type in CACHE_FAULTS.items()
+            },
+        }.items()
+    )
+)
+"""The seeded faults as subjects by name: those of the reference, and those of the fast cache."""
 
 THREAD_FAULT_OPENERS: Final = dict(THREAD_SUBJECTS)
 """The functions that open a faulty reference for several threads, by the name of the fault."""

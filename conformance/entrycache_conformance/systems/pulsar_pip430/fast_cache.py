@@ -11,9 +11,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
+from entrycache_conformance.systems.reference import fault_subjects
 from entrycache_fast import BrokerCache, Row, StoredEntry
 from entrycache_fast import ReadResult as FastServed
-from entrycache_faults.fast.pulsar_pip430 import FAULTS as PLANTED
+from entrycache_faults.fast.pulsar_pip430 import FAULTS as CACHE_FAULTS
+from entrycache_faults.reference.pulsar_pip430.subjects import SUBJECTS
 from entrycache_protocol.system import LocalSubject
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
@@ -384,10 +386,18 @@ FAST: Final = LocalSubject(
 """The fast cache as a subject."""
 
 
-FAULTS: Final = {
-    name: LocalSubject(DECLARATION, partial(open_cache, cache_type=cache_type)) for name, cache_type in PLANTED.items()
-}
-"""By name."""
+FAULTS: Final = dict(
+    sorted(
+        {
+            **fault_subjects(SUBJECTS, {key: DECLARATION[key] for key in ("ops", "introspection", "payload")}),
+            **{
+                name: LocalSubject(DECLARATION, partial(open_cache, cache_type=cache_type))
+                for name, cache_type in CACHE_FAULTS.items()
+            },
+        }.items()
+    )
+)
+"""The seeded faults as subjects by name: those of the reference, and those of the fast cache."""
 
 
 __all__ = ["DECLARATION", "FAST", "BrokerCache", "Instance", "open_cache"]

@@ -14,8 +14,10 @@ from typing import Any, Final
 from entrycache_conformance.systems.pulsar_segmented.explanation import BLAME, lanes, state_text
 from entrycache_conformance.systems.pulsar_segmented.fast_cache import DECLARATION, FAST, open_cache
 from entrycache_conformance.systems.pulsar_segmented.generation import VARIANT_RULES, Theme, menu, plan_case
-from entrycache_faults.fast.pulsar_segmented import FAULTS
+from entrycache_conformance.systems.reference import fault_subjects
+from entrycache_faults.fast.pulsar_segmented import FAULTS as CACHE_FAULTS
 from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS
+from entrycache_faults.reference.pulsar_segmented.subjects import SUBJECTS
 from entrycache_protocol.case import encode_outcome
 from entrycache_protocol.declaration import Declaration, OutcomeReader
 from entrycache_protocol.system import (
@@ -106,6 +108,19 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
 """One case per operation; it runs if all its operations are declared."""
 
 
+FAULTS: Final = dict(
+    sorted(
+        {
+            **fault_subjects(SUBJECTS, DECLARATION),
+            **{
+                name: LocalSubject(DECLARATION, partial(open_cache, cache_type=cache_type))
+                for name, cache_type in CACHE_FAULTS.items()
+            },
+        }.items()
+    )
+)
+"""The seeded faults as subjects by name: those of the reference, and those of the fast cache."""
+
 SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     name=NAME,
     levels=ops.LEVELS,
@@ -144,7 +159,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     text=Text("ring", state_text, lanes),
     blame=BLAME,
     fast=FAST,
-    faults={name: LocalSubject(DECLARATION, partial(open_cache, cache_type=kind)) for name, kind in FAULTS.items()},
+    faults=FAULTS,
     seeded_faults=SeededFaults(SEEDED_FAULTS.own, SEEDED_FAULTS.others),
 )
 

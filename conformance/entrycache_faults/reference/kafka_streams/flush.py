@@ -92,8 +92,9 @@ def hand_over_evicted_last(state: State, ns: str, evicted: str | None, *rest: An
 
 
 def _total_bytes(state: State) -> int:
-    """Return the total together with what has still to leave it."""
-    return total_bytes(state) + state.running
+    """Return the total with what has still to leave it, while something can be evicted: a resize must end."""
+    now = total_bytes(state)
+    return now + state.running if now else now
 
 
 @seeded_fault(Rule.K_EVICT_3, "flush.call_listener", other=True, beside={"state.total_bytes": _total_bytes})

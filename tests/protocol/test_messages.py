@@ -1,4 +1,4 @@
-"""Of what a program wrote to stderr, the lines that tell why it failed."""
+"""The lines of a program's stderr that name the cause of its failure."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ KeyError: (1, 0)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "cause"),
     [
         (RUST, ("thread 'main' panicked at src/main.rs:41:9:", "attempt to subtract with overflow")),
         (
@@ -90,13 +90,13 @@ KeyError: (1, 0)
     ],
     ids=["rust", "go", "go recovered", "java", "java without a cause", "python", "else", "nothing"],
 )
-def test_the_cause_is_told_and_not_the_last_line(text: str, told: tuple[str, ...]) -> None:
-    assert extract_cause(text) == told
+def test_the_cause_is_shown_and_not_the_last_line(text: str, cause: tuple[str, ...]) -> None:
+    assert extract_cause(text) == cause
 
 
 @pytest.mark.parametrize("text", NASTY)
 @pytest.mark.parametrize("before", ["", "thread 'main' panicked at ", "panic: ", "Caused by: ", PYTHON])
-def test_what_is_told_is_printable_and_short(text: str, before: str) -> None:
+def test_a_cause_is_printable_and_short(text: str, before: str) -> None:
     for line in extract_cause(before + text * 100):
         assert line.isprintable()
         assert len(line) <= MAX_LINE_LENGTH + 3

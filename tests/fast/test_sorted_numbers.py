@@ -1,4 +1,4 @@
-"""The order of positions beside a plain sorted list."""
+"""The sorted numbers beside a plain sorted list."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_change_is_that_of_a_sorted_list(block: int, spread: int, monkeypa
     assert list(numbers) == kept
 
 
-def test_readers_in_lockstep_move_where_they_stand() -> None:
+def test_readers_in_lockstep_move_in_place() -> None:
     numbers = SortedNumbers()
     for _ in range(5_000):
         numbers.add(7)

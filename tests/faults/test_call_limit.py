@@ -1,4 +1,4 @@
-"""A faulty model that comes to no end is stopped; the reference itself stays far below that bound."""
+"""The call limit stops a faulty model that never ends; the reference itself stays far below the limit."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_fault_that_uses_up_a_large_budget_is_stopped() -> None:
     assert sys.getprofile() is None
 
 
-def test_the_reference_is_far_below_the_bound() -> None:
+def test_the_reference_is_far_below_the_limit() -> None:
     config = Config()
     state = filled(1_000, config)
     with limit_calls(MAX_CALLS // 5):
@@ -45,7 +45,7 @@ def test_the_reference_is_far_below_the_bound() -> None:
         step(state, ops.Evict(1_000), config)
 
 
-def test_a_garbage_collector_does_not_swallow_the_bound() -> None:
+def test_the_garbage_collector_does_not_swallow_the_limit() -> None:
     config = Config(max_requeues=2**31 - 1)
     state, calls = filled(1, config), 0
 
@@ -70,7 +70,7 @@ def test_a_garbage_collector_does_not_swallow_the_bound() -> None:
     assert calls > 20 * 500, "most calls were the collector's"
 
 
-def test_a_profiler_stays_where_it_is() -> None:
+def test_a_profiler_stays_in_place() -> None:
     config, profiler = Config(), cProfile.Profile()
     profiler.enable()
     try:
