@@ -72,7 +72,7 @@ def explain_difference(
     subject: TestedSubject, case: Case, steps: Sequence[Any], difference: Difference
 ) -> tuple[Rule, ...]:
     """Return the rules that explain a difference, the likeliest first."""
-    if difference.is_silent:
+    if difference.is_unanswered:
         hang = difference.failed is not None and difference.failed.trouble is FailureKind.HANG
         return (case.system.laws.liveness[0 if hang else 1],)
     if difference.failed is not None:

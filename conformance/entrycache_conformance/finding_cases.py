@@ -132,4 +132,4 @@ def _play_finding_case(subject: TestedSubject, case: Case) -> FailingCase | Skip
     if difference is None:
         return None
     failing = FailingCase(case, steps, difference)
-    return failing if difference.is_silent else shorten_and_confirm(subject, failing, MAX_TRIES)
+    return failing if difference.is_unanswered else shorten_and_confirm(subject, failing, MAX_TRIES)

@@ -102,8 +102,8 @@ def make_case(
 def _finite_choice(draw: Draw, plan: CasePlan) -> Callable[[Any], Any]:
     """Return a function that makes the next operation, or None by chance: the simplest number ends the case."""
     length = len(plan.menu)
-    ends = max(1, length // plan.usual_steps)
-    greatest = ends + length * max(1, plan.usual_steps // length) - 1
+    ends = max(1, length // plan.typical_steps)
+    greatest = ends + length * max(1, plan.typical_steps // length) - 1
 
     def next_op(state: Any) -> Any:
         at = draw(0, greatest)

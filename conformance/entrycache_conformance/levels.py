@@ -180,7 +180,7 @@ def _offers_everything(declaration: Declaration) -> bool:
     settings = [
         field.name for field in dataclasses.fields(system.model.config) if field.name not in system.cases.unvaried
     ]
-    is_default = declaration.variants in {None, system.model.variants()} and not declaration.limits.keeps_rules_out
+    is_default = declaration.variants in {None, system.model.variants()} and not declaration.limits.hides_rules
     return is_default and system.ops.keys() <= declaration.ops and all(declaration.varies(key) for key in settings)
 
 

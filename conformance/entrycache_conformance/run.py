@@ -326,7 +326,7 @@ def _search_behind_silence(
     Search the level once more without the operation that gives no answer. If that finds no wrong answer, try other
     seeds with all operations, because the silent operation may answer wrongly too.
     """
-    if not failure.difference.is_silent or not failure.case.steps:
+    if not failure.difference.is_unanswered or not failure.case.steps:
         return None
     silent = type(failure.case.steps[failure.difference.at]).name
     rest = [name for name in menu if name != silent]
@@ -334,11 +334,11 @@ def _search_behind_silence(
     with limit_time(subject, TRY_SECONDS) if is_hang(failure) else nullcontext():
         other = find_failure(subject, rest, examples, options.seed, Coverage()).failure if rest else None
         behind = None if other is None else shrink_and_confirm(subject, other)
-        if behind is not None and not behind.difference.is_silent:
+        if behind is not None and not behind.difference.is_unanswered:
             return behind
         for seed in range(options.seed + 1, options.seed + 1 + OTHER_SEEDS):
             other = find_failure(subject, menu, examples, seed, Coverage()).failure
-            if other is not None and not other.failing.difference.is_silent:
+            if other is not None and not other.failing.difference.is_unanswered:
                 return shrink_and_confirm(subject, other)
     return None if behind is not None and is_hang(behind) else behind
 
@@ -372,7 +372,7 @@ def explain_failure(subject: TestedSubject, failing: FailingCase) -> tuple[Rule,
 def rules_at_level(level: str, failing: FailingCase, rules: Sequence[Rule]) -> Sequence[Rule]:
     """Return those of the rules that a case of this level can be about, or else the rule of the failing operation."""
     system, coverage = failing.case.system, Coverage()
-    if level == system.levels[-1] or failing.difference.is_silent:
+    if level == system.levels[-1] or failing.difference.is_unanswered:
         return rules
     run_reference(dataclasses.replace(failing.case, earlier=()), coverage)
     if all(coverage.fired.get(rule) for rule in rules):

@@ -91,7 +91,7 @@ def find_failure(
             return SearchResult(failure, skipped)
     body = _HypothesisBody(subject, maker, coverage, progress, skipped)
     _run_hypothesis(body, examples - seeded_case_count(examples), seed)
-    if body.failure is not None and not body.failure.failing.difference.is_silent:
+    if body.failure is not None and not body.failure.failing.difference.is_unanswered:
         progress(0)
     return SearchResult(body.failure, skipped)
 
@@ -198,14 +198,14 @@ class _HypothesisBody:
             self._skipped.append(answer)
             return
         difference = judge(generated.case, generated.steps, answer, self._subject.declaration)
-        is_silent = difference is not None and difference.is_silent
-        if self.failure is None and not is_silent:
+        is_unanswered = difference is not None and difference.is_unanswered
+        if self.failure is None and not is_unanswered:
             self._coverage.add(coverage)
             self._progress(1)
         if difference is not None:
             choices = self._maker.choices
             self.failure = _raw_failure(self._subject, generated, difference, choices, self._maker)
-            raise _NoAnswer if is_silent else _Differs
+            raise _NoAnswer if is_unanswered else _Differs
 
 
 def _run_hypothesis(body: _HypothesisBody, examples: int, seed_value: int) -> None:

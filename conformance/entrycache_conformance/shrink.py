@@ -69,7 +69,7 @@ def shrink_and_confirm(subject: TestedSubject, failure: RawFailure) -> FailingCa
         BrokenSubject: the subject does not speak the protocol.
     """
     difference = failure.failing.difference
-    if difference.failed is not None and difference.is_silent:
+    if difference.failed is not None and difference.is_unanswered:
         return _shrink_unanswered(subject, failure.failing.case, difference.failed)
     try:
         shortest = shrink_failure(subject, failure)
@@ -170,7 +170,7 @@ def _drop_unneeded_steps(shrinker: _ChoiceShrinker, choices: Sequence[int]) -> t
 
 def _drop_last_steps(subject: TestedSubject, failure: FailingCase) -> FailingCase:
     """Drop the unneeded steps that Hypothesis may have left."""
-    if failure.difference.is_silent:
+    if failure.difference.is_unanswered:
         return failure
     differs = partial(find_difference, subject)
     case, difference = shrink_case(failure.case, failure.difference, differs, MAX_SHORTEN_TRIES)
@@ -330,7 +330,7 @@ def confirm_failure(subject: TestedSubject, failing: FailingCase | None, origin:
         BrokenSubject: the subject does not speak the protocol.
     """
     if (
-        failing is None or failing.difference.is_silent
+        failing is None or failing.difference.is_unanswered
     ):  # a failure without an answer was tried on a fresh process already
         return failing
     try:

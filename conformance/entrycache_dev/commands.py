@@ -104,8 +104,8 @@ def _measure(
         if streams is not None:
             result = results.add_streams(result, rounds, operations, streams)
     except Interrupted as stopped:
-        if stopped.so_far.measurements:
-            _print_result(stopped.so_far, as_json)
+        if stopped.partial_result.measurements:
+            _print_result(stopped.partial_result, as_json)
         raise
     _print_result(result, as_json)
     if page is not None:

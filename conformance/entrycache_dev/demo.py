@@ -42,7 +42,7 @@ ENGINES = ("spark", "local", "replay")
 TRACED_STEPS = 2_000
 TRACED_SEED = 1
 TRACED_EVENTS = 5_000
-NOT_SHOWN_RULES = frozenset(rule for parts in AUDITED.values() for rule in parts.traced.not_shown)
+NOT_SHOWN_RULES = frozenset(rule for parts in AUDITED.values() for rule in parts.demo_trace.not_shown)
 
 
 MISSING_PREREQUISITE = 4
@@ -167,21 +167,21 @@ def write_traced_case(folder: Path, system: AnySystem) -> Path:
     return write_case(made.case, folder, "traced")
 
 
-def audit_trace(tour: Demo, folder: Path, system: str, traced: DemoTrace, strict: bool) -> None:
+def audit_trace(tour: Demo, folder: Path, system: str, demo_trace: DemoTrace, strict: bool) -> None:
     """Make the trace of a system, and audit it with each engine."""
     trace = folder / "trace"
     made: tuple[str, ...] = (
         "generate",
-        traced.preset or "",
+        demo_trace.preset or "",
         "--events",
         str(TRACED_EVENTS),
         "--seed",
         str(TRACED_SEED),
     )
-    if traced.preset is None:
+    if demo_trace.preset is None:
         made = ("record", "fast", "--case", str(write_traced_case(folder, SYSTEMS[system])))
     if tour.made(f"trace {made[0]} {made[1]}", "trace", *made, "--out", str(trace)):
-        for engine in ENGINES if strict else traced.engines:
+        for engine in ENGINES if strict else demo_trace.engines:
             out = folder / engine
             what = f"audit of {system}, {engine}"
             tour.part(what, "audit", str(trace), "--engine", engine, "--out", str(out), engine=engine)
@@ -194,7 +194,7 @@ def request_parts(tour: Demo, folder: Path, profile: str, others: str | None, st
             what, own = f"conform {subject} ({name})", profile if stands_for_others else others or profile
             tour.part(what, "conform", subject, "--system", name, "--profile", own)
     for name, parts in AUDITED.items():
-        audit_trace(tour, folder / name, name, parts.traced, strict)
+        audit_trace(tour, folder / name, name, parts.demo_trace, strict)
     tour.part("prove", "prove", "--profile", "long" if strict and others is None else "ci")
 
 

@@ -91,10 +91,10 @@ def prove(profile: str) -> Proof:
         parts = dict(_parts(profile, (*absent, *left_out)))
         begun = sorted(parts, key=lambda what: what == Z3)
 
-        def so_far() -> Proof:
+        def partial_result() -> Proof:
             return _proof(over, [*skipped, *((what, STOPPED) for what in parts if what not in over)], left_out)
 
-        with keep_partial_result(so_far):
+        with keep_partial_result(partial_result):
             run_together(
                 [parts[what] for what in begun],
                 lambda at, part: over.update({begun[at]: part}),

@@ -93,16 +93,16 @@ def worst_verdict(parts: Iterable[Verdict]) -> Verdict:
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run was stopped; `so_far` is its result as far as it was finished."""
+    """A run was stopped; `partial_result` is its result as far as it was finished."""
 
-    def __init__(self, so_far: Any) -> None:
+    def __init__(self, partial_result: Any) -> None:
         super().__init__()
-        self.so_far = so_far
+        self.partial_result = partial_result
 
 
 @contextmanager
-def keep_partial_result(so_far: Callable[[], Any]) -> Iterator[None]:
-    """Turn an interrupt of the block into `Interrupted`, with the result that `so_far` returns.
+def keep_partial_result(partial_result: Callable[[], Any]) -> Iterator[None]:
+    """Turn an interrupt of the block into `Interrupted`, with the result that `partial_result` returns.
 
     Raises:
         Interrupted: the block was stopped.
@@ -110,7 +110,7 @@ def keep_partial_result(so_far: Callable[[], Any]) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        raise Interrupted(so_far()) from None
+        raise Interrupted(partial_result()) from None
 
 
 def missing_extra(what: str, package: str, extra: str) -> MissingPrerequisite:

@@ -123,7 +123,7 @@ class Difference(NamedTuple):
     failed: FailedRun | None = None
 
     @property
-    def is_silent(self) -> bool:
+    def is_unanswered(self) -> bool:
         """Whether the run gave no answer to the step."""
         return self.failed is not None and self.failed.trouble is not FailureKind.LEAKED
 

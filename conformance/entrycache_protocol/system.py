@@ -74,7 +74,7 @@ class Limits:
     """The most clients of a history; 1 means that the subject takes no histories."""
 
     @property
-    def keeps_rules_out(self) -> bool:
+    def hides_rules(self) -> bool:
         """Whether some rule can hardly be met within these limits."""
         return False
 
@@ -122,7 +122,7 @@ class CasePlan(NamedTuple):
     """The names of the operations, each as often as it weighs."""
     steps_max: int
     """The most steps."""
-    usual_steps: int
+    typical_steps: int
     """The case ends at one in so many steps."""
     make: Callable[[str, Any], Any]
     """The function that makes an operation of this name for the reference's state."""
@@ -297,7 +297,7 @@ class Cases(NamedTuple, Generic[C, O]):
     """The keys of the configuration that no case varies."""
     unsupported_reason: Callable[[Any, C, Sequence[O]], str]
     """The reason why a case does not fit a declaration; empty if it fits."""
-    shows_at: Mapping[str, frozenset[str]] = MappingProxyType({})
+    visible_levels: Mapping[str, frozenset[str]] = MappingProxyType({})
     """The levels whose operations show a key of the configuration, for keys that do not show at every level."""
     cost_bound: Callable[[C, Sequence[O]], int] = lambda config, steps: len(steps)
     """The most entries that the reference copies for these steps: its time and its memory grow with them."""

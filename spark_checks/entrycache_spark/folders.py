@@ -98,7 +98,7 @@ def audit_folder(
             with prefix_errors(str(directory)):
                 findings, backend = evaluate(trace, engine, master, kernel, max_live_slots, progress)
         except Interrupted as stopped:
-            raise Interrupted(build_result(stopped.so_far, rows)) from None
+            raise Interrupted(build_result(stopped.partial_result, rows)) from None
         result = build_result(findings, rows, backend)
     if out is not None:
         try:

@@ -232,7 +232,7 @@ def test_what_was_finished_is_said(tmp_path: Path) -> None:
     options = Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)
     with closing(resolve_subject(SubjectChoice("fast"))) as fast, pytest.raises(Interrupted) as stopped:
         conform(fast, options, notify)
-    report = stopped.value.so_far
+    report = stopped.value.partial_result
     assert {level: told.verdict for level, told in report.levels.items()} == {
         "range": Verdict.CONFORMS,
         "queue": Verdict.NOTHING_CHECKED,

@@ -79,8 +79,8 @@ def test_the_programs_of_a_campaign_keep_the_subjects_that_are_over(monkeypatch:
     monkeypatch.setattr(kafka_streams, "_run_on_subject", StoppedAt(lambda name, *_: {"name": name, **over}, 2))
     with pytest.raises(Interrupted) as stopped:
         kafka_streams.run_promise_campaign(["one", "two"], 1, 1)
-    assert [subject["name"] for subject in stopped.value.so_far["subjects"]] == ["one"]
-    assert stopped.value.so_far["stopped"]
+    assert [subject["name"] for subject in stopped.value.partial_result["subjects"]] == ["one"]
+    assert stopped.value.partial_result["stopped"]
 
 
 def test_a_diff_prints_what_it_has_found_and_writes_no_page(

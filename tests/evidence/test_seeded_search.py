@@ -9,7 +9,7 @@ import pytest
 from entrycache_conformance.generate import record_seeded_cases
 from entrycache_conformance.levels import Profile
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.pulsar_pip430.workload import TRAITS, Theme
+from entrycache_conformance.systems.pulsar_pip430.workload import WORKLOADS, WorkloadProfile
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_dev.matrix.generate import Change
 from entrycache_dev.matrix.mutants import generate_all_changes
@@ -83,7 +83,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was_and_begins_anew_for_other_c
 def test_what_a_theme_draws_is_part_of_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     strict = change("bytes_over", "<=", "<")
     before = fingerprint([strict], LOOK)
-    monkeypatch.setitem(TRAITS, Theme.ODD, TRAITS[Theme.DEFAULT])
+    monkeypatch.setitem(WORKLOADS, WorkloadProfile.ODD, WORKLOADS[WorkloadProfile.DEFAULT])
     assert fingerprint([strict], LOOK) != before
 
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from entrycache_conformance.systems.kafka_streams.workload import Theme
+from entrycache_conformance.systems.kafka_streams.workload import WorkloadProfile
 from entrycache_fast.kafka import Row
 from entrycache_faults.fast.kafka_streams import FAULTS
 from entrycache_reference.kafka_streams import Row as ReferenceRow
@@ -18,20 +18,20 @@ def test_rows_have_the_columns_of_the_reference_but_its_rule() -> None:
 
 
 @pytest.mark.parametrize("level", ["cache", "store"])
-@pytest.mark.parametrize("theme", list(Theme), ids=lambda theme: theme.value)
-def test_equal(theme: Theme, level: str) -> None:
+@pytest.mark.parametrize("theme", list(WorkloadProfile), ids=lambda theme: theme.value)
+def test_equal(theme: WorkloadProfile, level: str) -> None:
     for config, run in runs(random.Random(f"{theme.value} {level}"), theme, level, 100, 30):
         assert_equal(config, run)
 
 
 @pytest.mark.parametrize("level", ["cache", "store"])
 def test_equal__long_runs(level: str) -> None:
-    for config, run in runs(random.Random(7), Theme.LONG_RUNS, level, 3, 800):
+    for config, run in runs(random.Random(7), WorkloadProfile.LONG_RUNS, level, 3, 800):
         assert_equal(config, run)
 
 
 def test_the_comparison_sees_a_fault() -> None:
     wrong = FAULTS["streams-listener-comes-back"]
     with pytest.raises(AssertionError):
-        for config, run in runs(random.Random(1), Theme.REENTRY, "cache", 200, 30):
+        for config, run in runs(random.Random(1), WorkloadProfile.REENTRY, "cache", 200, 30):
             assert_equal(config, run, wrong)

@@ -11,7 +11,7 @@ from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_segmented.fast_cache import open_cache
-from entrycache_conformance.systems.pulsar_segmented.generation import Theme
+from entrycache_conformance.systems.pulsar_segmented.generation import WorkloadProfile
 from entrycache_evidence.pulsar_segmented.refinement import abstract_state, comparable_state
 from entrycache_fast import segmented
 from entrycache_fast.segmented import Row, SegmentedCache
@@ -21,7 +21,7 @@ from entrycache_protocol.declaration import Declaration
 SYSTEM = SYSTEMS["pulsar-segmented"]
 
 
-def assert_equal(kind: type[SegmentedCache], theme: Theme, cases: int) -> None:
+def assert_equal(kind: type[SegmentedCache], theme: WorkloadProfile, cases: int) -> None:
     """Check that answers and state are equal, step by step."""
     source = random.Random(f"{theme.value}")
     declaration = Declaration(SYSTEM, frozenset(SYSTEM.ops), payload=True)
@@ -38,14 +38,16 @@ def assert_equal(kind: type[SegmentedCache], theme: Theme, cases: int) -> None:
             assert abstract_state(fast) == comparable_state(state)
 
 
-@pytest.mark.parametrize("theme", [theme for theme in Theme if theme is not Theme.GREAT], ids=lambda theme: theme.value)
-def test_equal(theme: Theme) -> None:
+@pytest.mark.parametrize(
+    "theme", [theme for theme in WorkloadProfile if theme is not WorkloadProfile.GREAT], ids=lambda theme: theme.value
+)
+def test_equal(theme: WorkloadProfile) -> None:
     assert_equal(SegmentedCache, theme, 25)
 
 
 def test_the_comparison_sees_a_fault() -> None:
     with pytest.raises(AssertionError):
-        assert_equal(FAULTS["segmented-usage-keeps-growing"], Theme.TURNS, 25)
+        assert_equal(FAULTS["segmented-usage-keeps-growing"], WorkloadProfile.TURNS, 25)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.system import write_outcome
-from entrycache_conformance.systems.kafka_streams.workload import Theme
+from entrycache_conformance.systems.kafka_streams.workload import WorkloadProfile
 from entrycache_protocol.case import Case, case_from_json, case_to_json, format_case
 from entrycache_protocol.codec import MalformedValue
 from entrycache_protocol.declaration import Declaration
@@ -28,7 +28,7 @@ MENU: Final = SYSTEM.cases.menu(SYSTEM.ops)
 
 def _made(seed: int) -> tuple[Case, list[Any]]:
     source = random.Random(seed)
-    theme = list(Theme)[seed % len(Theme)]
+    theme = list(WorkloadProfile)[seed % len(WorkloadProfile)]
     made = make_case(source.randint, DECLARATION, MENU, Coverage(), 30, theme=theme)
     return made.case, made.steps
 

@@ -14,7 +14,7 @@ from entrycache_cli.commands.record import record
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.pulsar_segmented.generation import Theme
+from entrycache_conformance.systems.pulsar_segmented.generation import WorkloadProfile
 from entrycache_fast.segmented import Segment, SegmentedCache
 from entrycache_faults.fast.pulsar_segmented import FAULTS
 from entrycache_faults.reference.pulsar_segmented.subjects import SUBJECTS
@@ -144,7 +144,7 @@ def record_faulty_reference(folder: Path, fault: Fault) -> None:
     system = SYSTEMS[SEGMENTED]
     declaration = Declaration(system, frozenset(system.ops), payload=True)
     menu = system.cases.menu(system.ops)
-    case = make_case(random.Random(4).randint, declaration, menu, None, 600, theme=Theme.TURNS).case
+    case = make_case(random.Random(4).randint, declaration, menu, None, 600, theme=WorkloadProfile.TURNS).case
     state, steps = fault.model.initial(case.config), []
     for op in case.steps:
         done = fault.model.step(state, op, case.config)

@@ -125,7 +125,7 @@ def audit(
                 )
     except Interrupted as stopped:
         unwritten = "not written: the audit was stopped; these are the rules decided by then"
-        print_audit(stopped.so_far, unwritten, audit_provenance(where, metadata, engine), as_json_, None)
+        print_audit(stopped.partial_result, unwritten, audit_provenance(where, metadata, engine), as_json_, None)
         raise
     written = "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}"
     made = audit_provenance(where, metadata, engine)

@@ -106,7 +106,7 @@ def command(
         try:
             record = program.play(subjects, seed, cases or 100)
         except Interrupted as stopped:
-            _report_record(stopped.so_far, program.kept(stopped.so_far), out, as_json)
+            _report_record(stopped.partial_result, program.kept(stopped.partial_result), out, as_json)
             raise
         _report_record(record, program.kept(record), out, as_json)
         return 1 if record["differences"] else 0
@@ -118,7 +118,7 @@ def command(
             opened.append(open_subject(name, wanted))
         campaign = run_campaign(opened, plan, _Progress())
     except Interrupted as stopped:
-        _report_record(stopped.so_far.json, stopped.so_far.json, out, as_json)
+        _report_record(stopped.partial_result.json, stopped.partial_result.json, out, as_json)
         raise
     finally:
         for subject in opened:

@@ -332,8 +332,8 @@ def _run(
             except WriteError as error:
                 unwritten.append(str(error))
     except Interrupted as stopped:
-        if any(level.examples for level in stopped.so_far.levels.values()):
-            _print_report(add_metadata(stopped.so_far, metadata, choice), output, "stopped", None)
+        if any(level.examples for level in stopped.partial_result.levels.values()):
+            _print_report(add_metadata(stopped.partial_result, metadata, choice), output, "stopped", None)
         raise
     finally:
         subject.close()

@@ -39,9 +39,9 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
         try:
             differences = find_behaviour_differences(one, other, seed, cases, _notify)
         except Interrupted as stopped:
-            if stopped.so_far:
-                text = to_markdown((before, after), stopped.so_far, f"{run}, stopped")
-                _say(text, (before, after), stopped.so_far, {"stopped": True}, as_json)
+            if stopped.partial_result:
+                text = to_markdown((before, after), stopped.partial_result, f"{run}, stopped")
+                _say(text, (before, after), stopped.partial_result, {"stopped": True}, as_json)
             raise
         finally:
             other.close()

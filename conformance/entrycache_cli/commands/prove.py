@@ -49,8 +49,14 @@ def command(profile: str, as_json: bool) -> int:
     try:
         result = prove(profile)
     except Interrupted as stopped:
-        if stopped.so_far.evidence or stopped.so_far.failures:
-            _say(stopped.so_far, stopped.so_far.failures, Verdict.NOTHING_CHECKED, f"{profile}, stopped", as_json)
+        if stopped.partial_result.evidence or stopped.partial_result.failures:
+            _say(
+                stopped.partial_result,
+                stopped.partial_result.failures,
+                Verdict.NOTHING_CHECKED,
+                f"{profile}, stopped",
+                as_json,
+            )
         raise
     problems = compare(result)
     _say(result, problems, Verdict.CONFORMS, profile, as_json)

@@ -38,8 +38,8 @@ def command(subject: str | None, as_json: bool, **kwargs: Any) -> int:
     try:
         looks = run_smoke_cases(tested)
     except Interrupted as stopped:
-        if stopped.so_far:
-            _say(tested.name, stopped.so_far, as_json)
+        if stopped.partial_result:
+            _say(tested.name, stopped.partial_result, as_json)
         raise
     finally:
         tested.close()

@@ -164,7 +164,7 @@ def consume_command(pack: Path, subject: str | None, failures: Path, as_json: bo
             as_json, lambda notify: play_pack(path, tested, failures, lambda cases: notify(path.name, cases, 0))
         )
     except Interrupted as stopped:
-        _print_consumed(tested, path, stopped.so_far, choice, as_json)
+        _print_consumed(tested, path, stopped.partial_result, choice, as_json)
         raise
     finally:
         tested.close()

@@ -313,10 +313,10 @@ def run_campaign(
             return tally.made < plan.cases
         return plan.cpu_seconds is None or time.process_time() - start < plan.cpu_seconds
 
-    def so_far() -> Campaign:
+    def partial_result() -> Campaign:
         return Campaign(_campaign_record(declaration, subjects, plan, tally, time.process_time() - start), tally.kept)
 
-    with keep_partial_result(lambda: so_far().stopped()):
+    with keep_partial_result(lambda: partial_result().stopped()):
         while wanted() or underway:
             if wanted():
                 seed = f"{plan.seed}/{plan.theme}/{tally.made}"
@@ -330,7 +330,7 @@ def run_campaign(
                     continue
             _compare_answers(subjects, underway.popleft(), plan, tally)
             notify(tally.compared, sum(tally.judged.values()))
-        return so_far()
+        return partial_result()
 
 
 class _SentCase(NamedTuple):

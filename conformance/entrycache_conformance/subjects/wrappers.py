@@ -65,8 +65,8 @@ def pin_settings(subject: TestedSubject, config: Mapping[str, Any], source: Path
     declaration = subject.declaration
     system = declaration.system
     levels = {system.ops[name].level for name in declaration.ops}
-    shows_at = system.cases.shows_at
-    config = {key: value for key, value in config.items() if key not in shows_at or shows_at[key] & levels}
+    visible_levels = system.cases.visible_levels
+    config = {key: value for key, value in config.items() if key not in visible_levels or visible_levels[key] & levels}
     has = config_to_json(system, declaration.base_config())
     for key, value in config.items():
         there = has[key]

@@ -105,19 +105,19 @@ def run_bench(rounds: int, operations: int, released: str | None = None) -> Benc
     found: list[Measurement] = []
     costs: list[CursorCost] = []
 
-    def so_far(costs: list[CursorCost], released: str | None, stopped: bool) -> BenchResult:
+    def partial_result(costs: list[CursorCost], released: str | None, stopped: bool) -> BenchResult:
         measured = [*found, *judge_costs(costs)]
         processors = os.cpu_count() or 1
         return BenchResult(rounds, operations, python, processors, measured, costs, released, load, stopped=stopped)
 
-    with keep_partial_result(lambda: so_far(costs, None, True)):
+    with keep_partial_result(lambda: partial_result(costs, None, True)):
         for part in (measure_caches(rounds, operations), measure_suite(rounds)):
             for measured in part:
                 found.append(measured)
         for cost in measure_cursors(min(rounds, CURSOR_ROUNDS_MAX)):
             costs.append(cost)
         beside = costs if released is None else add_released(costs, released, rounds)
-        return so_far(beside, released, False)
+        return partial_result(beside, released, False)
 
 
 def add_streams(result: BenchResult, rounds: int, operations: int, released: str) -> BenchResult:

@@ -455,7 +455,7 @@ def evict_overflow(expected: ExpectedState, ns: str) -> None:
         clean = next((at for at, key in enumerate(eldest_first) if namespace.nodes[key].is_dirty), len(eldest_first))
         freed_so_far = accumulate([namespace.nodes[key].size_bytes for key in eldest_first[:clean]])
         excess = expected.limited_bytes() - expected.limit
-        count = next((at for at, so_far in enumerate(freed_so_far, start=1) if so_far >= excess), clean)
+        count = next((at for at, partial_result in enumerate(freed_so_far, start=1) if partial_result >= excess), clean)
         for key in eldest_first[:count]:
             book_bytes(expected, -namespace.nodes[key].size_bytes)
             drop_clean(expected, ns, key)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.generation import Aim
-from entrycache_conformance.systems.kafka_streams.workload import LEVEL_OF, TRAITS, WEIGHTS, Theme, menu
+from entrycache_conformance.systems.kafka_streams.workload import LEVEL_OF, WEIGHTS, WORKLOADS, WorkloadProfile, menu
 from entrycache_evidence.core.models import current_model
 from entrycache_faults.reference.kafka_streams.threads import SHARED
 from entrycache_protocol.declaration import Declaration
@@ -103,7 +103,7 @@ def generate_released_runs() -> Iterator[Run]:
             system.cases.menu(system.ops_up_to(level), level),
             None,
             STEPS,
-            theme=(Theme.NESTED, Theme.REENTRY, Theme.TINY_LIMITS)[number % 3],
+            theme=(WorkloadProfile.NESTED, WorkloadProfile.REENTRY, WorkloadProfile.TINY_LIMITS)[number % 3],
         ).case
         yield case.config, case.steps
 
@@ -112,7 +112,7 @@ def generate_norm_runs() -> Iterator[Run]:
     """Generate random runs; some lower the limit while several namespaces hold entries."""
     source = random.Random(SEED)
     for number in range(CASES):
-        traits = TRAITS[list(Theme)[number % len(Theme)]]
+        traits = WORKLOADS[list(WorkloadProfile)[number % len(WorkloadProfile)]]
         stores = number % 5 and source.choice(traits.stores)
         names = tuple(name for name in WEIGHTS if stores or LEVEL_OF[name] == "cache")
         aim = Aim(source.randint, traits, names, source.choice(traits.namespaces) if stores else 1, stores)

@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from typing import Any, Final
 
 from entrycache_conformance.generate import make_case
-from entrycache_conformance.systems.pulsar_segmented.generation import Theme
+from entrycache_conformance.systems.pulsar_segmented.generation import WorkloadProfile
 from entrycache_conformance.systems.pulsar_segmented.system import SYSTEM
 from entrycache_conformance.systems.reference import has_payload
 from entrycache_evidence.core.stress import choose_each_variant
@@ -26,7 +26,7 @@ SEED: Final = 174
 CASES: Final = 120
 VARIANT_CASES: Final = 12
 STEPS: Final = 30
-THEMES: Final = (Theme.DEFAULT, Theme.SMALL_KEYS, Theme.TURNS, Theme.RANGES)
+THEMES: Final = (WorkloadProfile.DEFAULT, WorkloadProfile.SMALL_KEYS, WorkloadProfile.TURNS, WorkloadProfile.RANGES)
 
 
 def generate_runs() -> Iterator[tuple[Config, tuple[Any, ...]]]:

@@ -140,7 +140,7 @@ class AuditedSystem(NamedTuple):
     window_rows: int | None
     format: TraceFormat
     write: WriteCaseTrace
-    traced: DemoTrace
+    demo_trace: DemoTrace
     mutation_presets: tuple[tuple[str, int], ...]
 
     def load_checker(self) -> Checker:

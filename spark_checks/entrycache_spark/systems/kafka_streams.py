@@ -41,6 +41,8 @@ AUDIT: Final = AuditedSystem(
     format=FORMAT,
     write=write_case_trace,
     # The short trace of the workload does not come to these rules.
-    traced=DemoTrace("windowed-aggregation", frozenset({"K-CLOSE-1", "K-CLOSE-2", "K-RESIZE-2"}), ("local", "replay")),
+    demo_trace=DemoTrace(
+        "windowed-aggregation", frozenset({"K-CLOSE-1", "K-CLOSE-2", "K-RESIZE-2"}), ("local", "replay")
+    ),
     mutation_presets=(("windowed-aggregation", 250),),
 )

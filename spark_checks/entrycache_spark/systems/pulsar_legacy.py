@@ -59,6 +59,6 @@ AUDIT: Final = AuditedSystem(
     window_rows=None,
     format=FORMAT,
     write=write_case_trace,
-    traced=DemoTrace("unequal-topics", NOT_SHOWN, ("local", "replay")),
+    demo_trace=DemoTrace("unequal-topics", NOT_SHOWN, ("local", "replay")),
     mutation_presets=(("unequal-topics", 400),),
 )

@@ -107,6 +107,6 @@ AUDIT: Final = AuditedSystem(
     window_rows=None,
     format=FORMAT,
     write=write_case_trace,
-    traced=DemoTrace(None, NOT_SHOWN, ("spark", "local", "replay")),
+    demo_trace=DemoTrace(None, NOT_SHOWN, ("spark", "local", "replay")),
     mutation_presets=(("tail-fanout", 500), ("catch-up-fanout", 300)),
 )

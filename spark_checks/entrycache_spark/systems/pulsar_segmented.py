@@ -70,6 +70,6 @@ AUDIT: Final = AuditedSystem(
     format=FORMAT,
     write=write_case_trace,
     # The workload says how many segments there are, and holds copies.
-    traced=DemoTrace("ring-copies", frozenset({"S-CONFIG-1", "S-SEGMENT-3"}), ("local", "replay")),
+    demo_trace=DemoTrace("ring-copies", frozenset({"S-CONFIG-1", "S-SEGMENT-3"}), ("local", "replay")),
     mutation_presets=(("ring-copies", 250), ("ring-references", 250)),
 )

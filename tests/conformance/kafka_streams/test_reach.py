@@ -11,7 +11,7 @@ import pytest
 from entrycache_conformance.generate import GeneratedCase, make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.kafka_streams.workload import Theme
+from entrycache_conformance.systems.kafka_streams.workload import WorkloadProfile
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.declaration import Declaration
 from entrycache_reference.kafka_streams import Variants, ops
@@ -24,7 +24,7 @@ CASES: Final = 400
 EVICTING: Final = frozenset({"put", "put_all", "put_if_absent", "evict"})
 
 
-def _cases(level: str, variants: Variants, theme: Theme | None = None) -> Iterator[GeneratedCase]:
+def _cases(level: str, variants: Variants, theme: WorkloadProfile | None = None) -> Iterator[GeneratedCase]:
     system = SYSTEMS["kafka-streams"]
     declaration = Declaration(system, frozenset(system.ops), variants=variants)
     menu = system.cases.menu(system.ops_up_to(level), level)
@@ -71,7 +71,7 @@ def test_keys_that_lie_below_alone_begin_ranges() -> None:
 
 def test_a_handing_over_ends_at_a_key_that_is_lost_behind_one_that_is_not() -> None:
     reached = 0
-    for made in _cases("cache", Variants(undelivered_eviction=UndeliveredEviction.LOST), Theme.LONE):
+    for made in _cases("cache", Variants(undelivered_eviction=UndeliveredEviction.LOST), WorkloadProfile.LONE):
         for op, done in zip(made.case.steps, made.steps, strict=True):
             if isinstance(op, ops.Flush) and isinstance(done.outcome.answer, Failed):
                 space = done.state.spaces[op.ns]
@@ -83,7 +83,7 @@ def test_a_handing_over_ends_at_a_key_that_is_lost_behind_one_that_is_not() -> N
 def test_a_limit_is_lowered_while_a_listener_closes_its_namespace_and_writes_to_it_again() -> None:
     """The closed namespace has another turn, which counts and takes nothing."""
     reached = 0
-    for made in _cases("cache", Variants(total=Total.RUNNING), Theme.LONE):
+    for made in _cases("cache", Variants(total=Total.RUNNING), WorkloadProfile.LONE):
         for op, before, done in zip(made.case.steps[1:], made.steps, made.steps[1:], strict=False):
             if isinstance(op, ops.Resize):
                 taken = sum(row.op == "EVICT" for row in done.rows)

@@ -13,7 +13,7 @@ from entrycache_conformance.judge import Coverage
 from entrycache_conformance.levels import PROFILES
 from entrycache_conformance.run import profile_case_count
 from entrycache_conformance.search import find_failure
-from entrycache_conformance.systems.pulsar_pip430.workload import Theme
+from entrycache_conformance.systems.pulsar_pip430.workload import WorkloadProfile
 from tests.support.wrong.pulsar import LEVELS, PULSAR, Wrong, wrong
 
 SEEDS = 50
@@ -23,8 +23,8 @@ def is_seen(kind: type[Wrong], seed: int) -> bool:
     """Return whether the boundary cases of one level of a run at profile ci find a failure."""
     subject = wrong(kind.__name__)
     menu = PULSAR.cases.menu(PULSAR.ops_up_to(LEVELS[kind]), LEVELS[kind])
-    examples = profile_case_count(PROFILES["ci"].examples, PULSAR.cases.extra_themes[Theme.ODD])
-    return find_failure(subject, menu, examples, seed, Coverage(), theme=Theme.ODD).failure is not None
+    examples = profile_case_count(PROFILES["ci"].examples, PULSAR.cases.extra_themes[WorkloadProfile.ODD])
+    return find_failure(subject, menu, examples, seed, Coverage(), theme=WorkloadProfile.ODD).failure is not None
 
 
 @pytest.mark.parametrize("kind", LEVELS, ids=lambda kind: kind.__name__)

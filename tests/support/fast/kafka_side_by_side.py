@@ -11,7 +11,7 @@ from typing import Any
 
 from entrycache_conformance.systems.kafka_streams.fast_cache import Adapter
 from entrycache_conformance.systems.kafka_streams.generation import Aim
-from entrycache_conformance.systems.kafka_streams.workload import LEVEL_OF, TRAITS, WEIGHTS, Theme, menu
+from entrycache_conformance.systems.kafka_streams.workload import LEVEL_OF, WEIGHTS, WORKLOADS, WorkloadProfile, menu
 from entrycache_evidence.kafka_streams.refinement import abstract_state, comparable_state
 from entrycache_fast.kafka import CachingStore, Row, ThreadCache
 from entrycache_reference.kafka_streams import Config, initial, ops, step
@@ -19,9 +19,11 @@ from entrycache_reference.kafka_streams import Config, initial, ops, step
 LIMITS = (0, 50, 100, 150, 20_000_000)
 
 
-def runs(source: random.Random, theme: Theme, level: str, count: int, steps: int) -> Iterator[tuple[Config, list[Any]]]:
+def runs(
+    source: random.Random, theme: WorkloadProfile, level: str, count: int, steps: int
+) -> Iterator[tuple[Config, list[Any]]]:
     """Runs whose limits are lowered with several namespaces too."""
-    traits = TRAITS[theme]
+    traits = WORKLOADS[theme]
     for _ in range(count):
         stores = source.choice(traits.stores) if level == "store" else 0
         names = tuple(name for name in WEIGHTS if stores or LEVEL_OF[name] == "cache")

@@ -13,7 +13,13 @@ from functools import cache, partial
 from typing import Any, Final
 
 from entrycache_conformance.systems.kafka_streams.limits import only_answered
-from entrycache_conformance.systems.kafka_streams.workload import LEVEL_OF, TRAITS, USUAL_BATCH, Theme, Traits
+from entrycache_conformance.systems.kafka_streams.workload import (
+    LEVEL_OF,
+    USUAL_BATCH,
+    WORKLOADS,
+    WorkloadParameters,
+    WorkloadProfile,
+)
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import CasePlan, Draw, choose
 from entrycache_reference.kafka_streams import ops
@@ -32,7 +38,9 @@ NO_LIMIT: Final = 10_485_760
 class Aim:
     """The state of the makers of one case. `pending_ops` are operations that are made already, the next one last."""
 
-    def __init__(self, draw: Draw, traits: Traits, menu: tuple[str, ...], namespaces: int, stores: int) -> None:
+    def __init__(
+        self, draw: Draw, traits: WorkloadParameters, menu: tuple[str, ...], namespaces: int, stores: int
+    ) -> None:
         self.draw = draw
         self.traits = traits
         self.menu = menu
@@ -203,32 +211,32 @@ MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
 USUAL_STEPS = 20
 
 DEFAULT_THEMES = (
-    Theme.DEFAULT,
-    Theme.DEFAULT,
-    Theme.SMALL_KEYS,
-    Theme.NESTED,
-    Theme.WIDE_TEXT,
-    Theme.BATCHES,
-    Theme.BUDGETS,
+    WorkloadProfile.DEFAULT,
+    WorkloadProfile.DEFAULT,
+    WorkloadProfile.SMALL_KEYS,
+    WorkloadProfile.NESTED,
+    WorkloadProfile.WIDE_TEXT,
+    WorkloadProfile.BATCHES,
+    WorkloadProfile.BUDGETS,
 )
 """The profiles of cases for which none is requested."""
 
 
 @cache
-def weighted_menu(menu: tuple[str, ...], theme: Theme) -> tuple[str, ...]:
+def weighted_menu(menu: tuple[str, ...], theme: WorkloadProfile) -> tuple[str, ...]:
     """Return the menu with the preferences of the profile."""
-    often = TRAITS[theme].often
+    often = WORKLOADS[theme].often
     return tuple(name for name in menu for _ in range(often.get(name, 1)))
 
 
-def make_config(draw: Draw, declaration: Declaration, theme: Theme) -> Any:
+def make_config(draw: Draw, declaration: Declaration, theme: WorkloadProfile) -> Any:
     """Draw a configuration of the profile within what the subject lets vary."""
     base = declaration.base_config()
     changes: dict[str, Any] = {}
     if declaration.varies("max_size_bytes"):
-        changes["max_size_bytes"] = choose(draw, TRAITS[theme].max_sizes)
+        changes["max_size_bytes"] = choose(draw, WORKLOADS[theme].max_sizes)
     if declaration.varies("reentry_budget"):
-        changes["reentry_budget"] = choose(draw, TRAITS[theme].budgets)
+        changes["reentry_budget"] = choose(draw, WORKLOADS[theme].budgets)
     return dataclasses.replace(base, **changes)
 
 
@@ -243,10 +251,10 @@ def final_queries(menu: tuple[str, ...], state: State) -> tuple[Any, ...]:
     return tuple(op for op in looks if type(op).name in menu)
 
 
-def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> CasePlan:
+def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: WorkloadProfile | None) -> CasePlan:
     """Plan a case of these operations."""
     wanted = choose(draw, DEFAULT_THEMES) if theme is None else theme
-    traits = TRAITS[wanted]
+    traits = WORKLOADS[wanted]
     config = make_config(draw, declaration, wanted)
     with_stores = any(LEVEL_OF[name] == "store" for name in menu)
     namespaces = choose(draw, traits.namespaces)

@@ -15,7 +15,7 @@ from entrycache_conformance.systems.kafka_streams.generation import plan_case
 from entrycache_conformance.systems.kafka_streams.histories import Kind, is_sound, make_history
 from entrycache_conformance.systems.kafka_streams.jars import KAFKA_STREAMS
 from entrycache_conformance.systems.kafka_streams.limits import Limits, cost_bound, unsupported_reason
-from entrycache_conformance.systems.kafka_streams.workload import Theme
+from entrycache_conformance.systems.kafka_streams.workload import WorkloadProfile
 from entrycache_faults.reference.kafka_streams import SEEDED_FAULTS, SEEDED_THREAD_FAULTS
 from entrycache_protocol.system import (
     Cases,
@@ -122,8 +122,8 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
     cases=Cases(
         workload.menu,
         plan_case,
-        themes={theme.value: theme for theme in Theme},
-        extra_themes=MappingProxyType({Theme.GREAT: 20, Theme.ODD: 8, Theme.LONE: 5}),
+        themes={theme.value: theme for theme in WorkloadProfile},
+        extra_themes=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.ODD: 8, WorkloadProfile.LONE: 5}),
         distinguishing={"small-keys": 60, "default": 60, "reentry": 60, "tiny-limits": 60},
         smoke=SMOKE_CASES,
         unvaried=frozenset({"variants"}),

@@ -1,6 +1,6 @@
 """The workload profiles of `kafka-streams`: which operations, keys, values and limits its cases have.
 
-A `Theme` is a profile and `Traits` are its parameters. `WEIGHTS` say how often each operation comes.
+A `WorkloadProfile` has `WorkloadParameters`. `WEIGHTS` say how often each operation comes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OPS_INSIDE_CALLS: Final = MappingProxyType(
 """Weights inside calls: operations that change the cache during the call come more often."""
 
 
-class Traits(NamedTuple):
+class WorkloadParameters(NamedTuple):
     """The parameters of a profile. Every tuple is a menu whose first item is the simplest.
 
     `depth` is how deep listeners may hold listeners, and `patience` makes cases longer. `often` multiplies the weights
@@ -65,7 +65,7 @@ class Traits(NamedTuple):
     batch: int = USUAL_BATCH
 
 
-class Theme(Enum):
+class WorkloadProfile(Enum):
     """The workload profiles."""
 
     DEFAULT = "default"
@@ -82,11 +82,15 @@ class Theme(Enum):
     LONE = "lone"
 
 
-TRAITS: Final = {
-    Theme.DEFAULT: Traits(),
-    Theme.SMALL_KEYS: Traits(keys=("x", "y"), values=("1", None, "2"), namespaces=(1, 2), stores=(1,)),
-    Theme.REENTRY: Traits(depth=3, often={"listen": 4, "on_forward": 4, "flush": 3, "evict": 3, "store_flush": 3}),
-    Theme.NESTED: Traits(
+WORKLOADS: Final = {
+    WorkloadProfile.DEFAULT: WorkloadParameters(),
+    WorkloadProfile.SMALL_KEYS: WorkloadParameters(
+        keys=("x", "y"), values=("1", None, "2"), namespaces=(1, 2), stores=(1,)
+    ),
+    WorkloadProfile.REENTRY: WorkloadParameters(
+        depth=3, often={"listen": 4, "on_forward": 4, "flush": 3, "evict": 3, "store_flush": 3}
+    ),
+    WorkloadProfile.NESTED: WorkloadParameters(
         keys=("x", "y"),
         values=("1", None, "22"),
         namespaces=(1, 1, 2),
@@ -97,14 +101,16 @@ TRAITS: Final = {
         within={**OPS_INSIDE_CALLS, "close": 3, "clear": 2, "resize": 3, "listen": 3},
         fails=(ABSENT,) * 9 + (1,),
     ),
-    Theme.TINY_LIMITS: Traits(max_sizes=(0, 1, 46, 47, 48, 94), often={"listen": 2, "put": 2, "store_put": 2}),
-    Theme.LONG_RUNS: Traits(keys=tuple("uvwxyz"), steps_max=3_000, patience=60),
-    Theme.WIDE_TEXT: Traits(
+    WorkloadProfile.TINY_LIMITS: WorkloadParameters(
+        max_sizes=(0, 1, 46, 47, 48, 94), often={"listen": 2, "put": 2, "store_put": 2}
+    ),
+    WorkloadProfile.LONG_RUNS: WorkloadParameters(keys=tuple("uvwxyz"), steps_max=3_000, patience=60),
+    WorkloadProfile.WIDE_TEXT: WorkloadParameters(
         keys=("x", "é", "ﬀ", "𝄞", "", "xy"),
         values=("1", None, "é", "𝄞", "ﬀﬀ"),
         often={"range": 3, "all": 2, "store_range": 8, "store_all": 2},
     ),
-    Theme.BATCHES: Traits(
+    WorkloadProfile.BATCHES: WorkloadParameters(
         values=("1", None, "22"),
         namespaces=(1,),
         stores=(1, 2),
@@ -122,7 +128,7 @@ TRAITS: Final = {
         },
         fails=(ABSENT,) * 9 + (1,),
     ),
-    Theme.BUDGETS: Traits(
+    WorkloadProfile.BUDGETS: WorkloadParameters(
         keys=("x", "y"),
         values=("1", None),
         namespaces=(2,),
@@ -132,7 +138,7 @@ TRAITS: Final = {
         budgets=(2, 2, 2, 1, 3),
         flushes_again=True,
     ),
-    Theme.GREAT: Traits(
+    WorkloadProfile.GREAT: WorkloadParameters(
         keys=tuple(f"{number:03}" for number in range(150)),
         values=("1", None, "ü" * 40, "", "2"),
         namespaces=(1, 1, 2),
@@ -144,7 +150,7 @@ TRAITS: Final = {
         budgets=(8, 64),
         batch=130,
     ),
-    Theme.ODD: Traits(
+    WorkloadProfile.ODD: WorkloadParameters(
         keys=("x", "X", "e\u0301", "\u00e9", "\U0001d11e", "\uffee", "", "x\0", "10", "9", "x" * 130),
         values=("1", None, "", "\U0001d11e" * 40, "\0", "v" * 70_000),
         namespaces=(4, 1, 2),
@@ -154,7 +160,7 @@ TRAITS: Final = {
         patience=2,
         often={"put": 2, "usage": 3, "all": 2, "close": 3, "clear": 3},
     ),
-    Theme.LONE: Traits(
+    WorkloadProfile.LONE: WorkloadParameters(
         keys=("x", "y", "z"),
         values=("1", "2", None),
         namespaces=(1,),

@@ -1,6 +1,6 @@
 """The cases of `pulsar-legacy`: workload profiles, the plan of a case, and the arguments of its operations.
 
-A `Theme` is a profile and `Traits` are its parameters. At least half of the numbers are thresholds of the reference's
+A `WorkloadProfile` has `WorkloadParameters`. At least half of the numbers are thresholds of the reference's
 state, or next to one. Sizes and amounts aim at the size pass, which takes from the largest caches and rounds their
 shares in doubles.
 """
@@ -52,7 +52,7 @@ def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
     return tuple(name for name, weight in WEIGHTS.items() if name in wanted for _ in range(weight))
 
 
-class Theme(Enum):
+class WorkloadProfile(Enum):
     """The workload profiles."""
 
     DEFAULT = "default"
@@ -62,7 +62,7 @@ class Theme(Enum):
     ODD = "odd"
 
 
-class Traits(NamedTuple):
+class WorkloadParameters(NamedTuple):
     """The parameters of a profile: its places, the simplest first, and the length of its cases.
 
     `has_boundary_values` gives a profile names and numbers at which implementations go wrong.
@@ -70,7 +70,7 @@ class Traits(NamedTuple):
 
     fresh: tuple[tuple[CacheName, Position], ...]
     steps_max: int = 60
-    usual_steps: int = 40
+    typical_steps: int = 40
     has_boundary_values: bool = False
 
     @property
@@ -79,12 +79,12 @@ class Traits(NamedTuple):
         return tuple(dict.fromkeys(cache for cache, _ in self.fresh))
 
 
-TRAITS: Final = {
-    Theme.DEFAULT: Traits(make_places(3, 2, 4)),
-    Theme.SMALL_KEYS: Traits(make_places(2, 1, 2)),
-    Theme.MANY_CACHES: Traits(make_places(8, 1, 3), steps_max=120, usual_steps=80),
-    Theme.LONG_RUNS: Traits(make_places(4, 2, 6), steps_max=4_000, usual_steps=2_000),
-    Theme.ODD: Traits(make_places(4, 2, 3), has_boundary_values=True),
+WORKLOADS: Final = {
+    WorkloadProfile.DEFAULT: WorkloadParameters(make_places(3, 2, 4)),
+    WorkloadProfile.SMALL_KEYS: WorkloadParameters(make_places(2, 1, 2)),
+    WorkloadProfile.MANY_CACHES: WorkloadParameters(make_places(8, 1, 3), steps_max=120, typical_steps=80),
+    WorkloadProfile.LONG_RUNS: WorkloadParameters(make_places(4, 2, 6), steps_max=4_000, typical_steps=2_000),
+    WorkloadProfile.ODD: WorkloadParameters(make_places(4, 2, 3), has_boundary_values=True),
 }
 """The parameters of each profile."""
 
@@ -98,7 +98,7 @@ class Aim:
     last.
     """
 
-    def __init__(self, draw: Draw, declaration: Declaration, config: Config, traits: Traits) -> None:
+    def __init__(self, draw: Draw, declaration: Declaration, config: Config, traits: WorkloadParameters) -> None:
         self.draw = draw
         self.config = config
         self.has_payload = declaration.payload
@@ -388,9 +388,9 @@ CONFIG_CHOICES: Final[dict[str, tuple[Any, ...]]] = {
 """Small limits, so that a few entries cross them, and amounts below, at and above 0."""
 
 
-def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> CasePlan:
+def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: WorkloadProfile | None) -> CasePlan:
     """Plan a case of these operations."""
-    traits = TRAITS[Theme.DEFAULT if theme is None else theme]
+    traits = WORKLOADS[WorkloadProfile.DEFAULT if theme is None else theme]
     if traits.has_boundary_values:
         traits = traits._replace(fresh=make_boundary_places(draw, NAMES_IN_ONE_ORDER))
     base: Config = declaration.base_config()
@@ -398,7 +398,7 @@ def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme
     changes = {key: choose(draw, values) for key, values in options.items() if declaration.varies(key)}
     config = dataclasses.replace(base, **changes)
     aim = Aim(draw, declaration, config, traits)
-    return CasePlan(config, menu, traits.steps_max, traits.usual_steps, partial(make_operation, aim))
+    return CasePlan(config, menu, traits.steps_max, traits.typical_steps, partial(make_operation, aim))
 
 
 __all__ = ["MAKERS", "Aim", "make_operation"]

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_legacy.explanation import BLAME, lanes, state_text
 from entrycache_conformance.systems.pulsar_legacy.faults import FAULTS
-from entrycache_conformance.systems.pulsar_legacy.generation import Theme, menu, plan_case
+from entrycache_conformance.systems.pulsar_legacy.generation import WorkloadProfile, menu, plan_case
 from entrycache_conformance.systems.pulsar_legacy.jars import PULSAR_LEGACY
 from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS
 from entrycache_protocol.case import encode_outcome
@@ -147,13 +147,13 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     cases=Cases(
         menu,
         plan_case,
-        themes={theme.value: theme for theme in Theme},
+        themes={theme.value: theme for theme in WorkloadProfile},
         distinguishing={"small-keys": 60, "default": 60, "many-caches": 120},
         smoke=SMOKE_CASES,
         unvaried=frozenset({"variants"}),
         unsupported_reason=unsupported_reason,
         cost_bound=cost_bound,
-        extra_themes=MappingProxyType({Theme.ODD: 8}),
+        extra_themes=MappingProxyType({WorkloadProfile.ODD: 8}),
     ),
     text=Text("caches", state_text, lanes),
     blame=BLAME,

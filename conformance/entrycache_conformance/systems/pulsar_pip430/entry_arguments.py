@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_pip430 import workload
 from entrycache_conformance.systems.pulsar_pip430.limits import Limits
-from entrycache_conformance.systems.pulsar_pip430.workload import HOLDS, Traits
+from entrycache_conformance.systems.pulsar_pip430.workload import HOLDS, WorkloadParameters
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import Draw, choose
 from entrycache_reference.pulsar_pip430 import ops
@@ -34,7 +34,13 @@ class Aim:
     """
 
     def __init__(
-        self, draw: Draw, declaration: Declaration, config: Config, traits: Traits, crosses: bool, crowd: int
+        self,
+        draw: Draw,
+        declaration: Declaration,
+        config: Config,
+        traits: WorkloadParameters,
+        crosses: bool,
+        crowd: int,
     ) -> None:
         self.draw = draw
         self.config = config

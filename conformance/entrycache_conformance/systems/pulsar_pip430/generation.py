@@ -19,8 +19,8 @@ from entrycache_conformance.systems.pulsar_pip430.reader_arguments import within
 from entrycache_conformance.systems.pulsar_pip430.workload import (
     LEVEL_OF,
     ROW_LENGTHS,
-    TRAITS,
-    Theme,
+    WORKLOADS,
+    WorkloadProfile,
     last_level,
     make_config,
     own_menu,
@@ -159,25 +159,25 @@ CURSOR_CROWD = 12
 
 
 @cache
-def case_menus(whole: tuple[str, ...], traits_of: Theme) -> tuple[tuple[str, ...], ...]:
+def case_menus(whole: tuple[str, ...], traits_of: WorkloadProfile) -> tuple[tuple[str, ...], ...]:
     """Return the menus of a case: everything, or one time in three the last level with what it needs.
 
     The levels range and queue need each other.
     """
-    often = TRAITS[traits_of].often
+    often = WORKLOADS[traits_of].often
     weighted = tuple(name for name in whole for _ in range(often.get(name, 1)))
     if last_level(whole) in {"range", "queue"}:
         return (weighted,)
     return weighted, weighted, own_menu(weighted)
 
 
-def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> CasePlan:
+def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: WorkloadProfile | None) -> CasePlan:
     """Plan a case of these operations."""
-    wanted = Theme.DEFAULT if theme is None else theme
+    wanted = WorkloadProfile.DEFAULT if theme is None else theme
     traits = (
-        TRAITS[wanted]._replace(fresh=make_boundary_places(draw))
-        if TRAITS[wanted].has_boundary_values
-        else TRAITS[wanted]
+        WORKLOADS[wanted]._replace(fresh=make_boundary_places(draw))
+        if WORKLOADS[wanted].has_boundary_values
+        else WORKLOADS[wanted]
     )
     levels = {LEVEL_OF[name] for name in menu}
     crosses = bool(levels - {"range", "queue"})

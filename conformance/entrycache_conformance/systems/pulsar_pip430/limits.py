@@ -36,7 +36,7 @@ class Limits(system.Limits):
     max_requeues: int | None = bounded_field(0, None)
 
     @property
-    def keeps_rules_out(self) -> bool:
+    def hides_rules(self) -> bool:
         """True without null positions: their rules can hardly fire."""
         return not self.null_positions
 

@@ -23,7 +23,7 @@ from entrycache_conformance.systems.pulsar_pip430.fast_cache import FAST
 from entrycache_conformance.systems.pulsar_pip430.generation import plan_case
 from entrycache_conformance.systems.pulsar_pip430.jars import PULSAR
 from entrycache_conformance.systems.pulsar_pip430.limits import Limits, cost_bound, unsupported_reason
-from entrycache_conformance.systems.pulsar_pip430.workload import Theme
+from entrycache_conformance.systems.pulsar_pip430.workload import WorkloadProfile
 from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS
 from entrycache_faults.reference.pulsar_pip430.registry import decision_flips
 from entrycache_protocol.case import encode_outcome
@@ -208,14 +208,14 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     cases=Cases(
         workload.menu,
         plan_case,
-        themes={theme.value: theme for theme in Theme},
-        extra_themes=MappingProxyType({Theme.GREAT: 20, Theme.ODD: 8}),
+        themes={theme.value: theme for theme in WorkloadProfile},
+        extra_themes=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.ODD: 8}),
         distinguishing={"small-keys": 60, "default": 60, "fills-and-holds": 60, "cursors-many": 200},
         smoke=SMOKE_CASES,
         unvaried=frozenset({"variants", "evict_by_mark_deleted"}),
         unsupported_reason=unsupported_reason,
         cost_bound=cost_bound,
-        shows_at=dict.fromkeys(
+        visible_levels=dict.fromkeys(
             ("grace_millis", "evict_by_expected_reads", "evict_by_mark_deleted"), frozenset({"cursors", "ledger"})
         ),
     ),

@@ -1,6 +1,6 @@
 """The workload profiles of `pulsar-pip430`: which operations, places and configurations its cases have.
 
-A `Theme` is a profile and `Traits` are its parameters. `WEIGHTS` say how often each operation comes, and `make_config`
+A `WorkloadProfile` has `WorkloadParameters`. `WEIGHTS` say how often each operation comes, and `make_config`
 draws a configuration within what the subject lets vary. The boundary values are limits, sizes and row lengths at which
 implementations go wrong.
 """
@@ -39,7 +39,7 @@ STEPS_MAX: Final = 60
 HOLDS: Final = tuple(HoldName(name) for name in ("h", "i", "j"))
 
 
-class Traits(NamedTuple):
+class WorkloadParameters(NamedTuple):
     """The parameters of a profile. Every tuple is a menu whose first item is the simplest.
 
     `fresh` are the places that operations use. `crowds` are numbers of cursor names. `patience` makes cases longer
@@ -65,7 +65,7 @@ class Traits(NamedTuple):
         return tuple(dict.fromkeys(cache for cache, _ in self.fresh))
 
 
-class Theme(Enum):
+class WorkloadProfile(Enum):
     """The workload profiles."""
 
     DEFAULT = "default"
@@ -78,10 +78,10 @@ class Theme(Enum):
     ODD = "odd"
 
 
-TRAITS: Final = {
-    Theme.DEFAULT: Traits(make_places(3, 2, 4)),
-    Theme.SMALL_KEYS: Traits(make_places(1, 1, 2), (2, 1, 3), widths=(0, 1, 2)),
-    Theme.CURSORS_MANY: Traits(
+WORKLOADS: Final = {
+    WorkloadProfile.DEFAULT: WorkloadParameters(make_places(3, 2, 4)),
+    WorkloadProfile.SMALL_KEYS: WorkloadParameters(make_places(1, 1, 2), (2, 1, 3), widths=(0, 1, 2)),
+    WorkloadProfile.CURSORS_MANY: WorkloadParameters(
         make_places(2, 2, 4),
         (6, 8, 10, 14, 20, 28, 40),
         steps_max=240,
@@ -89,16 +89,16 @@ TRAITS: Final = {
         often={"cursor_add": 5, "cursor_move": 5, "cursor_remove": 5, "cursor_rank": 3, "slowest": 2},
         cursor_caches=1,
     ),
-    Theme.EXTREME_SETTINGS: Traits(make_places(2, 2, 3), is_extreme=True),
-    Theme.LONG_RUNS: Traits(make_places(3, 2, 6), (4, 8, 16), steps_max=5_000, patience=100),
-    Theme.FILLS_AND_HOLDS: Traits(
+    WorkloadProfile.EXTREME_SETTINGS: WorkloadParameters(make_places(2, 2, 3), is_extreme=True),
+    WorkloadProfile.LONG_RUNS: WorkloadParameters(make_places(3, 2, 6), (4, 8, 16), steps_max=5_000, patience=100),
+    WorkloadProfile.FILLS_AND_HOLDS: WorkloadParameters(
         make_places(2, 1, 6),
         steps_max=120,
         patience=2,
         often={"read": 5, "read_one": 3, "release": 5, "get": 2, "mark_read": 2},
         widths=(0, 1, 2, 3, 4, 6, 10),
     ),
-    Theme.GREAT: Traits(
+    WorkloadProfile.GREAT: WorkloadParameters(
         make_places(2, 1, 6),
         (30, 3),
         steps_max=400,
@@ -106,7 +106,7 @@ TRAITS: Final = {
         widths=(40, 0, 130, 9, 18),
         flood=150,
     ),
-    Theme.ODD: Traits(
+    WorkloadProfile.ODD: WorkloadParameters(
         make_places(4, 2, 3), (3, 20, 2), steps_max=120, widths=(0, 1, 2, 16, 17), has_boundary_values=True
     ),
 }
@@ -232,7 +232,7 @@ EXTREME_CONFIGS: Final[Menu] = {
 }
 
 
-def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], traits: Traits) -> Config:
+def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], traits: WorkloadParameters) -> Config:
     """Draw a configuration for cases of these operations."""
     base: Config = declaration.base_config()
     levels = {LEVEL_OF[name] for name in menu}

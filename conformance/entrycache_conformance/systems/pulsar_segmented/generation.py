@@ -1,6 +1,6 @@
 """The cases of `pulsar-segmented`: workload profiles, the plan of a case, and the arguments of its operations.
 
-A `Theme` is a profile and `Traits` are its parameters. Sizes aim at the room that is left in a segment, and ranges at
+A `WorkloadProfile` has `WorkloadParameters`. Sizes aim at the room that is left in a segment, and ranges at
 what is cached. A third of the inserts are new, so that the ring turns. A case ends with a query of the ring.
 """
 
@@ -32,7 +32,7 @@ RING_SIZES: Final[RingSizes] = (
 """Rings whose segments hold a few alignments, one byte more or less, less than one, or nothing."""
 
 
-class Traits(NamedTuple):
+class WorkloadParameters(NamedTuple):
     """The parameters of a profile. Every tuple is a menu whose first item is the simplest.
 
     `fresh` are the places that operations use. `patience` makes cases longer. `often` multiplies the weights of
@@ -47,7 +47,7 @@ class Traits(NamedTuple):
     has_boundary_values: bool = False
 
 
-class Theme(Enum):
+class WorkloadProfile(Enum):
     """The workload profiles."""
 
     DEFAULT = "default"
@@ -61,16 +61,20 @@ class Theme(Enum):
 
 SMALL_RINGS: Final[RingSizes] = ((4, 2), (128, 2), (3, 3), (192, 3), (2, 2))
 
-TRAITS: Final = {
-    Theme.DEFAULT: Traits(make_places(2, 2, 4)),
-    Theme.SMALL_KEYS: Traits(make_places(1, 1, 3), SMALL_RINGS),
-    Theme.TURNS: Traits(make_places(1, 1, 8), SMALL_RINGS, steps_max=80, patience=2, often={"insert": 3}),
-    Theme.RANGES: Traits(make_places(1, 2, 8), ((512, 4), (384, 3), (256, 2)), patience=2, often={"get_range": 3}),
-    Theme.LONG_RUNS: Traits(make_places(2, 2, 6), steps_max=2_000, patience=50),
-    Theme.GREAT: Traits(
+WORKLOADS: Final = {
+    WorkloadProfile.DEFAULT: WorkloadParameters(make_places(2, 2, 4)),
+    WorkloadProfile.SMALL_KEYS: WorkloadParameters(make_places(1, 1, 3), SMALL_RINGS),
+    WorkloadProfile.TURNS: WorkloadParameters(
+        make_places(1, 1, 8), SMALL_RINGS, steps_max=80, patience=2, often={"insert": 3}
+    ),
+    WorkloadProfile.RANGES: WorkloadParameters(
+        make_places(1, 2, 8), ((512, 4), (384, 3), (256, 2)), patience=2, often={"get_range": 3}
+    ),
+    WorkloadProfile.LONG_RUNS: WorkloadParameters(make_places(2, 2, 6), steps_max=2_000, patience=50),
+    WorkloadProfile.GREAT: WorkloadParameters(
         make_places(2, 1, 150), ((6_400, 3), (64_000, 40)), steps_max=800, patience=15, often={"insert": 3}
     ),
-    Theme.ODD: Traits(make_places(4, 2, 3), has_boundary_values=True),
+    WorkloadProfile.ODD: WorkloadParameters(make_places(4, 2, 3), has_boundary_values=True),
 }
 """The parameters of each profile."""
 
@@ -85,7 +89,7 @@ FIRST_TOKEN: Final = 1_000
 class Aim:
     """The state of the makers of one case."""
 
-    def __init__(self, draw: Draw, declaration: Declaration, traits: Traits) -> None:
+    def __init__(self, draw: Draw, declaration: Declaration, traits: WorkloadParameters) -> None:
         self.draw = draw
         self.fresh = traits.fresh
         self.has_payload = declaration.payload
@@ -178,7 +182,7 @@ def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
     return tuple(name for name, weight in WEIGHTS.items() if name in wanted for _ in range(weight))
 
 
-def make_config(draw: Draw, declaration: Declaration, traits: Traits) -> Config:
+def make_config(draw: Draw, declaration: Declaration, traits: WorkloadParameters) -> Config:
     """Draw a configuration of the profile within what the subject lets vary."""
     max_size_bytes, segments = choose(draw, traits.limits)
     mode = choose(draw, tuple(Mode))
@@ -187,16 +191,16 @@ def make_config(draw: Draw, declaration: Declaration, traits: Traits) -> Config:
     return dataclasses.replace(base, **{key: value for key, value in chosen.items() if declaration.varies(key)})
 
 
-def final_queries(declaration: Declaration, traits: Traits, state: State) -> tuple[Any, ...]:
+def final_queries(declaration: Declaration, traits: WorkloadParameters, state: State) -> tuple[Any, ...]:
     """Return the last queries of a case: the ring, or every place if the subject does not show it."""
     if "observe" in declaration.ops and declaration.introspection:
         return (ops.Observe(),)
     return tuple(ops.Get(*place) for place in traits.fresh[:16]) if "get" in declaration.ops else ()
 
 
-def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: Theme | None) -> CasePlan:
+def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: WorkloadProfile | None) -> CasePlan:
     """Plan a case of these operations."""
-    traits = TRAITS[Theme.DEFAULT if theme is None else theme]
+    traits = WORKLOADS[WorkloadProfile.DEFAULT if theme is None else theme]
     if traits.has_boundary_values:
         traits = traits._replace(fresh=make_boundary_places(draw))
     config = make_config(draw, declaration, traits)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_segmented.explanation import BLAME, lanes, state_text
 from entrycache_conformance.systems.pulsar_segmented.fast_cache import DECLARATION, FAST, open_cache
-from entrycache_conformance.systems.pulsar_segmented.generation import VARIANT_RULES, Theme, menu, plan_case
+from entrycache_conformance.systems.pulsar_segmented.generation import VARIANT_RULES, WorkloadProfile, menu, plan_case
 from entrycache_conformance.systems.reference import fault_subjects
 from entrycache_faults.fast.pulsar_segmented import FAULTS as CACHE_FAULTS
 from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS
@@ -148,8 +148,8 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     cases=Cases(
         menu,
         plan_case,
-        themes={theme.value: theme for theme in Theme},
-        extra_themes=MappingProxyType({Theme.GREAT: 20, Theme.ODD: 8}),
+        themes={theme.value: theme for theme in WorkloadProfile},
+        extra_themes=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.ODD: 8}),
         distinguishing={"small-keys": 60, "default": 60},
         smoke=SMOKE_CASES,
         unvaried=frozenset({"variants"}),

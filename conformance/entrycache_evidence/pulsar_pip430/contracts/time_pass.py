@@ -8,7 +8,7 @@ from entrycache_evidence.pulsar_pip430.contracts.fixtures import (
     build_state,
     find_broken_order,
     function_under_contract,
-    is_sound_queue,  # noqa: F401 - the precondition of the contract calls it
+    is_sound_queue,  # noqa: F401 (the contract of CrossHair names it)
 )
 from entrycache_reference.pulsar_pip430 import passes
 from entrycache_reference.pulsar_pip430.config import Config, Settings

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from entrycache_evidence.pulsar_pip430.contracts import time_pass
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import (
-    QueueSlot,
-    is_sound_queue,  # noqa: F401 - the precondition of the contract calls it
-)
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import QueueSlot, is_sound_queue  # noqa: F401 (a contract)
 
 RULES = tuple(rule for rule in time_pass.RULES if rule != "R-EVICT-1")
 BOUNDS = (

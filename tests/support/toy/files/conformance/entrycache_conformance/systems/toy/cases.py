@@ -41,7 +41,7 @@ def plan(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: The
         key = str(choose(draw, KEYS))
         return Put(key) if name == "put" else Has(key)
 
-    return CasePlan(config, menu, steps_max=12, usual_steps=8, make=make)
+    return CasePlan(config, menu, steps_max=12, typical_steps=8, make=make)
 
 
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
