@@ -30,24 +30,26 @@ SYSTEM_TEXTS: Final = (*SYSTEMS, "R-", "K-", "L-")
 
 EXECUTED: Final = """
 import sys, threading
+from inspect import CO_OPTIMIZED  # a function: the body of a module or a class is not
 files = set()
 def note(frame, event, argument):
     path = frame.f_code.co_filename
-    if event == "call" and frame.f_code.co_name != "<module>" and path.startswith(ROOTS):
+    if event == "call" and frame.f_code.co_flags & CO_OPTIMIZED and path.startswith(ROOTS):
         files.add(path)
 from entrycache_cli.__main__ import main
 sys.argv = ["entrycache", "conform", "my_cache:MyCache", "-q"]
 sys.setprofile(note)
 threading.setprofile(note)
+code = None
 try:
     main()
 except SystemExit as end:
-    assert end.code == 1, end.code
-finally:
-    sys.setprofile(None)
-    print(len(files))
+    code = end.code
+sys.setprofile(None)
+assert code == 1, f"conform ended with {code}: expected a failure"
+print(len(files))
 """
-"""A failing `conform`, and how many of our files it executed a function of."""
+"""A failing `conform`, and the number of our files of which it executed a function."""
 
 FAULTY: Final = '''
 from entrycache import Subject
@@ -56,7 +58,9 @@ from entrycache import Subject
 class MyCache(Subject):
     """A cache that holds nothing."""
 
-    def insert(self, cache, pos, size):
+    system = "pulsar-pip430"
+
+    def insert(self, cache, pos, size, expected_reads=None):
         return {"inserted": True}
 
     def get(self, cache, pos):
@@ -65,14 +69,21 @@ class MyCache(Subject):
 """A subject that breaks a rule at once."""
 
 ONE_METHOD: Final = '''
+import os
+import time
+
 from entrycache import Subject
 
 
 class MyCache(Subject):
-    """A cache of one method."""
+    """A cache of one method, which notes the processor time of its first call and ends the run."""
 
-    def exists(self, cache, pos):
-        return {"exists": False}
+    system = "pulsar-pip430"
+
+    def insert(self, cache, pos, size, expected_reads=None):
+        with open("seconds", "w") as file:
+            file.write(str(time.process_time()))
+        os._exit(1)
 '''
 
 
@@ -170,21 +181,34 @@ def run_numbers() -> Iterator[Number]:
         yield Number("our files that a failing conform executes", int(done.stdout.split()[-1]), 60)
         (folder / "my_cache.py").write_text(ONE_METHOD, encoding="utf-8")
         yield Number("processor seconds of --help", _seconds(folder, "--help"), 0.25)
-        yield Number("processor seconds of conform, one method", _seconds(folder, "conform", "my_cache:MyCache"), 0.6)
+        yield Number("processor seconds until conform asks a subject", _seconds_to_first_call(folder), 0.6)
 
 
 def _seconds(folder: Path, *arguments: str) -> float:
     """Return the least processor time of three runs of a command."""
     code = (
-        "import resource, sys, time\nfrom entrycache_cli.__main__ import main\ntry: main()\nexcept SystemExit: pass\n"
+        f"import sys, time; sys.argv = ['entrycache', *{list(arguments)!r}]\nfrom entrycache_cli.__main__ import main\n"
     )
-    code = f"import sys; sys.argv = ['entrycache', *{list(arguments)!r}]\n{code}"
+    code += "try: main()\nexcept SystemExit as end: assert end.code in (None, 0), end.code\n"
     code += "print(time.process_time(), file=sys.stderr)"
     return min(round(float(_run(folder, "-c", code).stderr.split()[-1]), 3) for _ in range(3))
 
 
+def _seconds_to_first_call(folder: Path) -> float:
+    """Return the least processor time that three runs of `conform` take until they call the subject."""
+    seconds = []
+    for _ in range(3):
+        (folder / "seconds").unlink(missing_ok=True)
+        command = [sys.executable, "-m", "entrycache_cli", "conform", "my_cache:MyCache", "--level", "range"]
+        subprocess.run(command, cwd=folder, capture_output=True, check=False)
+        seconds.append(float((folder / "seconds").read_text(encoding="utf-8")))
+    return round(min(seconds), 3)
+
+
 def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    assert "Error" not in done.stderr and (done.stdout or done.stderr), done.stderr
+    return done
 
 
 def _is_door(path: Path, length: int) -> bool:
