@@ -200,7 +200,7 @@ def test_a_level_whose_operations_tell_nothing_is_not_checked(
     subject.declaration = offered(ops=frozenset(ops))
     report = conform(subject, Options(levels, Profile(60, 3, 1), 0, 0.0, tmp_path))
     assert [name for name, level in report.levels.items() if level.verdict.value == "nothing-checked"] == unchecked
-    said = [skip.what for skip in report.skipped if "tell nothing" in skip.reason]
+    said = [skip.what for skip in report.skipped if "answer nothing" in skip.reason]
     assert said == [f"level {name}" for name in unchecked]
 
 

@@ -71,7 +71,7 @@ def test_probes_tell_the_branch_that_is_taken_and_leave_the_code_as_it_was() -> 
     with PROBES.listening() as met:
         KAFKA.model.step(KAFKA.model.initial(config), KAFKA.ops["get"](ns="a", key=None), config)
     assert entries.get.__code__ is before
-    of_get = [change for change in GUARDS if change.module.endswith(".lookups") and change.function == "get"]
+    of_get = [change for change in GUARDS if change.module.endswith(".entries") and change.function == "get"]
     assert {PROBES.place(change) in met for change in of_get} == {True, False}
 
 

@@ -80,13 +80,13 @@ def test_numbers_and_a_picture_are_written(tmp_path: Path) -> None:
     [
         (("--preset", "zipf", "--policy", "lruu"), "unknown policy 'lruu'"),
         (("--preset", "zipff"), "unknown preset 'zipff'"),
-        ((), "nothing was named"),
+        ((), "nothing to replay"),
         (("nowhere",), "no such folder"),
         (("nowhere.oracleGeneral",), "no such file"),
         (("cut.oracleGeneral",), "47 bytes"),
         (("empty.oracleGeneral",), "size 0"),
-        (("--preset", "zipf", "--preset", "replay", "--requests", "100", "--write", "x"), "2 were named"),
-        (("--page", "x.md", "--preset", "zipf"), "--page tells of all presets"),
+        (("--preset", "zipf", "--preset", "replay", "--requests", "100", "--write", "x"), "2 were given"),
+        (("--page", "x.md", "--preset", "zipf"), "--page covers all presets"),
         (("--preset", "zipf", "--capacity", "0"), "0 is not in the range"),
     ],
 )

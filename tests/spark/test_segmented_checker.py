@@ -107,7 +107,7 @@ def test_each_family_of_checks_is_needed(
     family: str, scenarios: list[Scenario], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a family, seeded violations would be called clean."""
-    where, name = (broker_module, family) if family.startswith("fold_") else (getattr(broker_module, family), "follow")
+    where, name = (broker_module, family) if family.startswith("check_") else (getattr(broker_module, family), "follow")
     monkeypatch.setattr(where, name, unflagged(getattr(where, name)))
     assert any(check_rows(batch, ONE).clean & broken for _, batch, broken in scenarios)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
-from entrycache_conformance.systems.toy.system import SYSTEM
 from entrycache_evidence.core import models
 from entrycache_evidence.core.models import current_model
+
+from entrycache_conformance.systems.toy.system import SYSTEM
 from entrycache_reference.toy import Config
 from entrycache_reference.toy.ops import Has, Op, Put
 from entrycache_reference.toy.outcomes import Found, Kept, Outcome

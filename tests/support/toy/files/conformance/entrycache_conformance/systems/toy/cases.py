@@ -8,9 +8,7 @@ from enum import Enum
 from typing import Any, Final
 
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.system import Draw, choose
-from entrycache_protocol.system import CasePlan
-from entrycache_protocol.system import Cases
+from entrycache_protocol.system import CasePlan, Cases, Draw, choose
 from entrycache_reference.toy.config import Config
 from entrycache_reference.toy.ops import Has, Op, Put
 from entrycache_reference.toy.state import State

@@ -7,9 +7,8 @@ from typing import Any, Final
 from entrycache_protocol.case import encode_outcome
 from entrycache_protocol.codec import decode_object
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.system import Limits
 from entrycache_protocol.schema import object_schema
-from entrycache_protocol.system import Wire
+from entrycache_protocol.system import Limits, Wire
 from entrycache_reference.toy.config import Config
 from entrycache_reference.toy.ops import Op
 from entrycache_reference.toy.outcomes import Kept, Outcome
