@@ -146,7 +146,7 @@ def changed(module: str, old: str, new: str) -> Change:
 
 
 def test_a_change_of_a_function_is_seen_by_the_law_that_it_breaks(small: ReferenceFacts) -> None:
-    change = changed("pulsar_pip430.remove", "pos != event.last", "pos == event.last")
+    change = changed("pulsar_pip430.manager", "pos != event.last", "pos == event.last")
     assert "R-INVALIDATE-2" in ask_about(change, small, ("laws",))["laws"]
 
 
@@ -161,7 +161,7 @@ def test_a_change_that_only_a_definition_sees_is_seen(small: ReferenceFacts, nam
 def test_a_change_of_a_table_is_seen_though_it_was_made_at_import(small: ReferenceFacts) -> None:
     change = changed("pulsar_pip430.decision", "cell is ANY or cell == fact", "cell is ANY or cell is fact or not fact")
     assert ask_about(change, small, ("laws",))
-    change = changed("kafka_streams.size", "FLAG_BYTES: Final = 1", "FLAG_BYTES: Final = 2")
+    change = changed("kafka_streams.change", "FLAG_BYTES: Final = 1", "FLAG_BYTES: Final = 2")
     assert ask_about(change, small, ("laws", "twin"), thorough=True).keys() == {"laws", "twin"}
 
 
@@ -192,16 +192,16 @@ def test_what_hangs_raises_or_cannot_be_imported_is_seen(
     small: ReferenceFacts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "SECONDS", 0.5)
-    hangs = changed("pulsar_pip430.remove", "if not event.last_inclusive:", "while not event.last_inclusive:")
+    hangs = changed("pulsar_pip430.manager", "if not event.last_inclusive:", "while not event.last_inclusive:")
     assert ask_about(hangs, small, ("laws", "twin"), thorough=True) == {"laws": "hangs"}
-    raises = changed("pulsar_pip430.remove", "if not event.last_inclusive:", "if not event.inclusive:")
+    raises = changed("pulsar_pip430.manager", "if not event.last_inclusive:", "if not event.inclusive:")
     assert ask_about(raises, small, ("laws",)) == {"laws": "raises AttributeError"}
-    broken = changed("pulsar_pip430.change", "EMPTY = Cache({}, 0)", "EMPTY = Cache({})")
+    broken = changed("pulsar_pip430.change", "EMPTY_CACHE = Cache({}, 0)", "EMPTY_CACHE = Cache({})")
     assert ask_about(broken, small, ("laws",)) == {"laws": "import: TypeError"}
 
 
 def test_what_changes_nothing_is_told_as_not_seen_and_this_process_is_as_it_was(small: ReferenceFacts) -> None:
-    change = changed("pulsar_pip430.remove", "pos != event.last", "not pos == event.last")
+    change = changed("pulsar_pip430.manager", "pos != event.last", "not pos == event.last")
     assert ask_about(change, small, run.ALL, thorough=True) == {}
     assert detectors.laws(detect_system("pulsar-pip430"), SMALL) == ""
 

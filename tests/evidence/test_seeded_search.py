@@ -60,7 +60,7 @@ def test_what_changes_no_outcome_is_told_so_and_asked_no_more() -> None:
 
 
 def test_what_only_a_trace_tells_is_told_so() -> None:
-    found = change("rows_of", "not event.halted", "(event.halted)")
+    found = change("rows_of_pass", "not event.halted", "(event.halted)")
     assert look_at(found, {})[-1]["silent"] == {found.id: "only rows of a trace"}
 
 

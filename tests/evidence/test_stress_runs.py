@@ -16,6 +16,7 @@ from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_reference.pulsar_pip430 import Config, initial, ops
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
+from tests.support.evidence.systems import replace_system
 
 PULSAR = SYSTEMS["pulsar-pip430"]
 
@@ -29,7 +30,7 @@ def test_a_planted_fault_is_told_with_its_law_and_its_step(monkeypatch: pytest.M
     said = find_broken_law(faulty, generate_large_runs())
     assert said.startswith("R-INSERT-1")
     assert said.endswith("at step 0 (insert) of run 0")
-    monkeypatch.setitem(SYSTEMS, PULSAR.name, faulty)
+    replace_system(monkeypatch, faulty)
     assert run._check_runs(PULSAR.name, "large runs", run.RUNS["large runs"]) == (
         [],
         [f"{PULSAR.name}, large runs: {said}"],

@@ -20,6 +20,7 @@ from entrycache_protocol.system import AnySystem
 from entrycache_reference.kafka_streams import Config
 from entrycache_reference.kafka_streams.config import CALLS_MAX
 from entrycache_reference.vocabulary import Span
+from tests.support.evidence.systems import replace_system
 
 KAFKA = SYSTEMS["kafka-streams"]
 
@@ -47,11 +48,7 @@ def other(system: AnySystem) -> AnySystem:
 def test_another_default_is_told_with_its_place_and_fails_prove(monkeypatch: pytest.MonkeyPatch) -> None:
     said = "properties/config/properties/reentry_budget/default is 9 here, 8 in case.schema.json"
     assert spec_files.find_vocabulary_difference(other(KAFKA)) == said
-    changed = other(KAFKA)
-    lookup = type(SYSTEMS).__getitem__
-    monkeypatch.setattr(
-        type(SYSTEMS), "__getitem__", lambda self, name: changed if name == KAFKA.name else lookup(self, name)
-    )
+    replace_system(monkeypatch, other(KAFKA))
     assert run._check_vocabulary(KAFKA.name) == ([], [f"kafka-streams: {said}"])
     assert agreement._vocabulary() == [Problem("spec/kafka-streams", said)]
     assert detectors.laws(other(KAFKA), detectors.QUICK) == said
