@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from entrycache_spark.folders import audit_folder
-from entrycache_spark.replay.pulsar_pip430.moments import READ_BY
+from entrycache_spark.replay.pulsar_pip430.trigger_points import READ_BY
 from tests.support.traces import plant
 
 

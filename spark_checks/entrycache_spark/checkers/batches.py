@@ -150,13 +150,15 @@ class EffectiveSettings:
     """The settings at the end of the last batch, and the classes of settings so far.
 
     A row of the settings table holds the columns of the system, `limit_now`, `limit_before`, and the number of the
-    class. A class combines the values that rules ask for, as `asked` selects them, and the settings that the CONFIG
-    lacks. `config` is the number of the op CONFIG.
+    class. A class combines the values that rules ask for, which `select_values` selects, and the settings that the
+    CONFIG lacks. `config` is the number of the op CONFIG.
     """
 
-    def __init__(self, source: SettingsSource, config: int, asked: Callable[[SettingValues], SettingValues]) -> None:
+    def __init__(
+        self, source: SettingsSource, config: int, select_values: Callable[[SettingValues], SettingValues]
+    ) -> None:
         self.unread = False
-        self._source, self._config, self._asked = source, config, asked
+        self._source, self._config, self._select_values = source, config, select_values
         self._columns = (*source.columns, "limit_now", "limit_before")
         self._now = [NULL] * len(self._columns) + [0]
         self._first: ConfigObject | None = None
@@ -198,7 +200,7 @@ class EffectiveSettings:
         return [*(NULL if value is None else int(value) for value in values), number]
 
     def _class_of(self, settings: SettingValues, untold: frozenset[str]) -> int:
-        key = (tuple(self._asked(settings).items()), untold)
+        key = (tuple(self._select_values(settings).items()), untold)
         return self._classes.setdefault(key, len(self._classes))
 
     def kind(self, row: Mapping[str, Any], number: int, events: int) -> EventKind:

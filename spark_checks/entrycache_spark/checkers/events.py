@@ -125,7 +125,7 @@ class EventKinds:
         """Return the key of each event's kind: settings, origin, cause and op with ten bits each, and the mask."""
         mask = np.zeros(len(c.seq), np.int64)
         for bit, name in enumerate(self._columns):
-            _mark_told(mask, getattr(c, name), _null_number(name), bit)
+            _mark_known(mask, getattr(c, name), _null_number(name), bit)
         for bit, name in enumerate(self._truths, len(self._columns)):
             _mark_true(mask, getattr(c, name), bit)
         origin = getattr(c, "origin", np.zeros(len(c.seq), np.int32))
@@ -162,7 +162,7 @@ def _null_number(name: str) -> int:
 
 
 @jit
-def _mark_told(mask: Any, column: Any, null: int, bit: int) -> None:
+def _mark_known(mask: Any, column: Any, null: int, bit: int) -> None:
     flag_bit = np.int64(1) << bit
     for i in range(len(column)):
         if column[i] != null:

@@ -141,13 +141,13 @@ class ViolationCollector:
 class ReplayPlan(NamedTuple, Generic[S]):
     """The replay of one system.
 
-    `spoken` returns the rules that apply to a row under its settings. `follow` replays the rows, and returns False if
-    there were more live entries than replay is meant for.
+    `applicable_rules` returns the rules that apply to a row under its settings. `follow` replays the rows, and
+    returns False if there were more live entries than replay is meant for.
     """
 
     columns: Sequence[str]
     settings: Settings[S]
-    spoken: Callable[[Row, S], Iterable[str]]
+    applicable_rules: Callable[[Row, S], Iterable[str]]
     follow: Callable[[Facts[S], ViolationCollector, int], bool]
 
 
@@ -157,7 +157,7 @@ class BrokerFindings(NamedTuple):
     `gave_up` names what there was too much of; it is empty if the replay reached the end.
     """
 
-    asked: Applicable
+    applicable: Applicable
     gave_up: str = ""
     missing: Sequence[str] = ()
     violations: Mapping[str, Sequence[Violation]] = MappingProxyType({})
@@ -183,15 +183,15 @@ def replay_brokers(
     for name in sorted({part.broker for part in parts if part.rows}):
         progress(f"replaying broker {name}")
         played = play(name, read_mappings([part for part in parts if part.broker == name], columns))
-        asked = played.asked
-        checked.update({rule: count for rule, count in asked.checked.items() if rule not in asked.never})
+        applicable = played.applicable
+        checked.update({rule: count for rule, count in applicable.checked.items() if rule not in applicable.never})
         if played.gave_up:
             shared.append(f"broker {name!r}: {played.gave_up} at once; replay stops there")
             continue
         shared += played.missing
         for rule in rules:
-            unchecked[rule] += asked.notes.get(rule, [])
-            if rule not in asked.never:
+            unchecked[rule] += applicable.notes.get(rule, [])
+            if rule not in applicable.never:
                 violations[rule] += played.violations.get(rule, [])
                 undecided[rule] += played.undecided.get(rule, [])
         for rule, line in played.differences:
@@ -220,17 +220,20 @@ def replay_each(
 
     def play(name: str, rows: list[Row]) -> BrokerFindings:
         facts = read_facts(name, rows, metadata, reading.settings)
-        told = ((row, facts.untold[at], reading.spoken(row, facts.settings[at])) for at, row in enumerate(facts.rows))
-        asked = count_applicable_rows(name, told, rules)
+        told = (
+            (row, facts.untold[at], reading.applicable_rules(row, facts.settings[at]))
+            for at, row in enumerate(facts.rows)
+        )
+        applicable = count_applicable_rows(name, told, rules)
         telling = ViolationCollector(facts)
         if not reading.follow(facts, telling, max_live_slots):
-            return BrokerFindings(asked, f"more than {max_live_slots} entries")
-        return BrokerFindings(asked, "", facts.missing(), telling.violations, telling.undecided)
+            return BrokerFindings(applicable, f"more than {max_live_slots} entries")
+        return BrokerFindings(applicable, "", facts.missing(), telling.violations, telling.undecided)
 
     return replay_brokers(reading.columns, play, parts, metadata, rules, progress)
 
 
-# ---------- asked
+# ---------- applicable rules
 
 
 class Applicable(NamedTuple):
@@ -269,7 +272,7 @@ def count_applicable_rows(
     for rule, own in needs.items():
         for need in own:
             rules_by_need.setdefault(need, set()).add(rule)
-    for row, untold, spoken in rows:
+    for row, untold, applicable_rules in rows:
         kind = (row["op"], row["cause"], row.get("origin"))
         kinds[kind] += 1
         if kind not in by_kind:
@@ -279,7 +282,7 @@ def count_applicable_rows(
             if need.is_missing(row, untold, read_counters):
                 lacking[need] += 1
                 left_out |= set() if need.ever else rules_by_need[need]
-        for rule in spoken:
+        for rule in applicable_rules:
             if rule not in left_out:
                 checked[rule] += 1
     for kind, times in kinds.items():

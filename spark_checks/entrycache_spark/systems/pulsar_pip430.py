@@ -33,7 +33,7 @@ KINDS: Final[Mapping[str, type]] = {
 """The settings that rules need, with the types of their values."""
 
 IS_MANUAL: Final = {"manual": True, "inline": False}
-"""Whether passes wait for a call of their own. Any other value of `eviction` says neither."""
+"""The values of `eviction` that show whether passes wait for a call of their own; other values do not show it."""
 
 SETTING_COLUMNS: Final = {
     "trigger_now": "bigint",

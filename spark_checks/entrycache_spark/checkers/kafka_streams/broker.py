@@ -49,7 +49,7 @@ class StreamThreadChecker:
         self._sampled = metadata.sampled
         names = vocabulary()
         in_force, kinds = (
-            EffectiveSettings(SETTINGS, w.CONFIG, _asked),
+            EffectiveSettings(SETTINGS, w.CONFIG, _select_values),
             EventKinds(names, COLUMNS, (w.METRICS, w.END), ("dirty",)),
         )
         self._events = Events(Rows, names, in_force, kinds)
@@ -104,7 +104,7 @@ class StreamThreadChecker:
         return self._events.result(whole, puts, opened=opened, sufficient_conditions=sufficient_conditions)
 
 
-def _asked(settings: SettingValues) -> SettingValues:
+def _select_values(settings: SettingValues) -> SettingValues:
     """Return the values that rules ask for: K-RESIZE-2 asks whether the limit has become lower."""
     limit, before = settings["limit_now"], settings["limit_before"]
     falls = limit is not None and before is not None and limit < before

@@ -74,7 +74,10 @@ class LegacyBrokerChecker:
         self._many, self._virtual = metadata.many_threads, metadata.clock == "virtual"
         self._sampled, self._by_object = metadata.sampled, by_object(metadata)
         names = vocabulary()
-        in_force, kinds = EffectiveSettings(SETTINGS, w.CONFIG, _asked), EventKinds(names, COLUMNS, (w.METRICS, w.END))
+        in_force, kinds = (
+            EffectiveSettings(SETTINGS, w.CONFIG, _select_values),
+            EventKinds(names, COLUMNS, (w.METRICS, w.END)),
+        )
         self._events = Events(Rows, names, in_force, kinds)
         self._order, self._sums, self._meters = np.full(ORDER_FIELDS, NULL), new_sums(), Totals()
         self._lives, self._places, self._leavers = Lives(max_removed), Places(MISSES_KEPT), Removals()
@@ -148,5 +151,5 @@ def _there(settings: Array) -> Array:
     return found
 
 
-def _asked(settings: SettingValues) -> SettingValues:
+def _select_values(settings: SettingValues) -> SettingValues:
     return {"manual": settings["manual"]}

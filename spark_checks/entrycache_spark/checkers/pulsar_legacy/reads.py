@@ -64,10 +64,10 @@ def check_reads(c: Any, numbers: Any, found: Any, below: Any, by_object: bool, r
         if gets:
             if op == w.HIT:
                 _got(seq, c.cache[i], c.ledger_id[i], c.entry_id[i], numbers[i], below[i], r, flags)
-            _settle(c.cache[i], c.ledger_id[i], c.entry_id[i], GOT, r)
+            _store_position(c.cache[i], c.ledger_id[i], c.entry_id[i], GOT, r)
         elif reads:
             _read(seq, op, c.cache[i], c.ledger_id[i], c.entry_id[i], found[i] == 1, r, flags)
-            _settle(c.cache[i], c.ledger_id[i], c.entry_id[i], READ, r)
+            _store_position(c.cache[i], c.ledger_id[i], c.entry_id[i], READ, r)
         elif offers:
             r[OFFERS] += 1
             if r[SINGLES] > 0:
@@ -93,7 +93,7 @@ def _open(call: int, r: Any) -> None:
 
 
 @jit
-def _settle(cache: int, ledger: int, entry: int, at: int, r: Any) -> None:
+def _store_position(cache: int, ledger: int, entry: int, at: int, r: Any) -> None:
     """Store a position."""
     r[at], r[at + 1], r[at + 2] = cache, ledger, entry
 
@@ -132,7 +132,7 @@ def _read(seq: int, op: int, cache: int, ledger: int, entry: int, held: bool, r:
         r[HITS] += 1
     else:
         if r[MISSES] == 0:
-            _settle(cache, ledger, entry, FIRST, r)
+            _store_position(cache, ledger, entry, FIRST, r)
         r[MISSES] += 1
         if held:
             r[HELD] += 1

@@ -126,7 +126,7 @@ def check_offers(c: Any, settings: Any, o: Any, flags: Any) -> None:
                 _offered(seq, op, cause, found, behind, settings[c.settings[i]], o, flags)
         elif cause == w.BY_SIZE and c.origin[i] == w.OF_TRIGGER:
             if op == w.PASS_BEGIN:
-                _begun(seq, c.bound[i], held, c.trigger_bytes[i], settings[c.settings[i]], o, flags)
+                _check_pass_begin(seq, c.bound[i], held, c.trigger_bytes[i], settings[c.settings[i]], o, flags)
             elif op == w.PASS_END:
                 o[ENDED_CALL] = call
                 if settings[c.settings[i], MANUAL] == 0:
@@ -153,7 +153,7 @@ def _offered(seq: int, op: int, cause: int, found: int, behind: bool, now: Any, 
 
 
 @jit
-def _begun(seq: int, bound: int, held: int, trigger_bytes: int, now: Any, o: Any, flags: Any) -> None:
+def _check_pass_begin(seq: int, bound: int, held: int, trigger_bytes: int, now: Any, o: Any, flags: Any) -> None:
     """Check the begin of a requested pass: one that runs at once, or a scheduled one."""
     trigger = value_or_setting(trigger_bytes, now[TRIGGER_NOW])
     if now[MANUAL] == 0 and trigger != NULL and held <= trigger:

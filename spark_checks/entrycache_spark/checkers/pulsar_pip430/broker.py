@@ -93,7 +93,10 @@ class PulsarBrokerChecker:
         self._many, self._virtual = metadata.many_threads, metadata.clock == "virtual"
         self._split, self._sampled = split_budget(metadata), metadata.sampled
         names = vocabulary()
-        in_force, kinds = EffectiveSettings(SETTINGS, w.CONFIG, _asked), EventKinds(names, COLUMNS, (w.METRICS, w.END))
+        in_force, kinds = (
+            EffectiveSettings(SETTINGS, w.CONFIG, _select_values),
+            EventKinds(names, COLUMNS, (w.METRICS, w.END)),
+        )
         self._events = Events(Rows, names, in_force, kinds)
         self._order, self._passes = np.full(ORDER_FIELDS, NULL), np.full(PASS_FIELDS, NULL)
         self._lives, self._places, self._cursors = Lives(max_removed), Places(), Cursors()
@@ -179,5 +182,5 @@ class PulsarBrokerChecker:
         )
 
 
-def _asked(settings: SettingValues) -> SettingValues:
+def _select_values(settings: SettingValues) -> SettingValues:
     return {"manual": settings["manual"], "ranks": settings["ranks"]}

@@ -58,7 +58,7 @@ class Places:
 
 
 @jit
-def _settle(table: Any, at: int, cache: int, ledger: int, entry: int, state: Any) -> None:
+def _occupy_row(table: Any, at: int, cache: int, ledger: int, entry: int, state: Any) -> None:
     """Give a free row to a position."""
     if occupy(table, at, cache, ledger, entry):
         table[at, HELD], table[at, MISSED_SEQ] = 0, NULL
@@ -94,7 +94,7 @@ def _check_places(c: Any, many: bool, table: Any, misses: Any, state: Any, found
             found[i] = 1 if held else 0
             if held:
                 _looked_up(c.cause[i], c.seq[i], flags)
-            _settle(table, at, cache, ledger, entry, state)
+            _occupy_row(table, at, cache, ledger, entry, state)
             table[at, MISSED_CALL], table[at, MISSED_BY], table[at, MISSED_SEQ] = c.call_id[i], c.cause[i], c.seq[i]
             _remember(cache, ledger, entry, c.seq[i], table, misses, state)
         elif op == w.REJECT:
@@ -110,7 +110,7 @@ def _check_places(c: Any, many: bool, table: Any, misses: Any, state: Any, found
                     flag(flags, w.INSERT_2, c.seq[i])
                 if c.cause[i] == w.BY_FILL:
                     _filled(c.seq[i], c.call_id[i], c.expected_reads[i], many, table, at, state, flags)
-            _settle(table, at, cache, ledger, entry, state)
+            _occupy_row(table, at, cache, ledger, entry, state)
             table[at, HELD], table[at, LIFE] = 1, c.life[i]
 
 

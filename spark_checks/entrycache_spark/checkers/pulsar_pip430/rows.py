@@ -119,7 +119,7 @@ def vocabulary() -> dict[str, TextNumbers]:
 
 # ---------- rules that one row decides
 
-ODD_NS = 1_000_000_000
+MAX_STAMP_AGE_NS = 1_000_000_000
 """The age above which a stamp of a real clock is left to the window."""
 
 
@@ -133,7 +133,7 @@ def check_single_rows(c: Any, settings: Any, many: bool, virtual: bool, flags: A
             if (
                 c.accessed[i] == 1
                 or numbers_differ(c.requeues[i], 0)
-                or (new != NULL and (new > ts or (virtual and new != ts) or ts - new > ODD_NS))
+                or (new != NULL and (new > ts or (virtual and new != ts) or ts - new > MAX_STAMP_AGE_NS))
             ):
                 flag(flags, INSERT_1, c.seq[i])
         elif in_pass(op):

@@ -61,7 +61,7 @@ class RingChecker:
         self.flags = new_flags(len(RULES))
         self._many, self._sampled = metadata.many_threads, metadata.sampled
         names = vocabulary()
-        in_force, kinds = EffectiveSettings(SETTINGS, w.CONFIG, _asked), EventKinds(names, COLUMNS, NOT_METERED)
+        in_force, kinds = EffectiveSettings(SETTINGS, w.CONFIG, _select_values), EventKinds(names, COLUMNS, NOT_METERED)
         self._events = Events(Rows, names, in_force, kinds)
         self._order, self._ranges = np.full(ORDER_FIELDS, NULL), np.full(RANGE_FIELDS, NULL)
         self._turns, self._entries, self._offsets = Turns(), Entries(kept), Offsets()
@@ -98,5 +98,5 @@ class RingChecker:
         return self._events.result(whole, decided, opened=self._opened, open_bytes=self._open_bytes)
 
 
-def _asked(settings: SettingValues) -> SettingValues:
+def _select_values(settings: SettingValues) -> SettingValues:
     return {"named": settings["named"], "copies": settings["copies"]}

@@ -42,7 +42,7 @@ LIMITS: Final = Settings(KINDS, Limit(), _limit)
 
 
 def as_followed(rows: Iterable[Row]) -> None:
-    """Let what failed be an op of its own, and what is not told to be dirty be clean."""
+    """Give failed flushes the op FAILED, and treat rows with an unknown dirty flag as clean."""
     for row in rows:
         row["dirty"] = bool(row["dirty"])
         if _is_failed(row):
@@ -58,7 +58,7 @@ def same(row: Row | None, other: Row, *names: str) -> bool:
     return row is not None and all(row[name] is not None and row[name] == other[name] for name in names)
 
 
-def spoken(row: Row, limit: Limit) -> Iterable[str]:
+def applicable_rules(row: Row, limit: Limit) -> Iterable[str]:
     """Return the rules that apply to one row."""
     op, cause, has_life = row["op"], row["cause"], row["life"] is not None
     yield "K-LIVENESS-1"
@@ -126,8 +126,8 @@ class Handed(NamedTuple):
 
 
 @dataclass
-class KeyStory:
-    """What is known of one key."""
+class KeyState:
+    """The known state of one key."""
 
     put: Row | None = None
     shown: Shown = field(default_factory=Shown)
@@ -145,7 +145,7 @@ class Entries:
         self._tell = tell
         self.told: defaultdict[str | None, Space] = defaultdict(Space)
         self.used: defaultdict[str | None, Space] = defaultdict(Space)
-        self.stories: defaultdict[Key, KeyStory] = defaultdict(KeyStory)
+        self.key_states: defaultdict[Key, KeyState] = defaultdict(KeyState)
         self.live_in_all = 0
         self.sum_bytes = 0
         self.was_live = False
@@ -162,13 +162,13 @@ class Entries:
             key = (row["cache"], row["key_hash"])
             after = coming.get(key)
             if row["op"] == "FLUSH" and after is not None and after["op"] == "EVICT":
-                self.stories[key].leaves[row["seq"]] = Handed(
+                self.key_states[key].leaves[row["seq"]] = Handed(
                     after["life"], after["call_id"], after["seq"], after["dirty"]
                 )
             coming[key] = row
 
     def _lost(self) -> None:
-        """Dirty evictions that nobody was told of."""
+        """Report dirty evictions without a FLUSH of the same life and call."""
         rows = self._facts.rows
         flushed = {(row["life"], row["call_id"]) for row in rows if row["op"] == "FLUSH"}
         evicted = {(row["life"], row["call_id"]): row for row in rows if row["op"] == "EVICT" and row["dirty"]}
@@ -182,55 +182,55 @@ class Entries:
     def follow(self, at: int, row: Row) -> None:
         """Read one event."""
         op, life, cache = row["op"], row["life"], row["cache"]
-        story = self.stories[(cache, row["key_hash"])]
+        key_state = self.key_states[(cache, row["key_hash"])]
         node = self.told[cache].nodes.get(str(row["key_hash"]))
         self.was_live = node is not None
-        evictions = (story.evicted, story.leaves.get(row["seq"])) if op == "FLUSH" else ()
+        evictions = (key_state.evicted, key_state.leaves.get(row["seq"])) if op == "FLUSH" else ()
         own = [each for each in evictions if each is not None and each.is_of(row)]
         self.leaves_here = bool(own)
         self.is_evicted = any(each.dirty for each in own)
         self.flushed_seq = None
-        if story.flushed is not None and life is not None and story.flushed.life == life:
-            self.flushed_seq = story.flushed.seq
-        self.was_handed = story.flushed is not None and story.flushed.is_of(row)
+        if key_state.flushed is not None and life is not None and key_state.flushed.life == life:
+            self.flushed_seq = key_state.flushed.seq
+        self.was_handed = key_state.flushed is not None and key_state.flushed.is_of(row)
         if op == "PUT" and life != row["seq"]:
             self._tell("K-PUT-1", row, f"life {row['seq']}", sure=True)
         if self._facts.whole[at]:
-            self._judge(row, story, node)
-        self._apply(row, story, node)
+            self._judge(row, key_state, node)
+        self._apply(row, key_state, node)
 
-    def _judge(self, row: Row, story: KeyStory, node: Node | None) -> None:
+    def _judge(self, row: Row, key_state: KeyState, node: Node | None) -> None:
         op, life = row["op"], row["life"]
         if op in ("HIT", *ENDS):
-            self._found(row, story, node)
-        if op == "MISS" and node is not None and story.shown.life is not None:
+            self._check_life(row, key_state, node)
+        if op == "MISS" and node is not None and key_state.shown.life is not None:
             self._tell("K-GET-2", row, f"a HIT of life {node.write}", [node.write, row["seq"]], life=node.write)
-        if op == "PUT" and not row["dirty"] and node is not None and node.is_dirty and story.shown.dirty:
+        if op == "PUT" and not row["dirty"] and node is not None and node.is_dirty and key_state.shown.dirty:
             self._tell("K-PUT-4", row, "no clean PUT over a dirty entry", [node.write, row["seq"]])
         if op == "FLUSH" and (node is None or life != node.write) and not self.leaves_here:
             self._tell("K-FLUSH-1", row, "what is cached, or evicted by this call")
         dropped = op == "DELETE" and row["cause"] == "FLUSH"
-        if dropped and (not self.was_handed or self._strange(row, story, node)):
+        if dropped and (not self.was_handed or self._strange(row, key_state, node)):
             self._tell("K-FLUSH-4", row, "what was handed over in this call, and is there")
         used, key = self.used[row["cache"]], str(row["key_hash"])
         if op == "EVICT" and key in used.nodes and used.recent[-1] != key:
             self._tell("K-EVICT-1", row, "the least recently used entry")
-        self._flags(row, story, node)
-        if op in ("HIT", "FLUSH", "FAILED", *ENDS) and story.put is not None and life == story.put["seq"]:
+        self._flags(row, key_state, node)
+        if op in ("HIT", "FLUSH", "FAILED", *ENDS) and key_state.put is not None and life == key_state.put["seq"]:
             size = row["size_bytes"]
-            if differ(size, story.put["size_bytes"] or 0) and differ(size, story.shown.size_bytes):
-                self._tell("K-SIZE-1", row, f"size_bytes {story.put['size_bytes']}", [life, row["seq"]])
+            if differ(size, key_state.put["size_bytes"] or 0) and differ(size, key_state.shown.size_bytes):
+                self._tell("K-SIZE-1", row, f"size_bytes {key_state.put['size_bytes']}", [life, row["seq"]])
 
     @staticmethod
-    def _strange(row: Row, story: KeyStory, node: Node | None) -> bool:
+    def _strange(row: Row, key_state: KeyState, node: Node | None) -> bool:
         """Return whether a row is about another life than what is cached, by all that is known."""
         return row["life"] is None or (
-            row["life"] != story.shown.life and row["life"] != (None if node is None else node.write)
+            row["life"] != key_state.shown.life and row["life"] != (None if node is None else node.write)
         )
 
-    def _found(self, row: Row, story: KeyStory, node: Node | None) -> None:
+    def _check_life(self, row: Row, key_state: KeyState, node: Node | None) -> None:
         op, cause = row["op"], row["cause"]
-        if not self._strange(row, story, node):
+        if not self._strange(row, key_state, node):
             return
         if op == "REMOVE":
             rule = {"CLEAR": "K-CLOSE-1", "CLOSE": "K-CLOSE-2"}.get(cause)
@@ -241,8 +241,8 @@ class Entries:
         if rule is not None:
             self._tell(rule, row, "nothing cached" if node is None else f"life {node.write}")
 
-    def _flags(self, row: Row, story: KeyStory, node: Node | None) -> None:
-        op, life, shown = row["op"], row["life"], story.shown
+    def _flags(self, row: Row, key_state: KeyState, node: Node | None) -> None:
+        op, life, shown = row["op"], row["life"], key_state.shown
         if node is None or life != node.write or shown.dirty is None or op not in ("HIT", "FLUSH", *ENDS):
             return
         if op != "FLUSH" and not row["dirty"] and node.is_dirty and shown.dirty:
@@ -253,7 +253,7 @@ class Entries:
         if op == "FLUSH" or (row["dirty"] and not just):
             self._tell("K-FLUSH-2", row, "a clean entry", [node.write, row["seq"]])
 
-    def _apply(self, row: Row, story: KeyStory, node: Node | None) -> None:
+    def _apply(self, row: Row, key_state: KeyState, node: Node | None) -> None:
         op, cache, key = row["op"], row["cache"], str(row["key_hash"])
         space, used = self.told[cache], self.used[cache]
         if op == "PUT":
@@ -263,26 +263,26 @@ class Entries:
             left = space if node is None or row["dirty"] else remove_key(space, key)
             self.told[cache] = write_key(left, key, made)
             self.used[cache] = write_key(used, key, made)
-            story.put = row
-            story.shown = Shown(row["life"], row["size_bytes"], row["dirty"])
+            key_state.put = row
+            key_state.shown = Shown(row["life"], row["size_bytes"], row["dirty"])
         elif op == "HIT":
             there = used if key in used.nodes else write_key(used, key, Node(None, False, 0, Context(), row["seq"]))
             self.used[cache] = look_up_key(there, key)
-            size = story.shown.size_bytes if row["size_bytes"] is None else row["size_bytes"]
-            story.shown = Shown(row["life"], size, row["dirty"])
+            size = key_state.shown.size_bytes if row["size_bytes"] is None else row["size_bytes"]
+            key_state.shown = Shown(row["life"], size, row["dirty"])
         elif op in ("MISS", *ENDS):
             self.used[cache] = remove_key(used, key)
-            story.shown = story.shown._replace(life=None)
+            key_state.shown = key_state.shown._replace(life=None)
             if op in ENDS and node is not None:
                 self._grow(-node.size_bytes, -1)
                 self.told[cache] = remove_key(space, key)
             if op == "EVICT":
-                story.evicted = Handed(row["life"], row["call_id"], row["seq"], row["dirty"])
+                key_state.evicted = Handed(row["life"], row["call_id"], row["seq"], row["dirty"])
         elif op == "FLUSH":
-            story.flushed = Handed(row["life"], row["call_id"], row["seq"])
-            story.shown = story.shown._replace(dirty=False)
-            if node is not None and story.put is not None:
-                self._mark(cache, key, node, bool(story.put["dirty"]) and row["life"] != node.write)
+            key_state.flushed = Handed(row["life"], row["call_id"], row["seq"])
+            key_state.shown = key_state.shown._replace(dirty=False)
+            if node is not None and key_state.put is not None:
+                self._mark(cache, key, node, bool(key_state.put["dirty"]) and row["life"] != node.write)
 
     def _mark(self, cache: str | None, key: str, node: Node, is_dirty: bool) -> None:
         space = self.told[cache]

@@ -6,7 +6,16 @@ from collections import Counter, defaultdict
 from functools import partial
 
 from entrycache_spark.replay.common import ReplayPlan, Row, ViolationCollector, differ, read_counters, replay_each
-from entrycache_spark.replay.kafka_streams.entries import LIMITS, Calls, Entries, Facts, Tell, as_followed, same, spoken
+from entrycache_spark.replay.kafka_streams.entries import (
+    LIMITS,
+    Calls,
+    Entries,
+    Facts,
+    Tell,
+    applicable_rules,
+    as_followed,
+    same,
+)
 from entrycache_spark.systems.kafka_streams import COLUMNS
 
 THREAD_COUNTERS = ("puts", "gets", "evicts", "flushes")
@@ -189,5 +198,5 @@ def _follow(facts: Facts, telling: ViolationCollector, max_live_slots: int) -> b
     return True
 
 
-replay = partial(replay_each, ReplayPlan(COLUMNS, LIMITS, spoken, _follow))
+replay = partial(replay_each, ReplayPlan(COLUMNS, LIMITS, applicable_rules, _follow))
 """Return the findings of each thread."""

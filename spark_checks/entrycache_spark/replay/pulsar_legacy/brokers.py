@@ -16,7 +16,7 @@ from entrycache_reference.vocabulary import CacheName
 from entrycache_spark.common.results import RuleFinding, Violation
 from entrycache_spark.common.rule_files import Need
 from entrycache_spark.replay.common import BrokerFindings, count_applicable_rows, replay_brokers
-from entrycache_spark.replay.pulsar_legacy.moments import (
+from entrycache_spark.replay.pulsar_legacy.trigger_points import (
     REMOVALS,
     Moment,
     Offers,
@@ -24,12 +24,12 @@ from entrycache_spark.replay.pulsar_legacy.moments import (
     ascends,
     is_triggered,
     known,
-    moments_of,
+    read_events,
     rules_of,
 )
 from entrycache_spark.replay.pulsar_pip430.brokers import BrokerReplay, TooManySlots
-from entrycache_spark.replay.pulsar_pip430.moments import Facts, Row, Tell
-from entrycache_spark.replay.pulsar_pip430.removals import RULE_OF, Leavers, Named
+from entrycache_spark.replay.pulsar_pip430.removals import RULE_OF, Named, RemovalChecks
+from entrycache_spark.replay.pulsar_pip430.trigger_points import Facts, Row, Tell
 from entrycache_spark.systems.pulsar_legacy import by_object
 from entrycache_spark.systems.pulsar_pip430 import COLUMNS
 from entrycache_trace.files import Metadata, Part
@@ -44,14 +44,14 @@ class Pass:
 
     rows: list[Row] = field(default_factory=list)
 
-    def begun(self, name: str) -> int | str | None:
-        """What its begin says in a column."""
+    def begin_value(self, name: str) -> int | str | None:
+        """Return the value of a column in its PASS_BEGIN, or None if that records none."""
         told = [row[name] for row in self.rows if row["op"] == "PASS_BEGIN" and row[name] is not None]
         return max(told, default=None)
 
 
 class Taken:
-    """What each pass takes, beside what its begin says."""
+    """The removals of each pass, compared with the values of its PASS_BEGIN."""
 
     def __init__(self, facts: Facts, tell: Tell, rows: list[Row]) -> None:
         self._tell = tell
@@ -64,7 +64,7 @@ class Taken:
             self._order(own)
 
     def _timed(self, own: Pass) -> None:
-        cutoff, cache = own.begun("bound"), own.begun("cache")
+        cutoff, cache = own.begin_value("bound"), own.begin_value("cache")
         for row in own.rows:
             stamp, bound = row["stamp_ns"], row["bound"]
             ends = row["op"] == "PASS_END"
@@ -97,7 +97,7 @@ class Taken:
 
 
 class Given(NamedTuple):
-    """What a cache gave in a pass."""
+    """The entries that a pass removed from one cache."""
 
     rows: list[Row]
 
@@ -110,7 +110,7 @@ class Given(NamedTuple):
 class Shares:
     """The bytes and entries of each cache, and what a size pass asks of each, computed by the reference."""
 
-    def __init__(self, facts: Facts, tell: Tell, moments: list[Moment]) -> None:
+    def __init__(self, facts: Facts, tell: Tell, events: list[Moment]) -> None:
         self._tell = tell
         self._one = not facts.many
         self._bytes: Counter[str] = Counter()
@@ -119,7 +119,7 @@ class Shares:
         self._ends: dict[int, Row] = {}
         self._unknown_at: dict[int, int] = {}
         unknown = 0
-        for now in moments:
+        for now in events:
             row = now.row
             unknown += row["op"] in MOVES and not known(row["size_bytes"], row["cache"])
             if row["op"] == "EVICT" and known(row["pass_id"], row["cache"]):
@@ -216,14 +216,14 @@ def replay(
                 () if now.settings is None else now.settings.untold,
                 rules_of(now.row, now.settings, broker.facts),
             )
-            for now in broker.moments
+            for now in broker.events
         )
-        asked = count_applicable_rows(name, told, rules)
+        applicable = count_applicable_rows(name, told, rules)
         try:
             broker.run()
         except TooManySlots:
-            return BrokerFindings(asked, f"more than {max_live_slots} entries")
-        return BrokerFindings(asked, "", broker.missing(), broker.violations, broker.undecided)
+            return BrokerFindings(applicable, f"more than {max_live_slots} entries")
+        return BrokerFindings(applicable, "", broker.missing(), broker.violations, broker.undecided)
 
     return replay_brokers(COLUMNS, play, parts, metadata, rules, progress)
 
@@ -237,7 +237,7 @@ class LegacyReplay:
         self._same = BrokerReplay(name, rows, metadata, max_live_slots, has_queue=False)
         self._by_object = by_object(metadata)
         self.facts: Facts = self._same.facts
-        self.moments: list[Moment] = moments_of(name, rows, self.facts, metadata.sampled)
+        self.events: list[Moment] = read_events(name, rows, self.facts, metadata.sampled)
         self.violations: defaultdict[str, list[Violation]] = defaultdict(list)
         self.undecided: defaultdict[str, list[str]] = defaultdict(list)
 
@@ -252,17 +252,17 @@ class LegacyReplay:
         self._take_over()
         Taken(self.facts, self._tell, self._rows)
         self._refused()
-        leavers = Leavers(self.facts, self._tell, self._rows, _group_of, GROUPS)
+        removal_checks = RemovalChecks(self.facts, self._tell, self._rows, _group_of, GROUPS)
         reads = Reads(self.facts, self._tell, self._by_object)
-        followers = (Offers(self.facts, self._tell), reads, Shares(self.facts, self._tell, self.moments))
-        for now in self.moments:
-            leavers.take(now.row)
-            for follower in followers:
-                follower.follow(now)
+        checks = (Offers(self.facts, self._tell), reads, Shares(self.facts, self._tell, self.events))
+        for now in self.events:
+            removal_checks.take(now.row)
+            for check in checks:
+                check.follow(now)
         reads.finish()
 
     def _take_over(self) -> None:
-        """What the rows show of rules that are the same."""
+        """Take over the findings of the rules that `SAME` maps to rules of this system."""
         missed = {row["seq"] for row in self._rows if row["op"] == "MISS"} if self._by_object else set()
         for theirs, ours in SAME.items():
             for violation in self._same.violations.get(theirs, ()):
@@ -293,7 +293,7 @@ class LegacyReplay:
 
 
 def _group_of(row: Row) -> Named | None:
-    """What a pass takes of a cache, and what a lookup finds."""
+    """Return the group of a removal by a pass, or of a hit of a lookup; return None for other rows."""
     if None in (row["ledger_id"], row["entry_id"]):
         return None
     if row["op"] == "EVICT" and row["cause"] in ("TIME", "SIZE") and row["pass_id"] is not None:

@@ -18,7 +18,8 @@ from entrycache_spark.common.results import RuleFinding, Violation
 from entrycache_spark.common.rule_files import Need
 from entrycache_spark.replay.common import Applicable, BrokerFindings, count_applicable_rows, replay_brokers
 from entrycache_spark.replay.pulsar_pip430.lookups import DEQUEUES, Cursors, Lookups, asks, rules_of
-from entrycache_spark.replay.pulsar_pip430.moments import (
+from entrycache_spark.replay.pulsar_pip430.removals import ReadCountChecks, RemovalChecks, RemovalQueue, Slots
+from entrycache_spark.replay.pulsar_pip430.trigger_points import (
     NO_ENTRY,
     Carriers,
     Difference,
@@ -27,13 +28,24 @@ from entrycache_spark.replay.pulsar_pip430.moments import (
     facts_of,
     settings_by_row,
 )
-from entrycache_spark.replay.pulsar_pip430.removals import Leavers, RemovalQueue, Slots, Tallies
-from entrycache_spark.replay.pulsar_pip430.triggers import Clock, Counters, Ending, Frames, Thresholds
+from entrycache_spark.replay.pulsar_pip430.triggers import Clock, Counters, FinalTotals, Frames, Thresholds
 from entrycache_spark.systems.pulsar_pip430 import COLUMNS, split_budget
 from entrycache_trace.files import Metadata, Part
 
 Row = dict[str, Any]
-Level = Clock | Frames | Thresholds | Counters | Lookups | Tallies | Cursors | Leavers | Carriers | Ending | Slots
+Level = (
+    Clock
+    | Frames
+    | Thresholds
+    | Counters
+    | Lookups
+    | ReadCountChecks
+    | Cursors
+    | RemovalChecks
+    | Carriers
+    | FinalTotals
+    | Slots
+)
 Report = Callable[..., None]
 
 
@@ -52,13 +64,13 @@ def replay(
 
     def play(name: str, rows: list[Row]) -> BrokerFindings:
         broker = BrokerReplay(name, rows, metadata, max_live_slots)
-        asked = broker.asked(rules)
+        applicable = broker.count_applicable(rules)
         try:
             broker.run()
         except TooManySlots:
-            return BrokerFindings(asked, f"more than {max_live_slots} slots")
+            return BrokerFindings(applicable, f"more than {max_live_slots} slots")
         differences = ((one.rule, f"broker {name!r}, {one}") for one in broker.differences)
-        return BrokerFindings(asked, "", broker.missing(), broker.violations, broker.undecided, differences)
+        return BrokerFindings(applicable, "", broker.missing(), broker.violations, broker.undecided, differences)
 
     return replay_brokers(COLUMNS, play, parts, metadata, rules, progress)
 
@@ -69,7 +81,7 @@ class PassSums:
 
     kinds: dict[str, str | None] = field(default_factory=dict)
     row_kind: str | None = None
-    begun_at: int | None = None
+    begin_bound: int | None = None
     need: int | None = None
     bound: int | None = None
     end_seq: int | None = None
@@ -82,7 +94,7 @@ class PassSums:
 
     @property
     def kind(self) -> str | None:
-        """What kind of pass its begin says it is; without one, its end."""
+        """Return the kind of the pass from its PASS_BEGIN, or else from its PASS_END."""
         return self.kinds.get("PASS_BEGIN") or self.kinds.get("PASS_END")
 
 
@@ -139,7 +151,7 @@ class BrokerReplay:
             return [f"broker {self.name!r}: a CONFIG event cannot be read, so the settings are not known"]
         return [] if self.ends else [f"broker {self.name!r}: the last event is not END, so the rest is missing"]
 
-    def asked(self, needs: Mapping[str, Sequence[Need]]) -> Applicable:
+    def count_applicable(self, needs: Mapping[str, Sequence[Need]]) -> Applicable:
         """Count the rows that each rule applies to."""
         rows = (
             (row, () if settings is None else settings.untold, rules_of(row, settings, self.facts))
@@ -175,7 +187,7 @@ class BrokerReplay:
                 raise TooManySlots
             before = row
         for level in levels:
-            if isinstance(level, Tallies | Slots):
+            if isinstance(level, ReadCountChecks | Slots):
                 level.finish()
         self._unended_passes()
         for place, seq, life, text in self.queue.findings(self.starts and not self.gapped):
@@ -205,11 +217,11 @@ class BrokerReplay:
         return (
             *(Clock(facts, self._tell), Frames(facts, self._tell)),
             Thresholds(facts, self._tell, max(reliefs, default=None)),
-            *(Counters(facts, self._tell), Lookups(facts, self._tell), Tallies(facts, self._tell)),
+            *(Counters(facts, self._tell), Lookups(facts, self._tell), ReadCountChecks(facts, self._tell)),
             Cursors(facts, self._tell, asking),
-            Leavers(facts, self._tell, self.rows),
+            RemovalChecks(facts, self._tell, self.rows),
             Carriers(facts, self._tell, self.split, begins),
-            Ending(facts, self._tell, self.numbered),
+            FinalTotals(facts, self._tell, self.numbered),
             *((Slots(facts, self._tell, self.numbered, self.rows, self.sampled),) if self.has_queue else ()),
         )
 
@@ -227,7 +239,7 @@ class BrokerReplay:
         self.violations[rule].append(Violation(rule, self.name, seq, life, str(wanted), str(found), tuple(seqs)))
 
     def _survey(self) -> None:
-        """What a row's judgement needs of later rows."""
+        """Collect the facts of later rows that the check of a row needs."""
         self.opening_bytes = island = 0
         for before, row in zip((None, *self.rows), self.rows, strict=False):
             island += before is not None and not self._follows(before, row)
@@ -246,9 +258,9 @@ class BrokerReplay:
                     sums.kinds[op] = max(filter(None, (sums.kinds.get(op), row["cause"])), default=None)
                     sums.bound = row["bound"] if sums.bound is None else sums.bound
                 if op == "PASS_BEGIN":
-                    begun = (sums.begun_at, row["bound"])
+                    bounds = (sums.begin_bound, row["bound"])
                     sums.begin_island = island
-                    sums.begun_at = sums.need = max((bound for bound in begun if bound is not None), default=None)
+                    sums.begin_bound = sums.need = max((bound for bound in bounds if bound is not None), default=None)
                 elif op != "REQUEUE":
                     sums.row_kind = row["cause"]
                 if op == "PASS_END":
@@ -311,9 +323,11 @@ class BrokerReplay:
         stamp = row["stamp_ns"]
         timed = op in ("EVICT", "REQUEUE") and kind == "TIME" and stamp is not None
         young = timed and bound is not None and has_to_halt(PassKind.TIME, bound, NO_ENTRY._replace(stamp_nanos=stamp))
-        other = kind == "TIME" and row["cause"] != "SIZE" and _differ(row["bound"], sums.begun_at)
+        other = kind == "TIME" and row["cause"] != "SIZE" and _differ(row["bound"], sums.begin_bound)
         if young or other:
-            self._violation("R-EXPIRE-1", seq, row["life"], sums.begun_at, (row["bound"], stamp), [row["pass_id"], seq])
+            self._violation(
+                "R-EXPIRE-1", seq, row["life"], sums.begin_bound, (row["bound"], stamp), [row["pass_id"], seq]
+            )
         if sums.kind == "SIZE":
             self._left_to_free(row, sums)
         if op == "EVICT":
@@ -326,7 +340,7 @@ class BrokerReplay:
             sums.live_at_last = self.live
 
     def _left_to_free(self, row: Row, sums: PassSums) -> None:
-        """What a row of a size pass says is left to free before it; nothing is removed where that is nothing."""
+        """Check the bytes that a row of a size pass shows as left to free; with none left, a pass removes nothing."""
         sums.unsized |= row["op"] == "EVICT" and row["size_bytes"] is None
         if sums.unsized:
             return

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from entrycache_reference.pulsar_pip430.change import EMPTY_CACHE
 from entrycache_reference.pulsar_pip430.cursors import NANOS_A_MILLISECOND, is_in_grace, rank_of
 from entrycache_reference.vocabulary import CursorName, Position
-from entrycache_spark.replay.pulsar_pip430.moments import SHOWING, Facts, InForce, Moment, Row, Tell, is_open
 from entrycache_spark.replay.pulsar_pip430.removals import RULE_OF as REMOVALS
+from entrycache_spark.replay.pulsar_pip430.trigger_points import SHOWING, Facts, InForce, Moment, Row, Tell, is_open
 
 Place = tuple[Any, Any, Any]
 
@@ -25,7 +25,7 @@ class Change(NamedTuple):
 
 
 class Lookups:
-    """What each position holds, and which call has missed it last."""
+    """The entry at each position, and the call that missed the position last."""
 
     def __init__(self, facts: Facts, tell: Tell) -> None:
         self._facts = facts
@@ -152,7 +152,7 @@ class Cursors:
         elif row["cursor"] is not None and op in ("CURSOR_ADD", "CURSOR_MOVE", "CURSOR_REMOVE"):
             self._turned(row, cursors)
         elif now.settings is not None and op == "INSERT" and row["cause"] == "FILL" and row["cursor"] is not None:
-            wanted = rank_of(self._asked(row, cursors), row["cursor"])
+            wanted = rank_of(self._members_at_request(row, cursors), row["cursor"])
             if now.settings.ranks and row["expected_reads"] != wanted:
                 sure = self._facts.fresh and not self._facts.gapped and not self._facts.many
                 self._tell("R-CURSOR-7", row, wanted, row["expected_reads"], [row["seq"]], sure)
@@ -162,7 +162,7 @@ class Cursors:
         elif asks(now.row, now.before):
             self._added(now, cursors, False)
 
-    def _asked(self, row: Row, cursors: CacheCursors) -> Mapping[CursorName, Position | None]:
+    def _members_at_request(self, row: Row, cursors: CacheCursors) -> Mapping[CursorName, Position | None]:
         """The members when the fill's count was asked for: with several threads that is when its call begins."""
         call_id = row["call_id"]
         if not self._facts.many or call_id is None or call_id >= row["seq"]:
@@ -234,7 +234,7 @@ def asks(row: Row, before: Row | None) -> bool:
     return bool(row["seq"] == row["call_id"] or (opened and row["seq"] == row["call_id"] + 1))
 
 
-# ---------- spoken
+# ---------- applicable rules
 
 DEQUEUES = ("EVICT", "REQUEUE", "TOMBSTONE")
 

@@ -9,12 +9,13 @@ from heapq import heappop, heappush
 from typing import Any, Final, NamedTuple
 
 from entrycache_spark.replay.common import differ
-from entrycache_spark.replay.pulsar_pip430.moments import Facts, Moment, Row, Tell, is_open
+from entrycache_spark.replay.pulsar_pip430.trigger_points import Facts, Moment, Row, Tell, is_open
 
 QueueRow = dict[str, Any]
 
 PASSED, LATER_SLOT, EARLIER_SLOT, NUMBER = 1, 2, 3, 4
-"""What a finding is: an older slot passed over; a ticket that is not the entry's; a head_no out of line."""
+"""The kinds of findings: an older slot is passed over, a ticket differs from the entry's (later or earlier), or a
+head_no is out of line."""
 
 ENQUEUES: Final = ("INSERT", "REQUEUE", "SNAPSHOT")
 
@@ -146,20 +147,20 @@ SHOWS_HEAD: Final = ("EVICT", "REQUEUE", "SNAPSHOT", "PASS_END")
 
 
 class Side:
-    """One end of the queue: so many slots by rows, and by the number that was told last."""
+    """One end of the queue: the number of slots by the rows, and the number that a row showed last."""
 
     def __init__(self) -> None:
         self.count = 0
         self.told: int | None = None
 
     def is_wrong(self, number: int | None, whole: bool, numbered: bool) -> bool:
-        """Return whether a number agrees neither with the rows nor with what was told last."""
+        """Return whether a number agrees neither with the rows nor with the number shown last."""
         if number is None or not (whole or numbered) or (whole and number == self.count):
             return False
         return number != self.told if self.told is not None else whole
 
     def known(self, whole: bool) -> int | None:
-        """What the number should be."""
+        """Return the expected number, or None if it is not known."""
         return self.count if whole else self.told
 
 
@@ -222,7 +223,7 @@ class Slots:
         side.told = side.told if number is None else number + (not ends)
 
     def _heads(self, row: Row | None) -> None:
-        """What is taken or shown next is the head that the end of a pass has told."""
+        """Check that the next slot taken or shown is the head that the end of a pass has shown."""
         if len(self._before) == 2:
             self._head(self._before[0], self._before[1], row)
         self._before = [*self._before[-1:], row] if row is not None else self._before
@@ -308,7 +309,7 @@ def _calls(rows: list[Row], named_of: Callable[[Row], Named | None]) -> dict[Nam
     return found
 
 
-class Leavers:
+class RemovalChecks:
     """The lives of each cache; a call is judged at its last row.
 
     `named_of`: the call that a row is of, if it is one of those; `rule_of`: the rule of a call, by its cause.
@@ -355,14 +356,14 @@ class Leavers:
 
     def _judge(self, row: Row, call: Call) -> None:
         live = self._live[row["cache"]].items()
-        left = [life for life, (pos, begun) in live if begun < call.first_seq and call.covers(pos)]
+        left = [life for life, (pos, begin_seq) in live if begin_seq < call.first_seq and call.covers(pos)]
         if len(left) > call.n_rows > 1 if call.cause == "GET" else left:
             sure = not self._facts.gapped and not self._facts.many
             told = {**row, "life": min(left)}
             self._tell(self._rule_of[call.cause], told, "none left", f"{len(left)} left", [call.last_seq], sure)
 
 
-# ---------- tallies
+# ---------- read counts
 
 STEPS: Final = {"READ_DONE": -1, "EXPECT": 1}
 COUNT_RULE_OF: Final = {"READ_DONE": "R-COUNT-1", "EXPECT": "R-COUNT-2"}
@@ -372,7 +373,7 @@ COUNT_RULE_OF: Final = {"READ_DONE": "R-COUNT-1", "EXPECT": "R-COUNT-2"}
 class Tally:
     """The counts of one life, as far as its rows have shown them without a gap."""
 
-    begun: bool
+    has_begin: bool
     first_count: int | None
     count: int | None
     seq: int
@@ -382,7 +383,7 @@ class Tally:
     last_step: Row | None = None
 
 
-class Tallies:
+class ReadCountChecks:
     """The counts of all lives."""
 
     def __init__(self, facts: Facts, tell: Tell) -> None:
@@ -403,8 +404,8 @@ class Tallies:
         count, step = row["expected_reads"], STEPS.get(op, 0)
         tally = self._of.get(life)
         if tally is None:
-            begun = op == "INSERT" or is_open(row)
-            tally = self._of[life] = Tally(begun, count, count, row["seq"])
+            has_begin = op == "INSERT" or is_open(row)
+            tally = self._of[life] = Tally(has_begin, count, count, row["seq"])
             if step and count is None:
                 self._tell("R-COUNT-3", row, "a count", None, [row["seq"]], True)
         else:
@@ -429,9 +430,14 @@ class Tallies:
         if step:
             if count is None or tally.count is None:
                 self._tell("R-COUNT-3", row, "an entry with a count", count, seqs, True)
-            elif not self._facts.many and count != tally.count + step and not (tally.begun and count == total):
+            elif not self._facts.many and count != tally.count + step and not (tally.has_begin and count == total):
                 self._tell(COUNT_RULE_OF[op], row, tally.count + step, count, seqs, True)
-        elif op != "INSERT" and not self._facts.many and count != tally.count and not (tally.begun and count == total):
+        elif (
+            op != "INSERT"
+            and not self._facts.many
+            and count != tally.count
+            and not (tally.has_begin and count == total)
+        ):
             self._tell("R-COUNT-3", row, tally.count, count, seqs, True)
 
     def finish(self) -> None:
@@ -439,7 +445,7 @@ class Tallies:
         if not self._facts.many:
             return
         for tally in self._of.values():
-            if not tally.begun or tally.last_step is None:
+            if not tally.has_begin or tally.last_step is None:
                 continue
             first, last = tally.first_count, None if tally.first_count is None else tally.first_count + tally.steps
             before, after = tally.before.copy(), tally.after.copy()

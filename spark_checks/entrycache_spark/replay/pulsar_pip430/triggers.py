@@ -10,11 +10,11 @@ from entrycache_reference.pulsar_pip430.ops import Expire
 from entrycache_reference.pulsar_pip430.passes import cutoff_of
 from entrycache_reference.pulsar_pip430.state import initial
 from entrycache_spark.replay.common import differ, read_counters
-from entrycache_spark.replay.pulsar_pip430.moments import Facts, Moment, Row, Tell, held_bytes, is_open
+from entrycache_spark.replay.pulsar_pip430.trigger_points import Facts, Moment, Row, Tell, held_bytes, is_open
 
 TAKES: Final = ("EVICT", "REQUEUE", "TOMBSTONE")
 KINDS: Final = ("EVICT", "TOMBSTONE")
-"""What tells by its cause of what kind its pass is."""
+"""The ops with a cause that is the kind of their pass."""
 
 
 class Clock:
@@ -33,7 +33,7 @@ class Clock:
 
 
 class Frames:
-    """What a pass does stands between its begin and its end."""
+    """The check that every action of a pass stands between its begin and its end."""
 
     def __init__(self, facts: Facts, tell: Tell) -> None:
         self._facts = facts
@@ -47,19 +47,19 @@ class Frames:
         if now.island != self._island:
             self._island, self._marker, self._kind = now.island, None, None
         row, op = now.row, now.row["op"]
-        begun = self._marker["seq"] if self._marker is not None and self._marker["op"] == "PASS_BEGIN" else None
+        open_pass = self._marker["seq"] if self._marker is not None and self._marker["op"] == "PASS_BEGIN" else None
         if op == "PASS_BEGIN":
-            wrong = begun is not None or row["pass_id"] != row["seq"]
+            wrong = open_pass is not None or row["pass_id"] != row["seq"]
         elif op == "PASS_END" or op in TAKES:
             strange = self._marker is not None or now.whole
-            wrong = row["pass_id"] is None or (strange if begun is None else begun != row["pass_id"])
+            wrong = row["pass_id"] is None or (strange if open_pass is None else open_pass != row["pass_id"])
         else:
             inside = now.before is not None and now.before["op"] in ("PASS_BEGIN", *TAKES)
-            wrong = not self._facts.many and op != "SNAPSHOT" and begun is not None and inside
+            wrong = not self._facts.many and op != "SNAPSHOT" and open_pass is not None and inside
         if wrong:
-            seqs = [row["seq"]] if begun is None else [begun, row["seq"]]
-            self._tell("R-STATE-4", row, f"pass {begun} under way", f"{op} of pass {row['pass_id']}", seqs, True)
-        if begun is not None and begun == row["pass_id"] and op in ("PASS_END", *KINDS):
+            seqs = [row["seq"]] if open_pass is None else [open_pass, row["seq"]]
+            self._tell("R-STATE-4", row, f"pass {open_pass} under way", f"{op} of pass {row['pass_id']}", seqs, True)
+        if open_pass is not None and open_pass == row["pass_id"] and op in ("PASS_END", *KINDS):
             self._kinds(row, self._marker or row)
         if op in ("PASS_BEGIN", *KINDS):
             self._kind = row["cause"] or self._kind
@@ -82,7 +82,7 @@ def _is_pass(row: Row | None, op: str, cause: str, *origins: str) -> bool:
 
 
 def _is_other(stated: tuple[int | None, ...], right: tuple[int | None, ...]) -> bool:
-    """Return whether one of some numbers is told otherwise."""
+    """Return whether a known number differs from the expected one."""
     return any(a is not None and b is not None and a != b for a, b in zip(stated, right, strict=True))
 
 
@@ -117,7 +117,7 @@ class Thresholds:
             self._came_in += row["size_bytes"] or 0
             self._inserted(now)
         if _is_pass(row, "PASS_BEGIN", "SIZE", "TRIGGER", "CYCLE"):
-            self._begun(now)
+            self._check_pass_begin(now)
         if _is_pass(row, "PASS_END", "SIZE", "TRIGGER", "CYCLE"):
             self._left_over(now)
         if row["origin"] == "CYCLE" and row["cause"] == "TIME":
@@ -184,7 +184,7 @@ class Thresholds:
             sure = not many and not self._facts.gapped
             self._tell("R-TRIGGER-2", row, "a size pass", f"none at {held_bytes(row)} bytes", [row["seq"]], sure)
 
-    def _begun(self, now: Moment) -> None:
+    def _check_pass_begin(self, now: Moment) -> None:
         """A size pass of the manager: needed, and of the right amount."""
         row, many = now.row, self._facts.many
         held, (trigger, target) = held_bytes(row), self._limits(now)
@@ -293,9 +293,9 @@ class Counters:
             counts[f"{name}_entries"] += 1
             counts[f"{name}_bytes"] += (row["size_bytes"] or 0) if op == "HIT" else storage_bytes
         if op == "METRICS":
-            self._told(now)
+            self._check_counters(now)
 
-    def _told(self, now: Moment) -> None:
+    def _check_counters(self, now: Moment) -> None:
         row, told = now.row, read_counters(now.row)
         whole = now.whole and self._facts.fresh
         sure = not self._facts.many
@@ -317,12 +317,12 @@ class Counters:
             self._tell("R-METRICS-7", row, held_bytes(row), told.get("bytes"), [row["seq"]], sure)
 
 
-# ---------- ending
+# ---------- final totals
 
 CHANGES = ("INSERT", "REQUEUE", "EVICT", "REMOVE", "TOMBSTONE")
 
 
-class Ending:
+class FinalTotals:
     """The entries and slots at the end; and the manager's own bytes at rest."""
 
     def __init__(self, facts: Facts, tell: Tell, numbered: bool) -> None:

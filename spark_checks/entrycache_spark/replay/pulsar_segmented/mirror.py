@@ -41,12 +41,12 @@ def unlike(one: object, other: object) -> bool:
     return one != other or other is None
 
 
-def spoken(row: Row, ring: Ring) -> Iterable[str]:
+def applicable_rules(row: Row, ring: Ring) -> Iterable[str]:
     """Return the rules that apply to one row."""
     op, cause = row["op"], row["cause"]
     yield "S-LIVENESS-1"
-    yield from SPOKEN.get(op, ())
-    yield from SPOKEN_BY_CAUSE.get((op, cause), ())
+    yield from RULES_BY_OP.get(op, ())
+    yield from RULES_BY_CAUSE.get((op, cause), ())
     if op == "HIT" and row["life"] is not None:
         yield from ("S-RING-2",) if row["key_hash"] is None else ("S-RING-2", "S-GET-3")
     if op in TURN and ring.of.named is not None:
@@ -57,7 +57,7 @@ def spoken(row: Row, ring: Ring) -> Iterable[str]:
 
 TURN: Final = ("PASS_BEGIN", "PASS_END")
 
-SPOKEN: Final[Mapping[str, tuple[str, ...]]] = {
+RULES_BY_OP: Final[Mapping[str, tuple[str, ...]]] = {
     "CONFIG": ("S-STATE-1",),
     "INSERT": (
         *("S-INSERT-1", "S-INSERT-2", "S-INSERT-3", "S-INSERT-4", "S-INSERT-5"),
@@ -75,7 +75,7 @@ SPOKEN: Final[Mapping[str, tuple[str, ...]]] = {
     "SNAPSHOT": ("S-STATE-2",),
     "END": ("S-STATE-2", "S-USAGE-1"),
 }
-SPOKEN_BY_CAUSE: Final[Mapping[tuple[str, str | None], tuple[str, ...]]] = {
+RULES_BY_CAUSE: Final[Mapping[tuple[str, str | None], tuple[str, ...]]] = {
     ("REJECT", "DUPLICATE"): ("S-INSERT-1", "S-INSERT-2"),
     ("SKIP", "DISABLED"): ("S-INSERT-1", "S-INSERT-4"),
     ("SKIP", "FULL"): ("S-INSERT-3", "S-RING-1"),
@@ -99,10 +99,10 @@ def place_of(row: Row) -> Place:
 
 
 @dataclass
-class Story:
+class LifeState:
     """One life: its INSERT and its lot, whether it has left, and what its last row showed."""
 
-    begun: Row | None = None
+    insert_row: Row | None = None
     lot: int | None = None
     gone: bool = False
     last: Row | None = None
@@ -113,7 +113,7 @@ class Story:
 
 @dataclass
 class Held:
-    """What a position holds; `life`: its last INSERT."""
+    """The state of a position; `life`: its last INSERT."""
 
     is_in: bool = False
     life: int | None = None
@@ -146,7 +146,7 @@ class Moment:
     before: Row | None
     after: Row | None
     ring: Ring
-    story: Story
+    life_state: LifeState
     held: Held
     last: Last
     turns: int
@@ -188,7 +188,7 @@ class Mirror:
     """The ring, as the rows so far tell it."""
 
     facts: Facts
-    stories: dict[int, Story] = field(default_factory=dict)
+    life_states: dict[int, LifeState] = field(default_factory=dict)
     places: dict[Place, Held] = field(default_factory=dict)
     lots: dict[int | None, Lot] = field(default_factory=dict)
     last: Last = field(default_factory=Last)
@@ -207,17 +207,17 @@ class Mirror:
         row, ring = self.facts.rows[at], self.facts.settings[at]
         op, own = row["op"], row["seq"] if row["op"] == "INSERT" else row["life"]
         before = self.facts.rows[at - 1] if at else None
-        story = Story() if own is None else self.stories.setdefault(own, Story())
-        told, held = Story(**vars(story)), Held(**vars(self.places.setdefault(place_of(row), Held())))
+        life_state = LifeState() if own is None else self.life_states.setdefault(own, LifeState())
+        told, held = LifeState(**vars(life_state)), Held(**vars(self.places.setdefault(place_of(row), Held())))
         turn_before, last, marker, turned = self.turn_now, self.last, self.marker, self.turned
         is_first = last.seq is None or (self.turn_seq is not None and last.seq < self.turn_seq)
         if op == "PASS_BEGIN":
             self.turns += 1
             self.turn_now = self.turns if row["tail_no"] is None else row["tail_no"]
-        lot = self.lots.setdefault(self._lot_no(row, ring, story, turn_before), Lot())
+        lot = self.lots.setdefault(self._lot_no(row, ring, life_state, turn_before), Lot())
         lot_bytes, took = lot.wrote_bytes, _advance(row, ring)
         shown = None if row["manager_bytes"] is None else row["manager_bytes"] - self.manager_shown
-        gone = story.begun if op == "EVICT" and not story.gone else None
+        gone = life_state.insert_row if op == "EVICT" and not life_state.gone else None
         grown = (row["size_bytes"] or 0) if op == "INSERT" else 0 if gone is None else -(gone["size_bytes"] or 0)
         entered = 1 if op == "INSERT" else 0 if gone is None else -1
         self.sum_bytes += grown
@@ -233,7 +233,7 @@ class Mirror:
             before=before,
             after=self.facts.rows[at + 1] if at + 1 < len(self.facts.rows) else None,
             ring=ring,
-            story=told,
+            life_state=told,
             held=held,
             last=last,
             turns=self.turns,
@@ -250,15 +250,15 @@ class Mirror:
             is_miswritten=self._is_miswritten(row, wrote, lot),
             lot_bytes=lot_bytes,
         )
-        self._remember(row, story, took, shown, moment)
+        self._remember(row, life_state, took, shown, moment)
         return moment
 
-    def _lot_no(self, row: Row, ring: Ring, story: Story, turn_before: int) -> int | None:
+    def _lot_no(self, row: Row, ring: Ring, life_state: LifeState, turn_before: int) -> int | None:
         op = row["op"]
         if op == "INSERT":
             return self.turn_now if row["tail_no"] is None else int(row["tail_no"])
         if op == "EVICT":
-            return story.lot
+            return life_state.lot
         if op == "PASS_END":
             return None if ring.of.segments is None else self.turn_now - ring.of.segments
         return turn_before if op in ("PASS_BEGIN", "SKIP", "REJECT") else None
@@ -272,23 +272,23 @@ class Mirror:
             right.add(self.manager_shown - lot.shown_bytes)
         return row["manager_bytes"] not in right
 
-    def _remember(self, row: Row, story: Story, took: int | None, shown: int | None, now: Moment) -> None:
-        """What later rows are judged by."""
+    def _remember(self, row: Row, life_state: LifeState, took: int | None, shown: int | None, now: Moment) -> None:
+        """Store the values that later rows are checked against."""
         op, held = row["op"], self.places[place_of(row)]
         if op == "INSERT":
-            story.begun = row
-            story.lot = self.turn_now if row["tail_no"] is None else row["tail_no"]
+            life_state.insert_row = row
+            life_state.lot = self.turn_now if row["tail_no"] is None else row["tail_no"]
             held.life = row["seq"]
             bound = row["bound"]
             self.last = Last(row["seq"], _sum(bound, took), _sum(bound, shown))
         elif op == "EVICT":
-            story.gone = True
+            life_state.gone = True
         if op in ("INSERT", "EVICT"):
             held.is_in, held.changed_seq = op == "INSERT", row["seq"]
-        story.last = row
+        life_state.last = row
         for name in ("size_bytes", "key_hash", "bound"):
             if row[name] is not None:
-                setattr(story, name, row[name])
+                setattr(life_state, name, row[name])
         if op in TURN:
             self.marker = row
         if op == "PASS_BEGIN":
@@ -317,9 +317,9 @@ def _sum(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else one + other
 
 
-def is_displaced(row: Row, story: Story) -> bool:
+def is_displaced(row: Row, life_state: LifeState) -> bool:
     """Return whether a row of a life shows another position than its INSERT and than the row before."""
-    begun, last = story.begun, story.last
-    if begun is None or last is None:
+    insert_row, last = life_state.insert_row, life_state.last
+    if insert_row is None or last is None:
         return False
-    return any(differ(row[name], begun[name]) and unlike(row[name], last[name]) for name in PLACE)
+    return any(differ(row[name], insert_row[name]) and unlike(row[name], last[name]) for name in PLACE)

@@ -16,9 +16,9 @@ from entrycache_spark.replay.pulsar_segmented.mirror import (
     Facts,
     Mirror,
     Moment,
+    applicable_rules,
     is_displaced,
     place_of,
-    spoken,
     unlike,
 )
 from entrycache_spark.systems.pulsar_segmented import COLUMNS
@@ -61,7 +61,7 @@ class Entries:
             self._life_shown = self._life_shown if row["life"] is None else row["life"]
 
     def _by_itself(self, now: Moment) -> None:
-        """What needs no other row."""
+        """Check the conditions that need no other row."""
         row, op, limit, room = now.row, now.row["op"], now.ring.limit_bytes, now.ring.of.room_bytes
         size, bound = row["size_bytes"], row["bound"]
         if op in ("INSERT", "REJECT", "SKIP", "PASS_BEGIN") and size is not None and size < 0:
@@ -114,7 +114,7 @@ class Entries:
         if _is(row, "HIT", "READ"):
             self._answered(now)
         elif _is(row, "ASK", "LAST"):
-            self._asked(now)
+            self._check_unanswered(now)
 
     def _answered(self, now: Moment) -> None:
         """An entry of a range: the next one, and more behind it up to the last."""
@@ -140,7 +140,7 @@ class Entries:
         if ends and is_one and differ(row["entry_id"], last["entry_id"]):
             self._tell("S-RANGE-2", row, f"HIT rows up to entry {last['entry_id']}", seqs)
 
-    def _asked(self, now: Moment) -> None:
+    def _check_unanswered(self, now: Moment) -> None:
         """A range that is not answered: some position of it is not cached."""
         row, first, after = now.row, now.before, now.after
         if first is None or not _is(first, "ASK", "FIRST") or None in (*place_of(row), *place_of(first)):
@@ -160,33 +160,41 @@ class Entries:
             self._tell("S-RANGE-1", row, f"{len(cached)} HIT rows", [first["seq"], row["seq"]])
 
     def _summed(self, now: Moment) -> None:
-        row, op, begun = now.row, now.row["op"], now.story.begun
+        row, op, insert_row = now.row, now.row["op"], now.life_state.insert_row
         if now.before is not None and row["bytes_after"] not in (now.by_row, now.by_sum):
             self._tell("S-USAGE-1", row, f"bytes_after {now.by_sum}", [now.before["seq"], row["seq"]])
         if op in ("METRICS", "END"):
             told: dict[str, Any] = read_counters(row)
             if differ(told.get("bytes"), now.by_sum) or differ(told.get("entries"), now.live):
                 self._tell("S-USAGE-1", row, f"{now.live} entries, {now.by_sum} bytes")
-        if op in ("HIT", "EVICT", "SNAPSHOT") and begun is not None:
+        if op in ("HIT", "EVICT", "SNAPSHOT") and insert_row is not None:
             size = row["size_bytes"]
-            if differ(size, begun["size_bytes"]) and unlike(size, now.story.size_bytes):
-                self._tell("S-USAGE-1", row, f"size_bytes {begun['size_bytes']}", [begun["seq"], row["seq"]], sure=True)
-        if op == "HIT" and begun is not None:
+            if differ(size, insert_row["size_bytes"]) and unlike(size, now.life_state.size_bytes):
+                self._tell(
+                    "S-USAGE-1",
+                    row,
+                    f"size_bytes {insert_row['size_bytes']}",
+                    [insert_row["seq"], row["seq"]],
+                    sure=True,
+                )
+        if op == "HIT" and insert_row is not None:
             key = row["key_hash"]
-            if differ(key, begun["key_hash"]) and unlike(key, now.story.key_hash):
-                self._tell("S-GET-3", row, f"payload {begun['key_hash']}", [begun["seq"], row["seq"]], sure=True)
+            if differ(key, insert_row["key_hash"]) and unlike(key, now.life_state.key_hash):
+                self._tell(
+                    "S-GET-3", row, f"payload {insert_row['key_hash']}", [insert_row["seq"], row["seq"]], sure=True
+                )
 
     def _shown_again(self, now: Moment) -> None:
-        row, op, story = now.row, now.row["op"], now.story
-        begun, is_snapshot = story.begun, op == "SNAPSHOT"
-        if (is_snapshot or op == "EVICT") and begun is not None:
-            elsewhere = differ(row["tail_no" if is_snapshot else "ticket"], story.lot)
-            moved = differ(row["bound"], begun["bound"]) and unlike(row["bound"], story.bound)
-            if elsewhere or moved or is_displaced(row, story):
-                self._tell("S-STATE-2", row, "what its INSERT showed", [begun["seq"], row["seq"]], sure=True)
+        row, op, life_state = now.row, now.row["op"], now.life_state
+        insert_row, is_snapshot = life_state.insert_row, op == "SNAPSHOT"
+        if (is_snapshot or op == "EVICT") and insert_row is not None:
+            elsewhere = differ(row["tail_no" if is_snapshot else "ticket"], life_state.lot)
+            moved = differ(row["bound"], insert_row["bound"]) and unlike(row["bound"], life_state.bound)
+            if elsewhere or moved or is_displaced(row, life_state):
+                self._tell("S-STATE-2", row, "what its INSERT showed", [insert_row["seq"], row["seq"]], sure=True)
         if is_snapshot and row["life"] is not None:
             again = self._life_shown is not None and row["life"] <= self._life_shown
-            if begun is None or story.gone or again:
+            if insert_row is None or life_state.gone or again:
                 seqs = [None if self._shown is None else self._shown["seq"], row["seq"]]
                 self._tell("S-STATE-2", row, f"a cached entry behind life {self._life_shown}", seqs, sure=True)
         wrong = (is_snapshot or op == "END") and now.is_miswritten
@@ -232,17 +240,17 @@ class Turns:
         follows = before is not None and before["seq"] == row["seq"] - 1 and not self._many
         if follows and all(differ(row["call_id"], call) for call in (row["seq"], before and before["call_id"])):
             self._tell("S-LIVENESS-1", row, "the call of the row before, or one that begins here", sure=True)
-        begun = now.marker["seq"] if whole and now.in_turn and now.marker is not None else None
+        open_turn = now.marker["seq"] if whole and now.in_turn and now.marker is not None else None
         if op == "PASS_BEGIN":
-            wrong = begun is not None or row["pass_id"] != row["seq"]
+            wrong = open_turn is not None or row["pass_id"] != row["seq"]
         elif op in ("PASS_END", "EVICT", "REQUEUE", "TOMBSTONE"):
-            wrong = row["pass_id"] is None or (whole if begun is None else begun != row["pass_id"])
-            wrong |= begun is not None and differ(row["cause"], "TURN")
+            wrong = row["pass_id"] is None or (whole if open_turn is None else open_turn != row["pass_id"])
+            wrong |= open_turn is not None and differ(row["cause"], "TURN")
         else:
             inside = before is not None and before["op"] in ("PASS_BEGIN", "EVICT", "REQUEUE", "TOMBSTONE")
-            wrong = not self._many and op != "SNAPSHOT" and begun is not None and inside
+            wrong = not self._many and op != "SNAPSHOT" and open_turn is not None and inside
         if wrong:
-            self._tell("S-RING-1", row, f"turn {begun} under way", sure=True)
+            self._tell("S-RING-1", row, f"turn {open_turn} under way", sure=True)
 
     def _begins(self, now: Moment) -> None:
         row = now.row
@@ -281,22 +289,28 @@ class Turns:
                 self._tell("S-RING-1", row, "an INSERT")
 
     def _leaves(self, now: Moment) -> None:
-        row, op, story = now.row, now.row["op"], now.story
+        row, op, life_state = now.row, now.row["op"], now.life_state
         if op == "EVICT":
-            again = row["life"] is not None and (story.begun is None or story.gone)
+            again = row["life"] is not None and (life_state.insert_row is None or life_state.gone)
             oldest = now.oldest
-            early = story.lot is not None and oldest is not None and story.lot not in oldest
+            early = life_state.lot is not None and oldest is not None and life_state.lot not in oldest
             if again or early:
-                self._tell("S-RING-4", row, f"an entry of turn {oldest}", seqs_of(story.begun, row))
+                self._tell("S-RING-4", row, f"an entry of turn {oldest}", seqs_of(life_state.insert_row, row))
         if op in ("EVICT", "PASS_END") and now.is_miswritten:
             self._tell("S-RING-4", row, f"offsets of {now.manager_shown} bytes less those of the segment")
 
     def _is_left(self, now: Moment) -> None:
-        row, op, story, oldest = now.row, now.row["op"], now.story, now.oldest
+        row, op, life_state, oldest = now.row, now.row["op"], now.life_state, now.oldest
         if op == "PASS_END" and now.lot.live > 0:
             self._tell("S-RING-2", row, "an EVICT of each entry of the segment", seqs_of(now.marker, row))
-        if op == "HIT" and story.lot is not None and not story.gone and oldest is not None and story.lot <= min(oldest):
-            self._tell("S-RING-2", row, "no HIT of what was cleared", seqs_of(story.begun, row))
+        if (
+            op == "HIT"
+            and life_state.lot is not None
+            and not life_state.gone
+            and oldest is not None
+            and life_state.lot <= min(oldest)
+        ):
+            self._tell("S-RING-2", row, "no HIT of what was cleared", seqs_of(life_state.insert_row, row))
 
     def _offsets(self, now: Moment) -> None:
         row, op = now.row, now.row["op"]
@@ -329,5 +343,5 @@ def _follow(facts: Facts, telling: ViolationCollector, max_live_slots: int) -> b
     return True
 
 
-replay: Final = partial(replay_each, ReplayPlan(COLUMNS, SETTINGS, spoken, _follow))
+replay: Final = partial(replay_each, ReplayPlan(COLUMNS, SETTINGS, applicable_rules, _follow))
 """Return the findings of each broker."""

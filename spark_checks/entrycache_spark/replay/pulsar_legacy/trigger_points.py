@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from entrycache_reference.pulsar_legacy.config import STORED_BYTES, Config
 from entrycache_reference.pulsar_legacy.passes import target_bytes, trigger_bytes
 from entrycache_spark.common.system import parse_config, unnamed_settings
-from entrycache_spark.replay.pulsar_pip430.moments import SHOWING, Facts, Row, Tell, held_bytes, is_open
+from entrycache_spark.replay.pulsar_pip430.trigger_points import SHOWING, Facts, Row, Tell, held_bytes, is_open
 from entrycache_spark.systems.pulsar_legacy import KINDS
 from entrycache_spark.systems.pulsar_pip430 import IS_MANUAL
 
@@ -26,7 +26,7 @@ class InForce(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What a position held before an event; None: not known. `changed`: the event that put it there or took it."""
+    """The state of a position before an event; None: not known. `changed`: the event that changed it last."""
 
     is_in: bool | None
     changed: Row | None
@@ -73,7 +73,7 @@ def _in_force(broker: str, row: Row) -> InForce | None:
     )
 
 
-def moments_of(name: str, rows: list[Row], facts: Facts, sampled: bool) -> list[Moment]:
+def read_events(name: str, rows: list[Row], facts: Facts, sampled: bool) -> list[Moment]:
     """Return the events of a broker, each with what it meets."""
     settings = settings_by_row(name, rows)
     found: list[Moment] = []
@@ -111,12 +111,12 @@ def is_triggered(row: Row | None, op: str) -> bool:
 
 
 def known(*values: object) -> bool:
-    """Return whether all of them are told."""
+    """Return whether all values are known."""
     return None not in values
 
 
 def ascends(row: Row, before: Row) -> bool:
-    """Return whether a position lies behind another one, as far as they are told."""
+    """Return whether a position lies behind another one, as far as both are known."""
     if not known(row["ledger_id"], before["ledger_id"]):
         return True
     if row["ledger_id"] != before["ledger_id"]:
@@ -124,7 +124,7 @@ def ascends(row: Row, before: Row) -> bool:
     return not known(row["entry_id"], before["entry_id"]) or bool(row["entry_id"] > before["entry_id"])
 
 
-# ---------- spoken
+# ---------- applicable rules
 
 REMOVALS: Final = {
     "RANGE": "L-INVALIDATE-1",
@@ -221,8 +221,8 @@ class Offers:
         self._forget()
 
     def _forget(self) -> None:
-        self._begun: Row | None = None
-        self._asked: list[tuple[Row, int]] = []
+        self._begin_row: Row | None = None
+        self._requests: list[tuple[Row, int]] = []
 
     def follow(self, now: Moment) -> None:
         """Read one event."""
@@ -234,7 +234,7 @@ class Offers:
             self._offered(now, settings)
         if is_triggered(row, "PASS_BEGIN"):
             self._begins(now, settings)
-            self._begun, self._asked = row, []
+            self._begin_row, self._requests = row, []
         if is_triggered(row, "PASS_END") and settings.manual is False and now.after is not None:
             follows = is_offer(now.after) and known(row["call_id"]) and now.after["call_id"] == row["call_id"]
             if not follows:
@@ -245,7 +245,7 @@ class Offers:
         if before is None:
             return
         own_pass = is_triggered(before, "PASS_END") and known(row["call_id"]) and before["call_id"] == row["call_id"]
-        met = self._begun if own_pass else before
+        met = self._begin_row if own_pass else before
         if met is None:
             return
         found, seqs = held_bytes(met), [met["seq"], row["seq"]]
@@ -257,7 +257,7 @@ class Offers:
         if trigger is None or target is None or found <= trigger:
             return
         if settings.manual:
-            self._asked.append((row, found - target))
+            self._requests.append((row, found - target))
         elif settings.manual is False and not own_pass and found > target:
             rule = "L-TRIGGER-2" if row["op"] == "INSERT" else "L-TRIGGER-7"
             self._tell(rule, row, "a size pass before it", found, seqs, self._sure)
@@ -284,8 +284,8 @@ class Offers:
         row, bound = now.row, now.row["bound"]
         if not now.whole:
             return
-        amounts = [(asked["seq"], amount) for asked, amount in self._asked if amount > 0]
-        sure = self._one and len(amounts) == len(self._asked)
+        amounts = [(request["seq"], amount) for request, amount in self._requests if amount > 0]
+        sure = self._one and len(amounts) == len(self._requests)
         if not amounts:
             self._tell("L-TRIGGER-5", row, "no pass", bound, [], sure)
         elif bound is not None and bound != amounts[0][1]:
@@ -300,11 +300,11 @@ class Offers:
 class Call:
     """The lookups and offers of a call, in their order."""
 
-    moments: list[Moment] = field(default_factory=list)
+    events: list[Moment] = field(default_factory=list)
 
     def of(self, *kind: str) -> list[Moment]:
         """Those of an op and a cause."""
-        return [now for now in self.moments if (now.row["op"], now.row["cause"]) == kind]
+        return [now for now in self.events if (now.row["op"], now.row["cause"]) == kind]
 
 
 class Reads:
@@ -329,7 +329,7 @@ class Reads:
                 self._tell("L-READ-4", row, "what is cached", row["life"], [], self._one)
         looks = op in ("HIT", "MISS") and cause in ("GET", "READ")
         if row["call_id"] is not None and (looks or is_offer(row) or (op, cause) == ("SKIP", "NOT_WANTED")):
-            self._calls[row["call_id"]].moments.append(now)
+            self._calls[row["call_id"]].events.append(now)
 
     def _rejected(self, now: Moment) -> None:
         row, changed = now.row, now.held.changed
@@ -351,7 +351,7 @@ class Reads:
     def _in_order(self, call: Call) -> None:
         """Each lookup beside the one before it in the same call."""
         last: dict[str, Row] = {}
-        for now in call.moments:
+        for now in call.events:
             row, cause = now.row, now.row["cause"]
             if row["op"] not in ("HIT", "MISS"):
                 continue
@@ -366,7 +366,7 @@ class Reads:
                 self._tell("L-READ-4", row, "the next position", row["entry_id"], [before["seq"]], self._one)
 
     def _single(self, call: Call, misses: list[Moment], singles: list[Moment]) -> None:
-        for now in call.moments:
+        for now in call.events:
             missed = now in misses and now.held.is_in and now.row["entry_id"] is not None and not self._by_object
             apart = now in singles and (len(misses) != 1 or self._astray(now.row, misses[0].row, 0))
             if is_offer(now.row) or missed or apart:
@@ -380,17 +380,17 @@ class Reads:
     def _ranged(self, call: Call, misses: list[Moment]) -> None:
         self._mixed(call, misses)
         held = [now for now in misses if now.held.is_in and now.row["entry_id"] is not None]
-        looked = [now for now in call.moments if now.row["op"] in ("HIT", "MISS") and now.row["cause"] == "READ"]
+        looked = [now for now in call.events if now.row["op"] in ("HIT", "MISS") and now.row["cause"] == "READ"]
         if misses and len(held) == len(misses) and looked[0] is misses[0]:
             self._tell("L-READ-4", misses[0].row, "HIT: all of it is cached", "MISS", [], self._one)
-        offers = [now.row for now in call.moments if is_offer(now.row)]
+        offers = [now.row for now in call.events if is_offer(now.row)]
         for number, row in enumerate(offers):
             fill = (row["op"], row["cause"]) == ("INSERT", "FILL")
             if (fill and not misses) or (misses and self._astray(row, misses[0].row, number)):
                 self._tell("L-READ-5", row, "a fill of a miss", row["entry_id"], [], self._one)
         if misses and len(offers) != len(misses):
             sure = self._one and self._facts.complete
-            last = call.moments[-1].row
+            last = call.events[-1].row
             self._tell("L-READ-5", last, f"{len(misses)} offers", len(offers), [], sure)
 
     def _astray(self, row: Row, first: Row, number: int) -> bool:
@@ -404,7 +404,7 @@ class Reads:
 
 
 def _follows(row: Row, before: Row) -> bool:
-    """Return whether a position is the next one of the same ledger, as far as both are told."""
+    """Return whether a position is the next one of the same ledger, as far as both are known."""
     if known(row["ledger_id"], before["ledger_id"]) and row["ledger_id"] != before["ledger_id"]:
         return False
     return not known(row["entry_id"], before["entry_id"]) or bool(row["entry_id"] == before["entry_id"] + 1)

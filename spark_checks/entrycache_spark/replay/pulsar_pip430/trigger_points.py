@@ -126,7 +126,7 @@ class Moment:
 
     @property
     def manual(self) -> bool | None:
-        """Return whether passes wait for a call of their own; None where that is not told."""
+        """Return whether passes wait for a call of their own, or None if that is not known."""
         return None if self.settings is None else self.settings.manual
 
 
@@ -193,7 +193,7 @@ class ReferenceEntries:
         self._compare = compare
 
     def entry(self, life: int | None) -> Entry:
-        """What is held of a life."""
+        """Return the entry that the reference holds for a life."""
         held = None if life is None else self._held.get(life)
         return NO_ENTRY if held is None else held.entry
 
@@ -298,7 +298,7 @@ class Carried:
     hit_seq: int | None = None
     shown_seq: int | None = None
     last: dict[str, Any] = field(default_factory=dict)
-    """What the last event that told it showed, or gave."""
+    """For each column, the value that the last event with this column showed or gave."""
 
 
 class Carriers:
@@ -329,7 +329,7 @@ class Carriers:
             return
         begins = op == "INSERT" or is_open(row)
         if life not in self._lives:
-            self._lives[life] = self._begun(row) if begins else None
+            self._lives[life] = self._begin_life(row) if begins else None
             return
         carried = self._lives[life]
         if carried is None:
@@ -347,7 +347,7 @@ class Carriers:
         stamp = row["ts_ns"] if row["new_stamp_ns"] is None and self._facts.virtual else row["new_stamp_ns"]
         return None if stamp is None else int(stamp)
 
-    def _begun(self, row: Row) -> Carried:
+    def _begin_life(self, row: Row) -> Carried:
         off = row["requeues"]
         begun = Carried(
             place=tuple(row[name] for name in PLACE),
@@ -386,28 +386,30 @@ class Carriers:
         carried.last.update((name, value) for name, value in after.items() if value is not None)
 
     @staticmethod
-    def _is_odd(row: Row, carried: Carried, name: str, held: object) -> bool:
+    def _is_new_difference(row: Row, carried: Carried, name: str, held: object) -> bool:
         """Return whether a value differs from the stored one and from the one before; each error is reported once."""
         return _differ(row[name], held) and row[name] != carried.last.get(name)
 
     def _compare(self, row: Row, carried: Carried) -> None:
-        """What the row shows from before its event, and the requeue count from after it."""
+        """Compare a row with the stored values from before its event, and with the requeue count from after it."""
         op = row["op"]
         seqs = [carried.given_seq, row["seq"]]
         place = tuple(row[name] for name in PLACE)
-        if any(self._is_odd(row, carried, name, first) for name, first in zip(PLACE, carried.place, strict=True)):
+        if any(
+            self._is_new_difference(row, carried, name, first) for name, first in zip(PLACE, carried.place, strict=True)
+        ):
             self._tell("R-STATE-2", row, carried.place, place, [row["life"], row["seq"]], True)
-        if op not in ("EVICT", "REMOVE") and self._is_odd(row, carried, "size_bytes", carried.size_bytes):
+        if op not in ("EVICT", "REMOVE") and self._is_new_difference(row, carried, "size_bytes", carried.size_bytes):
             self._tell("R-STATE-2", row, carried.size_bytes, row["size_bytes"], [row["life"], row["seq"]], True)
         if op == "SNAPSHOT":
             if _differ(row["tail_no"], carried.slot_no):
                 self._tell("R-STATE-2", row, f"slot {carried.slot_no}", row["tail_no"], seqs, True)
             if row["cause"] == "END" and carried.shown_seq is not None:
                 self._tell("R-STATE-2", row, "one row a slot", "a second row", [carried.shown_seq, row["seq"]], True)
-        if self._is_odd(row, carried, "stamp_ns", carried.stamp_ns):
+        if self._is_new_difference(row, carried, "stamp_ns", carried.stamp_ns):
             rule = "R-REQUEUE-4" if carried.given_by == "REQUEUE" else "R-INSERT-1"
             self._tell(rule, row, f"stamp {carried.stamp_ns}", row["stamp_ns"], seqs, True)
-        if self._is_odd(row, carried, "accessed", carried.marked):
+        if self._is_new_difference(row, carried, "accessed", carried.marked):
             self._tell("R-READ-2", row, carried.marked, row["accessed"], [*seqs, carried.hit_seq], True)
         off = None if row["requeues"] is None else row["requeues"] - carried.steps
         if _differ(off, carried.off) and off != carried.first_off:
