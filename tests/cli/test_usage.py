@@ -212,7 +212,7 @@ def start_of(*arguments: str) -> tuple[float, set[str]]:
 def test_help_imports_no_system_and_answers_at_once() -> None:
     seconds, systems = min(start_of("--help") for _ in range(3))
     assert systems == set()
-    assert seconds < 0.25
+    assert seconds < 2 * 0.25  # the goal on a quiet machine is 0.25: `python -m tests.house_numbers` measures it
 
 
 ONE_METHOD = """
@@ -242,7 +242,7 @@ def test_conform_starts_quickly_and_imports_one_system(tmp_path: Path) -> None:
         seconds, *systems = (tmp_path / "start.txt").read_text().split()
         assert systems == ["pulsar_pip430"]
         starts.append(float(seconds))
-    assert min(starts) < 0.6
+    assert min(starts) < 2 * 0.6  # the goal on a quiet machine is 0.6
 
 
 def test_a_subject_is_served_without_loading_what_searches() -> None:
