@@ -22,8 +22,8 @@ from entrycache_protocol.case import Case
 
 OURS = modules()
 
-NOT_REACHED = {"imports, in percent of all lines"}
-"""Goals of the house that are not reached yet. This set only gets smaller."""
+NOT_REACHED = {"imports, in percent of all lines": 6.8, "our files that a failing conform executes": 81}
+"""Goals of the house that are not reached yet, with what they must not exceed meanwhile. These only get smaller."""
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +52,13 @@ def test_no_folders_of_a_package_import_each_other(edges: list[Import]) -> None:
 
 
 def test_the_house_keeps_its_sizes() -> None:
-    missed = {number.name for number in house_numbers.size_numbers(OURS) if not number.is_met}
-    assert missed <= NOT_REACHED
+    missed = {number.name: number.value for number in house_numbers.size_numbers(OURS) if not number.is_met}
+    assert {name: value for name, value in missed.items() if value > NOT_REACHED.get(name, 0)} == {}
+
+
+def test_a_failing_run_executes_no_more_files_than_it_did() -> None:
+    number = next(house_numbers.run_numbers())
+    assert 20 < number.value <= NOT_REACHED[number.name]
 
 
 def test_a_planted_import_that_runs_up_is_found(tmp_path: Path) -> None:
