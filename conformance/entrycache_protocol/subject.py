@@ -124,7 +124,7 @@ class Difference(NamedTuple):
 
     @property
     def is_unanswered(self) -> bool:
-        """Whether the run gave no answer to the step."""
+        """Return whether the run gave no answer to the step."""
         return self.failed is not None and self.failed.trouble is not FailureKind.LEAKED
 
 

@@ -75,7 +75,7 @@ class Limits:
 
     @property
     def hides_rules(self) -> bool:
-        """Whether some rule can hardly be met within these limits."""
+        """Return whether some rule can hardly be met within these limits."""
         return False
 
     def lifted(self) -> Self:
@@ -212,7 +212,7 @@ class Family(NamedTuple):
 
     @property
     def has_agent(self) -> bool:
-        """Whether the agent gives the released classes a virtual clock."""
+        """Return whether the agent gives the released classes a virtual clock."""
         return "agent" in self.modules
 
 

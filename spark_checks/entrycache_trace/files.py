@@ -77,12 +77,12 @@ class Metadata:
 
     @property
     def many_threads(self) -> bool:
-        """Whether several threads caused the events of one broker."""
+        """Return whether several threads caused the events of one broker."""
         return self.threads == "many"
 
     @property
     def sampled(self) -> bool:
-        """Whether the recorder left out events on purpose."""
+        """Return whether the recorder left out events on purpose."""
         return self.sampling != 1
 
 

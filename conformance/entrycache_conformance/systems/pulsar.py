@@ -1,4 +1,4 @@
-"""What the three Pulsar systems share: positions for generated cases, and the imports of their Java tests.
+"""Parts that the three Pulsar systems share: positions for generated cases, and the imports of their Java tests.
 
 A place is a cache and a position of a managed ledger. `make_places` gives small sets of them, so that operations meet.
 `make_boundary_places` gives names and numbers at which implementations go wrong.

@@ -35,7 +35,7 @@ class Measurement:
 
     @property
     def missed(self) -> bool:
-        """Whether the target is missed."""
+        """Return whether the target is missed."""
         too_low = self.at_least is not None and self.value < self.at_least
         return too_low or (self.at_most is not None and self.value > self.at_most)
 

@@ -61,7 +61,7 @@ class BenchResult:
     streams: StreamsResult | None = None
     """The measurements of a stream thread's cache, if they were requested."""
     stopped: bool = False
-    """Whether the run was stopped before its end."""
+    """True if the run was stopped before its end."""
 
     @property
     def missed(self) -> list[Measurement]:

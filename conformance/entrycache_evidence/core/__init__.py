@@ -1,1 +1,1 @@
-"""What all kinds of evidence share: results, work in several processes, stress runs, and the texts of the rules."""
+"""Parts that all kinds of evidence share: results, processes, stress runs and rule texts."""

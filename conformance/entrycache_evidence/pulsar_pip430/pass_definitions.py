@@ -1,4 +1,4 @@
-"""What a pass makes of a state, in closed form: no queue is walked, and nothing is taken one by one.
+"""The result of a pass in closed form: no queue is walked, and no slot is taken one by one.
 
 Every live slot has a place in the queue, from 0. How often an entry is spared is known before the pass begins: once if
 access extends its stay, and then as often as its budget allows while reads are expected. The entry leaves in the round

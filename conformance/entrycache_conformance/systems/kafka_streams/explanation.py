@@ -1,4 +1,4 @@
-"""How failures of `kafka-streams` are explained and drawn.
+"""Explanation and drawing of the failures of `kafka-streams`.
 
 `BLAME` gives `explain.py` the seeded faults, the state queries (`metrics` of the thread and of each namespace), and the
 subject's step as those queries show it. The functions at the end show the cache of a thread as text and as boxes, one

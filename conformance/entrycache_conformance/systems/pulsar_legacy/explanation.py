@@ -1,4 +1,4 @@
-"""How failures of `pulsar-legacy` are explained and drawn.
+"""Explanation and drawing of the failures of `pulsar-legacy`.
 
 `BLAME` gives `explain.py` the seeded faults, the state query (`observe`), and the subject's own state as that query
 shows it. The functions at the end show the caches as text and as boxes, from the largest to the smallest, as a size

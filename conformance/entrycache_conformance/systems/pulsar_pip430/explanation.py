@@ -1,4 +1,4 @@
-"""How failures of `pulsar-pip430` are explained and drawn.
+"""Explanation and drawing of the failures of `pulsar-pip430`.
 
 `BLAME` gives `explain.py` the seeded faults, the state query (`observe`), and the subject's own state as that query
 shows it. The functions at the end show the removal queue, the caches and the cursors as text and as boxes.

@@ -1,4 +1,4 @@
-"""How failures of `pulsar-segmented` are explained and drawn.
+"""Explanation and drawing of the failures of `pulsar-segmented`.
 
 `BLAME` gives `explain.py` the seeded faults, the state query (`observe`), and the subject's ring as that query shows
 it. The functions at the end show the ring as text and as boxes, one segment per line, entries in the order of their

@@ -1,4 +1,4 @@
-"""What contracts share: small states, the rules' demands on a pass, seeded faults, and the decision fact by fact.
+"""Parts that the contracts share: small states, the rules' demands on a pass, seeded faults, the decision fact by fact.
 
 `build_state` builds a state from a few slots. `find_broken_sums` and `find_broken_order` say, without the reference's
 functions, which rules a pass over it breaks. `CONTRACT_FAULTS` lists the seeded faults that contracts have to detect:

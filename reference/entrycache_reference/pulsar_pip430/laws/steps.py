@@ -1,4 +1,4 @@
-"""What a step did, read from its rows and parts: the slots that a pass took, and the points where a trigger was due.
+"""The effects of a step, read from its rows and parts: the slots that a pass took, and where a trigger was due.
 
 `walk` reads the rows of a pass and returns a `Walk`: each `Take` is one slot that the pass took from the head.
 `trigger_points` returns the states in which a step had to compare the bytes with the trigger, with the size passes that
