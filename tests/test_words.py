@@ -62,19 +62,37 @@ NAMES_ONLY: Final = {
     "worlds": "bounded models",
     "story": "audit scenario",
     "stories": "audit scenarios",
-    "found": "the thing that it holds",
-    "asked": "the thing that it holds",
-    "heard": "the thing that it holds",
+    "theme": "workload profile",
+    "themes": "workload profiles",
+    "kernel": "backend",
+    "engine": "backend",
+    "lot": "segment generation",
     "begun": "started",
     "obtained": "results",
     "spoken": "applicability",
     "moments": "trigger points",
     "odd": "unusual cases",
     "stuck": "non-terminating",
+    "stretched": "stress runs",
+    "effort": "cost bound",
     "ending": "exit codes",
 }
 """Words that are plain in a sentence, and hide what a name holds; they are looked for in names of modules and classes,
 and in names that modules and classes define."""
+
+WHOLE_NAMES: Final = {
+    *("found", "told", "asked", "heard", "met", "begun", "obtained", "made", "listed", "tried", "seen", "shown"),
+    *("beside", "together", "elsewhere", "odd", "alike", "narrowed", "look", "looks", "tell", "tells", "stuck"),
+    *("theme", "themes", "kernel", "engine", "lot", "lots", "walls", "meter"),
+    *("reading", "readings", "picture", "effort"),
+}
+"""Words that are the whole name of nothing, local variables and parameters among them: a name says what a thing is."""
+
+DEFINED_NAMES: Final = WHOLE_NAMES | {
+    *("held", "kept", "gone", "given", "taken", "got", "left", "below"),
+    *("ends", "rest", "whole", "cell", "cells", "large"),
+}
+"""Words that are the whole name of no module, and of nothing that a module defines."""
 
 STILL: Final = {
     name: int(number)
@@ -132,12 +150,20 @@ def docstrings(tree: ast.AST) -> Iterator[str]:
                 yield child.value.value
 
 
+def bound_names(tree: ast.AST) -> set[str]:
+    """Return the names that any code of a module binds: variables and parameters."""
+    variables = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return variables | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+
+
 def banned_names(path: Path, text: str) -> set[str]:
-    """Return the names of a file, its own among them, that hold a banned word."""
-    names = {path.stem, *defined_names(ast.parse(text))}
+    """Return the names of a file, its own among them, that are banned or hold a banned word."""
+    tree = ast.parse(text)
+    names = {path.stem, *defined_names(tree)}
     is_test = path.name.startswith("test_")
     banned = BANNED.keys() if is_test else BANNED.keys() | NAMES_ONLY.keys()
-    return {name for name in names if words_of_name(name) & banned}
+    problems = {name for name in names if words_of_name(name) & banned or name.strip("_").lower() in DEFINED_NAMES}
+    return problems | {name for name in bound_names(tree) if name.strip("_").lower() in WHOLE_NAMES}
 
 
 def help_texts() -> Iterator[tuple[str, str]]:
@@ -180,6 +206,7 @@ def test_a_banned_word_is_found_wherever_it_stands(tmp_path: Path) -> None:
     path = tmp_path / "hunt.py"
     assert banned_names(path, "class Told: ...") == {"hunt", "Told"}
     assert banned_names(path, "def f() -> None: ...\nfound_worlds = 1") == {"hunt", "found_worlds"}
+    assert banned_names(path, "def f(told: int) -> None:\n    _look = held = 1") == {"hunt", "told", "_look"}
     assert banned_names(tmp_path / "test_fine.py", "def test_a_story_is_found(): ...") == set()
     assert list(docstrings(ast.parse('"""What it is."""\nA = 1\n"""Told."""'))) == ["What it is.", "Told."]
     assert banned_in_text("A stranger, or `museum`, [twin](docs/sceptic.md).") == {"stranger", "twin"}
