@@ -149,14 +149,14 @@ def find_failing_history(
         ]
         made_count += size
         for history, answer in zip(histories, subject.play_histories(histories), strict=True):
-            found = judge_history(subject, history, answer, tally)
-            if found is None:
+            failing = judge_history(subject, history, answer, tally)
+            if failing is None:
                 continue
-            if found.failed is None or is_conclusive(found.failed) or _fails_again(subject, found):
-                return shrink_history(subject, found)
+            if failing.failed is None or is_conclusive(failing.failed) or _fails_again(subject, failing):
+                return shrink_history(subject, failing)
             # A busy machine makes a subject late once; it ends no process, and it is not late twice.
-            if found.failed.trouble is not FailureKind.HANG or tally.is_late:
-                return found._replace(tries=1 + SILENT_REPLAYS)
+            if failing.failed.trouble is not FailureKind.HANG or tally.is_late:
+                return failing._replace(tries=1 + SILENT_REPLAYS)
             tally.is_late = True
         progress(size)
     return None

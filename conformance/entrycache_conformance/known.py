@@ -354,8 +354,8 @@ def conform_with_known(
     left_out: set[str] = set()
     merged: RunReport | None = None
     for _ in range(MAX_ROUNDS):
-        narrowed = without_operations(subject, frozenset(left_out)) if left_out else subject
-        report = conform(narrowed, options, notify)
+        remaining = without_operations(subject, frozenset(left_out)) if left_out else subject
+        report = conform(remaining, options, notify)
         merged = report if merged is None else merged.merged_with(report)
         old = [(entry, failure) for failure in report.failures if (entry := _find_entry(failure, known)) is not None]
         if not old:
@@ -366,7 +366,7 @@ def conform_with_known(
         silent = {
             type(case.steps[failure.step]).name for _, failure in old if (case := failure.failing_case) is not None
         }
-        rest = narrowed.declaration.ops - silent - {"observe"}
+        rest = remaining.declaration.ops - silent - {"observe"}
         if len(old) < len(_case_failures(report)) or not rest or "insert" in silent:
             break
         left_out |= silent
@@ -410,7 +410,7 @@ def _without_known_failures(report: RunReport, left_out: set[str]) -> RunReport:
     for name, judged in report.levels.items():
         levels[name] = judged
         if judged.verdict is Verdict.VIOLATES and not _case_failures(report) and name != CONCURRENT_LEVEL:
-            rules = {rule: told.past_known() for rule, told in judged.rules.items()}
+            rules = {rule: rule_report.past_known() for rule, rule_report in judged.rules.items()}
             levels[name] = replace(judged, verdict=Verdict.CONFORMS, rules=rules)
             skipped.append(Skip(f"level {name}", "its search ended at a known failure"))
     return replace(report, levels=levels, skipped=tuple(skipped))

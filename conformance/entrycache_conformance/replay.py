@@ -85,19 +85,19 @@ def run_smoke_cases(subject: TestedSubject) -> list[SmokeResult]:
     Raises:
         Interrupted: with what was judged by then.
     """
-    looks: list[SmokeResult] = []
-    with keep_partial_result(lambda: looks):
+    results: list[SmokeResult] = []
+    with keep_partial_result(lambda: results):
         for name, steps in subject.declaration.system.cases.smoke.items():
-            hung = any(look.difference and look.difference.failed and look.difference.failed.trouble is FailureKind.HANG
-                       for look in looks)  # fmt: skip
-            looks.append(SmokeResult(name, "not played") if hung else _play_smoke_case(subject, name, steps))
-    return looks
+            hung = any(result.difference and result.difference.failed and result.difference.failed.trouble is FailureKind.HANG
+                       for result in results)  # fmt: skip
+            results.append(SmokeResult(name, "not played") if hung else _play_smoke_case(subject, name, steps))
+    return results
 
 
-def smoke_verdict(looks: list[SmokeResult]) -> Verdict:
+def smoke_verdict(results: list[SmokeResult]) -> Verdict:
     """Return the verdict of the operations that were judged."""
     judged = {"passed": Verdict.CONFORMS, "failed": Verdict.VIOLATES}
-    return errors.combine_verdicts(judged[look.verdict] for look in looks if look.verdict in judged)
+    return errors.combine_verdicts(judged[result.verdict] for result in results if result.verdict in judged)
 
 
 def _play_smoke_case(subject: TestedSubject, name: str, steps: list[dict[str, Any]]) -> SmokeResult:
@@ -191,10 +191,10 @@ def replay_history(history: History, subject: TestedSubject) -> HistoryReplayRes
 
 def history_result_json(file: Path, name: str, replayed: HistoryReplayResult) -> dict[str, Any]:
     """Return what `replay --json` prints of a history."""
-    shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
-    shown["tries"] = replayed.tries
+    value: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
+    value["tries"] = replayed.tries
     if replayed.found is not None:
-        shown["rules"] = [rule.value for rule in replayed.found.rules]
-        shown["said"] = replayed.found.said
-        shown["events"] = list(replayed.found.history.events)
-    return shown
+        value["rules"] = [rule.value for rule in replayed.found.rules]
+        value["said"] = replayed.found.said
+        value["events"] = list(replayed.found.history.events)
+    return value

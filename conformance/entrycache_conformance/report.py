@@ -100,7 +100,7 @@ class LevelReport:
             "verdict": self.verdict.value,
             "missing": list(self.missing),
             **({} if self.threads is None else asdict(self.threads)),
-            "rules": {rule: told.to_json() for rule, told in self.rules.items()},
+            "rules": {rule: report.to_json() for rule, report in self.rules.items()},
             **({} if self.seconds is None else {"seconds": self.seconds}),
         }
 

@@ -300,10 +300,10 @@ def _search_level(
         notify(level, coverage.examples + count, wanted if count else 0)
 
     result = find_failure(subject, menu, wanted, options.seed, coverage, progress)
-    for theme, one_to in subject.declaration.system.cases.extra_themes.items():
+    for workload, one_to in subject.declaration.system.cases.extra_themes.items():
         if result.failure is None:
             more = find_failure(
-                subject, menu, profile_case_count(wanted, one_to), options.seed, coverage, progress, theme
+                subject, menu, profile_case_count(wanted, one_to), options.seed, coverage, progress, workload
             )
             result = SearchResult(more.failure, result.skipped + more.skipped)
     if result.failure is None and options.bulk_seconds > 0:
@@ -406,8 +406,8 @@ def judge_rules(
 
 def rule_order(rule: str) -> tuple[str, int]:
     """Return the sort key of a rule: its family by name, then its number."""
-    theme, _, number = rule.rpartition("-")
-    return theme, int(number)
+    family, _, number = rule.rpartition("-")
+    return family, int(number)
 
 
 def conform_to_rules(subject: TestedSubject, rules: Collection[str], options: Options, notify: Notify) -> RunReport:
@@ -417,23 +417,23 @@ def conform_to_rules(subject: TestedSubject, rules: Collection[str], options: Op
     of another rule, the requested rules that had fired too rarely by then count as `nothing-checked`.
     """
     left_out: set[str] = set()
-    whole: RunReport | None = None
+    merged: RunReport | None = None
     others: dict[str, Failure] = {}
     for _ in range(MAX_RULE_ROUNDS):
-        narrowed = without_operations(subject, frozenset(left_out)) if left_out else subject
-        report = conform(narrowed, options, notify)
-        whole = report if whole is None else whole.merged_with(report)
-        beside = [failure for failure in report.failures if not set(failure.rules) & set(rules)]
-        others |= {failure.case: failure for failure in beside}
-        shown = {
-            type(case.steps[one.step]).name for one in beside if (case := one.failing_case) is not None and case.steps
+        remaining = without_operations(subject, frozenset(left_out)) if left_out else subject
+        report = conform(remaining, options, notify)
+        merged = report if merged is None else merged.merged_with(report)
+        unrelated = [failure for failure in report.failures if not set(failure.rules) & set(rules)]
+        others |= {failure.case: failure for failure in unrelated}
+        failing_ops = {
+            type(case.steps[one.step]).name for one in unrelated if (case := one.failing_case) is not None and case.steps
         }
-        rest = narrowed.declaration.ops - shown
-        if not shown or len(beside) < len(report.failures) or not rest or "insert" in shown:
+        rest = remaining.declaration.ops - failing_ops
+        if not failing_ops or len(unrelated) < len(report.failures) or not rest or "insert" in failing_ops:
             break
-        left_out |= shown
-    assert whole is not None
-    return _restrict_report(whole, rules, tuple(others.values()), left_out)
+        left_out |= failing_ops
+    assert merged is not None
+    return _restrict_report(merged, rules, tuple(others.values()), left_out)
 
 
 def _restrict_report(

@@ -75,12 +75,12 @@ def find_failure(
     seed: int,
     coverage: Coverage,
     progress: Progress = lambda count: None,
-    theme: Any = None,
+    workload: Any = None,
 ) -> SearchResult:
     """Play up to `examples` cases and return the first failure. Declined runs do not count in `coverage.examples`."""
     skipped: list[SkippedRun] = []
-    cases = record_seeded_cases(subject.declaration, menu, examples, seed, theme, coverage.definition)
-    maker = CaseMaker(subject.declaration, menu, theme)
+    cases = record_seeded_cases(subject.declaration, menu, examples, seed, workload, coverage.definition)
+    maker = CaseMaker(subject.declaration, menu, workload)
     size = 1
     while batch := list(islice(cases, size)):
         failure = _play_batch(subject, batch, coverage, skipped, maker)
@@ -103,14 +103,14 @@ def search_random_cases(
     coverage: Coverage,
     enough: Callable[[], bool],
     progress: Progress = lambda count: None,
-    theme: Any = None,
+    workload: Any = None,
 ) -> SearchResult:
     """Play seeded random cases without Hypothesis until `enough` returns true or a case fails."""
     source = random.Random(seed)
-    maker = CaseMaker(subject.declaration, menu, theme)
+    maker = CaseMaker(subject.declaration, menu, workload)
     skipped: list[SkippedRun] = []
     while not enough():
-        batch = [record_case(source, subject.declaration, menu, theme, coverage.definition) for _ in range(BATCH)]
+        batch = [record_case(source, subject.declaration, menu, workload, coverage.definition) for _ in range(BATCH)]
         failure = _play_batch(subject, batch, coverage, skipped, maker)
         if failure is not None:
             progress(0)

@@ -27,9 +27,9 @@ class Refuse(Exception):
     `error` is the error of the protocol. `beside` holds further keys of the answer, such as `flushed`.
     """
 
-    def __init__(self, error: str = "illegal-argument", **beside: Any) -> None:
+    def __init__(self, error: str = "illegal-argument", **further: Any) -> None:
         super().__init__(error)
-        self.answer: dict[str, Any] = {"error": error, **beside}
+        self.answer: dict[str, Any] = {"error": error, **further}
 
 
 class Subject:

@@ -36,8 +36,8 @@ def build_object(members: list[tuple[str, Any]]) -> dict[str, Any]:
     """Build an object from its members, each key once."""
     result = dict(members)
     if len(result) != len(members):
-        seen: set[str] = set()
-        twice = next(key for key, _ in members if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        keys: set[str] = set()
+        twice = next(key for key, _ in members if key in keys or keys.add(key))  # type: ignore[func-returns-value]
         raise AmbiguousJson(f"the key {shorten(ascii(twice), 60)} twice in one object")
     return result
 

@@ -44,15 +44,15 @@ def test_a_campaign_finds_a_seeded_fault_and_keeps_a_short_case(tmp_path: Path) 
 def test_a_campaign_on_a_child_finds_the_same(tmp_path: Path) -> None:
     """Six runs are on their way before the first answer is read."""
     serve = [sys.executable, "-m", "entrycache_cli", "serve", FAULT]
-    found = []
+    records = []
     for subject in (open_subject(FAULT), Child(serve, timeout_seconds=60, name=FAULT)):
         try:
             campaign = run_campaign([subject], plan(tmp_path, 200), lambda cases, steps: None)
         finally:
             subject.close()
-        found.append({**campaign.json, "cpu_seconds": 0, "subjects": 0})
-    assert found[0] == found[1]
-    assert found[0]["differences"]
+        records.append({**campaign.json, "cpu_seconds": 0, "subjects": 0})
+    assert records[0] == records[1]
+    assert records[0]["differences"]
 
 
 @pytest.mark.parametrize(
@@ -86,10 +86,10 @@ def test_a_behaviour_diff_shows_a_seeded_fault() -> None:
     broken = open_in_process(FAULT)
     assert fast is not None
     assert broken is not None
-    assert find_behaviour_differences(fast, fast, 1, 4, lambda cases, found: None) == []
-    found = find_behaviour_differences(fast, broken, 1, 40, lambda cases, found: None)
-    assert found
-    assert min(len(one.case.steps) for one in found) <= 8
+    assert find_behaviour_differences(fast, fast, 1, 4, lambda cases, differences: None) == []
+    differences = find_behaviour_differences(fast, broken, 1, 40, lambda cases, differences: None)
+    assert differences
+    assert min(len(one.case.steps) for one in differences) <= 8
 
 
 @pytest.mark.parametrize(

@@ -56,8 +56,8 @@ def test_a_null_position_is_kept_from_a_subject_that_takes_none() -> None:
 
 def test_outcomes_that_only_python_takes_for_the_reference_s_are_stale(tmp_path: Path) -> None:
     path = tmp_path / "case.json"
-    told = [{"inserted": 1}, {"inserted": False}]
-    path.write_text(json.dumps({"system": "pulsar-pip430", "steps": [INSERT, INSERT], "outcomes": told}), "utf-8")
+    outcomes = [{"inserted": 1}, {"inserted": False}]
+    path.write_text(json.dumps({"system": "pulsar-pip430", "steps": [INSERT, INSERT], "outcomes": outcomes}), "utf-8")
     assert replay_case(path, reference_subject(SYSTEM)).stale == [0]
 
 

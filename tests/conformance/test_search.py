@@ -92,16 +92,16 @@ def test_an_error_in_a_subject_is_a_liveness_violation_and_shrunk() -> None:
 
 
 def test_the_same_seed_gives_the_same_cases() -> None:
-    seen: list[list[Any]] = [[], []]
-    for run in seen:
+    runs: list[list[Any]] = [[], []]
+    for run in runs:
 
         def keep(op: Any, outcome: Any, run: list[Any] = run) -> Any:
             run.append((op, outcome))
             return outcome
 
         find_failure(twisted(keep), MENU, 50, 7, Coverage())
-    assert seen[0] == seen[1]
-    assert len(seen[0]) > 500
+    assert runs[0] == runs[1]
+    assert len(runs[0]) > 500
 
 
 def test_a_case_is_shrunk_in_the_same_way_where_hypothesis_sees_a_ci_machine() -> None:
@@ -141,9 +141,9 @@ def test_a_definition_is_asked_of_the_reference_where_one_is_given(tmp_path: Pat
 
 
 def test_commands_ask_for_the_definition_where_the_reference_is_the_subject() -> None:
-    beside = open_in_process("fast", SYSTEM.name)
-    assert beside is not None
-    assert definition_for(beside) is None
+    fast = open_in_process("fast", SYSTEM.name)
+    assert fast is not None
+    assert definition_for(fast) is None
     assert definition_for(reference_subject(SYSTEM)) is check_definition
 
 

@@ -52,9 +52,9 @@ def asked(subject: type[Subject], *steps: dict[str, Any], **request: Any) -> dic
     assert server.serve_requests(author.ClassAnswerer(subject), io.StringIO("\n".join(lines)), sink) == 0
     start, answer = sink.getvalue().splitlines()
     assert subject.system in json.loads(start)["systems"]
-    found: dict[str, Any] = json.loads(answer)
-    assert found.pop("id") == 7
-    return found
+    result: dict[str, Any] = json.loads(answer)
+    assert result.pop("id") == 7
+    return result
 
 
 def test_public_methods_are_operations() -> None:
@@ -208,9 +208,9 @@ def test_a_mistake_is_one_line(subject: Any, told: str) -> None:
 @pytest.mark.parametrize("subject", [MISTAKES[2][0], MISTAKES[7][0], str], ids=["system", "limits", "class"])
 def test_serve_prints_mistakes_to_stderr(subject: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert author.serve(subject) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert len(told.err.splitlines()) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
 
 
 def test_an_unknown_level_is_one_line() -> None:
@@ -225,10 +225,10 @@ def test_a_method_without_the_arguments_of_its_operation_is_named() -> None:
 
     with pytest.raises(AssertionError) as raised:
         check(Narrow, levels=["range"], examples=50)
-    told = (
+    message = (
         "the method insert does not take the arguments of its op: got an unexpected keyword argument 'expected_reads'"
     )
-    assert told in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_a_failure_shows_the_sequence_and_leaves_a_case(tmp_path: Path) -> None:
@@ -268,10 +268,10 @@ def test_ending_the_process_is_an_error_of_the_class() -> None:
         def exists(self, cache: str, pos: tuple[int, int]) -> Any:
             sys.exit(0)
 
-    look = {"op": "exists", "cache": "a", "pos": [1, 0]}
-    errored = asked(Ends, INSERT, look)["errored"]
+    exists = {"op": "exists", "cache": "a", "pos": [1, 0]}
+    errored = asked(Ends, INSERT, exists)["errored"]
     assert (errored["step"], errored["message"]) == (1, "SystemExit: 0")
-    happened = asked(Ends, cmd="history", before=[], clients=[[look], [INSERT]], after=[])
+    happened = asked(Ends, cmd="history", before=[], clients=[[exists], [INSERT]], after=[])
     assert "(exists): SystemExit: 0" in happened["errored"]["message"]
     with pytest.raises(AssertionError, match="Ends breaks R-LIVENESS-2"):
         check(Ends, levels=["range"], examples=20)

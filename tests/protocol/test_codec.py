@@ -28,8 +28,8 @@ SYSTEM = SYSTEMS["pulsar-pip430"]
 
 def made(seed: int) -> tuple[Case, list[Any]]:
     subject = reference_subject(SYSTEM)
-    found = make_case(random.Random(seed).randint, subject.declaration, SYSTEM.cases.menu(SYSTEM.ops), Coverage())
-    return found.case, found.steps
+    generated = make_case(random.Random(seed).randint, subject.declaration, SYSTEM.cases.menu(SYSTEM.ops), Coverage())
+    return generated.case, generated.steps
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -28,9 +28,9 @@ MENU: Final = SYSTEM.cases.menu(SYSTEM.ops)
 
 def _made(seed: int) -> tuple[Case, list[Any]]:
     source = random.Random(seed)
-    theme = list(WorkloadProfile)[seed % len(WorkloadProfile)]
-    made = make_case(source.randint, DECLARATION, MENU, Coverage(), 30, theme=theme)
-    return made.case, made.steps
+    workload = list(WorkloadProfile)[seed % len(WorkloadProfile)]
+    generated = make_case(source.randint, DECLARATION, MENU, Coverage(), 30, theme=workload)
+    return generated.case, generated.steps
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -117,8 +117,8 @@ def test_undeclared_parts_are_neither_requested_nor_compared() -> None:
     less = Declaration(SYSTEM, frozenset(SYSTEM.ops))
     counters = {"hits": 0, "misses": 0, "overwrites": 0, "flushes": 0}
     assert SYSTEM.wire.read_outcome(ops.Metrics("a"), counters, less)["hits"] == 0
-    shown = SYSTEM.wire.declared_part({**counters, "dirty": ["x"], "lru": []}, less.introspection)
-    assert shown == counters
+    declared = SYSTEM.wire.declared_part({**counters, "dirty": ["x"], "lru": []}, less.introspection)
+    assert declared == counters
     call = {"ns": "a", "entries": [["x", "1"]], "inner": [{"entries": 0, "bytes": 0, "tracked": 9}]}
     assert SYSTEM.wire.declared_part({"flushed": [call]}, frozenset())["flushed"][0]["inner"] == [
         {"entries": 0, "bytes": 0}

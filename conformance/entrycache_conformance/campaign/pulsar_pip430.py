@@ -123,17 +123,17 @@ def run_program(
     lifted_limits = ",".join(sorted(limits)) or "none"
     done = program.run(MAIN, crowd.container, seed, cases, CHOICES, crowd.cursors, crowd.positions, lifted_limits)
     done.check_returncode()
-    told = json.loads(done.stdout)
+    output = json.loads(done.stdout)
     return {
         "container": crowd.container,
         "cursors": crowd.cursors,
         "positions": crowd.positions,
         "lifted": sorted(limits),
-        "steps": told["steps"],
-        "ops": {op: told[op] for op in RULES},
-        "cpu_seconds": told["cpu_millis"] / 1000,
-        "differences": told["differences"],
-        "first": told["first"],
+        "steps": output["steps"],
+        "ops": {op: output[op] for op in RULES},
+        "cpu_seconds": output["cpu_millis"] / 1000,
+        "differences": output["differences"],
+        "first": output["first"],
     }
 
 

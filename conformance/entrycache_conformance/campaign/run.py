@@ -156,16 +156,16 @@ _OUTCOME_JSON: dict[Any, dict[str, Any]] = {}
 def make_run(
     declaration: Declaration,
     menu: Sequence[str],
-    theme: Any,
+    workload: Any,
     seed: str,
     steps: int,
     coverage: Coverage | None,
 ) -> Run:
     """Make a run of that many steps. With `coverage` every law is checked after every step."""
-    made = make_case(seeded_draw(random.Random(seed)), declaration, menu, coverage, steps, theme)
-    outcomes = tuple(done.outcome for done in made.steps)
-    shown = [_outcome_json(declaration.system, outcome) for outcome in outcomes]
-    return Run(made.case, encode_request(made.case, 0, declaration), outcomes, shown)
+    generated = make_case(seeded_draw(random.Random(seed)), declaration, menu, coverage, steps, workload)
+    outcomes = tuple(done.outcome for done in generated.steps)
+    encoded = [_outcome_json(declaration.system, outcome) for outcome in outcomes]
+    return Run(generated.case, encode_request(generated.case, 0, declaration), outcomes, encoded)
 
 
 def _outcome_json(system: AnySystem, outcome: Any) -> dict[str, Any]:
@@ -215,15 +215,15 @@ def confirm_difference(name: str, case: Case, folder: Path) -> CampaignDifferenc
     """Return the difference of a subject from the reference on this case; None if a fresh process shows none."""
     subject = resolve_subject(SubjectChoice(name))
     try:
-        found = _shortest_case(subject, case)
+        shortest = _shortest_case(subject, case)
     finally:
         subject.close()
-    if found is None:
+    if shortest is None:
         return None
-    short, difference = found
-    whole = FailingCase(short, run_reference(short, Coverage()), difference).as_reported()
-    file, unwritten = try_write(lambda: write_case(whole, folder, name.replace(":", "-")))
-    return CampaignDifference(name, 0, whole, difference, file, unwritten)
+    short, difference = shortest
+    reported = FailingCase(short, run_reference(short, Coverage()), difference).as_reported()
+    file, unwritten = try_write(lambda: write_case(reported, folder, name.replace(":", "-")))
+    return CampaignDifference(name, 0, reported, difference, file, unwritten)
 
 
 def _shortest_case(subject: TestedSubject, case: Case) -> tuple[Case, Difference] | None:
@@ -300,7 +300,7 @@ def run_campaign(
         Interrupted: with the cases that every subject has answered.
     """
     declaration = common_declaration(subjects)
-    theme = _require_theme(declaration, plan)
+    workload = _require_theme(declaration, plan)
     menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
     tally = _CampaignCounts(dict.fromkeys((subject.name for subject in subjects), 0))
     underway: deque[_SentCase] = deque()
@@ -321,7 +321,7 @@ def run_campaign(
             if wanted():
                 seed = f"{plan.seed}/{plan.theme}/{tally.made}"
                 laws = Coverage() if tally.made % CHECKED_ONE_IN == 0 else None
-                run = make_run(declaration, menu, theme, seed, plan.steps, laws)
+                run = make_run(declaration, menu, workload, seed, plan.steps, laws)
                 for subject in subjects:
                     send_run(subject, run)
                 underway.append(_SentCase(tally.made, run, laws))
@@ -356,26 +356,26 @@ class _CampaignCounts:
 
 
 def _require_theme(declaration: Declaration, plan: CampaignPlan) -> Any:
-    themes = declaration.system.cases.themes
-    if plan.theme not in themes:
-        raise UsageError(f"{declaration.system.name} has no theme {plan.theme!r}; expected one of: {', '.join(themes)}")
-    return themes[plan.theme]
+    workloads = declaration.system.cases.themes
+    if plan.theme not in workloads:
+        raise UsageError(f"{declaration.system.name} has no theme {plan.theme!r}; expected one of: {', '.join(workloads)}")
+    return workloads[plan.theme]
 
 
 def _compare_answers(
-    subjects: Sequence[Child | InProcessSubject], made: _SentCase, plan: CampaignPlan, tally: _CampaignCounts
+    subjects: Sequence[Child | InProcessSubject], sent: _SentCase, plan: CampaignPlan, tally: _CampaignCounts
 ) -> None:
     """Wait for the answers to a run, and keep what differs."""
-    steps = len(made.run.case.steps)
+    steps = len(sent.run.case.steps)
     for subject in subjects:
-        if not has_same_answers(subject, made.run):
-            difference = confirm_difference(subject.name, made.run.case, plan.failures)
-            tally.kept += [] if difference is None else [difference._replace(number=made.number)]
+        if not has_same_answers(subject, sent.run):
+            difference = confirm_difference(subject.name, sent.run.case, plan.failures)
+            tally.kept += [] if difference is None else [difference._replace(number=sent.number)]
         tally.judged[subject.name] += steps
     tally.compared += 1
-    if made.laws is not None:
-        made.laws.steps = steps
-        tally.coverage.add(made.laws)
+    if sent.laws is not None:
+        sent.laws.steps = steps
+        tally.coverage.add(sent.laws)
 
 
 def _campaign_record(
@@ -405,7 +405,7 @@ def _campaign_record(
             "rules": {rule.value: fired[rule] for rule in Rule if fired.get(rule)},
             "cells": dict(sorted(tally.coverage.cells.items())),
         },
-        "differences": [found.to_json() for found in tally.kept],
+        "differences": [difference.to_json() for difference in tally.kept],
     }
 
 

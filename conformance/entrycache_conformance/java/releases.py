@@ -103,8 +103,8 @@ def maven_project() -> Path:
 
 def list_releases(family: Family, project: Path) -> tuple[Release, ...]:
     """Return the releases of a family in a Maven project, the oldest first."""
-    listed = (_read_release(family, about) for about in (project / family.name).glob(f"*/{RELEASE_FILE}"))
-    return tuple(sorted(listed, key=_release_order))
+    unordered = (_read_release(family, about) for about in (project / family.name).glob(f"*/{RELEASE_FILE}"))
+    return tuple(sorted(unordered, key=_release_order))
 
 
 @cache

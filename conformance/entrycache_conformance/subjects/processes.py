@@ -118,11 +118,11 @@ def _may_have_children(of: int) -> bool:
 def halt_descendants(of: psutil.Process) -> set[psutil.Process]:
     """Halt everything that a process has started, so that nothing can start another process meanwhile."""
     halted: set[psutil.Process] = set()
-    while begun := set(of.children(recursive=True)) - halted:
-        for process in begun:
+    while running := set(of.children(recursive=True)) - halted:
+        for process in running:
             with contextlib.suppress(psutil.Error):
                 process.suspend()
-        halted |= begun
+        halted |= running
     return halted
 
 

@@ -202,8 +202,8 @@ class ValidatedSubject:
         for history, answer in zip(histories, answers, strict=True):
             if isinstance(answer, HistoryResult):
                 for op, event in zip(history.steps, answer.events, strict=True):
-                    shown = _as_json(self.declaration.system.wire.write_outcome(event.outcome))
-                    self._hold(self._outcomes[type(op)], shown, f"an outcome of {op.name}")
+                    outcome = _as_json(self.declaration.system.wire.write_outcome(event.outcome))
+                    self._hold(self._outcomes[type(op)], outcome, f"an outcome of {op.name}")
         return answers
 
     def close(self) -> None:

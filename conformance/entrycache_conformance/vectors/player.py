@@ -131,9 +131,9 @@ def _unsupported_reason(case: Case, subject: TestedSubject) -> str:
     declaration = subject.declaration
     base = declaration.base_config()
     names = sorted({each.name for each in dataclasses.fields(base)} - {"variants"})
-    told = {name: getattr(case.config, name) for name in names if declaration.varies(name)}
-    has, asked = (config_to_json(case.system, each) for each in (dataclasses.replace(base, **told), case.config))
-    return next((f"{subject.name} cannot be told {name}" for name in names if has[name] != asked[name]), "")
+    varied = {name: getattr(case.config, name) for name in names if declaration.varies(name)}
+    offered, requested = (config_to_json(case.system, each) for each in (dataclasses.replace(base, **varied), case.config))
+    return next((f"{subject.name} cannot be told {name}" for name in names if offered[name] != requested[name]), "")
 
 
 def _run_reference(case: Case) -> list[Any]:

@@ -56,9 +56,9 @@ def released(request: pytest.FixtureRequest) -> Iterator[TestedSubject]:
 def test_some_hundred_histories_keep_every_promise_that_no_finding_waives(
     released: TestedSubject, tmp_path: Path
 ) -> None:
-    found = conform_histories(released, 350, 0, tmp_path, lambda done, wanted: None)
-    assert found.level.verdict is Verdict.CONFORMS, found.failures
-    assert found.level.examples == 350
+    report = conform_histories(released, 350, 0, tmp_path, lambda done, wanted: None)
+    assert report.level.verdict is Verdict.CONFORMS, report.failures
+    assert report.level.examples == 350
 
 
 WAITING = "crossed-listeners"
@@ -90,11 +90,11 @@ def test_without_its_waiver_a_finding_is_found_again(finding: str, tmp_path: Pat
     with resolved(RELEASES[-1]) as released:
         subject = lift_waivers(released, (finding,))
         for seed in SEEDS:
-            found = conform_histories(subject, 1_400, seed, tmp_path, lambda done, wanted: None)
-            if found.failures:
+            report = conform_histories(subject, 1_400, seed, tmp_path, lambda done, wanted: None)
+            if report.failures:
                 break
-    assert found.level.verdict is Verdict.VIOLATES
-    assert found.failures[0].rules[0] == TAKEN_OFF[finding]
-    schedules = found.failures[0].schedules
+    assert report.level.verdict is Verdict.VIOLATES
+    assert report.failures[0].rules[0] == TAKEN_OFF[finding]
+    schedules = report.failures[0].schedules
     assert schedules is not None
     assert schedules.said.startswith("deadlock:")

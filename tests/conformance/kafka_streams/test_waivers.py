@@ -26,10 +26,10 @@ FINDINGS = {"variants.total": "twice, endless", "variants.flushed_tombstone": "d
 
 
 def masking() -> NarrowedSubject:
-    found: InProcessSubject = reference_subject(SYSTEMS["kafka-streams"])
-    declared = found.declaration
+    subject: InProcessSubject = reference_subject(SYSTEMS["kafka-streams"])
+    declared = subject.declaration
     return NarrowedSubject(
-        found,
+        subject,
         Declaration(
             declared.system, declared.ops, variants=VARIANTS, limits=Limits(tail_ties=False), findings=FINDINGS
         ),

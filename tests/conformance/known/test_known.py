@@ -107,14 +107,14 @@ def test_a_known_failure_fails_no_run_and_is_reported(tmp_path: Path, met: dict[
     assert report.problems == []
     assert report.report.verdict is Verdict.CONFORMS
     assert report.report.failures == ()
-    assert [(hit.number, found.rules[0]) for hit, found in report.hits] == [(1, "R-EXPIRE-1")]
+    assert [(hit.number, failure.rules[0]) for hit, failure in report.hits] == [(1, "R-EXPIRE-1")]
     assert "operation expire" in [skip.what for skip in report.report.skipped]
 
 
 def test_without_its_entry_the_failure_is_a_violation(tmp_path: Path) -> None:
-    elsewhere = run(written(tmp_path, entry(case=json.dumps({**CASE, "steps": [*CASE["steps"], {"op": "observe"}]}))))
-    assert states(elsewhere) == [EntryState.FAILS]
-    assert elsewhere.report.verdict is Verdict.VIOLATES
+    report = run(written(tmp_path, entry(case=json.dumps({**CASE, "steps": [*CASE["steps"], {"op": "observe"}]}))))
+    assert states(report) == [EntryState.FAILS]
+    assert report.report.verdict is Verdict.VIOLATES
 
 
 def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, met: dict[str, Any]) -> None:
@@ -264,10 +264,10 @@ def test_writing_what_was_read_changes_no_byte(tmp_path: Path) -> None:
 def test_a_mistake_in_the_file_is_reported(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "known.toml"
     path.write_bytes(text.encode("iso-8859-1"))
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         read_known_failures(path)
-    assert said in str(told.value)
-    assert "\n" not in str(told.value)
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
 
 
 def command(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -277,8 +277,8 @@ def command(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.long
 def test_command(tmp_path: Path) -> None:
-    begun = command(FAULT, "--level", "queue", "--known", "known.toml", "--fix", cwd=tmp_path)
-    assert begun.returncode == 1
+    initial = command(FAULT, "--level", "queue", "--known", "known.toml", "--fix", cwd=tmp_path)
+    assert initial.returncode == 1
     path = tmp_path / "known.toml"
     right = path.read_text().replace("not explained yet", "planted").replace('issue = ""', 'issue = "https://a.b/1"')
     path.write_text("".join("got = '{}'\n" if line.startswith("got = ") else line for line in right.splitlines(True)))

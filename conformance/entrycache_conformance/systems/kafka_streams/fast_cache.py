@@ -68,9 +68,9 @@ def to_text_or_none(content: bytes | None) -> str | None:
     return None if content is None else to_text(content)
 
 
-def list_answer(found: Sequence[tuple[bytes, bytes | None]]) -> Answer:
+def list_answer(items: Sequence[tuple[bytes, bytes | None]]) -> Answer:
     """Return keys with their values as an answer."""
-    return outcomes.Listed(tuple((to_text(key), to_text_or_none(value)) for key, value in found))
+    return outcomes.Listed(tuple((to_text(key), to_text_or_none(value)) for key, value in items))
 
 
 def to_write(write: ops.Put | ops.PutIfAbsent | ops.Write) -> Write:
@@ -199,18 +199,18 @@ class Adapter:
 
     def put_if_absent(self, op: ops.PutIfAbsent) -> Answer:
         """Offer a write and return the previous value."""
-        found = self.cache.put_if_absent(op.ns, *to_write(op))
-        return outcomes.Offered(found is not None, None if found is None else to_text_or_none(found.value))
+        entry = self.cache.put_if_absent(op.ns, *to_write(op))
+        return outcomes.Offered(entry is not None, None if entry is None else to_text_or_none(entry.value))
 
     def get(self, op: ops.Get) -> Answer:
         """Look a key up; a tombstone is a hit."""
-        found = self.cache.get(op.ns, to_bytes_or_none(op.key))
-        return outcomes.Got(found is not None, None if found is None else to_text_or_none(found.value))
+        entry = self.cache.get(op.ns, to_bytes_or_none(op.key))
+        return outcomes.Got(entry is not None, None if entry is None else to_text_or_none(entry.value))
 
     def delete(self, op: ops.Delete) -> Answer:
         """Delete a key and return the previous value."""
-        found = self.cache.delete(op.ns, to_bytes(op.key))
-        return outcomes.Deleted(found is not None, None if found is None else to_text_or_none(found.value))
+        entry = self.cache.delete(op.ns, to_bytes(op.key))
+        return outcomes.Deleted(entry is not None, None if entry is None else to_text_or_none(entry.value))
 
     def usage(self, op: ops.Usage) -> Answer:
         """Return the usage of one namespace, or of all with the running total."""
@@ -223,9 +223,9 @@ class Adapter:
         """Return the counters of the thread, or of one namespace."""
         if op.ns is ABSENT:
             return outcomes.ThreadCounters(*self.cache.thread_counters())
-        found = self.cache.counters(op.ns)
+        counters = self.cache.counters(op.ns)
         return outcomes.NamespaceCounters(
-            *found[:4], tuple(map(to_text, found.dirty)), tuple(map(to_text, found.recent))
+            *counters[:4], tuple(map(to_text, counters.dirty)), tuple(map(to_text, counters.recent))
         )
 
     def on_forward(self, op: ops.OnForward) -> None:

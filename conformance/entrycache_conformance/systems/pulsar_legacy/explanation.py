@@ -34,10 +34,10 @@ def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
 
 
 def own_step(
-    pre: State, done: Step, op: Any, answer: Any, shown: Mapping[Any, Any], declaration: Any
+    pre: State, done: Step, op: Any, answer: Any, views: Mapping[Any, Any], declaration: Any
 ) -> tuple[State, Step, Step]:
     """Return the reference's step, and the same with the subject's answer and content."""
-    observed = shown.get(Observe())
+    observed = views.get(Observe())
     state = own_state(observed, pre, done.state, declaration.introspection) if observed is not None else done.state
     return pre, done, done._replace(outcome=answer, state=state)
 

@@ -201,13 +201,13 @@ def expiry_waits(aim: Aim, state: State) -> list[int]:
 def grace_waits(aim: Aim, state: State) -> list[int]:
     """Return the waits until the next whole millisecond, and until the grace period of each cache ends."""
     now = state.now_nanos
-    found = [MILLISECOND - now % MILLISECOND]
+    waits = [MILLISECOND - now % MILLISECOND]
     grace_millis = aim.config.effective_grace_millis
     for cache in state.caches.values():
         end_nanos = (cache.grace_start_nanos // MILLISECOND + grace_millis) * MILLISECOND
         if now < end_nanos < LATE_NANOS:
-            found.append(end_nanos - now)
-    return found
+            waits.append(end_nanos - now)
+    return waits
 
 
 def wait_for_grace(aim: Aim, state: State) -> ops.Advance:

@@ -36,12 +36,12 @@ def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
 
 
 def own_step(
-    pre: State, done: Step, op: Any, answer: Any, shown: Mapping[Any, Any], declaration: Any
+    pre: State, done: Step, op: Any, answer: Any, views: Mapping[Any, Any], declaration: Any
 ) -> tuple[State, Step, Step]:
     """Return the steps without dead slots: their place is not specified."""
     rows = tuple(row for row in done.rows if row.op != "TOMBSTONE")
     right = Step(_without_dead_slots(done.state), done.outcome, rows, done.parts)
-    observed = shown.get(Observe())
+    observed = views.get(Observe())
     state = own_state(observed, done.state, declaration.introspection) if observed is not None else right.state
     return _without_dead_slots(pre), right, right._replace(outcome=answer, state=state)
 
@@ -130,7 +130,7 @@ def cursor_lanes(state: Any) -> tuple[Lane, ...]:
 
 
 def _cursors(state: Any) -> list[Lane]:
-    found = []
+    lanes = []
     for name, cache in sorted(state.caches.items()):
         members = sorted(cache.members.items(), key=lambda each: (each[1] is None, each[1] or (), each[0]))
         boxes = tuple(
@@ -138,5 +138,5 @@ def _cursors(state: Any) -> list[Lane]:
             for cursor, pos in members
         )
         if boxes:
-            found.append(Lane(str(name), boxes))
-    return found
+            lanes.append(Lane(str(name), boxes))
+    return lanes

@@ -167,8 +167,8 @@ class Adapter:
 
     def get_range(self, op: ops.GetRange) -> Outcome:
         """Look a range up; tokens are returned if every entry found carries one."""
-        found = self.cache.get_range(op.cache, op.first, op.last)
-        return Hits(positions([at for at, _ in found]), tokens([payload for _, payload in found]) or None)
+        entries = self.cache.get_range(op.cache, op.first, op.last)
+        return Hits(positions([at for at, _ in entries]), tokens([payload for _, payload in entries]) or None)
 
     def exists(self, op: ops.Exists) -> Outcome:
         """Return whether the position is cached."""
@@ -188,16 +188,16 @@ class Adapter:
 
     def observe(self, op: ops.Observe) -> Outcome:
         """Return the whole state."""
-        seen = self.cache.observe()
+        state = self.cache.observe()
         caches = {
             CacheName(name): CacheView(view.size_bytes, tuple(Position(*at) for at in view.entries))
-            for name, view in seen.caches.items()
+            for name, view in state.caches.items()
         }
         queue = tuple(
             SlotView(CacheName(slot.cache), Position(*slot.position), *slot[2:])  # the same fields follow
-            for slot in seen.queue
+            for slot in state.queue
         )
-        return Observed(seen.now_nanos, seen.size_bytes, caches, queue, seen.tombstones)
+        return Observed(state.now_nanos, state.size_bytes, caches, queue, state.tombstones)
 
     def advance(self, op: ops.Advance) -> Outcome:
         """Advance the clock of this adapter, and refuse to turn it back."""
@@ -303,9 +303,9 @@ class Adapter:
         return Wanted(self.cache.should_cache(op.cache))
 
 
-def positions(found: Sequence[tuple[int, int]]) -> tuple[Position, ...]:
+def positions(pairs: Sequence[tuple[int, int]]) -> tuple[Position, ...]:
     """Return positions of the cache as positions of an outcome."""
-    return tuple(Position(*at) for at in found)
+    return tuple(Position(*at) for at in pairs)
 
 
 def tokens(payloads: Sequence[Any]) -> tuple[int, ...] | None:
@@ -314,9 +314,9 @@ def tokens(payloads: Sequence[Any]) -> tuple[int, ...] | None:
     return carried if len(carried) == len(payloads) else None
 
 
-def served_outcome(found: FastServed) -> Outcome:
+def served_outcome(served: FastServed) -> Outcome:
     """Return what a read handed over as an outcome."""
-    return Served(positions(found.hits), positions(found.fills), tokens(found.values))
+    return Served(positions(served.hits), positions(served.fills), tokens(served.values))
 
 
 DECLARATION: Final[dict[str, Any]] = {

@@ -104,11 +104,11 @@ def _row_of_entries(aim: Aim, first: ops.Insert) -> list[Any]:
     kind = aim.draw(0, 2)
     if kind == 2 and aim.crosses and "read" in aim.declaration.ops:
         return [ops.Read(first.cache, *ends, 1, ABSENT), ops.Observe()]
-    looks: list[Any] = [ops.GetRange(first.cache, *ends), ops.Observe()]
+    queries: list[Any] = [ops.GetRange(first.cache, *ends), ops.Observe()]
     return (
-        [*offers, *looks, ops.Evict(number), ops.Observe()]
+        [*offers, *queries, ops.Evict(number), ops.Observe()]
         if kind
-        else [*offers, *looks, ops.RemoveRange(first.cache, *ends, True)]
+        else [*offers, *queries, ops.RemoveRange(first.cache, *ends, True)]
     )
 
 
@@ -137,8 +137,8 @@ def _crowd_of_cursors(aim: Aim, op: ops.CursorAdd) -> list[Any]:
     adds: list[Any] = [
         ops.CursorAdd(op.cache, name, Position(op.pos.ledger, op.pos.entry + at)) for at, name in enumerate(names)
     ]
-    looks = [ops.CursorRank(op.cache, names[-1]), ops.CursorRank(op.cache, names[0]), ops.Slowest(op.cache)]
-    return [*adds, *looks, ops.Cursors(op.cache)]
+    queries = [ops.CursorRank(op.cache, names[-1]), ops.CursorRank(op.cache, names[0]), ops.Slowest(op.cache)]
+    return [*adds, *queries, ops.Cursors(op.cache)]
 
 
 MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
@@ -171,18 +171,18 @@ def case_menus(whole: tuple[str, ...], traits_of: WorkloadProfile) -> tuple[tupl
     return weighted, weighted, own_menu(weighted)
 
 
-def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: WorkloadProfile | None) -> CasePlan:
+def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], workload: WorkloadProfile | None) -> CasePlan:
     """Plan a case of these operations."""
-    wanted = WorkloadProfile.DEFAULT if theme is None else theme
+    profile = WorkloadProfile.DEFAULT if workload is None else workload
     traits = (
-        WORKLOADS[wanted]._replace(fresh=make_boundary_places(draw))
-        if WORKLOADS[wanted].has_boundary_values
-        else WORKLOADS[wanted]
+        WORKLOADS[profile]._replace(fresh=make_boundary_places(draw))
+        if WORKLOADS[profile].has_boundary_values
+        else WORKLOADS[profile]
     )
     levels = {LEVEL_OF[name] for name in menu}
     crosses = bool(levels - {"range", "queue"})
     config = make_config(draw, declaration, menu, traits)
-    chosen = choose(draw, case_menus(menu, wanted))
+    chosen = choose(draw, case_menus(menu, profile))
     crowd = choose(draw, traits.crowds) if "cursors" in levels else 0
     aim = Aim(draw, declaration, config, traits, crosses, crowd)
     longer = 3 if crowd >= CURSOR_CROWD and traits.patience == 1 else 1

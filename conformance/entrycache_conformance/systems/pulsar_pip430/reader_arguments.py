@@ -35,10 +35,10 @@ def read(aim: Aim, state: State) -> ops.Read:
     cache, pos = aim.place(state, live_weight=3)
     first = Position(pos.ledger, max(0, pos.entry - (0, 0, 1, 2)[aim.draw(0, 3)]))
     last = Position(pos.ledger, first.entry + choose(aim.draw, aim.widths))
-    odd = aim.draw(0, 19)
-    if odd == 18:
+    kind = aim.draw(0, 19)
+    if kind == 18:
         last = Position(pos.ledger + 1, last.entry)
-    elif odd == 19:
+    elif kind == 19:
         first, last = last, first
     count = choose(aim.draw, EXPECTED_READS)
     return ops.Read(cache, first, last, count, hold_of(aim, state))

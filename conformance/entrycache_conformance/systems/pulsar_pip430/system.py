@@ -72,10 +72,10 @@ ANSWERS: Final = OutcomeReader(
 
 def declared_part(outcome: Any, introspection: frozenset[str]) -> Any:
     """Return an outcome with everything emptied that the subject does not declare."""
-    shown = ANSWERS.declared_part(outcome, introspection)
-    if type(shown) is not Observed or REQUEUES in introspection:
-        return shown
-    return dataclasses.replace(shown, queue=tuple(dataclasses.replace(slot, requeues=0) for slot in shown.queue))
+    declared = ANSWERS.declared_part(outcome, introspection)
+    if type(declared) is not Observed or REQUEUES in introspection:
+        return declared
+    return dataclasses.replace(declared, queue=tuple(dataclasses.replace(slot, requeues=0) for slot in declared.queue))
 
 
 def outcome_schema(op: type[Any]) -> dict[str, Any]:

@@ -178,8 +178,8 @@ def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
 
 def last_level(menu: Iterable[str]) -> str:
     """Return the last level of which the menu has an operation."""
-    found = {LEVEL_OF[name] for name in menu if name != "observe"} or {LEVELS[0]}
-    return max(found, key=LEVELS.index)
+    levels = {LEVEL_OF[name] for name in menu if name != "observe"} or {LEVELS[0]}
+    return max(levels, key=LEVELS.index)
 
 
 def own_menu(whole: Sequence[str]) -> tuple[str, ...]:

@@ -198,9 +198,9 @@ def final_queries(declaration: Declaration, traits: WorkloadParameters, state: S
     return tuple(ops.Get(*place) for place in traits.fresh[:16]) if "get" in declaration.ops else ()
 
 
-def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: WorkloadProfile | None) -> CasePlan:
+def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], workload: WorkloadProfile | None) -> CasePlan:
     """Plan a case of these operations."""
-    traits = WORKLOADS[WorkloadProfile.DEFAULT if theme is None else theme]
+    traits = WORKLOADS[WorkloadProfile.DEFAULT if workload is None else workload]
     if traits.has_boundary_values:
         traits = traits._replace(fresh=make_boundary_places(draw))
     config = make_config(draw, declaration, traits)

@@ -70,11 +70,11 @@ def count_cells(config: Config, state: State, op: Any, done: Any, cells: dict[st
     room = state.segment_bytes - state.segments[state.current].offset
     into_alignment = (op.size + 1) % ALIGNMENT - 1 if op.size >= ALIGNMENT - 1 else None
     distances = (op.size - room, op.size - state.segment_bytes, into_alignment)
-    met = [f"{name}/{SIDES[far]}" for name, far in zip(THRESHOLDS, distances, strict=True) if far in SIDES]
+    reached = [f"{name}/{SIDES[far]}" for name, far in zip(THRESHOLDS, distances, strict=True) if far in SIDES]
     if done.state.current != state.current:
-        met.append("RING/TURNED")
-        met += ["RING/ROUND"] if done.state.current < state.current else []
-    for cell in met:
+        reached.append("RING/TURNED")
+        reached += ["RING/ROUND"] if done.state.current < state.current else []
+    for cell in reached:
         cells[cell] = cells.get(cell, 0) + 1
 
 
