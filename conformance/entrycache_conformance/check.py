@@ -63,7 +63,7 @@ def sequence_text(subject: PythonSubject, failure: Failure) -> str:
     """Return the shortest sequence, one step per line, with the expected and the actual answer; for threads, the
     events.
     """
-    failing = failure.found
+    failing = failure.source
     if failure.schedules is not None or not isinstance(failing, FailingCase):
         return "" if failure.schedules is None else failure.schedules.in_words
     system = failing.case.system

@@ -245,13 +245,13 @@ class Failure:
     log: str = ""
     finding: str = ""
     unconfirmed: str = ""
-    found: FailingCase | FailingHistory | None = field(default=None, compare=False, repr=False)
+    source: FailingCase | FailingHistory | None = field(default=None, compare=False, repr=False)
     unwritten: str = field(default="", compare=False)
 
     @property
     def failing_case(self) -> Case | None:
         """The case that fails; None for a failure of several threads."""
-        return self.found.case if isinstance(self.found, FailingCase) else None
+        return self.source.case if isinstance(self.source, FailingCase) else None
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of the failure in `--json`."""
@@ -282,7 +282,7 @@ class Failure:
             table=build_case_table(failing, rules),
             log="" if difference.failed is None else "\n".join(difference.failed.log),
             unconfirmed=failing.unconfirmed,
-            found=failing,
+            source=failing,
             unwritten=unwritten,
         )
 

@@ -1,4 +1,4 @@
-"""Generate cases beside the reference.
+"""Generate cases next to the reference.
 
 Each operation of a case is made with the reference's state before it in sight, so that its arguments can aim at
 thresholds of that state. The system's own `CasePlan` says which operations a case may have and makes their arguments.
@@ -66,7 +66,7 @@ def make_case(
     workload: Any = None,
     marks: Marks | None = None,
 ) -> GeneratedCase:
-    """Make a case of the operations in `menu`, with the workload profile `theme` of the system.
+    """Make a case of the operations in `menu`, with the workload profile `workload` of the system.
 
     With `steps` the case has exactly that many. Without it the case may end after every step, and the final queries of
     its plan follow. Laws are checked only where `coverage` is given.
@@ -132,12 +132,12 @@ class CaseMaker:
     def __init__(self, declaration: Declaration, menu: Sequence[str], workload: Any) -> None:
         self._declaration = declaration
         self._menu = menu
-        self._theme = workload
+        self._workload = workload
         self.choices: list[int] = []
         self.starts: list[int] = []
 
     def from_hypothesis(self, data: Any, coverage: Coverage) -> GeneratedCase:
-        """Make a case from Hypothesis data. Hypothesis is told where steps begin and end, so it can drop whole ones."""
+        """Make a case from Hypothesis data, and mark each step, so that Hypothesis can drop whole steps."""
         source = data.conjecture_data
 
         def begin() -> None:
@@ -167,7 +167,7 @@ class CaseMaker:
             self.choices.append(value)
             return value
 
-        return make_case(recording, self._declaration, self._menu, coverage, theme=self._theme, marks=marks)
+        return make_case(recording, self._declaration, self._menu, coverage, workload=self._workload, marks=marks)
 
     def choices_before_steps(self) -> list[int]:
         """Return the numbers of the last case that come before its first step."""
@@ -202,7 +202,7 @@ def make_seeded_cases(
 ) -> Iterator[GeneratedCase]:
     """Yield the cases of `record_seeded_cases` without checking laws and without recording numbers."""
     draw = seeded_draw(_search_source(seed))
-    return (make_case(draw, declaration, menu, None, theme=workload) for _ in range(seeded_case_count(examples)))
+    return (make_case(draw, declaration, menu, None, workload=workload) for _ in range(seeded_case_count(examples)))
 
 
 def _search_source(seed: int) -> random.Random:

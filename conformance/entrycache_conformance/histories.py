@@ -380,7 +380,7 @@ def _unmet_rules(declaration: Declaration, tally: HistoryCounts) -> list[str]:
 
 
 def check_corrupted_answer(subject: TestedSubject, ended: tuple[History, HistoryResult] | None) -> None:
-    """Judge an answered history once more with one byte more in its sum at rest, or stop.
+    """Judge an answered history once more with one byte more in its quiescent total, or stop.
 
     Raises:
         CorruptionUnseen: no rule saw it.
@@ -423,7 +423,7 @@ def _write_failure(failing: FailingHistory, folder: Path) -> Failure:
         schedules=schedules,
         level=CONCURRENT_LEVEL,
         table=build_history_table(failing),
-        found=failing,
+        source=failing,
     )
 
 

@@ -145,7 +145,7 @@ def write_known_failures(path: Path, kept: list[tuple[int | None, KnownFailure]]
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     try:
         document = tomlkit.parse(text)
-    except TOMLKitError as error:  # it has rules of its own, beside those of the reader above
+    except TOMLKitError as error:  # it has rules of its own, in addition to those of the reader above
         raise UsageError(f"{FILE_NAME} {path} cannot be rewritten: {error}") from None
     tables = document.get(TABLE_NAME)
     if not isinstance(tables, AoT):

@@ -88,8 +88,8 @@ def run_smoke_cases(subject: TestedSubject) -> list[SmokeResult]:
     results: list[SmokeResult] = []
     with keep_partial_result(lambda: results):
         for name, steps in subject.declaration.system.cases.smoke.items():
-            hung = any(result.difference and result.difference.failed and result.difference.failed.trouble is FailureKind.HANG
-                       for result in results)  # fmt: skip
+            failures = (result.difference.failed for result in results if result.difference)
+            hung = any(failed and failed.trouble is FailureKind.HANG for failed in failures)
             results.append(SmokeResult(name, "not played") if hung else _play_smoke_case(subject, name, steps))
     return results
 
@@ -142,16 +142,16 @@ BUSY_MACHINE: Final = "one try got no answer, once; is the machine busy? run it 
 
 
 class HistoryReplayResult(NamedTuple):
-    """The result of replaying a history. Without `found` no try failed. `unjudged` says why no try could be judged."""
+    """The result of replaying a history. `failing` is None if no try failed. `unjudged` says why no try was judged."""
 
-    found: FailingHistory | None
+    failing: FailingHistory | None
     tries: int
     unjudged: str = ""
 
     @property
     def verdict(self) -> Verdict:
         """The verdict of the replay."""
-        if self.found is not None:
+        if self.failing is not None:
             return Verdict.VIOLATES
         return Verdict.NOTHING_CHECKED if self.unjudged else Verdict.CONFORMS
 
@@ -193,8 +193,8 @@ def history_result_json(file: Path, name: str, replayed: HistoryReplayResult) ->
     """Return what `replay --json` prints of a history."""
     value: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
     value["tries"] = replayed.tries
-    if replayed.found is not None:
-        value["rules"] = [rule.value for rule in replayed.found.rules]
-        value["said"] = replayed.found.said
-        value["events"] = list(replayed.found.history.events)
+    if replayed.failing is not None:
+        value["rules"] = [rule.value for rule in replayed.failing.rules]
+        value["said"] = replayed.failing.said
+        value["events"] = list(replayed.failing.history.events)
     return value

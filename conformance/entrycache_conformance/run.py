@@ -57,7 +57,7 @@ class Options(NamedTuple):
 
     `failures` is the folder of case files. With `bulk_seconds` random cases follow the Hypothesis search of each level.
     `first` are the cases to play before the search of their level. A `definition` is checked at each step of the
-    reference beside its laws; it is for runs whose subject is the reference.
+    reference next to its laws; it is for runs whose subject is the reference.
     """
 
     levels: tuple[str, ...]
@@ -300,7 +300,7 @@ def _search_level(
         notify(level, coverage.examples + count, wanted if count else 0)
 
     result = find_failure(subject, menu, wanted, options.seed, coverage, progress)
-    for workload, one_to in subject.declaration.system.cases.extra_themes.items():
+    for workload, one_to in subject.declaration.system.cases.extra_workloads.items():
         if result.failure is None:
             more = find_failure(
                 subject, menu, profile_case_count(wanted, one_to), options.seed, coverage, progress, workload
@@ -426,7 +426,9 @@ def conform_to_rules(subject: TestedSubject, rules: Collection[str], options: Op
         unrelated = [failure for failure in report.failures if not set(failure.rules) & set(rules)]
         others |= {failure.case: failure for failure in unrelated}
         failing_ops = {
-            type(case.steps[one.step]).name for one in unrelated if (case := one.failing_case) is not None and case.steps
+            type(case.steps[one.step]).name
+            for one in unrelated
+            if (case := one.failing_case) is not None and case.steps
         }
         rest = remaining.declaration.ops - failing_ops
         if not failing_ops or len(unrelated) < len(report.failures) or not rest or "insert" in failing_ops:

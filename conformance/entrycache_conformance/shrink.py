@@ -5,7 +5,7 @@ quick, then lets Hypothesis shrink the numbers that the rest is made of. A failu
 steps alone, with few and short tries, because each try costs a time-out or a process.
 
 `confirm_failure` then plays the shortest case on a fresh process. A search plays thousands of runs on one process.
-Each run begins with an empty instance, but an implementation may keep something beside it (a static field, a pool).
+Each run begins with an empty instance, but an implementation may keep something outside it (a static field, a pool).
 A failure that passes alone is therefore played again with all runs that its process had played before, and as much as
 possible is left out of both. The result says whether the failure is deterministic, needs earlier runs, or is flaky.
 """

@@ -24,7 +24,7 @@ from entrycache_protocol.errors import EntrycacheError, UsageError
 class Refuse(Exception):
     """Refuse a step: a method raises this instead of answering, and has changed nothing.
 
-    `error` is the error of the protocol. `beside` holds further keys of the answer, such as `flushed`.
+    `error` is the error of the protocol. `further` holds further keys of the answer, such as `flushed`.
     """
 
     def __init__(self, error: str = "illegal-argument", **further: Any) -> None:
@@ -65,9 +65,9 @@ class Subject:
     introspection: ClassVar[Sequence[str]] = ()
     """The parts of `observe` (of `metrics` and `usage`) that are compared."""
     payload: ClassVar[bool] = False
-    """Whether an insert carries a `token`, and hits answer `tokens`."""
+    """True if an insert carries a `token` and hits answer `tokens`."""
     leaks: ClassVar[bool] = False
-    """Whether `leaked` is called when a run has ended."""
+    """True if `leaked` is called when a run has ended."""
     limits: ClassVar[Mapping[str, Any]] = {}
     """The limits that the runner respects, such as `max_steps`; with `threads` it plays histories."""
     findings: ClassVar[Mapping[str, str]] = {}

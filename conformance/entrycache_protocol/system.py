@@ -287,7 +287,7 @@ class Cases(NamedTuple, Generic[C, O]):
     """The weighted menu of operations."""
     plan: Callable[..., CasePlan]
     """The plan of a case, for a draw, a declaration, a menu and a workload profile."""
-    themes: Mapping[str, Any]
+    workloads: Mapping[str, Any]
     """The workload profiles by name."""
     distinguishing: Mapping[str, int]
     """The workload profiles that distinguish two releases, each with the number of steps of its cases."""
@@ -301,7 +301,7 @@ class Cases(NamedTuple, Generic[C, O]):
     """The levels whose operations show a key of the configuration, for keys that do not show at every level."""
     cost_bound: Callable[[C, Sequence[O]], int] = lambda config, steps: len(steps)
     """The most entries that the reference copies for these steps: its time and its memory grow with them."""
-    extra_themes: Mapping[Any, int] = MappingProxyType({})
+    extra_workloads: Mapping[Any, int] = MappingProxyType({})
     """Further workload profiles of a run: one case of each to so many usual ones."""
 
 

@@ -34,17 +34,17 @@ def case(config: dict[str, Any], *steps: dict[str, Any]) -> Any:
     return case_from_json({"system": "pulsar-pip430", "config": config, "steps": list(steps)}, SYSTEMS)
 
 
-BELOW = frozenset({"insert", "get", "evict"})
+LOWER_OPS = frozenset({"insert", "get", "evict"})
 
 
 def test_a_case_that_crosses_the_trigger_needs_an_operation_of_the_level_manager() -> None:
     crossing = case({"max_size_bytes": 10}, INSERT)
     with pytest.raises(UsageError, match="above the trigger of 9: it is one of level manager"):
-        require_supported(crossing, partial(ops=BELOW))
-    require_supported(crossing, partial(ops=BELOW | {"cycle"}))
+        require_supported(crossing, partial(ops=LOWER_OPS))
+    require_supported(crossing, partial(ops=LOWER_OPS | {"cycle"}))
     require_supported(crossing, reference_subject(SYSTEM))
-    require_supported(case({"max_size_bytes": 11}, INSERT), partial(ops=BELOW))
-    require_supported(case({"max_size_bytes": 0}, INSERT), partial(ops=BELOW))
+    require_supported(case({"max_size_bytes": 11}, INSERT), partial(ops=LOWER_OPS))
+    require_supported(case({"max_size_bytes": 0}, INSERT), partial(ops=LOWER_OPS))
 
 
 def test_a_null_position_is_kept_from_a_subject_that_takes_none() -> None:
@@ -63,4 +63,4 @@ def test_outcomes_that_only_python_takes_for_the_reference_s_are_stale(tmp_path:
 
 def test_an_operation_that_is_not_offered_is_named() -> None:
     with pytest.raises(UsageError, match="does not offer cursor_add, which the case needs"):
-        require_supported(case({}, UNTRACKED), partial(ops=BELOW))
+        require_supported(case({}, UNTRACKED), partial(ops=LOWER_OPS))

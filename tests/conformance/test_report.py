@@ -17,11 +17,11 @@ from entrycache_protocol import errors
 from entrycache_protocol.errors import UsageError, Verdict
 
 COUNTED: Final = {"examples": "int", "steps": "int", "verdict": "str", "missing": []}
-MET: Final = {"rules": {"fired": "int", "verdict": "str"}, "seconds": "float"}
-LEVEL: Final = {**COUNTED, **MET}
+CHECKED: Final = {"rules": {"fired": "int", "verdict": "str"}, "seconds": "float"}
+LEVEL: Final = {**COUNTED, **CHECKED}
 OF_THREADS: Final = {
     **{**COUNTED, "histories": "int", "threads": "int", "inconclusive": "int", "states_max": "int"},
-    **MET,
+    **CHECKED,
 }
 LANE: Final = {"name": "str", "boxes": [["str"]]}
 TABLE: Final = {"title": "str", "columns": ["str"], "rows": [["str"]], "bad": "int"}

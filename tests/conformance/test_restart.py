@@ -57,7 +57,10 @@ def test_its_failure_is_reported_and_the_levels_after_it_are_not_judged(
     assert "could be started once, and not again" in failure["unconfirmed"]
     assert "the port is taken" in failure["unconfirmed"]
     assert Path(failure["case"]).is_file()
-    assert (report["levels"]["range"]["verdict"], report["levels"]["queue"]["verdict"]) == ("violates", "nothing-checked")
+    assert (report["levels"]["range"]["verdict"], report["levels"]["queue"]["verdict"]) == (
+        "violates",
+        "nothing-checked",
+    )
     assert [skip["what"] for skip in report["skipped"]] == ["level queue"]
 
 

@@ -259,8 +259,8 @@ def test_a_subject_with_another_variant_is_held_to_that_variant(tmp_path: Any) -
     split = InProcessSubject("split", SYSTEM, fast_cache.open_cache, offer)
     assert conform(split, options).to_json()["verdict"] == "conforms"
 
-    def open_norm(config: Any) -> Callable[[Any], Any]:
+    def open_reference(config: Any) -> Callable[[Any], Any]:
         return fast_cache.open_cache(dataclasses.replace(config, variants=Variants()))
 
-    shared = InProcessSubject("says split, is shared", SYSTEM, open_norm, offer)
+    shared = InProcessSubject("says split, is shared", SYSTEM, open_reference, offer)
     assert conform(shared, options).to_json()["verdict"] == "violates"

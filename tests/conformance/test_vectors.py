@@ -175,7 +175,7 @@ def test_a_published_pack_whose_file_is_another_is_seen(tmp_path: Path) -> None:
     assert find_changed_packs([small], tmp_path / "vectors" / MANIFEST_NAME, whole_set=False) == [SMALL_PACK]
 
 
-def test_a_setting_that_follows_from_others_needs_not_be_told(
+def test_a_setting_that_follows_from_others_needs_not_be_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The adapter of `init` varies one setting; cases write the grace period out, as twice the time to live."""

@@ -26,7 +26,7 @@ from entrycache_protocol.schema import case_schema
 SYSTEM = SYSTEMS["pulsar-pip430"]
 
 
-def made(seed: int) -> tuple[Case, list[Any]]:
+def make_steps(seed: int) -> tuple[Case, list[Any]]:
     subject = reference_subject(SYSTEM)
     generated = make_case(random.Random(seed).randint, subject.declaration, SYSTEM.cases.menu(SYSTEM.ops), Coverage())
     return generated.case, generated.steps
@@ -34,7 +34,7 @@ def made(seed: int) -> tuple[Case, list[Any]]:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_a_case_survives_its_file(seed: int, tmp_path: Path) -> None:
-    case, steps = made(seed)
+    case, steps = make_steps(seed)
     path = tmp_path / "case.json"
     path.write_text(format_case(case))
     again = read_case(path, SYSTEMS)
@@ -48,7 +48,7 @@ def test_a_case_survives_its_file(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_generated_cases_and_outcomes_fit_their_schemas(seed: int) -> None:
-    case, steps = made(seed)
+    case, steps = make_steps(seed)
     assert not list(Draft202012Validator(case_schema(SYSTEM)).iter_errors(_as_json(case_to_json(case))))
     for op, done in zip(case.steps, steps, strict=True):
         outcome = _as_json(encode_outcome(done.outcome))

@@ -35,7 +35,7 @@ class Mine(Subject):
         return {"entries": removed.entries, "bytes": removed.size_bytes}
 
 
-def look(cache: BrokerCache) -> list[Position]:
+def positions(cache: BrokerCache) -> list[Position]:
     """Return the positions of a range."""
     return [position for position, _ in cache.get_range("a", (1, 0), (1, 9))]
 

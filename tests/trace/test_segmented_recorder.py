@@ -144,7 +144,7 @@ def record_faulty_reference(folder: Path, fault: Fault) -> None:
     system = SYSTEMS[SEGMENTED]
     declaration = Declaration(system, frozenset(system.ops), payload=True)
     menu = system.cases.menu(system.ops)
-    case = make_case(random.Random(4).randint, declaration, menu, None, 600, theme=WorkloadProfile.TURNS).case
+    case = make_case(random.Random(4).randint, declaration, menu, None, 600, workload=WorkloadProfile.TURNS).case
     state, steps = fault.model.initial(case.config), []
     for op in case.steps:
         done = fault.model.step(state, op, case.config)

@@ -60,7 +60,7 @@ def _without_cases(answer: Answer) -> Answer:
     """Return the answer without failing cases, which stand in files."""
     if isinstance(answer, Exception):
         return answer
-    report = replace(answer.report, failures=tuple(replace(each, found=None) for each in answer.report.failures))
+    report = replace(answer.report, failures=tuple(replace(each, source=None) for each in answer.report.failures))
     return KnownReport(report, answer.checked, ())
 
 

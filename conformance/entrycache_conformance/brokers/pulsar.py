@@ -70,7 +70,7 @@ BROKER_PLANS: Final = {
     ),
     "steady": BrokerPlan("tailing and catching up at 4,000 messages a second, a cache of 8 MiB"),
     "tiny": BrokerPlan(
-        "batches and nacks, a cache of 1 MiB that is looked at every 10 ms",
+        "batches and nacks, a cache of 1 MiB that is checked every 10 ms",
         cache_mib=1,
         interval_millis=10,
         topics=4,
@@ -157,7 +157,7 @@ READY_SECONDS: Final = 120.0
 STOP_SECONDS: Final = 90.0
 
 POLL_SECONDS: Final = 0.2
-"""The pause between two looks at a starting broker."""
+"""The pause between two checks of a starting broker."""
 
 
 class Addresses(NamedTuple):
@@ -295,7 +295,7 @@ def client_arguments(plan: BrokerPlan, addresses: Addresses) -> list[str]:
 def run_clients(
     java: str, jars: BrokerJars, plan: BrokerPlan, addresses: Addresses, folder: Path, say: Callable[[str], None]
 ) -> None:
-    """Run the clients to their end; `say` is told how far they are.
+    """Run the clients to their end, and report their progress to `say`.
 
     Raises:
         UsageError: they failed, did not get every message, or took too long.
@@ -328,6 +328,8 @@ def follow_program(
         finally:
             late.cancel()
     if process.returncode:
-        errors_reported = [line for line in (folder / "program.err").read_text("utf-8", "replace").splitlines() if "xcept" in line]
+        errors_reported = [
+            line for line in (folder / "program.err").read_text("utf-8", "replace").splitlines() if "xcept" in line
+        ]
         why = shorten(escape_unprintable(errors_reported[-1]), 300) if errors_reported else "not every message came"
         raise UsageError(f"{what} failed (exit {process.returncode}): {why}")

@@ -33,7 +33,7 @@ class BehaviourDifference(NamedTuple):
     case: Case
     before: dict[str, Any]
     after: dict[str, Any]
-    met: int
+    case_count: int
 
 
 def find_behaviour_differences(
@@ -59,16 +59,16 @@ def find_behaviour_differences(
     with keep_partial_result(lambda: _reported(differences)):
         for number in range(cases):
             workload_name, steps = profiles[number % len(profiles)]
-            workload = declaration.system.cases.themes[workload_name]
+            workload = declaration.system.cases.workloads[workload_name]
             case = make_run(declaration, menu, workload, f"{seed}/{number}", steps, None).case
             difference = differs(case)
             if difference is not None:
                 short = shrink_case(case, difference, differs, DIFFERENCE_TRIES, forwards=True)
                 one = _name_difference(before, after, *_with_default_settings(before, after, *short, declaration))
                 known = differences.get(one.label)
-                case_count = 1 if known is None else known.met + 1
+                case_count = 1 if known is None else known.case_count + 1
                 shorter = one if known is None or len(one.case.steps) < len(known.case.steps) else known
-                differences[one.label] = shorter._replace(met=case_count)
+                differences[one.label] = shorter._replace(case_count=case_count)
             notify(number + 1, len(differences))
         return _reported(differences)
 
@@ -170,7 +170,7 @@ def to_markdown(names: tuple[str, str], differences: list[BehaviourDifference], 
     lines = [
         "# Behaviour diffs",
         "",
-        f"What `{names[1]}` answers otherwise than `{names[0]}`. Generated; no sequence was written by hand:",
+        f"Where `{names[1]}` answers differently from `{names[0]}`. Generated; no sequence was written by hand:",
         "",
         f"    {command}",
         "",
@@ -180,7 +180,7 @@ def to_markdown(names: tuple[str, str], differences: list[BehaviourDifference], 
         lines += [
             f"## {one.label}",
             "",
-            f"Rules: {', '.join(one.rules) or 'none named'}. Met in {one.met} of the cases.",
+            f"Rules: {', '.join(one.rules) or 'none named'}. Met in {one.case_count} of the cases.",
             "",
         ]
         lines += [f"Configuration: {config}." if config else "Configuration: defaults.", ""]

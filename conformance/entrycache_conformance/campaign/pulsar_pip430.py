@@ -32,7 +32,7 @@ RULES: Final = {
     "move": "R-CURSOR-3",
 }
 CHOICES: Final = 2_000
-"""The random choices of one case. A choice is one step, or several if cursors must be settled before a query."""
+"""The random choices of one case. A choice is one step, or several if ties of cursors must be broken before a query."""
 
 
 class ContainerSetting(NamedTuple):

@@ -57,23 +57,23 @@ def find_java(oldest: int, *, compiler: bool = False) -> Java:
     """Return the first ``java`` that is new enough, with a ``javac`` next to it if a compiler is wanted.
 
     Raises:
-        MissingPrerequisite: there is none; the message lists what was looked at.
+        MissingPrerequisite: there is none; the message lists every program that was tried.
     """
-    looked_at = []
+    rejected_programs = []
     for place, program in _programs():
         java = _ask_version(program)
         if java is None:
-            looked_at.append(f"{place}: {program} does not tell its version")
+            rejected_programs.append(f"{place}: {program} does not tell its version")
         elif java.major < oldest:
-            looked_at.append(f"{place}: {program} is Java {java.major}")
+            rejected_programs.append(f"{place}: {program} is Java {java.major}")
         elif compiler and java.tool("javac") is None:
-            looked_at.append(f"{place}: no javac beside {program}")
+            rejected_programs.append(f"{place}: no javac next to {program}")
         else:
             return java
     what = f"JDK {oldest} or later" if compiler else f"Java {oldest} or later"
     install = "a JDK" if compiler else f"a JDK, or the Python package {RUNTIME_ON_PYPI},"
     places = ", ".join(("JAVA_HOME", "the path", *PLACES, RUNTIME_ON_PYPI))
-    rejected = f" ({'; '.join(dict.fromkeys(looked_at))})" if looked_at else ""
+    rejected = f" ({'; '.join(dict.fromkeys(rejected_programs))})" if rejected_programs else ""
     raise MissingPrerequisite(
         f"there is no {what} in {places}{rejected}; install {install} of that version, or set JAVA_HOME to one"
     )

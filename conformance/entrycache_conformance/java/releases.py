@@ -64,7 +64,7 @@ class Release(NamedTuple):
     """The family's folder of sources that fits its classes."""
     java: int
     """The oldest Java that runs them."""
-    tour: bool = False
+    in_demo: bool = False
     """True if a plain `make conform` runs it."""
     stand_ins: bool = False
     """True if the driver's own jar replaces a class that is published nowhere."""
@@ -97,7 +97,7 @@ def maven_project() -> Path:
             return folder
     raise MissingPrerequisite(
         "the sources of the JVM drivers are not there; "
-        "expected a folder jvm beside or in entrycache_conformance; install entrycache anew"
+        "expected a folder jvm next to or in entrycache_conformance; install entrycache anew"
     )
 
 
@@ -136,7 +136,7 @@ def newest_release(family: str, era: str | None = None) -> Release:
 
 def demo_release(family: str) -> Release:
     """Return the release that stands for its family: the newest that a plain `make conform` runs."""
-    return [release for release in releases(family) if release.tour][-1]
+    return [release for release in releases(family) if release.in_demo][-1]
 
 
 def example_subjects() -> tuple[str, ...]:
@@ -148,7 +148,7 @@ def example_subjects() -> tuple[str, ...]:
 def _demo_version(family: str) -> str:
     """Return the version of `demo_release` from the files of the releases alone."""
     files = (maven_project() / family).glob(f"*/{RELEASE_FILE}")
-    versions = [file.parent.name for file in files if tomllib.loads(file.read_text("utf-8")).get("tour")]
+    versions = [file.parent.name for file in files if tomllib.loads(file.read_text("utf-8")).get("in_demo")]
     return max(versions, key=_version_order)
 
 

@@ -60,7 +60,7 @@ def pin_settings(subject: TestedSubject, config: Mapping[str, Any], source: Path
     """Return the subject with these settings in every run. Settings that none of its operations show are left out.
 
     Raises:
-        UsageError: the subject has one of them fixed to something else, or cannot be told it.
+        UsageError: the subject has one of them fixed to something else, or does not accept it.
     """
     declaration = subject.declaration
     system = declaration.system
@@ -73,7 +73,7 @@ def pin_settings(subject: TestedSubject, config: Mapping[str, Any], source: Path
         if declaration.varies(key) or there == value:
             continue
         why = (
-            f"has {key} fixed to {there!r}" if key in declaration.fixed else f"cannot be told {key} (it has {there!r})"
+            f"has {key} fixed to {there!r}" if key in declaration.fixed else f"does not accept {key} (it has {there!r})"
         )
         raise UsageError(f"{subject.name} {why}, but {source} makes it {value!r}")
     return NarrowedSubject(subject, dataclasses.replace(declaration, fixed={**declaration.fixed, **config}))
@@ -92,30 +92,30 @@ def lift_waivers(subject: TestedSubject, findings: Sequence[str], others: Collec
     `others` are findings that may be named although no waiver stands for them.
 
     Raises:
-        UsageError: the subject masks no such finding.
+        UsageError: the subject waives no such finding.
     """
     declaration = subject.declaration
     named = sorted({finding for behind in declaration.findings.values() for finding in behind.split(FINDING_SEPARATOR)})
     for finding in findings:
         if finding not in (*named, *others, ALL_FINDINGS):
-            raise UsageError(f"{subject.name} masks no finding {finding!r}; it masks: {', '.join(named) or 'none'}")
-    masks: dict[str, set[str]] = {"variants": set(), "limits": set(), "fixed": set()}
+            raise UsageError(f"{subject.name} waives no finding {finding!r}; it waives: {', '.join(named) or 'none'}")
+    lifted: dict[str, set[str]] = {"variants": set(), "limits": set(), "fixed": set()}
     off = {
-        mask
-        for mask, behind in declaration.findings.items()
+        waiver
+        for waiver, behind in declaration.findings.items()
         if {*behind.split(FINDING_SEPARATOR), ALL_FINDINGS} & set(findings)
     }
-    for mask in off:
-        kind, _, name = mask.partition(".")
-        masks[kind].add(name)
+    for waiver in off:
+        kind, _, name = waiver.partition(".")
+        lifted[kind].add(name)
     return NarrowedSubject(
         subject,
         dataclasses.replace(
             declaration,
-            variants=_with_defaults(declaration.variants or declaration.system.model.variants(), masks["variants"]),
-            limits=_with_defaults(declaration.limits, masks["limits"]),
-            fixed={key: value for key, value in declaration.fixed.items() if key not in masks["fixed"]},
-            findings={mask: behind for mask, behind in declaration.findings.items() if mask not in off},
+            variants=_with_defaults(declaration.variants or declaration.system.model.variants(), lifted["variants"]),
+            limits=_with_defaults(declaration.limits, lifted["limits"]),
+            fixed={key: value for key, value in declaration.fixed.items() if key not in lifted["fixed"]},
+            findings={waiver: behind for waiver, behind in declaration.findings.items() if waiver not in off},
         ),
     )
 

@@ -76,7 +76,7 @@ class GeneratedVector(NamedTuple):
 
     line: str
     steps: int
-    met: Coverage
+    coverage: Coverage
 
 
 def make_vectors(name: str, seed: int) -> Iterator[GeneratedVector]:
@@ -119,7 +119,7 @@ def pack_declaration(pack: Pack) -> Declaration:
 def varied_settings() -> dict[str, dict[str, Any]]:
     """Return the settings that the cases of each pack vary, by pack, with their default values.
 
-    A subject that cannot be told one of them skips the cases that have another value there.
+    A subject that does not accept one of them skips the cases that give it another value.
     """
     settings = {}
     for pack in PACKS:

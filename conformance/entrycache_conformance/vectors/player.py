@@ -39,7 +39,7 @@ class Vector(NamedTuple):
 
 @dataclass(slots=True)
 class PackResult:
-    """The result of a pack. `not_asked` counts the cases that were not played, by reason.
+    """The result of a pack. `not_played` counts the cases that were not played, by reason.
 
     `ended` says that every case was read; `sha256` is then the hash of its text.
     """
@@ -47,7 +47,7 @@ class PackResult:
     cases: int = 0
     played: int = 0
     steps: int = 0
-    not_asked: Counter[str] = field(default_factory=Counter)
+    not_played: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
     ended: bool = False
     sha256: str = ""
@@ -76,7 +76,7 @@ def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callab
             answers = subject.play([vector.case for vector in batch])
             for vector, answer in zip(batch, answers, strict=True):
                 if isinstance(answer, SkippedRun):
-                    done.not_asked[f"the subject skipped it: {answer.reason}"] += 1
+                    done.not_played[f"the subject skipped it: {answer.reason}"] += 1
                     continue
                 done.played += 1
                 done.steps += len(vector.steps)
@@ -109,20 +109,20 @@ def _playable_vectors(path: Path, subject: TestedSubject, done: PackResult, text
             raise UsageError(f"{where}: {error}") from None
         reason = _unsupported_reason(case, subject)
         if reason:
-            done.not_asked[reason] += 1
+            done.not_played[reason] += 1
             continue
         steps = _run_reference(case)
         _require_outcomes(case, steps, where)
         if _shows_variants(case, steps, subject):
-            done.not_asked[f"{subject.name} follows variants that show in it; see entrycache conform"] += 1
+            done.not_played[f"{subject.name} follows variants that show in it; see entrycache conform"] += 1
             continue
         yield Vector(dataclasses.replace(case, outcomes=()), steps)
 
 
 def _unsupported_reason(case: Case, subject: TestedSubject) -> str:
-    """Return why a subject cannot be asked a case; empty if it can.
+    """Return the reason why a subject cannot play a case; empty if it can.
 
-    A setting that the subject cannot be told counts, unless the subject has that value by itself.
+    A setting that the subject does not accept is a reason, unless the subject has that value by default.
     """
     try:
         require_supported(case, subject)
@@ -132,8 +132,10 @@ def _unsupported_reason(case: Case, subject: TestedSubject) -> str:
     base = declaration.base_config()
     names = sorted({each.name for each in dataclasses.fields(base)} - {"variants"})
     varied = {name: getattr(case.config, name) for name in names if declaration.varies(name)}
-    offered, requested = (config_to_json(case.system, each) for each in (dataclasses.replace(base, **varied), case.config))
-    return next((f"{subject.name} cannot be told {name}" for name in names if offered[name] != requested[name]), "")
+    offered, requested = (
+        config_to_json(case.system, each) for each in (dataclasses.replace(base, **varied), case.config)
+    )
+    return next((f"{subject.name} does not accept {name}" for name in names if offered[name] != requested[name]), "")
 
 
 def _run_reference(case: Case) -> list[Any]:

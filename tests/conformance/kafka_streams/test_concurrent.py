@@ -100,7 +100,7 @@ def test_a_deadlock_that_nobody_reports_is_found_by_the_time_out() -> None:
     assert any(each is not None and each.rules == (Rule.K_CONCURRENCY_1,) for each in judged)
 
 
-def told(clients: list[list[tuple[Any, int, int, dict[str, Any]]]], **more: Any) -> threads.Record:
+def record_of(clients: list[list[tuple[Any, int, int, dict[str, Any]]]], **more: Any) -> threads.Record:
     events = [
         threads.HistoryStep(client, index, *event)
         for client, events in enumerate(clients)
@@ -131,7 +131,7 @@ MISS: Final = {"hit": False, "value": None}
     ],
 )  # fmt: skip
 def test_one_order_explains_the_answers_or_none_does(clients: Any, explained: bool) -> None:
-    violation = check_one_order(derive_facts(told(clients)), write_outcome)
+    violation = check_one_order(derive_facts(record_of(clients)), write_outcome)
     assert (violation is None) is explained
 
 
@@ -140,7 +140,7 @@ def test_a_search_that_costs_too_much_is_inconclusive() -> None:
         [(put(str(10 * client + index)), index + 1, 100 + index, {}) for index in range(4)] for client in range(4)
     ]
     clients.append([(ops.Get("a", "x"), 200, 201, {"hit": True, "value": "none"})])
-    record = told(clients)
+    record = record_of(clients)
     with pytest.raises(TooManyStates):
         check_one_order(derive_facts(record), write_outcome, 50)
     judged = threads.judge_history(record, write_outcome, states_max=50)
@@ -150,7 +150,7 @@ def test_a_search_that_costs_too_much_is_inconclusive() -> None:
 
 def test_what_a_listener_did_that_nobody_knows_is_not_judged() -> None:
     listen = ops.Listen("a", (put("1"),))
-    judged = threads.judge_history(told([[(listen, 1, 2, {})]]), write_outcome)
+    judged = threads.judge_history(record_of([[(listen, 1, 2, {})]]), write_outcome)
     assert judged.broken == ()
     assert "not every operation is known" in judged.undecided
 

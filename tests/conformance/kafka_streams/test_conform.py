@@ -34,7 +34,7 @@ def test_the_reference_conforms_at_both_levels_with_a_thousand_examples(tmp_path
     options = Options(SYSTEM.levels, Profile(1_000, 20, 0), 0, 0.0, tmp_path)
     report = conform(reference_subject(SYSTEM), options).to_json()
     assert report["verdict"] == "conforms"
-    examples = 1_000 + sum(profile_case_count(1_000, one_to) for one_to in SYSTEM.cases.extra_themes.values())
+    examples = 1_000 + sum(profile_case_count(1_000, one_to) for one_to in SYSTEM.cases.extra_workloads.values())
     assert {name: level["examples"] for name, level in report["levels"].items()} == {
         "cache": examples,
         "store": examples,

@@ -31,7 +31,9 @@ def record() -> dict[str, Any]:
 
 def test_every_broken_promise_is_explained_and_every_finding_is_met(record: dict[str, Any]) -> None:
     assert record["differences"] == []
-    findings = {each for cell in record["subjects"][0]["cells"] for b in cell["broken"].values() for each in b["findings"]}
+    findings = {
+        each for cell in record["subjects"][0]["cells"] for b in cell["broken"].values() for each in b["findings"]
+    }
     assert findings == {finding for known in promises.KNOWN_BREAKS for finding in known.findings}
 
 

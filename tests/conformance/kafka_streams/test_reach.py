@@ -29,7 +29,7 @@ def _cases(level: str, variants: Variants, workload: WorkloadProfile | None = No
     declaration = Declaration(system, frozenset(system.ops), variants=variants)
     menu = system.cases.menu(system.ops_up_to(level), level)
     source = random.Random(f"reach {level}")
-    return (make_case(source.randint, declaration, menu, Coverage(), theme=workload) for _ in range(CASES))
+    return (make_case(source.randint, declaration, menu, Coverage(), workload=workload) for _ in range(CASES))
 
 
 def _evicts_with_a_tombstone(op: object, outcome: Outcome) -> bool:
@@ -42,7 +42,10 @@ def _evicts_with_a_tombstone(op: object, outcome: Outcome) -> bool:
 @pytest.mark.parametrize("variants", [Variants(), RELEASED], ids=["norm", "released"])
 def test_tombstones_go_along_with_evicted_entries(variants: Variants) -> None:
     reached = sum(
-        any(_evicts_with_a_tombstone(op, done.outcome) for op, done in zip(generated.case.steps, generated.steps, strict=True))
+        any(
+            _evicts_with_a_tombstone(op, done.outcome)
+            for op, done in zip(generated.case.steps, generated.steps, strict=True)
+        )
         for generated in _cases("cache", variants)
     )
     assert reached >= 10

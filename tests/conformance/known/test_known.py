@@ -88,7 +88,7 @@ def states(report: KnownReport) -> list[EntryState]:
 
 
 @pytest.fixture(scope="module")
-def met(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def known_entry(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Return the entry of the failure that the search really finds, as --fix writes it."""
     folder = tmp_path_factory.mktemp("met")
     options = Options(("queue",), Profile(60, 0, 0), 0, 0.0, folder / "failures")
@@ -101,8 +101,8 @@ def met(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return dict(table)
 
 
-def test_a_known_failure_fails_no_run_and_is_reported(tmp_path: Path, met: dict[str, Any]) -> None:
-    report = run(written(tmp_path, met))
+def test_a_known_failure_fails_no_run_and_is_reported(tmp_path: Path, known_entry: dict[str, Any]) -> None:
+    report = run(written(tmp_path, known_entry))
     assert states(report) == [EntryState.FAILS]
     assert report.problems == []
     assert report.report.verdict is Verdict.CONFORMS
@@ -117,13 +117,13 @@ def test_without_its_entry_the_failure_is_a_violation(tmp_path: Path) -> None:
     assert report.report.verdict is Verdict.VIOLATES
 
 
-def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, met: dict[str, Any]) -> None:
+def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, known_entry: dict[str, Any]) -> None:
     """A second seeded fault stands behind the known one."""
     one, other = SUBJECTS[FAULT], SUBJECTS["evict-nothing-accepted"]
     twice = Model(one.package, {**one.replaced, **other.replaced})
     options = Options(("queue",), Profile(60, 0, 0), 0, 0.0, tmp_path)
     both = InProcessSubject(FAULT, SYSTEMS["pulsar-pip430"], open_reference(twice), fast_cache.DECLARATION)
-    entries = read_known_failures(written(tmp_path, met))
+    entries = read_known_failures(written(tmp_path, known_entry))
     report = conform_with_known(both, options, entries, tmp_path, lambda *progress: None)
     assert report.report.verdict is Verdict.VIOLATES
     assert [failure.rules[0] for failure in report.report.failures] == ["R-EVICT-6"]
@@ -210,11 +210,11 @@ def test_limits_keep_no_known_failure_away(tmp_path: Path) -> None:
     assert check_entry(one, tmp_path, tested, identify_run(tested)).state is EntryState.FAILS
 
 
-def test_fix_makes_the_file_true_and_leaves_the_rest_as_it_is(tmp_path: Path, met: dict[str, Any]) -> None:
+def test_fix_makes_the_file_true_and_leaves_the_rest_as_it_is(tmp_path: Path, known_entry: dict[str, Any]) -> None:
     path = written(
         tmp_path,
         entry(subject="fast"),
-        {**met, "got": "{}", "reason": "it's ours"},
+        {**known_entry, "got": "{}", "reason": "it's ours"},
         entry(subject="nothing"),
         entry(rule="R-EVICT-1"),
     )

@@ -36,9 +36,9 @@ def test_a_time_pass_lands_beside_its_cutoff(nanos: int, side: str) -> None:
     assert sides({}, *steps)[f"CUTOFF/{side}"] == 1
 
 
-@pytest.mark.parametrize(("asked", "side"), [(3, "BELOW"), (2, "AT"), (1, "ABOVE")])
-def test_a_size_pass_lands_beside_what_it_is_to_free(asked: int, side: str) -> None:
-    assert sides({}, insert(0, 2), {"op": "evict", "bytes": asked})[f"NEED/{side}"] == 1
+@pytest.mark.parametrize(("requested", "side"), [(3, "BELOW"), (2, "AT"), (1, "ABOVE")])
+def test_a_size_pass_lands_beside_what_it_is_to_free(requested: int, side: str) -> None:
+    assert sides({}, insert(0, 2), {"op": "evict", "bytes": requested})[f"NEED/{side}"] == 1
 
 
 def test_a_refused_step_names_a_cache_first() -> None:
@@ -50,7 +50,9 @@ def test_the_ends_of_a_range_and_of_an_invalidation_are_met() -> None:
     get_range = {"op": "get_range", "cache": "a", "first": [1, 1], "last": [1, 1]}
     invalidate = {"op": "invalidate_before", "cache": "a", "pos": [1, 1]}
     reached = sides({}, *(insert(entry, 1) for entry in range(3)), get_range, invalidate)
-    assert all(reached[f"{name}/{side}"] == 1 for name in ("FIRST", "LAST", "BOUND") for side in ("BELOW", "AT", "ABOVE"))
+    assert all(
+        reached[f"{name}/{side}"] == 1 for name in ("FIRST", "LAST", "BOUND") for side in ("BELOW", "AT", "ABOVE")
+    )
 
 
 def test_a_run_that_never_lands_there_has_checked_nothing() -> None:

@@ -27,7 +27,7 @@ def sides(*sizes: int, **config: object) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "met"),
+    ("sizes", "reached"),
     [
         ((40, 59), {"ROOM/BELOW"}),
         ((40, 60), {"ROOM/AT"}),
@@ -42,8 +42,8 @@ def sides(*sizes: int, **config: object) -> dict[str, int]:
         ((1, 0), set()),
     ],
 )
-def test_an_insert_lands_beside_a_threshold(sizes: tuple[int, ...], met: set[str]) -> None:
-    assert sides(*sizes, max_size_bytes=200, segments=2, mode="reference").keys() == met
+def test_an_insert_lands_beside_a_threshold(sizes: tuple[int, ...], reached: set[str]) -> None:
+    assert sides(*sizes, max_size_bytes=200, segments=2, mode="reference").keys() == reached
 
 
 def ranges_over_segments(cases: int) -> int:

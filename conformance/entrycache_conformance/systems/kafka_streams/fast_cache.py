@@ -37,7 +37,7 @@ DONE: Final = outcomes.Done()
 
 
 class ListenerFailedError(Exception):
-    """The error of a listener that was told to throw."""
+    """The error that a listener throws by request of the case."""
 
 
 ERRORS: Final[dict[type[Exception], Failed]] = {

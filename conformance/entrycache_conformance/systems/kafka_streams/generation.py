@@ -210,7 +210,7 @@ MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
 
 USUAL_STEPS = 20
 
-DEFAULT_THEMES = (
+DEFAULT_WORKLOADS = (
     WorkloadProfile.DEFAULT,
     WorkloadProfile.DEFAULT,
     WorkloadProfile.SMALL_KEYS,
@@ -251,9 +251,11 @@ def final_queries(menu: tuple[str, ...], state: State) -> tuple[Any, ...]:
     return tuple(op for op in queries if type(op).name in menu)
 
 
-def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], workload: WorkloadProfile | None) -> CasePlan:
+def plan_case(
+    draw: Draw, declaration: Declaration, menu: tuple[str, ...], workload: WorkloadProfile | None
+) -> CasePlan:
     """Plan a case of these operations."""
-    profile = choose(draw, DEFAULT_THEMES) if workload is None else workload
+    profile = choose(draw, DEFAULT_WORKLOADS) if workload is None else workload
     traits = WORKLOADS[profile]
     config = make_config(draw, declaration, profile)
     with_stores = any(LEVEL_OF[name] == "store" for name in menu)

@@ -59,7 +59,7 @@ class WorkloadProfile(Enum):
     SMALL_KEYS = "small-keys"
     MANY_CACHES = "many-caches"
     LONG_RUNS = "long-runs"
-    ODD = "odd"
+    BOUNDARY = "odd"
 
 
 class WorkloadParameters(NamedTuple):
@@ -84,7 +84,7 @@ WORKLOADS: Final = {
     WorkloadProfile.SMALL_KEYS: WorkloadParameters(make_places(2, 1, 2)),
     WorkloadProfile.MANY_CACHES: WorkloadParameters(make_places(8, 1, 3), steps_max=120, typical_steps=80),
     WorkloadProfile.LONG_RUNS: WorkloadParameters(make_places(4, 2, 6), steps_max=4_000, typical_steps=2_000),
-    WorkloadProfile.ODD: WorkloadParameters(make_places(4, 2, 3), has_boundary_values=True),
+    WorkloadProfile.BOUNDARY: WorkloadParameters(make_places(4, 2, 3), has_boundary_values=True),
 }
 """The parameters of each profile."""
 
@@ -293,7 +293,7 @@ def expire(aim: Aim, state: State) -> ops.Expire:
 
 
 def short_amounts(state: State) -> list[int]:
-    """Return amounts of which a cache would give one entry more if its share were not rounded in doubles."""
+    """Return the amounts for which a cache gives one entry less because its share is computed in doubles."""
     names = choose_givers(state)
     total = sum(state.caches[name].size_bytes for name in names)
     amounts = set()
@@ -388,7 +388,9 @@ CONFIG_CHOICES: Final[dict[str, tuple[Any, ...]]] = {
 """Small limits, so that a few entries cross them, and amounts below, at and above 0."""
 
 
-def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], workload: WorkloadProfile | None) -> CasePlan:
+def plan_case(
+    draw: Draw, declaration: Declaration, menu: tuple[str, ...], workload: WorkloadProfile | None
+) -> CasePlan:
     """Plan a case of these operations."""
     traits = WORKLOADS[WorkloadProfile.DEFAULT if workload is None else workload]
     if traits.has_boundary_values:

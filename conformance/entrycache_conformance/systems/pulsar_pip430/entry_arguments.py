@@ -40,7 +40,7 @@ class Aim:
         config: Config,
         traits: WorkloadParameters,
         crosses: bool,
-        crowd: int,
+        cursor_count: int,
     ) -> None:
         self.draw = draw
         self.config = config
@@ -52,7 +52,7 @@ class Aim:
         self.has_boundary_values = traits.has_boundary_values
         self.crosses = crosses
         self.cursor_caches = traits.caches[: traits.cursor_caches]
-        self.cursors = tuple(CursorName(f"s{number}") for number in range(crowd))
+        self.cursors = tuple(CursorName(f"s{number}") for number in range(cursor_count))
         self.holds = HOLDS
         self.limits: Limits = declaration.limits
         self.null_positions = declaration.limits.null_positions

@@ -61,8 +61,8 @@ def own_state(observed: Observed, reference: State, shows: frozenset[str]) -> St
         entries.setdefault(slot.cache, {})[slot.pos] = entry
     caches = {}
     for name, held in entries.items():
-        is_told = "caches" in shows and name in observed.caches
-        size = observed.caches[name].bytes if is_told else sum(entry.size_bytes for entry in held.values())
+        is_reported = "caches" in shows and name in observed.caches
+        size = observed.caches[name].bytes if is_reported else sum(entry.size_bytes for entry in held.values())
         caches[name] = reference.caches.get(name, EMPTY_CACHE)._replace(entries=held, size_bytes=size)
     total = observed.bytes if "bytes" in shows else sum(cache.size_bytes for cache in caches.values())
     queue = tuple(Slot(slot.cache, slot.pos) for slot in observed.queue)

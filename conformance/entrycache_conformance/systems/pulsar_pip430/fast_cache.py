@@ -57,7 +57,7 @@ NOTHING: Final = object()
 
 
 class VirtualClock:
-    """A clock that moves only when it is told to."""
+    """A clock that moves only by an explicit call."""
 
     __slots__ = ("now_nanos",)
 

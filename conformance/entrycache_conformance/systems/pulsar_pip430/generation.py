@@ -76,7 +76,7 @@ def _choose_sequel(aim: Aim, state: State, op: Any) -> list[Any]:
     if isinstance(op, ops.RunScheduled | ops.Clear) and state.is_scheduled:
         return _nothing_scheduled(aim, op)
     if isinstance(op, ops.CursorAdd) and aim.draw(0, 5) == 5:
-        return _crowd_of_cursors(aim, op)
+        return _many_cursors(aim, op)
     if isinstance(op, ops.Configure):
         return [ops.Observe()]
     return []
@@ -128,7 +128,7 @@ def _nothing_scheduled(aim: Aim, op: Any) -> list[Any]:
     return [*refill, ops.Configure(max_size_bytes=1), ops.RunScheduled()]
 
 
-def _crowd_of_cursors(aim: Aim, op: ops.CursorAdd) -> list[Any]:
+def _many_cursors(aim: Aim, op: ops.CursorAdd) -> list[Any]:
     """Return so many cursors, each behind the last, that a small table of them is full, and queries of their ranks."""
     if not aim.config.evict_by_expected_reads or not aim.limits.tail_ties or op.pos is None or op.pos.entry < 0:
         return []
@@ -154,7 +154,7 @@ MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 USUAL_STEPS = 40
 """The usual length of a case of the default profile: about one in so many steps ends it."""
 
-CURSOR_CROWD = 12
+MANY_CURSORS = 12
 """The number of cursor names from which a case goes on longer, so that they meet."""
 
 
@@ -171,7 +171,9 @@ def case_menus(whole: tuple[str, ...], traits_of: WorkloadProfile) -> tuple[tupl
     return weighted, weighted, own_menu(weighted)
 
 
-def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], workload: WorkloadProfile | None) -> CasePlan:
+def plan_case(
+    draw: Draw, declaration: Declaration, menu: tuple[str, ...], workload: WorkloadProfile | None
+) -> CasePlan:
     """Plan a case of these operations."""
     profile = WorkloadProfile.DEFAULT if workload is None else workload
     traits = (
@@ -183,9 +185,9 @@ def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], workl
     crosses = bool(levels - {"range", "queue"})
     config = make_config(draw, declaration, menu, traits)
     chosen = choose(draw, case_menus(menu, profile))
-    crowd = choose(draw, traits.crowds) if "cursors" in levels else 0
-    aim = Aim(draw, declaration, config, traits, crosses, crowd)
-    longer = 3 if crowd >= CURSOR_CROWD and traits.patience == 1 else 1
+    cursor_count = choose(draw, traits.cursor_counts) if "cursors" in levels else 0
+    aim = Aim(draw, declaration, config, traits, crosses, cursor_count)
+    longer = 3 if cursor_count >= MANY_CURSORS and traits.patience == 1 else 1
     return CasePlan(
         config, chosen, traits.steps_max * longer, USUAL_STEPS * traits.patience * longer, partial(make_operation, aim)
     )

@@ -121,7 +121,7 @@ JAVA: Final = JavaText("systems/pulsar_pip430/java", _call, _fill)
 
 
 COORDINATES: Final = "org.apache.pulsar:managed-ledger"
-GONE: Final = ("4.1.0", "4.1.1", "4.2.0", "4.2.1", "4.2.2", "4.2.3")
+NEVER_PUBLISHED: Final = ("4.1.0", "4.1.1", "4.2.0", "4.2.1", "4.2.2", "4.2.3")
 NEVER_MERGED: Final = "no jar exists: its system, pulsar-segmented, was proposed and never merged (pull request 15955)"
 
 
@@ -138,6 +138,9 @@ PULSAR: Final = Family(
     main="org.apache.bookkeeper.mledger.impl.cache.Pip430Driver",
     modules=("agent", "protocol"),
     options=("-Dio.netty.leakDetection.level=disabled",),
-    absent=(*(_absent(version) for version in GONE), AbsentRelease("pulsar:PIP-174", "", False, NEVER_MERGED)),
+    absent=(
+        *(_absent(version) for version in NEVER_PUBLISHED),
+        AbsentRelease("pulsar:PIP-174", "", False, NEVER_MERGED),
+    ),
     text=JAVA,
 )

@@ -153,7 +153,7 @@ def within_limits(aim: Aim, state: State, op: Any) -> Any:
     if isinstance(op, ops.Configure) and op.max_requeues is not ABSENT and aim.limits.max_requeues is not None:
         return replace(op, max_requeues=min(aim.limits.max_requeues, op.max_requeues))
     if isinstance(op, ops.CursorRank | ops.Slowest) and not aim.limits.tail_ties:
-        return _settle_ties(aim, state, op)
+        return _break_ties(aim, state, op)
     return op
 
 
@@ -171,7 +171,7 @@ def _into_the_heap(aim: Aim, state: State, op: ops.CursorAdd) -> Any:
     return ops.CursorRemove(op.cache, next(iter(members))) if full else op
 
 
-def _settle_ties(aim: Aim, state: State, op: ops.CursorRank | ops.Slowest) -> Any:
+def _break_ties(aim: Aim, state: State, op: ops.CursorRank | ops.Slowest) -> Any:
     """Return the query, after a move of every tracked cursor if the foremost one has left a tie or come to one."""
     now = members_of(state, op.cache)
     before = aim.looked_at.get(op.cache, {})

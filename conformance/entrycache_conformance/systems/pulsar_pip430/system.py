@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_pip430 import fast_cache, workload
-from entrycache_conformance.systems.pulsar_pip430.coverage import CELLS, count_cells
+from entrycache_conformance.systems.pulsar_pip430.coverage import COVERAGE_CELLS, count_cells
 from entrycache_conformance.systems.pulsar_pip430.explanation import (
     BLAME,
     cursor_lanes,
@@ -191,7 +191,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         liveness=(Rule.LIVENESS_1, Rule.LIVENESS_2),
         rules=rules_with_prefix("R-"),
         of_variants=workload.VARIANT_RULES,
-        cells=CELLS,
+        cells=COVERAGE_CELLS,
         count_cells=count_cells,
     ),
     wire=Wire(
@@ -208,8 +208,8 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     cases=Cases(
         workload.menu,
         plan_case,
-        themes={theme.value: theme for theme in WorkloadProfile},
-        extra_themes=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.ODD: 8}),
+        workloads={profile.value: profile for profile in WorkloadProfile},
+        extra_workloads=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.BOUNDARY: 8}),
         distinguishing={"small-keys": 60, "default": 60, "fills-and-holds": 60, "cursors-many": 200},
         smoke=SMOKE_CASES,
         unvaried=frozenset({"variants", "evict_by_mark_deleted"}),

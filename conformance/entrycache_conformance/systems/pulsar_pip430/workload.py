@@ -42,14 +42,14 @@ HOLDS: Final = tuple(HoldName(name) for name in ("h", "i", "j"))
 class WorkloadParameters(NamedTuple):
     """The parameters of a profile. Every tuple is a menu whose first item is the simplest.
 
-    `fresh` are the places that operations use. `crowds` are numbers of cursor names. `patience` makes cases longer
-    before they end by chance. `often` multiplies the weight of operations. `flood` is the greatest number of entries in
-    a row, with counts and limits to match. `has_boundary_values` gives a profile names, numbers, limits and rows of
-    steps of its own.
+    `fresh` are the places that operations use. `cursor_counts` are numbers of cursor names. `patience` makes cases
+    longer before they end by chance. `often` multiplies the weight of operations. `flood` is the greatest number of
+    entries in a row, with counts and limits to match. `has_boundary_values` gives a profile names, numbers, limits and
+    rows of steps of its own.
     """
 
     fresh: tuple[tuple[CacheName, Position], ...]
-    crowds: tuple[int, ...] = (3, 2, 4, 3, 6, 5, 12, 40)
+    cursor_counts: tuple[int, ...] = (3, 2, 4, 3, 6, 5, 12, 40)
     steps_max: int = STEPS_MAX
     patience: int = 1
     often: Mapping[str, int] = MappingProxyType({})
@@ -75,7 +75,7 @@ class WorkloadProfile(Enum):
     LONG_RUNS = "long-runs"
     FILLS_AND_HOLDS = "fills-and-holds"
     GREAT = "great"
-    ODD = "odd"
+    BOUNDARY = "odd"
 
 
 WORKLOADS: Final = {
@@ -106,7 +106,7 @@ WORKLOADS: Final = {
         widths=(40, 0, 130, 9, 18),
         flood=150,
     ),
-    WorkloadProfile.ODD: WorkloadParameters(
+    WorkloadProfile.BOUNDARY: WorkloadParameters(
         make_places(4, 2, 3), (3, 20, 2), steps_max=120, widths=(0, 1, 2, 16, 17), has_boundary_values=True
     ),
 }
@@ -177,7 +177,7 @@ def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
 
 
 def last_level(menu: Iterable[str]) -> str:
-    """Return the last level of which the menu has an operation."""
+    """Return the last level that has an operation in the menu."""
     levels = {LEVEL_OF[name] for name in menu if name != "observe"} or {LEVELS[0]}
     return max(levels, key=LEVELS.index)
 

@@ -59,7 +59,11 @@ SIDES: Final = {-1: "BELOW", 0: "AT", 1: "ABOVE"}
 THRESHOLDS: Final = ("ROOM", "LENGTH", "ALIGNMENT")
 """The thresholds: the room of the current segment, the bytes of a segment, and multiples of 64."""
 
-CELLS: Final = (*(f"{name}/{side}" for name in THRESHOLDS for side in SIDES.values()), "RING/TURNED", "RING/ROUND")
+COVERAGE_CELLS: Final = (
+    *(f"{name}/{side}" for name in THRESHOLDS for side in SIDES.values()),
+    "RING/TURNED",
+    "RING/ROUND",
+)
 """Every side, a turn of the ring, and one after its last segment."""
 
 
@@ -132,7 +136,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         liveness=(Rule.S_LIVENESS_1, Rule.S_LIVENESS_1),
         rules=rules_with_prefix("S-"),
         of_variants=VARIANT_RULES,
-        cells=CELLS,
+        cells=COVERAGE_CELLS,
         count_cells=count_cells,
     ),
     wire=Wire(
@@ -148,8 +152,8 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     cases=Cases(
         menu,
         plan_case,
-        themes={theme.value: theme for theme in WorkloadProfile},
-        extra_themes=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.ODD: 8}),
+        workloads={profile.value: profile for profile in WorkloadProfile},
+        extra_workloads=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.BOUNDARY: 8}),
         distinguishing={"small-keys": 60, "default": 60},
         smoke=SMOKE_CASES,
         unvaried=frozenset({"variants"}),
