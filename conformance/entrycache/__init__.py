@@ -114,7 +114,7 @@ def play(case: Case, subject: str | type[Subject] = "reference") -> list[dict[st
     `subject` is a class, or a name that `entrycache conform` takes, such as "reference", "fast" or "pulsar:4.2.4".
 
     Raises:
-        EntrycacheError: there is no such subject, or it cannot be asked this case.
+        EntrycacheError: there is no such subject, or it cannot play this case.
         RuntimeError: the subject gave no answer.
     """
     from entrycache_conformance.judge import require_supported

@@ -24,7 +24,7 @@ from entrycache_protocol.subject import FailingCase
 def check(
     subject: type[Subject], levels: Sequence[str] | None, examples: int, seed: int, failures: Path | None
 ) -> None:
-    """Judge a class of an author; see `entrycache.check`.
+    """Judge the class of an author; see `entrycache.check`.
 
     Raises:
         AssertionError: it breaks a rule, or nothing was checked.

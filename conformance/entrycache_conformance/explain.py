@@ -11,8 +11,8 @@ the subject's own step breaks come first; the others keep their order.
 3. Which rule made the reference's last row about the difference? If no row is about it: which rule is the operation's?
 
 To answer them, `explain_difference` plays the case once more, with state queries after every step if the subject allows
-it. A fault often shows some steps after it happened, and faults with the same answers leave different states. Nothing is
-patched: each seeded fault has a model of its own.
+it. A fault often shows some steps after it happened, and faults with the same answers leave different states. Nothing
+is patched: each seeded fault has a model of its own.
 """
 
 from __future__ import annotations

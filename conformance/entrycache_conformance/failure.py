@@ -222,12 +222,12 @@ class Failure:
     """A failure: the broken rules, the likeliest first, the case file, and the failing step.
 
     `repeats` says that it failed again on a fresh process, and `earlier` how many runs in the file must come before it.
-    `level` is where it was found. `table` holds its steps, `replay` the command that plays it again, and `log` the
+    `level` is the level that failed. `table` holds its steps, `replay` the command that plays it again, and `log` the
     cause that the subject named on stderr. `finding` is the finding whose own case it is. `unconfirmed` says why no
     fresh process could play it.
 
-    Two fields are not in the JSON: `found`, the failing case or history, and `unwritten`, the reason for a missing file
-    (`case` is then empty).
+    Two fields are not in the JSON: `source`, the failing case or history, and `unwritten`, the reason for a missing
+    file (`case` is then empty).
     """
 
     rules: tuple[str, ...]

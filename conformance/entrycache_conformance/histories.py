@@ -135,7 +135,7 @@ def find_failing_history(
     tally: HistoryCounts,
     progress: Callable[[int], None] = lambda count: None,
 ) -> FailingHistory | None:
-    """Play that many histories, kind after kind; the first that breaks a promise, as short as it could be made."""
+    """Play that many histories, kind after kind. Return the first that breaks a promise, shortened, or None."""
     promises = require_histories(subject.declaration.system)
     source = random.Random(seed)
     made_count = 0
@@ -261,7 +261,7 @@ def shrink_history(subject: TestedSubject, failing: FailingHistory) -> FailingHi
 
 
 def max_tries(failing: FailingHistory, often: int) -> int:
-    """Return how often to play a shorter history to see it fail that often."""
+    """Return the number of times to play a shorter history, so that it can fail that often."""
     return min(SHRINK_TRIES, MAX_RARITY * often * failing.tries // failing.times)
 
 

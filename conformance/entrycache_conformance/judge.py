@@ -91,7 +91,7 @@ def play_under_hypothesis(subject: TestedSubject, case: Case) -> Answer:
 
 
 def require_supported(case: Case | History, subject: TestedSubject) -> None:
-    """Refuse a case that asks for what the subject does not offer.
+    """Refuse a case that needs something that the subject does not offer.
 
     Raises:
         UsageError: another system, an operation that is not declared, a setting that is fixed otherwise.

@@ -138,9 +138,9 @@ def _read_outcome(value: Any, where: str) -> Any:
 
 
 def write_known_failures(path: Path, kept: list[tuple[int | None, KnownFailure]]) -> None:
-    """Rewrite a file: each entry stands with the number that it had, None for a new one.
+    """Rewrite a file with these entries, each with its number in the file so far, or None if it is new.
 
-    What did not change stays as it was, to the byte, comments included; the same entries give the same bytes.
+    Text that did not change stays byte for byte, comments included, and the same entries give the same bytes.
     """
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     try:
@@ -417,9 +417,9 @@ def _without_known_failures(report: RunReport, left_out: set[str]) -> RunReport:
 
 
 def fix_file(path: Path, subject: TestedSubject, known: KnownReport) -> list[str]:
-    """Rewrite the file so that the same run would find nothing wrong with it; what was done, a line each.
+    """Rewrite the file so that the same run finds no problem, and return one line for each change.
 
-    An entry that passes or matches nothing goes, one that differs says what is true now, a new failure is added.
+    An entry that passes or matches nothing is removed. An entry that differs is corrected. A new failure is added.
     """
     kept: list[tuple[int | None, KnownFailure]] = []
     corrected: list[KnownFailure] = []

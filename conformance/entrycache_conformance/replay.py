@@ -47,7 +47,7 @@ def replay_case(path: Path, subject: TestedSubject) -> ReplayResult:
     """Play the case of a file on a subject and judge it.
 
     Raises:
-        UsageError: no readable case, or one that the subject cannot be asked.
+        UsageError: no readable case, or one that the subject cannot play.
     """
     case = read_case(path, SYSTEMS)
     for run in (*case.earlier, case):
@@ -80,7 +80,7 @@ class SmokeResult(NamedTuple):
 
 
 def run_smoke_cases(subject: TestedSubject) -> list[SmokeResult]:
-    """Play each case that the subject can be asked, and judge it; after one that hangs no more are played.
+    """Play and judge each case that the subject supports. After a case that hangs, no more are played.
 
     Raises:
         Interrupted: with what was judged by then.
@@ -160,7 +160,7 @@ def replay_history(history: History, subject: TestedSubject) -> HistoryReplayRes
     """Play a history until it fails, at most a thousand times.
 
     Raises:
-        UsageError: the subject cannot be asked it.
+        UsageError: the subject cannot play it.
     """
     require_supported(history, subject)
     if not offers_histories(subject.declaration):

@@ -261,7 +261,7 @@ def _report_finding_cases(
 
 
 def seconds_since(started_at: float) -> float:
-    """Return the seconds since `begun`, to the millisecond."""
+    """Return the seconds since `started_at`, to the millisecond."""
     return round(time.monotonic() - started_at, 3)
 
 

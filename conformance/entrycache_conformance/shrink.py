@@ -96,7 +96,7 @@ class _NoAnswer(BaseException):
 
 
 class _ChoiceShrinker:
-    """The test that shrinking asks, and the last (so far the shortest) failure that it saw."""
+    """The predicate that shrinking evaluates, and the last (so far the shortest) failure that it saw."""
 
     def __init__(self, subject: TestedSubject, maker: CaseMaker) -> None:
         self._subject = subject

@@ -93,14 +93,14 @@ def test_a_behaviour_diff_shows_a_seeded_fault() -> None:
 
 
 @pytest.mark.parametrize(
-    ("crowd", "lifted"), [(ContainerSetting("active", 12, 8), "ties"), (ContainerSetting("heap", 40, 12), "")]
+    ("setting", "lifted"), [(ContainerSetting("active", 12, 8), "ties"), (ContainerSetting("heap", 40, 12), "")]
 )
-def test_the_container_campaign_finds_what_the_limits_hide(crowd: ContainerSetting, lifted: str) -> None:
+def test_the_container_campaign_finds_what_the_limits_hide(setting: ContainerSetting, lifted: str) -> None:
     try:
         program = build_program(newest_release("pulsar", "map").subject, MODULE)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     limits = frozenset({lifted} - {""})
-    assert run_program(program, crowd, 1, 50, limits)["differences"] > 0
-    within = crowd._replace(cursors=5) if crowd.container == "heap" else crowd
+    assert run_program(program, setting, 1, 50, limits)["differences"] > 0
+    within = setting._replace(cursors=5) if setting.container == "heap" else setting
     assert run_program(program, within, 1, 50, frozenset())["differences"] == 0

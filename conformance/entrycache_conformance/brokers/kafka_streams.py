@@ -22,7 +22,7 @@ APPLICATION_MAIN: Final = "entrycache.broker.Application"
 FORMAT_SECONDS: Final = 60.0
 
 CLUSTER_ID: Final = "4L6g3nShT-eMCtK--X86sw"
-"""The identity of the cluster. Any will do, because nobody else is in it."""
+"""The identity of the cluster. Its value does not matter, because nobody else is in the cluster."""
 
 
 @dataclass(frozen=True)

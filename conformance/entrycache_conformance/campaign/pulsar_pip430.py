@@ -53,7 +53,7 @@ CONTAINER_SETTINGS: Final = (
 )
 
 
-def lifted_limits(crowd: ContainerSetting, limits: Limits) -> frozenset[str]:
+def lifted_limits(setting: ContainerSetting, limits: Limits) -> frozenset[str]:
     """Return what a subject with these limits takes in that container."""
     takes = {"nulls": limits.null_positions, "readd": limits.readd_members, "ties": limits.tail_ties}
     return frozenset(name for name, is_taken in takes.items() if is_taken)
@@ -81,10 +81,10 @@ def _run_on_subject(name: str, seed: int, cases: int) -> dict[str, Any]:
     limits = _declared_limits(name)
     program = build_program(name, MODULE)
     runs = []
-    for crowd in CONTAINER_SETTINGS:
-        most = limits.heap_members if crowd.container == "heap" else None
-        if most is None or crowd.cursors <= most:
-            runs.append(run_program(program, crowd, seed, cases, lifted_limits(crowd, limits)))
+    for setting in CONTAINER_SETTINGS:
+        most = limits.heap_members if setting.container == "heap" else None
+        if most is None or setting.cursors <= most:
+            runs.append(run_program(program, setting, seed, cases, lifted_limits(setting, limits)))
     return {"name": name, "artifact": artifact_of(name), "runs": runs}
 
 
@@ -117,17 +117,17 @@ def _declared_limits(name: str) -> Limits:
 
 
 def run_program(
-    program: JavaProgram, crowd: ContainerSetting, seed: int, cases: int, limits: frozenset[str]
+    program: JavaProgram, setting: ContainerSetting, seed: int, cases: int, limits: frozenset[str]
 ) -> dict[str, Any]:
     """Run the program once with the named limits lifted."""
     lifted_limits = ",".join(sorted(limits)) or "none"
-    done = program.run(MAIN, crowd.container, seed, cases, CHOICES, crowd.cursors, crowd.positions, lifted_limits)
+    done = program.run(MAIN, setting.container, seed, cases, CHOICES, setting.cursors, setting.positions, lifted_limits)
     done.check_returncode()
     output = json.loads(done.stdout)
     return {
-        "container": crowd.container,
-        "cursors": crowd.cursors,
-        "positions": crowd.positions,
+        "container": setting.container,
+        "cursors": setting.cursors,
+        "positions": setting.positions,
         "lifted": sorted(limits),
         "steps": output["steps"],
         "ops": {op: output[op] for op in RULES},

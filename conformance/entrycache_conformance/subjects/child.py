@@ -39,7 +39,7 @@ class PlayedRuns:
         self._runs: deque[tuple[int, Case]] = deque(maxlen=MAX_RUNS)
 
     def begin(self) -> None:
-        """Note that another process plays from here on."""
+        """Note that another process plays the next runs."""
         self._process_number += 1
 
     def add(self, case: Case) -> None:

@@ -26,7 +26,7 @@ from entrycache_protocol.wire import encode_request, parse_line, read_answer
 
 
 class PythonSubject:
-    """A subject that calls a Python class with the very messages that a child process would get."""
+    """A subject that calls a Python class with the same messages that a child process gets."""
 
     def __init__(self, subject: type[Subject]) -> None:
         """Wrap the class.
@@ -108,8 +108,8 @@ def load_class(module: str, name: str) -> type[Subject]:
 
 @contextmanager
 def _refuse_exit() -> Iterator[None]:
-    """Turn `os._exit` inside the block into an error of its caller. It would end the judge with an exit code of its
-    own.
+    """Turn `os._exit` inside the block into an error of its caller. Otherwise it would end the runner with a wrong exit
+    code.
     """
     end, judge = os._exit, os.getpid()
 
@@ -126,7 +126,7 @@ def _refuse_exit() -> Iterator[None]:
 
 
 def _require_known_operations(answers: ClassAnswerer) -> None:
-    """Refuse a method that looks like an operation and is none."""
+    """Refuse a public method that is no operation."""
     for name, offer in answers.start_answer["systems"].items():
         known = SYSTEMS[name].ops.keys() | SYSTEMS[name].wire.other_ops if name in SYSTEMS else set(offer["ops"])
         unknown = [op for op in offer["ops"] if op not in known]

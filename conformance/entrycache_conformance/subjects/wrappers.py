@@ -1,6 +1,6 @@
 """Subjects in front of another subject.
 
-A `NarrowedSubject` asks less of a subject than it offers: fewer operations (`without_operations`), fixed settings
+A `NarrowedSubject` uses less of a subject than it offers: fewer operations (`without_operations`), fixed settings
 (`pin_settings`), or the specification instead of a declared variant or limit (`lift_waivers`). A `ValidatedSubject`
 checks every message against its JSON Schema. It is slow and meant for the author of an adapter.
 """
@@ -46,7 +46,7 @@ class NarrowedSubject:
         return self.subject.play_histories(histories)
 
     def close(self) -> None:
-        """Let go of the subject."""
+        """Close the subject."""
         self.subject.close()
 
 
@@ -207,12 +207,12 @@ class ValidatedSubject:
         return answers
 
     def close(self) -> None:
-        """Let go of the subject."""
+        """Close the subject."""
         self.subject.close()
 
 
 def _as_json(value: Any) -> Any:
-    """Return the value as JSON would bring it: arrays are lists."""
+    """Return the value as a JSON reader returns it: arrays are lists."""
     if isinstance(value, dict):
         return {name: _as_json(part) for name, part in value.items()}
     if isinstance(value, tuple | list):

@@ -85,7 +85,7 @@ FIRST_WRONG_CALL: Final = 3
 class BrokenReference(InProcessSubject):
     """The reference with wrong answers, under the declaration of the subject to be judged.
 
-    `lies` says that it was asked for an answer that can be wrong.
+    `lies` becomes true when an operation is played whose answer can be wrong.
     """
 
     lies = False

@@ -111,7 +111,7 @@ def _make_pack(pack: Pack, seed: int) -> Iterator[GeneratedVector]:
 
 
 def pack_declaration(pack: Pack) -> Declaration:
-    """Return what the cases of a pack may ask for: the whole specification of its level, without payload."""
+    """Return the declaration behind the cases of a pack: the whole specification of its level, without payload."""
     whole = reference_subject(system_named(pack.system)).declaration
     return dataclasses.replace(whole, config=pack.config, payload=False)
 

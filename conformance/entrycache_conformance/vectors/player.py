@@ -1,6 +1,6 @@
 """Play a pack of vectors on a subject and judge every answer.
 
-Cases that the subject cannot be asked are counted by reason. The outcomes in the file must be the reference's;
+Cases that the subject cannot play are counted by reason. The outcomes in the file must be the reference's;
 otherwise the pack was made by other rules.
 """
 
@@ -61,7 +61,7 @@ class PackResult:
 
 
 def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callable[[int], None]) -> PackResult:
-    """Play every case of a pack that the subject can be asked.
+    """Play every case of a pack that the subject supports.
 
     Raises:
         UsageError: the pack cannot be read, or its outcomes are not the reference's.
@@ -94,7 +94,7 @@ def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callab
 
 
 def _playable_vectors(path: Path, subject: TestedSubject, done: PackResult, text: Any) -> Iterator[Vector]:
-    """Yield the vectors that a subject can be asked, and count the others."""
+    """Yield the vectors that a subject supports, and count the others."""
     for number, line in read_pack(path):
         text.update(line)
         done.cases += 1
@@ -149,7 +149,7 @@ def _run_reference(case: Case) -> list[Any]:
 
 
 def _require_outcomes(case: Case, steps: list[Any], where: str) -> None:
-    """Hold the outcomes of the file to the reference's.
+    """Check that the outcomes of the file are the reference's.
 
     Raises:
         UsageError: they are others; the file was made by other rules, or changed.

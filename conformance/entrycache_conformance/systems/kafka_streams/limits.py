@@ -36,7 +36,7 @@ class Limits(system.Limits):
 
 
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
-    """Return why the case cannot be asked of the subject; empty if it can."""
+    """Return the reason why the subject cannot play the case; empty if it can."""
     if config.variants.total is Total.EXACT:
         return ""
     state = initial(config)

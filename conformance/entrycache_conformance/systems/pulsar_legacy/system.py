@@ -52,7 +52,7 @@ def cost_bound(config: Config, steps: Sequence[Any]) -> int:
 
 
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
-    """Return why the case cannot be asked of the subject: every case can."""
+    """Return an empty reason: every subject can play every case."""
     return ""
 
 

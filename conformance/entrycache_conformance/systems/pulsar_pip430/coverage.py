@@ -131,7 +131,7 @@ DECIDED_ROWS: Final = frozenset({"TOMBSTONE", "EVICT", "REQUEUE"})
 
 
 def count_cells(config: Config, state: State, op: Any, done: Step, cells: dict[str, int]) -> None:
-    """Count the cells that a step met."""
+    """Count the entries and sides that a step meets."""
     count_sides(config, state, op, done, cells)
     _count_decisions(done, cells)
 

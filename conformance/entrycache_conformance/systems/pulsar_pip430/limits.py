@@ -1,7 +1,7 @@
 """The limits of a subject of `pulsar-pip430`, and the bounds of a case.
 
-`Limits` are what a subject declares that it cannot take. `unsupported_reason` says why a case cannot be asked of a
-subject, and `cost_bound` how much playing it may cost.
+`Limits` are what a subject declares that it cannot take. `unsupported_reason` says why a subject cannot
+play a case, and `cost_bound` how much playing it may cost.
 """
 
 from __future__ import annotations
@@ -50,13 +50,14 @@ OPS_BELOW_TRIGGER: Final = frozenset(op.name for op in OPS if op.level in {"rang
 
 
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
-    """Return why the case cannot be asked of the subject; empty if it can."""
+    """Return the reason why the subject cannot play the case; empty if it can."""
     trigger = int(config.max_size_bytes * 0.98)
     inserted = sum(max(0, step.size) for step in steps if step.name == "insert")
     if config.max_size_bytes and inserted > trigger and not declaration.ops - OPS_BELOW_TRIGGER:
         return (
-            f"the case inserts {inserted} bytes, above the trigger of {trigger}: it is one of level manager, of which "
-            "the subject offers no operation; expected max_size_bytes 0, or a trigger not below the sizes inserted"
+            f"the case inserts {inserted} bytes, above the trigger of {trigger}: it is one of level manager, and "
+            "the subject offers no operation of that level; "
+            "expected max_size_bytes 0, or a trigger not below the sizes inserted"
         )
     nulls = [index for index, op in enumerate(steps) if getattr(op, "pos", op) is None]
     if nulls and not declaration.limits.null_positions and "limits.null_positions" not in declaration.findings:

@@ -46,12 +46,12 @@ ANSWERS: Final = OutcomeReader(Refused, Observe, Observed, {"segments": (), "cur
 
 
 def cost_bound(config: Config, steps: Sequence[Any]) -> int:
-    """Return how many entries the reference looks at, at most: each step asks every segment and each of its entries."""
+    """Return how many entries the reference visits at most: each step visits every segment and each of its entries."""
     return (1 + len(steps)) * (segments_of(config) + len(steps))
 
 
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
-    """Return why the case cannot be asked of the subject: every case can."""
+    """Return an empty reason: every subject can play every case."""
     return ""
 
 
