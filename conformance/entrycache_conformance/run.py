@@ -171,7 +171,7 @@ def _build_report(
 ) -> RunReport:
     declaration = subject.declaration
     waivers = sorted(declaration.findings.items())
-    skipped = [*skipped, *(Skip(what, f"masked by the finding {finding}") for what, finding in waivers)]
+    skipped = [*skipped, *(Skip(what, f"waived by the finding {finding}") for what, finding in waivers)]
     laws = declaration.system.laws
     return RunReport(
         subject=subject.name,

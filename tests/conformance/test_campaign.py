@@ -42,7 +42,7 @@ def test_a_campaign_finds_a_seeded_fault_and_keeps_a_short_case(tmp_path: Path) 
 
 
 def test_a_campaign_on_a_child_finds_the_same(tmp_path: Path) -> None:
-    """Six runs are on their way before the first answer is read."""
+    """Send six runs before the first answer is read."""
     serve = [sys.executable, "-m", "entrycache_cli", "serve", FAULT]
     records = []
     for subject in (open_subject(FAULT), Child(serve, timeout_seconds=60, name=FAULT)):
@@ -58,15 +58,15 @@ def test_a_campaign_on_a_child_finds_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("program", "seconds", "said"),
     [
-        ("sys.stdin.readline()", 60, r"told: the process ended \(exit code 0\)"),
+        ("sys.stdin.readline()", 60, r"silent: the process ended \(exit code 0\)"),
         ("print('yes', flush=True); time.sleep(99)", 60, "answered a line that is not JSON: 'yes'"),
-        ("time.sleep(99)", 0.5, r"told: no answer within the time-out \(0\.5 s\)"),
+        ("time.sleep(99)", 0.5, r"silent: no answer within the time-out \(0\.5 s\)"),
     ],
 )
 def test_a_child_that_does_not_answer_ends_a_campaign(program: str, seconds: float, said: str) -> None:
     start = json.dumps(open_in_process("fast").start_answer)
     source = f"import sys, time; sys.stdin.readline(); print({start!r}, flush=True); {program}"
-    child = Child([sys.executable, "-c", source], timeout_seconds=60, name="told")
+    child = Child([sys.executable, "-c", source], timeout_seconds=60, name="silent")
     with child.limit_time(seconds), pytest.raises(BrokenSubject, match=said):
         child.send("{}\n")
         child.receive()

@@ -249,10 +249,10 @@ def test_a_seeded_fault_differs_on_its_case_and_its_rule_is_named(name: str) -> 
     difference = judge(case, steps, answer, subject.declaration)
     assert difference is not None
     rules = {rule.value for rule in explain_difference(subject, case, steps, difference)}
-    assert rules & set(case.rules), f"named {rules}, planted against {case.rules}"
+    assert rules & set(case.rules), f"named {rules}, expected one of {case.rules}"
 
 
-@pytest.mark.long  # the released jars are, in the tour
+@pytest.mark.long  # the demo runs the released jars
 def test_a_subject_with_another_variant_is_held_to_that_variant(tmp_path: Any) -> None:
     options = Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)
     offer = {**fast_cache.DECLARATION, "variants": {"requeue_budget": "split"}}

@@ -39,7 +39,7 @@ def _evicts_with_a_tombstone(op: object, outcome: Outcome) -> bool:
     return any(entry.value is None for call in outcome.flushed for entry in call.entries[1:])
 
 
-@pytest.mark.parametrize("variants", [Variants(), RELEASED], ids=["norm", "released"])
+@pytest.mark.parametrize("variants", [Variants(), RELEASED], ids=["default", "released"])
 def test_tombstones_go_along_with_evicted_entries(variants: Variants) -> None:
     reached = sum(
         any(

@@ -60,7 +60,7 @@ def entry(**changes: Any) -> dict[str, Any]:
         "case": json.dumps(CASE),
         "expected": '{"entries": 0, "bytes": 0}',
         "got": '{"entries": 1, "bytes": 1}',
-        "reason": "planted",
+        "reason": "seeded",
         "issue": "https://example.org/1",
         **changes,
     }
@@ -280,7 +280,7 @@ def test_command(tmp_path: Path) -> None:
     initial = command(FAULT, "--level", "queue", "--known", "known.toml", "--fix", cwd=tmp_path)
     assert initial.returncode == 1
     path = tmp_path / "known.toml"
-    right = path.read_text().replace("not explained yet", "planted").replace('issue = ""', 'issue = "https://a.b/1"')
+    right = path.read_text().replace("not explained yet", "seeded").replace('issue = ""', 'issue = "https://a.b/1"')
     path.write_text("".join("got = '{}'\n" if line.startswith("got = ") else line for line in right.splitlines(True)))
     first = command(FAULT, "--level", "queue", "--known", "known.toml", "--json", cwd=tmp_path)
     assert first.returncode == 1
@@ -290,7 +290,7 @@ def test_command(tmp_path: Path) -> None:
     path.write_text(right)
     last = command(FAULT, "--level", "queue", "--known", "known.toml", cwd=tmp_path)
     assert (last.returncode, last.stderr) == (0, "")
-    assert f"known: entry 1 (R-EXPIRE-1, {FAULT}) fails as known: planted (https://a.b/1)" in last.stdout
+    assert f"known: entry 1 (R-EXPIRE-1, {FAULT}) fails as known: seeded (https://a.b/1)" in last.stdout
     for argv, said in (
         (["--fix"], "--fix rewrites the file of --known"),
         (["--known", "none.toml"], "cannot read the known failures none.toml"),

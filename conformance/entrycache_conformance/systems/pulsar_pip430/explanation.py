@@ -54,9 +54,9 @@ def own_state(observed: Observed, reference: State, shows: frozenset[str]) -> St
     """Return the state that a subject shows. What it does not declare or cannot show comes from the reference."""
     entries: dict[Any, dict[Any, Entry]] = {name: {} for name in reference.caches}
     for slot in observed.queue:
-        twin = reference.caches.get(slot.cache, EMPTY_CACHE).entries.get(slot.pos)
-        requeues = slot.requeues if "requeues" in shows or twin is None else twin.requeues
-        stamp, token = observed.now - slot.age_nanos, None if twin is None else twin.token
+        expected = reference.caches.get(slot.cache, EMPTY_CACHE).entries.get(slot.pos)
+        requeues = slot.requeues if "requeues" in shows or expected is None else expected.requeues
+        stamp, token = observed.now - slot.age_nanos, None if expected is None else expected.token
         entry = Entry(slot.size, stamp, requeues, slot.accessed, slot.expected_reads, token)
         entries.setdefault(slot.cache, {})[slot.pos] = entry
     caches = {}
