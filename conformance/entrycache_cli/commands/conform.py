@@ -50,9 +50,9 @@ from entrycache_conformance.known import (
     read_known_failures,
 )
 from entrycache_conformance.levels import PROFILES, find_rule_levels, levels_of_rules, list_levels, select_levels
-from entrycache_conformance.report import RunReport
+from entrycache_conformance.report import RunReport, rule_order
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
-from entrycache_conformance.run import Notify, Options, conform, conform_to_rules, rule_order, seconds_since
+from entrycache_conformance.run import Notify, Options, conform, conform_to_rules, seconds_since
 from entrycache_conformance.subjects.wrappers import ValidatedSubject, lift_waivers, pin_settings
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.declaration import Declaration
@@ -316,8 +316,9 @@ def _run(
         meeting = levels_meeting(subject, requested)  # which refuses what is no rule
         chosen = select_levels(subject.declaration, levels or meeting)
         options = Options(
-            chosen, PROFILES[profile], seed, bulk, failures, select_finding_cases(cases, unmask), definition_for(tested)
-        )
+            chosen, PROFILES[profile], seed, bulk, failures,
+            select_finding_cases(cases, unmask) if unmask else (), definition_for(tested),
+        )  # fmt: skip
         if requested:
             report = _with_progress(
                 subject, output.as_json, lambda notify: conform_to_rules(tested, requested, options, notify)
