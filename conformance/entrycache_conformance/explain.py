@@ -28,8 +28,7 @@ from entrycache_conformance.failure import Failure
 from entrycache_conformance.judge import Coverage, judge, match_without_tokens, run_reference
 from entrycache_conformance.levels import rules_up_to
 from entrycache_conformance.subjects.wrappers import play
-from entrycache_faults.model import limit_calls
-from entrycache_faults.seeded import Fault
+from entrycache_faults.model import Fault, limit_calls
 from entrycache_protocol.case import Case, write_case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject

@@ -92,7 +92,7 @@ def test_an_audit_says_how_many_violations_it_found(tmp_path: Path, capsys: pyte
 def test_recording_beside_another_subject_says_that_it_is_no_evidence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from entrycache_faults.seeded import CASES_FOLDER
+    from entrycache_faults.model import CASES_FOLDER
 
     case = str(CASES_FOLDER / "evict-one-too-many.json")
     for subject, code, source in (

@@ -12,7 +12,7 @@ from enum import Enum
 from functools import partial
 from typing import Any, Final
 
-from entrycache_faults.seeded import Fault
+from entrycache_faults.model import Fault
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.subject import InProcessSubject, OpenInstance
 from entrycache_protocol.system import AnyModel, AnySystem, Instance, LocalSubject
