@@ -25,8 +25,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from entrycache_protocol.author import Refuse, Subject, serve
-from entrycache_protocol.server import Skip
+from entrycache_protocol.server import Refuse, Skip, Subject, serve
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

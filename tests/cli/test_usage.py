@@ -217,7 +217,7 @@ def test_help_imports_no_system_and_answers_at_once() -> None:
 
 ONE_METHOD = """
 import os, resource, sys
-from entrycache_protocol.author import Subject
+from entrycache_protocol.server import Subject
 
 class Mine(Subject):
     system = "pulsar-pip430"

@@ -17,10 +17,10 @@ from typing import Any, NoReturn
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import server
-from entrycache_protocol.author import ClassAnswerer, Subject
 from entrycache_protocol.case import Case, History
 from entrycache_protocol.declaration import Declaration, read_declaration
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.server import ClassAnswerer, Subject
 from entrycache_protocol.subject import IMPLEMENTATION_ERRORS, Answer, HistoryAnswer
 from entrycache_protocol.wire import encode_request, parse_line, read_answer
 
