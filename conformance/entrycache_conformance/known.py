@@ -34,9 +34,8 @@ from entrycache_conformance.subjects.wrappers import NarrowedSubject, play, with
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, case_from_json, case_to_json, read_case
 from entrycache_protocol.codec import format_json
-from entrycache_protocol.errors import UsageError, Verdict, WriteError
+from entrycache_protocol.errors import UsageError, Verdict, WriteError, describe_value
 from entrycache_protocol.files import read_text, write_text
-from entrycache_protocol.messages import describe_value
 from entrycache_protocol.strict_json import check_json_value, is_same_json, parse_json, parse_json_text
 from entrycache_protocol.subject import SkippedRun, TestedSubject, answer_to_json, expected_to_json
 from entrycache_reference.rules import Rule

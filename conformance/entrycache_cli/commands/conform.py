@@ -56,8 +56,7 @@ from entrycache_conformance.run import Notify, Options, conform, conform_to_rule
 from entrycache_conformance.subjects.wrappers import ValidatedSubject, lift_waivers, pin_settings
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import BrokenSubject, Interrupted, UsageError, WriteError
-from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.errors import BrokenSubject, Interrupted, UsageError, WriteError, escape_unprintable
 from entrycache_protocol.subject import TestedSubject
 from entrycache_protocol.system import AnySystem, system_named
 

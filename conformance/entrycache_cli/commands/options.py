@@ -25,9 +25,8 @@ from entrycache_conformance.judge import Definition
 from entrycache_conformance.resolve import TIMEOUT_SECONDS, SubjectChoice
 from entrycache_conformance.subjects.processes import StderrListener, SubjectLog
 from entrycache_conformance.systems.reference import REFERENCE_NAME
-from entrycache_protocol.errors import UsageError
+from entrycache_protocol.errors import UsageError, escape_unprintable, shorten
 from entrycache_protocol.files import write_text
-from entrycache_protocol.messages import escape_unprintable, shorten
 from entrycache_protocol.subject import TestedSubject
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -14,8 +14,7 @@ import click
 from entrycache_cli.commands.options import exits_with_code
 from entrycache_conformance.java.driver import is_released, released_command
 from entrycache_conformance.java.releases import example_subjects
-from entrycache_conformance.resolve import open_in_process, subject_names
-from entrycache_conformance.subjects.python_subject import load_class
+from entrycache_conformance.resolve import load_class, open_in_process, subject_names
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import server
 from entrycache_protocol.errors import UsageError

@@ -35,8 +35,7 @@ from entrycache_conformance.failure import build_case_table
 from entrycache_conformance.resolve import resolve_subject
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
-from entrycache_protocol.errors import UsageError, missing_extra
-from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.errors import UsageError, escape_unprintable, missing_extra
 
 NEEDED = ("pyarrow", "duckdb", "sqlglot", "xxhash")
 """Packages that the extra `trace` brings."""

@@ -23,7 +23,7 @@ from entrycache_cli.report.content import (
 from entrycache_cli.report.terminal import coloured_verdict, make_console
 from entrycache_conformance import failure
 from entrycache_conformance.report import RunReport
-from entrycache_protocol.messages import escape_unprintable, shorten
+from entrycache_protocol.errors import escape_unprintable, shorten
 
 NOT_REPRODUCED: Final = (
     "it did not fail again when it was played again: the answer goes by chance, or by what came before the case"

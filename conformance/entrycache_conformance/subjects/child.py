@@ -18,8 +18,7 @@ from entrycache_conformance.subjects.processes import ChildProcess, StderrListen
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, History
 from entrycache_protocol.declaration import Declaration, read_declaration
-from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, RestartError
-from entrycache_protocol.messages import escape_unprintable, shorten
+from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, RestartError, escape_unprintable, shorten
 from entrycache_protocol.subject import Answer, FailedRun, FailureKind, HistoryAnswer
 from entrycache_protocol.wire import START, encode_request, parse_line, read_answer
 

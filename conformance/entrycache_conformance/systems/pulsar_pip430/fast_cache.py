@@ -385,12 +385,10 @@ FAST: Final = LocalSubject(
 """The fast cache as a subject."""
 
 
-FAULTS: Final = all_fault_subjects(
-    fault_subjects(SUBJECTS, {key: DECLARATION[key] for key in ("ops", "introspection", "payload")}),
-    DECLARATION,
-    open_cache,
-    CACHE_FAULTS,
-)
+OFFER_OF_FAULTS: Final = {"ops": DECLARATION["ops"], "introspection": DECLARATION["introspection"], "payload": True}
+"""The offer of a faulty reference: it follows no variant and counts no leaks."""
+
+FAULTS: Final = all_fault_subjects(fault_subjects(SUBJECTS, OFFER_OF_FAULTS), DECLARATION, open_cache, CACHE_FAULTS)
 """The seeded faults as subjects by name: those of the reference, and those of the fast cache."""
 
 
