@@ -143,7 +143,7 @@ class FailingCase(NamedTuple):
 
     @property
     def is_hang(self) -> bool:
-        """Whether the run never ended. Finding it again would cost its time-outs again."""
+        """True if the run never ended. Finding it again would cost its time-outs again."""
         failed = self.difference.failed
         return failed is not None and failed.trouble is FailureKind.HANG
 
