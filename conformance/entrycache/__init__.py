@@ -25,8 +25,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from entrycache_protocol.author import Refuse, Subject, serve
-from entrycache_protocol.server import Skip
+from entrycache_protocol.server import Refuse, Skip, Subject, serve
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -118,8 +117,7 @@ def play(case: Case, subject: str | type[Subject] = "reference") -> list[dict[st
         RuntimeError: the subject gave no answer.
     """
     from entrycache_conformance.judge import require_supported
-    from entrycache_conformance.resolve import SubjectChoice, resolve_subject
-    from entrycache_conformance.subjects.python_subject import PythonSubject
+    from entrycache_conformance.resolve import PythonSubject, SubjectChoice, resolve_subject
     from entrycache_protocol.errors import UsageError
     from entrycache_protocol.subject import RunResult, SkippedRun, TestedSubject
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from entrycache_conformance.failure import Failure
 from entrycache_conformance.levels import Profile, select_levels
 from entrycache_conformance.report import RunReport
+from entrycache_conformance.resolve import PythonSubject
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.python_subject import PythonSubject
-from entrycache_protocol.author import Subject
 from entrycache_protocol.case import config_to_json
 from entrycache_protocol.codec import format_arguments, format_json
 from entrycache_protocol.errors import Verdict
 from entrycache_protocol.files import scratch_folder
+from entrycache_protocol.server import Subject
 from entrycache_protocol.subject import FailingCase
 
 

@@ -23,7 +23,7 @@ from entrycache_conformance.failure import FailingHistory, Failure, Schedules, b
 from entrycache_conformance.levels import CONCURRENT_LEVEL, offers_histories
 from entrycache_conformance.report import LevelReport, Skip, ThreadCounts
 from entrycache_conformance.shrink import TRY_SECONDS, minimize_items
-from entrycache_conformance.subjects.child import limit_time
+from entrycache_conformance.subjects.wrappers import limit_time
 from entrycache_protocol.case import History, write_history
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import InternalError, UsageError, Verdict

@@ -25,18 +25,17 @@ from tomlkit.items import AoT
 from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.failure import Failure
 from entrycache_conformance.java.releases import release_versions
-from entrycache_conformance.judge import Coverage, judge, play, require_supported, run_reference
+from entrycache_conformance.judge import Coverage, judge, require_supported, run_reference
 from entrycache_conformance.levels import CONCURRENT_LEVEL
 from entrycache_conformance.report import LevelReport, RunReport, Skip
 from entrycache_conformance.resolve import is_own_subject
 from entrycache_conformance.run import Notify, Options, conform
-from entrycache_conformance.subjects.wrappers import NarrowedSubject, without_operations
+from entrycache_conformance.subjects.wrappers import NarrowedSubject, play, without_operations
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, case_from_json, case_to_json, read_case
 from entrycache_protocol.codec import format_json
-from entrycache_protocol.errors import UsageError, Verdict, WriteError
+from entrycache_protocol.errors import UsageError, Verdict, WriteError, describe_value
 from entrycache_protocol.files import read_text, write_text
-from entrycache_protocol.messages import describe_value
 from entrycache_protocol.strict_json import check_json_value, is_same_json, parse_json, parse_json_text
 from entrycache_protocol.subject import SkippedRun, TestedSubject, answer_to_json, expected_to_json
 from entrycache_reference.rules import Rule

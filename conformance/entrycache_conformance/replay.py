@@ -13,8 +13,9 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.failure import FailingHistory, Failure
 from entrycache_conformance.histories import SILENT_REPLAYS, HistoryCounts, judge_history
-from entrycache_conformance.judge import Coverage, judge, play, require_supported, run_reference
+from entrycache_conformance.judge import Coverage, judge, require_supported, run_reference
 from entrycache_conformance.levels import offers_histories
+from entrycache_conformance.subjects.wrappers import play
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import errors
 from entrycache_protocol.case import Case, History, case_from_json, read_case

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-from entrycache_protocol.messages import shorten
+from entrycache_protocol.errors import shorten
 from entrycache_reference.vocabulary import ABSENT, Absent, Position, Span, StepsOf
 
 PORTABLE_INTEGERS: Final = range(-(2**63), 2**64)

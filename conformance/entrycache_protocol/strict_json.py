@@ -14,8 +14,7 @@ import re
 from typing import Any, Final, NoReturn
 
 from entrycache_protocol.codec import LONE_SURROGATES, PORTABLE_INTEGERS
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.messages import describe_value, escape_unprintable, shorten
+from entrycache_protocol.errors import UsageError, describe_value, escape_unprintable, shorten
 
 MAX_DEPTH: Final = 100
 """The most levels of nested arrays and objects; a case with nested listeners has some twenty."""

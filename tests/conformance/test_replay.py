@@ -12,7 +12,7 @@ import pytest
 from entrycache_conformance.judge import require_supported
 from entrycache_conformance.replay import replay_case
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.pulsar_pip430.limits import Limits
+from entrycache_conformance.systems.pulsar_pip430.workload import Limits
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.case import case_from_json
 from entrycache_protocol.errors import UsageError

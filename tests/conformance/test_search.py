@@ -22,7 +22,7 @@ from entrycache_conformance.systems import SYSTEMS, reference
 from entrycache_conformance.systems.pulsar_pip430 import fast_cache
 from entrycache_conformance.systems.reference import open_reference, reference_offer, reference_subject
 from entrycache_evidence.pulsar_pip430.definitions import check_definition
-from entrycache_faults.seeded import load_catalogue
+from entrycache_faults.model import load_catalogue
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import Verdict

@@ -13,7 +13,7 @@ import pytest
 
 from entrycache import Refuse, Skip, Subject, check
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol import author, server
+from entrycache_protocol import server
 from entrycache_protocol.errors import EntrycacheError
 from tests.support import ROOT
 from tests.support.pages import blocks
@@ -49,7 +49,7 @@ def answer_of(subject: type[Subject], *steps: dict[str, Any], **request: Any) ->
     run = {"cmd": "run", "id": 7, "system": subject.system, "config": {}, "steps": steps} | request
     sink = io.StringIO()
     lines = ['{"cmd":"start","version":1}', json.dumps(run), '{"cmd":"stop"}', "never read"]
-    assert server.serve_requests(author.ClassAnswerer(subject), io.StringIO("\n".join(lines)), sink) == 0
+    assert server.serve_requests(server.ClassAnswerer(subject), io.StringIO("\n".join(lines)), sink) == 0
     start, answer = sink.getvalue().splitlines()
     assert subject.system in json.loads(start)["systems"]
     result: dict[str, Any] = json.loads(answer)
@@ -80,7 +80,7 @@ def test_public_methods_are_operations() -> None:
 
     assert Small.operations == ("insert", "exists")
     assert More.operations == ("insert", "exists", "get")
-    offer = author.ClassAnswerer(More).start_answer["systems"]["pulsar-pip430"]
+    offer = server.ClassAnswerer(More).start_answer["systems"]["pulsar-pip430"]
     assert offer["limits"] == {"max_steps": 9}
     assert offer["config"] == ()
 
@@ -209,7 +209,7 @@ def test_a_mistake_is_one_line(subject: Any, message: str) -> None:
 
 @pytest.mark.parametrize("subject", [MISTAKES[2][0], MISTAKES[7][0], str], ids=["system", "limits", "class"])
 def test_serve_prints_mistakes_to_stderr(subject: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    assert author.serve(subject) == 2
+    assert server.serve(subject) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert len(captured.err.splitlines()) == 1

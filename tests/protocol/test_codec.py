@@ -16,7 +16,7 @@ from entrycache_conformance.subjects.wrappers import _as_json
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.system import ANSWERS
 from entrycache_conformance.systems.reference import reference_subject
-from entrycache_faults.seeded import CASES_FOLDER, load_catalogue
+from entrycache_faults.model import CASES_FOLDER, load_catalogue
 from entrycache_protocol.case import Case, case_from_json, case_to_json, encode_outcome, format_case, read_case
 from entrycache_protocol.codec import MalformedValue, decode_op, encode_op
 from entrycache_protocol.declaration import read_declaration

@@ -17,8 +17,8 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_segmented.generation import WorkloadProfile
 from entrycache_fast.segmented import Segment, SegmentedCache
 from entrycache_faults.fast.pulsar_segmented import FAULTS
+from entrycache_faults.model import Fault
 from entrycache_faults.reference.pulsar_segmented.subjects import SUBJECTS
-from entrycache_faults.seeded import Fault
 from entrycache_protocol.case import config_to_json, read_case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError

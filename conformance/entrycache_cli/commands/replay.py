@@ -37,8 +37,7 @@ from entrycache_conformance.systems.java_text import to_comment
 from entrycache_evidence.core.rule_registry import load_linked_rules
 from entrycache_protocol.case import History, case_to_json, read_case, read_case_or_history
 from entrycache_protocol.codec import format_json
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.errors import UsageError, escape_unprintable
 from entrycache_protocol.subject import TestedSubject
 
 TEST_TEMPLATES: Final = {"pytest": "test_case.py.j2", "go": "case_test.go.j2", "rust": "case.rs.j2"}

@@ -43,8 +43,7 @@ from entrycache_conformance.vectors.packs import (
 )
 from entrycache_conformance.vectors.player import PackResult, play_pack
 from entrycache_evidence.core.checkout import locate_spec_folder
-from entrycache_protocol.errors import Interrupted, UsageError, WriteError
-from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.errors import Interrupted, UsageError, WriteError, escape_unprintable
 from entrycache_protocol.subject import TestedSubject
 
 Result = TypeVar("Result")

@@ -14,8 +14,7 @@ from typing import Final
 from entrycache_conformance.brokers.jars import BrokerJars
 from entrycache_conformance.brokers.pulsar import follow_program, free_ports
 from entrycache_conformance.subjects import processes
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.messages import escape_unprintable, shorten
+from entrycache_protocol.errors import UsageError, escape_unprintable, shorten
 
 APPLICATION_MAIN: Final = "entrycache.broker.Application"
 

@@ -21,8 +21,7 @@ from typing import Final, NamedTuple
 
 from entrycache_conformance.brokers.jars import BrokerJars
 from entrycache_conformance.subjects import processes
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.messages import escape_unprintable, shorten
+from entrycache_protocol.errors import UsageError, escape_unprintable, shorten
 
 
 @dataclass(frozen=True)

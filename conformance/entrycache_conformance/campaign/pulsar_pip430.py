@@ -15,7 +15,7 @@ from entrycache_conformance.campaign.run import Program, artifact_of, open_subje
 from entrycache_conformance.java.program import Program as JavaProgram
 from entrycache_conformance.java.program import build_program
 from entrycache_conformance.java.releases import demo_release
-from entrycache_conformance.systems.pulsar_pip430.limits import Limits
+from entrycache_conformance.systems.pulsar_pip430.workload import Limits
 from entrycache_protocol.errors import UsageError, keep_partial_result
 
 FAMILY: Final = "pulsar"

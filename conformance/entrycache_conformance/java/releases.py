@@ -18,8 +18,11 @@ from entrycache_conformance.systems import BUILT, SYSTEMS
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_protocol.system import Family
 
-SUBJECT_NAMES: Final = {family: name for built in BUILT.values() for family, name in built.families.items()}
-"""The name before the colon of the subjects of each family."""
+
+@cache
+def subject_names() -> Mapping[str, str]:
+    """Return the name before the colon of the subjects of each family."""
+    return {family: name for built in BUILT.values() for family, name in built.families.items()}
 
 
 class _Families(Mapping[str, Family]):
@@ -32,13 +35,13 @@ class _Families(Mapping[str, Family]):
         return family
 
     def __iter__(self) -> Iterator[str]:
-        return iter(SUBJECT_NAMES)
+        return iter(subject_names())
 
     def __len__(self) -> int:
-        return len(SUBJECT_NAMES)
+        return len(subject_names())
 
     def __contains__(self, name: object) -> bool:
-        return name in SUBJECT_NAMES
+        return name in subject_names()
 
 
 FAMILIES: Final[Mapping[str, Family]] = _Families()
@@ -46,7 +49,7 @@ FAMILIES: Final[Mapping[str, Family]] = _Families()
 
 def families_named(name: str) -> tuple[str, ...]:
     """Return the folders of the families whose subjects have this name before their colon."""
-    return tuple(family for family, called in SUBJECT_NAMES.items() if called == name)
+    return tuple(family for family, called in subject_names().items() if called == name)
 
 
 RELEASE_FILE: Final = "release.toml"
@@ -141,7 +144,7 @@ def demo_release(family: str) -> Release:
 
 def example_subjects() -> tuple[str, ...]:
     """Return one subject name of each family for a message, without importing the systems."""
-    return tuple(f"{name}:{_demo_version(family)}" for family, name in SUBJECT_NAMES.items())
+    return tuple(f"{name}:{_demo_version(family)}" for family, name in subject_names().items())
 
 
 @cache

@@ -27,9 +27,8 @@ from typing import IO, Final
 
 import psutil
 
-from entrycache_protocol.errors import BrokenSubject, UsageError, WriteError
+from entrycache_protocol.errors import BrokenSubject, UsageError, WriteError, extract_cause, extract_thrown
 from entrycache_protocol.files import describe_os_error
-from entrycache_protocol.messages import extract_cause, extract_thrown
 from entrycache_protocol.subject import FailureKind
 from entrycache_protocol.wire import quote_line
 

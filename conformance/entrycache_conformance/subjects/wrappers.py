@@ -3,16 +3,21 @@
 A `NarrowedSubject` uses less of a subject than it offers: fewer operations (`without_operations`), fixed settings
 (`pin_settings`), or the specification instead of a declared variant or limit (`lift_waivers`). A `ValidatedSubject`
 checks every message against its JSON Schema. It is slow and meant for the author of an adapter.
+
+The functions at the end take any subject, look through its wrappers for the process, and restart it: `play_fresh` plays
+runs on a process that has played nothing else, and a `FreshSubject` does so for each case.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from entrycache_conformance.subjects.child import Child
 from entrycache_protocol.case import Case, History, case_to_json, config_to_json, history_to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject, UsageError
@@ -218,3 +223,59 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_as_json(part) for part in value]
     return value
+
+
+def find_child(subject: TestedSubject) -> Child | None:
+    """Return the child process behind a subject, if there is one."""
+    while isinstance(subject, ValidatedSubject | NarrowedSubject):
+        subject = subject.subject
+    return subject if isinstance(subject, Child) else None
+
+
+def restart(subject: TestedSubject) -> bool:
+    """Make the next run start a fresh process. Return whether the subject has one."""
+    child = find_child(subject)
+    if child is None:
+        return False
+    child.restart()
+    return True
+
+
+def earlier_runs(subject: TestedSubject, case: Case) -> tuple[Case, ...]:
+    """Return the runs that the process of this very run had played before it; none for a subject without a process."""
+    child = find_child(subject)
+    return () if child is None else child.runs.before(case)
+
+
+def limit_time(subject: TestedSubject, seconds: float) -> contextlib.AbstractContextManager[None]:
+    """Let a run inside the block take at most `seconds`, and try none again."""
+    child = find_child(subject)
+    return contextlib.nullcontext() if child is None else child.limit_time(seconds)
+
+
+def play_fresh(subject: TestedSubject, runs: Sequence[Case]) -> list[Answer]:
+    """Return the answers of a fresh process to these runs.
+
+    Raises:
+        BrokenSubject: the subject does not speak the protocol.
+    """
+    if isinstance(subject, FreshSubject):  # it would start a process for each run
+        return play_fresh(subject.subject, runs)
+    restart(subject)
+    return subject.play(runs)
+
+
+def play(subject: TestedSubject, case: Case) -> Answer:
+    """Return the subject's answer to a case, after playing the earlier runs of the case on a fresh process."""
+    return play_fresh(subject, [*case.earlier, case])[-1] if case.earlier else subject.play([case])[0]
+
+
+class FreshSubject(NarrowedSubject):
+    """A subject that plays each case on a process of its own."""
+
+    def __init__(self, subject: TestedSubject) -> None:
+        super().__init__(subject, subject.declaration)
+
+    def play(self, cases: Sequence[Case]) -> list[Answer]:
+        """Return the answers, one per case, in order."""
+        return [play_fresh(self.subject, [*case.earlier, case])[-1] for case in cases]

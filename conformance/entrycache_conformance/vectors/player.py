@@ -15,9 +15,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from entrycache_conformance.explain import write_failure
 from entrycache_conformance.failure import Failure
 from entrycache_conformance.judge import judge, require_supported
-from entrycache_conformance.run import is_hang, write_failure
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.vectors.packs import read_pack
 from entrycache_protocol.case import Case, case_from_json, config_to_json
@@ -85,7 +85,7 @@ def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callab
                     continue
                 failing = FailingCase(vector.case, vector.steps, difference)
                 done.failures.append(write_failure(subject, failing, failures, vector.case.system.levels[-1]))
-                if len(done.failures) == MAX_FAILURES or is_hang(failing):
+                if len(done.failures) == MAX_FAILURES or failing.is_hang:
                     return done
             notify(done.cases)
     done.ended = True

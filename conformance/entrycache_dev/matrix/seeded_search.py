@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.generate import GeneratedCase, make_seeded_cases
 from entrycache_conformance.levels import CONCURRENT_LEVEL, Profile
-from entrycache_conformance.run import profile_case_count
+from entrycache_conformance.search import profile_case_count
 from entrycache_dev.matrix import process
 from entrycache_dev.matrix.generate import Change
 from entrycache_dev.matrix.mutants import package_of

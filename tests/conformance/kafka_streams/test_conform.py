@@ -8,11 +8,12 @@ from typing import Final
 import pytest
 
 from entrycache_conformance.levels import Profile
-from entrycache_conformance.run import Options, conform, profile_case_count
+from entrycache_conformance.run import Options, conform
+from entrycache_conformance.search import profile_case_count
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.reference import open_reference, reference_offer, reference_subject
 from entrycache_evidence.core.models import FAULT_OF
-from entrycache_faults.seeded import Fault
+from entrycache_faults.model import Fault
 from entrycache_protocol.errors import Verdict
 from entrycache_protocol.subject import InProcessSubject
 from entrycache_reference.rules import Rule

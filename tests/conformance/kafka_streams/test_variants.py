@@ -10,9 +10,10 @@ from typing import Any, Final
 import pytest
 
 from entrycache_conformance.explain import explain_difference
-from entrycache_conformance.judge import Coverage, judge, play, run_reference
+from entrycache_conformance.judge import Coverage, judge, run_reference
 from entrycache_conformance.levels import Profile
 from entrycache_conformance.run import Options, conform
+from entrycache_conformance.subjects.wrappers import play
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.limits import unsupported_reason
 from entrycache_conformance.systems.reference import reference_subject

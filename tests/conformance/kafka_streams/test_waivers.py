@@ -12,7 +12,7 @@ from entrycache_conformance.levels import PROFILES
 from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.wrappers import NarrowedSubject, lift_waivers
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.pulsar_pip430.limits import Limits
+from entrycache_conformance.systems.pulsar_pip430.workload import Limits
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError, Verdict

@@ -11,8 +11,7 @@ from click.testing import CliRunner
 from entrycache_cli.main import main
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.levels import PROFILES
-from entrycache_conformance.run import profile_case_count
-from entrycache_conformance.search import find_failure
+from entrycache_conformance.search import find_failure, profile_case_count
 from entrycache_conformance.systems.pulsar_pip430.workload import WorkloadProfile
 from tests.support.wrong.pulsar import LEVELS, PULSAR, Wrong, wrong
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from entrycache_conformance.systems.kafka_streams.wire import answer_type
 from entrycache_conformance.systems.kafka_streams.workload import VARIANT_RULES
+from entrycache_faults.model import Fault
 from entrycache_faults.reference.kafka_streams import SEEDED_FAULTS
-from entrycache_faults.seeded import Fault
 from entrycache_protocol.codec import decode_object
 from entrycache_protocol.system import Blame, Lane
 from entrycache_reference.kafka_streams.ops import Metrics

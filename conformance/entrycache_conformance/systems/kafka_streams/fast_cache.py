@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from threading import Lock
 from typing import Any, Final
 
-from entrycache_conformance.systems.reference import fault_subjects
+from entrycache_conformance.systems.reference import all_fault_subjects, fault_subjects
 from entrycache_fast.kafka import (
     CachingStore,
     Context,
@@ -272,17 +271,7 @@ FAST: Final = LocalSubject(
 """The fast cache as a subject; behind a lock it takes histories."""
 
 
-FAULTS: Final = dict(
-    sorted(
-        {
-            **fault_subjects(SUBJECTS, DECLARATION),
-            **{
-                name: LocalSubject(DECLARATION, partial(open_cache, cache_type=cache_type))
-                for name, cache_type in CACHE_FAULTS.items()
-            },
-        }.items()
-    )
-)
+FAULTS: Final = all_fault_subjects(fault_subjects(SUBJECTS, DECLARATION), DECLARATION, open_cache, CACHE_FAULTS)
 """The seeded faults as subjects by name: those of the reference, and those of the fast cache."""
 
 THREAD_FAULT_OPENERS: Final = dict(THREAD_SUBJECTS)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from entrycache_faults.model import Fault
 from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS
-from entrycache_faults.seeded import Fault
 from entrycache_protocol.system import Blame, Lane
 from entrycache_reference.pulsar_legacy.change import cache_of, entry_at
 from entrycache_reference.pulsar_legacy.laws import ANSWER_LAWS

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_pip430 import workload
-from entrycache_conformance.systems.pulsar_pip430.limits import Limits
-from entrycache_conformance.systems.pulsar_pip430.workload import HOLDS, WorkloadParameters
+from entrycache_conformance.systems.pulsar_pip430.workload import HOLDS, Limits, WorkloadParameters
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import Draw, choose
 from entrycache_reference.pulsar_pip430 import ops

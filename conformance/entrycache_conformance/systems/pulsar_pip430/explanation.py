@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from entrycache_faults.model import Fault
 from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS
 from entrycache_faults.reference.pulsar_pip430.registry import decision_flips
-from entrycache_faults.seeded import Fault
 from entrycache_protocol.system import Blame, Lane
 from entrycache_reference.pulsar_pip430.change import EMPTY_CACHE
 from entrycache_reference.pulsar_pip430.laws import ANSWER_LAWS

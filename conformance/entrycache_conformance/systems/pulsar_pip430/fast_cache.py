@@ -8,15 +8,14 @@ them are still referred to.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, Final
 
-from entrycache_conformance.systems.reference import fault_subjects
+from entrycache_conformance.systems.reference import all_fault_subjects, fault_subjects
 from entrycache_fast import BrokerCache, Row, StoredEntry
 from entrycache_fast import ReadResult as FastServed
 from entrycache_faults.fast.pulsar_pip430 import FAULTS as CACHE_FAULTS
 from entrycache_faults.reference.pulsar_pip430.subjects import SUBJECTS
-from entrycache_protocol.system import LocalSubject
+from entrycache_protocol.system import LocalSubject, index_ops
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.outcomes import (
@@ -320,7 +319,7 @@ def served_outcome(served: FastServed) -> Outcome:
 
 
 DECLARATION: Final[dict[str, Any]] = {
-    "ops": [op.name for op in ops.OPS],
+    "ops": list(index_ops(ops.OPS)),
     "variants": {"requeue_budget": "shared"},
     "introspection": ["now", "bytes", "caches", "queue", "tombstones", "requeues"],
     "payload": True,
@@ -386,17 +385,10 @@ FAST: Final = LocalSubject(
 """The fast cache as a subject."""
 
 
-FAULTS: Final = dict(
-    sorted(
-        {
-            **fault_subjects(SUBJECTS, {key: DECLARATION[key] for key in ("ops", "introspection", "payload")}),
-            **{
-                name: LocalSubject(DECLARATION, partial(open_cache, cache_type=cache_type))
-                for name, cache_type in CACHE_FAULTS.items()
-            },
-        }.items()
-    )
-)
+OFFER_OF_FAULTS: Final = {"ops": DECLARATION["ops"], "introspection": DECLARATION["introspection"], "payload": True}
+"""The offer of a faulty reference: it follows no variant and counts no leaks."""
+
+FAULTS: Final = all_fault_subjects(fault_subjects(SUBJECTS, OFFER_OF_FAULTS), DECLARATION, open_cache, CACHE_FAULTS)
 """The seeded faults as subjects by name: those of the reference, and those of the fast cache."""
 
 

@@ -22,8 +22,12 @@ from entrycache_conformance.systems.pulsar_pip430.explanation import (
 from entrycache_conformance.systems.pulsar_pip430.fast_cache import FAST
 from entrycache_conformance.systems.pulsar_pip430.generation import plan_case
 from entrycache_conformance.systems.pulsar_pip430.jars import PULSAR
-from entrycache_conformance.systems.pulsar_pip430.limits import Limits, cost_bound, unsupported_reason
-from entrycache_conformance.systems.pulsar_pip430.workload import WorkloadProfile
+from entrycache_conformance.systems.pulsar_pip430.workload import (
+    Limits,
+    WorkloadProfile,
+    cost_bound,
+    unsupported_reason,
+)
 from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS
 from entrycache_faults.reference.pulsar_pip430.registry import decision_flips
 from entrycache_protocol.case import encode_outcome

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from entrycache_faults.model import Fault
 from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS
-from entrycache_faults.seeded import Fault
 from entrycache_protocol.system import Blame, Lane
 from entrycache_reference.pulsar_segmented.ops import Observe
 from entrycache_reference.pulsar_segmented.outcomes import Observed

@@ -7,14 +7,13 @@ segment, at it, or above it, and how often the ring turns.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_segmented.explanation import BLAME, lanes, state_text
 from entrycache_conformance.systems.pulsar_segmented.fast_cache import DECLARATION, FAST, open_cache
 from entrycache_conformance.systems.pulsar_segmented.generation import VARIANT_RULES, WorkloadProfile, menu, plan_case
-from entrycache_conformance.systems.reference import fault_subjects
+from entrycache_conformance.systems.reference import all_fault_subjects, fault_subjects
 from entrycache_faults.fast.pulsar_segmented import FAULTS as CACHE_FAULTS
 from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS
 from entrycache_faults.reference.pulsar_segmented.subjects import SUBJECTS
@@ -24,7 +23,6 @@ from entrycache_protocol.system import (
     Cases,
     Laws,
     Limits,
-    LocalSubject,
     Model,
     SeededFaults,
     System,
@@ -112,17 +110,7 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
 """One case per operation; it runs if all its operations are declared."""
 
 
-FAULTS: Final = dict(
-    sorted(
-        {
-            **fault_subjects(SUBJECTS, DECLARATION),
-            **{
-                name: LocalSubject(DECLARATION, partial(open_cache, cache_type=cache_type))
-                for name, cache_type in CACHE_FAULTS.items()
-            },
-        }.items()
-    )
-)
+FAULTS: Final = all_fault_subjects(fault_subjects(SUBJECTS, DECLARATION), DECLARATION, open_cache, CACHE_FAULTS)
 """The seeded faults as subjects by name: those of the reference, and those of the fast cache."""
 
 SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
