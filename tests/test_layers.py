@@ -22,7 +22,7 @@ from entrycache_protocol.case import Case
 
 OURS = modules()
 
-NOT_REACHED = {"imports, in percent of all lines": 6.8, "our files that a failing conform executes": 81}
+NOT_REACHED = {"imports, in percent of all lines": 6.8}
 """Goals of the house that are not reached yet, with what they must not exceed meanwhile. These only get smaller."""
 
 
@@ -56,9 +56,10 @@ def test_the_house_keeps_its_sizes() -> None:
     assert {name: value for name, value in missed.items() if value > NOT_REACHED.get(name, 0)} == {}
 
 
-def test_a_failing_run_executes_no_more_files_than_it_did() -> None:
+def test_a_failing_run_executes_few_files() -> None:
     number = next(house_numbers.run_numbers())
-    assert 20 < number.value <= NOT_REACHED[number.name]
+    assert number.value > 20
+    assert number.is_met, number
 
 
 def test_a_planted_import_that_runs_up_is_found(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ test, or serve it with `serve` to the command line. A method may raise `Refuse` 
 Use a cache: `BrokerCache` follows the rules of Pulsar since PIP-430, `ThreadCache` and `CachingStore` those of Kafka
 Streams, `SegmentedCache` those of Pulsar's proposed PIP-174.
 
-Look at what was found: `load_case` reads a case file, `play` plays it on a subject, and `audit` checks a recorded
+Inspect a failure: `load_case` reads a case file, `play` plays it on a subject, and `audit` checks a recorded
 trace. `audit` needs the extra `trace` or `spark`; nothing else here needs an extra.
 
     >>> from entrycache import BrokerCache
@@ -25,8 +25,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from entrycache_protocol.author import Refuse, Subject, serve
-from entrycache_protocol.server import Skip
+from entrycache_protocol.server import Refuse, Skip, Subject, serve
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -55,7 +54,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a cache when it is asked for."""
+    """Import a cache when its name is first used."""
     if name in {"BrokerCache", "StoredEntry"}:
         import entrycache_fast
 
@@ -79,9 +78,9 @@ def check(
     seed: int = 0,
     failures: str | Path | None = None,
 ) -> None:
-    """Hold a class to the rules, beside the reference and in this process.
+    """Test a class against the rules, next to the reference and in this process.
 
-    `levels` are the levels to test; None: all levels of which the class offers an operation. `examples` is the number
+    `levels` are the levels to test; None: all levels with an operation that the class offers. `examples` is the number
     of cases for each level. `failures` is a folder: a failing case is written there, for `entrycache replay`. There is
     no time-out; `entrycache conform` has one.
 
@@ -114,12 +113,11 @@ def play(case: Case, subject: str | type[Subject] = "reference") -> list[dict[st
     `subject` is a class, or a name that `entrycache conform` takes, such as "reference", "fast" or "pulsar:4.2.4".
 
     Raises:
-        EntrycacheError: there is no such subject, or it cannot be asked this case.
+        EntrycacheError: there is no such subject, or it cannot play this case.
         RuntimeError: the subject gave no answer.
     """
     from entrycache_conformance.judge import require_supported
-    from entrycache_conformance.resolve import SubjectChoice, resolve_subject
-    from entrycache_conformance.subjects.python_subject import PythonSubject
+    from entrycache_conformance.resolve import PythonSubject, SubjectChoice, resolve_subject
     from entrycache_protocol.errors import UsageError
     from entrycache_protocol.subject import RunResult, SkippedRun, TestedSubject
 

@@ -1,8 +1,46 @@
-"""Run the command `entrycache` as `python -m entrycache_cli`."""
+"""Run the command `entrycache`, also as `python -m entrycache_cli`.
+
+Signals end a command with the documented exit code at its first and last moment too. `begin` installs signal handlers
+before any slow import, and then imports the module that runs the command. At its end, while Python deletes its modules,
+a signal would end the process by itself. So the process exits before that, after all exit handlers have run.
+"""
 
 from __future__ import annotations
 
-from entrycache_cli.startup import begin
+import atexit
+import os
+import signal
+import sys
+from contextlib import suppress
+from importlib import import_module
+from types import FrameType
+
+
+def begin(module: str) -> None:
+    """Run the `main` of a module, which hears signals itself as soon as it is there."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end)
+    ended: list[int] = []
+    atexit.register(_leave, ended)  # the first one, which runs last
+    try:
+        import_module(module).main()
+    except SystemExit as end:
+        ended += [end.code] if isinstance(end.code, int) else []
+        raise
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    os._exit(128 + number)
+
+
+def _leave(ended: list[int]) -> None:
+    """End with the exit code of a command, if it has one."""
+    if ended:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):  # there is none where it was closed
+                stream.flush()
+        os._exit(ended[0])
 
 
 def main() -> None:

@@ -1,1 +1,1 @@
-"""Driving implementations beside the reference: cases, machine, subjects, reports, and the command line."""
+"""Run implementations next to the reference: cases, subjects, failures and reports."""

@@ -11,20 +11,20 @@ from pathlib import Path
 from entrycache_conformance.failure import Failure
 from entrycache_conformance.levels import Profile, select_levels
 from entrycache_conformance.report import RunReport
+from entrycache_conformance.resolve import PythonSubject
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.python_subject import PythonSubject
-from entrycache_protocol.author import Subject
 from entrycache_protocol.case import config_to_json
 from entrycache_protocol.codec import format_arguments, format_json
 from entrycache_protocol.errors import Verdict
 from entrycache_protocol.files import scratch_folder
+from entrycache_protocol.server import Subject
 from entrycache_protocol.subject import FailingCase
 
 
 def check(
     subject: type[Subject], levels: Sequence[str] | None, examples: int, seed: int, failures: Path | None
 ) -> None:
-    """Judge a class of an author; see `entrycache.check`.
+    """Judge the class of an author; see `entrycache.check`.
 
     Raises:
         AssertionError: it breaks a rule, or nothing was checked.
@@ -63,7 +63,7 @@ def sequence_text(subject: PythonSubject, failure: Failure) -> str:
     """Return the shortest sequence, one step per line, with the expected and the actual answer; for threads, the
     events.
     """
-    failing = failure.found
+    failing = failure.source
     if failure.schedules is not None or not isinstance(failing, FailingCase):
         return "" if failure.schedules is None else failure.schedules.in_words
     system = failing.case.system

@@ -10,24 +10,30 @@ the subject's own step breaks come first; the others keep their order.
 
 3. Which rule made the reference's last row about the difference? If no row is about it: which rule is the operation's?
 
-To answer them the case is played once more, with state queries after every step if the subject allows it. A fault often
-shows some steps after it happened, and faults that answer alike leave different states. Nothing is patched: each seeded
-fault has a model of its own.
+To answer them, `explain_difference` plays the case once more, with state queries after every step if the subject allows
+it. A fault often shows some steps after it happened, and faults with the same answers leave different states. Nothing
+is patched: each seeded fault has a model of its own.
+
+`write_failure` writes the case file of a failure, with its rules, and returns the failure for the report.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.judge import Coverage, judge, match_without_tokens, play, run_reference
-from entrycache_faults.model import limit_calls
-from entrycache_faults.seeded import Fault
-from entrycache_protocol.case import Case
+from entrycache_conformance.failure import Failure
+from entrycache_conformance.judge import Coverage, judge, match_without_tokens, run_reference
+from entrycache_conformance.levels import rules_up_to
+from entrycache_conformance.subjects.wrappers import play
+from entrycache_faults.model import Fault, limit_calls
+from entrycache_protocol.case import Case, write_case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject
-from entrycache_protocol.subject import Difference, FailureKind, RunResult, TestedSubject
+from entrycache_protocol.files import try_write
+from entrycache_protocol.subject import Difference, FailingCase, FailureKind, RunResult, TestedSubject
 from entrycache_reference.rules import Rule
 
 MAX_CALLS: Final = 1_000_000
@@ -182,3 +188,23 @@ def _rule_of_step(observed: ObservedFailure) -> Rule:
     about = [row for row in rows if is_about(difference.expected, difference.got, row)] or rows
     rule: Rule = about[-1].rule if about else observed.case.steps[observed.at].rule
     return rule
+
+
+def rules_at_level(level: str, failing: FailingCase, rules: Sequence[Rule]) -> Sequence[Rule]:
+    """Return those of the rules that a case of this level can be about, or else the rule of the failing operation."""
+    system, coverage = failing.case.system, Coverage()
+    if level == system.levels[-1] or failing.difference.is_unanswered:
+        return rules
+    run_reference(dataclasses.replace(failing.case, earlier=()), coverage)
+    if all(coverage.fired.get(rule) for rule in rules):
+        return rules
+    own: Rule = type(failing.case.steps[failing.difference.at]).rule if failing.case.steps else rules[0]
+    return rules_up_to(system, level, rules) or [own]
+
+
+def write_failure(subject: TestedSubject, failing: FailingCase, folder: Path, level: str) -> Failure:
+    """Write the case file that replays a failure, and return the failure with its rules."""
+    explained = explain_difference(subject, failing.case, failing.steps, failing.difference)
+    rules = tuple(rule.value for rule in rules_at_level(level, failing, explained))
+    path, unwritten = try_write(lambda: write_case(failing.as_reported(rules), folder, rules[0].lower()))
+    return dataclasses.replace(Failure.of(failing, rules, path, unwritten), level=level)

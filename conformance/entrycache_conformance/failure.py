@@ -222,12 +222,12 @@ class Failure:
     """A failure: the broken rules, the likeliest first, the case file, and the failing step.
 
     `repeats` says that it failed again on a fresh process, and `earlier` how many runs in the file must come before it.
-    `level` is where it was found. `table` holds its steps, `replay` the command that plays it again, and `log` the
+    `level` is the level that failed. `table` holds its steps, `replay` the command that plays it again, and `log` the
     cause that the subject named on stderr. `finding` is the finding whose own case it is. `unconfirmed` says why no
     fresh process could play it.
 
-    Two fields are not in the JSON: `found`, the failing case or history, and `unwritten`, the reason for a missing file
-    (`case` is then empty).
+    Two fields are not in the JSON: `source`, the failing case or history, and `unwritten`, the reason for a missing
+    file (`case` is then empty).
     """
 
     rules: tuple[str, ...]
@@ -245,13 +245,13 @@ class Failure:
     log: str = ""
     finding: str = ""
     unconfirmed: str = ""
-    found: FailingCase | FailingHistory | None = field(default=None, compare=False, repr=False)
+    source: FailingCase | FailingHistory | None = field(default=None, compare=False, repr=False)
     unwritten: str = field(default="", compare=False)
 
     @property
     def failing_case(self) -> Case | None:
         """The case that fails; None for a failure of several threads."""
-        return self.found.case if isinstance(self.found, FailingCase) else None
+        return self.source.case if isinstance(self.source, FailingCase) else None
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of the failure in `--json`."""
@@ -282,7 +282,7 @@ class Failure:
             table=build_case_table(failing, rules),
             log="" if difference.failed is None else "\n".join(difference.failed.log),
             unconfirmed=failing.unconfirmed,
-            found=failing,
+            source=failing,
             unwritten=unwritten,
         )
 

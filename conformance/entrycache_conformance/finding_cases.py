@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import entrycache_conformance
-from entrycache_conformance.judge import Coverage, judge, play, require_supported, run_reference
+from entrycache_conformance.judge import Coverage, judge, require_supported, run_reference
 from entrycache_conformance.report import Skip
 from entrycache_conformance.shrink import shorten_and_confirm
-from entrycache_conformance.subjects.wrappers import ALL_FINDINGS
+from entrycache_conformance.subjects.wrappers import ALL_FINDINGS, play
 from entrycache_protocol.case import Case, read_case, variants_to_json
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.subject import FailingCase, SkippedRun, TestedSubject
@@ -99,11 +99,18 @@ def play_finding_cases(subject: TestedSubject, cases: Sequence[FindingCase], lev
         except UsageError as reason:
             skipped.append(Skip(f"the case of {own.finding}", str(reason)))
             continue
-        result = _play_finding_case(subject, case)
-        if isinstance(result, SkippedRun):
-            skipped.append(Skip(f"the case of {own.finding}", result.reason))
-        elif result is not None:
-            failing.append((own.finding, result))
+        answer = play(subject, case)
+        if isinstance(answer, SkippedRun):
+            skipped.append(Skip(f"the case of {own.finding}", answer.reason))
+            continue
+        steps = run_reference(case, Coverage())
+        difference = judge(case, steps, answer, subject.declaration)
+        if difference is None:
+            continue
+        unshortened = FailingCase(case, steps, difference)
+        shortest = unshortened if difference.is_unanswered else shorten_and_confirm(subject, unshortened, MAX_TRIES)
+        if shortest is not None:
+            failing.append((own.finding, shortest))
     return FindingCaseResults(tuple(failing), tuple(skipped))
 
 
@@ -121,15 +128,3 @@ def skipped_finding_cases(cases: Sequence[FindingCase], levels: Collection[str])
         for own in cases
         if own.level not in levels
     ]
-
-
-def _play_finding_case(subject: TestedSubject, case: Case) -> FailingCase | SkippedRun | None:
-    steps = run_reference(case, Coverage())
-    answer = play(subject, case)
-    if isinstance(answer, SkippedRun):
-        return answer
-    difference = judge(case, steps, answer, subject.declaration)
-    if difference is None:
-        return None
-    failing = FailingCase(case, steps, difference)
-    return failing if difference.is_unanswered else shorten_and_confirm(subject, failing, MAX_TRIES)

@@ -1,4 +1,4 @@
-"""Generate cases beside the reference.
+"""Generate cases next to the reference.
 
 Each operation of a case is made with the reference's state before it in sight, so that its arguments can aim at
 thresholds of that state. The system's own `CasePlan` says which operations a case may have and makes their arguments.
@@ -63,16 +63,16 @@ def make_case(
     menu: Sequence[str],
     coverage: Coverage | None,
     steps: int | None = None,
-    theme: Any = None,
+    workload: Any = None,
     marks: Marks | None = None,
 ) -> GeneratedCase:
-    """Make a case of the operations in `menu`, with the workload profile `theme` of the system.
+    """Make a case of the operations in `menu`, with the workload profile `workload` of the system.
 
     With `steps` the case has exactly that many. Without it the case may end after every step, and the final queries of
     its plan follow. Laws are checked only where `coverage` is given.
     """
     system = declaration.system
-    plan = system.cases.plan(draw, declaration, tuple(menu), theme)
+    plan = system.cases.plan(draw, declaration, tuple(menu), workload)
     next_op = _finite_choice(draw, plan) if steps is None else _endless_choice(draw, plan)
     limit = plan.steps_max if steps is None else steps
     limit = min(limit, declaration.limits.max_steps or limit)
@@ -129,15 +129,15 @@ class CaseMaker:
     `choices` are those numbers; `starts` holds the index of the first number of each step.
     """
 
-    def __init__(self, declaration: Declaration, menu: Sequence[str], theme: Any) -> None:
+    def __init__(self, declaration: Declaration, menu: Sequence[str], workload: Any) -> None:
         self._declaration = declaration
         self._menu = menu
-        self._theme = theme
+        self._workload = workload
         self.choices: list[int] = []
         self.starts: list[int] = []
 
     def from_hypothesis(self, data: Any, coverage: Coverage) -> GeneratedCase:
-        """Make a case from Hypothesis data. Hypothesis is told where steps begin and end, so it can drop whole ones."""
+        """Make a case from Hypothesis data, and mark each step, so that Hypothesis can drop whole steps."""
         source = data.conjecture_data
 
         def begin() -> None:
@@ -167,7 +167,7 @@ class CaseMaker:
             self.choices.append(value)
             return value
 
-        return make_case(recording, self._declaration, self._menu, coverage, theme=self._theme, marks=marks)
+        return make_case(recording, self._declaration, self._menu, coverage, workload=self._workload, marks=marks)
 
     def choices_before_steps(self) -> list[int]:
         """Return the numbers of the last case that come before its first step."""
@@ -189,20 +189,20 @@ def record_seeded_cases(
     menu: Sequence[str],
     examples: int,
     seed: int,
-    theme: Any = None,
+    workload: Any = None,
     definition: Definition | None = None,
 ) -> Iterator[RecordedCase]:
     """Yield the seeded cases of a search. They follow from the seed alone, whatever a subject answers."""
     source = _search_source(seed)
-    return (record_case(source, declaration, menu, theme, definition) for _ in range(seeded_case_count(examples)))
+    return (record_case(source, declaration, menu, workload, definition) for _ in range(seeded_case_count(examples)))
 
 
 def make_seeded_cases(
-    declaration: Declaration, menu: Sequence[str], examples: int, seed: int, theme: Any = None
+    declaration: Declaration, menu: Sequence[str], examples: int, seed: int, workload: Any = None
 ) -> Iterator[GeneratedCase]:
     """Yield the cases of `record_seeded_cases` without checking laws and without recording numbers."""
     draw = seeded_draw(_search_source(seed))
-    return (make_case(draw, declaration, menu, None, theme=theme) for _ in range(seeded_case_count(examples)))
+    return (make_case(draw, declaration, menu, None, workload=workload) for _ in range(seeded_case_count(examples)))
 
 
 def _search_source(seed: int) -> random.Random:
@@ -210,11 +210,11 @@ def _search_source(seed: int) -> random.Random:
 
 
 def record_case(
-    source: random.Random, declaration: Declaration, menu: Sequence[str], theme: Any, definition: Definition | None
+    source: random.Random, declaration: Declaration, menu: Sequence[str], workload: Any, definition: Definition | None
 ) -> RecordedCase:
     """Make the next case of a seeded source and record its numbers and its coverage."""
     coverage = Coverage(definition=definition)
-    maker = CaseMaker(declaration, menu, theme)
+    maker = CaseMaker(declaration, menu, workload)
     generated = maker.from_source(source, coverage)
     coverage.steps = len(generated.steps)
     return RecordedCase(generated, tuple(maker.choices), coverage)

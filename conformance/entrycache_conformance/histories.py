@@ -23,7 +23,7 @@ from entrycache_conformance.failure import FailingHistory, Failure, Schedules, b
 from entrycache_conformance.levels import CONCURRENT_LEVEL, offers_histories
 from entrycache_conformance.report import LevelReport, Skip, ThreadCounts
 from entrycache_conformance.shrink import TRY_SECONDS, minimize_items
-from entrycache_conformance.subjects.child import limit_time
+from entrycache_conformance.subjects.wrappers import limit_time
 from entrycache_protocol.case import History, write_history
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import InternalError, UsageError, Verdict
@@ -135,7 +135,7 @@ def find_failing_history(
     tally: HistoryCounts,
     progress: Callable[[int], None] = lambda count: None,
 ) -> FailingHistory | None:
-    """Play that many histories, kind after kind; the first that breaks a promise, as short as it could be made."""
+    """Play that many histories, kind after kind. Return the first that breaks a promise, shortened, or None."""
     promises = require_histories(subject.declaration.system)
     source = random.Random(seed)
     made_count = 0
@@ -149,14 +149,14 @@ def find_failing_history(
         ]
         made_count += size
         for history, answer in zip(histories, subject.play_histories(histories), strict=True):
-            found = judge_history(subject, history, answer, tally)
-            if found is None:
+            failing = judge_history(subject, history, answer, tally)
+            if failing is None:
                 continue
-            if found.failed is None or is_conclusive(found.failed) or _fails_again(subject, found):
-                return shrink_history(subject, found)
+            if failing.failed is None or is_conclusive(failing.failed) or _fails_again(subject, failing):
+                return shrink_history(subject, failing)
             # A busy machine makes a subject late once; it ends no process, and it is not late twice.
-            if found.failed.trouble is not FailureKind.HANG or tally.is_late:
-                return found._replace(tries=1 + SILENT_REPLAYS)
+            if failing.failed.trouble is not FailureKind.HANG or tally.is_late:
+                return failing._replace(tries=1 + SILENT_REPLAYS)
             tally.is_late = True
         progress(size)
     return None
@@ -261,7 +261,7 @@ def shrink_history(subject: TestedSubject, failing: FailingHistory) -> FailingHi
 
 
 def max_tries(failing: FailingHistory, often: int) -> int:
-    """Return how often to play a shorter history to see it fail that often."""
+    """Return the number of times to play a shorter history, so that it can fail that often."""
     return min(SHRINK_TRIES, MAX_RARITY * often * failing.tries // failing.times)
 
 
@@ -380,7 +380,7 @@ def _unmet_rules(declaration: Declaration, tally: HistoryCounts) -> list[str]:
 
 
 def check_corrupted_answer(subject: TestedSubject, ended: tuple[History, HistoryResult] | None) -> None:
-    """Judge an answered history once more with one byte more in its sum at rest, or stop.
+    """Judge an answered history once more with one byte more in its quiescent total, or stop.
 
     Raises:
         CorruptionUnseen: no rule saw it.
@@ -423,7 +423,7 @@ def _write_failure(failing: FailingHistory, folder: Path) -> Failure:
         schedules=schedules,
         level=CONCURRENT_LEVEL,
         table=build_history_table(failing),
-        found=failing,
+        source=failing,
     )
 
 

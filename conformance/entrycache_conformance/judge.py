@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from entrycache_conformance.subjects.child import play_fresh
+from entrycache_conformance.subjects.wrappers import play
 from entrycache_protocol.case import Case, History
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import EntrycacheError, InternalError, UsageError
@@ -73,11 +73,6 @@ class Coverage:
             self.cells[cell] = self.cells.get(cell, 0) + count
 
 
-def play(subject: TestedSubject, case: Case) -> Answer:
-    """Return the subject's answer to a case, after playing the earlier runs of the case on a fresh process."""
-    return play_fresh(subject, [*case.earlier, case])[-1] if case.earlier else subject.play([case])[0]
-
-
 def play_under_hypothesis(subject: TestedSubject, case: Case) -> Answer:
     """Return the subject's answer to a case.
 
@@ -91,7 +86,7 @@ def play_under_hypothesis(subject: TestedSubject, case: Case) -> Answer:
 
 
 def require_supported(case: Case | History, subject: TestedSubject) -> None:
-    """Refuse a case that asks for what the subject does not offer.
+    """Refuse a case that needs something that the subject does not offer.
 
     Raises:
         UsageError: another system, an operation that is not declared, a setting that is fixed otherwise.

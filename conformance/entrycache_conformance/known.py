@@ -25,18 +25,17 @@ from tomlkit.items import AoT
 from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.failure import Failure
 from entrycache_conformance.java.releases import release_versions
-from entrycache_conformance.judge import Coverage, judge, play, require_supported, run_reference
+from entrycache_conformance.judge import Coverage, judge, require_supported, run_reference
 from entrycache_conformance.levels import CONCURRENT_LEVEL
 from entrycache_conformance.report import LevelReport, RunReport, Skip
 from entrycache_conformance.resolve import is_own_subject
 from entrycache_conformance.run import Notify, Options, conform
-from entrycache_conformance.subjects.wrappers import NarrowedSubject, without_operations
+from entrycache_conformance.subjects.wrappers import NarrowedSubject, play, without_operations
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, case_from_json, case_to_json, read_case
 from entrycache_protocol.codec import format_json
-from entrycache_protocol.errors import UsageError, Verdict, WriteError
+from entrycache_protocol.errors import UsageError, Verdict, WriteError, describe_value
 from entrycache_protocol.files import read_text, write_text
-from entrycache_protocol.messages import describe_value
 from entrycache_protocol.strict_json import check_json_value, is_same_json, parse_json, parse_json_text
 from entrycache_protocol.subject import SkippedRun, TestedSubject, answer_to_json, expected_to_json
 from entrycache_reference.rules import Rule
@@ -138,14 +137,14 @@ def _read_outcome(value: Any, where: str) -> Any:
 
 
 def write_known_failures(path: Path, kept: list[tuple[int | None, KnownFailure]]) -> None:
-    """Rewrite a file: each entry stands with the number that it had, None for a new one.
+    """Rewrite a file with these entries, each with its number in the file so far, or None if it is new.
 
-    What did not change stays as it was, to the byte, comments included; the same entries give the same bytes.
+    Text that did not change stays byte for byte, comments included, and the same entries give the same bytes.
     """
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     try:
         document = tomlkit.parse(text)
-    except TOMLKitError as error:  # it has rules of its own, beside those of the reader above
+    except TOMLKitError as error:  # it has rules of its own, in addition to those of the reader above
         raise UsageError(f"{FILE_NAME} {path} cannot be rewritten: {error}") from None
     tables = document.get(TABLE_NAME)
     if not isinstance(tables, AoT):
@@ -354,8 +353,8 @@ def conform_with_known(
     left_out: set[str] = set()
     merged: RunReport | None = None
     for _ in range(MAX_ROUNDS):
-        narrowed = without_operations(subject, frozenset(left_out)) if left_out else subject
-        report = conform(narrowed, options, notify)
+        remaining = without_operations(subject, frozenset(left_out)) if left_out else subject
+        report = conform(remaining, options, notify)
         merged = report if merged is None else merged.merged_with(report)
         old = [(entry, failure) for failure in report.failures if (entry := _find_entry(failure, known)) is not None]
         if not old:
@@ -366,7 +365,7 @@ def conform_with_known(
         silent = {
             type(case.steps[failure.step]).name for _, failure in old if (case := failure.failing_case) is not None
         }
-        rest = narrowed.declaration.ops - silent - {"observe"}
+        rest = remaining.declaration.ops - silent - {"observe"}
         if len(old) < len(_case_failures(report)) or not rest or "insert" in silent:
             break
         left_out |= silent
@@ -410,16 +409,16 @@ def _without_known_failures(report: RunReport, left_out: set[str]) -> RunReport:
     for name, judged in report.levels.items():
         levels[name] = judged
         if judged.verdict is Verdict.VIOLATES and not _case_failures(report) and name != CONCURRENT_LEVEL:
-            rules = {rule: told.past_known() for rule, told in judged.rules.items()}
+            rules = {rule: rule_report.past_known() for rule, rule_report in judged.rules.items()}
             levels[name] = replace(judged, verdict=Verdict.CONFORMS, rules=rules)
             skipped.append(Skip(f"level {name}", "its search ended at a known failure"))
     return replace(report, levels=levels, skipped=tuple(skipped))
 
 
 def fix_file(path: Path, subject: TestedSubject, known: KnownReport) -> list[str]:
-    """Rewrite the file so that the same run would find nothing wrong with it; what was done, a line each.
+    """Rewrite the file so that the same run finds no problem, and return one line for each change.
 
-    An entry that passes or matches nothing goes, one that differs says what is true now, a new failure is added.
+    An entry that passes or matches nothing is removed. An entry that differs is corrected. A new failure is added.
     """
     kept: list[tuple[int | None, KnownFailure]] = []
     corrected: list[KnownFailure] = []

@@ -46,7 +46,7 @@ def select_levels(declaration: Declaration, levels: Sequence[str]) -> tuple[str,
 
 
 def _default_levels(declaration: Declaration) -> tuple[str, ...]:
-    """Return all levels of which the subject declares an operation, or all levels if there is none."""
+    """Return the levels with an operation that the subject declares, or all levels if there is none."""
     system = declaration.system
     levels = tuple(level for level in system.levels if system.own_ops(level) & declaration.ops) or system.levels
     return (*levels, CONCURRENT_LEVEL) if offers_histories(declaration) else levels

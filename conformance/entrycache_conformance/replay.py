@@ -13,8 +13,9 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.failure import FailingHistory, Failure
 from entrycache_conformance.histories import SILENT_REPLAYS, HistoryCounts, judge_history
-from entrycache_conformance.judge import Coverage, judge, play, require_supported, run_reference
+from entrycache_conformance.judge import Coverage, judge, require_supported, run_reference
 from entrycache_conformance.levels import offers_histories
+from entrycache_conformance.subjects.wrappers import play
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import errors
 from entrycache_protocol.case import Case, History, case_from_json, read_case
@@ -47,7 +48,7 @@ def replay_case(path: Path, subject: TestedSubject) -> ReplayResult:
     """Play the case of a file on a subject and judge it.
 
     Raises:
-        UsageError: no readable case, or one that the subject cannot be asked.
+        UsageError: no readable case, or one that the subject cannot play.
     """
     case = read_case(path, SYSTEMS)
     for run in (*case.earlier, case):
@@ -80,24 +81,24 @@ class SmokeResult(NamedTuple):
 
 
 def run_smoke_cases(subject: TestedSubject) -> list[SmokeResult]:
-    """Play each case that the subject can be asked, and judge it; after one that hangs no more are played.
+    """Play and judge each case that the subject supports. After a case that hangs, no more are played.
 
     Raises:
         Interrupted: with what was judged by then.
     """
-    looks: list[SmokeResult] = []
-    with keep_partial_result(lambda: looks):
+    results: list[SmokeResult] = []
+    with keep_partial_result(lambda: results):
         for name, steps in subject.declaration.system.cases.smoke.items():
-            hung = any(look.difference and look.difference.failed and look.difference.failed.trouble is FailureKind.HANG
-                       for look in looks)  # fmt: skip
-            looks.append(SmokeResult(name, "not played") if hung else _play_smoke_case(subject, name, steps))
-    return looks
+            failures = (result.difference.failed for result in results if result.difference)
+            hung = any(failed and failed.trouble is FailureKind.HANG for failed in failures)
+            results.append(SmokeResult(name, "not played") if hung else _play_smoke_case(subject, name, steps))
+    return results
 
 
-def smoke_verdict(looks: list[SmokeResult]) -> Verdict:
+def smoke_verdict(results: list[SmokeResult]) -> Verdict:
     """Return the verdict of the operations that were judged."""
     judged = {"passed": Verdict.CONFORMS, "failed": Verdict.VIOLATES}
-    return errors.combine_verdicts(judged[look.verdict] for look in looks if look.verdict in judged)
+    return errors.combine_verdicts(judged[result.verdict] for result in results if result.verdict in judged)
 
 
 def _play_smoke_case(subject: TestedSubject, name: str, steps: list[dict[str, Any]]) -> SmokeResult:
@@ -142,16 +143,16 @@ BUSY_MACHINE: Final = "one try got no answer, once; is the machine busy? run it 
 
 
 class HistoryReplayResult(NamedTuple):
-    """The result of replaying a history. Without `found` no try failed. `unjudged` says why no try could be judged."""
+    """The result of replaying a history. `failing` is None if no try failed. `unjudged` says why no try was judged."""
 
-    found: FailingHistory | None
+    failing: FailingHistory | None
     tries: int
     unjudged: str = ""
 
     @property
     def verdict(self) -> Verdict:
         """The verdict of the replay."""
-        if self.found is not None:
+        if self.failing is not None:
             return Verdict.VIOLATES
         return Verdict.NOTHING_CHECKED if self.unjudged else Verdict.CONFORMS
 
@@ -160,7 +161,7 @@ def replay_history(history: History, subject: TestedSubject) -> HistoryReplayRes
     """Play a history until it fails, at most a thousand times.
 
     Raises:
-        UsageError: the subject cannot be asked it.
+        UsageError: the subject cannot play it.
     """
     require_supported(history, subject)
     if not offers_histories(subject.declaration):
@@ -191,10 +192,10 @@ def replay_history(history: History, subject: TestedSubject) -> HistoryReplayRes
 
 def history_result_json(file: Path, name: str, replayed: HistoryReplayResult) -> dict[str, Any]:
     """Return what `replay --json` prints of a history."""
-    shown: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
-    shown["tries"] = replayed.tries
-    if replayed.found is not None:
-        shown["rules"] = [rule.value for rule in replayed.found.rules]
-        shown["said"] = replayed.found.said
-        shown["events"] = list(replayed.found.history.events)
-    return shown
+    value: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
+    value["tries"] = replayed.tries
+    if replayed.failing is not None:
+        value["rules"] = [rule.value for rule in replayed.failing.rules]
+        value["said"] = replayed.failing.said
+        value["events"] = list(replayed.failing.history.events)
+    return value

@@ -3,13 +3,16 @@
 A `RunReport` holds a `LevelReport` per level, a `RuleReport` per rule at a level, the failures, and what was not
 checked. The shape of `to_json` is a contract, and `from_json` reads what it has written. A report that was read back
 has no failing cases, only the names of their files.
+
+A run collects a `LevelResult` per level. `judge_rules` gives each rule its verdict, and `build_report` puts the results
+together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from entrycache_conformance.failure import FAILURE_SHAPE as FAILURE
 from entrycache_conformance.failure import Failure
@@ -17,7 +20,18 @@ from entrycache_protocol import errors
 from entrycache_protocol.errors import Verdict
 from entrycache_protocol.strict_json import COUNT, TEXT, TEXTS, list_shape, mapping_shape, object_shape
 
+if TYPE_CHECKING:
+    from entrycache_conformance.judge import Coverage
+    from entrycache_conformance.levels import Profile
+    from entrycache_protocol.subject import TestedSubject
+
 SCHEMA: Final = 1
+
+
+def rule_order(rule: str) -> tuple[str, int]:
+    """Return the sort key of a rule: its family by name, then its number."""
+    family, _, number = rule.rpartition("-")
+    return family, int(number)
 
 
 class Skip(NamedTuple):
@@ -100,7 +114,7 @@ class LevelReport:
             "verdict": self.verdict.value,
             "missing": list(self.missing),
             **({} if self.threads is None else asdict(self.threads)),
-            "rules": {rule: told.to_json() for rule, told in self.rules.items()},
+            "rules": {rule: report.to_json() for rule, report in self.rules.items()},
             **({} if self.seconds is None else {"seconds": self.seconds}),
         }
 
@@ -227,3 +241,59 @@ def _read_metadata(value: Mapping[str, Any]) -> RunMetadata | None:
 def _read_fields(kind: Any, value: Mapping[str, Any]) -> Any:
     """Build a dataclass from the keys that are its fields."""
     return kind(**{name: value[name] for name in kind.__dataclass_fields__})
+
+
+class LevelResult(NamedTuple):
+    """The result of one level. `hung` says that one of its cases never ended."""
+
+    level: LevelReport
+    failures: tuple[Failure, ...] = ()
+    skipped: tuple[Skip, ...] = ()
+    hung: bool = False
+
+
+def build_report(
+    subject: TestedSubject, coverage: Coverage, parts: Mapping[str, LevelResult], skipped: Sequence[Skip]
+) -> RunReport:
+    """Put the results of the levels together; what the subject's waivers keep out counts as skipped."""
+    declaration = subject.declaration
+    waivers = sorted(declaration.findings.items())
+    skipped = [*skipped, *(Skip(what, f"waived by the finding {finding}") for what, finding in waivers)]
+    laws = declaration.system.laws
+    return RunReport(
+        subject=subject.name,
+        source=declaration.implementation.get("source"),
+        system=declaration.system.name,
+        levels={level: part.level for level, part in parts.items()},
+        rules={rule.value: coverage.fired.get(rule, 0) for rule in laws.rules},
+        cells={cell: coverage.cells.get(cell, 0) for cell in laws.cells},
+        failures=tuple(failure for part in parts.values() for failure in part.failures),
+        skipped=tuple(skipped),
+    )
+
+
+def build_partial_report(
+    subject: TestedSubject, coverage: Coverage, parts: Mapping[str, LevelResult], levels: Sequence[str]
+) -> RunReport:
+    """Return the report of an interrupted run, which does not conform as a whole: its other levels are not judged."""
+    unjudged = [level for level in levels if level not in parts]
+    skipped = [skip for part in parts.values() for skip in part.skipped]
+    skipped += [Skip(f"level {level}", "stopped before it was judged") for level in unjudged]
+    whole = {**parts, **{level: LevelResult(LevelReport()) for level in unjudged}}
+    return build_report(subject, coverage, whole, skipped)
+
+
+def judge_rules(
+    coverage: Coverage, verdict: Verdict, failures: Sequence[Failure], profile: Profile
+) -> dict[str, RuleReport]:
+    """Return the verdict of each rule that fired at a level or that one of its failures names (see `RuleReport`)."""
+    named = dict.fromkeys(rule for failure in failures for rule in failure.rules)
+    fired = {rule.value: count for rule, count in coverage.fired.items() if count}
+    enough = 1 if verdict is Verdict.CONFORMS else max(1, profile.rule_minimum)
+
+    def judged(rule: str) -> RuleReport:
+        count = fired.get(rule, 0)
+        clean = Verdict.CONFORMS if count >= enough else Verdict.NOTHING_CHECKED
+        return RuleReport(count, Verdict.VIOLATES if rule in named else clean)
+
+    return {rule: judged(rule) for rule in sorted({*fired, *named}, key=rule_order)}

@@ -10,16 +10,14 @@ repeats the run without the operations that showed failures of other rules.
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance.explain import explain_difference
+from entrycache_conformance.explain import write_failure
 from entrycache_conformance.failure import Failure
 from entrycache_conformance.finding_cases import (
     FindingCase,
@@ -27,23 +25,25 @@ from entrycache_conformance.finding_cases import (
     play_finding_cases,
     skipped_finding_cases,
 )
-from entrycache_conformance.judge import Coverage, Definition, run_reference
-from entrycache_conformance.levels import CONCURRENT_LEVEL, Profile, find_rare, rules_up_to
-from entrycache_conformance.report import LevelReport, RuleReport, RunReport, Skip
-from entrycache_conformance.search import SearchResult, find_failure, search_random_cases
-from entrycache_conformance.shrink import TRY_SECONDS, shrink_and_confirm
-from entrycache_conformance.subjects.child import limit_time
+from entrycache_conformance.judge import Coverage, Definition
+from entrycache_conformance.levels import CONCURRENT_LEVEL, Profile, find_rare
+from entrycache_conformance.report import (
+    LevelReport,
+    LevelResult,
+    RuleReport,
+    RunReport,
+    Skip,
+    build_partial_report,
+    build_report,
+    judge_rules,
+)
+from entrycache_conformance.search import find_failure, search_level
+from entrycache_conformance.shrink import search_behind_silence, shrink_and_confirm
 from entrycache_conformance.subjects.wrappers import without_operations
 from entrycache_conformance.systems.reference import open_broken_reference
-from entrycache_protocol.case import write_case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import InternalError, RestartError, Verdict, keep_partial_result
-from entrycache_protocol.files import try_write
-from entrycache_protocol.subject import FailingCase, FailureKind, TestedSubject
-from entrycache_reference.rules import Rule
-
-OTHER_SEEDS: Final = 3
-"""The number of further searches for a wrong answer behind a step without an answer."""
+from entrycache_protocol.subject import TestedSubject
 
 SELF_CHECK_EXAMPLES: Final = 300
 """The number of cases in which a broken reference must be caught."""
@@ -57,7 +57,7 @@ class Options(NamedTuple):
 
     `failures` is the folder of case files. With `bulk_seconds` random cases follow the Hypothesis search of each level.
     `first` are the cases to play before the search of their level. A `definition` is checked at each step of the
-    reference beside its laws; it is for runs whose subject is the reference.
+    reference next to its laws; it is for runs whose subject is the reference.
     """
 
     levels: tuple[str, ...]
@@ -77,15 +77,6 @@ Notify = Callable[[str, int, int], None]
 """A callback that takes a level, the examples judged so far, and those wanted (0 while a failure is shortened)."""
 
 
-class LevelResult(NamedTuple):
-    """The result of one level. `hung` says that one of its cases never ended."""
-
-    level: LevelReport
-    failures: tuple[Failure, ...] = ()
-    skipped: tuple[Skip, ...] = ()
-    hung: bool = False
-
-
 def conform(subject: TestedSubject, options: Options, notify: Notify = lambda level, done, wanted: None) -> RunReport:
     """Judge a subject at each level.
 
@@ -96,7 +87,7 @@ def conform(subject: TestedSubject, options: Options, notify: Notify = lambda le
     """
     coverage = Coverage(definition=options.definition)
     parts: dict[str, LevelResult] = {}
-    with keep_partial_result(lambda: _partial_report(subject, coverage, parts, options.levels)):
+    with keep_partial_result(lambda: build_partial_report(subject, coverage, parts, options.levels)):
         return _judge_levels(subject, options, coverage, parts, notify)
 
 
@@ -113,14 +104,14 @@ def _judge_levels(
                 parts[level] = _unrestartable_level(_unplayed_level(subject.declaration, level), level, error, parts)
     seldom = _check_minimums(subject.declaration, parts, options, coverage)
     skipped = [skip for part in parts.values() for skip in part.skipped] + seldom
-    skipped += skipped_finding_cases(options.first, options.levels)
+    skipped += skipped_finding_cases(options.first, options.levels) if options.first else []
     if CONCURRENT_LEVEL in options.levels:
         try:
             parts[CONCURRENT_LEVEL] = _judge_histories(subject, options, coverage, notify)
         except RestartError as error:
             parts[CONCURRENT_LEVEL] = _unrestartable_level(LevelReport(), CONCURRENT_LEVEL, error, parts)
         skipped += parts[CONCURRENT_LEVEL].skipped
-    return _build_report(subject, coverage, parts, skipped)
+    return build_report(subject, coverage, parts, skipped)
 
 
 def _unrestartable_level(
@@ -155,36 +146,6 @@ def _judge_histories(subject: TestedSubject, options: Options, coverage: Coverag
     return LevelResult(level, histories.failures, histories.skipped)
 
 
-def _partial_report(
-    subject: TestedSubject, coverage: Coverage, parts: Mapping[str, LevelResult], levels: Sequence[str]
-) -> RunReport:
-    """Return the report of an interrupted run, which does not conform as a whole: its other levels are not judged."""
-    unjudged = [level for level in levels if level not in parts]
-    skipped = [skip for part in parts.values() for skip in part.skipped]
-    skipped += [Skip(f"level {level}", "stopped before it was judged") for level in unjudged]
-    whole = {**parts, **{level: LevelResult(LevelReport()) for level in unjudged}}
-    return _build_report(subject, coverage, whole, skipped)
-
-
-def _build_report(
-    subject: TestedSubject, coverage: Coverage, parts: Mapping[str, LevelResult], skipped: Sequence[Skip]
-) -> RunReport:
-    declaration = subject.declaration
-    waivers = sorted(declaration.findings.items())
-    skipped = [*skipped, *(Skip(what, f"masked by the finding {finding}") for what, finding in waivers)]
-    laws = declaration.system.laws
-    return RunReport(
-        subject=subject.name,
-        source=declaration.implementation.get("source"),
-        system=declaration.system.name,
-        levels={level: part.level for level, part in parts.items()},
-        rules={rule.value: coverage.fired.get(rule, 0) for rule in laws.rules},
-        cells={cell: coverage.cells.get(cell, 0) for cell in laws.cells},
-        failures=tuple(failure for part in parts.values() for failure in part.failures),
-        skipped=tuple(skipped),
-    )
-
-
 def _judge_level(
     subject: TestedSubject, level: str, options: Options, coverage: Coverage, notify: Notify, hung: bool
 ) -> LevelResult:
@@ -207,15 +168,20 @@ def _judge_level(
         return LevelResult(unplayed, skipped=(Skip(f"level {level}", reason),))
     covered = Coverage(definition=coverage.definition)
     started_at = time.monotonic()
-    finding_results = play_finding_cases(subject, options.first, level)
-    if finding_results.failing:
-        return _report_finding_cases(subject, level, finding_results, options, unplayed, started_at)
-    search = _search_level(subject, level, menu, options, covered, notify)
+    results = play_finding_cases(subject, options.first, level) if options.first else FindingCaseResults()
+    if results.failing:
+        return _report_finding_cases(subject, level, results, options, unplayed, started_at)
+
+    def progress(count: int) -> None:
+        notify(level, covered.examples + count, options.profile.examples if count else 0)
+
+    examples = options.profile.examples
+    search = search_level(subject, menu, examples, options.seed, options.bulk_seconds, covered, progress)
     coverage.add_all(covered)
     judged = replace(unplayed, examples=covered.examples, steps=covered.steps)
     reasons = Counter(run.reason for run in search.skipped)
     skipped = tuple(Skip(f"{level}: {count} runs", reason) for reason, count in sorted(reasons.items()))
-    skipped += finding_results.skipped
+    skipped += results.skipped
     failure = None if search.failure is None else shrink_and_confirm(subject, search.failure)
     if failure is None:
         verdict = Verdict.CONFORMS if judged.examples else Verdict.NOTHING_CHECKED
@@ -224,11 +190,11 @@ def _judge_level(
             replace(judged, verdict=verdict, rules=rules, seconds=seconds_since(started_at)), skipped=skipped
         )
     # A wrong answer says more than a missing one, so it comes first.
-    failing_cases = (_search_behind_silence(subject, menu, failure, options), failure)
+    failing_cases = (search_behind_silence(subject, menu, failure, options.profile.examples, options.seed), failure)
     failures = tuple(
         write_failure(subject, failing, options.failures, level) for failing in failing_cases if failing is not None
     )
-    hung = any(failing is not None and is_hang(failing) for failing in failing_cases)
+    hung = any(failing is not None and failing.is_hang for failing in failing_cases)
     rules = judge_rules(covered, Verdict.VIOLATES, failures, options.profile)
     judged = replace(judged, verdict=Verdict.VIOLATES, rules=rules, seconds=seconds_since(started_at))
     return LevelResult(judged, failures, skipped, hung)
@@ -256,19 +222,13 @@ def _report_finding_cases(
     rules = judge_rules(Coverage(), Verdict.VIOLATES, failures, options.profile)
     steps = sum(len(failing.case.steps) for _, failing in finding_results.failing)
     judged = replace(unplayed, examples=len(failures), steps=steps, verdict=Verdict.VIOLATES, rules=rules)
-    hung = any(is_hang(failing) for _, failing in finding_results.failing)
+    hung = any(failing.is_hang for _, failing in finding_results.failing)
     return LevelResult(replace(judged, seconds=seconds_since(started_at)), failures, finding_results.skipped, hung)
 
 
 def seconds_since(started_at: float) -> float:
-    """Return the seconds since `begun`, to the millisecond."""
+    """Return the seconds since `started_at`, to the millisecond."""
     return round(time.monotonic() - started_at, 3)
-
-
-def is_hang(failure: FailingCase) -> bool:
-    """Return whether the failing run never ended. Finding it again would cost its time-outs again."""
-    failed = failure.difference.failed
-    return failed is not None and failed.trouble is FailureKind.HANG
 
 
 def run_self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> bool:
@@ -288,59 +248,6 @@ def run_self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> 
         if broken.lies:
             raise SelfCheckFailed("a subject that is broken on purpose was not caught; this run would prove nothing")
     return False
-
-
-def _search_level(
-    subject: TestedSubject, level: str, menu: Sequence[str], options: Options, coverage: Coverage, notify: Notify
-) -> SearchResult:
-    """Search with the default workload profile, then with further profiles, then with random cases if requested."""
-    wanted = options.profile.examples
-
-    def progress(count: int) -> None:
-        notify(level, coverage.examples + count, wanted if count else 0)
-
-    result = find_failure(subject, menu, wanted, options.seed, coverage, progress)
-    for theme, one_to in subject.declaration.system.cases.extra_themes.items():
-        if result.failure is None:
-            more = find_failure(
-                subject, menu, profile_case_count(wanted, one_to), options.seed, coverage, progress, theme
-            )
-            result = SearchResult(more.failure, result.skipped + more.skipped)
-    if result.failure is None and options.bulk_seconds > 0:
-        end = time.monotonic() + options.bulk_seconds
-        more = search_random_cases(subject, menu, options.seed, coverage, lambda: time.monotonic() >= end, progress)
-        result = SearchResult(more.failure, result.skipped + more.skipped)
-    return result
-
-
-def profile_case_count(examples: int, one_to: int) -> int:
-    """Return the number of cases of a further workload profile: one to every `one_to` usual examples."""
-    return max(1, examples // one_to)
-
-
-def _search_behind_silence(
-    subject: TestedSubject, menu: Sequence[str], failure: FailingCase, options: Options
-) -> FailingCase | None:
-    """Return a wrong answer that a step without an answer hides, if there is one.
-
-    Search the level once more without the operation that gives no answer. If that finds no wrong answer, try other
-    seeds with all operations, because the silent operation may answer wrongly too.
-    """
-    if not failure.difference.is_unanswered or not failure.case.steps:
-        return None
-    silent = type(failure.case.steps[failure.difference.at]).name
-    rest = [name for name in menu if name != silent]
-    examples = options.profile.examples
-    with limit_time(subject, TRY_SECONDS) if is_hang(failure) else nullcontext():
-        other = find_failure(subject, rest, examples, options.seed, Coverage()).failure if rest else None
-        behind = None if other is None else shrink_and_confirm(subject, other)
-        if behind is not None and not behind.difference.is_unanswered:
-            return behind
-        for seed in range(options.seed + 1, options.seed + 1 + OTHER_SEEDS):
-            other = find_failure(subject, menu, examples, seed, Coverage()).failure
-            if other is not None and not other.failing.difference.is_unanswered:
-                return shrink_and_confirm(subject, other)
-    return None if behind is not None and is_hang(behind) else behind
 
 
 def _check_minimums(
@@ -364,52 +271,6 @@ def _check_minimums(
     return [Skip(f"level {level}", f"the run met too seldom: {', '.join(few)}")]
 
 
-def explain_failure(subject: TestedSubject, failing: FailingCase) -> tuple[Rule, ...]:
-    """Return the rules that a failure breaks, the likeliest first."""
-    return explain_difference(subject, failing.case, failing.steps, failing.difference)
-
-
-def rules_at_level(level: str, failing: FailingCase, rules: Sequence[Rule]) -> Sequence[Rule]:
-    """Return those of the rules that a case of this level can be about, or else the rule of the failing operation."""
-    system, coverage = failing.case.system, Coverage()
-    if level == system.levels[-1] or failing.difference.is_unanswered:
-        return rules
-    run_reference(dataclasses.replace(failing.case, earlier=()), coverage)
-    if all(coverage.fired.get(rule) for rule in rules):
-        return rules
-    own: Rule = type(failing.case.steps[failing.difference.at]).rule if failing.case.steps else rules[0]
-    return rules_up_to(system, level, rules) or [own]
-
-
-def write_failure(subject: TestedSubject, failing: FailingCase, folder: Path, level: str) -> Failure:
-    """Write the case file that replays a failure, and return the failure with its rules."""
-    rules = tuple(rule.value for rule in rules_at_level(level, failing, explain_failure(subject, failing)))
-    path, unwritten = try_write(lambda: write_case(failing.as_reported(rules), folder, rules[0].lower()))
-    return dataclasses.replace(Failure.of(failing, rules, path, unwritten), level=level)
-
-
-def judge_rules(
-    coverage: Coverage, verdict: Verdict, failures: Sequence[Failure], profile: Profile
-) -> dict[str, RuleReport]:
-    """Return the verdict of each rule that fired at a level or that one of its failures names (see `RuleReport`)."""
-    named = dict.fromkeys(rule for failure in failures for rule in failure.rules)
-    fired = {rule.value: count for rule, count in coverage.fired.items() if count}
-    enough = 1 if verdict is Verdict.CONFORMS else max(1, profile.rule_minimum)
-
-    def judged(rule: str) -> RuleReport:
-        count = fired.get(rule, 0)
-        clean = Verdict.CONFORMS if count >= enough else Verdict.NOTHING_CHECKED
-        return RuleReport(count, Verdict.VIOLATES if rule in named else clean)
-
-    return {rule: judged(rule) for rule in sorted({*fired, *named}, key=rule_order)}
-
-
-def rule_order(rule: str) -> tuple[str, int]:
-    """Return the sort key of a rule: its family by name, then its number."""
-    theme, _, number = rule.rpartition("-")
-    return theme, int(number)
-
-
 def conform_to_rules(subject: TestedSubject, rules: Collection[str], options: Options, notify: Notify) -> RunReport:
     """Judge a subject by these rules alone. A failure counts if it may break one of them.
 
@@ -417,23 +278,25 @@ def conform_to_rules(subject: TestedSubject, rules: Collection[str], options: Op
     of another rule, the requested rules that had fired too rarely by then count as `nothing-checked`.
     """
     left_out: set[str] = set()
-    whole: RunReport | None = None
+    merged: RunReport | None = None
     others: dict[str, Failure] = {}
     for _ in range(MAX_RULE_ROUNDS):
-        narrowed = without_operations(subject, frozenset(left_out)) if left_out else subject
-        report = conform(narrowed, options, notify)
-        whole = report if whole is None else whole.merged_with(report)
-        beside = [failure for failure in report.failures if not set(failure.rules) & set(rules)]
-        others |= {failure.case: failure for failure in beside}
-        shown = {
-            type(case.steps[one.step]).name for one in beside if (case := one.failing_case) is not None and case.steps
+        remaining = without_operations(subject, frozenset(left_out)) if left_out else subject
+        report = conform(remaining, options, notify)
+        merged = report if merged is None else merged.merged_with(report)
+        unrelated = [failure for failure in report.failures if not set(failure.rules) & set(rules)]
+        others |= {failure.case: failure for failure in unrelated}
+        failing_ops = {
+            type(case.steps[one.step]).name
+            for one in unrelated
+            if (case := one.failing_case) is not None and case.steps
         }
-        rest = narrowed.declaration.ops - shown
-        if not shown or len(beside) < len(report.failures) or not rest or "insert" in shown:
+        rest = remaining.declaration.ops - failing_ops
+        if not failing_ops or len(unrelated) < len(report.failures) or not rest or "insert" in failing_ops:
             break
-        left_out |= shown
-    assert whole is not None
-    return _restrict_report(whole, rules, tuple(others.values()), left_out)
+        left_out |= failing_ops
+    assert merged is not None
+    return _restrict_report(merged, rules, tuple(others.values()), left_out)
 
 
 def _restrict_report(

@@ -1,6 +1,7 @@
 """Search for a case on which a subject and the reference differ.
 
-A search plays three quarters of its examples as seeded cases, in batches, and the rest under Hypothesis, which reaches
+`search_level` searches one level of a run, with one search for each workload profile. A search (`find_failure`) plays
+three quarters of its examples as seeded cases, in batches, and the rest under Hypothesis, which reaches
 extremes. The first difference ends it. The result is a `RawFailure`: the case as the search met it, with everything
 that `shrink.py` needs to shorten and confirm it. Nothing is shortened here.
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import time
 from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -26,7 +28,7 @@ from entrycache_conformance.generate import (
     seeded_case_count,
 )
 from entrycache_conformance.judge import CommandStopped, Coverage, judge, play_under_hypothesis
-from entrycache_conformance.subjects.child import earlier_runs
+from entrycache_conformance.subjects.wrappers import earlier_runs
 from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.subject import Difference, FailingCase, SkippedRun, TestedSubject
 
@@ -68,6 +70,33 @@ class _NoAnswer(BaseException):
     """The error that leaves Hypothesis at a run without an answer."""
 
 
+def search_level(
+    subject: TestedSubject,
+    menu: Sequence[str],
+    examples: int,
+    seed: int,
+    bulk_seconds: float,
+    coverage: Coverage,
+    progress: Progress,
+) -> SearchResult:
+    """Search with the default workload profile, then with further profiles, then with random cases if requested."""
+    result = find_failure(subject, menu, examples, seed, coverage, progress)
+    for workload, one_to in subject.declaration.system.cases.extra_workloads.items():
+        if result.failure is None:
+            more = find_failure(subject, menu, profile_case_count(examples, one_to), seed, coverage, progress, workload)
+            result = SearchResult(more.failure, result.skipped + more.skipped)
+    if result.failure is None and bulk_seconds > 0:
+        end = time.monotonic() + bulk_seconds
+        more = search_random_cases(subject, menu, seed, coverage, lambda: time.monotonic() >= end, progress)
+        result = SearchResult(more.failure, result.skipped + more.skipped)
+    return result
+
+
+def profile_case_count(examples: int, one_to: int) -> int:
+    """Return the number of cases of a further workload profile: one to every `one_to` usual examples."""
+    return max(1, examples // one_to)
+
+
 def find_failure(
     subject: TestedSubject,
     menu: Sequence[str],
@@ -75,12 +104,12 @@ def find_failure(
     seed: int,
     coverage: Coverage,
     progress: Progress = lambda count: None,
-    theme: Any = None,
+    workload: Any = None,
 ) -> SearchResult:
     """Play up to `examples` cases and return the first failure. Declined runs do not count in `coverage.examples`."""
     skipped: list[SkippedRun] = []
-    cases = record_seeded_cases(subject.declaration, menu, examples, seed, theme, coverage.definition)
-    maker = CaseMaker(subject.declaration, menu, theme)
+    cases = record_seeded_cases(subject.declaration, menu, examples, seed, workload, coverage.definition)
+    maker = CaseMaker(subject.declaration, menu, workload)
     size = 1
     while batch := list(islice(cases, size)):
         failure = _play_batch(subject, batch, coverage, skipped, maker)
@@ -103,14 +132,14 @@ def search_random_cases(
     coverage: Coverage,
     enough: Callable[[], bool],
     progress: Progress = lambda count: None,
-    theme: Any = None,
+    workload: Any = None,
 ) -> SearchResult:
     """Play seeded random cases without Hypothesis until `enough` returns true or a case fails."""
     source = random.Random(seed)
-    maker = CaseMaker(subject.declaration, menu, theme)
+    maker = CaseMaker(subject.declaration, menu, workload)
     skipped: list[SkippedRun] = []
     while not enough():
-        batch = [record_case(source, subject.declaration, menu, theme, coverage.definition) for _ in range(BATCH)]
+        batch = [record_case(source, subject.declaration, menu, workload, coverage.definition) for _ in range(BATCH)]
         failure = _play_batch(subject, batch, coverage, skipped, maker)
         if failure is not None:
             progress(0)

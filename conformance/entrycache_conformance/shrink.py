@@ -5,9 +5,11 @@ quick, then lets Hypothesis shrink the numbers that the rest is made of. A failu
 steps alone, with few and short tries, because each try costs a time-out or a process.
 
 `confirm_failure` then plays the shortest case on a fresh process. A search plays thousands of runs on one process.
-Each run begins with an empty instance, but an implementation may keep something beside it (a static field, a pool).
+Each run begins with an empty instance, but an implementation may keep something outside it (a static field, a pool).
 A failure that passes alone is therefore played again with all runs that its process had played before, and as much as
 possible is left out of both. The result says whether the failure is deterministic, needs earlier runs, or is flaky.
+
+A failure without an answer may hide a wrong answer. `search_behind_silence` searches for it and shrinks it.
 """
 
 from __future__ import annotations
@@ -29,11 +31,14 @@ from entrycache_conformance.judge import (
     play_under_hypothesis,
     run_reference,
 )
-from entrycache_conformance.search import RawFailure
-from entrycache_conformance.subjects.child import FreshSubject, earlier_runs, find_child, limit_time, play_fresh
+from entrycache_conformance.search import RawFailure, find_failure
+from entrycache_conformance.subjects.wrappers import FreshSubject, earlier_runs, find_child, limit_time, play_fresh
 from entrycache_protocol.case import MAX_STEPS, Case
 from entrycache_protocol.errors import BrokenSubject, RestartError
 from entrycache_protocol.subject import Difference, FailedRun, FailingCase, FailureKind, RunResult, TestedSubject
+
+OTHER_SEEDS: Final = 3
+"""The number of further searches for a wrong answer behind a step without an answer."""
 
 TRY_SECONDS: Final = 1.0
 """The time-out of one try; the shortest case is confirmed under the full one."""
@@ -86,6 +91,30 @@ def shorten_and_confirm(subject: TestedSubject, failing: FailingCase, tries: int
     return confirm_failure(subject, FailingCase(case, run_reference(case, Coverage()), difference), origin)
 
 
+def search_behind_silence(
+    subject: TestedSubject, menu: Sequence[str], failure: FailingCase, examples: int, seed: int
+) -> FailingCase | None:
+    """Return a wrong answer that a step without an answer hides, if there is one.
+
+    Search the level once more without the operation that gives no answer. If that finds no wrong answer, try other
+    seeds with all operations, because the silent operation may answer wrongly too.
+    """
+    if not failure.difference.is_unanswered or not failure.case.steps:
+        return None
+    silent = type(failure.case.steps[failure.difference.at]).name
+    rest = [name for name in menu if name != silent]
+    with limit_time(subject, TRY_SECONDS) if failure.is_hang else contextlib.nullcontext():
+        other = find_failure(subject, rest, examples, seed, Coverage()).failure if rest else None
+        behind = None if other is None else shrink_and_confirm(subject, other)
+        if behind is not None and not behind.difference.is_unanswered:
+            return behind
+        for other_seed in range(seed + 1, seed + 1 + OTHER_SEEDS):
+            other = find_failure(subject, menu, examples, other_seed, Coverage()).failure
+            if other is not None and not other.failing.difference.is_unanswered:
+                return shrink_and_confirm(subject, other)
+    return None if behind is not None and behind.is_hang else behind
+
+
 class _NoAnswer(BaseException):
     """A run without an answer: too expensive for Hypothesis to repeat, so it leaves Hypothesis at once."""
 
@@ -96,7 +125,7 @@ class _NoAnswer(BaseException):
 
 
 class _ChoiceShrinker:
-    """The test that shrinking asks, and the last (so far the shortest) failure that it saw."""
+    """The predicate that shrinking evaluates, and the last (so far the shortest) failure that it saw."""
 
     def __init__(self, subject: TestedSubject, maker: CaseMaker) -> None:
         self._subject = subject

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from entrycache_cli.startup import begin
+from entrycache_cli.__main__ import begin
 
 if __name__ == "__main__":
     begin("entrycache_dev.commands")

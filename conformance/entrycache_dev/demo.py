@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from entrycache_cli.startup import begin
+from entrycache_cli.__main__ import begin
 
 if __name__ == "__main__":
     begin("entrycache_dev.demo")
@@ -153,7 +153,7 @@ def all_conform(verdicts: dict[str, str]) -> bool:
 def demo_subjects(system: AnySystem, strict: bool) -> dict[str, bool]:
     """Return the subjects of a system, each with whether it stands for the others; a strict run takes all releases."""
     known = () if system.jvm is None else releases(system.jvm.name)
-    released = {release.subject: release.tour for release in known if strict or release.tour}
+    released = {release.subject: release.in_demo for release in known if strict or release.in_demo}
     own = {REFERENCE_NAME: False} if system.fast is None else {REFERENCE_NAME: False, FAST: True}
     return {**own, **released}
 

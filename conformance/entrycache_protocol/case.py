@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from entrycache_protocol.codec import MalformedValue, decode_object, decode_op, encode, encode_op, field_codecs
-from entrycache_protocol.errors import UsageError
+from entrycache_protocol.errors import UsageError, describe_value, shorten
 from entrycache_protocol.files import read_json, write_text
-from entrycache_protocol.messages import describe_value, shorten
 from entrycache_protocol.system import AnySystem, Systems, system_named
 
 JSON_SCALARS = frozenset({bool, int, float, str, type(None)})

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-from entrycache_protocol.messages import shorten
+from entrycache_protocol.errors import shorten
 from entrycache_reference.vocabulary import ABSENT, Absent, Position, Span, StepsOf
 
 PORTABLE_INTEGERS: Final = range(-(2**63), 2**64)
@@ -224,13 +224,13 @@ def decode_object(kind: type[Any], value: Any, ignored: frozenset[str] = frozens
     if type(value) is not dict:
         raise MalformedValue(f"expected an object, got {value!r}")
     arguments = []
-    seen = 0
+    known_count = 0
     name = ""
     try:
         for name, decode, default, required in _FIELDS.get(kind) or field_codecs(kind):
             part = value.get(name, _MISSING)
             if part is not _MISSING:
-                seen += 1
+                known_count += 1
                 arguments.append(decode(part))
             elif required:
                 raise MalformedValue("it is missing")
@@ -238,7 +238,7 @@ def decode_object(kind: type[Any], value: Any, ignored: frozenset[str] = frozens
                 arguments.append(default)
     except MalformedValue as error:
         raise MalformedValue(f"{name}: {error}") from None
-    if seen != len(value):
+    if known_count != len(value):
         unknown = sorted(value.keys() - {field.name for field in field_codecs(kind)} - ignored)
         if unknown:
             raise MalformedValue(f"unknown key {unknown[0]!r}")

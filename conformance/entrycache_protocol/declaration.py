@@ -93,13 +93,13 @@ def choose_system(answer: Any, wanted: str | None, systems: Systems) -> str:
     if type(answer.get("version")) is not int or answer["version"] != 1:
         raise _broken(f"version is {answer.get('version')!r}, expected 1")
     offered = answer["systems"]
-    listed = ", ".join(repr(name)[:60] for name in sorted(offered)[:MAX_SYSTEMS_SHOWN])
+    offered_names = ", ".join(repr(name)[:60] for name in sorted(offered)[:MAX_SYSTEMS_SHOWN])
     if wanted is not None:
         if wanted not in offered:
-            raise UsageError(f"the subject does not offer {wanted!r}; it offers: {listed}")
+            raise UsageError(f"the subject does not offer {wanted!r}; it offers: {offered_names}")
         name = wanted
     elif len(offered) > 1:
-        raise UsageError(f"the subject offers several systems; choose one with --system: {listed}")
+        raise UsageError(f"the subject offers several systems; choose one with --system: {offered_names}")
     else:
         name = next(iter(offered))
     if name not in {*systems, *SYSTEM_NAMES}:
@@ -210,8 +210,8 @@ class OutcomeReader(NamedTuple):
         unknown = sorted(value.keys() - self.hidden.keys())
         if unknown:
             raise MalformedValue(f"unknown key {unknown[0]!r}")
-        shown = {name: self._read_part(name, value, introspection) for name in self.hidden if name in introspection}
-        return self.observed(**{**self.hidden, **shown})
+        parts = {name: self._read_part(name, value, introspection) for name in self.hidden if name in introspection}
+        return self.observed(**{**self.hidden, **parts})
 
     def _read_part(self, name: str, value: dict[str, Any], introspection: frozenset[str]) -> Any:
         if name not in value:
@@ -227,8 +227,8 @@ class OutcomeReader(NamedTuple):
         """Return an outcome; of an observed state only the declared part."""
         if type(outcome) is not self.observed:
             return outcome
-        shown = {name: getattr(outcome, name) for name in self.hidden if name in introspection}
-        return self.observed(**{**self.hidden, **shown})
+        parts = {name: getattr(outcome, name) for name in self.hidden if name in introspection}
+        return self.observed(**{**self.hidden, **parts})
 
     def outcome_schema(self, op: type[Any]) -> dict[str, Any]:
         """Return the schema of the answers to an operation."""

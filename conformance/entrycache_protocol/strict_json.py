@@ -14,8 +14,7 @@ import re
 from typing import Any, Final, NoReturn
 
 from entrycache_protocol.codec import LONE_SURROGATES, PORTABLE_INTEGERS
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.messages import describe_value, escape_unprintable, shorten
+from entrycache_protocol.errors import UsageError, describe_value, escape_unprintable, shorten
 
 MAX_DEPTH: Final = 100
 """The most levels of nested arrays and objects; a case with nested listeners has some twenty."""
@@ -36,8 +35,8 @@ def build_object(members: list[tuple[str, Any]]) -> dict[str, Any]:
     """Build an object from its members, each key once."""
     result = dict(members)
     if len(result) != len(members):
-        seen: set[str] = set()
-        twice = next(key for key, _ in members if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        keys: set[str] = set()
+        twice = next(key for key, _ in members if key in keys or keys.add(key))  # type: ignore[func-returns-value]
         raise AmbiguousJson(f"the key {shorten(ascii(twice), 60)} twice in one object")
     return result
 

@@ -141,6 +141,12 @@ class FailingCase(NamedTuple):
     repeats: bool = True
     unconfirmed: str = ""
 
+    @property
+    def is_hang(self) -> bool:
+        """True if the run never ended. Finding it again would cost its time-outs again."""
+        failed = self.difference.failed
+        return failed is not None and failed.trouble is FailureKind.HANG
+
     def as_reported(self, rules: tuple[str, ...] = ()) -> Case:
         """Return the case for its file: with the answers of the reference and of the subject, and the rules."""
         write = self.case.system.wire.write_outcome

@@ -39,7 +39,7 @@ Instance = Callable[[Any], Any]
 Draw = Callable[[int, int], int]
 """A source of integers between two bounds, both included; smaller integers lead to simpler cases.
 
-Generators ask for numbers in this one way: Hypothesis shrinks them, a seeded source is fast.
+Generators get all their numbers from it: Hypothesis shrinks them, a seeded source is fast.
 """
 
 
@@ -139,7 +139,7 @@ class Blame(NamedTuple):
     state_queries: Callable[[Any, Sequence[Any]], Sequence[Any]]
     """The operations that show a state and change none, for a declaration and steps."""
     own_step: Callable[[Any, Any, Any, Any, Mapping[Any, Any], Any], tuple[Any, Any, Any]]
-    """The state before a step, the reference's step and the subject's own, as laws are asked about them. The arguments
+    """The state before a step, the reference's step and the subject's own, in the form that laws take. The arguments
     are that state, the reference's step, the operation, the subject's answer, the answers to the state queries after
     it, and the declaration."""
     is_about: Callable[[Any, Any, Any], bool]
@@ -287,7 +287,7 @@ class Cases(NamedTuple, Generic[C, O]):
     """The weighted menu of operations."""
     plan: Callable[..., CasePlan]
     """The plan of a case, for a draw, a declaration, a menu and a workload profile."""
-    themes: Mapping[str, Any]
+    workloads: Mapping[str, Any]
     """The workload profiles by name."""
     distinguishing: Mapping[str, int]
     """The workload profiles that distinguish two releases, each with the number of steps of its cases."""
@@ -301,19 +301,19 @@ class Cases(NamedTuple, Generic[C, O]):
     """The levels whose operations show a key of the configuration, for keys that do not show at every level."""
     cost_bound: Callable[[C, Sequence[O]], int] = lambda config, steps: len(steps)
     """The most entries that the reference copies for these steps: its time and its memory grow with them."""
-    extra_themes: Mapping[Any, int] = MappingProxyType({})
+    extra_workloads: Mapping[Any, int] = MappingProxyType({})
     """Further workload profiles of a run: one case of each to so many usual ones."""
 
 
 class Lane(NamedTuple):
-    """A line of a picture: boxes, each with its text and its kind (`entry`, `dead`, `dirty`, `cursor`)."""
+    """A line of a drawing: boxes, each with its text and its kind (`entry`, `dead`, `dirty`, `cursor`)."""
 
     name: str
     boxes: tuple[tuple[str, str], ...]
 
 
 class Text(NamedTuple, Generic[S]):
-    """The way in which a state is shown to people: as text under the heading `name`, and as lanes of a picture."""
+    """The way in which a state is shown to people: as text under the heading `name`, and as lanes of a drawing."""
 
     name: str
     state: Callable[[S], str]

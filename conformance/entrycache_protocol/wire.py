@@ -14,8 +14,7 @@ from typing import Any, Final
 from entrycache_protocol.case import Case, History, config_to_json, history_parts_to_json
 from entrycache_protocol.codec import MalformedValue, encode_op
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import BrokenSubject
-from entrycache_protocol.messages import escape_unprintable, extract_cause, shorten
+from entrycache_protocol.errors import BrokenSubject, escape_unprintable, extract_cause, shorten
 from entrycache_protocol.strict_json import AmbiguousJson, build_object, reject_constant
 from entrycache_protocol.subject import FailedRun, FailureKind, HistoryEvent, HistoryResult, RunResult, SkippedRun
 

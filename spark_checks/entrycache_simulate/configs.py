@@ -12,8 +12,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Final
 
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.messages import describe_value
+from entrycache_protocol.errors import UsageError, describe_value
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_trace.files import list_parts, read_broker, read_metadata
 from entrycache_trace.pulsar_pip430_calls import parse_object

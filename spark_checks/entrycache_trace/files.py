@@ -23,9 +23,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from entrycache_protocol.codec import LONE_SURROGATES
-from entrycache_protocol.errors import UsageError, WriteError
+from entrycache_protocol.errors import UsageError, WriteError, describe_value
 from entrycache_protocol.files import PartialFile, atomic_path, describe_os_error, read_json, read_lines, write_text
-from entrycache_protocol.messages import describe_value
 from entrycache_protocol.strict_json import TEXT, check_shape, mapping_shape, nullable_shape, object_shape, parse_json
 from entrycache_trace.parquet import check_part, first_line, read_columns, report_unreadable
 from entrycache_trace.schema import (

@@ -18,7 +18,7 @@ import pyarrow.dataset as ds
 from rich.console import Console
 from rich.table import Table
 
-from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.errors import escape_unprintable
 from entrycache_trace.files import Metadata, Part, list_parts, read_broker, read_metadata
 from entrycache_trace.parquet import read_batches, report_unreadable
 

@@ -17,9 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from entrycache_protocol.errors import UsageError
+from entrycache_protocol.errors import UsageError, escape_unprintable, shorten
 from entrycache_protocol.files import check_regular_file
-from entrycache_protocol.messages import escape_unprintable, shorten
 from entrycache_trace.schema import ROW_SCHEMA, column_range, describe_column
 
 MAX_ROW_GROUP_BYTES: Final = 1 << 30

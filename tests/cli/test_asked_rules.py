@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from entrycache_conformance.explain import rules_at_level
 from entrycache_conformance.judge import Coverage, run_reference
 from entrycache_conformance.levels import levels_of_rules
 from entrycache_conformance.report import LevelReport, RuleReport
-from entrycache_conformance.run import restrict_level, rules_at_level
+from entrycache_conformance.run import restrict_level
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import case_from_json
 from entrycache_protocol.errors import UsageError, Verdict

@@ -25,7 +25,7 @@ from entrycache_cli.report.run_text import print_run
 from entrycache_conformance.java.program import CLASS_NAME, render_java_test
 from entrycache_conformance.known import EntryCheck, EntryState, KnownFailure, KnownReport
 from entrycache_conformance.report import RunReport, Skip
-from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.errors import escape_unprintable
 from tests.support import ROOT
 from tests.support.command import run
 from tests.support.nasty import NASTY

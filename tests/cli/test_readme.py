@@ -14,7 +14,7 @@ from _pytest.mark.structures import ParameterSet
 
 from entrycache_conformance.java.driver import jar_under_test
 from entrycache_conformance.java.releases import demo_release
-from entrycache_faults.seeded import CASES_FOLDER
+from entrycache_faults.model import CASES_FOLDER
 from tests.support import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

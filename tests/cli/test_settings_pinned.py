@@ -63,7 +63,7 @@ def test_every_run_has_the_settings(tmp_path: Path) -> None:
     ("offer", "said"),
     [
         ({"fixed": {"ttl_nanos": 3}}, "watched has ttl_nanos fixed to 3, but"),
-        ({"config": ["max_size_bytes"]}, "watched cannot be told ttl_nanos (it has 1000000000), but"),
+        ({"config": ["max_size_bytes"]}, "watched does not accept ttl_nanos (it has 1000000000), but"),
     ],
 )
 def test_a_subject_that_has_other_settings_is_not_asked(tmp_path: Path, offer: dict[str, Any], said: str) -> None:

@@ -109,7 +109,7 @@ def test_no_child_outlives_its_parent(program: str, number: int) -> None:
 
 LAST = (
     "import atexit, sys\n"
-    "from entrycache_cli.startup import begin\n"
+    "from entrycache_cli.__main__ import begin\n"
     "class Late:\n"
     "    def __del__(self):\n"
     "        __import__('os').write(1, b'taken apart')\n"

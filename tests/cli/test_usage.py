@@ -92,7 +92,7 @@ def test_an_audit_says_how_many_violations_it_found(tmp_path: Path, capsys: pyte
 def test_recording_beside_another_subject_says_that_it_is_no_evidence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from entrycache_faults.seeded import CASES_FOLDER
+    from entrycache_faults.model import CASES_FOLDER
 
     case = str(CASES_FOLDER / "evict-one-too-many.json")
     for subject, code, source in (
@@ -217,7 +217,7 @@ def test_help_imports_no_system_and_answers_at_once() -> None:
 
 ONE_METHOD = """
 import os, resource, sys
-from entrycache_protocol.author import Subject
+from entrycache_protocol.server import Subject
 
 class Mine(Subject):
     system = "pulsar-pip430"

@@ -42,31 +42,31 @@ def test_a_campaign_finds_a_seeded_fault_and_keeps_a_short_case(tmp_path: Path) 
 
 
 def test_a_campaign_on_a_child_finds_the_same(tmp_path: Path) -> None:
-    """Six runs are on their way before the first answer is read."""
+    """Send six runs before the first answer is read."""
     serve = [sys.executable, "-m", "entrycache_cli", "serve", FAULT]
-    found = []
+    records = []
     for subject in (open_subject(FAULT), Child(serve, timeout_seconds=60, name=FAULT)):
         try:
             campaign = run_campaign([subject], plan(tmp_path, 200), lambda cases, steps: None)
         finally:
             subject.close()
-        found.append({**campaign.json, "cpu_seconds": 0, "subjects": 0})
-    assert found[0] == found[1]
-    assert found[0]["differences"]
+        records.append({**campaign.json, "cpu_seconds": 0, "subjects": 0})
+    assert records[0] == records[1]
+    assert records[0]["differences"]
 
 
 @pytest.mark.parametrize(
     ("program", "seconds", "said"),
     [
-        ("sys.stdin.readline()", 60, r"told: the process ended \(exit code 0\)"),
+        ("sys.stdin.readline()", 60, r"silent: the process ended \(exit code 0\)"),
         ("print('yes', flush=True); time.sleep(99)", 60, "answered a line that is not JSON: 'yes'"),
-        ("time.sleep(99)", 0.5, r"told: no answer within the time-out \(0\.5 s\)"),
+        ("time.sleep(99)", 0.5, r"silent: no answer within the time-out \(0\.5 s\)"),
     ],
 )
 def test_a_child_that_does_not_answer_ends_a_campaign(program: str, seconds: float, said: str) -> None:
     start = json.dumps(open_in_process("fast").start_answer)
     source = f"import sys, time; sys.stdin.readline(); print({start!r}, flush=True); {program}"
-    child = Child([sys.executable, "-c", source], timeout_seconds=60, name="told")
+    child = Child([sys.executable, "-c", source], timeout_seconds=60, name="silent")
     with child.limit_time(seconds), pytest.raises(BrokenSubject, match=said):
         child.send("{}\n")
         child.receive()
@@ -86,21 +86,21 @@ def test_a_behaviour_diff_shows_a_seeded_fault() -> None:
     broken = open_in_process(FAULT)
     assert fast is not None
     assert broken is not None
-    assert find_behaviour_differences(fast, fast, 1, 4, lambda cases, found: None) == []
-    found = find_behaviour_differences(fast, broken, 1, 40, lambda cases, found: None)
-    assert found
-    assert min(len(one.case.steps) for one in found) <= 8
+    assert find_behaviour_differences(fast, fast, 1, 4, lambda cases, differences: None) == []
+    differences = find_behaviour_differences(fast, broken, 1, 40, lambda cases, differences: None)
+    assert differences
+    assert min(len(one.case.steps) for one in differences) <= 8
 
 
 @pytest.mark.parametrize(
-    ("crowd", "lifted"), [(ContainerSetting("active", 12, 8), "ties"), (ContainerSetting("heap", 40, 12), "")]
+    ("setting", "lifted"), [(ContainerSetting("active", 12, 8), "ties"), (ContainerSetting("heap", 40, 12), "")]
 )
-def test_the_container_campaign_finds_what_the_limits_hide(crowd: ContainerSetting, lifted: str) -> None:
+def test_the_container_campaign_finds_what_the_limits_hide(setting: ContainerSetting, lifted: str) -> None:
     try:
         program = build_program(newest_release("pulsar", "map").subject, MODULE)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     limits = frozenset({lifted} - {""})
-    assert run_program(program, crowd, 1, 50, limits)["differences"] > 0
-    within = crowd._replace(cursors=5) if crowd.container == "heap" else crowd
+    assert run_program(program, setting, 1, 50, limits)["differences"] > 0
+    within = setting._replace(cursors=5) if setting.container == "heap" else setting
     assert run_program(program, within, 1, 50, frozenset())["differences"] == 0

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from entrycache_conformance.judge import find_difference
-from entrycache_conformance.subjects.child import Child, FreshSubject
+from entrycache_conformance.subjects.child import Child
+from entrycache_conformance.subjects.wrappers import FreshSubject
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
 from entrycache_reference.pulsar_pip430 import Config, ops

@@ -12,7 +12,7 @@ import pytest
 from entrycache_conformance.judge import require_supported
 from entrycache_conformance.replay import replay_case
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.pulsar_pip430.limits import Limits
+from entrycache_conformance.systems.pulsar_pip430.workload import Limits
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.case import case_from_json
 from entrycache_protocol.errors import UsageError
@@ -34,17 +34,17 @@ def case(config: dict[str, Any], *steps: dict[str, Any]) -> Any:
     return case_from_json({"system": "pulsar-pip430", "config": config, "steps": list(steps)}, SYSTEMS)
 
 
-BELOW = frozenset({"insert", "get", "evict"})
+LOWER_OPS = frozenset({"insert", "get", "evict"})
 
 
 def test_a_case_that_crosses_the_trigger_needs_an_operation_of_the_level_manager() -> None:
     crossing = case({"max_size_bytes": 10}, INSERT)
     with pytest.raises(UsageError, match="above the trigger of 9: it is one of level manager"):
-        require_supported(crossing, partial(ops=BELOW))
-    require_supported(crossing, partial(ops=BELOW | {"cycle"}))
+        require_supported(crossing, partial(ops=LOWER_OPS))
+    require_supported(crossing, partial(ops=LOWER_OPS | {"cycle"}))
     require_supported(crossing, reference_subject(SYSTEM))
-    require_supported(case({"max_size_bytes": 11}, INSERT), partial(ops=BELOW))
-    require_supported(case({"max_size_bytes": 0}, INSERT), partial(ops=BELOW))
+    require_supported(case({"max_size_bytes": 11}, INSERT), partial(ops=LOWER_OPS))
+    require_supported(case({"max_size_bytes": 0}, INSERT), partial(ops=LOWER_OPS))
 
 
 def test_a_null_position_is_kept_from_a_subject_that_takes_none() -> None:
@@ -56,11 +56,11 @@ def test_a_null_position_is_kept_from_a_subject_that_takes_none() -> None:
 
 def test_outcomes_that_only_python_takes_for_the_reference_s_are_stale(tmp_path: Path) -> None:
     path = tmp_path / "case.json"
-    told = [{"inserted": 1}, {"inserted": False}]
-    path.write_text(json.dumps({"system": "pulsar-pip430", "steps": [INSERT, INSERT], "outcomes": told}), "utf-8")
+    outcomes = [{"inserted": 1}, {"inserted": False}]
+    path.write_text(json.dumps({"system": "pulsar-pip430", "steps": [INSERT, INSERT], "outcomes": outcomes}), "utf-8")
     assert replay_case(path, reference_subject(SYSTEM)).stale == [0]
 
 
 def test_an_operation_that_is_not_offered_is_named() -> None:
     with pytest.raises(UsageError, match="does not offer cursor_add, which the case needs"):
-        require_supported(case({}, UNTRACKED), partial(ops=BELOW))
+        require_supported(case({}, UNTRACKED), partial(ops=LOWER_OPS))

@@ -17,11 +17,11 @@ from entrycache_protocol import errors
 from entrycache_protocol.errors import UsageError, Verdict
 
 COUNTED: Final = {"examples": "int", "steps": "int", "verdict": "str", "missing": []}
-MET: Final = {"rules": {"fired": "int", "verdict": "str"}, "seconds": "float"}
-LEVEL: Final = {**COUNTED, **MET}
+CHECKED: Final = {"rules": {"fired": "int", "verdict": "str"}, "seconds": "float"}
+LEVEL: Final = {**COUNTED, **CHECKED}
 OF_THREADS: Final = {
     **{**COUNTED, "histories": "int", "threads": "int", "inconclusive": "int", "states_max": "int"},
-    **MET,
+    **CHECKED,
 }
 LANE: Final = {"name": "str", "boxes": [["str"]]}
 TABLE: Final = {"title": "str", "columns": ["str"], "rows": [["str"]], "bad": "int"}
@@ -61,7 +61,7 @@ def shape(value: Any) -> Any:
 
 def shape_of_run(said: dict[str, Any]) -> dict[str, Any]:
     """Return the shape of a run, with one rule and one decision-table entry for all."""
-    (rule,) = {str(shape(told)): shape(told) for told in said["rules"].values()}.values()
+    (rule,) = {str(shape(report)): shape(report) for report in said["rules"].values()}.values()
     cells = {shape(count) for count in said["cells"].values()}
     levels = {name: {**level, "rules": one_for_all(level["rules"])} for name, level in shape(said)["levels"].items()}
     return {**shape(said), "levels": levels, "rules": rule, "cells": "".join(cells)}
@@ -69,8 +69,8 @@ def shape_of_run(said: dict[str, Any]) -> dict[str, Any]:
 
 def one_for_all(rules: dict[str, Any]) -> Any:
     """Return the shape that all values share."""
-    (met,) = {repr(told): told for told in rules.values()}.values()
-    return met
+    (common,) = {repr(value): value for value in rules.values()}.values()
+    return common
 
 
 def in_order(value: Any) -> str:
@@ -89,8 +89,8 @@ def run(name: str, level: str, examples: int, folder: Path, rule_minimum: int = 
 def test_a_clean_run(tmp_path: Path) -> None:
     said = run("fast", "range", 60, tmp_path)
     assert in_order(shape_of_run(said)) == in_order(RUN)
-    told = [said[name] for name in ("schema", "subject", "system", "verdict")]
-    assert told == [1, "fast", "pulsar-pip430", "conforms"]
+    head = [said[name] for name in ("schema", "subject", "system", "verdict")]
+    assert head == [1, "fast", "pulsar-pip430", "conforms"]
     assert said["levels"]["range"]["verdict"] == "conforms"
     assert said["levels"]["range"]["examples"] == 70, "60, one great case to twenty, one odd case to eight"
 
@@ -103,8 +103,8 @@ def test_a_violating_run(tmp_path: Path) -> None:
     (failure,) = said["failures"]
     assert failure["rule"] == failure["rules"][0] == "R-EXPIRE-1"
     assert Path(failure["case"]).parent == tmp_path
-    told = {name: failure[name] for name in ("step", "expected", "got", "steps")}
-    assert told == {
+    details = {name: failure[name] for name in ("step", "expected", "got", "steps")}
+    assert details == {
         "step": 1,
         "expected": {"entries": 0, "bytes": 0},
         "got": {"entries": 1, "bytes": 1},

@@ -51,14 +51,17 @@ def test_its_failure_is_reported_and_the_levels_after_it_are_not_judged(
 ) -> None:
     code, out, err = run(capsys, *command(tmp_path, "counts"), "--json")
     assert code == 1, err
-    told = json.loads(out)
-    failure = told["failures"][0]
+    report = json.loads(out)
+    failure = report["failures"][0]
     assert failure["steps"] == 1
     assert "could be started once, and not again" in failure["unconfirmed"]
     assert "the port is taken" in failure["unconfirmed"]
     assert Path(failure["case"]).is_file()
-    assert (told["levels"]["range"]["verdict"], told["levels"]["queue"]["verdict"]) == ("violates", "nothing-checked")
-    assert [skip["what"] for skip in told["skipped"]] == ["level queue"]
+    assert (report["levels"]["range"]["verdict"], report["levels"]["queue"]["verdict"]) == (
+        "violates",
+        "nothing-checked",
+    )
+    assert [skip["what"] for skip in report["skipped"]] == ["level queue"]
 
 
 def test_the_text_says_that_it_is_not_confirmed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

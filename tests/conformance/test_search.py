@@ -22,7 +22,7 @@ from entrycache_conformance.systems import SYSTEMS, reference
 from entrycache_conformance.systems.pulsar_pip430 import fast_cache
 from entrycache_conformance.systems.reference import open_reference, reference_offer, reference_subject
 from entrycache_evidence.pulsar_pip430.definitions import check_definition
-from entrycache_faults.seeded import load_catalogue
+from entrycache_faults.model import load_catalogue
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import Verdict
@@ -92,16 +92,16 @@ def test_an_error_in_a_subject_is_a_liveness_violation_and_shrunk() -> None:
 
 
 def test_the_same_seed_gives_the_same_cases() -> None:
-    seen: list[list[Any]] = [[], []]
-    for run in seen:
+    runs: list[list[Any]] = [[], []]
+    for run in runs:
 
         def keep(op: Any, outcome: Any, run: list[Any] = run) -> Any:
             run.append((op, outcome))
             return outcome
 
         find_failure(twisted(keep), MENU, 50, 7, Coverage())
-    assert seen[0] == seen[1]
-    assert len(seen[0]) > 500
+    assert runs[0] == runs[1]
+    assert len(runs[0]) > 500
 
 
 def test_a_case_is_shrunk_in_the_same_way_where_hypothesis_sees_a_ci_machine() -> None:
@@ -141,9 +141,9 @@ def test_a_definition_is_asked_of_the_reference_where_one_is_given(tmp_path: Pat
 
 
 def test_commands_ask_for_the_definition_where_the_reference_is_the_subject() -> None:
-    beside = open_in_process("fast", SYSTEM.name)
-    assert beside is not None
-    assert definition_for(beside) is None
+    fast = open_in_process("fast", SYSTEM.name)
+    assert fast is not None
+    assert definition_for(fast) is None
     assert definition_for(reference_subject(SYSTEM)) is check_definition
 
 
@@ -249,18 +249,18 @@ def test_a_seeded_fault_differs_on_its_case_and_its_rule_is_named(name: str) -> 
     difference = judge(case, steps, answer, subject.declaration)
     assert difference is not None
     rules = {rule.value for rule in explain_difference(subject, case, steps, difference)}
-    assert rules & set(case.rules), f"named {rules}, planted against {case.rules}"
+    assert rules & set(case.rules), f"named {rules}, expected one of {case.rules}"
 
 
-@pytest.mark.long  # the released jars are, in the tour
+@pytest.mark.long  # the demo runs the released jars
 def test_a_subject_with_another_variant_is_held_to_that_variant(tmp_path: Any) -> None:
     options = Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)
     offer = {**fast_cache.DECLARATION, "variants": {"requeue_budget": "split"}}
     split = InProcessSubject("split", SYSTEM, fast_cache.open_cache, offer)
     assert conform(split, options).to_json()["verdict"] == "conforms"
 
-    def open_norm(config: Any) -> Callable[[Any], Any]:
+    def open_reference(config: Any) -> Callable[[Any], Any]:
         return fast_cache.open_cache(dataclasses.replace(config, variants=Variants()))
 
-    shared = InProcessSubject("says split, is shared", SYSTEM, open_norm, offer)
+    shared = InProcessSubject("says split, is shared", SYSTEM, open_reference, offer)
     assert conform(shared, options).to_json()["verdict"] == "violates"

@@ -9,15 +9,15 @@ from entrycache_conformance.shrink import minimize_items
 
 @pytest.mark.parametrize("forwards", [False, True])
 def test_only_what_the_failure_needs_is_left(forwards: bool) -> None:
-    tried: list[tuple[int, ...]] = []
+    tries: list[tuple[int, ...]] = []
 
     def fails(kept: tuple[int, ...]) -> tuple[int, ...] | None:
-        tried.append(kept)
+        tries.append(kept)
         return kept if {3, 11} <= set(kept) else None
 
     assert minimize_items(range(16), fails, forwards=forwards) == (3, 11)
     first = tuple(range(8, 16)) if forwards else tuple(range(8))
-    assert tried[0] == first
+    assert tries[0] == first
 
 
 def test_nothing_can_be_left_out_of_what_is_needed_or_empty() -> None:
@@ -27,9 +27,9 @@ def test_nothing_can_be_left_out_of_what_is_needed_or_empty() -> None:
 
 
 def test_it_asks_no_more_often_than_it_may() -> None:
-    asked: list[tuple[int, ...]] = []
-    assert minimize_items(range(100), asked.append, 7) == tuple(range(100))
-    assert len(asked) == 7
+    questions: list[tuple[int, ...]] = []
+    assert minimize_items(range(100), questions.append, 7) == tuple(range(100))
+    assert len(questions) == 7
 
 
 def test_what_has_become_of_the_items_counts() -> None:

@@ -50,21 +50,21 @@ def consumed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, 
 def test_the_small_pack_is_what_the_code_makes(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "vectors", "fill", "--check", "--pack", SMALL_PACK)
     assert (code, "seed 0" in out) == (0, True), out + err
-    assert [made.line for made in islice(make_vectors(SMALL_PACK, 0), 100)] == lines()[:100]
-    assert [made.line for made in islice(make_vectors(SMALL_PACK, 1), 100)] != lines()[:100]
+    assert [vector.line for vector in islice(make_vectors(SMALL_PACK, 0), 100)] == lines()[:100]
+    assert [vector.line for vector in islice(make_vectors(SMALL_PACK, 1), 100)] != lines()[:100]
 
 
 @pytest.mark.long
 def test_the_whole_set_is_what_the_code_makes(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "vectors", "fill", "--check", "--json")
-    told = json.loads(out)
-    assert (code, told["otherwise"], told["cases"]) == (0, [], 50_000)
+    report = json.loads(out)
+    assert (code, report["otherwise"], report["cases"]) == (0, [], 50_000)
 
 
 def test_the_manifest_names_every_pack_and_50_000_cases() -> None:
-    told = json.loads((PUBLISHED / MANIFEST_NAME).read_text(encoding="utf-8"))
-    assert told["cases"] == sum(pack.cases for pack in PACKS) == 50_000
-    assert {pack["name"]: pack["cases"] for pack in told["packs"]} == {
+    manifest = json.loads((PUBLISHED / MANIFEST_NAME).read_text(encoding="utf-8"))
+    assert manifest["cases"] == sum(pack.cases for pack in PACKS) == 50_000
+    assert {pack["name"]: pack["cases"] for pack in manifest["packs"]} == {
         name: pack_case_count(name) for name in PACK_NAMES
     }
     assert {pack.system for pack in PACKS} == SYSTEMS.keys()
@@ -80,7 +80,7 @@ def test_the_page_names_every_pack() -> None:
 
 
 def test_a_manifest_that_says_otherwise_is_seen(tmp_path: Path) -> None:
-    told = json.loads((PUBLISHED / MANIFEST_NAME).read_text(encoding="utf-8"))
+    manifest = json.loads((PUBLISHED / MANIFEST_NAME).read_text(encoding="utf-8"))
     packs = read_manifest(PUBLISHED / MANIFEST_NAME)["packs"].values()
     filled = [
         PackSummary(**{name: pack[name] for name in PackSummary._fields} | {"rules": tuple(pack["rules"])})
@@ -88,28 +88,28 @@ def test_a_manifest_that_says_otherwise_is_seen(tmp_path: Path) -> None:
     ]
     assert find_changed_packs(filled, PUBLISHED / MANIFEST_NAME, whole_set=True) == []
     assert find_changed_packs(filled[1:], PUBLISHED / MANIFEST_NAME, whole_set=True) == [filled[0].name]
-    told["packs"][2]["sha256"] = told["packs"][1]["sha256"]
-    (tmp_path / MANIFEST_NAME).write_text(json.dumps(told), encoding="utf-8")
+    manifest["packs"][2]["sha256"] = manifest["packs"][1]["sha256"]
+    (tmp_path / MANIFEST_NAME).write_text(json.dumps(manifest), encoding="utf-8")
     assert find_changed_packs(filled, tmp_path / MANIFEST_NAME, whole_set=False) == [filled[2].name]
-    told["packs"][2]["sha256"] = filled[2].sha256
-    told["varies"][filled[1].name]["max_size_bytes"] += 1
-    (tmp_path / MANIFEST_NAME).write_text(json.dumps(told), encoding="utf-8")
+    manifest["packs"][2]["sha256"] = filled[2].sha256
+    manifest["varies"][filled[1].name]["max_size_bytes"] += 1
+    (tmp_path / MANIFEST_NAME).write_text(json.dumps(manifest), encoding="utf-8")
     assert find_changed_packs(filled, tmp_path / MANIFEST_NAME, whole_set=False) == [filled[1].name]
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_our_caches_play_the_small_pack(system: str, capsys: pytest.CaptureFixture[str]) -> None:
     subject = "reference" if SYSTEMS[system].fast is None else "fast"
-    code, told, err = consumed(capsys, SMALL_PACK, subject, "--system", system)
+    code, report, err = consumed(capsys, SMALL_PACK, subject, "--system", system)
     assert code == 0, err
-    assert (told["verdict"], told["published"], told["cases"]) == ("conforms", SMALL_PACK, 1_000)
-    assert told["played"] == sum(pack.cases // SMALL_PACK_SHARE for pack in PACKS if pack.system == system)
+    assert (report["verdict"], report["published"], report["cases"]) == ("conforms", SMALL_PACK, 1_000)
+    assert report["played"] == sum(pack.cases // SMALL_PACK_SHARE for pack in PACKS if pack.system == system)
 
 
 def test_a_seeded_fault_is_found_and_replays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, told, _ = consumed(capsys, SMALL_PACK, "expire-at-the-cutoff", "--failures", str(tmp_path))
-    assert (code, told["verdict"]) == (1, "violates")
-    failure = told["failures"][0]
+    code, report, _ = consumed(capsys, SMALL_PACK, "expire-at-the-cutoff", "--failures", str(tmp_path))
+    assert (code, report["verdict"]) == (1, "violates")
+    failure = report["failures"][0]
     assert failure["rule"] == "R-EXPIRE-1"
     code, _, _ = run(capsys, "replay", failure["case"], "expire-at-the-cutoff")
     assert code == 1
@@ -147,18 +147,18 @@ def test_what_is_no_pack_is_reported_in_one_line(
 
 def test_a_pack_of_other_systems_checks_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     others = [line for line in lines() if '"system":"kafka-streams"' in line]
-    code, told, err = consumed(capsys, written(tmp_path / "others.gz", others), "fast", "--system", "pulsar-pip430")
-    assert (code, told["verdict"], told["played"]) == (2, "nothing-checked", 0)
+    code, report, err = consumed(capsys, written(tmp_path / "others.gz", others), "fast", "--system", "pulsar-pip430")
+    assert (code, report["verdict"], report["played"]) == (2, "nothing-checked", 0)
     assert "the case is about kafka-streams" in err
 
 
 def test_fill_writes_what_consume_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "vectors", "fill", "--pack", SMALL_PACK, "--seed", "7", "--out", str(tmp_path))
     assert code == 0, err
-    code, told, _ = consumed(
+    code, report, _ = consumed(
         capsys, str(tmp_path / f"{SMALL_PACK}{SUFFIX}"), "reference", "--system", "pulsar-segmented"
     )
-    assert (code, told["published"], told["played"]) == (0, None, 60)
+    assert (code, report["published"], report["played"]) == (0, None, 60)
     code, _, err = run(capsys, "vectors", "fill", "--check", "--seed", "7")
     assert (code, "--seed" in err) == (2, True)
 
@@ -175,14 +175,14 @@ def test_a_published_pack_whose_file_is_another_is_seen(tmp_path: Path) -> None:
     assert find_changed_packs([small], tmp_path / "vectors" / MANIFEST_NAME, whole_set=False) == [SMALL_PACK]
 
 
-def test_a_setting_that_follows_from_others_needs_not_be_told(
+def test_a_setting_that_follows_from_others_needs_not_be_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The adapter of `init` varies one setting; cases write the grace period out, as twice the time to live."""
     monkeypatch.chdir(tmp_path)
     assert run(capsys, "init", "--lang", "python")[0] == 0
-    code, told, err = consumed(capsys, SMALL_PACK, "my_cache:MyCache")
-    assert (code, told["verdict"]) == (0, "conforms"), err
+    code, report, err = consumed(capsys, SMALL_PACK, "my_cache:MyCache")
+    assert (code, report["verdict"]) == (0, "conforms"), err
     other = [line.replace('"grace_millis":2000', '"grace_millis":1999') for line in lines()]
     code, _, err = consumed(capsys, written(tmp_path / "other.gz", other), "my_cache:MyCache")
     assert code == 2, err

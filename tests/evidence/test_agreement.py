@@ -13,8 +13,7 @@ from entrycache_evidence.core.rule_registry import Problem
 from entrycache_evidence.kafka_streams import runs as kafka
 from entrycache_evidence.pulsar_pip430.runs import A, at, play
 from entrycache_evidence.rulebook import agreement, corpus, examples
-from entrycache_faults.model import Model
-from entrycache_faults.seeded import Fault
+from entrycache_faults.model import Fault, Model
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.pulsar_pip430.ops import Get, Insert
 from entrycache_reference.rules import Rule

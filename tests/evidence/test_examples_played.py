@@ -9,9 +9,10 @@ from typing import Final
 import pytest
 
 from entrycache_conformance.histories import HistoryCounts, judge_history
-from entrycache_conformance.judge import Coverage, Difference, judge, play, run_reference
+from entrycache_conformance.judge import Coverage, Difference, judge, run_reference
 from entrycache_conformance.resolve import open_in_process
 from entrycache_conformance.subjects.child import Child
+from entrycache_conformance.subjects.wrappers import play
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.rulebook.examples import load_examples
 from entrycache_protocol.case import Case, History, variants_to_json

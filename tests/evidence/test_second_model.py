@@ -31,7 +31,7 @@ from entrycache_evidence.tlc.runner import (
     explore_edges,
     render_tla,
 )
-from entrycache_faults.seeded import Fault
+from entrycache_faults.model import Fault
 from entrycache_protocol.errors import InternalError, MissingPrerequisite
 from entrycache_reference.pulsar_pip430.decision import DECISION
 from entrycache_reference.rules import Rule

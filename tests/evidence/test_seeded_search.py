@@ -83,7 +83,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was_and_begins_anew_for_other_c
 def test_what_a_theme_draws_is_part_of_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     strict = change("bytes_over", "<=", "<")
     before = fingerprint([strict], LOOK)
-    monkeypatch.setitem(WORKLOADS, WorkloadProfile.ODD, WORKLOADS[WorkloadProfile.DEFAULT])
+    monkeypatch.setitem(WORKLOADS, WorkloadProfile.BOUNDARY, WORKLOADS[WorkloadProfile.DEFAULT])
     assert fingerprint([strict], LOOK) != before
 
 

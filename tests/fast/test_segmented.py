@@ -26,7 +26,9 @@ def assert_equal(kind: type[SegmentedCache], theme: WorkloadProfile, cases: int)
     source = random.Random(f"{theme.value}")
     declaration = Declaration(SYSTEM, frozenset(SYSTEM.ops), payload=True)
     for _ in range(cases):
-        case = make_case(source.randint, declaration, SYSTEM.cases.menu(SYSTEM.ops), Coverage(), 60, theme=theme).case
+        case = make_case(
+            source.randint, declaration, SYSTEM.cases.menu(SYSTEM.ops), Coverage(), 60, workload=theme
+        ).case
         rows: list[Row] = []
         fast, state = open_cache(case.config, kind, rows.append), SYSTEM.model.initial(case.config)
         for op in case.steps:

@@ -18,7 +18,7 @@ from _pytest.mark.structures import ParameterSet
 from entrycache_conformance.resolve import SubjectChoice, open_in_process, resolve_subject
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_dev.pages import faults
-from entrycache_faults.seeded import load_catalogue
+from entrycache_faults.model import load_catalogue
 from entrycache_protocol.subject import TestedSubject
 from tests.conftest import NOT_LONG
 from tests.support import ROOT

@@ -9,7 +9,7 @@ import pytest
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults import fast
 from entrycache_faults.fast import kafka_streams, pulsar_pip430, pulsar_segmented
-from entrycache_faults.seeded import load_catalogue
+from entrycache_faults.model import load_catalogue
 from entrycache_protocol.case import Case
 from entrycache_protocol.system import AnySystem, Instance
 

@@ -75,7 +75,7 @@ def test_a_case_that_needs_what_is_not_offered_is_reported(tmp_path: Path) -> No
 def test_a_finding_that_nothing_waives_may_be_asked_where_it_has_a_case() -> None:
     cases = load_finding_cases(PULSAR)
     assert lift_waivers(reference_subject(PULSAR), (HEAP,), cases).declaration.findings == {}
-    with pytest.raises(UsageError, match="masks no finding 'nope'"):
+    with pytest.raises(UsageError, match="waives no finding 'nope'"):
         lift_waivers(reference_subject(PULSAR), ("nope",), cases)
 
 

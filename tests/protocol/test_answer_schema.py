@@ -27,8 +27,8 @@ def test_right_answers_fit_and_wrong_ones_do_not(system: AnySystem) -> None:
     assert schema == answer_schema(system)
     Draft202012Validator.check_schema(schema)
     menu = system.cases.menu(system.ops_up_to(system.levels[0]), system.levels[0])
-    for made in islice(make_seeded_cases(reference_subject(system).declaration, menu, 100, 3), 20):
-        outcomes = [system.wire.write_outcome(done.outcome) for done in made.steps]
+    for generated in islice(make_seeded_cases(reference_subject(system).declaration, menu, 100, 3), 20):
+        outcomes = [system.wire.write_outcome(done.outcome) for done in generated.steps]
         answer = json.loads(json.dumps({"id": 1, "outcomes": outcomes}))
         assert fits(schema, answer) and fits(schema, {**answer, "leaked": 0})
         assert not fits(schema, {**answer, "outcomes": [*answer["outcomes"], {"insertd": True}]})

@@ -13,7 +13,7 @@ import pytest
 
 from entrycache import Refuse, Skip, Subject, check
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol import author, server
+from entrycache_protocol import server
 from entrycache_protocol.errors import EntrycacheError
 from tests.support import ROOT
 from tests.support.pages import blocks
@@ -44,17 +44,17 @@ class Small(Subject):
 INSERT = {"op": "insert", "cache": "a", "pos": [1, 0], "size": 1}
 
 
-def asked(subject: type[Subject], *steps: dict[str, Any], **request: Any) -> dict[str, Any]:
+def answer_of(subject: type[Subject], *steps: dict[str, Any], **request: Any) -> dict[str, Any]:
     """Return the answer of a class to a run, through the loop."""
     run = {"cmd": "run", "id": 7, "system": subject.system, "config": {}, "steps": steps} | request
     sink = io.StringIO()
     lines = ['{"cmd":"start","version":1}', json.dumps(run), '{"cmd":"stop"}', "never read"]
-    assert server.serve_requests(author.ClassAnswerer(subject), io.StringIO("\n".join(lines)), sink) == 0
+    assert server.serve_requests(server.ClassAnswerer(subject), io.StringIO("\n".join(lines)), sink) == 0
     start, answer = sink.getvalue().splitlines()
     assert subject.system in json.loads(start)["systems"]
-    found: dict[str, Any] = json.loads(answer)
-    assert found.pop("id") == 7
-    return found
+    result: dict[str, Any] = json.loads(answer)
+    assert result.pop("id") == 7
+    return result
 
 
 def test_public_methods_are_operations() -> None:
@@ -80,7 +80,7 @@ def test_public_methods_are_operations() -> None:
 
     assert Small.operations == ("insert", "exists")
     assert More.operations == ("insert", "exists", "get")
-    offer = author.ClassAnswerer(More).start_answer["systems"]["pulsar-pip430"]
+    offer = server.ClassAnswerer(More).start_answer["systems"]["pulsar-pip430"]
     assert offer["limits"] == {"max_steps": 9}
     assert offer["config"] == ()
 
@@ -92,7 +92,7 @@ def test_no_operation_has_the_name_of_an_attribute_of_subject() -> None:
 
 
 def test_arguments_and_answers_are_plain_values() -> None:
-    assert asked(Small, INSERT, INSERT, {**INSERT, "size": -1}, {"op": "exists", "cache": "a", "pos": [1, 0]}) == {
+    assert answer_of(Small, INSERT, INSERT, {**INSERT, "size": -1}, {"op": "exists", "cache": "a", "pos": [1, 0]}) == {
         "outcomes": [{"inserted": True}, {"inserted": False}, {"error": "illegal-argument"}, {"exists": True}]
     }
 
@@ -108,7 +108,7 @@ def test_steps_within_steps_are_performed() -> None:
 
     inner = [{"op": "put", "ns": "n", "key": "b", "value": "2"}, {"op": "range", "ns": "n", "from": "b", "to": None}]
     steps = [{"op": "put", "ns": "n", "key": "a", "value": "1"}, {"op": "listen", "ns": "n", "on_flush": inner}]
-    assert asked(Flushing, *steps, {"op": "flush", "ns": "n"})["outcomes"] == [
+    assert answer_of(Flushing, *steps, {"op": "flush", "ns": "n"})["outcomes"] == [
         {},
         {},
         {"flushed": [{"ns": "n", "entries": [], "inner": [{}, {"entries": [["b", "2"]]}]}]},
@@ -123,18 +123,20 @@ def test_a_refusal_may_carry_further_keys() -> None:
             raise Refuse("listener-failed", flushed=[])
 
     flush = {"op": "flush", "ns": "n"}
-    assert asked(Failing, flush)["outcomes"] == [{"error": "listener-failed", "flushed": []}]
+    assert answer_of(Failing, flush)["outcomes"] == [{"error": "listener-failed", "flushed": []}]
 
 
 def test_histories_are_played_on_threads() -> None:
-    class Together(Small):
+    class Threaded(Small):
         limits = {"threads": 2}  # noqa: RUF012
 
     parts = {"before": [INSERT], "clients": [[INSERT], [{"op": "exists", "cache": "a", "pos": [1, 0]}]], "after": []}
-    events = asked(Together, cmd="history", **parts)["events"]
+    events = answer_of(Threaded, cmd="history", **parts)["events"]
     assert [(event["client"], event["step"]) for event in events] == [(-1, 0), (0, 0), (1, 0)]
     assert [event["outcome"] for event in events] == [{"inserted": True}, {"inserted": False}, {"exists": True}]
-    assert asked(Small, cmd="history", **parts)["errored"]["message"] == "histories of pulsar-pip430 are not offered"
+    assert (
+        answer_of(Small, cmd="history", **parts)["errored"]["message"] == "histories of pulsar-pip430 are not offered"
+    )
 
 
 def test_a_class_can_decline_a_run() -> None:
@@ -143,7 +145,7 @@ def test_a_class_can_decline_a_run() -> None:
             raise Skip("not today", "https://example.org/1")
 
     exists = {"op": "exists", "cache": "a", "pos": [1, 0]}
-    assert asked(Declining, exists) == {"skipped": {"reason": "not today", "issue_url": "https://example.org/1"}}
+    assert answer_of(Declining, exists) == {"skipped": {"reason": "not today", "issue_url": "https://example.org/1"}}
 
 
 def test_leaked_references_are_reported() -> None:
@@ -153,29 +155,29 @@ def test_leaked_references_are_reported() -> None:
         def leaked(self) -> int:
             return len(self.there)
 
-    assert asked(Leaking, INSERT) == {"outcomes": [{"inserted": True}], "leaked": 1}
+    assert answer_of(Leaking, INSERT) == {"outcomes": [{"inserted": True}], "leaked": 1}
 
 
 def throws() -> dict[str, bool]:
     raise KeyError("lost")
 
 
-ODD: list[tuple[Callable[[], Any], str]] = [
+WRONG_ANSWERS: list[tuple[Callable[[], Any], str]] = [
     (throws, "KeyError: 'lost'"),
     (lambda: {"inserted": {1}}, "TypeError: Object of type set is not JSON serializable"),
     (lambda: {"inserted": float("inf") > 0, "of": throws}, "TypeError: Object of type function"),
 ]
 
 
-@pytest.mark.parametrize(("answer", "told"), ODD, ids=["throws", "set", "function"])
-def test_a_wrong_answer_is_reported_with_its_step(answer: Callable[[], Any], told: str) -> None:
-    class Odd(Small):
+@pytest.mark.parametrize(("answer", "message"), WRONG_ANSWERS, ids=["throws", "set", "function"])
+def test_a_wrong_answer_is_reported_with_its_step(answer: Callable[[], Any], message: str) -> None:
+    class Wrong(Small):
         def insert(self, *arguments: Any, **named: Any) -> Any:
             return answer()
 
-    errored = asked(Odd, {"op": "exists", "cache": "a", "pos": [1, 0]}, INSERT)["errored"]
+    errored = answer_of(Wrong, {"op": "exists", "cache": "a", "pos": [1, 0]}, INSERT)["errored"]
     assert errored["step"] == 1
-    assert errored["message"].startswith(told)
+    assert errored["message"].startswith(message)
     assert errored["traceback"]
 
 
@@ -197,20 +199,20 @@ MISTAKES: list[tuple[Any, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("subject", "told"), MISTAKES, ids=[told[:40] for _, told in MISTAKES])
-def test_a_mistake_is_one_line(subject: Any, told: str) -> None:
+@pytest.mark.parametrize(("subject", "message"), MISTAKES, ids=[message[:40] for _, message in MISTAKES])
+def test_a_mistake_is_one_line(subject: Any, message: str) -> None:
     with pytest.raises(EntrycacheError) as raised:
         check(subject, levels=["range"], examples=5)
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize("subject", [MISTAKES[2][0], MISTAKES[7][0], str], ids=["system", "limits", "class"])
 def test_serve_prints_mistakes_to_stderr(subject: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    assert author.serve(subject) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert len(told.err.splitlines()) == 1
+    assert server.serve(subject) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
 
 
 def test_an_unknown_level_is_one_line() -> None:
@@ -225,10 +227,10 @@ def test_a_method_without_the_arguments_of_its_operation_is_named() -> None:
 
     with pytest.raises(AssertionError) as raised:
         check(Narrow, levels=["range"], examples=50)
-    told = (
+    message = (
         "the method insert does not take the arguments of its op: got an unexpected keyword argument 'expected_reads'"
     )
-    assert told in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_a_failure_shows_the_sequence_and_leaves_a_case(tmp_path: Path) -> None:
@@ -262,19 +264,19 @@ def test_an_error_of_the_implementation_shows_its_line() -> None:
 def test_ending_the_process_is_an_error_of_the_class() -> None:
     """Otherwise the runner would end with the exit code that the class chooses, which may be 0."""
 
-    class Ends(Small):
+    class Exiting(Small):
         limits = {"threads": 2}  # noqa: RUF012 -- as authors write it
 
         def exists(self, cache: str, pos: tuple[int, int]) -> Any:
             sys.exit(0)
 
-    look = {"op": "exists", "cache": "a", "pos": [1, 0]}
-    errored = asked(Ends, INSERT, look)["errored"]
+    exists = {"op": "exists", "cache": "a", "pos": [1, 0]}
+    errored = answer_of(Exiting, INSERT, exists)["errored"]
     assert (errored["step"], errored["message"]) == (1, "SystemExit: 0")
-    happened = asked(Ends, cmd="history", before=[], clients=[[look], [INSERT]], after=[])
+    happened = answer_of(Exiting, cmd="history", before=[], clients=[[exists], [INSERT]], after=[])
     assert "(exists): SystemExit: 0" in happened["errored"]["message"]
-    with pytest.raises(AssertionError, match="Ends breaks R-LIVENESS-2"):
-        check(Ends, levels=["range"], examples=20)
+    with pytest.raises(AssertionError, match="Exiting breaks R-LIVENESS-2"):
+        check(Exiting, levels=["range"], examples=20)
 
 
 def test_too_few_examples_check_nothing() -> None:

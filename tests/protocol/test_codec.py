@@ -16,7 +16,7 @@ from entrycache_conformance.subjects.wrappers import _as_json
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.system import ANSWERS
 from entrycache_conformance.systems.reference import reference_subject
-from entrycache_faults.seeded import CASES_FOLDER, load_catalogue
+from entrycache_faults.model import CASES_FOLDER, load_catalogue
 from entrycache_protocol.case import Case, case_from_json, case_to_json, encode_outcome, format_case, read_case
 from entrycache_protocol.codec import MalformedValue, decode_op, encode_op
 from entrycache_protocol.declaration import read_declaration
@@ -26,15 +26,15 @@ from entrycache_protocol.schema import case_schema
 SYSTEM = SYSTEMS["pulsar-pip430"]
 
 
-def made(seed: int) -> tuple[Case, list[Any]]:
+def make_steps(seed: int) -> tuple[Case, list[Any]]:
     subject = reference_subject(SYSTEM)
-    found = make_case(random.Random(seed).randint, subject.declaration, SYSTEM.cases.menu(SYSTEM.ops), Coverage())
-    return found.case, found.steps
+    generated = make_case(random.Random(seed).randint, subject.declaration, SYSTEM.cases.menu(SYSTEM.ops), Coverage())
+    return generated.case, generated.steps
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_a_case_survives_its_file(seed: int, tmp_path: Path) -> None:
-    case, steps = made(seed)
+    case, steps = make_steps(seed)
     path = tmp_path / "case.json"
     path.write_text(format_case(case))
     again = read_case(path, SYSTEMS)
@@ -48,7 +48,7 @@ def test_a_case_survives_its_file(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_generated_cases_and_outcomes_fit_their_schemas(seed: int) -> None:
-    case, steps = made(seed)
+    case, steps = make_steps(seed)
     assert not list(Draft202012Validator(case_schema(SYSTEM)).iter_errors(_as_json(case_to_json(case))))
     for op, done in zip(case.steps, steps, strict=True):
         outcome = _as_json(encode_outcome(done.outcome))

@@ -26,16 +26,16 @@ DECLARATION: Final = Declaration(SYSTEM, frozenset(SYSTEM.ops), introspection=SY
 MENU: Final = SYSTEM.cases.menu(SYSTEM.ops)
 
 
-def _made(seed: int) -> tuple[Case, list[Any]]:
+def _make_steps(seed: int) -> tuple[Case, list[Any]]:
     source = random.Random(seed)
-    theme = list(WorkloadProfile)[seed % len(WorkloadProfile)]
-    made = make_case(source.randint, DECLARATION, MENU, Coverage(), 30, theme=theme)
-    return made.case, made.steps
+    workload = list(WorkloadProfile)[seed % len(WorkloadProfile)]
+    generated = make_case(source.randint, DECLARATION, MENU, Coverage(), 30, workload=workload)
+    return generated.case, generated.steps
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_case_survives_its_text(seed: int) -> None:
-    case, _ = _made(seed)
+    case, _ = _make_steps(seed)
     value = json.loads(format_case(case))
     assert not list(Draft202012Validator(case_schema(SYSTEM)).iter_errors(value))
     assert case_from_json(value, SYSTEMS) == case
@@ -43,7 +43,7 @@ def test_a_case_survives_its_text(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_an_outcome_survives_its_text_and_fits_its_schema(seed: int) -> None:
-    case, steps = _made(seed)
+    case, steps = _make_steps(seed)
     for op, done in zip(case.steps, steps, strict=True):
         value = json.loads(json.dumps(write_outcome(done.outcome)))
         assert not list(Draft202012Validator(SYSTEM.wire.outcome_schema(type(op))).iter_errors(value))
@@ -117,8 +117,8 @@ def test_undeclared_parts_are_neither_requested_nor_compared() -> None:
     less = Declaration(SYSTEM, frozenset(SYSTEM.ops))
     counters = {"hits": 0, "misses": 0, "overwrites": 0, "flushes": 0}
     assert SYSTEM.wire.read_outcome(ops.Metrics("a"), counters, less)["hits"] == 0
-    shown = SYSTEM.wire.declared_part({**counters, "dirty": ["x"], "lru": []}, less.introspection)
-    assert shown == counters
+    declared = SYSTEM.wire.declared_part({**counters, "dirty": ["x"], "lru": []}, less.introspection)
+    assert declared == counters
     call = {"ns": "a", "entries": [["x", "1"]], "inner": [{"entries": 0, "bytes": 0, "tracked": 9}]}
     assert SYSTEM.wire.declared_part({"flushed": [call]}, frozenset())["flushed"][0]["inner"] == [
         {"entries": 0, "bytes": 0}

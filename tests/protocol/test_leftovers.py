@@ -36,8 +36,8 @@ def killed_in(work: Callable[[], object]) -> None:
 
 
 def begin_file(path: Path) -> None:
-    with atomic_path(path) as beside:
-        beside.write_text("half of i")
+    with atomic_path(path) as partial:
+        partial.write_text("half of i")
         os.kill(os.getpid(), signal.SIGKILL)
 
 

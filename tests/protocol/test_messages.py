@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_protocol.messages import MAX_LINE_LENGTH, extract_cause
+from entrycache_protocol.errors import MAX_LINE_LENGTH, extract_cause
 from tests.support.nasty import NASTY
 
 RUST = """reading

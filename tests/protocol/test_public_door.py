@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import entrycache
-from entrycache_faults.seeded import CASES_FOLDER
+from entrycache_faults.model import CASES_FOLDER
 from entrycache_protocol.errors import EntrycacheError, MissingPrerequisite
 
 HEAVY = ("hypothesis", "pyarrow", "pyspark", "duckdb", "entrycache_conformance", "entrycache_spark", "click")

@@ -35,7 +35,7 @@ class Mine(Subject):
         return {"entries": removed.entries, "bytes": removed.size_bytes}
 
 
-def look(cache: BrokerCache) -> list[Position]:
+def positions(cache: BrokerCache) -> list[Position]:
     """Return the positions of a range."""
     return [position for position, _ in cache.get_range("a", (1, 0), (1, 9))]
 
@@ -43,8 +43,8 @@ def look(cache: BrokerCache) -> list[Position]:
 def records(cache: ThreadCache) -> bytes | None:
     """Return the value that a store reads."""
     underlying: dict[bytes, bytes] = {}
-    found: Entry | None = cache.get("a", b"k")
-    return CachingStore(cache, "a", underlying).get(b"k") if found is None else found.value
+    entry: Entry | None = cache.get("a", b"k")
+    return CachingStore(cache, "a", underlying).get(b"k") if entry is None else entry.value
 
 
 def mistakes() -> None:

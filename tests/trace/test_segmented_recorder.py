@@ -17,8 +17,8 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_segmented.generation import WorkloadProfile
 from entrycache_fast.segmented import Segment, SegmentedCache
 from entrycache_faults.fast.pulsar_segmented import FAULTS
+from entrycache_faults.model import Fault
 from entrycache_faults.reference.pulsar_segmented.subjects import SUBJECTS
-from entrycache_faults.seeded import Fault
 from entrycache_protocol.case import config_to_json, read_case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
@@ -144,7 +144,7 @@ def record_faulty_reference(folder: Path, fault: Fault) -> None:
     system = SYSTEMS[SEGMENTED]
     declaration = Declaration(system, frozenset(system.ops), payload=True)
     menu = system.cases.menu(system.ops)
-    case = make_case(random.Random(4).randint, declaration, menu, None, 600, theme=WorkloadProfile.TURNS).case
+    case = make_case(random.Random(4).randint, declaration, menu, None, 600, workload=WorkloadProfile.TURNS).case
     state, steps = fault.model.initial(case.config), []
     for op in case.steps:
         done = fault.model.step(state, op, case.config)

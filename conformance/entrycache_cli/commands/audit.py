@@ -16,9 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from entrycache_cli.commands.options import print_nothing_checked
-from entrycache_cli.commands.report import ReportFiles, report_options
-from entrycache_cli.commands.settings import GivenSettings, given_settings, settings_options
+from entrycache_cli.commands.options import (
+    GivenSettings,
+    ReportFiles,
+    given_settings,
+    print_nothing_checked,
+    report_options,
+    settings_options,
+)
 from entrycache_cli.report.terminal import spinner
 from entrycache_protocol.errors import Interrupted, UsageError, WriteError
 

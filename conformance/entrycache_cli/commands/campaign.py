@@ -46,7 +46,7 @@ class ThemeName(click.ParamType):  # type: ignore[type-arg]  # not generic in cl
 
 def _theme_choice() -> click.Choice[str]:
     """Return the choice among the themes of all systems and the programs."""
-    themes = dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.themes)
+    themes = dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.workloads)
     return click.Choice([*themes, *PROGRAMS])
 
 

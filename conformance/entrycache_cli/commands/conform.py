@@ -23,18 +23,21 @@ from rich.text import Text
 from entrycache_cli.commands.exit_codes import print_error
 from entrycache_cli.commands.options import (
     F,
+    ReportFiles,
     SecondsRange,
     choose_subject,
+    config_for,
     definition_for,
     exits_with_code,
+    given_settings,
     json_option,
     print_nothing_checked,
+    report_options,
+    settings_options,
     subject_options,
 )
-from entrycache_cli.commands.report import ReportFiles, report_options
-from entrycache_cli.commands.settings import config_for, given_settings, settings_options
-from entrycache_cli.report.content import add_metadata, broken_result, run_metadata
-from entrycache_cli.report.run_text import print_run, print_run_briefly
+from entrycache_cli.report.content import add_metadata, broken_result, deduplicate, run_metadata
+from entrycache_cli.report.run_text import print_run
 from entrycache_cli.report.terminal import description_column, echo, make_console
 from entrycache_conformance.finding_cases import load_finding_cases, select_finding_cases
 from entrycache_conformance.known import (
@@ -47,14 +50,13 @@ from entrycache_conformance.known import (
     read_known_failures,
 )
 from entrycache_conformance.levels import PROFILES, find_rule_levels, levels_of_rules, list_levels, select_levels
-from entrycache_conformance.report import RunReport
+from entrycache_conformance.report import RunReport, rule_order
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
-from entrycache_conformance.run import Notify, Options, conform, conform_to_rules, rule_order, seconds_since
+from entrycache_conformance.run import Notify, Options, conform, conform_to_rules, seconds_since
 from entrycache_conformance.subjects.wrappers import ValidatedSubject, lift_waivers, pin_settings
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import BrokenSubject, Interrupted, UsageError, WriteError
-from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.errors import BrokenSubject, Interrupted, UsageError, WriteError, escape_unprintable
 from entrycache_protocol.subject import TestedSubject
 from entrycache_protocol.system import AnySystem, system_named
 
@@ -313,8 +315,9 @@ def _run(
         meeting = levels_meeting(subject, requested)  # which refuses what is no rule
         chosen = select_levels(subject.declaration, levels or meeting)
         options = Options(
-            chosen, PROFILES[profile], seed, bulk, failures, select_finding_cases(cases, unmask), definition_for(tested)
-        )
+            chosen, PROFILES[profile], seed, bulk, failures,
+            select_finding_cases(cases, unmask) if unmask else (), definition_for(tested),
+        )  # fmt: skip
         if requested:
             report = _with_progress(
                 subject, output.as_json, lambda notify: conform_to_rules(tested, requested, options, notify)
@@ -400,12 +403,26 @@ def _print_report(report: RunReport, output: Output, run: str, known_report: Kno
     if output.as_json:
         echo(json.dumps(result))
     elif output.quiet:
-        print_run_briefly(report)
+        _print_briefly(report)
     else:
         print_run(report, run)
         for line in () if known_report is None else known_lines(known_report):
             echo(line)
     output.files.write([result])
+
+
+def _print_briefly(report: RunReport) -> None:
+    """Print a line for each failure, and the verdict of each level."""
+    out = make_console()
+    for distinct in deduplicate(report.failures):
+        failure = distinct.failure
+        place = f"step {failure.step}, level {failure.level}"
+        out.print(
+            escape_unprintable(f"{', '.join(failure.rules)} at {place}: {failure.replay or 'no case file'}"),
+            soft_wrap=True,
+        )
+    levels = ", ".join(f"{name} {level.verdict.value}" for name, level in report.levels.items())
+    out.print(escape_unprintable(f"{report.subject}: {report.verdict.value} ({levels})"), soft_wrap=True)
 
 
 def _with_progress(subject: TestedSubject, quiet: bool, run: Callable[[Notify], Result]) -> Result:

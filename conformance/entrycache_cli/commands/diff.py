@@ -65,7 +65,7 @@ def _say(
     """Print the differences as one JSON object or as the page."""
     if as_json:
         parts = [
-            {"label": each.label, "rules": each.rules, "case": case_to_json(each.case), "met": each.met}
+            {"label": each.label, "rules": each.rules, "case": case_to_json(each.case), "met": each.case_count}
             | {"before": each.before, "after": each.after}
             for each in differences
         ]

@@ -34,9 +34,8 @@ import psutil
 
 from entrycache_cli.report.terminal import echo
 from entrycache_conformance.subjects.processes import find_marked_processes, halt_descendants, kill_processes
-from entrycache_protocol.errors import EntrycacheError, InternalError, WriteError
+from entrycache_protocol.errors import EntrycacheError, InternalError, WriteError, escape_unprintable, shorten
 from entrycache_protocol.files import OPEN_PARTIAL_FILES, describe_os_error
-from entrycache_protocol.messages import escape_unprintable, shorten
 
 INTERNAL_ERROR: Final = 70
 READER_GONE: Final = 141

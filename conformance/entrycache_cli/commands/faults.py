@@ -15,7 +15,7 @@ from rich.text import Text
 from entrycache_cli.commands.options import exits_with_code, json_option
 from entrycache_cli.report.terminal import echo, make_console
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_faults.seeded import load_catalogue
+from entrycache_faults.model import load_catalogue
 
 
 @click.command("faults")

@@ -20,9 +20,8 @@ from entrycache_cli.report.terminal import echo
 from entrycache_conformance.java.releases import maven_project
 from entrycache_conformance.vectors.packs import MANIFEST_NAME, SMALL_PACK, SUFFIX
 from entrycache_evidence.core.checkout import locate_spec_folder
-from entrycache_protocol.errors import UsageError
+from entrycache_protocol.errors import UsageError, escape_unprintable
 from entrycache_protocol.files import atomic_path
-from entrycache_protocol.messages import escape_unprintable
 
 TEMPLATES: Final = Path(__file__).parents[1] / "templates" / "adapters"
 

@@ -1,27 +1,32 @@
 """Options that several commands share, and the decorator of commands that return their exit code.
 
 `subject_options` adds the options of every command that takes a subject, and `choose_subject` turns their values into a
-`SubjectChoice`. `exits_with_code` wraps a command that returns its exit code.
+`SubjectChoice`. `exits_with_code` wraps a command that returns its exit code. `report_options` adds the options that
+write results to files, and `ReportFiles` writes them. `settings_options` adds the options of a run with a broker's
+settings: `given_settings` takes their values out of a command's arguments and reads the file, and `config_for` returns
+the configuration for cases of the subject's system. Formats and settings are imported only if a file is named.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
 from entrycache_cli.commands.exit_codes import print_error
 from entrycache_cli.report.terminal import echo
+from entrycache_cli.settings import DIRECT_MEMORY_BYTES
 from entrycache_conformance.judge import Definition
 from entrycache_conformance.resolve import TIMEOUT_SECONDS, SubjectChoice
 from entrycache_conformance.subjects.processes import StderrListener, SubjectLog
 from entrycache_conformance.systems.reference import REFERENCE_NAME
-from entrycache_protocol.messages import escape_unprintable, shorten
+from entrycache_protocol.errors import UsageError, escape_unprintable, shorten
+from entrycache_protocol.files import write_text
 from entrycache_protocol.subject import TestedSubject
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -111,3 +116,98 @@ def definition_for(subject: TestedSubject) -> Definition | None:
     from entrycache_evidence.core.definitions import find_definition  # noqa: PLC0415 - only the reference needs it
 
     return find_definition(subject.declaration.system)
+
+
+class ReportFiles(NamedTuple):
+    """The files to which results are written, by format; None for a format that is not requested."""
+
+    paths: Mapping[str, Path | None]
+
+    def write(self, results: list[dict[str, Any]]) -> None:
+        """Write each form that was asked for.
+
+        Raises:
+            Unwritten: a file cannot be written.
+        """
+        for form, path in self.paths.items():
+            if path is not None:
+                from entrycache_cli.report.formats import FORMATS  # noqa: PLC0415 - most runs write no report
+
+                write_text(path, FORMATS[form](results))
+
+
+def report_options(function: F) -> F:
+    """Add --junit and --html to a command."""
+    kinds = {"html": "one page that needs no network", "junit": "JUnit XML, a test case for each rule and level"}
+    for form, what in kinds.items():
+        text = f"Also write the result to FILE, as {what}."
+        function = click.option(f"--{form}", type=click.Path(path_type=Path), metavar="FILE", help=text)(function)
+    return function
+
+
+class GivenSettings(NamedTuple):
+    """The settings of a file that a command line names.
+
+    `config` has the names that cases of the system use; `reader` says which line of releases reads the file.
+    """
+
+    system: str
+    path: Path
+    reader: str
+    config: dict[str, Any]
+
+    @property
+    def source(self) -> str:
+        """The name of the settings in messages."""
+        return f"{self.path} in {self.reader}"
+
+
+direct_memory_option = click.option(
+    "--direct-memory-mb",
+    type=click.IntRange(min=1),
+    default=DIRECT_MEMORY_BYTES >> 20,
+    show_default=True,
+    metavar="MB",
+    help="The broker's -XX:MaxDirectMemorySize, on which a default depends.",
+)
+
+
+def settings_options(function: F) -> F:
+    """Add --broker-conf, --era and --direct-memory-mb to a command that runs with a broker's settings."""
+    for option in (
+        direct_memory_option,
+        click.option("--era", metavar="4.0|4.2|5.0", help="The line of releases that reads --broker-conf."),
+        click.option("--broker-conf", type=click.Path(path_type=Path), help="Run with this broker's cache settings."),
+    ):
+        function = option(function)
+    return function
+
+
+def given_settings(kwargs: dict[str, Any]) -> GivenSettings | None:
+    """Remove the options of `settings_options` from the arguments; return the settings that they name, if any.
+
+    Raises:
+        UsageError: --broker-conf or --era is missing, or the file cannot be read.
+    """
+    path, era = kwargs.pop("broker_conf"), kwargs.pop("era")
+    memory = kwargs.pop("direct_memory_mb")
+    if (path is None) != (era is None):
+        raise UsageError("--broker-conf and --era go together: the same file means other things in other releases")
+    if path is None:
+        return None
+    from entrycache_cli.settings.pulsar_effective import read_effective_settings  # noqa: PLC0415 - few runs need it
+    from entrycache_cli.settings.pulsar_table import era_named  # noqa: PLC0415
+
+    effective = read_effective_settings(path, era_named(era), memory << 20)
+    return GivenSettings(effective.era.release.system, path, f"era {effective.era.value}", effective.config)
+
+
+def config_for(given: GivenSettings, subject: TestedSubject) -> dict[str, Any]:
+    """Return the configuration, with the names that cases of the subject's system use.
+
+    Raises:
+        UsageError: the settings are of another system.
+    """
+    if given.system != subject.declaration.system.name:
+        raise UsageError(f"{given.reader} is system {given.system}; {subject.name} is another one")
+    return given.config

@@ -21,8 +21,7 @@ from rich.progress import BarColumn, Progress, TimeElapsedColumn
 
 from entrycache_cli.commands.options import exits_with_code, json_option
 from entrycache_cli.report.terminal import description_column, echo, make_console
-from entrycache_protocol.errors import UsageError, missing_extra
-from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.errors import UsageError, escape_unprintable, missing_extra
 
 if TYPE_CHECKING:
     from entrycache_league.comparison import PolicyComparison

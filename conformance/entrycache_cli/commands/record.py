@@ -16,7 +16,8 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.brokers.jars import BrokerJars, build_broker_jars
 from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.java.build import find_java
-from entrycache_conformance.judge import Coverage, judge, play, run_reference
+from entrycache_conformance.judge import Coverage, judge, run_reference
+from entrycache_conformance.subjects.wrappers import play
 from entrycache_protocol.case import Case, config_to_json, variants_to_json
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.files import check_empty_folder, scratch_folder

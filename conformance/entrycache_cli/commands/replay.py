@@ -37,8 +37,7 @@ from entrycache_conformance.systems.java_text import to_comment
 from entrycache_evidence.core.rule_registry import load_linked_rules
 from entrycache_protocol.case import History, case_to_json, read_case, read_case_or_history
 from entrycache_protocol.codec import format_json
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.errors import UsageError, escape_unprintable
 from entrycache_protocol.subject import TestedSubject
 
 TEST_TEMPLATES: Final = {"pytest": "test_case.py.j2", "go": "case_test.go.j2", "rust": "case.rs.j2"}
@@ -127,14 +126,14 @@ def _replay_history(file: Path, history: History, subject: TestedSubject, as_jso
         subject.close()
     if as_json:
         echo(json.dumps(history_result_json(file, subject.name, replayed)))
-    elif replayed.found is None:
+    elif replayed.failing is None:
         kept = f"{subject.name} keeps every promise in {replayed.tries} tries"
         make_console().print(f"{escape_unprintable(str(file))}: {kept}", soft_wrap=True)
     else:
         out = make_console()
-        out.print(failure_table(build_history_table(replayed.found)))
-        _print_rules(rule.value for rule in replayed.found.rules)
-        out.print(escape_unprintable(count_schedules(replayed.found).in_words), soft_wrap=True)
+        out.print(failure_table(build_history_table(replayed.failing)))
+        _print_rules(rule.value for rule in replayed.failing.rules)
+        out.print(escape_unprintable(count_schedules(replayed.failing).in_words), soft_wrap=True)
     if replayed.unjudged:
         print_nothing_checked([f"{subject.name}: {replayed.unjudged}"])
     return replayed.verdict.exit_code

@@ -14,10 +14,9 @@ import click
 from entrycache_cli.commands.options import exits_with_code
 from entrycache_conformance.java.driver import is_released, released_command
 from entrycache_conformance.java.releases import example_subjects
-from entrycache_conformance.resolve import open_in_process, subject_names
-from entrycache_conformance.subjects.python_subject import load_class
+from entrycache_conformance.resolve import load_class, open_in_process, subject_names
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol import author
+from entrycache_protocol import server
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.server import TypedAnswerer, serve_requests
 
@@ -41,7 +40,7 @@ def command(subject: str, classpath: str | None, system: str | None, calls: bool
     if in_module.isidentifier():
         kind = load_class(module, in_module)
         _hold_to_system(subject, kind.system, system)
-        return author.serve(kind)
+        return server.serve(kind)
     tested = open_in_process(subject, system)
     if tested is None:
         raise UsageError(f"unknown subject {subject!r}; expected {subject_names()}")

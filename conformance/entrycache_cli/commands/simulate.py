@@ -22,9 +22,8 @@ from entrycache_cli.settings.pulsar_effective import read_effective_settings
 from entrycache_cli.settings.pulsar_table import era_named
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import case_from_json, write_case
-from entrycache_protocol.errors import UsageError
+from entrycache_protocol.errors import UsageError, escape_unprintable
 from entrycache_protocol.files import read_text
-from entrycache_protocol.messages import escape_unprintable
 from entrycache_protocol.strict_json import parse_json
 from entrycache_reference.pulsar_pip430 import NAME
 from entrycache_reference.rules import Rule

@@ -21,16 +21,21 @@ from typing import Any
 import click
 
 from entrycache_cli.commands import COMMANDS, TRACE_COMMANDS
-from entrycache_cli.commands.options import choose_subject, exits_with_code, json_option, subject_options
-from entrycache_cli.commands.settings import given_settings, settings_options
+from entrycache_cli.commands.options import (
+    choose_subject,
+    exits_with_code,
+    given_settings,
+    json_option,
+    settings_options,
+    subject_options,
+)
 from entrycache_cli.report.run_text import failure_table
 from entrycache_cli.report.terminal import echo, make_console, spinner
 from entrycache_conformance.failure import build_case_table
 from entrycache_conformance.resolve import resolve_subject
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
-from entrycache_protocol.errors import UsageError, missing_extra
-from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.errors import UsageError, escape_unprintable, missing_extra
 
 NEEDED = ("pyarrow", "duckdb", "sqlglot", "xxhash")
 """Packages that the extra `trace` brings."""

@@ -43,8 +43,7 @@ from entrycache_conformance.vectors.packs import (
 )
 from entrycache_conformance.vectors.player import PackResult, play_pack
 from entrycache_evidence.core.checkout import locate_spec_folder
-from entrycache_protocol.errors import Interrupted, UsageError, WriteError
-from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.errors import Interrupted, UsageError, WriteError, escape_unprintable
 from entrycache_protocol.subject import TestedSubject
 
 Result = TypeVar("Result")
@@ -116,7 +115,7 @@ def _fill_pack(name: str, seed: int, target: Path | None, notify: Notify) -> Pac
     for number, made in enumerate(make_vectors(name, seed), 1):
         packing.add(made.line)
         steps += made.steps
-        rules |= {rule.value for rule, count in made.met.fired.items() if count}
+        rules |= {rule.value for rule, count in made.coverage.fired.items() if count}
         notify(name, number, wanted)
     if target is not None:
         packing.write(target)
@@ -174,7 +173,7 @@ def consume_command(pack: Path, subject: str | None, failures: Path, as_json: bo
             raise WriteError(failure.unwritten)
     code = consumed.verdict.exit_code
     if code == 2:
-        print_nothing_checked([reason for reason, _ in consumed.not_asked.most_common(1)] or [f"{path} holds no case"])
+        print_nothing_checked([reason for reason, _ in consumed.not_played.most_common(1)] or [f"{path} holds no case"])
     return code
 
 
@@ -196,7 +195,7 @@ def _print_consumed(
             "cases": consumed.cases,
             "played": consumed.played,
             "steps": consumed.steps,
-            "not_asked": [{"cases": count, "reason": reason} for reason, count in consumed.not_asked.most_common()],
+            "not_asked": [{"cases": count, "reason": reason} for reason, count in consumed.not_played.most_common()],
             "failures": [{**each.to_json(), "replay": replay_command(each, choice)} for each in consumed.failures],
             "versions": tool_versions(subject),
         }
@@ -209,7 +208,7 @@ def _print_consumed(
     for failure in consumed.failures:
         line = failure.unwritten or replay_command(failure, choice)
         out.print(f"{', '.join(failure.rules)} at step {failure.step}: {escape_unprintable(line)}", soft_wrap=True)
-    for reason, count in consumed.not_asked.most_common(5):
+    for reason, count in consumed.not_played.most_common(5):
         out.print(f"{count} cases not asked: {escape_unprintable(reason)}", soft_wrap=True)
     which = "" if not consumed.ended else f" ({published}, as published)" if published else " (not a published pack)"
     rest = "" if consumed.ended else "; the rest was not looked at"

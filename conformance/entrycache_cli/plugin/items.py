@@ -27,8 +27,8 @@ from entrycache_conformance.levels import PROFILES, find_rule_levels, select_lev
 from entrycache_conformance.report import RunReport
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.run import Options, conform
-from entrycache_protocol.author import Subject
 from entrycache_protocol.errors import EntrycacheError, UsageError, Verdict
+from entrycache_protocol.server import Subject
 
 Answer = KnownReport | Exception
 """The result of a run for all tests: its report, or the error that prevented it."""
@@ -60,7 +60,7 @@ def _without_cases(answer: Answer) -> Answer:
     """Return the answer without failing cases, which stand in files."""
     if isinstance(answer, Exception):
         return answer
-    report = replace(answer.report, failures=tuple(replace(each, found=None) for each in answer.report.failures))
+    report = replace(answer.report, failures=tuple(replace(each, source=None) for each in answer.report.failures))
     return KnownReport(report, answer.checked, ())
 
 

@@ -17,8 +17,7 @@ from rich.text import Text
 
 from entrycache_cli.report.content import tool_versions_with
 from entrycache_cli.report.terminal import echo, make_console
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.errors import UsageError, escape_unprintable
 from entrycache_spark.common.results import AuditResult, Verdict, Violation
 from entrycache_trace.files import read_metadata, read_metadata_file
 from entrycache_trace.inspect import ROWS_EACH_SIDE, rows_near

@@ -16,8 +16,7 @@ from entrycache_cli.report.junit import render_junit
 from entrycache_cli.report.results import all_verdict_lines, result_kind
 from entrycache_conformance.report import RunReport
 from entrycache_protocol import errors
-from entrycache_protocol.errors import Verdict
-from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.errors import Verdict, escape_unprintable
 
 BADGE_MESSAGES: Final = {
     Verdict.CONFORMS: ("conforms", "brightgreen"),

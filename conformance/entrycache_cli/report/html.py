@@ -26,12 +26,11 @@ from entrycache_cli.report.content import (
     read_provenance,
 )
 from entrycache_cli.report.results import Line, all_verdict_lines, result_kind, verdict_lines
-from entrycache_conformance.report import RunReport
-from entrycache_conformance.run import rule_order
+from entrycache_conformance.report import RunReport, rule_order
 from entrycache_protocol import errors
 from entrycache_protocol.case import RULE_ID
 from entrycache_protocol.codec import format_json
-from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.errors import escape_unprintable
 from entrycache_protocol.system import Lane
 
 MARKS: Final = {mark: f"\\u{ord(mark):04x}" for mark in "<>&'"}

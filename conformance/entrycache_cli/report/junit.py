@@ -14,8 +14,7 @@ from entrycache_cli.report.content import DistinctFailure, deduplicate, failure_
 from entrycache_cli.report.results import Line, result_kind, verdict_lines
 from entrycache_conformance.report import LevelReport, RunReport
 from entrycache_protocol.codec import format_json
-from entrycache_protocol.errors import Verdict
-from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.errors import Verdict, escape_unprintable
 
 TAGS: Final = {Verdict.VIOLATES: "failure", Verdict.NOTHING_CHECKED: "skipped"}
 

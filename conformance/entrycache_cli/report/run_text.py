@@ -1,8 +1,7 @@
 """A conformance run as text for a terminal, made from its report alone.
 
 `print_run` prints each distinct failure as a table of steps, then a table of levels, and what was counted and skipped.
-`print_run_briefly` prints a line for each failure. `failure_table` lays out the steps of a case or history to the width
-of the terminal, with the wrong cells in red.
+`failure_table` lays out the steps of a case or history to the width of the terminal, with the wrong cells in red.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from entrycache_cli.report.content import (
 from entrycache_cli.report.terminal import coloured_verdict, make_console
 from entrycache_conformance import failure
 from entrycache_conformance.report import RunReport
-from entrycache_protocol.messages import escape_unprintable, shorten
+from entrycache_protocol.errors import escape_unprintable, shorten
 
 NOT_REPRODUCED: Final = (
     "it did not fail again when it was played again: the answer goes by chance, or by what came before the case"
@@ -52,20 +51,6 @@ def print_run(report: RunReport, note: str = "") -> None:
     out.print(f"skipped: {len(report.skipped)}")
     for skip in report.skipped:
         out.print(f"  {escape_unprintable(f'{skip.what}: {skip.reason}')}")
-
-
-def print_run_briefly(report: RunReport) -> None:
-    """Print a line for each failure, and the verdict of each level."""
-    out = make_console()
-    for distinct in deduplicate(report.failures):
-        failure = distinct.failure
-        place = f"step {failure.step}, level {failure.level}"
-        out.print(
-            escape_unprintable(f"{', '.join(failure.rules)} at {place}: {failure.replay or 'no case file'}"),
-            soft_wrap=True,
-        )
-    levels = ", ".join(f"{name} {level.verdict.value}" for name, level in report.levels.items())
-    out.print(escape_unprintable(f"{report.subject}: {report.verdict.value} ({levels})"), soft_wrap=True)
 
 
 def levels_table(report: RunReport) -> Table:

@@ -18,7 +18,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 from rich.text import Text
 
-from entrycache_protocol.messages import escape_unprintable
+from entrycache_protocol.errors import escape_unprintable
 
 STYLE: Final = {"conforms": "green", "violates": "red", "nothing-checked": "yellow", "inconclusive": "yellow"}
 WIDTH: Final = 160

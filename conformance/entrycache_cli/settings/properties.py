@@ -14,9 +14,8 @@ from typing import Final, NamedTuple
 
 from javaproperties import InvalidUEscapeError, KeyValue, parse
 
-from entrycache_protocol.errors import UsageError
+from entrycache_protocol.errors import UsageError, describe_value
 from entrycache_protocol.files import read_bytes
-from entrycache_protocol.messages import describe_value
 
 ENCODING_MARKS: Final = {
     codecs.BOM_UTF8: "it begins with a UTF-8 byte order mark",

@@ -17,14 +17,10 @@ from typing import Any, Final, NamedTuple
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.settings import pulsar_table
+from entrycache_cli.settings import DIRECT_MEMORY_BYTES, pulsar_table
 from entrycache_cli.settings.properties import GivenSetting, Value
 from entrycache_cli.settings.pulsar_table import Era, read_broker_conf
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.messages import describe_value
-
-DIRECT_MEMORY_BYTES: Final = 4 << 30
-"""The direct memory of a broker as shipped: conf/pulsar_env.sh has -XX:MaxDirectMemorySize=4g."""
+from entrycache_protocol.errors import UsageError, describe_value
 
 LOOKS_LIKE_CACHE: Final = re.compile(
     r"managedLedger(Continue)?Cach|cacheEviction|AdaptiveRecv|ReadsInFlight|Backlog.*ForCaching|CursorBacklogged", re.I

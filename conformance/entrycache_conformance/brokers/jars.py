@@ -87,8 +87,8 @@ def _moves_jars(module: str, artifact: str) -> Callable[[Path, Path], None]:
 
     def keep(work: Path, result: Path) -> None:
         target = work / module / "target"
-        for made in (target / jar_name(artifact), target / "classpath", work / module / "jars.lock"):
-            if made.is_file():
-                made.rename(result / made.name)
+        for path in (target / jar_name(artifact), target / "classpath", work / module / "jars.lock"):
+            if path.is_file():
+                path.rename(result / path.name)
 
     return keep

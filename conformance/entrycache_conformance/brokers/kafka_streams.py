@@ -14,15 +14,14 @@ from typing import Final
 from entrycache_conformance.brokers.jars import BrokerJars
 from entrycache_conformance.brokers.pulsar import follow_program, free_ports
 from entrycache_conformance.subjects import processes
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.messages import escape_unprintable, shorten
+from entrycache_protocol.errors import UsageError, escape_unprintable, shorten
 
 APPLICATION_MAIN: Final = "entrycache.broker.Application"
 
 FORMAT_SECONDS: Final = 60.0
 
 CLUSTER_ID: Final = "4L6g3nShT-eMCtK--X86sw"
-"""The identity of the cluster. Any will do, because nobody else is in it."""
+"""The identity of the cluster. Its value does not matter, because nobody else is in the cluster."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Application:
 
 def server_properties(folder: Path, port: int, controller_port: int) -> str:
     """Return the text of a server.properties, with broker and controller on this machine's loopback."""
-    told = {
+    properties = {
         "process.roles": "broker,controller",
         "node.id": 1,
         "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}",
@@ -54,7 +53,7 @@ def server_properties(folder: Path, port: int, controller_port: int) -> str:
         "share.coordinator.state.topic.min.isr": 1,
         "group.initial.rebalance.delay.ms": 0,
     }
-    return "".join(f"{name}={value}\n" for name, value in told.items())
+    return "".join(f"{name}={value}\n" for name, value in properties.items())
 
 
 def run_application(
@@ -77,7 +76,7 @@ def run_application(
             f"the broker's folder could not be formatted: {shorten(escape_unprintable(done.stderr.strip()), 300)}"
         )
     options = ["-XX:+UseSerialGC", "-Xmx512m", f"-javaagent:{agent}"]
-    told = {
+    arguments = {
         "folder": folder,
         "port": port,
         "messages": plan.messages,
@@ -90,6 +89,6 @@ def run_application(
         "-cp",
         jars.classpath,
         APPLICATION_MAIN,
-        *(f"{name}={value}" for name, value in told.items()),
+        *(f"{name}={value}" for name, value in arguments.items()),
     ]
     follow_program("the application", argv, folder, plan.seconds_most, say)

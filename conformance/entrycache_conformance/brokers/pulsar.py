@@ -21,8 +21,7 @@ from typing import Final, NamedTuple
 
 from entrycache_conformance.brokers.jars import BrokerJars
 from entrycache_conformance.subjects import processes
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.messages import escape_unprintable, shorten
+from entrycache_protocol.errors import UsageError, escape_unprintable, shorten
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ BROKER_PLANS: Final = {
     ),
     "steady": BrokerPlan("tailing and catching up at 4,000 messages a second, a cache of 8 MiB"),
     "tiny": BrokerPlan(
-        "batches and nacks, a cache of 1 MiB that is looked at every 10 ms",
+        "batches and nacks, a cache of 1 MiB that is checked every 10 ms",
         cache_mib=1,
         interval_millis=10,
         topics=4,
@@ -157,7 +156,7 @@ READY_SECONDS: Final = 120.0
 STOP_SECONDS: Final = 90.0
 
 POLL_SECONDS: Final = 0.2
-"""The pause between two looks at a starting broker."""
+"""The pause between two checks of a starting broker."""
 
 
 class Addresses(NamedTuple):
@@ -217,8 +216,8 @@ def run_standalone(
     (folder / "broker.conf").write_text(broker_conf(plan, *addresses), "utf-8")
     (folder / "log4j2.xml").write_text(LOGGING_CONFIG, "utf-8")
     with (
-        (folder / "broker.out").open("w", encoding="utf-8") as told,
-        processes.start_program(_broker_command(java, jars, agent), folder, out=told, err=told) as process,
+        (folder / "broker.out").open("w", encoding="utf-8") as output,
+        processes.start_program(_broker_command(java, jars, agent), folder, out=output, err=output) as process,
     ):
         _await_ready(process, addresses, folder, say)
         yield Standalone(process, addresses, folder)
@@ -242,8 +241,8 @@ def free_ports() -> tuple[int, int]:
 def _await_ready(
     process: subprocess.Popen[str], addresses: Addresses, folder: Path, say: Callable[[str], None]
 ) -> None:
-    begun = time.monotonic()
-    while time.monotonic() - begun < READY_SECONDS:
+    started_at = time.monotonic()
+    while time.monotonic() - started_at < READY_SECONDS:
         if process.poll() is not None:
             raise UsageError(f"the broker did not start (exit {process.returncode}): {last_words(folder)}")
         if _is_ready(addresses):
@@ -265,9 +264,9 @@ def last_words(folder: Path) -> str:
     """Return the last error that a broker reported, in one line."""
     for name, mark in (("broker.log", "Caused by: "), ("broker.log", " ERROR "), ("broker.out", "rror")):
         with contextlib.suppress(OSError):
-            told = [line for line in (folder / name).read_text("utf-8", "replace").splitlines() if mark in line]
-            if told:
-                return shorten(escape_unprintable(told[-1].strip()), 300)
+            lines = [line for line in (folder / name).read_text("utf-8", "replace").splitlines() if mark in line]
+            if lines:
+                return shorten(escape_unprintable(lines[-1].strip()), 300)
     return "it said nothing"
 
 
@@ -276,7 +275,7 @@ CLIENTS_MAIN: Final = "entrycache.broker.Drive"
 
 def client_arguments(plan: BrokerPlan, addresses: Addresses) -> list[str]:
     """Return the arguments of the client program."""
-    told = {
+    arguments = {
         "service": addresses.service,
         "web": addresses.web,
         "topics": plan.topics,
@@ -289,13 +288,13 @@ def client_arguments(plan: BrokerPlan, addresses: Addresses) -> list[str]:
         "delete": int(plan.deletes),
         "patience": plan.patience_seconds,
     }
-    return [f"{name}={value}" for name, value in told.items()]
+    return [f"{name}={value}" for name, value in arguments.items()]
 
 
 def run_clients(
     java: str, jars: BrokerJars, plan: BrokerPlan, addresses: Addresses, folder: Path, say: Callable[[str], None]
 ) -> None:
-    """Run the clients to their end; `say` is told how far they are.
+    """Run the clients to their end, and report their progress to `say`.
 
     Raises:
         UsageError: they failed, did not get every message, or took too long.
@@ -328,6 +327,8 @@ def follow_program(
         finally:
             late.cancel()
     if process.returncode:
-        told = [line for line in (folder / "program.err").read_text("utf-8", "replace").splitlines() if "xcept" in line]
-        why = shorten(escape_unprintable(told[-1]), 300) if told else "not every message came"
+        errors_reported = [
+            line for line in (folder / "program.err").read_text("utf-8", "replace").splitlines() if "xcept" in line
+        ]
+        why = shorten(escape_unprintable(errors_reported[-1]), 300) if errors_reported else "not every message came"
         raise UsageError(f"{what} failed (exit {process.returncode}): {why}")

@@ -33,7 +33,7 @@ class BehaviourDifference(NamedTuple):
     case: Case
     before: dict[str, Any]
     after: dict[str, Any]
-    met: int
+    case_count: int
 
 
 def find_behaviour_differences(
@@ -50,37 +50,37 @@ def find_behaviour_differences(
     """
     declaration = _common_declaration(before.declaration, after.declaration)
     menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
-    telling = tuple(declaration.system.cases.distinguishing.items())
-    found: dict[str, BehaviourDifference] = {}
+    profiles = tuple(declaration.system.cases.distinguishing.items())
+    differences: dict[str, BehaviourDifference] = {}
 
     def differs(case: Case) -> Difference | None:
         return _difference(before, after, case, declaration)
 
-    with keep_partial_result(lambda: _reported(found)):
+    with keep_partial_result(lambda: _reported(differences)):
         for number in range(cases):
-            theme, steps = telling[number % len(telling)]
-            themed = declaration.system.cases.themes[theme]
-            case = make_run(declaration, menu, themed, f"{seed}/{number}", steps, None).case
+            workload_name, steps = profiles[number % len(profiles)]
+            workload = declaration.system.cases.workloads[workload_name]
+            case = make_run(declaration, menu, workload, f"{seed}/{number}", steps, None).case
             difference = differs(case)
             if difference is not None:
                 short = shrink_case(case, difference, differs, DIFFERENCE_TRIES, forwards=True)
                 one = _name_difference(before, after, *_with_default_settings(before, after, *short, declaration))
-                known = found.get(one.label)
-                met = 1 if known is None else known.met + 1
+                known = differences.get(one.label)
+                case_count = 1 if known is None else known.case_count + 1
                 shorter = one if known is None or len(one.case.steps) < len(known.case.steps) else known
-                found[one.label] = shorter._replace(met=met)
-            notify(number + 1, len(found))
-        return _reported(found)
+                differences[one.label] = shorter._replace(case_count=case_count)
+            notify(number + 1, len(differences))
+        return _reported(differences)
 
 
-def _reported(found: Mapping[str, BehaviourDifference]) -> list[BehaviourDifference]:
+def _reported(differences: Mapping[str, BehaviourDifference]) -> list[BehaviourDifference]:
     """Return the differences in order. A pair of variants is left out if each was found alone too."""
     several = [
         label
-        for label in found
-        if VARIANT_SEPARATOR in label and all(part in found for part in label.split(VARIANT_SEPARATOR))
+        for label in differences
+        if VARIANT_SEPARATOR in label and all(part in differences for part in label.split(VARIANT_SEPARATOR))
     ]
-    return [found[label] for label in sorted(found) if label not in several]
+    return [differences[label] for label in sorted(differences) if label not in several]
 
 
 def _common_declaration(one: Declaration, other: Declaration) -> Declaration:
@@ -102,9 +102,9 @@ def _difference(before: TestedSubject, after: TestedSubject, case: Case, declara
     other = after.play([case])[0]
     if not isinstance(one, RunResult) or not isinstance(other, RunResult):
         return None
-    shown = case.system.wire.declared_part
+    declared_part = case.system.wire.declared_part
     for at, (left, right) in enumerate(zip(one.outcomes, other.outcomes, strict=True)):
-        expected, got = shown(left, declaration.introspection), shown(right, declaration.introspection)
+        expected, got = declared_part(left, declaration.introspection), declared_part(right, declaration.introspection)
         if expected != got:
             return Difference(at, expected, got)
     return None
@@ -142,8 +142,8 @@ def _name_difference(
         changed = dataclasses.replace(case.config.variants, **{name: variants[name] for name in names})
         like = dataclasses.replace(case, config=dataclasses.replace(case.config, variants=changed))
         if judge(like, run_reference(like, Coverage()), after.play([like])[0], after.declaration) is None:
-            shown = [f"`{n}` {getattr(case.config.variants, n).value} becomes {variants[n].value}" for n in names]
-            label = VARIANT_SEPARATOR.join(shown)
+            changes = [f"`{n}` {getattr(case.config.variants, n).value} becomes {variants[n].value}" for n in names]
+            label = VARIANT_SEPARATOR.join(changes)
             break
     return BehaviourDifference(
         label,
@@ -165,29 +165,29 @@ def _changed_variants(before: Declaration, after: Declaration) -> dict[str, Any]
     }
 
 
-def to_markdown(names: tuple[str, str], found: list[BehaviourDifference], command: str) -> str:
+def to_markdown(names: tuple[str, str], differences: list[BehaviourDifference], command: str) -> str:
     """Return the page of behaviour diffs."""
     lines = [
         "# Behaviour diffs",
         "",
-        f"What `{names[1]}` answers otherwise than `{names[0]}`. Generated; no sequence was written by hand:",
+        f"Where `{names[1]}` answers differently from `{names[0]}`. Generated; no sequence was written by hand:",
         "",
         f"    {command}",
         "",
     ]
-    for one in found:
+    for one in differences:
         config = _config_text(one.case)
         lines += [
             f"## {one.label}",
             "",
-            f"Rules: {', '.join(one.rules) or 'none named'}. Met in {one.met} of the cases.",
+            f"Rules: {', '.join(one.rules) or 'none named'}. Met in {one.case_count} of the cases.",
             "",
         ]
         lines += [f"Configuration: {config}." if config else "Configuration: defaults.", ""]
         lines += ["```text"]
         lines += [_step_text(step) for step in one.case.steps]
         lines += [f"{names[0]}: {format_json(one.before)}", f"{names[1]}: {format_json(one.after)}", "```", ""]
-    if not found:
+    if not differences:
         lines += ["No difference was found.", ""]
     return "\n".join(lines)
 

@@ -71,12 +71,12 @@ KNOWN_BREAKS: Final = (
 
 def explaining_findings(cell: dict[str, Any], promise: str) -> tuple[str, ...]:
     """Return the findings that explain a broken promise in a grid cell; empty if none does, which is a difference."""
-    found = (
+    findings = (
         known.findings
         for known in KNOWN_BREAKS
         if known.level == cell["level"] and promise in known.promises and cell["op"] in known.ops
     )
-    return tuple(dict.fromkeys(finding for each in found for finding in each))
+    return tuple(dict.fromkeys(finding for each in findings for finding in each))
 
 
 def run_promise_campaign(names: Sequence[str], seed: int, worlds: int, longest: int = MAX_STEPS) -> dict[str, Any]:
@@ -100,13 +100,13 @@ def _run_on_subject(name: str, seed: int, worlds: int, longest: int) -> dict[str
     """Return the record of one subject."""
     if name not in {release.subject for release in releases(FAMILY)}:
         raise UsageError(f"the promises of {name} are not played; give jars such as {newest_release(FAMILY).subject}")
-    told = run_program(build_program(name, MODULE), seed, worlds, longest)
-    met = {one for cell in told["cells"] for broken in cell["broken"].values() for one in broken["findings"]}
+    results = run_program(build_program(name, MODULE), seed, worlds, longest)
+    findings = {one for cell in results["cells"] for broken in cell["broken"].values() for one in broken["findings"]}
     return {
         "name": name,
         "artifact": artifact_of(name),
-        "findings": {f"promises.{finding}": finding for finding in sorted(met)},
-        **told,
+        "findings": {f"promises.{finding}": finding for finding in sorted(findings)},
+        **results,
     }
 
 
@@ -150,11 +150,11 @@ def run_program(program: JavaProgram, seed: int, worlds: int, longest: int) -> d
     """Run the program once."""
     done = program.run(MAIN, seed, worlds, longest, options=["-Xss16m"])
     done.check_returncode()
-    told = json.loads(done.stdout)
-    for cell in told["cells"]:
+    output = json.loads(done.stdout)
+    for cell in output["cells"]:
         for promise, broken in cell["broken"].items():
             broken["findings"] = list(explaining_findings(cell, promise))
-    return {"cpu_seconds": told["cpu_millis"] / 1000, "steps": told["steps"], "cells": told["cells"]}
+    return {"cpu_seconds": output["cpu_millis"] / 1000, "steps": output["steps"], "cells": output["cells"]}
 
 
 PROGRAM: Final = Program(run_promise_campaign, compact_record)

@@ -15,7 +15,7 @@ from entrycache_conformance.campaign.run import Program, artifact_of, open_subje
 from entrycache_conformance.java.program import Program as JavaProgram
 from entrycache_conformance.java.program import build_program
 from entrycache_conformance.java.releases import demo_release
-from entrycache_conformance.systems.pulsar_pip430.limits import Limits
+from entrycache_conformance.systems.pulsar_pip430.workload import Limits
 from entrycache_protocol.errors import UsageError, keep_partial_result
 
 FAMILY: Final = "pulsar"
@@ -32,7 +32,7 @@ RULES: Final = {
     "move": "R-CURSOR-3",
 }
 CHOICES: Final = 2_000
-"""The random choices of one case. A choice is one step, or several if cursors must be settled before a query."""
+"""The random choices of one case. A choice is one step, or several if ties of cursors must be broken before a query."""
 
 
 class ContainerSetting(NamedTuple):
@@ -53,7 +53,7 @@ CONTAINER_SETTINGS: Final = (
 )
 
 
-def lifted_limits(crowd: ContainerSetting, limits: Limits) -> frozenset[str]:
+def lifted_limits(setting: ContainerSetting, limits: Limits) -> frozenset[str]:
     """Return what a subject with these limits takes in that container."""
     takes = {"nulls": limits.null_positions, "readd": limits.readd_members, "ties": limits.tail_ties}
     return frozenset(name for name, is_taken in takes.items() if is_taken)
@@ -81,10 +81,10 @@ def _run_on_subject(name: str, seed: int, cases: int) -> dict[str, Any]:
     limits = _declared_limits(name)
     program = build_program(name, MODULE)
     runs = []
-    for crowd in CONTAINER_SETTINGS:
-        most = limits.heap_members if crowd.container == "heap" else None
-        if most is None or crowd.cursors <= most:
-            runs.append(run_program(program, crowd, seed, cases, lifted_limits(crowd, limits)))
+    for setting in CONTAINER_SETTINGS:
+        most = limits.heap_members if setting.container == "heap" else None
+        if most is None or setting.cursors <= most:
+            runs.append(run_program(program, setting, seed, cases, lifted_limits(setting, limits)))
     return {"name": name, "artifact": artifact_of(name), "runs": runs}
 
 
@@ -117,23 +117,23 @@ def _declared_limits(name: str) -> Limits:
 
 
 def run_program(
-    program: JavaProgram, crowd: ContainerSetting, seed: int, cases: int, limits: frozenset[str]
+    program: JavaProgram, setting: ContainerSetting, seed: int, cases: int, limits: frozenset[str]
 ) -> dict[str, Any]:
     """Run the program once with the named limits lifted."""
     lifted_limits = ",".join(sorted(limits)) or "none"
-    done = program.run(MAIN, crowd.container, seed, cases, CHOICES, crowd.cursors, crowd.positions, lifted_limits)
+    done = program.run(MAIN, setting.container, seed, cases, CHOICES, setting.cursors, setting.positions, lifted_limits)
     done.check_returncode()
-    told = json.loads(done.stdout)
+    output = json.loads(done.stdout)
     return {
-        "container": crowd.container,
-        "cursors": crowd.cursors,
-        "positions": crowd.positions,
+        "container": setting.container,
+        "cursors": setting.cursors,
+        "positions": setting.positions,
         "lifted": sorted(limits),
-        "steps": told["steps"],
-        "ops": {op: told[op] for op in RULES},
-        "cpu_seconds": told["cpu_millis"] / 1000,
-        "differences": told["differences"],
-        "first": told["first"],
+        "steps": output["steps"],
+        "ops": {op: output[op] for op in RULES},
+        "cpu_seconds": output["cpu_millis"] / 1000,
+        "differences": output["differences"],
+        "first": output["first"],
     }
 
 

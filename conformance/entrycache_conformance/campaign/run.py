@@ -96,7 +96,7 @@ def sources_digest(folder: str) -> str:
 
 
 class Run(NamedTuple):
-    """One run on its way: the case, its request as text, and the reference's answers, typed and as JSON."""
+    """One run in progress: the case, its request as text, and the reference's answers, typed and as JSON."""
 
     case: Case
     line: str
@@ -105,7 +105,7 @@ class Run(NamedTuple):
 
 
 def send_run(subject: Child | InProcessSubject, run: Run) -> None:
-    """Start a run; a subject of this process plays it when its answer is asked for."""
+    """Start a run; a subject of this process plays it when its answer is read."""
     if isinstance(subject, Child):
         subject.send(run.line)
 
@@ -156,16 +156,16 @@ _OUTCOME_JSON: dict[Any, dict[str, Any]] = {}
 def make_run(
     declaration: Declaration,
     menu: Sequence[str],
-    theme: Any,
+    workload: Any,
     seed: str,
     steps: int,
     coverage: Coverage | None,
 ) -> Run:
     """Make a run of that many steps. With `coverage` every law is checked after every step."""
-    made = make_case(seeded_draw(random.Random(seed)), declaration, menu, coverage, steps, theme)
-    outcomes = tuple(done.outcome for done in made.steps)
-    shown = [_outcome_json(declaration.system, outcome) for outcome in outcomes]
-    return Run(made.case, encode_request(made.case, 0, declaration), outcomes, shown)
+    generated = make_case(seeded_draw(random.Random(seed)), declaration, menu, coverage, steps, workload)
+    outcomes = tuple(done.outcome for done in generated.steps)
+    encoded = [_outcome_json(declaration.system, outcome) for outcome in outcomes]
+    return Run(generated.case, encode_request(generated.case, 0, declaration), outcomes, encoded)
 
 
 def _outcome_json(system: AnySystem, outcome: Any) -> dict[str, Any]:
@@ -215,15 +215,15 @@ def confirm_difference(name: str, case: Case, folder: Path) -> CampaignDifferenc
     """Return the difference of a subject from the reference on this case; None if a fresh process shows none."""
     subject = resolve_subject(SubjectChoice(name))
     try:
-        found = _shortest_case(subject, case)
+        shortest = _shortest_case(subject, case)
     finally:
         subject.close()
-    if found is None:
+    if shortest is None:
         return None
-    short, difference = found
-    whole = FailingCase(short, run_reference(short, Coverage()), difference).as_reported()
-    file, unwritten = try_write(lambda: write_case(whole, folder, name.replace(":", "-")))
-    return CampaignDifference(name, 0, whole, difference, file, unwritten)
+    short, difference = shortest
+    reported = FailingCase(short, run_reference(short, Coverage()), difference).as_reported()
+    file, unwritten = try_write(lambda: write_case(reported, folder, name.replace(":", "-")))
+    return CampaignDifference(name, 0, reported, difference, file, unwritten)
 
 
 def _shortest_case(subject: TestedSubject, case: Case) -> tuple[Case, Difference] | None:
@@ -237,10 +237,10 @@ def _shortest_case(subject: TestedSubject, case: Case) -> tuple[Case, Difference
 
 
 RUNS_AHEAD: Final = 6
-"""The number of runs that are on their way while the next ones are made."""
+"""The number of runs that are in progress while the next ones are made."""
 
 CHECKED_ONE_IN: Final = 50
-"""The number of cases of which one is made with every law checked."""
+"""The distance between two cases whose laws are checked: one case in so many."""
 
 
 class Program(NamedTuple):
@@ -267,10 +267,10 @@ def load_program(profile: str) -> Program:
 class CampaignPlan(NamedTuple):
     """The request for a campaign.
 
-    `theme` names a workload profile of the system. Without `cases` there are as many as fit into `cpu_seconds`.
+    `workload` names a workload profile of the system. Without `cases` there are as many as fit into `cpu_seconds`.
     """
 
-    theme: str
+    workload: str
     seed: int
     steps: int
     cases: int | None
@@ -293,14 +293,14 @@ class Campaign(NamedTuple):
 def run_campaign(
     subjects: Sequence[Child | InProcessSubject], plan: CampaignPlan, notify: Callable[[int, int], None]
 ) -> Campaign:
-    """Play a campaign; `notify` is told the cases and the judged steps so far.
+    """Play a campaign. `notify` is called with the numbers of cases and of judged steps so far.
 
     Raises:
-        UsageError: the subjects are not alike, or their system has no such theme.
+        UsageError: the subjects are not of the same kind, or their system has no such workload profile.
         Interrupted: with the cases that every subject has answered.
     """
     declaration = common_declaration(subjects)
-    theme = _require_theme(declaration, plan)
+    workload = _require_workload(declaration, plan)
     menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
     tally = _CampaignCounts(dict.fromkeys((subject.name for subject in subjects), 0))
     underway: deque[_SentCase] = deque()
@@ -310,7 +310,7 @@ def run_campaign(
         if len(tally.kept) >= plan.differences:
             return False
         if plan.cases is not None:
-            return tally.made < plan.cases
+            return tally.generated < plan.cases
         return plan.cpu_seconds is None or time.process_time() - start < plan.cpu_seconds
 
     def partial_result() -> Campaign:
@@ -319,13 +319,13 @@ def run_campaign(
     with keep_partial_result(lambda: partial_result().stopped()):
         while wanted() or underway:
             if wanted():
-                seed = f"{plan.seed}/{plan.theme}/{tally.made}"
-                laws = Coverage() if tally.made % CHECKED_ONE_IN == 0 else None
-                run = make_run(declaration, menu, theme, seed, plan.steps, laws)
+                seed = f"{plan.seed}/{plan.workload}/{tally.generated}"
+                laws = Coverage() if tally.generated % CHECKED_ONE_IN == 0 else None
+                run = make_run(declaration, menu, workload, seed, plan.steps, laws)
                 for subject in subjects:
                     send_run(subject, run)
-                underway.append(_SentCase(tally.made, run, laws))
-                tally.made += 1
+                underway.append(_SentCase(tally.generated, run, laws))
+                tally.generated += 1
                 if len(underway) <= RUNS_AHEAD:
                     continue
             _compare_answers(subjects, underway.popleft(), plan, tally)
@@ -334,7 +334,7 @@ def run_campaign(
 
 
 class _SentCase(NamedTuple):
-    """A case on its way: its number, its run, and the coverage of its laws if they were checked."""
+    """A case in progress: its number, its run, and the coverage of its laws if they were checked."""
 
     number: int
     run: Run
@@ -350,32 +350,35 @@ class _CampaignCounts:
 
     judged: dict[str, int]
     kept: list[CampaignDifference] = field(default_factory=list)
-    made: int = 0
+    generated: int = 0
     compared: int = 0
     coverage: Coverage = field(default_factory=Coverage)
 
 
-def _require_theme(declaration: Declaration, plan: CampaignPlan) -> Any:
-    themes = declaration.system.cases.themes
-    if plan.theme not in themes:
-        raise UsageError(f"{declaration.system.name} has no theme {plan.theme!r}; expected one of: {', '.join(themes)}")
-    return themes[plan.theme]
+def _require_workload(declaration: Declaration, plan: CampaignPlan) -> Any:
+    workloads = declaration.system.cases.workloads
+    if plan.workload not in workloads:
+        names = ", ".join(workloads)
+        raise UsageError(
+            f"{declaration.system.name} has no workload profile {plan.workload!r}; expected one of: {names}"
+        )
+    return workloads[plan.workload]
 
 
 def _compare_answers(
-    subjects: Sequence[Child | InProcessSubject], made: _SentCase, plan: CampaignPlan, tally: _CampaignCounts
+    subjects: Sequence[Child | InProcessSubject], sent: _SentCase, plan: CampaignPlan, tally: _CampaignCounts
 ) -> None:
     """Wait for the answers to a run, and keep what differs."""
-    steps = len(made.run.case.steps)
+    steps = len(sent.run.case.steps)
     for subject in subjects:
-        if not has_same_answers(subject, made.run):
-            difference = confirm_difference(subject.name, made.run.case, plan.failures)
-            tally.kept += [] if difference is None else [difference._replace(number=made.number)]
+        if not has_same_answers(subject, sent.run):
+            difference = confirm_difference(subject.name, sent.run.case, plan.failures)
+            tally.kept += [] if difference is None else [difference._replace(number=sent.number)]
         tally.judged[subject.name] += steps
     tally.compared += 1
-    if made.laws is not None:
-        made.laws.steps = steps
-        tally.coverage.add(made.laws)
+    if sent.laws is not None:
+        sent.laws.steps = steps
+        tally.coverage.add(sent.laws)
 
 
 def _campaign_record(
@@ -390,7 +393,7 @@ def _campaign_record(
     return {
         "schema": 1,
         "system": declaration.system.name,
-        "theme": plan.theme,
+        "theme": plan.workload,
         "seed": plan.seed,
         "cases": tally.compared,
         "steps_a_case": plan.steps,
@@ -405,7 +408,7 @@ def _campaign_record(
             "rules": {rule.value: fired[rule] for rule in Rule if fired.get(rule)},
             "cells": dict(sorted(tally.coverage.cells.items())),
         },
-        "differences": [found.to_json() for found in tally.kept],
+        "differences": [difference.to_json() for difference in tally.kept],
     }
 
 

@@ -57,25 +57,25 @@ def find_java(oldest: int, *, compiler: bool = False) -> Java:
     """Return the first ``java`` that is new enough, with a ``javac`` next to it if a compiler is wanted.
 
     Raises:
-        MissingPrerequisite: there is none; the message lists what was looked at.
+        MissingPrerequisite: there is none; the message lists every program that was tried.
     """
-    looked_at = []
+    rejected_programs = []
     for place, program in _programs():
         java = _ask_version(program)
         if java is None:
-            looked_at.append(f"{place}: {program} does not tell its version")
+            rejected_programs.append(f"{place}: {program} does not tell its version")
         elif java.major < oldest:
-            looked_at.append(f"{place}: {program} is Java {java.major}")
+            rejected_programs.append(f"{place}: {program} is Java {java.major}")
         elif compiler and java.tool("javac") is None:
-            looked_at.append(f"{place}: no javac beside {program}")
+            rejected_programs.append(f"{place}: no javac next to {program}")
         else:
             return java
     what = f"JDK {oldest} or later" if compiler else f"Java {oldest} or later"
     install = "a JDK" if compiler else f"a JDK, or the Python package {RUNTIME_ON_PYPI},"
     places = ", ".join(("JAVA_HOME", "the path", *PLACES, RUNTIME_ON_PYPI))
-    found = f" ({'; '.join(dict.fromkeys(looked_at))})" if looked_at else ""
+    rejected = f" ({'; '.join(dict.fromkeys(rejected_programs))})" if rejected_programs else ""
     raise MissingPrerequisite(
-        f"there is no {what} in {places}{found}; install {install} of that version, or set JAVA_HOME to one"
+        f"there is no {what} in {places}{rejected}; install {install} of that version, or set JAVA_HOME to one"
     )
 
 
@@ -104,10 +104,10 @@ def _java_in(place: str, home: Path) -> Iterator[tuple[str, str]]:
 @cache
 def _ask_version(program: str) -> Java | None:
     try:
-        told = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stderr
+        output = subprocess.run([program, "-version"], capture_output=True, text=True, check=False).stderr
     except OSError:
         return None
-    version = re.search(r'version "(?:1\.)?(\d+)', told)
+    version = re.search(r'version "(?:1\.)?(\d+)', output)
     return None if version is None else Java(program, int(version[1]))
 
 
@@ -231,14 +231,14 @@ def _build_into(part: BuildPart, folder: Path) -> None:
     if mvn is None:
         raise MissingPrerequisite(NO_MAVEN)
     home = find_java(JDK_OLDEST, compiler=True).home
-    with scratch_folder(folder.parent) as made:
-        work = made / "sources"
+    with scratch_folder(folder.parent) as scratch:
+        work = scratch / "sources"
         for path in _source_files(maven_project()):
             copy = work / path.relative_to(maven_project())
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(path.read_bytes())
         _run_maven(mvn, home, work, part, folder.with_name(f"{folder.name}.log"))
-        result = made / "result"
+        result = scratch / "result"
         result.mkdir()
         part.keep(work, result)
         result.rename(folder)
@@ -249,12 +249,12 @@ def _run_maven(mvn: str, home: Path, work: Path, part: BuildPart, log: Path) -> 
     done = processes.run_program(argv, work, {**os.environ, "JAVA_HOME": str(home)})
     log.write_text(done.stdout + done.stderr, "utf-8")
     if done.returncode != 0:
-        told = [line for line in (done.stdout + done.stderr).splitlines() if "[ERROR]" in line]
-        missing = next((found[1] for line in told if (found := _NOT_RESOLVED.search(line))), None)
+        error_lines = [line for line in (done.stdout + done.stderr).splitlines() if "[ERROR]" in line]
+        missing = next((match[1] for line in error_lines if (match := _NOT_RESOLVED.search(line))), None)
         if missing is not None:
             raise MissingPrerequisite(
                 f"{missing}, which the {part.what} needs, could not be resolved; "
                 f"expected Maven Central or a filled local repository; see {log}"
             )
-        why = told[0].partition("[ERROR]")[2].strip() if told else "no message"
+        why = error_lines[0].partition("[ERROR]")[2].strip() if error_lines else "no message"
         raise MissingPrerequisite(f"mvn could not build the {part.what}: {why}; see {log}")

@@ -259,7 +259,7 @@ def list_classes(path: Path) -> frozenset[str]:
 
 
 JAVA_WARNS_OF_UNSAFE: Final = 24
-"""The first Java version that warns of the memory access of netty and jctools unless told not to."""
+"""The first Java version that warns of the memory access of netty and jctools, unless an option forbids it."""
 
 
 def is_released(subject: str) -> bool:

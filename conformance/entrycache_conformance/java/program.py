@@ -107,8 +107,8 @@ def build_program(subject: str, module: str) -> Program:
     family = release.family.name
     java = find_java(release.java).program
     jar = build_part(_program_part(family, module)) / jar_name(f"{family}-{module}")
-    beside = build_driver(release)
-    return Program(java, join_classpath((jar, *beside.own_jars, *beside.jars)))
+    driver = build_driver(release)
+    return Program(java, join_classpath((jar, *driver.own_jars, *driver.jars)))
 
 
 def _program_part(family: str, module: str) -> BuildPart:

@@ -18,8 +18,11 @@ from entrycache_conformance.systems import BUILT, SYSTEMS
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_protocol.system import Family
 
-SUBJECT_NAMES: Final = {family: name for built in BUILT.values() for family, name in built.families.items()}
-"""The name before the colon of the subjects of each family."""
+
+@cache
+def subject_names() -> Mapping[str, str]:
+    """Return the name before the colon of the subjects of each family."""
+    return {family: name for built in BUILT.values() for family, name in built.families.items()}
 
 
 class _Families(Mapping[str, Family]):
@@ -32,13 +35,13 @@ class _Families(Mapping[str, Family]):
         return family
 
     def __iter__(self) -> Iterator[str]:
-        return iter(SUBJECT_NAMES)
+        return iter(subject_names())
 
     def __len__(self) -> int:
-        return len(SUBJECT_NAMES)
+        return len(subject_names())
 
     def __contains__(self, name: object) -> bool:
-        return name in SUBJECT_NAMES
+        return name in subject_names()
 
 
 FAMILIES: Final[Mapping[str, Family]] = _Families()
@@ -46,7 +49,7 @@ FAMILIES: Final[Mapping[str, Family]] = _Families()
 
 def families_named(name: str) -> tuple[str, ...]:
     """Return the folders of the families whose subjects have this name before their colon."""
-    return tuple(family for family, called in SUBJECT_NAMES.items() if called == name)
+    return tuple(family for family, called in subject_names().items() if called == name)
 
 
 RELEASE_FILE: Final = "release.toml"
@@ -64,7 +67,7 @@ class Release(NamedTuple):
     """The family's folder of sources that fits its classes."""
     java: int
     """The oldest Java that runs them."""
-    tour: bool = False
+    in_demo: bool = False
     """True if a plain `make conform` runs it."""
     stand_ins: bool = False
     """True if the driver's own jar replaces a class that is published nowhere."""
@@ -97,14 +100,14 @@ def maven_project() -> Path:
             return folder
     raise MissingPrerequisite(
         "the sources of the JVM drivers are not there; "
-        "expected a folder jvm beside or in entrycache_conformance; install entrycache anew"
+        "expected a folder jvm next to or in entrycache_conformance; install entrycache anew"
     )
 
 
 def list_releases(family: Family, project: Path) -> tuple[Release, ...]:
     """Return the releases of a family in a Maven project, the oldest first."""
-    listed = (_read_release(family, about) for about in (project / family.name).glob(f"*/{RELEASE_FILE}"))
-    return tuple(sorted(listed, key=_release_order))
+    unordered = (_read_release(family, about) for about in (project / family.name).glob(f"*/{RELEASE_FILE}"))
+    return tuple(sorted(unordered, key=_release_order))
 
 
 @cache
@@ -136,19 +139,19 @@ def newest_release(family: str, era: str | None = None) -> Release:
 
 def demo_release(family: str) -> Release:
     """Return the release that stands for its family: the newest that a plain `make conform` runs."""
-    return [release for release in releases(family) if release.tour][-1]
+    return [release for release in releases(family) if release.in_demo][-1]
 
 
 def example_subjects() -> tuple[str, ...]:
     """Return one subject name of each family for a message, without importing the systems."""
-    return tuple(f"{name}:{_demo_version(family)}" for family, name in SUBJECT_NAMES.items())
+    return tuple(f"{name}:{_demo_version(family)}" for family, name in subject_names().items())
 
 
 @cache
 def _demo_version(family: str) -> str:
     """Return the version of `demo_release` from the files of the releases alone."""
     files = (maven_project() / family).glob(f"*/{RELEASE_FILE}")
-    versions = [file.parent.name for file in files if tomllib.loads(file.read_text("utf-8")).get("tour")]
+    versions = [file.parent.name for file in files if tomllib.loads(file.read_text("utf-8")).get("in_demo")]
     return max(versions, key=_version_order)
 
 

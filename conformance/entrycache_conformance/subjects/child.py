@@ -4,9 +4,6 @@
 the only time-outs of the suite. A run that fails is tried once more on a fresh process, and a process that breaks the
 protocol ends. `PlayedRuns` remembers the runs of each process, because a failure may need what an earlier run left
 behind.
-
-The functions at the end take any subject, look through its wrappers for the process, and restart it: `play_fresh` plays
-runs on a process that has played nothing else, and a `FreshSubject` does so for each case.
 """
 
 from __future__ import annotations
@@ -18,13 +15,11 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from entrycache_conformance.subjects.processes import ChildProcess, StderrListener
-from entrycache_conformance.subjects.wrappers import NarrowedSubject, ValidatedSubject
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, History
 from entrycache_protocol.declaration import Declaration, read_declaration
-from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, RestartError
-from entrycache_protocol.messages import escape_unprintable, shorten
-from entrycache_protocol.subject import Answer, FailedRun, FailureKind, HistoryAnswer, TestedSubject
+from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, RestartError, escape_unprintable, shorten
+from entrycache_protocol.subject import Answer, FailedRun, FailureKind, HistoryAnswer
 from entrycache_protocol.wire import START, encode_request, parse_line, read_answer
 
 MAX_RUNS: Final = 4_000
@@ -39,7 +34,7 @@ class PlayedRuns:
         self._runs: deque[tuple[int, Case]] = deque(maxlen=MAX_RUNS)
 
     def begin(self) -> None:
-        """Note that another process plays from here on."""
+        """Note that another process plays the next runs."""
         self._process_number += 1
 
     def add(self, case: Case) -> None:
@@ -300,54 +295,3 @@ class Child:
         if self._process is not None:
             self._process.stop()
             self._process = None
-
-
-def find_child(subject: TestedSubject) -> Child | None:
-    """Return the child process behind a subject, if there is one."""
-    while isinstance(subject, ValidatedSubject | NarrowedSubject):
-        subject = subject.subject
-    return subject if isinstance(subject, Child) else None
-
-
-def restart(subject: TestedSubject) -> bool:
-    """Make the next run start a fresh process. Return whether the subject has one."""
-    child = find_child(subject)
-    if child is None:
-        return False
-    child.restart()
-    return True
-
-
-def earlier_runs(subject: TestedSubject, case: Case) -> tuple[Case, ...]:
-    """Return the runs that the process of this very run had played before it; none for a subject without a process."""
-    child = find_child(subject)
-    return () if child is None else child.runs.before(case)
-
-
-def limit_time(subject: TestedSubject, seconds: float) -> contextlib.AbstractContextManager[None]:
-    """Let a run inside the block take at most `seconds`, and try none again."""
-    child = find_child(subject)
-    return contextlib.nullcontext() if child is None else child.limit_time(seconds)
-
-
-def play_fresh(subject: TestedSubject, runs: Sequence[Case]) -> list[Answer]:
-    """Return the answers of a fresh process to these runs.
-
-    Raises:
-        BrokenSubject: the subject does not speak the protocol.
-    """
-    if isinstance(subject, FreshSubject):  # it would start a process for each run
-        return play_fresh(subject.subject, runs)
-    restart(subject)
-    return subject.play(runs)
-
-
-class FreshSubject(NarrowedSubject):
-    """A subject that plays each case on a process of its own."""
-
-    def __init__(self, subject: TestedSubject) -> None:
-        super().__init__(subject, subject.declaration)
-
-    def play(self, cases: Sequence[Case]) -> list[Answer]:
-        """Return the answers, one per case, in order."""
-        return [play_fresh(self.subject, [*case.earlier, case])[-1] for case in cases]

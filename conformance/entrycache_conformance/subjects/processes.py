@@ -27,15 +27,14 @@ from typing import IO, Final
 
 import psutil
 
-from entrycache_protocol.errors import BrokenSubject, UsageError, WriteError
+from entrycache_protocol.errors import BrokenSubject, UsageError, WriteError, extract_cause, extract_thrown
 from entrycache_protocol.files import describe_os_error
-from entrycache_protocol.messages import extract_cause, extract_thrown
 from entrycache_protocol.subject import FailureKind
 from entrycache_protocol.wire import quote_line
 
 MARK: Final = "ENTRYCACHE_STARTED"
-"""The environment variable that marks a program and everything it starts. It finds them wherever they have gone, unless
-they clear their environment.
+"""The environment variable that marks a program and everything it starts. The runner finds a marked process even if it
+has left the session, unless it has cleared its environment.
 """
 
 WATCHDOG_SCRIPT: Final = """read -r _ || { kill -9 "-$1"; pkill -9 -s "$1"
@@ -79,9 +78,10 @@ class Watchdog:
 
 
 def end_session(leader: int, mark: str) -> None:
-    """End whoever leads a session, and all that it has started, at once.
+    """Kill the leader of a session and everything that it has started.
 
-    What has left the session is found by its mark; who has cleared it, as long as those live that have started it.
+    A process that has left the session is found by its mark. A process that has also cleared its mark is found as a
+    descendant, as long as the processes between it and the leader live.
     """
     halted: set[psutil.Process] = set()
     with contextlib.suppress(psutil.Error):
@@ -97,7 +97,7 @@ def end_session(leader: int, mark: str) -> None:
 
 
 def find_marked_processes(mark: str | None = None) -> set[psutil.Process]:
-    """Return all processes whose mark begins with `mark`; None: all that this process and its children have started."""
+    """Return all processes whose mark begins with `mark`; None: all that this process and its children started."""
     processes = set()
     mark = mark or _own_prefix()
     for process in psutil.process_iter():
@@ -118,16 +118,16 @@ def _may_have_children(of: int) -> bool:
 def halt_descendants(of: psutil.Process) -> set[psutil.Process]:
     """Halt everything that a process has started, so that nothing can start another process meanwhile."""
     halted: set[psutil.Process] = set()
-    while begun := set(of.children(recursive=True)) - halted:
-        for process in begun:
+    while running := set(of.children(recursive=True)) - halted:
+        for process in running:
             with contextlib.suppress(psutil.Error):
                 process.suspend()
-        halted |= begun
+        halted |= running
     return halted
 
 
 def kill_processes(processes: Iterable[psutil.Process]) -> None:
-    """End each at once."""
+    """Kill each of the processes."""
     for process in processes:
         with contextlib.suppress(psutil.Error):
             process.kill()
@@ -236,7 +236,7 @@ class SubjectLog:
             raise WriteError(f"cannot write {path}: {describe_os_error(error)}") from None
 
     def __call__(self, chunk: bytes) -> None:
-        """Write what has come; what is too much is left out, and that is said once.
+        """Write the received bytes. Bytes beyond the limit are left out, and the file says so once.
 
         Raises:
             WriteError: the disk is full or read-only.
@@ -412,7 +412,7 @@ class ChildProcess:
         return self._log.thrown
 
     def stop(self) -> None:
-        """End the process: politely, then with all it has started."""
+        """Ask the process to end, then kill it with everything that it has started."""
         self.send('{"cmd":"stop"}\n')
         end = time.monotonic() + STOP_SECONDS
         with contextlib.suppress(BrokenSubject, subprocess.TimeoutExpired):
@@ -423,7 +423,7 @@ class ChildProcess:
         self.kill()
 
     def kill(self) -> None:
-        """End the process and all that it has started, at once."""
+        """Kill the process and everything that it has started."""
         end_session(self._process.pid, self._mark)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)

@@ -1,18 +1,23 @@
 """Subjects in front of another subject.
 
-A `NarrowedSubject` asks less of a subject than it offers: fewer operations (`without_operations`), fixed settings
+A `NarrowedSubject` uses less of a subject than it offers: fewer operations (`without_operations`), fixed settings
 (`pin_settings`), or the specification instead of a declared variant or limit (`lift_waivers`). A `ValidatedSubject`
 checks every message against its JSON Schema. It is slow and meant for the author of an adapter.
+
+The functions at the end take any subject, look through its wrappers for the process, and restart it: `play_fresh` plays
+runs on a process that has played nothing else, and a `FreshSubject` does so for each case.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from entrycache_conformance.subjects.child import Child
 from entrycache_protocol.case import Case, History, case_to_json, config_to_json, history_to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject, UsageError
@@ -46,7 +51,7 @@ class NarrowedSubject:
         return self.subject.play_histories(histories)
 
     def close(self) -> None:
-        """Let go of the subject."""
+        """Close the subject."""
         self.subject.close()
 
 
@@ -60,7 +65,7 @@ def pin_settings(subject: TestedSubject, config: Mapping[str, Any], source: Path
     """Return the subject with these settings in every run. Settings that none of its operations show are left out.
 
     Raises:
-        UsageError: the subject has one of them fixed to something else, or cannot be told it.
+        UsageError: the subject has one of them fixed to something else, or does not accept it.
     """
     declaration = subject.declaration
     system = declaration.system
@@ -73,7 +78,7 @@ def pin_settings(subject: TestedSubject, config: Mapping[str, Any], source: Path
         if declaration.varies(key) or there == value:
             continue
         why = (
-            f"has {key} fixed to {there!r}" if key in declaration.fixed else f"cannot be told {key} (it has {there!r})"
+            f"has {key} fixed to {there!r}" if key in declaration.fixed else f"does not accept {key} (it has {there!r})"
         )
         raise UsageError(f"{subject.name} {why}, but {source} makes it {value!r}")
     return NarrowedSubject(subject, dataclasses.replace(declaration, fixed={**declaration.fixed, **config}))
@@ -92,30 +97,30 @@ def lift_waivers(subject: TestedSubject, findings: Sequence[str], others: Collec
     `others` are findings that may be named although no waiver stands for them.
 
     Raises:
-        UsageError: the subject masks no such finding.
+        UsageError: the subject waives no such finding.
     """
     declaration = subject.declaration
     named = sorted({finding for behind in declaration.findings.values() for finding in behind.split(FINDING_SEPARATOR)})
     for finding in findings:
         if finding not in (*named, *others, ALL_FINDINGS):
-            raise UsageError(f"{subject.name} masks no finding {finding!r}; it masks: {', '.join(named) or 'none'}")
-    masks: dict[str, set[str]] = {"variants": set(), "limits": set(), "fixed": set()}
+            raise UsageError(f"{subject.name} waives no finding {finding!r}; it waives: {', '.join(named) or 'none'}")
+    lifted: dict[str, set[str]] = {"variants": set(), "limits": set(), "fixed": set()}
     off = {
-        mask
-        for mask, behind in declaration.findings.items()
+        waiver
+        for waiver, behind in declaration.findings.items()
         if {*behind.split(FINDING_SEPARATOR), ALL_FINDINGS} & set(findings)
     }
-    for mask in off:
-        kind, _, name = mask.partition(".")
-        masks[kind].add(name)
+    for waiver in off:
+        kind, _, name = waiver.partition(".")
+        lifted[kind].add(name)
     return NarrowedSubject(
         subject,
         dataclasses.replace(
             declaration,
-            variants=_with_defaults(declaration.variants or declaration.system.model.variants(), masks["variants"]),
-            limits=_with_defaults(declaration.limits, masks["limits"]),
-            fixed={key: value for key, value in declaration.fixed.items() if key not in masks["fixed"]},
-            findings={mask: behind for mask, behind in declaration.findings.items() if mask not in off},
+            variants=_with_defaults(declaration.variants or declaration.system.model.variants(), lifted["variants"]),
+            limits=_with_defaults(declaration.limits, lifted["limits"]),
+            fixed={key: value for key, value in declaration.fixed.items() if key not in lifted["fixed"]},
+            findings={waiver: behind for waiver, behind in declaration.findings.items() if waiver not in off},
         ),
     )
 
@@ -202,19 +207,75 @@ class ValidatedSubject:
         for history, answer in zip(histories, answers, strict=True):
             if isinstance(answer, HistoryResult):
                 for op, event in zip(history.steps, answer.events, strict=True):
-                    shown = _as_json(self.declaration.system.wire.write_outcome(event.outcome))
-                    self._hold(self._outcomes[type(op)], shown, f"an outcome of {op.name}")
+                    outcome = _as_json(self.declaration.system.wire.write_outcome(event.outcome))
+                    self._hold(self._outcomes[type(op)], outcome, f"an outcome of {op.name}")
         return answers
 
     def close(self) -> None:
-        """Let go of the subject."""
+        """Close the subject."""
         self.subject.close()
 
 
 def _as_json(value: Any) -> Any:
-    """Return the value as JSON would bring it: arrays are lists."""
+    """Return the value as a JSON reader returns it: arrays are lists."""
     if isinstance(value, dict):
         return {name: _as_json(part) for name, part in value.items()}
     if isinstance(value, tuple | list):
         return [_as_json(part) for part in value]
     return value
+
+
+def find_child(subject: TestedSubject) -> Child | None:
+    """Return the child process behind a subject, if there is one."""
+    while isinstance(subject, ValidatedSubject | NarrowedSubject):
+        subject = subject.subject
+    return subject if isinstance(subject, Child) else None
+
+
+def restart(subject: TestedSubject) -> bool:
+    """Make the next run start a fresh process. Return whether the subject has one."""
+    child = find_child(subject)
+    if child is None:
+        return False
+    child.restart()
+    return True
+
+
+def earlier_runs(subject: TestedSubject, case: Case) -> tuple[Case, ...]:
+    """Return the runs that the process of this very run had played before it; none for a subject without a process."""
+    child = find_child(subject)
+    return () if child is None else child.runs.before(case)
+
+
+def limit_time(subject: TestedSubject, seconds: float) -> contextlib.AbstractContextManager[None]:
+    """Let a run inside the block take at most `seconds`, and try none again."""
+    child = find_child(subject)
+    return contextlib.nullcontext() if child is None else child.limit_time(seconds)
+
+
+def play_fresh(subject: TestedSubject, runs: Sequence[Case]) -> list[Answer]:
+    """Return the answers of a fresh process to these runs.
+
+    Raises:
+        BrokenSubject: the subject does not speak the protocol.
+    """
+    if isinstance(subject, FreshSubject):  # it would start a process for each run
+        return play_fresh(subject.subject, runs)
+    restart(subject)
+    return subject.play(runs)
+
+
+def play(subject: TestedSubject, case: Case) -> Answer:
+    """Return the subject's answer to a case, after playing the earlier runs of the case on a fresh process."""
+    return play_fresh(subject, [*case.earlier, case])[-1] if case.earlier else subject.play([case])[0]
+
+
+class FreshSubject(NarrowedSubject):
+    """A subject that plays each case on a process of its own."""
+
+    def __init__(self, subject: TestedSubject) -> None:
+        super().__init__(subject, subject.declaration)
+
+    def play(self, cases: Sequence[Case]) -> list[Answer]:
+        """Return the answers, one per case, in order."""
+        return [play_fresh(self.subject, [*case.earlier, case])[-1] for case in cases]

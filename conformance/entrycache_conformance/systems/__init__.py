@@ -41,8 +41,8 @@ class _Systems(Mapping[str, AnySystem]):
     """The records of the systems by name, each imported at its first use."""
 
     def __getitem__(self, name: str) -> AnySystem:
-        found: AnySystem = import_module(f"{__name__}.{BUILT[name].package}.system").SYSTEM
-        return found
+        system: AnySystem = import_module(f"{__name__}.{BUILT[name].package}.system").SYSTEM
+        return system
 
     def __contains__(self, name: object) -> bool:
         return name in BUILT

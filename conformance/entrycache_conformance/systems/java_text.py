@@ -26,7 +26,7 @@ def to_number(value: bool | int | float) -> str:
 
 
 def to_string(text: str) -> str:
-    """Return a Java string literal. Once everything but ASCII is escaped, JSON and Java escape alike."""
+    """Return a Java string literal. Once everything but ASCII is escaped, JSON and Java have the same escapes."""
     return json.dumps(text)
 
 

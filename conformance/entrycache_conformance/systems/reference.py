@@ -12,7 +12,7 @@ from enum import Enum
 from functools import partial
 from typing import Any, Final
 
-from entrycache_faults.seeded import Fault
+from entrycache_faults.model import Fault
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.subject import InProcessSubject, OpenInstance
 from entrycache_protocol.system import AnyModel, AnySystem, Instance, LocalSubject
@@ -44,6 +44,18 @@ def open_reference(model: AnyModel) -> Callable[[Any], Instance]:
 def fault_subjects(faults: Mapping[str, Fault], offer: dict[str, Any]) -> dict[str, LocalSubject]:
     """Return seeded faults of a reference as subjects with this offer, by their public names."""
     return {name: LocalSubject(offer, partial(_open_fault, fault=fault)) for name, fault in faults.items()}
+
+
+def all_fault_subjects(
+    faults: Mapping[str, LocalSubject], offer: dict[str, Any], open_cache: Callable[..., Instance],
+    cache_types: Mapping[str, type[Any]],
+) -> dict[str, LocalSubject]:  # fmt: skip
+    """Return the fault subjects of a system by name: those of its reference, and those of its fast cache.
+
+    `open_cache` opens a faulty fast cache of the given `cache_type`, and `offer` is the offer of the fast cache.
+    """
+    caches = {name: LocalSubject(offer, partial(open_cache, cache_type=each)) for name, each in cache_types.items()}
+    return dict(sorted({**faults, **caches}.items()))
 
 
 def _open_fault(config: Any, fault: Fault) -> Instance:
@@ -85,7 +97,7 @@ FIRST_WRONG_CALL: Final = 3
 class BrokenReference(InProcessSubject):
     """The reference with wrong answers, under the declaration of the subject to be judged.
 
-    `lies` says that it was asked for an answer that can be wrong.
+    `lies` becomes true when an operation is played whose answer can be wrong.
     """
 
     lies = False

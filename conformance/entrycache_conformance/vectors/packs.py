@@ -76,7 +76,7 @@ class GeneratedVector(NamedTuple):
 
     line: str
     steps: int
-    met: Coverage
+    coverage: Coverage
 
 
 def make_vectors(name: str, seed: int) -> Iterator[GeneratedVector]:
@@ -89,10 +89,10 @@ def make_vectors(name: str, seed: int) -> Iterator[GeneratedVector]:
         for pack in PACKS:
             yield from islice(_make_pack(pack, seed), pack.cases // SMALL_PACK_SHARE)
         return
-    found = next((pack for pack in PACKS if pack.name == name), None)
-    if found is None:
+    requested = next((pack for pack in PACKS if pack.name == name), None)
+    if requested is None:
         raise UsageError(f"there is no pack {name!r}; expected one of: {', '.join(PACK_NAMES)}")
-    yield from _make_pack(found, seed)
+    yield from _make_pack(requested, seed)
 
 
 def pack_case_count(name: str) -> int:
@@ -111,7 +111,7 @@ def _make_pack(pack: Pack, seed: int) -> Iterator[GeneratedVector]:
 
 
 def pack_declaration(pack: Pack) -> Declaration:
-    """Return what the cases of a pack may ask for: the whole specification of its level, without payload."""
+    """Return the declaration behind the cases of a pack: the whole specification of its level, without payload."""
     whole = reference_subject(system_named(pack.system)).declaration
     return dataclasses.replace(whole, config=pack.config, payload=False)
 
@@ -119,27 +119,27 @@ def pack_declaration(pack: Pack) -> Declaration:
 def varied_settings() -> dict[str, dict[str, Any]]:
     """Return the settings that the cases of each pack vary, by pack, with their default values.
 
-    A subject that cannot be told one of them skips the cases that have another value there.
+    A subject that does not accept one of them skips the cases that give it another value.
     """
-    told = {}
+    settings = {}
     for pack in PACKS:
         declaration = pack_declaration(pack)
         usual = config_to_json(declaration.system, declaration.base_config())
-        told[pack.name] = {name: value for name, value in usual.items() if declaration.varies(name)}
-    return told
+        settings[pack.name] = {name: value for name, value in usual.items() if declaration.varies(name)}
+    return settings
 
 
 def _make_vector(declaration: Declaration, menu: Sequence[str], called: str) -> GeneratedVector:
     draw = seeded_draw(random.Random(f"vectors: {called}"))
     while True:  # a case may end before its first step
-        met = Coverage()
-        made = make_case(draw, declaration, menu, met)
-        if made.steps:
+        coverage = Coverage()
+        generated = make_case(draw, declaration, menu, coverage)
+        if generated.steps:
             break
     write: Callable[[Any], Any] = declaration.system.wire.write_outcome
-    outcomes = tuple(write(done.outcome) for done in made.steps)
-    case = dataclasses.replace(made.case, outcomes=outcomes, note=called)
-    return GeneratedVector(json.dumps(case_to_json(case), separators=(",", ":")), len(made.steps), met)
+    outcomes = tuple(write(done.outcome) for done in generated.steps)
+    case = dataclasses.replace(generated.case, outcomes=outcomes, note=called)
+    return GeneratedVector(json.dumps(case_to_json(case), separators=(",", ":")), len(generated.steps), coverage)
 
 
 SUFFIX: Final = ".jsonl.gz"
@@ -195,8 +195,8 @@ class PackWriter:
         """
         assert self._gzip is not None
         self._gzip.close()
-        with atomic_path(path) as beside:
-            beside.write_bytes(self._file.getvalue())
+        with atomic_path(path) as partial:
+            partial.write_bytes(self._file.getvalue())
 
 
 def build_manifest(filled: Sequence[PackSummary], seed: int) -> dict[str, Any]:
@@ -242,11 +242,11 @@ def find_changed_packs(filled: Sequence[PackSummary], path: Path, whole_set: boo
     Raises:
         UsageError: see `read_manifest` and `read_pack`.
     """
-    told = read_manifest(path)
-    known, usual = told["packs"], varied_settings()
+    manifest = read_manifest(path)
+    known, usual = manifest["packs"], varied_settings()
     wrong = [
         pack.name for pack in filled
-        if known.get(pack.name) != pack.to_json() or told["varies"].get(pack.name) != usual.get(pack.name)
+        if known.get(pack.name) != pack.to_json() or manifest["varies"].get(pack.name) != usual.get(pack.name)
         or not _file_matches(path.parent / f"{pack.name}{SUFFIX}", pack.sha256)
     ]  # fmt: skip
     return wrong + [name for name in known if whole_set and name not in {pack.name for pack in filled}]

@@ -1,6 +1,6 @@
 """Play a pack of vectors on a subject and judge every answer.
 
-Cases that the subject cannot be asked are counted by reason. The outcomes in the file must be the reference's;
+Cases that the subject cannot play are counted by reason. The outcomes in the file must be the reference's;
 otherwise the pack was made by other rules.
 """
 
@@ -15,9 +15,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from entrycache_conformance.explain import write_failure
 from entrycache_conformance.failure import Failure
 from entrycache_conformance.judge import judge, require_supported
-from entrycache_conformance.run import is_hang, write_failure
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.vectors.packs import read_pack
 from entrycache_protocol.case import Case, case_from_json, config_to_json
@@ -39,7 +39,7 @@ class Vector(NamedTuple):
 
 @dataclass(slots=True)
 class PackResult:
-    """The result of a pack. `not_asked` counts the cases that were not played, by reason.
+    """The result of a pack. `not_played` counts the cases that were not played, by reason.
 
     `ended` says that every case was read; `sha256` is then the hash of its text.
     """
@@ -47,7 +47,7 @@ class PackResult:
     cases: int = 0
     played: int = 0
     steps: int = 0
-    not_asked: Counter[str] = field(default_factory=Counter)
+    not_played: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
     ended: bool = False
     sha256: str = ""
@@ -61,7 +61,7 @@ class PackResult:
 
 
 def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callable[[int], None]) -> PackResult:
-    """Play every case of a pack that the subject can be asked.
+    """Play every case of a pack that the subject supports.
 
     Raises:
         UsageError: the pack cannot be read, or its outcomes are not the reference's.
@@ -76,7 +76,7 @@ def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callab
             answers = subject.play([vector.case for vector in batch])
             for vector, answer in zip(batch, answers, strict=True):
                 if isinstance(answer, SkippedRun):
-                    done.not_asked[f"the subject skipped it: {answer.reason}"] += 1
+                    done.not_played[f"the subject skipped it: {answer.reason}"] += 1
                     continue
                 done.played += 1
                 done.steps += len(vector.steps)
@@ -85,7 +85,7 @@ def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callab
                     continue
                 failing = FailingCase(vector.case, vector.steps, difference)
                 done.failures.append(write_failure(subject, failing, failures, vector.case.system.levels[-1]))
-                if len(done.failures) == MAX_FAILURES or is_hang(failing):
+                if len(done.failures) == MAX_FAILURES or failing.is_hang:
                     return done
             notify(done.cases)
     done.ended = True
@@ -94,7 +94,7 @@ def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callab
 
 
 def _playable_vectors(path: Path, subject: TestedSubject, done: PackResult, text: Any) -> Iterator[Vector]:
-    """Yield the vectors that a subject can be asked, and count the others."""
+    """Yield the vectors that a subject supports, and count the others."""
     for number, line in read_pack(path):
         text.update(line)
         done.cases += 1
@@ -109,20 +109,20 @@ def _playable_vectors(path: Path, subject: TestedSubject, done: PackResult, text
             raise UsageError(f"{where}: {error}") from None
         reason = _unsupported_reason(case, subject)
         if reason:
-            done.not_asked[reason] += 1
+            done.not_played[reason] += 1
             continue
         steps = _run_reference(case)
         _require_outcomes(case, steps, where)
         if _shows_variants(case, steps, subject):
-            done.not_asked[f"{subject.name} follows variants that show in it; see entrycache conform"] += 1
+            done.not_played[f"{subject.name} follows variants that show in it; see entrycache conform"] += 1
             continue
         yield Vector(dataclasses.replace(case, outcomes=()), steps)
 
 
 def _unsupported_reason(case: Case, subject: TestedSubject) -> str:
-    """Return why a subject cannot be asked a case; empty if it can.
+    """Return the reason why a subject cannot play a case; empty if it can.
 
-    A setting that the subject cannot be told counts, unless the subject has that value by itself.
+    A setting that the subject does not accept is a reason, unless the subject has that value by default.
     """
     try:
         require_supported(case, subject)
@@ -131,9 +131,11 @@ def _unsupported_reason(case: Case, subject: TestedSubject) -> str:
     declaration = subject.declaration
     base = declaration.base_config()
     names = sorted({each.name for each in dataclasses.fields(base)} - {"variants"})
-    told = {name: getattr(case.config, name) for name in names if declaration.varies(name)}
-    has, asked = (config_to_json(case.system, each) for each in (dataclasses.replace(base, **told), case.config))
-    return next((f"{subject.name} cannot be told {name}" for name in names if has[name] != asked[name]), "")
+    varied = {name: getattr(case.config, name) for name in names if declaration.varies(name)}
+    offered, requested = (
+        config_to_json(case.system, each) for each in (dataclasses.replace(base, **varied), case.config)
+    )
+    return next((f"{subject.name} does not accept {name}" for name in names if offered[name] != requested[name]), "")
 
 
 def _run_reference(case: Case) -> list[Any]:
@@ -147,7 +149,7 @@ def _run_reference(case: Case) -> list[Any]:
 
 
 def _require_outcomes(case: Case, steps: list[Any], where: str) -> None:
-    """Hold the outcomes of the file to the reference's.
+    """Check that the outcomes of the file are the reference's.
 
     Raises:
         UsageError: they are others; the file was made by other rules, or changed.

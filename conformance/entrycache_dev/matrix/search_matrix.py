@@ -104,7 +104,7 @@ def fingerprint(changes: Sequence[Change], look: SearchSettings) -> str:
         for cases in (cases_of, profile_cases)
         for made in islice(cases(look.declaration, look.profile, 0), look.quick)
     ]
-    themes = [[str(theme), one_to] for theme, one_to in look.declaration.system.cases.extra_themes.items()]
+    themes = [[str(theme), one_to] for theme, one_to in look.declaration.system.cases.extra_workloads.items()]
     ids = sorted(change.id for change in changes)
     text = [look.profile.examples, themes, ids, [case_to_json(made.case) for made in first]]
     return hashlib.sha256(json.dumps(text).encode()).hexdigest()[:16]

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.generate import GeneratedCase, make_seeded_cases
 from entrycache_conformance.levels import CONCURRENT_LEVEL, Profile
-from entrycache_conformance.run import profile_case_count
+from entrycache_conformance.search import profile_case_count
 from entrycache_dev.matrix import process
 from entrycache_dev.matrix.generate import Change
 from entrycache_dev.matrix.mutants import package_of
@@ -205,7 +205,7 @@ def _usual_cases(declaration: Declaration, level: str, profile: Profile, seed: i
 
 
 def _profile_cases(declaration: Declaration, level: str, profile: Profile, seed: int) -> Iterator[GeneratedCase]:
-    menu, beside_it = _menu(declaration, level), declaration.system.cases.extra_themes
+    menu, beside_it = _menu(declaration, level), declaration.system.cases.extra_workloads
     return _alternate(
         make_seeded_cases(declaration, menu, profile_case_count(profile.examples, one_to), seed, theme)
         for theme, one_to in beside_it.items()

@@ -30,11 +30,11 @@ from entrycache_evidence.core.scheduler import map_in_processes
 from entrycache_faults.fast import kafka_streams as fast_kafka_streams
 from entrycache_faults.fast import pulsar_pip430 as fast_pulsar_pip430
 from entrycache_faults.fast import pulsar_segmented as fast_pulsar_segmented
+from entrycache_faults.model import load_catalogue
 from entrycache_faults.reference.kafka_streams import subjects as kafka_streams
 from entrycache_faults.reference.pulsar_legacy import subjects as pulsar_legacy
 from entrycache_faults.reference.pulsar_pip430 import subjects as pulsar_pip430
 from entrycache_faults.reference.pulsar_segmented import subjects as pulsar_segmented
-from entrycache_faults.seeded import load_catalogue
 from entrycache_protocol.case import Case, read_case
 from entrycache_protocol.codec import format_arguments, format_json
 from entrycache_protocol.files import scratch_folder

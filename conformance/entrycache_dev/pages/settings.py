@@ -9,13 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from entrycache_cli.settings.pulsar_effective import (
-    DIRECT_MEMORY_BYTES,
-    Applicability,
-    SettingValues,
-    plain_value,
-    setting_status,
-)
+from entrycache_cli.settings import DIRECT_MEMORY_BYTES
+from entrycache_cli.settings.pulsar_effective import Applicability, SettingValues, plain_value, setting_status
 from entrycache_cli.settings.pulsar_table import SETTINGS, Era, Setting
 
 HEAD: Final = """# Settings of a broker's cache

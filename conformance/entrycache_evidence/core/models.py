@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_faults.model import Model
-from entrycache_faults.seeded import Fault
+from entrycache_faults.model import Fault, Model
 
 RULE_FAULTS: Final[tuple[Fault, ...]] = tuple(
     fault for system in SYSTEMS.values() for fault in system.seeded_faults.own

@@ -19,7 +19,7 @@ import entrycache_reference
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core.checkout import locate_checkout, locate_spec_folder
 from entrycache_evidence.core.models import RULE_FAULTS
-from entrycache_faults.seeded import CASES_FOLDER
+from entrycache_faults.model import CASES_FOLDER
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.rules import Rule
 

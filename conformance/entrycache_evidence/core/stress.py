@@ -252,7 +252,7 @@ def generate_cases(
         declaration = offered or _declare_all(system, variants)
         menu = system.cases.menu(system.ops_up_to(level), level)
         theme = themes[at // len(system.levels) % len(themes)]
-        yield declaration, make_case(seeded_draw(source), declaration, menu, coverage, theme=theme)
+        yield declaration, make_case(seeded_draw(source), declaration, menu, coverage, workload=theme)
 
 
 def generate_stretched_cases(system: AnySystem, number: int = STRETCHED_CASES) -> Iterator[tuple[Any, tuple[Any, ...]]]:
@@ -267,14 +267,14 @@ def generate_stretched_cases(system: AnySystem, number: int = STRETCHED_CASES) -
         source = random.Random(f"{SEED} far {at}")
         variants = choose_variants(system.model.variants(), source) if at % 2 else system.model.variants()
         made = make_case(
-            seeded_draw(source), _declare_all(system, variants), menu, None, theme=themes[at // 2 % len(themes)]
+            seeded_draw(source), _declare_all(system, variants), menu, None, workload=themes[at // 2 % len(themes)]
         )
         yield stretch_case(made.case.config, made.case.steps, source)
 
 
 def _profiles(system: AnySystem) -> list[Any]:
     """Return no workload profile, and all profiles but those of long runs."""
-    return [None, *(theme for name, theme in system.cases.themes.items() if not name.startswith("long"))]
+    return [None, *(theme for name, theme in system.cases.workloads.items() if not name.startswith("long"))]
 
 
 def _declare_all(system: AnySystem, variants: Any) -> Declaration:

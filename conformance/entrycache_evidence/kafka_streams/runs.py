@@ -103,7 +103,7 @@ def generate_released_runs() -> Iterator[Run]:
             system.cases.menu(system.ops_up_to(level), level),
             None,
             STEPS,
-            theme=(WorkloadProfile.NESTED, WorkloadProfile.REENTRY, WorkloadProfile.TINY_LIMITS)[number % 3],
+            workload=(WorkloadProfile.NESTED, WorkloadProfile.REENTRY, WorkloadProfile.TINY_LIMITS)[number % 3],
         ).case
         yield case.config, case.steps
 

@@ -17,8 +17,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeVar
 
 from entrycache_evidence.core.definitions import build_check
-from entrycache_faults.model import Model
-from entrycache_faults.seeded import Fault
+from entrycache_faults.model import Fault, Model
 from entrycache_protocol.case import Case
 from entrycache_protocol.system import AnyModel, AnySystem
 from entrycache_reference.rules import Rule

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from entrycache_evidence.core.results import Refinement
 from entrycache_evidence.core.scheduler import Batch, Work
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, state_after, without_cycle_search
-from entrycache_faults.seeded import Fault
+from entrycache_faults.model import Fault
 from entrycache_protocol.case import Case
 
 

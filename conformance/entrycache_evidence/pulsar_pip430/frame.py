@@ -22,7 +22,7 @@ from entrycache_evidence.core.frame import (
     undeclared_changes,
 )
 from entrycache_reference.pulsar_pip430 import ops
-from entrycache_reference.pulsar_pip430.laws.steps import removed_entries, walk
+from entrycache_reference.pulsar_pip430.laws.law import removed_entries, walk
 from entrycache_reference.pulsar_pip430.ops import Op
 from entrycache_reference.pulsar_pip430.outcomes import Refused
 from entrycache_reference.pulsar_pip430.state import Cache, State, Step

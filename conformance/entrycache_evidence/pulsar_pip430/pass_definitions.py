@@ -14,8 +14,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, SizePassRounds
-from entrycache_reference.pulsar_pip430.laws.law import cached_entry, refusable
-from entrycache_reference.pulsar_pip430.laws.steps import target_of, trigger_of
+from entrycache_reference.pulsar_pip430.laws.law import cached_entry, refusable, target_of, trigger_of
 from entrycache_reference.pulsar_pip430.ops import Evict, Expire
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 from entrycache_reference.pulsar_pip430.state import Entry, Row, Slot, State, Step

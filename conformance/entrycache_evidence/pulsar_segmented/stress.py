@@ -40,7 +40,7 @@ def generate_runs() -> Iterator[tuple[Config, tuple[Any, ...]]]:
         for number in range(cases):
             theme = THEMES[number % len(THEMES)]
             menu = SYSTEM.cases.menu(SYSTEM.ops)
-            case = make_case(source.randint, declaration, menu, None, STEPS, theme=theme).case
+            case = make_case(source.randint, declaration, menu, None, STEPS, workload=theme).case
             yield case.config, case.steps
 
 

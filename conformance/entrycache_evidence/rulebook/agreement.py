@@ -26,7 +26,7 @@ from entrycache_evidence.rulebook.corpus import Corpus, Run, broken_by_fault, bu
 from entrycache_evidence.rulebook.examples import check_example, check_strays, write_answers
 from entrycache_evidence.rulebook.render import locate_rules_page, render_rules_md
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
-from entrycache_faults.seeded import Fault
+from entrycache_faults.model import Fault
 from entrycache_protocol.codec import encode_op
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.files import write_text

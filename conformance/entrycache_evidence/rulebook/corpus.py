@@ -29,8 +29,7 @@ from entrycache_conformance.systems.reference import has_payload
 from entrycache_evidence.core.definitions import build_check
 from entrycache_evidence.core.models import record_runs
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
-from entrycache_faults.model import STEP_TABLE, Model, Place
-from entrycache_faults.seeded import Fault, load_catalogue
+from entrycache_faults.model import STEP_TABLE, Fault, Model, Place, load_catalogue
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule

@@ -23,7 +23,7 @@ from entrycache_conformance.systems.reference import reference_subject
 from entrycache_evidence.core.checkout import locate_spec_folder
 from entrycache_evidence.core.models import OTHER_FAULTS, RULE_FAULTS
 from entrycache_evidence.core.rule_registry import Problem
-from entrycache_faults.seeded import Fault
+from entrycache_faults.model import Fault
 from entrycache_protocol import case as cases
 from entrycache_protocol import case as histories
 from entrycache_protocol import subject

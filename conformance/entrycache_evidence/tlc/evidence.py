@@ -24,8 +24,7 @@ from entrycache_evidence.tlc.runner import (
     explore_edges,
     run_tlc,
 )
-from entrycache_faults.model import Model
-from entrycache_faults.seeded import Fault
+from entrycache_faults.model import Fault, Model
 from entrycache_protocol.errors import InternalError
 from entrycache_reference.rules import Rule
 

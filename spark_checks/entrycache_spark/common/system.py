@@ -14,8 +14,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.messages import describe_value
+from entrycache_protocol.errors import UsageError, describe_value
 from entrycache_protocol.strict_json import AmbiguousJson, parse_json
 from entrycache_reference.vocabulary import INTEGER_MAX
 from entrycache_spark.common.results import RuleFinding

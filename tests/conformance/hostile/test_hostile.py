@@ -82,23 +82,23 @@ def argv_of(kind: str, scratch: Path) -> str:
 
 def alive(mark: str) -> list[str]:
     """Return the command lines of living processes that mention the mark."""
-    found = []
+    commands = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             line = path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
         except OSError:
             continue
         if mark in line:
-            found.append(line)
-    return found
+            commands.append(line)
+    return commands
 
 
 def left_behind(scratch: Path) -> list[str]:
     """Return the processes of the subject that are left a little later."""
     end = time.monotonic() + 3
-    while (found := alive(str(scratch))) and time.monotonic() < end:
+    while (processes := alive(str(scratch))) and time.monotonic() < end:
         time.sleep(0.05)
-    return found
+    return processes
 
 
 @pytest.fixture(scope="session")
@@ -114,13 +114,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
             argv = [part.replace("SCRATCH", str(folder)) for part in arguments]
             argv += ["--command", argv_of(kind, folder), *timeout]
             jobs.append({"argv": argv, "out": str(folder / "out"), "err": str(folder / "err")})
-        told = subprocess.run(
+        done = subprocess.run(
             [sys.executable, str(HERE / "forks.py"), str(JOBS), str(BOUND_SECONDS)],
             input=json.dumps(jobs), stdout=subprocess.PIPE, text=True, check=True,
         )  # fmt: skip
         return [
             Ran(result["code"], _text(folder / "out"), _text(folder / "err"), result["seconds"], left_behind(folder))
-            for result, folder in zip(json.loads(told.stdout), folders, strict=True)
+            for result, folder in zip(json.loads(done.stdout), folders, strict=True)
         ]
 
     return run_all
@@ -216,7 +216,7 @@ def test_smoke_ends_as_documented(name: str, smoked: dict[str, Ran]) -> None:
     hold_manners(ran)
     assert ran.code == KINDS[name].code, ran.err + ran.out
     if KINDS[name].rule:
-        rules = {rule for look in json.loads(ran.out)["ops"].values() for rule in look["rules"]}
+        rules = {rule for result in json.loads(ran.out)["ops"].values() for rule in result["rules"]}
         assert rules == {KINDS[name].rule}
 
 
@@ -230,8 +230,8 @@ def test_json_is_json_whatever_the_subject_says(name: str, in_json: dict[str, Ra
     ran = in_json[name]
     hold_manners(ran)
     assert ran.code == KINDS[name].code, ran.err
-    told = json.loads(ran.out)
-    assert told["verdict"] == {0: "conforms", 1: "violates", 2: "nothing-checked"}[ran.code]
+    output = json.loads(ran.out)
+    assert output["verdict"] == {0: "conforms", 1: "violates", 2: "nothing-checked"}[ran.code]
 
 
 def test_a_hang_is_shrunk_where_messages_are_held_to_their_schemas(run: Run) -> None:

@@ -61,14 +61,14 @@ def shared(name: str) -> InProcessSubject:
 
 @pytest.mark.parametrize("name", ["reference", "fast"])
 def test_our_own_caches_keep_every_promise(name: str, tmp_path: Path) -> None:
-    found = conform_histories(shared(name), 210, 1, tmp_path, lambda done, wanted: None)
-    assert found.level.verdict is Verdict.CONFORMS
-    counts = found.level.threads
+    report = conform_histories(shared(name), 210, 1, tmp_path, lambda done, wanted: None)
+    assert report.level.verdict is Verdict.CONFORMS
+    counts = report.level.threads
     assert counts is not None
     assert counts.histories == 210
     assert counts.threads >= 2 * 210
     assert counts.inconclusive == 0
-    assert all(found.fired[rule] for rule in Rule if rule.value.startswith("K-CONCURRENCY-"))
+    assert all(report.fired[rule] for rule in Rule if rule.value.startswith("K-CONCURRENCY-"))
 
 
 def test_every_seeded_fault_of_threads_has_a_test() -> None:
@@ -79,12 +79,12 @@ def test_every_seeded_fault_of_threads_has_a_test() -> None:
     "name", [pytest.param(name, marks=pytest.mark.long if name in DEAR else ()) for name in ENDING]
 )
 def test_a_seeded_fault_is_caught_shrunk_and_named(name: str) -> None:
-    found = find_failing_history(shared(name), 140, 0, HistoryCounts())
-    assert found is not None
-    assert set(ENDING[name]) & set(found.rules)
-    assert len(found.history.steps) <= STEPS_MAX
-    assert len(found.history.clients) == 2
-    assert 0 < found.times <= found.tries
+    failing = find_failing_history(shared(name), 140, 0, HistoryCounts())
+    assert failing is not None
+    assert set(ENDING[name]) & set(failing.rules)
+    assert len(failing.history.steps) <= STEPS_MAX
+    assert len(failing.history.clients) == 2
+    assert 0 < failing.times <= failing.tries
 
 
 def test_a_deadlock_that_nobody_reports_is_found_by_the_time_out() -> None:
@@ -96,11 +96,11 @@ def test_a_deadlock_that_nobody_reports_is_found_by_the_time_out() -> None:
             answers = subject.play_histories([history] * 3)
     finally:
         subject.close()
-    found = [judge_history(subject, history, answer, HistoryCounts()) for answer in answers]
-    assert any(each is not None and each.rules == (Rule.K_CONCURRENCY_1,) for each in found)
+    judged = [judge_history(subject, history, answer, HistoryCounts()) for answer in answers]
+    assert any(each is not None and each.rules == (Rule.K_CONCURRENCY_1,) for each in judged)
 
 
-def told(clients: list[list[tuple[Any, int, int, dict[str, Any]]]], **more: Any) -> threads.Record:
+def record_of(clients: list[list[tuple[Any, int, int, dict[str, Any]]]], **more: Any) -> threads.Record:
     events = [
         threads.HistoryStep(client, index, *event)
         for client, events in enumerate(clients)
@@ -131,8 +131,8 @@ MISS: Final = {"hit": False, "value": None}
     ],
 )  # fmt: skip
 def test_one_order_explains_the_answers_or_none_does(clients: Any, explained: bool) -> None:
-    found = check_one_order(derive_facts(told(clients)), write_outcome)
-    assert (found is None) is explained
+    violation = check_one_order(derive_facts(record_of(clients)), write_outcome)
+    assert (violation is None) is explained
 
 
 def test_a_search_that_costs_too_much_is_inconclusive() -> None:
@@ -140,7 +140,7 @@ def test_a_search_that_costs_too_much_is_inconclusive() -> None:
         [(put(str(10 * client + index)), index + 1, 100 + index, {}) for index in range(4)] for client in range(4)
     ]
     clients.append([(ops.Get("a", "x"), 200, 201, {"hit": True, "value": "none"})])
-    record = told(clients)
+    record = record_of(clients)
     with pytest.raises(TooManyStates):
         check_one_order(derive_facts(record), write_outcome, 50)
     judged = threads.judge_history(record, write_outcome, states_max=50)
@@ -150,7 +150,7 @@ def test_a_search_that_costs_too_much_is_inconclusive() -> None:
 
 def test_what_a_listener_did_that_nobody_knows_is_not_judged() -> None:
     listen = ops.Listen("a", (put("1"),))
-    judged = threads.judge_history(told([[(listen, 1, 2, {})]]), write_outcome)
+    judged = threads.judge_history(record_of([[(listen, 1, 2, {})]]), write_outcome)
     assert judged.broken == ()
     assert "not every operation is known" in judged.undecided
 
@@ -227,10 +227,10 @@ def test_events_that_cannot_be_are_a_broken_subject(events: Any, said: str) -> N
 def test_conform_counts_histories_and_names_the_level(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     options = ("--system", "kafka-streams", "--level", "concurrent", "--failures", str(tmp_path), "--json")
     code, out, _ = run(capsys, "conform", "threads-total-late", *options)
-    shown = json.loads(out)
+    report = json.loads(out)
     assert code == 1
-    assert shown["levels"]["concurrent"]["verdict"] == "violates"
-    failure = shown["failures"][0]
+    assert report["levels"]["concurrent"]["verdict"] == "violates"
+    failure = report["failures"][0]
     assert failure["rule"] == "K-CONCURRENCY-2"
     assert (failure["expected"], failure["clients"]) == (None, 2)
     code, out, _ = run(capsys, "replay", failure["case"], "threads-total-late", "--json")
@@ -254,8 +254,8 @@ def test_who_takes_no_histories_is_not_played(capsys: pytest.CaptureFixture[str]
 def test_a_shorter_history_is_played_as_often_as_it_has_to_be(tries: int, times: int, played: int) -> None:
     history = read_case_or_history(HISTORIES[0], SYSTEMS)
     assert isinstance(history, History)
-    found = FailingHistory(history, (Rule.K_CONCURRENCY_3,), "", None, None, tries, times)
-    assert max_tries(found, 4) == played
+    failing = FailingHistory(history, (Rule.K_CONCURRENCY_3,), "", None, None, tries, times)
+    assert max_tries(failing, 4) == played
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,10 @@ class Refusing:
     """Our fast cache with some answers replaced by refusals."""
 
     def __init__(self, error: str, refuses: Callable[[int, History, HistoryEvent], bool]) -> None:
-        found = open_in_process("fast", "kafka-streams")
-        assert found is not None
-        self._inner, self._error, self._refuses = found, error, refuses
-        self.declaration, self.name = found.declaration, "refusing"
+        inner = open_in_process("fast", "kafka-streams")
+        assert inner is not None
+        self._inner, self._error, self._refuses = inner, error, refuses
+        self.declaration, self.name = inner.declaration, "refusing"
         self._asked = 0
 
     def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
@@ -59,10 +59,10 @@ def test_what_is_refused_does_not_conform(
     error: str, which: str, refuses: Callable[[int, History, HistoryEvent], bool], tmp_path: Path
 ) -> None:
     subject: Any = Refusing(error, refuses)
-    found = conform_histories(subject, 70, 0, tmp_path, lambda done, wanted: None)
-    assert found.level.verdict is not Verdict.CONFORMS
-    if found.level.verdict is Verdict.NOTHING_CHECKED:
-        assert any("too few to say anything" in skip.reason for skip in found.skipped)
+    report = conform_histories(subject, 70, 0, tmp_path, lambda done, wanted: None)
+    assert report.level.verdict is not Verdict.CONFORMS
+    if report.level.verdict is Verdict.NOTHING_CHECKED:
+        assert any("too few to say anything" in skip.reason for skip in report.skipped)
 
 
 def test_without_refusals_it_conforms(tmp_path: Path) -> None:

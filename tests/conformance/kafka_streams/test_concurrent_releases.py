@@ -56,9 +56,9 @@ def released(request: pytest.FixtureRequest) -> Iterator[TestedSubject]:
 def test_some_hundred_histories_keep_every_promise_that_no_finding_waives(
     released: TestedSubject, tmp_path: Path
 ) -> None:
-    found = conform_histories(released, 350, 0, tmp_path, lambda done, wanted: None)
-    assert found.level.verdict is Verdict.CONFORMS, found.failures
-    assert found.level.examples == 350
+    report = conform_histories(released, 350, 0, tmp_path, lambda done, wanted: None)
+    assert report.level.verdict is Verdict.CONFORMS, report.failures
+    assert report.level.examples == 350
 
 
 WAITING = "crossed-listeners"
@@ -74,13 +74,13 @@ def test_a_release_breaks_the_rule_of_a_written_history(path: Path, released: Te
     assert isinstance(history, History)
     for _ in AGAIN:
         replayed = replay_history(history, released)
-        if replayed.found is not None:
+        if replayed.failing is not None:
             break
-    assert replayed.found is not None
-    assert history.rules[0] in {rule.value for rule in replayed.found.rules}
+    assert replayed.failing is not None
+    assert history.rules[0] in {rule.value for rule in replayed.failing.rules}
     if history.rules[0] == "K-CONCURRENCY-1":
-        assert replayed.found.said.startswith("deadlock: client 0, in ThreadCache.")
-        assert "waits for" in replayed.found.said
+        assert replayed.failing.said.startswith("deadlock: client 0, in ThreadCache.")
+        assert "waits for" in replayed.failing.said
 
 
 @pytest.mark.long
@@ -90,11 +90,11 @@ def test_without_its_waiver_a_finding_is_found_again(finding: str, tmp_path: Pat
     with resolved(RELEASES[-1]) as released:
         subject = lift_waivers(released, (finding,))
         for seed in SEEDS:
-            found = conform_histories(subject, 1_400, seed, tmp_path, lambda done, wanted: None)
-            if found.failures:
+            report = conform_histories(subject, 1_400, seed, tmp_path, lambda done, wanted: None)
+            if report.failures:
                 break
-    assert found.level.verdict is Verdict.VIOLATES
-    assert found.failures[0].rules[0] == TAKEN_OFF[finding]
-    schedules = found.failures[0].schedules
+    assert report.level.verdict is Verdict.VIOLATES
+    assert report.failures[0].rules[0] == TAKEN_OFF[finding]
+    schedules = report.failures[0].schedules
     assert schedules is not None
     assert schedules.said.startswith("deadlock:")

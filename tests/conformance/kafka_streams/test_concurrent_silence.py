@@ -41,9 +41,9 @@ def judged(kind: str, folder: Path) -> HistoryLevelResult:
     ],
 )
 def test_a_history_without_an_answer_is_a_violation(kind: str, repeats: bool, tmp_path: Path) -> None:
-    found = judged(kind, tmp_path)
-    assert found.level.verdict is Verdict.VIOLATES
-    (failure,) = found.failures
+    report = judged(kind, tmp_path)
+    assert report.level.verdict is Verdict.VIOLATES
+    (failure,) = report.failures
     assert failure.rules == ("K-CONCURRENCY-1",)
     assert failure.schedules is not None
     assert (failure.schedules.times > 1) == repeats
@@ -54,10 +54,10 @@ def test_a_history_without_an_answer_is_a_violation(kind: str, repeats: bool, tm
     ("kind", "verdict"), [("hangs-one-in-fifty", Verdict.VIOLATES), ("hangs-once", Verdict.NOTHING_CHECKED)]
 )
 def test_one_that_is_late_once_is_not_judged_and_twice_violates(kind: str, verdict: Verdict, tmp_path: Path) -> None:
-    found = judged(kind, tmp_path)
-    assert found.level.verdict is verdict
-    assert bool(found.failures) == (verdict is Verdict.VIOLATES)
-    assert any("is the machine busy?" in skip.reason for skip in found.skipped) == (not found.failures)
+    report = judged(kind, tmp_path)
+    assert report.level.verdict is verdict
+    assert bool(report.failures) == (verdict is Verdict.VIOLATES)
+    assert any("is the machine busy?" in skip.reason for skip in report.skipped) == (not report.failures)
 
 
 def test_without_such_histories_it_conforms(tmp_path: Path) -> None:

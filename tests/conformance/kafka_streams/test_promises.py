@@ -31,8 +31,10 @@ def record() -> dict[str, Any]:
 
 def test_every_broken_promise_is_explained_and_every_finding_is_met(record: dict[str, Any]) -> None:
     assert record["differences"] == []
-    met = {each for cell in record["subjects"][0]["cells"] for b in cell["broken"].values() for each in b["findings"]}
-    assert met == {finding for known in promises.KNOWN_BREAKS for finding in known.findings}
+    findings = {
+        each for cell in record["subjects"][0]["cells"] for b in cell["broken"].values() for each in b["findings"]
+    }
+    assert findings == {finding for known in promises.KNOWN_BREAKS for finding in known.findings}
 
 
 def test_listeners_that_only_query_break_nothing(record: dict[str, Any]) -> None:
@@ -53,16 +55,16 @@ def test_the_protocol_shows_what_the_program_found(
     record: dict[str, Any], released_subject: Callable[[str], TestedSubject]
 ) -> None:
     subject = released_subject(SUBJECT)
-    found = [
+    broken_cases = [
         (cell["op"], promise, case_from_json(broken["shortest"], SYSTEMS))
         for cell in record["subjects"][0]["cells"]
         for promise, broken in cell["broken"].items()
         if promise not in NOT_IN_THE_PROTOCOL and cell["op"] not in {"resize", "mixed"}
     ]
-    answers = subject.play([case for _, _, case in found])
+    answers = subject.play([case for _, _, case in broken_cases])
     assert [
         (op, promise)
-        for (op, promise, case), answer in zip(found, answers, strict=True)
+        for (op, promise, case), answer in zip(broken_cases, answers, strict=True)
         if judge(case, run_reference(case, Coverage()), answer, subject.declaration) is None
     ] == []
 

@@ -24,12 +24,12 @@ CASES: Final = 400
 EVICTING: Final = frozenset({"put", "put_all", "put_if_absent", "evict"})
 
 
-def _cases(level: str, variants: Variants, theme: WorkloadProfile | None = None) -> Iterator[GeneratedCase]:
+def _cases(level: str, variants: Variants, workload: WorkloadProfile | None = None) -> Iterator[GeneratedCase]:
     system = SYSTEMS["kafka-streams"]
     declaration = Declaration(system, frozenset(system.ops), variants=variants)
     menu = system.cases.menu(system.ops_up_to(level), level)
     source = random.Random(f"reach {level}")
-    return (make_case(source.randint, declaration, menu, Coverage(), theme=theme) for _ in range(CASES))
+    return (make_case(source.randint, declaration, menu, Coverage(), workload=workload) for _ in range(CASES))
 
 
 def _evicts_with_a_tombstone(op: object, outcome: Outcome) -> bool:
@@ -39,29 +39,32 @@ def _evicts_with_a_tombstone(op: object, outcome: Outcome) -> bool:
     return any(entry.value is None for call in outcome.flushed for entry in call.entries[1:])
 
 
-@pytest.mark.parametrize("variants", [Variants(), RELEASED], ids=["norm", "released"])
+@pytest.mark.parametrize("variants", [Variants(), RELEASED], ids=["default", "released"])
 def test_tombstones_go_along_with_evicted_entries(variants: Variants) -> None:
     reached = sum(
-        any(_evicts_with_a_tombstone(op, done.outcome) for op, done in zip(made.case.steps, made.steps, strict=True))
-        for made in _cases("cache", variants)
+        any(
+            _evicts_with_a_tombstone(op, done.outcome)
+            for op, done in zip(generated.case.steps, generated.steps, strict=True)
+        )
+        for generated in _cases("cache", variants)
     )
     assert reached >= 10
 
 
 def test_a_call_that_throws_is_followed_by_one_that_is_over_the_budget() -> None:
     reached = 0
-    for made in _cases("cache", Variants()):
-        for done in made.steps:
+    for generated in _cases("cache", Variants()):
+        for done in generated.steps:
             calls = done.outcome.flushed
             threw = sum(isinstance(answer, Failed) for call in calls for answer in call.inner)
-            reached += threw > 0 and len(calls) > made.case.config.reentry_budget > threw
+            reached += threw > 0 and len(calls) > generated.case.config.reentry_budget > threw
     assert reached >= 3
 
 
 def test_keys_that_lie_below_alone_begin_ranges() -> None:
     reached = 0
-    for made in _cases("store", RELEASED):
-        for op, before in zip(made.case.steps[1:], made.steps, strict=False):
+    for generated in _cases("store", RELEASED):
+        for op, before in zip(generated.case.steps[1:], generated.steps, strict=False):
             if isinstance(op, ops.StoreRange) and op.store in before.state.stores:
                 below = before.state.stores[op.store].inner.keys() - before.state.spaces[op.store].nodes.keys()
                 first, last = op.from_, op.to
@@ -71,8 +74,8 @@ def test_keys_that_lie_below_alone_begin_ranges() -> None:
 
 def test_a_handing_over_ends_at_a_key_that_is_lost_behind_one_that_is_not() -> None:
     reached = 0
-    for made in _cases("cache", Variants(undelivered_eviction=UndeliveredEviction.LOST), WorkloadProfile.LONE):
-        for op, done in zip(made.case.steps, made.steps, strict=True):
+    for generated in _cases("cache", Variants(undelivered_eviction=UndeliveredEviction.LOST), WorkloadProfile.LONE):
+        for op, done in zip(generated.case.steps, generated.steps, strict=True):
             if isinstance(op, ops.Flush) and isinstance(done.outcome.answer, Failed):
                 space = done.state.spaces[op.ns]
                 there = [key in space.nodes for key in space.dirty]
@@ -83,8 +86,8 @@ def test_a_handing_over_ends_at_a_key_that_is_lost_behind_one_that_is_not() -> N
 def test_a_limit_is_lowered_while_a_listener_closes_its_namespace_and_writes_to_it_again() -> None:
     """The closed namespace has another turn, which counts and takes nothing."""
     reached = 0
-    for made in _cases("cache", Variants(total=Total.RUNNING), WorkloadProfile.LONE):
-        for op, before, done in zip(made.case.steps[1:], made.steps, made.steps[1:], strict=False):
+    for generated in _cases("cache", Variants(total=Total.RUNNING), WorkloadProfile.LONE):
+        for op, before, done in zip(generated.case.steps[1:], generated.steps, generated.steps[1:], strict=False):
             if isinstance(op, ops.Resize):
                 taken = sum(row.op == "EVICT" for row in done.rows)
                 reached += done.state.evicts - before.state.evicts > taken > 0
@@ -93,10 +96,10 @@ def test_a_limit_is_lowered_while_a_listener_closes_its_namespace_and_writes_to_
 
 @pytest.mark.parametrize("level", ["cache", "store"])
 def test_a_case_ends_with_queries_of_all_that_is_left(level: str) -> None:
-    for made in _cases(level, Variants()):
-        if not made.steps or len(made.steps) >= 40:
+    for generated in _cases(level, Variants()):
+        if not generated.steps or len(generated.steps) >= 40:
             continue
-        state = made.steps[-1].state
+        state = generated.steps[-1].state
         wanted = [ops.Metrics(), ops.Usage(), *(ops.Metrics(name) for name in sorted(state.spaces))]
         wanted += [ops.StoreInner(name) for name in sorted(state.stores)]
-        assert list(made.case.steps[-len(wanted) :]) == wanted
+        assert list(generated.case.steps[-len(wanted) :]) == wanted

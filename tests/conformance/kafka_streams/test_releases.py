@@ -28,7 +28,7 @@ def test_a_release_differs_where_the_case_says_so_and_its_rule_is_named(path: Pa
     replayed = replay_case(path, released)
     assert replayed.stale == []
     assert replayed.failure is not None
-    # Other planted faults may answer alike: the case's own rule is named, not always first.
+    # Other seeded faults may give the same answers: the case's own rule is named, but not always first.
     assert {*read_case(path, SYSTEMS).rules} <= {*replayed.failure.rules}
 
 

@@ -10,8 +10,9 @@ from typing import Final
 import pytest
 
 from entrycache_conformance.java.releases import release_versions
-from entrycache_conformance.judge import Coverage, judge, play, run_reference
+from entrycache_conformance.judge import Coverage, judge, run_reference
 from entrycache_conformance.replay import replay_case
+from entrycache_conformance.subjects.wrappers import play
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.case import read_case

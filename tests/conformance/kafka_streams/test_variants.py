@@ -10,9 +10,10 @@ from typing import Any, Final
 import pytest
 
 from entrycache_conformance.explain import explain_difference
-from entrycache_conformance.judge import Coverage, judge, play, run_reference
+from entrycache_conformance.judge import Coverage, judge, run_reference
 from entrycache_conformance.levels import Profile
 from entrycache_conformance.run import Options, conform
+from entrycache_conformance.subjects.wrappers import play
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.limits import unsupported_reason
 from entrycache_conformance.systems.reference import reference_subject
@@ -30,7 +31,7 @@ X: Final = ops.Put("a", "x", "1", True)
 Y: Final = ops.Put("a", "y", "1", True)
 TOMBSTONE: Final = ops.Put("a", "x", None, True)
 
-READINGS: Final = {
+VARIANTS_OF_RELEASES: Final = {
     "undelivered_eviction": (UndeliveredEviction.LOST, "K-FLUSH-3", (X, ops.Evict("a"), ops.Get("a", "x"))),
     "failed_flush": (FailedFlush.CLEAN, "K-FLUSH-3", (X, ops.Listen("a", (), 1), ops.Flush("a"), ops.Metrics("a"))),
     "total": (Total.RUNNING, "K-METRICS-1", (X, ops.Listen("a", (Y,)), ops.Flush("a"), ops.Usage())),
@@ -65,17 +66,17 @@ def following(variants: Variants, **declared: str) -> InProcessSubject:
     return InProcessSubject("following", SYSTEM, open_instance, offer)
 
 
-@pytest.mark.parametrize("name", READINGS)
+@pytest.mark.parametrize("name", VARIANTS_OF_RELEASES)
 def test_a_variant_that_is_not_declared_is_found(name: str, tmp_path: Path) -> None:
-    value, _, _ = READINGS[name]
+    value, _, _ = VARIANTS_OF_RELEASES[name]
     report = conform(following(Variants(**{name: value})), Options(("cache",), Profile(1_500, 0, 0), 0, 0.0, tmp_path))
     assert report.verdict is Verdict.VIOLATES
     assert report.failures[0].steps <= STEPS_MAX
 
 
-@pytest.mark.parametrize("name", READINGS)
+@pytest.mark.parametrize("name", VARIANTS_OF_RELEASES)
 def test_a_variant_that_is_not_declared_is_reported_with_its_rule(name: str) -> None:
-    value, rule, events = READINGS[name]
+    value, rule, events = VARIANTS_OF_RELEASES[name]
     subject = following(Variants(**{name: value}))
     case = Case(SYSTEM, SYSTEM.model.config(), events)
     steps = run_reference(case, Coverage())
@@ -84,9 +85,9 @@ def test_a_variant_that_is_not_declared_is_reported_with_its_rule(name: str) -> 
     assert explain_difference(subject, case, steps, difference)[0].value == rule
 
 
-@pytest.mark.parametrize("name", READINGS)
+@pytest.mark.parametrize("name", VARIANTS_OF_RELEASES)
 def test_a_variant_that_is_declared_conforms(name: str, tmp_path: Path) -> None:
-    value, _, _ = READINGS[name]
+    value, _, _ = VARIANTS_OF_RELEASES[name]
     subject = following(Variants(**{name: value}), **{name: value.value})
     report = conform(subject, Options(("cache",), Profile(100, 0, 0), 0, 0.0, tmp_path))
     assert report.verdict is Verdict.CONFORMS, report.failures

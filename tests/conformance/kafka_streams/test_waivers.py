@@ -12,7 +12,7 @@ from entrycache_conformance.levels import PROFILES
 from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.wrappers import NarrowedSubject, lift_waivers
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.pulsar_pip430.limits import Limits
+from entrycache_conformance.systems.pulsar_pip430.workload import Limits
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError, Verdict
@@ -25,11 +25,11 @@ LIMITS = Limits(tail_ties=False)
 FINDINGS = {"variants.total": "twice, endless", "variants.flushed_tombstone": "dropped", "limits.tail_ties": "ties"}
 
 
-def masking() -> NarrowedSubject:
-    found: InProcessSubject = reference_subject(SYSTEMS["kafka-streams"])
-    declared = found.declaration
+def waiving() -> NarrowedSubject:
+    subject: InProcessSubject = reference_subject(SYSTEMS["kafka-streams"])
+    declared = subject.declaration
     return NarrowedSubject(
-        found,
+        subject,
         Declaration(
             declared.system, declared.ops, variants=VARIANTS, limits=Limits(tail_ties=False), findings=FINDINGS
         ),
@@ -51,15 +51,15 @@ def masking() -> NarrowedSubject:
     ],
 )
 def test_what_stands_for_a_finding_is_taken_off(finding: str, variants: Variants, ties: bool, left: set[str]) -> None:
-    declaration = lift_waivers(masking(), (finding,)).declaration
+    declaration = lift_waivers(waiving(), (finding,)).declaration
     assert declaration.variants == variants
     assert declaration.limits.tail_ties is ties
     assert declaration.findings.keys() == left
 
 
 def test_a_finding_that_nothing_stands_for_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"masks no finding 'nope'; it masks: dropped, endless, ties, twice"):
-        lift_waivers(masking(), ("nope",))
+    with pytest.raises(UsageError, match=r"waives no finding 'nope'; it waives: dropped, endless, ties, twice"):
+        lift_waivers(waiving(), ("nope",))
 
 
 def test_a_release_violates_where_a_waiver_is_lifted(

@@ -60,7 +60,7 @@ def entry(**changes: Any) -> dict[str, Any]:
         "case": json.dumps(CASE),
         "expected": '{"entries": 0, "bytes": 0}',
         "got": '{"entries": 1, "bytes": 1}',
-        "reason": "planted",
+        "reason": "seeded",
         "issue": "https://example.org/1",
         **changes,
     }
@@ -88,7 +88,7 @@ def states(report: KnownReport) -> list[EntryState]:
 
 
 @pytest.fixture(scope="module")
-def met(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def known_entry(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Return the entry of the failure that the search really finds, as --fix writes it."""
     folder = tmp_path_factory.mktemp("met")
     options = Options(("queue",), Profile(60, 0, 0), 0, 0.0, folder / "failures")
@@ -101,29 +101,29 @@ def met(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return dict(table)
 
 
-def test_a_known_failure_fails_no_run_and_is_reported(tmp_path: Path, met: dict[str, Any]) -> None:
-    report = run(written(tmp_path, met))
+def test_a_known_failure_fails_no_run_and_is_reported(tmp_path: Path, known_entry: dict[str, Any]) -> None:
+    report = run(written(tmp_path, known_entry))
     assert states(report) == [EntryState.FAILS]
     assert report.problems == []
     assert report.report.verdict is Verdict.CONFORMS
     assert report.report.failures == ()
-    assert [(hit.number, found.rules[0]) for hit, found in report.hits] == [(1, "R-EXPIRE-1")]
+    assert [(hit.number, failure.rules[0]) for hit, failure in report.hits] == [(1, "R-EXPIRE-1")]
     assert "operation expire" in [skip.what for skip in report.report.skipped]
 
 
 def test_without_its_entry_the_failure_is_a_violation(tmp_path: Path) -> None:
-    elsewhere = run(written(tmp_path, entry(case=json.dumps({**CASE, "steps": [*CASE["steps"], {"op": "observe"}]}))))
-    assert states(elsewhere) == [EntryState.FAILS]
-    assert elsewhere.report.verdict is Verdict.VIOLATES
+    report = run(written(tmp_path, entry(case=json.dumps({**CASE, "steps": [*CASE["steps"], {"op": "observe"}]}))))
+    assert states(report) == [EntryState.FAILS]
+    assert report.report.verdict is Verdict.VIOLATES
 
 
-def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, met: dict[str, Any]) -> None:
+def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, known_entry: dict[str, Any]) -> None:
     """A second seeded fault stands behind the known one."""
     one, other = SUBJECTS[FAULT], SUBJECTS["evict-nothing-accepted"]
     twice = Model(one.package, {**one.replaced, **other.replaced})
     options = Options(("queue",), Profile(60, 0, 0), 0, 0.0, tmp_path)
     both = InProcessSubject(FAULT, SYSTEMS["pulsar-pip430"], open_reference(twice), fast_cache.DECLARATION)
-    entries = read_known_failures(written(tmp_path, met))
+    entries = read_known_failures(written(tmp_path, known_entry))
     report = conform_with_known(both, options, entries, tmp_path, lambda *progress: None)
     assert report.report.verdict is Verdict.VIOLATES
     assert [failure.rules[0] for failure in report.report.failures] == ["R-EVICT-6"]
@@ -210,11 +210,11 @@ def test_limits_keep_no_known_failure_away(tmp_path: Path) -> None:
     assert check_entry(one, tmp_path, tested, identify_run(tested)).state is EntryState.FAILS
 
 
-def test_fix_makes_the_file_true_and_leaves_the_rest_as_it_is(tmp_path: Path, met: dict[str, Any]) -> None:
+def test_fix_makes_the_file_true_and_leaves_the_rest_as_it_is(tmp_path: Path, known_entry: dict[str, Any]) -> None:
     path = written(
         tmp_path,
         entry(subject="fast"),
-        {**met, "got": "{}", "reason": "it's ours"},
+        {**known_entry, "got": "{}", "reason": "it's ours"},
         entry(subject="nothing"),
         entry(rule="R-EVICT-1"),
     )
@@ -264,10 +264,10 @@ def test_writing_what_was_read_changes_no_byte(tmp_path: Path) -> None:
 def test_a_mistake_in_the_file_is_reported(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "known.toml"
     path.write_bytes(text.encode("iso-8859-1"))
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         read_known_failures(path)
-    assert said in str(told.value)
-    assert "\n" not in str(told.value)
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
 
 
 def command(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -277,10 +277,10 @@ def command(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.long
 def test_command(tmp_path: Path) -> None:
-    begun = command(FAULT, "--level", "queue", "--known", "known.toml", "--fix", cwd=tmp_path)
-    assert begun.returncode == 1
+    initial = command(FAULT, "--level", "queue", "--known", "known.toml", "--fix", cwd=tmp_path)
+    assert initial.returncode == 1
     path = tmp_path / "known.toml"
-    right = path.read_text().replace("not explained yet", "planted").replace('issue = ""', 'issue = "https://a.b/1"')
+    right = path.read_text().replace("not explained yet", "seeded").replace('issue = ""', 'issue = "https://a.b/1"')
     path.write_text("".join("got = '{}'\n" if line.startswith("got = ") else line for line in right.splitlines(True)))
     first = command(FAULT, "--level", "queue", "--known", "known.toml", "--json", cwd=tmp_path)
     assert first.returncode == 1
@@ -290,7 +290,7 @@ def test_command(tmp_path: Path) -> None:
     path.write_text(right)
     last = command(FAULT, "--level", "queue", "--known", "known.toml", cwd=tmp_path)
     assert (last.returncode, last.stderr) == (0, "")
-    assert f"known: entry 1 (R-EXPIRE-1, {FAULT}) fails as known: planted (https://a.b/1)" in last.stdout
+    assert f"known: entry 1 (R-EXPIRE-1, {FAULT}) fails as known: seeded (https://a.b/1)" in last.stdout
     for argv, said in (
         (["--fix"], "--fix rewrites the file of --known"),
         (["--known", "none.toml"], "cannot read the known failures none.toml"),

@@ -42,9 +42,9 @@ def run(source: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
 
 @pytest.mark.parametrize("arguments", [["smoke"], ["conform", "--profile", "dev"]])
 def test_an_outside_cache_passes(arguments: list[str], tmp_path: Path) -> None:
-    code, told = run(Path(shutil.copy(SOURCE, tmp_path)), *arguments)
-    assert code == 0, told
-    assert told["verdict"] == "conforms"
+    code, report = run(Path(shutil.copy(SOURCE, tmp_path)), *arguments)
+    assert code == 0, report
+    assert report["verdict"] == "conforms"
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_a_slip_is_caught_shrunk_and_named(name: str, tmp_path: Path) -> None:
     assert text.count(slip.right) == 1
     changed = tmp_path / "changed.mjs"
     changed.write_text(text.replace(slip.right, slip.wrong), encoding="utf-8")
-    code, told = run(changed, "conform", "--level", slip.level)
+    code, report = run(changed, "conform", "--level", slip.level)
     assert code == 1
-    failure = told["failures"][0]
+    failure = report["failures"][0]
     assert failure["rule"] == slip.rule
     assert failure["steps"] <= STEPS_MOST

@@ -15,14 +15,14 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    found = {}
+    command_lines = {}
     if shutil.which("node"):
-        found["node"] = f"node {HERE / 'cache.mjs'}"
+        command_lines["node"] = f"node {HERE / 'cache.mjs'}"
     if shutil.which("go"):
         binary = tmp_path_factory.mktemp("go") / "cache"
         subprocess.run(["go", "build", "-o", str(binary), str(HERE / "cache.go")], check=True, cwd=HERE)
-        found["go"] = str(binary)
-    return found
+        command_lines["go"] = str(binary)
+    return command_lines
 
 
 @pytest.mark.parametrize("tool", ["node", "go"])

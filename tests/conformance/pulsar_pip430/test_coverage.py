@@ -26,8 +26,8 @@ def insert(entry: int, size: int) -> dict[str, object]:
 
 @pytest.mark.parametrize(("size", "side"), [(97, "BELOW"), (98, "AT"), (99, "ABOVE")])
 def test_an_insert_lands_beside_the_trigger(size: int, side: str) -> None:
-    found = sides({"max_size_bytes": 100, "eviction": "manual"}, insert(0, size))
-    assert found == {f"TRIGGER/{side}": 1}
+    reached = sides({"max_size_bytes": 100, "eviction": "manual"}, insert(0, size))
+    assert reached == {f"TRIGGER/{side}": 1}
 
 
 @pytest.mark.parametrize(("nanos", "side"), [(9, "BELOW"), (10, "AT"), (11, "ABOVE")])
@@ -36,26 +36,28 @@ def test_a_time_pass_lands_beside_its_cutoff(nanos: int, side: str) -> None:
     assert sides({}, *steps)[f"CUTOFF/{side}"] == 1
 
 
-@pytest.mark.parametrize(("asked", "side"), [(3, "BELOW"), (2, "AT"), (1, "ABOVE")])
-def test_a_size_pass_lands_beside_what_it_is_to_free(asked: int, side: str) -> None:
-    assert sides({}, insert(0, 2), {"op": "evict", "bytes": asked})[f"NEED/{side}"] == 1
+@pytest.mark.parametrize(("requested", "side"), [(3, "BELOW"), (2, "AT"), (1, "ABOVE")])
+def test_a_size_pass_lands_beside_what_it_is_to_free(requested: int, side: str) -> None:
+    assert sides({}, insert(0, 2), {"op": "evict", "bytes": requested})[f"NEED/{side}"] == 1
 
 
 def test_a_refused_step_names_a_cache_first() -> None:
-    found = sides({}, insert(0, -1), insert(0, 1), insert(1, -1))
-    assert found == {"FIRST_USE/REFUSED": 1}
+    reached = sides({}, insert(0, -1), insert(0, 1), insert(1, -1))
+    assert reached == {"FIRST_USE/REFUSED": 1}
 
 
 def test_the_ends_of_a_range_and_of_an_invalidation_are_met() -> None:
-    asked = {"op": "get_range", "cache": "a", "first": [1, 1], "last": [1, 1]}
-    bound = {"op": "invalidate_before", "cache": "a", "pos": [1, 1]}
-    found = sides({}, *(insert(entry, 1) for entry in range(3)), asked, bound)
-    assert all(found[f"{name}/{side}"] == 1 for name in ("FIRST", "LAST", "BOUND") for side in ("BELOW", "AT", "ABOVE"))
+    get_range = {"op": "get_range", "cache": "a", "first": [1, 1], "last": [1, 1]}
+    invalidate = {"op": "invalidate_before", "cache": "a", "pos": [1, 1]}
+    reached = sides({}, *(insert(entry, 1) for entry in range(3)), get_range, invalidate)
+    assert all(
+        reached[f"{name}/{side}"] == 1 for name in ("FIRST", "LAST", "BOUND") for side in ("BELOW", "AT", "ABOVE")
+    )
 
 
 def test_a_run_that_never_lands_there_has_checked_nothing() -> None:
     declaration = reference_subject(SYSTEM).declaration
-    met = Coverage(fired=dict.fromkeys(SYSTEM.laws.rules, 10_000), cells=dict.fromkeys(SYSTEM.laws.cells, 10_000))
-    assert find_rare(declaration, SYSTEM.levels[-1], PROFILES["ci"], True, met) == []
-    met.cells["TRIGGER/AT"] = 0
-    assert find_rare(declaration, SYSTEM.levels[-1], PROFILES["ci"], True, met) == ["TRIGGER/AT"]
+    coverage = Coverage(fired=dict.fromkeys(SYSTEM.laws.rules, 10_000), cells=dict.fromkeys(SYSTEM.laws.cells, 10_000))
+    assert find_rare(declaration, SYSTEM.levels[-1], PROFILES["ci"], True, coverage) == []
+    coverage.cells["TRIGGER/AT"] = 0
+    assert find_rare(declaration, SYSTEM.levels[-1], PROFILES["ci"], True, coverage) == ["TRIGGER/AT"]

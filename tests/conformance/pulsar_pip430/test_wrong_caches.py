@@ -11,8 +11,7 @@ from click.testing import CliRunner
 from entrycache_cli.main import main
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.levels import PROFILES
-from entrycache_conformance.run import profile_case_count
-from entrycache_conformance.search import find_failure
+from entrycache_conformance.search import find_failure, profile_case_count
 from entrycache_conformance.systems.pulsar_pip430.workload import WorkloadProfile
 from tests.support.wrong.pulsar import LEVELS, PULSAR, Wrong, wrong
 
@@ -23,8 +22,10 @@ def is_seen(kind: type[Wrong], seed: int) -> bool:
     """Return whether the boundary cases of one level of a run at profile ci find a failure."""
     subject = wrong(kind.__name__)
     menu = PULSAR.cases.menu(PULSAR.ops_up_to(LEVELS[kind]), LEVELS[kind])
-    examples = profile_case_count(PROFILES["ci"].examples, PULSAR.cases.extra_themes[WorkloadProfile.ODD])
-    return find_failure(subject, menu, examples, seed, Coverage(), theme=WorkloadProfile.ODD).failure is not None
+    examples = profile_case_count(PROFILES["ci"].examples, PULSAR.cases.extra_workloads[WorkloadProfile.BOUNDARY])
+    return (
+        find_failure(subject, menu, examples, seed, Coverage(), workload=WorkloadProfile.BOUNDARY).failure is not None
+    )
 
 
 @pytest.mark.parametrize("kind", LEVELS, ids=lambda kind: kind.__name__)

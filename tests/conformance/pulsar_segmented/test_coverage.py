@@ -27,7 +27,7 @@ def sides(*sizes: int, **config: object) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "met"),
+    ("sizes", "reached"),
     [
         ((40, 59), {"ROOM/BELOW"}),
         ((40, 60), {"ROOM/AT"}),
@@ -42,13 +42,13 @@ def sides(*sizes: int, **config: object) -> dict[str, int]:
         ((1, 0), set()),
     ],
 )
-def test_an_insert_lands_beside_a_threshold(sizes: tuple[int, ...], met: set[str]) -> None:
-    assert sides(*sizes, max_size_bytes=200, segments=2, mode="reference").keys() == met
+def test_an_insert_lands_beside_a_threshold(sizes: tuple[int, ...], reached: set[str]) -> None:
+    assert sides(*sizes, max_size_bytes=200, segments=2, mode="reference").keys() == reached
 
 
 def ranges_over_segments(cases: int) -> int:
     """Return how many ranges of that many cases are found in more than one segment."""
-    source, found = random.Random(174), 0
+    source, count = random.Random(174), 0
     declaration = Declaration(SYSTEM, frozenset(SYSTEM.ops))
     for _ in range(cases):
         case = make_case(source.randint, declaration, SYSTEM.cases.menu(SYSTEM.ops), Coverage(), 40).case
@@ -57,9 +57,9 @@ def ranges_over_segments(cases: int) -> int:
             done = SYSTEM.model.step(state, op, case.config)
             hits = {(op.cache, pos) for pos in done.outcome.hits} if op.name == "get_range" else set()
             homes = [one for one in state.segments.values() if hits & {entry.place for entry in one.entries}]
-            found += len(homes) > 1
+            count += len(homes) > 1
             state = done.state
-    return found
+    return count
 
 
 def test_ranges_over_segments_are_met_often() -> None:

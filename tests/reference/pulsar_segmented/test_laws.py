@@ -11,8 +11,8 @@ from entrycache_conformance.systems import system_named
 from entrycache_evidence.core.definitions import build_check
 from entrycache_evidence.pulsar_segmented.frame import Aspect, changes, changes_outside
 from entrycache_evidence.rulebook.corpus import Run, first_break, list_runs
+from entrycache_faults.model import Fault
 from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS
-from entrycache_faults.seeded import Fault
 from entrycache_reference.pulsar_segmented.config import Config, Duplicate, Mode, RangeWalk, Variants
 from entrycache_reference.pulsar_segmented.laws import LAWS
 from entrycache_reference.pulsar_segmented.ops import GetRange, Insert

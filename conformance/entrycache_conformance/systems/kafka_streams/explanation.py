@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from entrycache_conformance.systems.kafka_streams.wire import answer_type
 from entrycache_conformance.systems.kafka_streams.workload import VARIANT_RULES
+from entrycache_faults.model import Fault
 from entrycache_faults.reference.kafka_streams import SEEDED_FAULTS
-from entrycache_faults.seeded import Fault
 from entrycache_protocol.codec import decode_object
 from entrycache_protocol.system import Blame, Lane
 from entrycache_reference.kafka_streams.ops import Metrics
@@ -48,28 +48,28 @@ def _namespaces(steps: Sequence[Any]) -> Iterator[str]:
 
 
 def own_step(
-    pre: State, done: Step, op: Any, answer: Any, shown: Mapping[Any, Any], declaration: Any
+    pre: State, done: Step, op: Any, answer: Any, views: Mapping[Any, Any], declaration: Any
 ) -> tuple[State, Step, Step]:
     """Return the reference's step, and the subject's own with the state that its queries show."""
-    state = own_state(pre, done.state, shown) if shown else done.state
+    state = own_state(pre, done.state, views) if views else done.state
     return pre, done, done._replace(state=state, outcome=read_typed_outcome(op, answer))
 
 
-def own_state(pre: State, right: State, shown: Mapping[Any, Any]) -> State:
+def own_state(pre: State, right: State, views: Mapping[Any, Any]) -> State:
     """Return the subject's state after a step from what it shows of the thread and of each namespace."""
     spaces = dict(right.spaces)
-    for name, look in ((op.ns, look) for op, look in shown.items() if op.ns is not ABSENT):
-        if name in right.spaces or look["lru"]:
+    for name, view in ((op.ns, view) for op, view in views.items() if op.ns is not ABSENT):
+        if name in right.spaces or view["lru"]:
             space = right.spaces.get(name, Space())
             nodes = {**pre.spaces.get(name, Space()).nodes, **space.nodes}
-            dirty, lru = tuple(look["dirty"]), tuple(look["lru"])
+            dirty, lru = tuple(view["dirty"]), tuple(view["lru"])
             spaces[name] = space._replace(
                 nodes={key: _with_flag(nodes[key], key in dirty) for key in lru if key in nodes},
                 recent=lru,
                 dirty=dirty,
-                **{field: look[field] for field in ("hits", "misses", "overwrites", "flushes")},
+                **{field: view[field] for field in ("hits", "misses", "overwrites", "flushes")},
             )
-    thread = shown[Metrics()]
+    thread = views[Metrics()]
     return right._replace(spaces=spaces, **{field: thread[field] for field in ("puts", "gets", "evicts", "flushes")})
 
 
@@ -127,10 +127,10 @@ def _namespace_text(ns: str, space: Space) -> str:
         for key in space.recent
     ]
     size = sum(node.size_bytes for node in space.nodes.values())
-    heard = "" if space.listener is None else ", heard"
+    listener = "" if space.listener is None else ", heard"
     lost = [key for key in space.dirty if key not in space.nodes]
     without = f", dirty without an entry: {' '.join(lost)}" if lost else ""
-    return f"{ns}: {' '.join(entries) or '(empty)'} ({size}B{heard}{without})"
+    return f"{ns}: {' '.join(entries) or '(empty)'} ({size}B{listener}{without})"
 
 
 def lanes(state: State) -> tuple[Lane, ...]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from threading import Lock
 from typing import Any, Final
 
-from entrycache_conformance.systems.reference import fault_subjects
+from entrycache_conformance.systems.reference import all_fault_subjects, fault_subjects
 from entrycache_fast.kafka import (
     CachingStore,
     Context,
@@ -37,7 +36,7 @@ DONE: Final = outcomes.Done()
 
 
 class ListenerFailedError(Exception):
-    """The error of a listener that was told to throw."""
+    """The error that a listener throws by request of the case."""
 
 
 ERRORS: Final[dict[type[Exception], Failed]] = {
@@ -68,9 +67,9 @@ def to_text_or_none(content: bytes | None) -> str | None:
     return None if content is None else to_text(content)
 
 
-def list_answer(found: Sequence[tuple[bytes, bytes | None]]) -> Answer:
+def list_answer(items: Sequence[tuple[bytes, bytes | None]]) -> Answer:
     """Return keys with their values as an answer."""
-    return outcomes.Listed(tuple((to_text(key), to_text_or_none(value)) for key, value in found))
+    return outcomes.Listed(tuple((to_text(key), to_text_or_none(value)) for key, value in items))
 
 
 def to_write(write: ops.Put | ops.PutIfAbsent | ops.Write) -> Write:
@@ -199,18 +198,18 @@ class Adapter:
 
     def put_if_absent(self, op: ops.PutIfAbsent) -> Answer:
         """Offer a write and return the previous value."""
-        found = self.cache.put_if_absent(op.ns, *to_write(op))
-        return outcomes.Offered(found is not None, None if found is None else to_text_or_none(found.value))
+        entry = self.cache.put_if_absent(op.ns, *to_write(op))
+        return outcomes.Offered(entry is not None, None if entry is None else to_text_or_none(entry.value))
 
     def get(self, op: ops.Get) -> Answer:
         """Look a key up; a tombstone is a hit."""
-        found = self.cache.get(op.ns, to_bytes_or_none(op.key))
-        return outcomes.Got(found is not None, None if found is None else to_text_or_none(found.value))
+        entry = self.cache.get(op.ns, to_bytes_or_none(op.key))
+        return outcomes.Got(entry is not None, None if entry is None else to_text_or_none(entry.value))
 
     def delete(self, op: ops.Delete) -> Answer:
         """Delete a key and return the previous value."""
-        found = self.cache.delete(op.ns, to_bytes(op.key))
-        return outcomes.Deleted(found is not None, None if found is None else to_text_or_none(found.value))
+        entry = self.cache.delete(op.ns, to_bytes(op.key))
+        return outcomes.Deleted(entry is not None, None if entry is None else to_text_or_none(entry.value))
 
     def usage(self, op: ops.Usage) -> Answer:
         """Return the usage of one namespace, or of all with the running total."""
@@ -223,9 +222,9 @@ class Adapter:
         """Return the counters of the thread, or of one namespace."""
         if op.ns is ABSENT:
             return outcomes.ThreadCounters(*self.cache.thread_counters())
-        found = self.cache.counters(op.ns)
+        counters = self.cache.counters(op.ns)
         return outcomes.NamespaceCounters(
-            *found[:4], tuple(map(to_text, found.dirty)), tuple(map(to_text, found.recent))
+            *counters[:4], tuple(map(to_text, counters.dirty)), tuple(map(to_text, counters.recent))
         )
 
     def on_forward(self, op: ops.OnForward) -> None:
@@ -272,17 +271,7 @@ FAST: Final = LocalSubject(
 """The fast cache as a subject; behind a lock it takes histories."""
 
 
-FAULTS: Final = dict(
-    sorted(
-        {
-            **fault_subjects(SUBJECTS, DECLARATION),
-            **{
-                name: LocalSubject(DECLARATION, partial(open_cache, cache_type=cache_type))
-                for name, cache_type in CACHE_FAULTS.items()
-            },
-        }.items()
-    )
-)
+FAULTS: Final = all_fault_subjects(fault_subjects(SUBJECTS, DECLARATION), DECLARATION, open_cache, CACHE_FAULTS)
 """The seeded faults as subjects by name: those of the reference, and those of the fast cache."""
 
 THREAD_FAULT_OPENERS: Final = dict(THREAD_SUBJECTS)

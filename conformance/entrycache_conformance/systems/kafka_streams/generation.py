@@ -210,7 +210,7 @@ MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
 
 USUAL_STEPS = 20
 
-DEFAULT_THEMES = (
+DEFAULT_WORKLOADS = (
     WorkloadProfile.DEFAULT,
     WorkloadProfile.DEFAULT,
     WorkloadProfile.SMALL_KEYS,
@@ -223,43 +223,45 @@ DEFAULT_THEMES = (
 
 
 @cache
-def weighted_menu(menu: tuple[str, ...], theme: WorkloadProfile) -> tuple[str, ...]:
+def weighted_menu(menu: tuple[str, ...], workload: WorkloadProfile) -> tuple[str, ...]:
     """Return the menu with the preferences of the profile."""
-    often = WORKLOADS[theme].often
+    often = WORKLOADS[workload].often
     return tuple(name for name in menu for _ in range(often.get(name, 1)))
 
 
-def make_config(draw: Draw, declaration: Declaration, theme: WorkloadProfile) -> Any:
+def make_config(draw: Draw, declaration: Declaration, workload: WorkloadProfile) -> Any:
     """Draw a configuration of the profile within what the subject lets vary."""
     base = declaration.base_config()
     changes: dict[str, Any] = {}
     if declaration.varies("max_size_bytes"):
-        changes["max_size_bytes"] = choose(draw, WORKLOADS[theme].max_sizes)
+        changes["max_size_bytes"] = choose(draw, WORKLOADS[workload].max_sizes)
     if declaration.varies("reentry_budget"):
-        changes["reentry_budget"] = choose(draw, WORKLOADS[theme].budgets)
+        changes["reentry_budget"] = choose(draw, WORKLOADS[workload].budgets)
     return dataclasses.replace(base, **changes)
 
 
 def final_queries(menu: tuple[str, ...], state: State) -> tuple[Any, ...]:
     """Return queries of all counters, sizes, orders and underlying stores, where leftovers show at the latest."""
-    looks: tuple[Any, ...] = (
+    queries: tuple[Any, ...] = (
         ops.Metrics(),
         ops.Usage(),
         *(ops.Metrics(name) for name in sorted(state.spaces)),
         *(ops.StoreInner(name) for name in sorted(state.stores)),
     )
-    return tuple(op for op in looks if type(op).name in menu)
+    return tuple(op for op in queries if type(op).name in menu)
 
 
-def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: WorkloadProfile | None) -> CasePlan:
+def plan_case(
+    draw: Draw, declaration: Declaration, menu: tuple[str, ...], workload: WorkloadProfile | None
+) -> CasePlan:
     """Plan a case of these operations."""
-    wanted = choose(draw, DEFAULT_THEMES) if theme is None else theme
-    traits = WORKLOADS[wanted]
-    config = make_config(draw, declaration, wanted)
+    profile = choose(draw, DEFAULT_WORKLOADS) if workload is None else workload
+    traits = WORKLOADS[profile]
+    config = make_config(draw, declaration, profile)
     with_stores = any(LEVEL_OF[name] == "store" for name in menu)
     namespaces = choose(draw, traits.namespaces)
     stores = choose(draw, traits.stores) if with_stores else 0
-    chosen = weighted_menu(menu, wanted)
+    chosen = weighted_menu(menu, profile)
     aim = Aim(draw, traits, tuple(dict.fromkeys(chosen)), namespaces, stores)
     make = only_answered(aim.op, config)
     return CasePlan(config, chosen, traits.steps_max, USUAL_STEPS * traits.patience, make, partial(final_queries, menu))

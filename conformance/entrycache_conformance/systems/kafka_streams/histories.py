@@ -1,8 +1,8 @@
-"""Histories of several threads for `kafka-streams`: how they are made, and what is promised in them.
+"""Histories of several threads for `kafka-streams`: their generation and their promises.
 
 `make_history` makes the steps of each client so that threads meet and every value identifies its write. A `Kind` is the
-purpose of a history. `judge_history` asks the reference which promises an answered history keeps, as far as the limits
-of the subject allow to ask.
+purpose of a history. `judge_history` asks the reference which promises an answered history keeps, within the
+limits of the subject.
 """
 
 from __future__ import annotations

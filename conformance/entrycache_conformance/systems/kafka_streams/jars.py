@@ -21,7 +21,7 @@ _OPS: Final = {op.name: op for op in ops.OPS if op.name != "share"}
 """The operations; their arguments are those of the Java calls, in their order."""
 
 _ENTRY: Final = ("put", "put_if_absent")
-_LOOKS: Final = frozenset({"get", "range", "reverse_range", "all", "reverse_all", "usage", "metrics"})
+_QUERIES: Final = frozenset({"get", "range", "reverse_range", "all", "reverse_all", "usage", "metrics"})
 _NUMBERS: Final = ("timestamp", "offset", "partition")
 
 _ALWAYS: Final = (
@@ -79,7 +79,7 @@ def _parts(steps: Any) -> frozenset[str]:
     """Return the names of the optional parts that the text needs."""
     used = _used(steps)
     stores = {name for name in used if name in _OPS and _OPS[name].level == "store"}
-    parts = {"stores": stores, "looks": used & _LOOKS, "cache": used - stores - _LOOKS}
+    parts = {"stores": stores, "looks": used & _QUERIES, "cache": used - stores - _QUERIES}
     return frozenset(part for part, because in parts.items() if because)
 
 

@@ -36,7 +36,7 @@ class Limits(system.Limits):
 
 
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
-    """Return why the case cannot be asked of the subject; empty if it can."""
+    """Return the reason why the subject cannot play the case; empty if it can."""
     if config.variants.total is Total.EXACT:
         return ""
     state = initial(config)
@@ -53,12 +53,12 @@ def only_answered(make: Callable[[str, State], Any], config: Config) -> Callable
     if config.variants.total is Total.EXACT:
         return make
 
-    def made(name: str, state: State) -> Any:
+    def make_answered(name: str, state: State) -> Any:
         op = make(name, state)
         answer = step(state, op, config).outcome.answer
         return ops.Usage() if isinstance(answer, Unanswered) else op
 
-    return made
+    return make_answered
 
 
 def cost_bound(config: Config, steps: Sequence[Any]) -> int:
@@ -94,7 +94,7 @@ def _written_places(op: Any) -> Iterator[tuple[Any, Any]]:
 
 SIDES: Final = {-1: "BELOW", 0: "AT", 1: "ABOVE"}
 
-CELLS: Final = ("LIMIT/BELOW", "LIMIT/AT", "RESIZE/BELOW", "RESIZE/AT", "RESIZE/ABOVE")
+COVERAGE_CELLS: Final = ("LIMIT/BELOW", "LIMIT/AT", "RESIZE/BELOW", "RESIZE/AT", "RESIZE/ABOVE")
 """The sides: what a write leaves next to the limit, never more than it, and what is cached next to a new limit."""
 
 WRITES: Final = (ops.Put, ops.PutAll, ops.PutIfAbsent, ops.StorePut)
@@ -109,5 +109,5 @@ def count_cells(config: Config, state: State, op: Any, done: Any, cells: dict[st
     else:
         return
     cell = f"{name}/{SIDES.get(distance)}"
-    if cell in CELLS:
+    if cell in COVERAGE_CELLS:
         cells[cell] = cells.get(cell, 0) + 1

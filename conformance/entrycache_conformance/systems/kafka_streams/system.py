@@ -107,7 +107,7 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
         liveness=(Rule.K_LIVENESS_1, Rule.K_LIVENESS_2),
         rules=rules_with_prefix("K-"),
         of_variants=workload.RULES_NOT_REQUIRED,
-        cells=limits.CELLS,
+        cells=limits.COVERAGE_CELLS,
         count_cells=limits.count_cells,
     ),
     wire=Wire(
@@ -122,8 +122,10 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
     cases=Cases(
         workload.menu,
         plan_case,
-        themes={theme.value: theme for theme in WorkloadProfile},
-        extra_themes=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.ODD: 8, WorkloadProfile.LONE: 5}),
+        workloads={profile.value: profile for profile in WorkloadProfile},
+        extra_workloads=MappingProxyType(
+            {WorkloadProfile.GREAT: 20, WorkloadProfile.BOUNDARY: 8, WorkloadProfile.LONE: 5}
+        ),
         distinguishing={"small-keys": 60, "default": 60, "reentry": 60, "tiny-limits": 60},
         smoke=SMOKE_CASES,
         unvaried=frozenset({"variants"}),

@@ -78,7 +78,7 @@ class WorkloadProfile(Enum):
     BATCHES = "batches"
     BUDGETS = "budgets"
     GREAT = "great"
-    ODD = "odd"
+    BOUNDARY = "odd"
     LONE = "lone"
 
 
@@ -150,7 +150,7 @@ WORKLOADS: Final = {
         budgets=(8, 64),
         batch=130,
     ),
-    WorkloadProfile.ODD: WorkloadParameters(
+    WorkloadProfile.BOUNDARY: WorkloadParameters(
         keys=("x", "X", "e\u0301", "\u00e9", "\U0001d11e", "\uffee", "", "x\0", "10", "9", "x" * 130),
         values=("1", None, "", "\U0001d11e" * 40, "\0", "v" * 70_000),
         namespaces=(4, 1, 2),

@@ -59,7 +59,7 @@ class WorkloadProfile(Enum):
     SMALL_KEYS = "small-keys"
     MANY_CACHES = "many-caches"
     LONG_RUNS = "long-runs"
-    ODD = "odd"
+    BOUNDARY = "odd"
 
 
 class WorkloadParameters(NamedTuple):
@@ -84,7 +84,7 @@ WORKLOADS: Final = {
     WorkloadProfile.SMALL_KEYS: WorkloadParameters(make_places(2, 1, 2)),
     WorkloadProfile.MANY_CACHES: WorkloadParameters(make_places(8, 1, 3), steps_max=120, typical_steps=80),
     WorkloadProfile.LONG_RUNS: WorkloadParameters(make_places(4, 2, 6), steps_max=4_000, typical_steps=2_000),
-    WorkloadProfile.ODD: WorkloadParameters(make_places(4, 2, 3), has_boundary_values=True),
+    WorkloadProfile.BOUNDARY: WorkloadParameters(make_places(4, 2, 3), has_boundary_values=True),
 }
 """The parameters of each profile."""
 
@@ -201,10 +201,10 @@ def read(aim: Aim, state: State) -> ops.Read:
     cache, pos = aim.place(state, live_weight=3)
     first = Position(pos.ledger, max(0, pos.entry - (0, 0, 1)[aim.draw(0, 2)]))
     last = Position(pos.ledger, first.entry + (0, 1, 2, 3)[aim.draw(0, 3)])
-    odd = aim.draw(0, 19)
-    if odd == 18:
+    kind = aim.draw(0, 19)
+    if kind == 18:
         last = Position(pos.ledger + 1, last.entry)
-    elif odd == 19:
+    elif kind == 19:
         first, last = last, first
     return ops.Read(cache, first, last)
 
@@ -267,11 +267,11 @@ def advance(aim: Aim, state: State) -> ops.Advance:
 
 def overtaken_stamps(state: State) -> list[tuple[CacheName, int]]:
     """Return the caches in which a higher position is older than the lowest one, with the older one's stamp."""
-    found = []
+    overtaken = []
     for name, cache in sorted(state.caches.items()):
         first = cache.entries[min(cache.entries)].stamp_nanos
-        found += [(name, entry.stamp_nanos) for entry in cache.entries.values() if entry.stamp_nanos < first]
-    return found
+        overtaken += [(name, entry.stamp_nanos) for entry in cache.entries.values() if entry.stamp_nanos < first]
+    return overtaken
 
 
 def expire(aim: Aim, state: State) -> ops.Expire:
@@ -293,17 +293,17 @@ def expire(aim: Aim, state: State) -> ops.Expire:
 
 
 def short_amounts(state: State) -> list[int]:
-    """Return amounts of which a cache would give one entry more if its share were not rounded in doubles."""
+    """Return the amounts for which a cache gives one entry less because its share is computed in doubles."""
     names = choose_givers(state)
     total = sum(state.caches[name].size_bytes for name in names)
-    found = set()
+    amounts = set()
     for name in names if len(names) > 1 else ():
         cache = state.caches[name]
         for freed in running_sums(cache.entries):
             for amount in range(1, min(2 * total, MAX_SEARCHED_AMOUNT) + 1):
                 if int(amount * (cache.size_bytes / total)) == freed < amount * cache.size_bytes // total:
-                    found.add(amount)
-    return sorted(found)
+                    amounts.add(amount)
+    return sorted(amounts)
 
 
 def running_sums(entries: Mapping[Position, Entry]) -> list[int]:
@@ -388,9 +388,11 @@ CONFIG_CHOICES: Final[dict[str, tuple[Any, ...]]] = {
 """Small limits, so that a few entries cross them, and amounts below, at and above 0."""
 
 
-def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: WorkloadProfile | None) -> CasePlan:
+def plan_case(
+    draw: Draw, declaration: Declaration, menu: tuple[str, ...], workload: WorkloadProfile | None
+) -> CasePlan:
     """Plan a case of these operations."""
-    traits = WORKLOADS[WorkloadProfile.DEFAULT if theme is None else theme]
+    traits = WORKLOADS[WorkloadProfile.DEFAULT if workload is None else workload]
     if traits.has_boundary_values:
         traits = traits._replace(fresh=make_boundary_places(draw, NAMES_IN_ONE_ORDER))
     base: Config = declaration.base_config()

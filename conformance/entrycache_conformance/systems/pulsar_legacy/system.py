@@ -52,7 +52,7 @@ def cost_bound(config: Config, steps: Sequence[Any]) -> int:
 
 
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
-    """Return why the case cannot be asked of the subject: every case can."""
+    """Return an empty reason: every subject can play every case."""
     return ""
 
 
@@ -147,13 +147,13 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     cases=Cases(
         menu,
         plan_case,
-        themes={theme.value: theme for theme in WorkloadProfile},
+        workloads={profile.value: profile for profile in WorkloadProfile},
         distinguishing={"small-keys": 60, "default": 60, "many-caches": 120},
         smoke=SMOKE_CASES,
         unvaried=frozenset({"variants"}),
         unsupported_reason=unsupported_reason,
         cost_bound=cost_bound,
-        extra_themes=MappingProxyType({WorkloadProfile.ODD: 8}),
+        extra_workloads=MappingProxyType({WorkloadProfile.BOUNDARY: 8}),
     ),
     text=Text("caches", state_text, lanes),
     blame=BLAME,

@@ -32,7 +32,7 @@ UNREACHABLE_SIDES: Final = frozenset({"TARGET/ABOVE"})
 
 _ALL_SIDES = tuple(f"{name}/{side}" for name in THRESHOLDS for side in SIDES.values())
 
-SIDE_CELLS: Final = (*(cell for cell in _ALL_SIDES if cell not in UNREACHABLE_SIDES), "FIRST_USE/REFUSED")
+SIDE_CELLS: Final = (*(side for side in _ALL_SIDES if side not in UNREACHABLE_SIDES), "FIRST_USE/REFUSED")
 """Every side, and the refused step that names a cache for the first time."""
 
 Distance = tuple[str, int]
@@ -124,14 +124,14 @@ MEASURES: Final[dict[type[Any], Callable[..., Iterator[Distance]]]] = {
 }
 
 
-CELLS: Final = (*(f"{kind}/{line.rule.name}" for kind in ("TIME", "SIZE") for line in DECISION), *SIDE_CELLS)
+COVERAGE_CELLS: Final = (*(f"{kind}/{line.rule.name}" for kind in ("TIME", "SIZE") for line in DECISION), *SIDE_CELLS)
 """Every entry and side."""
 
 DECIDED_ROWS: Final = frozenset({"TOMBSTONE", "EVICT", "REQUEUE"})
 
 
 def count_cells(config: Config, state: State, op: Any, done: Step, cells: dict[str, int]) -> None:
-    """Count the cells that a step met."""
+    """Count the entries and sides that a step meets."""
     count_sides(config, state, op, done, cells)
     _count_decisions(done, cells)
 

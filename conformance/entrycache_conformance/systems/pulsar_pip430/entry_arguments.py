@@ -11,8 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_pip430 import workload
-from entrycache_conformance.systems.pulsar_pip430.limits import Limits
-from entrycache_conformance.systems.pulsar_pip430.workload import HOLDS, WorkloadParameters
+from entrycache_conformance.systems.pulsar_pip430.workload import HOLDS, Limits, WorkloadParameters
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import Draw, choose
 from entrycache_reference.pulsar_pip430 import ops
@@ -40,7 +39,7 @@ class Aim:
         config: Config,
         traits: WorkloadParameters,
         crosses: bool,
-        crowd: int,
+        cursor_count: int,
     ) -> None:
         self.draw = draw
         self.config = config
@@ -52,7 +51,7 @@ class Aim:
         self.has_boundary_values = traits.has_boundary_values
         self.crosses = crosses
         self.cursor_caches = traits.caches[: traits.cursor_caches]
-        self.cursors = tuple(CursorName(f"s{number}") for number in range(crowd))
+        self.cursors = tuple(CursorName(f"s{number}") for number in range(cursor_count))
         self.holds = HOLDS
         self.limits: Limits = declaration.limits
         self.null_positions = declaration.limits.null_positions
@@ -201,13 +200,13 @@ def expiry_waits(aim: Aim, state: State) -> list[int]:
 def grace_waits(aim: Aim, state: State) -> list[int]:
     """Return the waits until the next whole millisecond, and until the grace period of each cache ends."""
     now = state.now_nanos
-    found = [MILLISECOND - now % MILLISECOND]
+    waits = [MILLISECOND - now % MILLISECOND]
     grace_millis = aim.config.effective_grace_millis
     for cache in state.caches.values():
         end_nanos = (cache.grace_start_nanos // MILLISECOND + grace_millis) * MILLISECOND
         if now < end_nanos < LATE_NANOS:
-            found.append(end_nanos - now)
-    return found
+            waits.append(end_nanos - now)
+    return waits
 
 
 def wait_for_grace(aim: Aim, state: State) -> ops.Advance:

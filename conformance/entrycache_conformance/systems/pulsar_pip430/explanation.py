@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from entrycache_faults.model import Fault
 from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS
 from entrycache_faults.reference.pulsar_pip430.registry import decision_flips
-from entrycache_faults.seeded import Fault
 from entrycache_protocol.system import Blame, Lane
 from entrycache_reference.pulsar_pip430.change import EMPTY_CACHE
 from entrycache_reference.pulsar_pip430.laws import ANSWER_LAWS
@@ -36,12 +36,12 @@ def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
 
 
 def own_step(
-    pre: State, done: Step, op: Any, answer: Any, shown: Mapping[Any, Any], declaration: Any
+    pre: State, done: Step, op: Any, answer: Any, views: Mapping[Any, Any], declaration: Any
 ) -> tuple[State, Step, Step]:
     """Return the steps without dead slots: their place is not specified."""
     rows = tuple(row for row in done.rows if row.op != "TOMBSTONE")
     right = Step(_without_dead_slots(done.state), done.outcome, rows, done.parts)
-    observed = shown.get(Observe())
+    observed = views.get(Observe())
     state = own_state(observed, done.state, declaration.introspection) if observed is not None else right.state
     return _without_dead_slots(pre), right, right._replace(outcome=answer, state=state)
 
@@ -54,15 +54,15 @@ def own_state(observed: Observed, reference: State, shows: frozenset[str]) -> St
     """Return the state that a subject shows. What it does not declare or cannot show comes from the reference."""
     entries: dict[Any, dict[Any, Entry]] = {name: {} for name in reference.caches}
     for slot in observed.queue:
-        twin = reference.caches.get(slot.cache, EMPTY_CACHE).entries.get(slot.pos)
-        requeues = slot.requeues if "requeues" in shows or twin is None else twin.requeues
-        stamp, token = observed.now - slot.age_nanos, None if twin is None else twin.token
+        expected = reference.caches.get(slot.cache, EMPTY_CACHE).entries.get(slot.pos)
+        requeues = slot.requeues if "requeues" in shows or expected is None else expected.requeues
+        stamp, token = observed.now - slot.age_nanos, None if expected is None else expected.token
         entry = Entry(slot.size, stamp, requeues, slot.accessed, slot.expected_reads, token)
         entries.setdefault(slot.cache, {})[slot.pos] = entry
     caches = {}
     for name, held in entries.items():
-        is_told = "caches" in shows and name in observed.caches
-        size = observed.caches[name].bytes if is_told else sum(entry.size_bytes for entry in held.values())
+        is_reported = "caches" in shows and name in observed.caches
+        size = observed.caches[name].bytes if is_reported else sum(entry.size_bytes for entry in held.values())
         caches[name] = reference.caches.get(name, EMPTY_CACHE)._replace(entries=held, size_bytes=size)
     total = observed.bytes if "bytes" in shows else sum(cache.size_bytes for cache in caches.values())
     queue = tuple(Slot(slot.cache, slot.pos) for slot in observed.queue)
@@ -130,7 +130,7 @@ def cursor_lanes(state: Any) -> tuple[Lane, ...]:
 
 
 def _cursors(state: Any) -> list[Lane]:
-    found = []
+    lanes = []
     for name, cache in sorted(state.caches.items()):
         members = sorted(cache.members.items(), key=lambda each: (each[1] is None, each[1] or (), each[0]))
         boxes = tuple(
@@ -138,5 +138,5 @@ def _cursors(state: Any) -> list[Lane]:
             for cursor, pos in members
         )
         if boxes:
-            found.append(Lane(str(name), boxes))
-    return found
+            lanes.append(Lane(str(name), boxes))
+    return lanes

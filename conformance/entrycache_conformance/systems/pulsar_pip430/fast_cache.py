@@ -8,15 +8,14 @@ them are still referred to.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, Final
 
-from entrycache_conformance.systems.reference import fault_subjects
+from entrycache_conformance.systems.reference import all_fault_subjects, fault_subjects
 from entrycache_fast import BrokerCache, Row, StoredEntry
 from entrycache_fast import ReadResult as FastServed
 from entrycache_faults.fast.pulsar_pip430 import FAULTS as CACHE_FAULTS
 from entrycache_faults.reference.pulsar_pip430.subjects import SUBJECTS
-from entrycache_protocol.system import LocalSubject
+from entrycache_protocol.system import LocalSubject, index_ops
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.outcomes import (
@@ -57,7 +56,7 @@ NOTHING: Final = object()
 
 
 class VirtualClock:
-    """A clock that moves only when it is told to."""
+    """A clock that moves only by an explicit call."""
 
     __slots__ = ("now_nanos",)
 
@@ -167,8 +166,8 @@ class Adapter:
 
     def get_range(self, op: ops.GetRange) -> Outcome:
         """Look a range up; tokens are returned if every entry found carries one."""
-        found = self.cache.get_range(op.cache, op.first, op.last)
-        return Hits(positions([at for at, _ in found]), tokens([payload for _, payload in found]) or None)
+        entries = self.cache.get_range(op.cache, op.first, op.last)
+        return Hits(positions([at for at, _ in entries]), tokens([payload for _, payload in entries]) or None)
 
     def exists(self, op: ops.Exists) -> Outcome:
         """Return whether the position is cached."""
@@ -188,16 +187,16 @@ class Adapter:
 
     def observe(self, op: ops.Observe) -> Outcome:
         """Return the whole state."""
-        seen = self.cache.observe()
+        state = self.cache.observe()
         caches = {
             CacheName(name): CacheView(view.size_bytes, tuple(Position(*at) for at in view.entries))
-            for name, view in seen.caches.items()
+            for name, view in state.caches.items()
         }
         queue = tuple(
             SlotView(CacheName(slot.cache), Position(*slot.position), *slot[2:])  # the same fields follow
-            for slot in seen.queue
+            for slot in state.queue
         )
-        return Observed(seen.now_nanos, seen.size_bytes, caches, queue, seen.tombstones)
+        return Observed(state.now_nanos, state.size_bytes, caches, queue, state.tombstones)
 
     def advance(self, op: ops.Advance) -> Outcome:
         """Advance the clock of this adapter, and refuse to turn it back."""
@@ -303,9 +302,9 @@ class Adapter:
         return Wanted(self.cache.should_cache(op.cache))
 
 
-def positions(found: Sequence[tuple[int, int]]) -> tuple[Position, ...]:
+def positions(pairs: Sequence[tuple[int, int]]) -> tuple[Position, ...]:
     """Return positions of the cache as positions of an outcome."""
-    return tuple(Position(*at) for at in found)
+    return tuple(Position(*at) for at in pairs)
 
 
 def tokens(payloads: Sequence[Any]) -> tuple[int, ...] | None:
@@ -314,13 +313,13 @@ def tokens(payloads: Sequence[Any]) -> tuple[int, ...] | None:
     return carried if len(carried) == len(payloads) else None
 
 
-def served_outcome(found: FastServed) -> Outcome:
+def served_outcome(served: FastServed) -> Outcome:
     """Return what a read handed over as an outcome."""
-    return Served(positions(found.hits), positions(found.fills), tokens(found.values))
+    return Served(positions(served.hits), positions(served.fills), tokens(served.values))
 
 
 DECLARATION: Final[dict[str, Any]] = {
-    "ops": [op.name for op in ops.OPS],
+    "ops": list(index_ops(ops.OPS)),
     "variants": {"requeue_budget": "shared"},
     "introspection": ["now", "bytes", "caches", "queue", "tombstones", "requeues"],
     "payload": True,
@@ -386,17 +385,10 @@ FAST: Final = LocalSubject(
 """The fast cache as a subject."""
 
 
-FAULTS: Final = dict(
-    sorted(
-        {
-            **fault_subjects(SUBJECTS, {key: DECLARATION[key] for key in ("ops", "introspection", "payload")}),
-            **{
-                name: LocalSubject(DECLARATION, partial(open_cache, cache_type=cache_type))
-                for name, cache_type in CACHE_FAULTS.items()
-            },
-        }.items()
-    )
-)
+OFFER_OF_FAULTS: Final = {"ops": DECLARATION["ops"], "introspection": DECLARATION["introspection"], "payload": True}
+"""The offer of a faulty reference: it follows no variant and counts no leaks."""
+
+FAULTS: Final = all_fault_subjects(fault_subjects(SUBJECTS, OFFER_OF_FAULTS), DECLARATION, open_cache, CACHE_FAULTS)
 """The seeded faults as subjects by name: those of the reference, and those of the fast cache."""
 
 

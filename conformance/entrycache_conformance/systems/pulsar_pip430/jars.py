@@ -13,14 +13,13 @@ from typing import Any, Final
 from entrycache_conformance.systems.java_text import method_name, to_literal, to_number
 from entrycache_conformance.systems.pulsar import imports
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.system import AbsentRelease, Family, JavaText
+from entrycache_protocol.system import AbsentRelease, Family, JavaText, index_ops
 from entrycache_reference.pulsar_pip430 import ops
 
-_OPS: Final = {op.name: op for op in ops.OPS}
+_OPS: Final = index_ops(ops.OPS)
 """The operations; their arguments are those of the Java calls, in their order."""
 
 _CLOCK_OPS: Final = frozenset({"advance", "expire", "observe", "cycle", "should_cache"})
-_CURSOR_OPS: Final = frozenset(op.name for op in ops.OPS if op.level == "cursors")
 _PAYLOAD_OPS: Final = frozenset({"insert", "get", "get_range", "read", "read_one"})
 _STORAGE_OPS: Final = frozenset({"read", "read_one"})
 
@@ -73,9 +72,10 @@ def _fill(case: Mapping[str, Any]) -> dict[str, Any]:
 
 def _parts(used: frozenset[str], config: Mapping[str, Any]) -> frozenset[str]:
     """Return the names of the optional parts that the text needs."""
+    cursor_ops = {name for name, op in _OPS.items() if op.level == "cursors"}
     needed = {
         "clock": used & _CLOCK_OPS,
-        "manager": used - _CURSOR_OPS - {"advance"},
+        "manager": used - cursor_ops - {"advance"},
         "insert": used & {"insert"},
         "observe": used & {"observe"},
         "payload": used & _PAYLOAD_OPS,
@@ -83,7 +83,7 @@ def _parts(used: frozenset[str], config: Mapping[str, Any]) -> frozenset[str]:
         "range": used & {"read"},
         "storage": used & _STORAGE_OPS,
         "reads": used & (_STORAGE_OPS | {"release"}),
-        "cursors": used & _CURSOR_OPS,
+        "cursors": used & cursor_ops,
     }
     parts = {part for part, because in needed.items() if because}
     if "cursors" in parts:
@@ -121,14 +121,21 @@ JAVA: Final = JavaText("systems/pulsar_pip430/java", _call, _fill)
 
 
 COORDINATES: Final = "org.apache.pulsar:managed-ledger"
-GONE: Final = ("4.1.0", "4.1.1", "4.2.0", "4.2.1", "4.2.2", "4.2.3")
 NEVER_MERGED: Final = "no jar exists: its system, pulsar-segmented, was proposed and never merged (pull request 15955)"
 
 
-def _absent(version: str) -> AbsentRelease:
-    why = "does not resolve: Maven finds no such jar"
-    return AbsentRelease(f"pulsar:{version}", f"{COORDINATES}:{version}", False, why)
+UNRESOLVED: Final = "does not resolve: Maven finds no such jar"
 
+ABSENT: Final = (
+    AbsentRelease("pulsar:4.1.0", f"{COORDINATES}:4.1.0", False, UNRESOLVED),
+    AbsentRelease("pulsar:4.1.1", f"{COORDINATES}:4.1.1", False, UNRESOLVED),
+    AbsentRelease("pulsar:4.2.0", f"{COORDINATES}:4.2.0", False, UNRESOLVED),
+    AbsentRelease("pulsar:4.2.1", f"{COORDINATES}:4.2.1", False, UNRESOLVED),
+    AbsentRelease("pulsar:4.2.2", f"{COORDINATES}:4.2.2", False, UNRESOLVED),
+    AbsentRelease("pulsar:4.2.3", f"{COORDINATES}:4.2.3", False, UNRESOLVED),
+    AbsentRelease("pulsar:PIP-174", "", False, NEVER_MERGED),
+)
+"""The releases for which no jar exists."""
 
 PULSAR: Final = Family(
     name="pulsar",
@@ -138,6 +145,6 @@ PULSAR: Final = Family(
     main="org.apache.bookkeeper.mledger.impl.cache.Pip430Driver",
     modules=("agent", "protocol"),
     options=("-Dio.netty.leakDetection.level=disabled",),
-    absent=(*(_absent(version) for version in GONE), AbsentRelease("pulsar:PIP-174", "", False, NEVER_MERGED)),
+    absent=ABSENT,
     text=JAVA,
 )

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_pip430 import fast_cache, workload
-from entrycache_conformance.systems.pulsar_pip430.coverage import CELLS, count_cells
+from entrycache_conformance.systems.pulsar_pip430.coverage import COVERAGE_CELLS, count_cells
 from entrycache_conformance.systems.pulsar_pip430.explanation import (
     BLAME,
     cursor_lanes,
@@ -22,8 +22,12 @@ from entrycache_conformance.systems.pulsar_pip430.explanation import (
 from entrycache_conformance.systems.pulsar_pip430.fast_cache import FAST
 from entrycache_conformance.systems.pulsar_pip430.generation import plan_case
 from entrycache_conformance.systems.pulsar_pip430.jars import PULSAR
-from entrycache_conformance.systems.pulsar_pip430.limits import Limits, cost_bound, unsupported_reason
-from entrycache_conformance.systems.pulsar_pip430.workload import WorkloadProfile
+from entrycache_conformance.systems.pulsar_pip430.workload import (
+    Limits,
+    WorkloadProfile,
+    cost_bound,
+    unsupported_reason,
+)
 from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS
 from entrycache_faults.reference.pulsar_pip430.registry import decision_flips
 from entrycache_protocol.case import encode_outcome
@@ -72,10 +76,10 @@ ANSWERS: Final = OutcomeReader(
 
 def declared_part(outcome: Any, introspection: frozenset[str]) -> Any:
     """Return an outcome with everything emptied that the subject does not declare."""
-    shown = ANSWERS.declared_part(outcome, introspection)
-    if type(shown) is not Observed or REQUEUES in introspection:
-        return shown
-    return dataclasses.replace(shown, queue=tuple(dataclasses.replace(slot, requeues=0) for slot in shown.queue))
+    declared = ANSWERS.declared_part(outcome, introspection)
+    if type(declared) is not Observed or REQUEUES in introspection:
+        return declared
+    return dataclasses.replace(declared, queue=tuple(dataclasses.replace(slot, requeues=0) for slot in declared.queue))
 
 
 def outcome_schema(op: type[Any]) -> dict[str, Any]:
@@ -191,7 +195,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         liveness=(Rule.LIVENESS_1, Rule.LIVENESS_2),
         rules=rules_with_prefix("R-"),
         of_variants=workload.VARIANT_RULES,
-        cells=CELLS,
+        cells=COVERAGE_CELLS,
         count_cells=count_cells,
     ),
     wire=Wire(
@@ -208,8 +212,8 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     cases=Cases(
         workload.menu,
         plan_case,
-        themes={theme.value: theme for theme in WorkloadProfile},
-        extra_themes=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.ODD: 8}),
+        workloads={profile.value: profile for profile in WorkloadProfile},
+        extra_workloads=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.BOUNDARY: 8}),
         distinguishing={"small-keys": 60, "default": 60, "fills-and-holds": 60, "cursors-many": 200},
         smoke=SMOKE_CASES,
         unvaried=frozenset({"variants", "evict_by_mark_deleted"}),

@@ -1,25 +1,111 @@
-"""The workload profiles of `pulsar-pip430`: which operations, places and configurations its cases have.
+"""The cases that a subject of `pulsar-pip430` gets: its limits, and the workload profiles.
 
-A `WorkloadProfile` has `WorkloadParameters`. `WEIGHTS` say how often each operation comes, and `make_config`
+A `WorkloadProfile` says which operations, places and configurations cases have, by its
+`WorkloadParameters`. `WEIGHTS` say how often each operation comes, and `make_config`
 draws a configuration within what the subject lets vary. The boundary values are limits, sizes and row lengths at which
 implementations go wrong.
+
+`Limits` are what a subject declares that it cannot take. `unsupported_reason` says why a subject cannot play
+a case, and `cost_bound` how much playing it may cost.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.systems.pulsar import make_places
+from entrycache_protocol import system
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.system import Draw, choose
+from entrycache_protocol.system import Draw, bounded_field, choose
+from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config, Eviction
 from entrycache_reference.pulsar_pip430.ops import LEVELS, OPS
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import COUNT_MAX, INTEGER_MAX, CacheName, HoldName, Position
+
+
+@dataclass(frozen=True, slots=True)
+class Limits(system.Limits):
+    """The limits of `pulsar-pip430`.
+
+    Without `readd_members` a member of the heap container must not be added again. `heap_members` is the largest number
+    of members of a heap container. Without `tail_ties`, ties at the foremost cursor are avoided: when it has left a tie
+    or come to one, every tracked cursor moves before the next query, if only to its own position.
+    """
+
+    null_positions: bool = True
+    readd_members: bool = True
+    heap_members: int | None = bounded_field(1, None)
+    tail_ties: bool = True
+    max_requeues: int | None = bounded_field(0, None)
+
+    @property
+    def hides_rules(self) -> bool:
+        """True without null positions: their rules can hardly fire."""
+        return not self.null_positions
+
+    def lifted(self) -> Limits:
+        """Return the limits lifted for a comparison: ties at the tail make wrong ranks, but still an answer."""
+        return dataclasses.replace(self, max_steps=None, tail_ties=True)
+
+
+OPS_BELOW_TRIGGER: Final = frozenset(op.name for op in OPS if op.level in {"range", "queue"})
+"""The operations of the levels at which no insert crosses the trigger."""
+
+
+def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
+    """Return the reason why the subject cannot play the case; empty if it can."""
+    trigger = int(config.max_size_bytes * 0.98)
+    inserted = sum(max(0, step.size) for step in steps if step.name == "insert")
+    if config.max_size_bytes and inserted > trigger and not declaration.ops - OPS_BELOW_TRIGGER:
+        return (
+            f"the case inserts {inserted} bytes, above the trigger of {trigger}: it is one of level manager, and "
+            "the subject offers no operation of that level; "
+            "expected max_size_bytes 0, or a trigger not below the sizes inserted"
+        )
+    nulls = [index for index, op in enumerate(steps) if getattr(op, "pos", op) is None]
+    if nulls and not declaration.limits.null_positions and "limits.null_positions" not in declaration.findings:
+        return f"the subject takes no null positions, and step {nulls[0]} of the case has one"
+    return ""
+
+
+MAX_LISTED_POSITIONS: Final = 1_000
+"""The number of positions of one read that are counted one by one."""
+
+
+def cost_bound(config: Config, steps: Sequence[Any]) -> int:
+    """Return how many entries the reference copies at most.
+
+    Each step copies the cache once, and a read once per position. In addition a pass puts entries with a count back as
+    often as the requeue budget allows.
+    """
+    named: set[tuple[CacheName, Position]] = set()
+    others = counted = copied = 0
+    budgets = [config.max_requeues]
+    for op in steps:
+        times = 1
+        if isinstance(op, ops.Insert):
+            named.add((op.cache, op.pos))
+            counted += isinstance(op.expected_reads, int) and op.expected_reads > 0
+        elif isinstance(op, ops.Read):
+            times = max(1, op.last.entry - op.first.entry + 1)
+            counted += times if op.expected_reads > 0 else 0
+            if times > MAX_LISTED_POSITIONS:
+                others += times
+            else:
+                named |= {(op.cache, op.first._replace(entry=op.first.entry + at)) for at in range(times)}
+        elif isinstance(op, ops.ExpectRead):
+            counted += 1
+        elif isinstance(op, ops.Configure) and isinstance(op.max_requeues, int):
+            budgets.append(op.max_requeues)
+        copied += times * (len(named) + others + 1)
+    return copied + counted * max(0, *budgets) * (len(named) + others)
+
 
 BOUNDARY_LIMITS: Final = (
     *((100, 0.58), (2**33, 0.5), (50, 0.58), (90, 0.7), (2**33, 0.9), (100, 0.57), (170, 0.7), (100, 0.29)),
@@ -42,14 +128,14 @@ HOLDS: Final = tuple(HoldName(name) for name in ("h", "i", "j"))
 class WorkloadParameters(NamedTuple):
     """The parameters of a profile. Every tuple is a menu whose first item is the simplest.
 
-    `fresh` are the places that operations use. `crowds` are numbers of cursor names. `patience` makes cases longer
-    before they end by chance. `often` multiplies the weight of operations. `flood` is the greatest number of entries in
-    a row, with counts and limits to match. `has_boundary_values` gives a profile names, numbers, limits and rows of
-    steps of its own.
+    `fresh` are the places that operations use. `cursor_counts` are numbers of cursor names. `patience` makes cases
+    longer before they end by chance. `often` multiplies the weight of operations. `flood` is the greatest number of
+    entries in a row, with counts and limits to match. `has_boundary_values` gives a profile names, numbers, limits and
+    rows of steps of its own.
     """
 
     fresh: tuple[tuple[CacheName, Position], ...]
-    crowds: tuple[int, ...] = (3, 2, 4, 3, 6, 5, 12, 40)
+    cursor_counts: tuple[int, ...] = (3, 2, 4, 3, 6, 5, 12, 40)
     steps_max: int = STEPS_MAX
     patience: int = 1
     often: Mapping[str, int] = MappingProxyType({})
@@ -75,7 +161,7 @@ class WorkloadProfile(Enum):
     LONG_RUNS = "long-runs"
     FILLS_AND_HOLDS = "fills-and-holds"
     GREAT = "great"
-    ODD = "odd"
+    BOUNDARY = "odd"
 
 
 WORKLOADS: Final = {
@@ -106,7 +192,7 @@ WORKLOADS: Final = {
         widths=(40, 0, 130, 9, 18),
         flood=150,
     ),
-    WorkloadProfile.ODD: WorkloadParameters(
+    WorkloadProfile.BOUNDARY: WorkloadParameters(
         make_places(4, 2, 3), (3, 20, 2), steps_max=120, widths=(0, 1, 2, 16, 17), has_boundary_values=True
     ),
 }
@@ -177,9 +263,9 @@ def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
 
 
 def last_level(menu: Iterable[str]) -> str:
-    """Return the last level of which the menu has an operation."""
-    found = {LEVEL_OF[name] for name in menu if name != "observe"} or {LEVELS[0]}
-    return max(found, key=LEVELS.index)
+    """Return the last level that has an operation in the menu."""
+    levels = {LEVEL_OF[name] for name in menu if name != "observe"} or {LEVELS[0]}
+    return max(levels, key=LEVELS.index)
 
 
 def own_menu(whole: Sequence[str]) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from entrycache_faults.model import Fault
 from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS
-from entrycache_faults.seeded import Fault
 from entrycache_protocol.system import Blame, Lane
 from entrycache_reference.pulsar_segmented.ops import Observe
 from entrycache_reference.pulsar_segmented.outcomes import Observed
@@ -31,10 +31,10 @@ def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
 
 
 def own_step(
-    pre: State, done: Step, op: Any, answer: Any, shown: Mapping[Any, Any], declaration: Any
+    pre: State, done: Step, op: Any, answer: Any, views: Mapping[Any, Any], declaration: Any
 ) -> tuple[State, Step, Step]:
     """Return the reference's step, and the same with the subject's answer and ring."""
-    observed = shown.get(Observe())
+    observed = views.get(Observe())
     state = done.state if observed is None else own_state(observed, pre, done.state)
     return pre, done, done._replace(state=state, outcome=answer)
 

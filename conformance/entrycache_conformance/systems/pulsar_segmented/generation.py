@@ -56,7 +56,7 @@ class WorkloadProfile(Enum):
     RANGES = "ranges"
     LONG_RUNS = "long-runs"
     GREAT = "great"
-    ODD = "odd"
+    BOUNDARY = "odd"
 
 
 SMALL_RINGS: Final[RingSizes] = ((4, 2), (128, 2), (3, 3), (192, 3), (2, 2))
@@ -74,7 +74,7 @@ WORKLOADS: Final = {
     WorkloadProfile.GREAT: WorkloadParameters(
         make_places(2, 1, 150), ((6_400, 3), (64_000, 40)), steps_max=800, patience=15, often={"insert": 3}
     ),
-    WorkloadProfile.ODD: WorkloadParameters(make_places(4, 2, 3), has_boundary_values=True),
+    WorkloadProfile.BOUNDARY: WorkloadParameters(make_places(4, 2, 3), has_boundary_values=True),
 }
 """The parameters of each profile."""
 
@@ -198,9 +198,11 @@ def final_queries(declaration: Declaration, traits: WorkloadParameters, state: S
     return tuple(ops.Get(*place) for place in traits.fresh[:16]) if "get" in declaration.ops else ()
 
 
-def plan_case(draw: Draw, declaration: Declaration, menu: tuple[str, ...], theme: WorkloadProfile | None) -> CasePlan:
+def plan_case(
+    draw: Draw, declaration: Declaration, menu: tuple[str, ...], workload: WorkloadProfile | None
+) -> CasePlan:
     """Plan a case of these operations."""
-    traits = WORKLOADS[WorkloadProfile.DEFAULT if theme is None else theme]
+    traits = WORKLOADS[WorkloadProfile.DEFAULT if workload is None else workload]
     if traits.has_boundary_values:
         traits = traits._replace(fresh=make_boundary_places(draw))
     config = make_config(draw, declaration, traits)

@@ -7,14 +7,13 @@ segment, at it, or above it, and how often the ring turns.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_segmented.explanation import BLAME, lanes, state_text
 from entrycache_conformance.systems.pulsar_segmented.fast_cache import DECLARATION, FAST, open_cache
 from entrycache_conformance.systems.pulsar_segmented.generation import VARIANT_RULES, WorkloadProfile, menu, plan_case
-from entrycache_conformance.systems.reference import fault_subjects
+from entrycache_conformance.systems.reference import all_fault_subjects, fault_subjects
 from entrycache_faults.fast.pulsar_segmented import FAULTS as CACHE_FAULTS
 from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS
 from entrycache_faults.reference.pulsar_segmented.subjects import SUBJECTS
@@ -24,7 +23,6 @@ from entrycache_protocol.system import (
     Cases,
     Laws,
     Limits,
-    LocalSubject,
     Model,
     SeededFaults,
     System,
@@ -46,12 +44,12 @@ ANSWERS: Final = OutcomeReader(Refused, Observe, Observed, {"segments": (), "cur
 
 
 def cost_bound(config: Config, steps: Sequence[Any]) -> int:
-    """Return how many entries the reference looks at, at most: each step asks every segment and each of its entries."""
+    """Return how many entries the reference visits at most: each step visits every segment and each of its entries."""
     return (1 + len(steps)) * (segments_of(config) + len(steps))
 
 
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
-    """Return why the case cannot be asked of the subject: every case can."""
+    """Return an empty reason: every subject can play every case."""
     return ""
 
 
@@ -59,7 +57,11 @@ SIDES: Final = {-1: "BELOW", 0: "AT", 1: "ABOVE"}
 THRESHOLDS: Final = ("ROOM", "LENGTH", "ALIGNMENT")
 """The thresholds: the room of the current segment, the bytes of a segment, and multiples of 64."""
 
-CELLS: Final = (*(f"{name}/{side}" for name in THRESHOLDS for side in SIDES.values()), "RING/TURNED", "RING/ROUND")
+COVERAGE_CELLS: Final = (
+    *(f"{name}/{side}" for name in THRESHOLDS for side in SIDES.values()),
+    "RING/TURNED",
+    "RING/ROUND",
+)
 """Every side, a turn of the ring, and one after its last segment."""
 
 
@@ -70,11 +72,11 @@ def count_cells(config: Config, state: State, op: Any, done: Any, cells: dict[st
     room = state.segment_bytes - state.segments[state.current].offset
     into_alignment = (op.size + 1) % ALIGNMENT - 1 if op.size >= ALIGNMENT - 1 else None
     distances = (op.size - room, op.size - state.segment_bytes, into_alignment)
-    met = [f"{name}/{SIDES[far]}" for name, far in zip(THRESHOLDS, distances, strict=True) if far in SIDES]
+    reached = [f"{name}/{SIDES[far]}" for name, far in zip(THRESHOLDS, distances, strict=True) if far in SIDES]
     if done.state.current != state.current:
-        met.append("RING/TURNED")
-        met += ["RING/ROUND"] if done.state.current < state.current else []
-    for cell in met:
+        reached.append("RING/TURNED")
+        reached += ["RING/ROUND"] if done.state.current < state.current else []
+    for cell in reached:
         cells[cell] = cells.get(cell, 0) + 1
 
 
@@ -108,17 +110,7 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
 """One case per operation; it runs if all its operations are declared."""
 
 
-FAULTS: Final = dict(
-    sorted(
-        {
-            **fault_subjects(SUBJECTS, DECLARATION),
-            **{
-                name: LocalSubject(DECLARATION, partial(open_cache, cache_type=cache_type))
-                for name, cache_type in CACHE_FAULTS.items()
-            },
-        }.items()
-    )
-)
+FAULTS: Final = all_fault_subjects(fault_subjects(SUBJECTS, DECLARATION), DECLARATION, open_cache, CACHE_FAULTS)
 """The seeded faults as subjects by name: those of the reference, and those of the fast cache."""
 
 SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
@@ -132,7 +124,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         liveness=(Rule.S_LIVENESS_1, Rule.S_LIVENESS_1),
         rules=rules_with_prefix("S-"),
         of_variants=VARIANT_RULES,
-        cells=CELLS,
+        cells=COVERAGE_CELLS,
         count_cells=count_cells,
     ),
     wire=Wire(
@@ -148,8 +140,8 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     cases=Cases(
         menu,
         plan_case,
-        themes={theme.value: theme for theme in WorkloadProfile},
-        extra_themes=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.ODD: 8}),
+        workloads={profile.value: profile for profile in WorkloadProfile},
+        extra_workloads=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.BOUNDARY: 8}),
         distinguishing={"small-keys": 60, "default": 60},
         smoke=SMOKE_CASES,
         unvaried=frozenset({"variants"}),

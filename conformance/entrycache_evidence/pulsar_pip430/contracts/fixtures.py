@@ -13,10 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.core.models import current_model
-from entrycache_faults.model import Model
+from entrycache_faults.model import Fault, FaultRegistry, Model
 from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS as OWN
 from entrycache_faults.reference.pulsar_pip430.registry import decision_flips
-from entrycache_faults.seeded import Fault, FaultRegistry
 from entrycache_reference.pulsar_pip430 import outcomes, passes
 from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.pulsar_pip430.decision import Action, Facts, Line

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_faults.seeded import FaultRegistry
+from entrycache_faults.model import FaultRegistry
 from entrycache_reference.kafka_streams.outcomes import Answer
 from entrycache_reference.kafka_streams.state import State
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from entrycache_faults.model import Fault, FaultRegistry
 from entrycache_faults.reference.kafka_streams import entries as entry_faults
 from entrycache_faults.reference.kafka_streams import flush as flush_faults
 from entrycache_faults.reference.kafka_streams import stores as store_faults
 from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, OperationResult
-from entrycache_faults.seeded import Fault, FaultRegistry
 from entrycache_reference.kafka_streams import change, entries, flush, ops, stores
 from entrycache_reference.kafka_streams.change import sort_by_bytes
 from entrycache_reference.kafka_streams.config import Config, Delivery, FlushedTombstone

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_faults.seeded import FaultRegistry
+from entrycache_faults.model import FaultRegistry
 from entrycache_reference.pulsar_legacy import change
 from entrycache_reference.pulsar_legacy.config import Config
 from entrycache_reference.pulsar_legacy.state import Entry, State

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from entrycache_faults.model import Fault
 from entrycache_faults.reference.pulsar_legacy import entries, passes
 from entrycache_faults.reference.pulsar_legacy.registry import SEEDED_FAULTS
-from entrycache_faults.seeded import Fault
 
 # The public names.
 

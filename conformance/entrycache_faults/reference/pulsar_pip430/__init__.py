@@ -7,7 +7,7 @@ The docstring of a fault is the sentence that pages and reports print.
 
 from __future__ import annotations
 
-from entrycache_faults.reference.pulsar_pip430 import cursors, entries, manager, passes, released, storage_reads
+from entrycache_faults.reference.pulsar_pip430 import cursors, entries, manager, passes, storage_reads
 from entrycache_faults.reference.pulsar_pip430.registry import REACHABLE, SEEDED_FAULTS, decision_flips
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "entries",
     "manager",
     "passes",
-    "released",
     "state",
     "storage_reads",
     "variants",

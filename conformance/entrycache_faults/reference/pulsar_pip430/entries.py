@@ -1,16 +1,17 @@
 """Seeded faults about the state as a whole and about single entries.
 
 The first half is about sums, the queue, time and observation; the second about insert, lookups, counts and removal by a
-call. Each fault calls the function of the reference and changes its result, or replaces it.
+call. Each fault calls the function of the reference and changes its result, or replaces it. Variants of other releases
+stand at the end.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from entrycache_faults.reference.pulsar_pip430.registry import seeded_fault
+from entrycache_faults.reference.pulsar_pip430.registry import SEEDED_FAULTS, seeded_fault
 from entrycache_reference.pulsar_pip430 import change, entries, manager, ops, outcomes, passes
-from entrycache_reference.pulsar_pip430.config import Config, DuplicateCount
+from entrycache_reference.pulsar_pip430.config import Config, CountFloor, DuplicateCount, ZeroReads
 from entrycache_reference.pulsar_pip430.state import Entry, Slot, State, Step
 from entrycache_reference.pulsar_pip430.step import advance, usage
 from entrycache_reference.rules import Rule
@@ -281,3 +282,39 @@ def remove_range_numbers_only(state: State, event: ops.RemoveRange, config: Conf
     done = manager.remove_range(state, event, config)
     assert isinstance(done.outcome, outcomes.Removed)
     return done._replace(outcome=outcomes.Removed(done.outcome.entries, done.outcome.entries))
+
+
+# Variants of other releases: each is a fault if the specification is the default behaviour.
+
+SEEDED_FAULTS.register_variant("A count stops at 0.", Rule.COUNT_1, count_floor=CountFloor.ZERO)
+SEEDED_FAULTS.register_variant(
+    "0 expected reads are a count.", Rule.INSERT_4, Rule.READ_9, zero_reads=ZeroReads.COUNTED
+)
+SEEDED_FAULTS.register_variant(
+    "A duplicate gives its count to what is cached.", Rule.INSERT_2, duplicate_count=DuplicateCount.REPLACED
+)
+
+
+# Errors within a variant: they show that the rule of the variant has a check of its own.
+
+
+@seeded_fault(Rule.INSERT_7, ops.Insert)
+def insert_without_zero(state: State, event: ops.Insert, config: Config) -> Step:
+    """Where 0 expected reads count, an insert with 0 gives no count."""
+    if event.expected_reads == 0 and change.entry_at(state, event.cache, event.pos) is None:
+        return manager.offer(state, replace(event, expected_reads=None), config)
+    return manager.offer(state, event, config)
+
+
+@seeded_fault(Rule.INSERT_8, "entries.keep_cached_entry")
+def kept_without_a_count(state: State, event: ops.Insert, cached: Entry, config: Config) -> State:
+    """Where a duplicate brings its count, one without a count leaves the former one."""
+    if entries.initial_count(event.expected_reads, config) is None:
+        return state
+    return entries.keep_cached_entry(state, event, cached, config)
+
+
+@seeded_fault(Rule.COUNT_8, "entries.lower_count")
+def lowered_without_floor(count: int, config: Config) -> int:
+    """Where counts have a floor, a delivery goes below it."""
+    return count - 1

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from functools import cache
-from typing import Final
 
 from entrycache_faults.model import Model
 from entrycache_faults.reference.pulsar_pip430.registry import SEEDED_FAULTS, requeue_with_end, seeded_fault
 from entrycache_reference.pulsar_pip430 import decision, ops, outcomes, passes
-from entrycache_reference.pulsar_pip430.config import Config, Settings
+from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, Settings, SizePassRounds
 from entrycache_reference.pulsar_pip430.decision import Action, Line
 from entrycache_reference.pulsar_pip430.passes import Origin, PassKind
 from entrycache_reference.pulsar_pip430.state import Entry, Slot, State, Step
@@ -23,8 +22,10 @@ from entrycache_reference.vocabulary import ABSENT
 Pass = Callable[[State, PassKind, int, Config, Origin], Step]
 """A pass over the queue."""
 
-LINE: Final = {line.rule: line for line in decision.DECISION}
-"""The lines of the decision table, by rule."""
+
+def _line_of(rule: Rule) -> Line:
+    """Return the line of a rule in the decision table."""
+    return next(line for line in decision.DECISION if line.rule is rule)
 
 
 @cache
@@ -77,7 +78,7 @@ def cutoff_at_least_ttl(state: State, event: ops.Expire) -> int:
 @seeded_fault(Rule.EVICT_1, "decision.decide")
 def decide_stopping_at_dead(entry: Entry | None, halt: bool, settings: Settings) -> Line:
     """A size pass that has enough halts at a dead slot."""
-    return LINE[Rule.EVICT_2] if entry is None and halt else decision.decide(entry, halt, settings)
+    return _line_of(Rule.EVICT_2) if entry is None and halt else decision.decide(entry, halt, settings)
 
 
 @seeded_fault(Rule.EVICT_2, "passes.run_pass")
@@ -201,7 +202,7 @@ def pass_keeping_exhausted(
 
 def _exhausted_as_accessed(entry: Entry | None, halt: bool, settings: Settings) -> Line:
     line = decision.decide(entry, halt, settings)
-    return LINE[Rule.REQUEUE_1] if line.rule is Rule.REQUEUE_3 and settings.extend_recently_accessed else line
+    return _line_of(Rule.REQUEUE_1) if line.rule is Rule.REQUEUE_3 and settings.extend_recently_accessed else line
 
 
 @seeded_fault(Rule.REQUEUE_4, "passes.requeue_entry")
@@ -243,7 +244,7 @@ def pass_above_the_budget(
 def _once_more_if_exhausted(entry: Entry | None, halt: bool, settings: Settings) -> Line:
     line = decision.decide(entry, halt, settings)
     spared = entry is not None and entry.requeues == settings.max_requeues
-    return LINE[Rule.REQUEUE_2] if line.rule is Rule.REQUEUE_3 and spared else line
+    return _line_of(Rule.REQUEUE_2) if line.rule is Rule.REQUEUE_3 and spared else line
 
 
 @seeded_fault(Rule.REQUEUE_6, "decision.has_spare_requeue", other=True)
@@ -269,3 +270,19 @@ def requeued_mark_stays_once(entry: Entry, now_nanos: int, action: Action, confi
     """The access mark outlives every other requeue."""
     after = passes.requeue_entry(entry, now_nanos, action, config)
     return after._replace(accessed=entry.accessed and entry.requeues % 2 == 0 and after.requeues > entry.requeues)
+
+
+# Variants of other releases: each is a fault if the specification is the default behaviour.
+
+SEEDED_FAULTS.register_variant(
+    "A requeue because of an access uses no budget.", Rule.REQUEUE_5, requeue_budget=RequeueBudget.SPLIT
+)
+SEEDED_FAULTS.register_variant(
+    "A size pass spares entries in one round only.", Rule.REQUEUE_1, Rule.REQUEUE_2, size_pass_rounds=SizePassRounds.ONE
+)
+
+
+@seeded_fault(Rule.REQUEUE_9, "passes.is_late")
+def is_late_by_one(kind: passes.PassKind, looked_at: int, slots: int, config: Config) -> bool:
+    """Where a size pass has one round, it spares one entry more."""
+    return passes.is_late(kind, looked_at, slots + 1, config)

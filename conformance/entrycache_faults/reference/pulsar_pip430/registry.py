@@ -11,8 +11,7 @@ from functools import cache
 from itertools import product
 from typing import Final
 
-from entrycache_faults.model import Place
-from entrycache_faults.seeded import Fault, FaultRegistry
+from entrycache_faults.model import Fault, FaultRegistry, Place
 from entrycache_reference.pulsar_pip430 import passes
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.decision import ANY, DECISION, Action, Facts, Line, build_lookup

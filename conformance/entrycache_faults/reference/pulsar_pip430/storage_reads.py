@@ -196,3 +196,9 @@ def fill_counted_as_hits(state: State, event: ops.Read, fills: tuple[Position, .
     """A fill that is cached counts as a hit too."""
     done = storage_reads.fill(state, event, fills, config)
     return _with_hits(done, sum(part.step.outcome == outcomes.Inserted(True) for part in done.parts))
+
+
+@seeded_fault(Rule.READ_13, "storage_reads.is_fill_cached")
+def is_wanted_above_zero(expected_reads: int, config: Config) -> bool:
+    """Where 0 expected reads count, fills with 0 are not cached."""
+    return expected_reads > 0

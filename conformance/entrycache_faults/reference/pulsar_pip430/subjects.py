@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from entrycache_faults.model import Fault, FaultRegistry
 from entrycache_faults.reference.pulsar_pip430 import cursors as cursor_faults
 from entrycache_faults.reference.pulsar_pip430 import entries as entry_faults
 from entrycache_faults.reference.pulsar_pip430 import manager as manager_faults
 from entrycache_faults.reference.pulsar_pip430 import passes
 from entrycache_faults.reference.pulsar_pip430 import storage_reads as read_faults
 from entrycache_faults.reference.pulsar_pip430.registry import SEEDED_FAULTS
-from entrycache_faults.seeded import Fault, FaultRegistry
 from entrycache_reference.pulsar_pip430 import change, cursors, entries, manager, ops, outcomes, storage_reads
 from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
 from entrycache_reference.pulsar_pip430.state import Cache, Entry, State, Step

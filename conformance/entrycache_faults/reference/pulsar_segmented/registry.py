@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_faults.seeded import FaultRegistry
+from entrycache_faults.model import FaultRegistry
 
 SEEDED_FAULTS: Final = FaultRegistry("entrycache_reference.pulsar_segmented")
 

@@ -1,19 +1,26 @@
-"""The type of a law, and the questions that several laws ask about a state.
+"""The type of a law, and the questions that several laws ask about a state or a step.
 
 A `Law` has a rule, the operations that it is about, a guard and a check: whenever the guard is true, the check has to
-be true. `REFUSABLE` states which events the protocol refuses. The functions at the end compare the entries of states;
+be true. `REFUSABLE` states which events the protocol refuses. The functions after it compare the entries of states;
 they are written independently of the model.
+
+The second half reads the effects of a step from its rows and parts. `walk` reads the rows of a pass and returns a
+`Walk`: each `Take` is one slot that the pass took from the head. `trigger_points` returns the states in which a step
+had to compare the bytes with the trigger, with the size passes that followed. Many laws ask for the same step, so both
+keep their last result. The thresholds and the comparison of two states stand at the end.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Refused
-from entrycache_reference.pulsar_pip430.state import Cache, Entry, State, Step
+from entrycache_reference.pulsar_pip430.ops import Cycle, Evict, Insert, Op, RunScheduled
+from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Inserted, Refused
+from entrycache_reference.pulsar_pip430.state import Cache, Entry, Part, Row, Slot, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
@@ -127,4 +134,229 @@ def is_same_content(before: Cache, after: Cache) -> bool:
         after.entries,
         after.size_bytes,
         after.members,
+    )
+
+
+class Take(NamedTuple):
+    """One slot that a pass took from the head; `entry` is what stood there, None: the slot was dead.
+
+    `number` counts the takes of the pass from 0. `entry` comes from the state before the step, or from the last requeue
+    of this pass. `requeues_after` and `stamp_after` are the values after a requeue.
+    """
+
+    number: int
+    op: str
+    cause: str | None
+    slot: Slot | None
+    entry: Entry | None
+    requeues_after: int
+    stamp_after: int
+    row: Row
+
+
+class Walk(NamedTuple):
+    """The events of one pass.
+
+    `queue` is the queue after taking these slots in this order; None if a taken slot did not stand at the head. `bound`
+    is the bound at the beginning. The takes of entries fall into four kinds. Access extends the stay (`accessed`).
+    Otherwise reads are expected, with budget left (`awaited`) or without (`exhausted`), or no reads are expected
+    (`unawaited`).
+    """
+
+    bound: int | None
+    takes: tuple[Take, ...]
+    queue: tuple[Slot | None, ...] | None
+    requeued: dict[Slot, int]
+    accessed: tuple[Take, ...]
+    awaited: tuple[Take, ...]
+    exhausted: tuple[Take, ...]
+    unawaited: tuple[Take, ...]
+
+
+def slot_of(row: Row) -> Slot | None:
+    """Return the entry that a row is about, if any."""
+    if row.cache is None or row.ledger_id is None or row.entry_id is None:
+        return None
+    return Slot(row.cache, Position(row.ledger_id, row.entry_id))
+
+
+def removed_entries(pre: State, step: Step) -> dict[Slot, int]:
+    """Return the entries that were cached before the step and are not after it, with their sizes."""
+    if step.state.caches is pre.caches:
+        return {}
+    gone: dict[Slot, int] = {}
+    after = step.state.caches
+    for name, cache in pre.caches.items():
+        now = after.get(name)
+        if now is not cache:
+            remaining = {} if now is None else now.entries
+            if remaining is cache.entries or cache.entries.keys() <= remaining.keys():
+                continue
+            gone.update(
+                {Slot(name, pos): entry.size_bytes for pos, entry in cache.entries.items() if pos not in remaining}
+            )
+    return gone
+
+
+_walk_memo: list[tuple[State, tuple[Row, ...], Walk]] = []
+
+
+def walk(pre: State, step: Step) -> Walk:
+    """Return the events of the pass that this step ran; the last result is kept, because many laws ask for it."""
+    if _walk_memo and _walk_memo[0][0] is pre and _walk_memo[0][1] is step.rows:
+        return _walk_memo[0][2]
+    result = _read_walk(pre, step.rows)
+    _walk_memo[:] = [(pre, step.rows, result)]
+    return result
+
+
+TAKING: Final = frozenset({"TOMBSTONE", "EVICT", "REQUEUE"})
+
+
+def _read_walk(pre: State, rows: tuple[Row, ...]) -> Walk:
+    bound = rows[0].bound if rows and rows[0].op == "PASS_BEGIN" else None
+    takes: list[Take] = []
+    requeued: dict[Slot, int] = {}
+    again: dict[Slot, Entry] = {}
+    queue = deque(pre.queue)
+    in_order = True
+    kinds: tuple[list[Take], list[Take], list[Take], list[Take]] = ([], [], [], [])
+    for row in rows:
+        if row.op not in TAKING:
+            continue
+        slot = slot_of(row)
+        in_order = in_order and bool(queue) and queue.popleft() == slot
+        entry = None if slot is None else again.get(slot) or cached_entry(pre, slot.cache, slot.pos)
+        requeues_after = row.requeues or 0
+        stamp_after = -1 if row.new_stamp_ns is None else row.new_stamp_ns
+        take = Take(len(takes), row.op, row.cause, slot, entry, requeues_after, stamp_after, row)
+        takes.append(take)
+        if slot is None or entry is None:
+            continue
+        kinds[_kind_of(pre, entry)].append(take)
+        if row.op == "REQUEUE":
+            requeued[slot] = requeued.get(slot, 0) + 1
+            # What the row shows at the next take tells whether the mark was really cleared.
+            again[slot] = entry._replace(accessed=False, stamp_nanos=stamp_after, requeues=requeues_after)
+            queue.append(slot)
+    left_over = tuple(queue) if in_order else None
+    accessed, awaited, exhausted, unawaited = map(tuple, kinds)
+    return Walk(bound, tuple(takes), left_over, requeued, accessed, awaited, exhausted, unawaited)
+
+
+def _kind_of(pre: State, entry: Entry) -> int:
+    if pre.settings.extend_recently_accessed and entry.accessed:
+        return 0
+    if not entry.expected_reads or entry.expected_reads < 0:
+        return 3
+    return 1 if pre.settings.max_requeues - entry.requeues > 0 else 2
+
+
+# The points at which a size pass may be due.
+
+
+class TriggerPoint(NamedTuple):
+    """A state whose bytes had to be compared with the trigger.
+
+    `offer` is the insert that made it and `added` the result of that insert alone; both are None in `cycle` and
+    `run_scheduled`. `passes` holds the size passes that followed at once; `left` is the state after them.
+    """
+
+    state: State
+    offer: Insert | None
+    added: Step | None
+    passes: tuple[Part, ...]
+    left: State
+
+    @property
+    def took(self) -> bool:
+        """Return whether the insert took its entry."""
+        return self.added is not None and is_inserted(self.added)
+
+
+def is_inserted(added: Step) -> bool:
+    """Return whether an insert answers true."""
+    return type(added.outcome) is Inserted and added.outcome.inserted
+
+
+_trigger_memo: list[tuple[State, Step, tuple[TriggerPoint, ...]]] = []
+
+
+def trigger_points(pre: State, event: Op, step: Step) -> tuple[TriggerPoint, ...]:
+    """Return the trigger points of a step, in order; the last result is kept, because many laws ask for it."""
+    if _trigger_memo and _trigger_memo[0][0] is pre and _trigger_memo[0][1] is step:
+        return _trigger_memo[0][2]
+    result = _find_trigger_points(pre, event, step)
+    _trigger_memo[:] = [(pre, step, result)]
+    return result
+
+
+def _find_trigger_points(pre: State, event: Op, step: Step) -> tuple[TriggerPoint, ...]:
+    parts = step.parts
+    if type(event) is Insert and not parts:
+        return (TriggerPoint(step.state, event, step, (), step.state),)
+    if type(event) is RunScheduled:
+        return (TriggerPoint(pre, None, None, parts, step.state),) if pre.is_scheduled else ()
+    if type(event) is Cycle:
+        return (TriggerPoint(parts[0].step.state, None, None, parts[1:], step.state),) if parts else ()
+    result: list[TriggerPoint] = []
+    for at, part in enumerate(parts):
+        if type(part.event) is Insert:
+            end = at + 1
+            while end < len(parts) and type(parts[end].event) is Evict:
+                end += 1
+            left = parts[end].pre if end < len(parts) else step.state
+            result.append(TriggerPoint(part.step.state, part.event, part.step, parts[at + 1 : end], left))
+    return tuple(result)
+
+
+def trigger_of(state: State) -> int:
+    """Return the trigger that the settings of a state give."""
+    return int(float(state.settings.max_size_bytes) * 0.98)
+
+
+def target_of(state: State) -> int:
+    """Return the target that the settings of a state give."""
+    return int(float(state.settings.max_size_bytes) * state.settings.watermark)
+
+
+def shown_thresholds(part: Part) -> tuple[int, int]:
+    """Return the trigger and the target that a size pass shows."""
+    first = part.step.rows[0]
+    return first.trigger_bytes or 0, first.target_bytes or 0
+
+
+def is_same_state(before: State, after: State) -> bool:
+    """Return whether two states hold the same entries, slots and bytes, with the same time and settings."""
+    return before is after or (
+        (before.caches is after.caches or before.caches == after.caches)
+        and (before.queue is after.queue or before.queue == after.queue)
+        and before.size_bytes == after.size_bytes
+        and before.now_nanos == after.now_nanos
+        and before.settings == after.settings
+    )
+
+
+def is_due_and_right(point: TriggerPoint, origin: str) -> bool:
+    """Return whether one pass ran if one was due, for the bytes above the target, and none if not.
+
+    A pass is judged by the thresholds that it shows, which R-TRIGGER-1 checks. A missing pass is judged by the
+    thresholds of the settings. Bytes above the trigger but not above the target are left to R-TRIGGER-8.
+    """
+    state, passes = point.state, point.passes
+    if not passes:
+        due = state.size_bytes > trigger_of(state) and state.size_bytes > target_of(state)
+        return not due and is_same_state(state, point.left)
+    trigger, target = shown_thresholds(passes[0])
+    if state.size_bytes <= target and state.size_bytes > trigger:
+        return True
+    event = passes[0].event
+    return (
+        len(passes) == 1
+        and type(event) is Evict
+        and state.size_bytes > trigger
+        and event.bytes == state.size_bytes - target
+        and passes[0].step.rows[0].origin == origin
+        and is_same_state(state, passes[0].pre)
+        and is_same_state(passes[0].step.state, point.left)
     )

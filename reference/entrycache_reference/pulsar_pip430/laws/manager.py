@@ -16,13 +16,11 @@ from entrycache_reference.pulsar_pip430.laws.law import (
     always,
     cached_entry,
     entries_of,
-    nothing_touched,
-    others_kept,
-)
-from entrycache_reference.pulsar_pip430.laws.steps import (
     is_due_and_right,
     is_inserted,
     is_same_state,
+    nothing_touched,
+    others_kept,
     removed_entries,
     shown_thresholds,
     target_of,

@@ -11,9 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, SizePassRounds
-from entrycache_reference.pulsar_pip430.laws.law import Law, cached_entry
+from entrycache_reference.pulsar_pip430.laws.law import Law, Take, cached_entry, removed_entries, walk
 from entrycache_reference.pulsar_pip430.laws.state import is_allowed, is_to_refuse, refuses
-from entrycache_reference.pulsar_pip430.laws.steps import Take, removed_entries, walk
 from entrycache_reference.pulsar_pip430.ops import Evict, Expire
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 from entrycache_reference.pulsar_pip430.state import Slot, State, Step

@@ -18,10 +18,12 @@ from entrycache_reference.pulsar_pip430.laws.law import (
     always,
     cached_entry,
     entries_of,
+    is_inserted,
     nothing_touched,
     refusable,
+    removed_entries,
+    slot_of,
 )
-from entrycache_reference.pulsar_pip430.laws.steps import is_inserted, removed_entries, slot_of
 from entrycache_reference.pulsar_pip430.ops import Configure, Evict, Insert, Metrics, Op, Read, ReadOne, Usage
 from entrycache_reference.pulsar_pip430.outcomes import Counters, Done, Refused, Served, Used
 from entrycache_reference.pulsar_pip430.state import State, Step

@@ -11,9 +11,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from entrycache_reference.pulsar_pip430.config import Config, CountFloor, DuplicateCount, ZeroReads
-from entrycache_reference.pulsar_pip430.laws.law import REFUSED, Law, cached_entry, refusable
+from entrycache_reference.pulsar_pip430.laws.law import (
+    REFUSED,
+    Law,
+    cached_entry,
+    is_inserted,
+    is_same_state,
+    refusable,
+)
 from entrycache_reference.pulsar_pip430.laws.state import is_to_refuse, refuses
-from entrycache_reference.pulsar_pip430.laws.steps import is_inserted, is_same_state
 from entrycache_reference.pulsar_pip430.ops import Evict, Expire, Get, Insert, MarkRead, Op, Read, ReadOne, Release
 from entrycache_reference.pulsar_pip430.outcomes import Refused, Released, Served
 from entrycache_reference.pulsar_pip430.state import Part, Slot, State, Step

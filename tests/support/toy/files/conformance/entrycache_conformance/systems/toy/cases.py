@@ -50,7 +50,7 @@ def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence
 CASES: Final[Cases[Config, Op]] = Cases(
     menu,
     plan,
-    themes={theme.value: theme for theme in Theme},
+    workloads={theme.value: theme for theme in Theme},
     distinguishing={},
     smoke={
         "put": [{"op": "put", "key": "x"}, {"op": "put", "key": "y"}, {"op": "put", "key": "z"}],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from entrycache_faults.seeded import FaultRegistry
+from entrycache_faults.model import FaultRegistry
 from entrycache_reference.rules import Rule
 from entrycache_reference.toy.config import Config
 from entrycache_reference.toy.ops import Has, Put
