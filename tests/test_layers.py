@@ -22,7 +22,7 @@ from entrycache_protocol.case import Case
 
 OURS = modules()
 
-NOT_REACHED = {"imports, in percent of all lines": 6.8}
+NOT_REACHED = {"imports, in percent of all lines": 6.7}
 """Goals of the house that are not reached yet, with what they must not exceed meanwhile. These only get smaller."""
 
 

@@ -152,8 +152,9 @@ def find_failing_history(
             failing = judge_history(subject, history, answer, tally)
             if failing is None:
                 continue
-            if failing.failed is None or is_conclusive(failing.failed) or _fails_again(subject, failing):
-                return shrink_history(subject, failing)
+            with limit_time(subject, TRY_SECONDS):
+                if failing.failed is None or is_conclusive(failing.failed) or _fails_again(subject, failing):
+                    return shrink_history(subject, failing)
             # A busy machine makes a subject late once; it ends no process, and it is not late twice.
             if failing.failed.trouble is not FailureKind.HANG or tally.is_late:
                 return failing._replace(tries=1 + SILENT_REPLAYS)
@@ -197,8 +198,7 @@ def attach_events(history: History, happened: HistoryResult) -> History:
 
 def _fails_again(subject: TestedSubject, failing: FailingHistory) -> bool:
     """Return whether a history without an answer gives none when it is played again."""
-    with limit_time(subject, TRY_SECONDS):
-        return replay_until_failure(subject, failing.history, failing, SILENT_REPLAYS, 1) is not None
+    return replay_until_failure(subject, failing.history, failing, SILENT_REPLAYS, 1) is not None
 
 
 def replay_until_failure(
@@ -230,7 +230,7 @@ def _is_same_failure(failing: FailingHistory, like: FailingHistory) -> bool:
 
 
 def shrink_history(subject: TestedSubject, failing: FailingHistory) -> FailingHistory:
-    """Return the shortest history found that fails in the same way, and how often it does."""
+    """Return the shortest history found that fails in the same way, and how often it does. The caller limits a try."""
     promises = require_histories(failing.history.system)
     left = MAX_CANDIDATES if failing.failed is None or is_conclusive(failing.failed) else SILENT_MAX_CANDIDATES
     shortest = failing
@@ -246,18 +246,17 @@ def shrink_history(subject: TestedSubject, failing: FailingHistory) -> FailingHi
             shortest = again
         return again is not None
 
-    with limit_time(subject, TRY_SECONDS):
-        if failing.failed is None:
-            shortest = replay_until_failure(subject, failing.history, failing, SHRINK_TRIES, often) or failing._replace(
-                tries=SHRINK_TRIES
-            )
-        for client in reversed(range(len(failing.history.clients))):
-            try_(_without_client(shortest.history, client))
-        history = shortest.history
-        minimize_items(_steps_with_clients(history), lambda steps: steps if try_(_keep_steps(history, steps)) else None)
-        for listening in range(len(shortest.history.before)):
-            _shrink_listener(shortest.history, listening, try_)
-        return _measure_frequency(subject, shortest)
+    if failing.failed is None:
+        shortest = replay_until_failure(subject, failing.history, failing, SHRINK_TRIES, often) or failing._replace(
+            tries=SHRINK_TRIES
+        )
+    for client in reversed(range(len(failing.history.clients))):
+        try_(_without_client(shortest.history, client))
+    history = shortest.history
+    minimize_items(_steps_with_clients(history), lambda steps: steps if try_(_keep_steps(history, steps)) else None)
+    for listening in range(len(shortest.history.before)):
+        _shrink_listener(shortest.history, listening, try_)
+    return _measure_frequency(subject, shortest)
 
 
 def max_tries(failing: FailingHistory, often: int) -> int:

@@ -170,7 +170,11 @@ def _judge_level(
     started_at = time.monotonic()
     results = play_finding_cases(subject, options.first, level) if options.first else FindingCaseResults()
     if results.failing:
-        return _report_finding_cases(subject, level, results, options, unplayed, started_at)
+        failures = tuple(
+            replace(write_failure(subject, failing, options.failures, level), finding=finding)
+            for finding, failing in results.failing
+        )
+        return _report_finding_cases(failures, results, options.profile, unplayed, started_at)
 
     def progress(count: int) -> None:
         notify(level, covered.examples + count, options.profile.examples if count else 0)
@@ -207,19 +211,14 @@ def _unplayed_level(declaration: Declaration, level: str) -> LevelReport:
 
 
 def _report_finding_cases(
-    subject: TestedSubject,
-    level: str,
+    failures: tuple[Failure, ...],
     finding_results: FindingCaseResults,
-    options: Options,
+    profile: Profile,
     unplayed: LevelReport,
     started_at: float,
 ) -> LevelResult:
     """Return the result of a level at which cases of findings differ. Such a level is not searched."""
-    failures = tuple(
-        replace(write_failure(subject, failing, options.failures, level), finding=finding)
-        for finding, failing in finding_results.failing
-    )
-    rules = judge_rules(Coverage(), Verdict.VIOLATES, failures, options.profile)
+    rules = judge_rules(Coverage(), Verdict.VIOLATES, failures, profile)
     steps = sum(len(failing.case.steps) for _, failing in finding_results.failing)
     judged = replace(unplayed, examples=len(failures), steps=steps, verdict=Verdict.VIOLATES, rules=rules)
     hung = any(failing.is_hang for _, failing in finding_results.failing)

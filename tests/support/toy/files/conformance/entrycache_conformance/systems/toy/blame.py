@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from entrycache_faults.reference.toy import PLANTED
 from entrycache_faults.model import Fault
+from entrycache_faults.reference.toy import PLANTED
 from entrycache_protocol.system import Blame
 from entrycache_reference.rules import Rule
 from entrycache_reference.toy.ops import Has
