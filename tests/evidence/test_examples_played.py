@@ -18,8 +18,8 @@ from entrycache_protocol.case import Case, History, variants_to_json
 from entrycache_protocol.subject import Answer, TestedSubject
 from entrycache_reference.rules import Rule
 
-CASES: Final = {shown.rule: shown.asked for shown in load_examples() if isinstance(shown.asked, Case)}
-HISTORIES: Final = {shown.rule: shown.asked for shown in load_examples() if isinstance(shown.asked, History)}
+CASES: Final = {shown.rule: shown.content for shown in load_examples() if isinstance(shown.content, Case)}
+HISTORIES: Final = {shown.rule: shown.content for shown in load_examples() if isinstance(shown.content, History)}
 OF_VARIANTS: Final = [rule for rule, case in CASES.items() if variants_to_json(case.config)]
 """The rules of which the norm is another one; our fast caches follow the norm."""
 

@@ -193,7 +193,7 @@ def seen(system, taken) -> Seen:
 
 def declarations(system: AnySystem) -> dict[tuple[type[Any], bool], Mapping[Any, Any]]:
     found = {(op, False): may_change for op, may_change in FRAMES[system.name].MAY_CHANGE.items()}
-    return found | {(op, True): may_change for op, may_change in FRAMES[system.name].BESIDE.items()}
+    return found | {(op, True): may_change for op, may_change in FRAMES[system.name].BETWEEN_PARTS.items()}
 
 
 def test_every_system_and_every_operation_has_its_declaration_and_its_definition():

@@ -71,7 +71,7 @@ def test_crowds_are_crowds(name: str) -> None:
     """Each has hundreds of steps, or of entries in one step."""
     lengths = [
         max(len(steps), *(len(getattr(step, "entries", ())) for step in steps))
-        for _, steps in SYSTEM_EVIDENCE[name].crowds()
+        for _, steps in SYSTEM_EVIDENCE[name].crowded_runs()
     ]
     assert max(lengths) >= 200
 

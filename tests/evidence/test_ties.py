@@ -14,7 +14,7 @@ z3 = pytest.importorskip("z3", reason="needs the Python package z3-solver")
 from entrycache_evidence.kafka_streams import size_lemmas  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction import pass_loop  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR  # noqa: E402
-from entrycache_evidence.pulsar_pip430.induction.shapes import NEXT, OWN, REST, A, B, X, Y, Z  # noqa: E402
+from entrycache_evidence.pulsar_pip430.induction.shapes import LATER_LEDGER, NEXT, OWN, A, B, X, Y, Z  # noqa: E402
 from entrycache_reference.pulsar_pip430 import ops, passes, step  # noqa: E402
 from entrycache_reference.pulsar_pip430.config import Config, Settings  # noqa: E402
 from entrycache_reference.pulsar_pip430.passes import PassKind  # noqa: E402
@@ -131,7 +131,7 @@ STEPS: tuple[Any, ...] = (
     ops.ExpectRead(A, OWN),
     ops.Advance(3),
     ops.Configure(max_requeues=9),
-    ops.InvalidateBefore(A, REST),
+    ops.InvalidateBefore(A, LATER_LEDGER),
     ops.InvalidateLedger(A, 1),
     ops.RemoveCache(A),
     ops.ReadOne(A, OWN),

@@ -44,10 +44,10 @@ def find_may_change(system: AnySystem) -> Mapping[type[Any], MayChange]:
     return {} if module is None else module.MAY_CHANGE
 
 
-def find_may_change_beside(system: AnySystem) -> Mapping[type[Any], MayChange]:
+def find_may_change_between_parts(system: AnySystem) -> Mapping[type[Any], MayChange]:
     """Return what some operations may change between their parts."""
     module = _module(system)
-    return {} if module is None else module.BESIDE
+    return {} if module is None else module.BETWEEN_PARTS
 
 
 def build_check(system: AnySystem) -> Check:

@@ -108,16 +108,16 @@ def compare(proof: Proof) -> list[str]:
 
 def _obligations(lines: list[tuple[str, str]]) -> Counter[str]:
     """Count the obligations of all lemmas of a rule, so that a missing base or step shows."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for rule, bounds in lines:
         said = OBLIGATIONS.search(bounds)
-        found[rule] += int(said[1]) if said else 0
-    return found
+        counts[rule] += int(said[1]) if said else 0
+    return counts
 
 
-def _strongest(found: list[tuple[str, str]]) -> dict[str, str]:
+def _strongest(graded_rules: list[tuple[str, str]]) -> dict[str, str]:
     best: dict[str, str] = {}
-    for rule, grade in found:
+    for rule, grade in graded_rules:
         if rule not in best or GRADES.index(grade) > GRADES.index(best[rule]):
             best[rule] = grade
     return best
@@ -142,8 +142,8 @@ def dump_evidence(proof: Proof) -> str:
         for item in ranked
     ]
     walked = [json.dumps(refinement._asdict()) for refinement in proof.refinements]
-    shown = {"evidence": lines, "refinements": walked}
-    lists = [f' "{name}": [\n  ' + ",\n  ".join(found) + "\n ]" for name, found in shown.items()]
+    sections = {"evidence": lines, "refinements": walked}
+    lists = [f' "{name}": [\n  ' + ",\n  ".join(items) + "\n ]" for name, items in sections.items()]
     return '{\n "schema": 1,\n' + ",\n".join(lists) + "\n}\n"
 
 

@@ -26,7 +26,7 @@ from entrycache_evidence.kafka_streams.expected_state import (
     would_hide_dirty,
     write_entry,
 )
-from entrycache_evidence.kafka_streams.frame import BESIDE, MAY_CHANGE, changes_outside
+from entrycache_evidence.kafka_streams.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.config import Config, DeleteRead, Total
 from entrycache_reference.kafka_streams.flush import ENDLESS, NOTHING_TO_CHOOSE
@@ -437,4 +437,4 @@ def matches_definition(expected: ExpectedState, event: ops.Op, answer: object) -
     return expected.is_right and answers and next(expected.parts, None) is None
 
 
-__all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]
+__all__ = ["BETWEEN_PARTS", "MAY_CHANGE", "check_definition", "is_defined"]

@@ -174,7 +174,7 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
 }
 """The changes that each operation may make."""
 
-BESIDE: Final[Mapping[type[ops.Op], MayChange]] = {}
+BETWEEN_PARTS: Final[Mapping[type[ops.Op], MayChange]] = {}
 """The changes that an operation may make beside its parts, where these differ."""
 
 changes: Final = build_comparison(STATE)

@@ -89,8 +89,8 @@ class RelativeStates:
             ]
         )
         listener = space.listener
-        heard = listener and (self._number(listener.steps), listener.fails, listener.of_store)
-        return nodes, space.recent, space.dirty, heard
+        listener_key = listener and (self._number(listener.steps), listener.fails, listener.of_store)
+        return nodes, space.recent, space.dirty, listener_key
 
     def _number(self, steps: Any) -> int:
         """Return a number that is equal for equal steps; the lookup is by identity, as hashing is slow."""

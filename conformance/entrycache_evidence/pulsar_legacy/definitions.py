@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from math import trunc
 from typing import Any, Final, NamedTuple
 
-from entrycache_evidence.pulsar_legacy.frame import BESIDE, MAY_CHANGE, changes_outside
+from entrycache_evidence.pulsar_legacy.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside
 from entrycache_reference.pulsar_legacy import ops
 from entrycache_reference.pulsar_legacy.config import Config, Eviction, SingleLookup
 from entrycache_reference.pulsar_legacy.laws.law import content, is_refusable
@@ -264,13 +264,13 @@ def evict_rows(config: Config, pre: DefinedState, need_bytes: int, origin: str) 
 def evict_cache_rows(config: Config, pre: DefinedState, event: ops.EvictCache, within: type[ops.Op] | None) -> Rows:
     """Return the rows of a size pass over one cache."""
     after = pre._replace(table=free_bytes(pre.table, event.cache, event.bytes))
-    begin, end = (RowLabels(rule, op, "SIZE") for rule, op in zip(EVICTS, ENDS, strict=True))
+    begin, end = (RowLabels(rule, op, "SIZE") for rule, op in zip(EVICTS, PASS_ROWS, strict=True))
     yield with_thresholds(pass_row(begin, "CALL", pre, event.bytes, event.cache), config)
     yield from gone_rows(RowLabels(Rule.L_EVICT_1, "EVICT", "SIZE"), pre, after.table)
     yield with_thresholds(pass_row(end, "CALL", after, event.bytes, event.cache), config)
 
 
-ENDS: Final = ("PASS_BEGIN", "PASS_END")
+PASS_ROWS: Final = ("PASS_BEGIN", "PASS_END")
 EVICTS: Final = (Rule.L_EVICT_1, Rule.L_EVICT_2)
 
 
@@ -302,13 +302,13 @@ def insert_rows(config: Config, pre: DefinedState, event: ops.Insert, within: ty
 
 def get_rows(config: Config, pre: DefinedState, event: ops.Get, within: type[ops.Op] | None) -> Rows:
     """Return the row of a hit or a miss."""
-    if is_found(config, pre, event):
+    if is_hit(config, pre, event):
         yield entry_row(RowLabels(Rule.L_READ_1, "HIT", "GET"), pre, event.cache, event.pos)
     else:
         yield position_row(RowLabels(Rule.L_READ_1, "MISS", "GET"), pre, event.cache, event.pos)
 
 
-def is_found(config: Config, pre: DefinedState, event: ops.Get | ops.ReadOne) -> bool:
+def is_hit(config: Config, pre: DefinedState, event: ops.Get | ops.ReadOne) -> bool:
     """Return whether a single position is found."""
     by_position = config.variants.single_lookup is SingleLookup.POSITION
     return by_position and (event.cache, event.pos) in pre.table
@@ -337,7 +337,7 @@ def read_rows(config: Config, pre: DefinedState, event: ops.Read, within: type[o
 
 def read_one_rows(config: Config, pre: DefinedState, event: ops.ReadOne, within: type[ops.Op] | None) -> Rows:
     """Return the row of a hit, or of a miss and an entry that is not cached."""
-    if is_found(config, pre, event):
+    if is_hit(config, pre, event):
         yield entry_row(RowLabels(Rule.L_READ_4, "HIT", "READ"), pre, event.cache, event.pos)
         return
     yield position_row(RowLabels(Rule.L_READ_6, "MISS", "READ"), pre, event.cache, event.pos)
@@ -387,8 +387,8 @@ ROWS: Final[dict[type[ops.Op], Callable[[Config, DefinedState, Any, type[ops.Op]
 
 def rows_of_operation(config: Config, pre: DefinedState, event: ops.Op, within: type[ops.Op] | None) -> tuple[Row, ...]:
     """Return the rows of an operation, alone or `within` another; a refused one has none."""
-    tell = ROWS.get(type(event))
-    return () if tell is None or is_refusable(event) else tuple(tell(config, pre, event, within))
+    build_rows = ROWS.get(type(event))
+    return () if build_rows is None or is_refusable(event) else tuple(build_rows(config, pre, event, within))
 
 
 # The whole definition.
@@ -455,4 +455,4 @@ def check_definition(
     return () if right else (event.rule,)
 
 
-__all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]
+__all__ = ["BETWEEN_PARTS", "MAY_CHANGE", "check_definition", "is_defined"]

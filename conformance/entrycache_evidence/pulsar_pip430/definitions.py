@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from entrycache_evidence.pulsar_pip430.frame import BESIDE, MAY_CHANGE, changes_outside, is_opening
+from entrycache_evidence.pulsar_pip430.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside, is_opening
 from entrycache_evidence.pulsar_pip430.pass_definitions import is_defined_pass, pass_rows
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
@@ -496,4 +496,4 @@ def _is_defined_part(config: Config, pre: State, event: Op, step: Step) -> bool:
     return ANSWERS[type(event)](config, pre, event, step) and keeps_held_positions(config, pre, event, step)
 
 
-__all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]
+__all__ = ["BETWEEN_PARTS", "MAY_CHANGE", "check_definition", "is_defined"]

@@ -105,7 +105,7 @@ PASS: Final[MayChange] = {
 TRIGGERING: Final[MayChange] = {Aspect.CYCLES: Extent.ALL, Aspect.IS_SCHEDULED: Extent.ALL}
 """The changes that the trigger of an insert may make, besides those of the pass."""
 
-READING: Final[MayChange] = {Aspect.HITS: Extent.ALL, Aspect.MISSES: Extent.ALL, Aspect.HOLDS: Extent.HOLD}
+READ_CHANGES: Final[MayChange] = {Aspect.HITS: Extent.ALL, Aspect.MISSES: Extent.ALL, Aspect.HOLDS: Extent.HOLD}
 """The changes that a read may make, besides those of its parts."""
 
 
@@ -176,13 +176,13 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Clear: removal(Extent.CACHE),
     ops.Usage: NOTHING,
     ops.Observe: NOTHING,
-    ops.Read: {**READING, **TRIGGERING},
-    ops.ReadOne: READING,
+    ops.Read: {**READ_CHANGES, **TRIGGERING},
+    ops.ReadOne: READ_CHANGES,
     ops.Release: {Aspect.HOLDS: Extent.HOLD},
 }
 """The changes that each operation may make."""
 
-BESIDE: Final[Mapping[type[ops.Op], MayChange]] = {
+BETWEEN_PARTS: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Insert: TRIGGERING,
 }
 """The changes that an operation may make between its parts, if they differ from those without parts."""
@@ -253,15 +253,15 @@ def framed_steps(pre: State, event: Op, step: Step) -> Iterator[FramedStep]:
     if not step.parts:
         yield FramedStep(pre, event, step, MAY_CHANGE[type(event)])
         return
-    beside = BESIDE.get(type(event), MAY_CHANGE[type(event)])
+    may_change = BETWEEN_PARTS.get(type(event), MAY_CHANGE[type(event)])
     previous = pre
     for part in step.parts:
         if previous is not part.pre:
-            yield FramedStep(previous, event, step._replace(state=part.pre), beside)
+            yield FramedStep(previous, event, step._replace(state=part.pre), may_change)
         yield FramedStep(part.pre, part.event, part.step, MAY_CHANGE[type(part.event)])
         previous = part.step.state
     if previous is not step.state:
-        yield FramedStep(previous, event, step, beside)
+        yield FramedStep(previous, event, step, may_change)
 
 
 def changes_outside_frame(one: FramedStep) -> list[Change]:

@@ -236,7 +236,7 @@ def build_compared_model(scope: BoundedModel) -> ComparedModel:
         "Slots": scope.slots,
         "Least": scope.counts[0],
         "Greatest": scope.counts[1],
-        "Looks": scope.looks,
+        "Looks": scope.with_queries,
         "Oldest": scope.oldest,
         "Most": settings.max_requeues,
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from entrycache_evidence.pulsar_segmented.frame import BESIDE, MAY_CHANGE, changes_outside
+from entrycache_evidence.pulsar_segmented.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside
 from entrycache_reference.pulsar_segmented import outcomes
 from entrycache_reference.pulsar_segmented.config import (
     ClearedIndex,
@@ -27,7 +27,7 @@ from entrycache_reference.pulsar_segmented.state import Entry, Place, Row, Segme
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Position
 
-__all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]
+__all__ = ["BETWEEN_PARTS", "MAY_CHANGE", "check_definition", "is_defined"]
 
 
 class DefinedStep(NamedTuple):

@@ -76,8 +76,8 @@ class Corpus:
 
 def build_corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
     """Build the same runs every time, of one system or of all."""
-    asked = tuple(SYSTEMS.values()) if system is None else (system,)
-    wanted = {rule.value for each in asked for rule in each.laws.rules}
+    systems = tuple(SYSTEMS.values()) if system is None else (system,)
+    wanted = {rule.value for each in systems for rule in each.laws.rules}
     tests = {rule: calls for rule, calls in rule_tests(tests_folder).items() if rule in wanted}
     failed: list[tuple[str, str]] = []
     with record_runs() as played:
@@ -88,8 +88,8 @@ def build_corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
                 failed.append((rule, f"its test {_name_of_call(call)} fails: {_describe_error(error)}"))
     recorded = (Run(system_named(name), config, events) for name, config, events in played)
     planted = (Run(case.system, case.config, case.steps) for case in load_catalogue(SYSTEMS).values())
-    of_cases = tuple(run for run in (*recorded, *planted) if run.system in asked)
-    return Corpus((*of_cases, *(run for each in asked for run in list_runs(each))), tests, tuple(failed))
+    of_cases = tuple(run for run in (*recorded, *planted) if run.system in systems)
+    return Corpus((*of_cases, *(run for each in systems for run in list_runs(each))), tests, tuple(failed))
 
 
 def play_reference(run: Run) -> ReferenceRun:
@@ -132,8 +132,8 @@ def system_of(rule: Rule) -> AnySystem:
 
 def list_runs(system: AnySystem) -> Iterator[Run]:
     """Yield the runs that the system lists itself, or random ones of a fixed seed."""
-    shown = SYSTEM_EVIDENCE.get(system.name)
-    own = () if shown is None else tuple(shown.runs())
+    evidence = SYSTEM_EVIDENCE.get(system.name)
+    own = () if evidence is None else tuple(evidence.runs())
     for config, events in own:
         yield Run(system, config, events)
     if not own:
@@ -152,7 +152,7 @@ def generate_runs(system: AnySystem) -> Iterator[Run]:
 
 def rule_tests(folder: Path) -> Tests:
     """Load the marked tests below a folder, one call for each of their parameters."""
-    found: Tests = {}
+    tests: Tests = {}
     for path in sorted(folder.rglob("test_*.py")):
         spec = importlib.util.spec_from_file_location(f"rule_tests_{path.stem}", path)
         assert spec is not None
@@ -166,8 +166,8 @@ def rule_tests(folder: Path) -> Tests:
                 for mark in marks:
                     if mark.name == "rule":
                         for rule in mark.args:
-                            found.setdefault(rule, []).extend(calls)
-    return found
+                            tests.setdefault(rule, []).extend(calls)
+    return tests
 
 
 def _calls(function: Callable[..., None], marks: list[Any]) -> list[Callable[[], None]]:
@@ -252,20 +252,20 @@ def _is_equal(done: Any, right: Any) -> bool:
 
 def _steps_reached(recorded: ReferenceRun, fault: Fault) -> frozenset[int]:
     """Return the steps that call what the fault replaces; all of them if it replaces a value."""
-    found: frozenset[int] = frozenset()
+    steps: frozenset[int] = frozenset()
     for place in fault.replaced:
         there = _value_at(fault.package, place)
         while isinstance(there, partial):
             there = there.func
         if not isinstance(there, FunctionType):
             return frozenset(range(len(recorded.done)))
-        found |= recorded.called.get(there.__code__, frozenset())
-    return found
+        steps |= recorded.called.get(there.__code__, frozenset())
+    return steps
 
 
 def _value_at(package: str, place: Place) -> Any:
     """Return what the reference has at a place of a fault."""
     module, _, name = (place if isinstance(place, str) else STEP_TABLE).rpartition(".")
     full = f"{package}.{module}"
-    found = vars(modules.get(full) or import_module(full))[name]  # asked some hundred thousand times
-    return found if isinstance(place, str) else found.get(place)
+    value = vars(modules.get(full) or import_module(full))[name]  # asked some hundred thousand times
+    return value if isinstance(place, str) else value.get(place)

@@ -185,10 +185,10 @@ def confirm(planned: Sequence[ContractPlan]) -> Work[Result]:
     failures: list[str] = []
     # The large ones stand last, and go first; which contract gives the evidence of a rule is as planned.
     confirmed = yield Batch("CrossHair", _confirm_contract, planned[::-1])
-    for shown, failed in confirmed[::-1]:
+    for lines, failed in confirmed[::-1]:
         failures += failed
-        for found in shown:
-            evidence.setdefault(found.rule, found)
+        for line in lines:
+            evidence.setdefault(line.rule, line)
     return list(evidence.values()), failures
 
 

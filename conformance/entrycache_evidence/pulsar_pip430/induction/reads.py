@@ -70,7 +70,7 @@ class Loop(NamedTuple):
 
 
 _READ: Final = ops.Read(A, WANTED[0], WANTED[-1], any_integer("reads"))
-_HELD: Final = tuple(HeldPosition(Slot(A, pos), True) for pos in WANTED)
+_HELD_POSITIONS: Final = tuple(HeldPosition(Slot(A, pos), True) for pos in WANTED)
 _LOST_CLAIM: Final = HeldPosition(Slot(A, Position(9, 9)), False)
 
 LOOKUPS: Final = Loop(
@@ -85,24 +85,26 @@ FILL: Final = Loop(
 )
 DELIVER: Final = Loop(
     "storage_reads.mark_read",
-    lambda model, config: model["storage_reads.deliver"](START, (_HELD[0], _LOST_CLAIM, *_HELD[1:]), config),
+    lambda model, config: model["storage_reads.deliver"](
+        START, (_HELD_POSITIONS[0], _LOST_CLAIM, *_HELD_POSITIONS[1:]), config
+    ),
     lambda pos: ops.MarkRead(A, pos),
 )
 
 
-def _is_fold(loop: Loop, met: list[Turn], done: Step | tuple[Part, ...]) -> bool:
+def _is_fold(loop: Loop, turns: list[Turn], done: Step | tuple[Part, ...]) -> bool:
     """Return whether each turn asks for its own position in the state of the turn before, and adds its parts only."""
-    if [one.event for one in met] != [loop.event(pos) for pos in WANTED]:
+    if [one.event for one in turns] != [loop.event(pos) for pos in WANTED]:
         return False
-    before = [START, *(one.step.state for one in met)]
-    if any(one.state is not state for one, state in zip(met, before, strict=False)):
+    before = [START, *(one.step.state for one in turns)]
+    if any(one.state is not state for one, state in zip(turns, before, strict=False)):
         return False
     parts = done.parts if isinstance(done, Step) else done
-    made = [one.step.parts or (Part(*one),) for one in met]
-    rows = [row.op for one in met for row in one.step.rows]
+    turn_parts = [one.step.parts or (Part(*one),) for one in turns]
+    rows = [row.op for one in turns for row in one.step.rows]
     if isinstance(done, Step) and (done.state is not before[-1] or [row.op for row in done.rows] != rows):
         return False
-    flat = [part for some in made for part in some]
+    flat = [part for some in turn_parts for part in some]
     return len(parts) == len(flat) and all(
         one.pre is two.pre and one.event == two.event and one.step.state is two.step.state
         for one, two in zip(parts, flat, strict=True)

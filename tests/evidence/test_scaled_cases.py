@@ -1,4 +1,4 @@
-"""Test stretched cases: every field has a kind, and they detect a bound that plain cases do not reach."""
+"""Test scaled cases: every field has a kind, and they detect a bound that plain cases do not reach."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core import stress
-from entrycache_evidence.core.stress import PLAIN_CASES, find_broken_law, generate_cases, generate_stretched_cases
+from entrycache_evidence.core.stress import PLAIN_CASES, find_broken_law, generate_cases, generate_scaled_cases
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.pulsar_pip430.ops import Usage
 from entrycache_reference.vocabulary import Position
@@ -34,7 +34,7 @@ PULSAR = SYSTEMS["pulsar-pip430"]
 
 @cache
 def cases(name: str) -> tuple[tuple[Any, tuple[Any, ...]], ...]:
-    return tuple(generate_stretched_cases(SYSTEMS[name]))
+    return tuple(generate_scaled_cases(SYSTEMS[name]))
 
 
 def named(system: AnySystem) -> set[str]:
@@ -52,7 +52,7 @@ def test_every_field_is_of_one_kind() -> None:
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_the_same_cases_are_made_each_time(name: str) -> None:
-    assert tuple(islice(generate_stretched_cases(SYSTEMS[name]), 20)) == cases(name)[:20]
+    assert tuple(islice(generate_scaled_cases(SYSTEMS[name]), 20)) == cases(name)[:20]
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -100,7 +100,7 @@ def test_each_way_to_stretch_a_case_makes_another_one(way: str, monkeypatch: pyt
     name = "kafka-streams" if way in OF_VALUES else PULSAR.name
     kept: tuple[Any, ...] = getattr(stress, way)
     monkeypatch.setattr(stress, way, (AS_IT_WAS[way],) * len(kept))
-    assert tuple(islice(generate_stretched_cases(SYSTEMS[name]), 40)) != cases(name)[:40]
+    assert tuple(islice(generate_scaled_cases(SYSTEMS[name]), 40)) != cases(name)[:40]
 
 
 def test_a_bound_that_no_drawn_case_meets_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,4 +121,4 @@ def test_a_bound_that_no_drawn_case_meets_is_told(monkeypatch: pytest.MonkeyPatc
     assert find_broken_law(faulty, as_drawn) == ""
     assert "(usage)" in find_broken_law(faulty, cases(PULSAR.name))
     monkeypatch.setattr(stress, "NAME_CHANGES", (alike,) * len(stress.NAME_CHANGES))
-    assert find_broken_law(faulty, islice(generate_stretched_cases(PULSAR), 60)) == ""
+    assert find_broken_law(faulty, islice(generate_scaled_cases(PULSAR), 60)) == ""
