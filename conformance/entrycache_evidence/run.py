@@ -71,7 +71,7 @@ def prove(profile: str) -> Proof:
     Raises:
         MissingPrerequisite: neither of the packages is there.
         UsageError: no such profile.
-        Stopped: with what the parts that were over have obtained; the others are skipped.
+        Stopped: with the results of the finished parts; the others are skipped.
     """
     if profile not in PROFILES:
         raise UsageError(f"no profile {profile!r}; expected one of {', '.join(PROFILES)}")

@@ -41,7 +41,7 @@ PROFILES: Final = ("ci", "long", "nightly")
 
 
 QUICK_STEPS: Final = 5
-"""The number of steps that a fast cache is walked beside the reference in a pull request."""
+"""The number of steps for which a fast cache is compared with the reference in a pull request."""
 
 
 class SystemEvidence(NamedTuple):

@@ -1,6 +1,6 @@
 """Hold the results of a proof run, and compare them with the committed ones.
 
-`Evidence` is a result about one rule, `Refinement` one about a fast cache, and `Proof` everything that a run obtained.
+`Evidence` is a result about one rule, `Refinement` one about a fast cache, and `Proof` all results of a run.
 `docs/evidence.json` holds the committed results. `compare` returns a line for each rule that has a lower grade or fewer
 obligations than there, so that a loss of evidence fails a build; `write_evidence` writes the file.
 """
@@ -50,7 +50,7 @@ class Refinement(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """Everything that one run obtained.
+    """All results of one run.
 
     `failures` are lines for a person, `skipped` are pairs of a part and a reason. `left_out` are the parts that the
     profile does not ask for; `refinements` are about the fast caches.
@@ -148,7 +148,7 @@ def dump_evidence(proof: Proof) -> str:
 
 
 def write_evidence(proof: Proof) -> None:
-    """Write docs/evidence.json of this checkout.
+    """Write `docs/evidence.json` of this checkout.
 
     Raises:
         FileNotFoundError: this is not a source checkout.

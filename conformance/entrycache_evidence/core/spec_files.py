@@ -1,4 +1,4 @@
-"""Compare what the reference says of its operations with the specification.
+"""Compare the reference's descriptions of its operations with the specification.
 
 `spec/<system>/case.schema.json` and `answer.schema.json` are part of protocol 1: keys, defaults and bounds, the values
 of each variant, and the outcomes of each operation. `spec/<system>/operations.json` lists each operation with its

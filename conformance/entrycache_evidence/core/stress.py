@@ -2,7 +2,7 @@
 
 `generate_cases` generates plain cases over all levels, workload profiles and variants. `generate_scaled_cases`
 scales such cases: the same steps with larger ids, sizes, times and names, and repeated for many entries. The name of
-a field tells its kind, because units stand last in names. `find_broken_law` runs cases and returns the first broken
+a field gives its kind, because units stand last in names. `find_broken_law` runs cases and returns the first broken
 law. These runs are a fixed few, so they are no evidence that a law holds; they show that no law depends on a hidden
 bound.
 """
@@ -157,7 +157,7 @@ RANGE_ENDS: Final[Mapping[str, str]] = {"last": "pos", "to": "key"}
 
 
 def scale_case(config: Any, steps: Sequence[Any], source: random.Random) -> tuple[Any, tuple[Any, ...]]:
-    """Scaling a configuration and steps; the random source chooses the factors."""
+    """Scale a configuration and steps; the random source chooses the factors."""
     scaling = Scaling(
         _choose_factor(source, SIZES, config, steps, max(COPIES)),
         _choose_factor(source, TIMES, config, steps, 1),

@@ -95,7 +95,7 @@ def prove_lemma(lemma: Lemma) -> tuple[int, list[str]]:
 
 def _prove_lemma(lemma: Lemma) -> tuple[int, list[str]]:
     count, problems = 0, []
-    # Many obligations have one assumption. Terms are kept with what is told of them: else their ids are given again.
+    # Many obligations share an assumption. The answers keep the terms alive, since z3 reuses the ids of freed terms.
     answers: dict[int, tuple[Any, bool | None]] = {}
     for name, given, goal in lemma.obligations(lemma.table, reference_model(lemma.fault.model.package)):
         count += 1
@@ -166,7 +166,7 @@ def law_obligations(
 ) -> Iterator[Obligation]:
     """Yield the obligation that a law holds on every path, if it applies to any.
 
-    `prove_lemma` returns whether the law applies to a path, and whether it holds there.
+    `judge` returns whether the law applies to a path, and whether it holds there.
     """
     about, wrong = [], []
     assumed = Assumptions(given)

@@ -221,7 +221,7 @@ same assumptions.
 
 
 class _ReachableBranches:
-    """The branches that are reachable under the assumptions; z3 is asked only at a branch."""
+    """The branches that are reachable under the assumptions; z3 is called only at a branch."""
 
     def __init__(self, assumed: Assumptions, further: Any) -> None:
         self.assumed, self.further = assumed, further

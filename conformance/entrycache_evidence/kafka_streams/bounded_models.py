@@ -31,7 +31,7 @@ PLENTY_BYTES: Final = 1000
 
 
 def build_puts(ns: str, keys: str, *values: str | None, clean: bool = True) -> tuple[ops.Op, ...]:
-    """Build writes of every value to every key, dirty and, if asked for, clean."""
+    """Build writes of every value to every key, dirty ones and, if requested, clean ones."""
     flags = (True, False) if clean else (True,)
     return tuple(ops.Put(ns, key, value, dirty) for key in keys for value in values for dirty in flags)
 

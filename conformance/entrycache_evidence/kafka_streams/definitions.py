@@ -2,7 +2,8 @@
 
 `CACHES` and `STORES` map each operation to a function that changes an `ExpectedState` and returns the answer.
 `is_defined` compares a step with its definition and its frame; every step inside a call is compared too. Definitions
-leave nothing open. They speak if no law of a rule is broken, and then name the rule of the operation.
+leave nothing open. A definition is checked only if no law of a rule is broken. If the step differs, the rule of the
+operation is reported as broken.
 """
 
 from __future__ import annotations
@@ -430,7 +431,7 @@ def is_part_defined(config: Config, part: Part, rows: tuple[Row, ...]) -> bool:
 
 
 def matches_definition(expected: ExpectedState, event: ops.Op, answer: object) -> bool:
-    """Apply the definition; return whether the answer equals it and every inner step was met."""
+    """Apply the definition; return whether the answer equals it and every inner step was performed."""
     defined_answer = DOES[type(event)](expected, event)
     expected_answer = defined_answer if expected.error is None else Failed(expected.error)
     answers = isinstance(answer, Unanswered) or expected_answer == answer

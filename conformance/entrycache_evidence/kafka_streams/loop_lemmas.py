@@ -1,7 +1,7 @@
 """Lemmas about the loops and the calls of `kafka-streams`.
 
 A turn of the loop of `maybe_evict` or `resize` is run on any state: the oldest entry, and `rest`, which stands for all
-others. The state is recorded where the loop asks for the total; the turn that would take `rest` is not run. In the
+others. The state is recorded where the loop requests the total; the turn that would take `rest` is not run. In the
 lemmas about calls, any step stands in place of the steps inside a call, so the claim is an induction over the depth of
 calls.
 """
@@ -49,7 +49,7 @@ _EVICTS: Final = z3.Int("evicts")
 
 
 class Run(NamedTuple):
-    """The states at which the loop asked for the total, and its result; None if it went on."""
+    """The states at which the loop requested the total, and its result; None if it went on."""
 
     states: tuple[State, ...]
     end: Change | None
@@ -176,7 +176,7 @@ def _rounds(table: Any, model: Model) -> Iterator[Obligation]:
                 after, answer = term_model["step.perform"](state, ops.Resize(lower), Config())
                 return Change(after, getattr(answer, "error", None))
 
-            # Asked for at the head of the loop, twice in a round, and at the head again.
+            # The total is requested at the head of the loop, twice in a round, and at the head again.
             given = z3.And(SIZES, lower.term >= 0, lower.term < LIMIT)
             said = []
             for condition, run in paths(lambda: _RECORDER.run(3, work), given):
@@ -259,11 +259,11 @@ class _AnyStep:
     """A stand-in for any step inside a call: it may make any number of further calls."""
 
     def __init__(self) -> None:
-        self.met: list[Inside] = []
+        self.steps_inside: list[Inside] = []
 
     def __call__(self, state: State, op: ops.Op, config: Config) -> tuple[State, Done]:
-        more = z3.Int(f"calls inside step {len(self.met)}")
-        self.met.append(Inside(_calls_so_far(state), more))
+        more = z3.Int(f"calls inside step {len(self.steps_inside)}")
+        self.steps_inside.append(Inside(_calls_so_far(state), more))
         called: Any = Term(_calls_so_far(state) + more)
         return state._replace(in_progress=state.in_progress._replace(called=called)), Done()
 
@@ -281,7 +281,7 @@ def _calls(model: Model) -> list[tuple[Any, Call]]:
         performing = _AnyStep()
         env = Environment(performing, model["stores.receive"])
         after, answers = model["flush.perform_steps"](_state_in_calls(), STEPS, _ANY, env)
-        return Call(tuple(performing.met), after, answers)
+        return Call(tuple(performing.steps_inside), after, answers)
 
     return paths(one)
 

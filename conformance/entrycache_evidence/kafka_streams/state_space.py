@@ -16,7 +16,7 @@ from entrycache_reference.kafka_streams.state import Space, State, Step, total_b
 
 @dataclass(frozen=True, slots=True)
 class BoundedModel:
-    """The scope of an exploration: a configuration and its events; `told_of` describes the events and `start`.
+    """The scope of an exploration: a configuration and its events; `description` names the events and `start`.
 
     Every event may happen in every state that is reached from `start` and is within the bounds. A step that leaves the
     bounds is judged but not followed: with variant `total` "running", one that moves the total more than `drift_bytes`

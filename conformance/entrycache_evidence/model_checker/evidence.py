@@ -159,7 +159,7 @@ def exhaust(scopes: Sequence[AnyBoundedModel], model: Model | None = None, whole
         broken = exploration.counterexample
         return exploration._replace(counterexample=None), "" if broken is None else _describe_failure(scope, broken)
 
-    # The large ones stand last, and go first: none of them is left for one core at the end.
+    # The large models stand last in the list and start first, so that no core has to finish one alone at the end.
     results = (yield Batch("bounded models", explore_model, scopes[::-1]))[::-1]
     failures = [failure for _, failure in results if failure]
     if failures:

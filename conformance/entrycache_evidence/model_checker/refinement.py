@@ -18,7 +18,7 @@ from entrycache_protocol.case import Case
 
 
 class FastCache(NamedTuple):
-    """A fast cache, and how its state is read.
+    """A fast cache, with functions that open, play and read it.
 
     `open` returns an empty instance for a configuration, and `play` the outcome of one operation. `abstraction` returns
     the state of the reference that an instance stands for, and asserts its own invariants. `known` removes from a state
@@ -132,7 +132,7 @@ class RefinementTask(NamedTuple):
 
 
 Refinements = tuple[list[Refinement], list[str]]
-"""The refinements that were shown, and the failures."""
+"""The refinements that hold, and the failures."""
 
 
 def refine_all(tasks: Sequence[RefinementTask]) -> Work[Refinements]:

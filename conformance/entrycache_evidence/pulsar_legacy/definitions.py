@@ -2,7 +2,8 @@
 
 The content is one flat table by cache and position, and every sum is computed anew. `DEFINITIONS` gives the table after
 each operation, `ROWS` the rows of a step, made of the tables before and after it. `is_defined` compares a step and its
-parts with both. Definitions speak if no law of a rule is broken, and then name the rule of the operation.
+parts with both. A definition is checked only if no law of a rule is broken. If the step differs, the rule of the
+operation is reported as broken.
 
 A row about an entry shows the bytes left after it. The share of each cache in a pass is not shown.
 """
@@ -91,7 +92,7 @@ def triggered_bytes(config: Config, pre: DefinedState) -> int | None:
 
 
 def run_trigger(config: Config, pre: DefinedState, need_bytes: int | None) -> DefinedState:
-    """Return the content that an insert meets after its requested pass."""
+    """Return the content after the pass that an insert requests."""
     if need_bytes is None:
         return pre
     if config.eviction is Eviction.MANUAL:
@@ -100,7 +101,7 @@ def run_trigger(config: Config, pre: DefinedState, need_bytes: int | None) -> De
 
 
 def is_taken(config: Config, pre: DefinedState, after_trigger: DefinedState, event: ops.Insert) -> bool:
-    """Return whether an entry is accepted that began in one state and met another."""
+    """Return whether an insert is accepted, given the state before its pass and the one after it."""
     return total_bytes(pre.table) < config.max_size_bytes and (event.cache, event.pos) not in after_trigger.table
 
 
@@ -134,7 +135,7 @@ def positions_of_read(event: ops.Read) -> list[Position]:
 
 
 def offers_of_read(pre: DefinedState, event: ops.Read) -> list[ops.Insert]:
-    """Return what a read offers to the cache: nothing if all is cached, else each position."""
+    """Return the positions that a read offers to the cache: none if all are cached, else each."""
     positions = positions_of_read(event)
     if all((event.cache, pos) in pre.table for pos in positions):
         return []

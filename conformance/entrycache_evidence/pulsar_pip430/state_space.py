@@ -197,7 +197,7 @@ def slot(cache: str, ledger: int, entry: int) -> Slot:
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """The scope of an exploration; `told_of` describes the events.
+    """The scope of an exploration; `description` names the events.
 
     A step that leaves the bounds is judged but not followed: time after `latest_nanos`, more than `slots` slots, or a
     count below `least`.

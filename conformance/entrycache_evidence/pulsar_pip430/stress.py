@@ -347,7 +347,7 @@ def claims() -> Iterator[ops.Op]:
 
 
 def requeue_many_times() -> Iterator[ops.Op]:
-    """Requeue one entry pass after pass, beside one that leaves at once."""
+    """Requeue one entry pass after pass, next to one that leaves at once."""
     yield from (ops.Insert(A, at(0), 100, MANY), ops.Insert(A, at(1), 100))
     for _ in range(MANY + 20):
         yield from (ops.Advance(2 * 10**9), ops.Expire())

@@ -116,7 +116,7 @@ def render_slot(slot: Slot, size: int, age: int, requeues: int, accessed: bool, 
 class QueueRendering:
     """The mapping of states: ages and requeue counts saturate, and entries appear where they stand in the queue.
 
-    An entry without a slot is rendered beside the queue, so one live slot for each entry is not assumed.
+    An entry without a slot is rendered outside the queue, so one live slot for each entry is not assumed.
     """
 
     def __init__(self, scope: BoundedModel) -> None:

@@ -1,7 +1,7 @@
 """The definitions of `pulsar-segmented`: each step, computed in another way than the reference computes it.
 
-`DEFINITIONS` maps each operation to the `DefinedStep` that it must be; `is_defined` compares. Definitions speak if no
-law of a rule is broken, and then name the rule of the operation.
+`DEFINITIONS` maps each operation to the `DefinedStep` that it must be; `is_defined` compares. A definition is
+checked only if no law of a rule is broken. If the step differs, the rule of the operation is reported as broken.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from entrycache_reference.pulsar_segmented.state import State, Step
 class Aspect(Enum):
     """An aspect of the state, in words."""
 
-    __hash__ = object.__hash__  # as quick as can be: frames are asked after every step
+    __hash__ = object.__hash__  # the fastest hash: frames are checked after every step
 
     SEGMENTS = "which segments there are"
     ENTRIES = "which entries are cached"
@@ -50,7 +50,7 @@ TAKES: Final[MayChange] = {
 """The changes that an insert may make."""
 
 
-# The shape of the state, and what is compared.
+# The shape of the state, and the comparison.
 
 STATE: Final = Record(
     (KeyedValues(Aspect.SEGMENTS, Record((Aspect.ENTRIES, Aspect.OFFSET))), Aspect.CURRENT, Aspect.SEGMENT_BYTES),
@@ -67,7 +67,7 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
 """The changes that each operation may make."""
 
 BETWEEN_PARTS: Final[Mapping[type[ops.Op], MayChange]] = {}
-"""The changes that an operation may make beside its parts, where these differ."""
+"""The changes that an operation may make between its parts, if they differ from those without parts."""
 
 changes: Final = build_comparison(STATE)
 

@@ -87,8 +87,8 @@ def build_corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
             except Exception as error:  # any error of a test is its answer
                 failed.append((rule, f"its test {_name_of_call(call)} fails: {_describe_error(error)}"))
     recorded = (Run(system_named(name), config, events) for name, config, events in played)
-    planted = (Run(case.system, case.config, case.steps) for case in load_catalogue(SYSTEMS).values())
-    of_cases = tuple(run for run in (*recorded, *planted) if run.system in systems)
+    catalogue_runs = (Run(case.system, case.config, case.steps) for case in load_catalogue(SYSTEMS).values())
+    of_cases = tuple(run for run in (*recorded, *catalogue_runs) if run.system in systems)
     return Corpus((*of_cases, *(run for each in systems for run in list_runs(each))), tests, tuple(failed))
 
 
@@ -146,7 +146,7 @@ def generate_runs(system: AnySystem) -> Iterator[Run]:
     declaration = Declaration(system, frozenset(system.ops), payload=has_payload(system))
     menu = system.cases.menu(system.ops)
     for _ in range(CASES):
-        case = make_case(source.randint, declaration, menu, None, STEPS).case  # laws are looked at when it is played
+        case = make_case(source.randint, declaration, menu, None, STEPS).case  # laws are checked when it is played
         yield Run(system, case.config, case.steps)
 
 
@@ -228,20 +228,20 @@ def broken_by_fault(recorded: ReferenceRun, fault: Fault) -> tuple[Rule, ...]:
     if not reached or not recorded.states:
         return ()
     state, step = fault.model.initial(config), fault.model.step
-    as_told = state == recorded.states[0]
+    is_as_recorded = state == recorded.states[0]
     for at, (before, right) in enumerate(zip(recorded.states, recorded.done, strict=True)):
-        if as_told and at not in reached:
+        if is_as_recorded and at not in reached:
             continue
-        state = before if as_told else state
+        state = before if is_as_recorded else state
         try:
             done = step(state, events[at], config)
         except Exception:
             return (system.laws.liveness[1],)
-        if not (as_told and _is_equal(done, right)):
+        if not (is_as_recorded and _is_equal(done, right)):
             wrong: tuple[Rule, ...] = system.laws.broken(config, state, events[at], done)
             if wrong:
                 return wrong
-        state, as_told = done.state, done.state == right.state
+        state, is_as_recorded = done.state, done.state == right.state
     return ()
 
 
@@ -264,8 +264,8 @@ def _steps_reached(recorded: ReferenceRun, fault: Fault) -> frozenset[int]:
 
 
 def _value_at(package: str, place: Place) -> Any:
-    """Return what the reference has at a place of a fault."""
+    """Return the value of the reference at a place of a fault."""
     module, _, name = (place if isinstance(place, str) else STEP_TABLE).rpartition(".")
     full = f"{package}.{module}"
-    value = vars(modules.get(full) or import_module(full))[name]  # asked some hundred thousand times
+    value = vars(modules.get(full) or import_module(full))[name]  # called some hundred thousand times
     return value if isinstance(place, str) else value.get(place)

@@ -1,4 +1,4 @@
-"""Render examples and rules: short words for JSON, tables of steps, and docs/reference/rules.md.
+"""Render examples and rules: short words for JSON, tables of steps, and the page `docs/reference/rules.md`.
 
 `describe_json` renders a step or an answer in a few words. `tabulate_steps` makes a table of an example from them, and
 `describe_fault` says what a seeded fault changes. `render_rules_md` renders the page of all rules with their links,
@@ -213,14 +213,14 @@ def _rule(text: Text, links: Links) -> str:
 
 def render_example(example: Example) -> str:
     """Render the example of a rule: its note, its table and a seeded fault, folded."""
-    given, planted = describe_settings(example), describe_fault(example)
+    given, fault_description = describe_settings(example), describe_fault(example)
     parts = [f"\n<details><summary>{example.content.note}</summary>\n\n"]
     parts.append(f"With {given}:\n\n" if given else "")
     parts.append("| step | operation | answer |\n|---|---|---|\n")
     parts += [
         f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in tabulate_steps(example)
     ]
-    parts.append(f"\n*Seeded fault.* {planted}\n" if planted else "")
+    parts.append(f"\n*Seeded fault.* {fault_description}\n" if fault_description else "")
     return "".join([*parts, "\n</details>\n"])
 
 

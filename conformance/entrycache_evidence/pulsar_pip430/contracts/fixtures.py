@@ -118,7 +118,7 @@ def find_broken_order(queue: tuple[QueueSlot, ...], pre: State, step: Step) -> t
             wrong.append("R-REQUEUE-8")
         if times > for_access and entry.requeues > pre.settings.max_requeues:
             wrong.append("R-REQUEUE-6")
-    # A pass goes round the queue: who was taken fewer times stands before who was taken more often.
+    # A pass goes round the queue: slots taken fewer times stand before those taken more often.
     order = [pos.entry for pos in live if pos.entry in rounds]
     if order != sorted(rounds, key=lambda number: (rounds[number], number)):
         wrong.append("R-EVICT-8")
@@ -176,7 +176,7 @@ CONTRACT_FAULTS: Final[tuple[Fault, ...]] = (
 
 
 class Question(NamedTuple):
-    """A fact that is asked for, by its column, and what follows if it is false or true."""
+    """A fact, by its column, and the next question or the line if it is false or true."""
 
     column: int
     no: Question | Line

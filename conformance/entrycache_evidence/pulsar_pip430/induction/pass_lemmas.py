@@ -1,8 +1,8 @@
 """Lemmas about the loop of `run_pass`: a property that any turn keeps holds after any number of turns.
 
 The claims are in `pass_loop`; each becomes an obligation on all paths of two turns, the second of which stands for any
-turn. The last lemma, R-REQUEUE-9, is about variant `size_pass_rounds` "one": it asks the question whether a turn is
-late as if any number of turns had been made before.
+turn. The last lemma, R-REQUEUE-9, is about variant `size_pass_rounds` "one": it checks
+whether a turn is late as if any number of turns had been made before.
 """
 
 from __future__ import annotations
@@ -188,14 +188,14 @@ ONE_ROUND_SETTINGS: Final = tuple(setting for setting in SETTINGS if setting.hea
 
 @dataclass(frozen=True)
 class CountedRun:
-    """The run of a pass, and the arguments of each question whether a turn is late."""
+    """The run of a pass, and the arguments of each check whether a turn is late."""
 
     run: Run
     questions: tuple[tuple[int, int], ...]
 
 
 class _LatenessRecorder:
-    """A recorder of the question whether a turn is late, as if any number of turns had been made before."""
+    """A recorder of the checks whether a turn is late, as if any number of turns had been made before."""
 
     def __init__(self, model: Model) -> None:
         self.questions: list[tuple[int, int]] = []

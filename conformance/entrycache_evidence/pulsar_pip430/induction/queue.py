@@ -63,7 +63,7 @@ def _accounting(table: Table, model: Model) -> list[Obligation]:
     def kept(live: Any, sizes: Any, sums: Any, head: Any, tail: Any, after: Any) -> Any:
         return z3.And(_link(live, sizes, sums, _ANY, head, tail), after == sums[tail] - sums[head])
 
-    # Looked up where the operations find them, so that a planted error there counts.
+    # Taken from the functions that the operations call, so that a seeded error in them counts.
     added: Any = Entry(Term(size), 0, 0, False, None, None)  # type: ignore[arg-type]
     put = (z3.Store(_LIVE, _TAIL, True), z3.Store(_SIZES, _TAIL, size), z3.Store(_SUMS, _TAIL + 1, _SUMS[_TAIL] + size))
     for what, after in zip(

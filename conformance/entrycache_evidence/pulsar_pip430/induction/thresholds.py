@@ -187,8 +187,8 @@ _DUE = z3.Function("due", z3.IntSort(), z3.IntSort())
 def _age_obligations(table: Table, model: Model) -> list[Obligation]:
     """Prove that an unread entry leaves within (max_requeues + 1) * (ttl + interval) of its insertion.
 
-    Time passes run at most an interval apart. After a time pass nothing is expired (R-EXPIRE-2), so the pass before met
-    a stamp that was not below its cutoff.
+    Time passes run at most an interval apart. After a time pass nothing is expired (R-EXPIRE-2), so at the pass
+    before the stamp was not below its cutoff.
     """
     take = Decision(table, model)
     head, cutoff = take.head, take.head.now - _TTL
