@@ -66,8 +66,8 @@ class ExpectedSpace:
 class ExpectedState:
     """The state, the rows and the calls that a step must produce.
 
-    `is_right` turns false if the state before a step inside a call was not the expected one. `all_rows` are the rows of the whole
-    step. `no_answer_reason` says why the step gives no answer; it is empty if there is one.
+    `is_right` turns false if the state before a step inside a call was not the expected one. `all_rows` are the rows of
+    the whole step. `no_answer_reason` says why the step gives no answer; it is empty if there is one.
     """
 
     def __init__(self, config: Config, pre: State, parts: Sequence[Part], all_rows: tuple[Row, ...]) -> None:
