@@ -45,19 +45,19 @@ def test_every_rule_has_an_example_that_shows_it() -> None:
     assert examples.check_strays() == []
 
 
-def test_a_rule_without_an_example_and_an_example_without_a_rule_are_found(folder: Path) -> None:
+def test_a_rule_without_an_example_and_an_example_without_a_rule_are_reported(folder: Path) -> None:
     (folder / "R-EVICT-3.json").rename(folder / "R-EVICT-99.json")
     assert problems_of(Rule.EVICT_3) == "has no example: spec/examples/R-EVICT-3.json"
     assert [problem.rule for problem in examples.check_strays()] == ["spec/examples/R-EVICT-99.json"]
 
 
-def test_a_file_that_holds_no_case_is_found(folder: Path) -> None:
+def test_a_file_that_holds_no_case_is_reported(folder: Path) -> None:
     (folder / "R-EVICT-3.json").write_text("{", encoding="utf-8")
     assert problems_of(Rule.EVICT_3).startswith("its example cannot be read: ")
 
 
 @pytest.mark.parametrize("rule", [Rule.EVICT_3, Rule.K_FLUSH_2, Rule.K_CONCURRENCY_3])
-def test_an_answer_that_is_not_the_references_is_found_and_written_anew(folder: Path, rule: Rule) -> None:
+def test_an_answer_that_is_not_the_references_is_reported_and_written_again(folder: Path, rule: Rule) -> None:
     path = folder / f"{rule.value}.json"
     before = path.read_text(encoding="utf-8")
     value = json.loads(before)
@@ -68,19 +68,19 @@ def test_an_answer_that_is_not_the_references_is_found_and_written_anew(folder: 
     assert path.read_text(encoding="utf-8") == before
 
 
-def test_an_example_that_another_rule_would_do_for_is_found(folder: Path) -> None:
+def test_an_example_that_another_rule_would_do_for_is_reported(folder: Path) -> None:
     problems = change(Rule.EVICT_3, lambda value: value.update(steps=[{"op": "advance", "nanos": 1}]))
     assert "never fires the rule" in problems
     assert "with every seeded fault of it the answers are the same" in problems
 
 
-def test_a_history_that_no_faulty_reference_breaks_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_history_that_no_faulty_reference_breaks_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(examples, "TRIES", 5)
     alone: Value = {"clients": [[{"op": "get", "ns": "a", "key": "x"}]]}
     assert "no faulty reference breaks it" in change(Rule.K_CONCURRENCY_7, lambda value: value.update(alone))
 
 
-def test_a_history_that_is_not_about_its_rule_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_history_that_is_not_about_its_rule_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(examples, "TRIES", 5)
     problems = change(Rule.K_CONCURRENCY_3, lambda value: value.update(after=[]))
     assert "never fires the rule" in problems
@@ -96,7 +96,7 @@ def test_a_history_that_is_not_about_its_rule_is_found(folder: Path, monkeypatch
         ({"steps": [{"op": "advance", "nanos": 1}] * 11}, "has 11 steps, expected at most 10"),
     ],
 )
-def test_an_example_that_is_no_lesson_is_found(folder: Path, edit: Value, problem: str) -> None:
+def test_an_example_that_is_no_lesson_is_reported(folder: Path, edit: Value, problem: str) -> None:
     assert problem in change(Rule.EVICT_3, lambda value: value.update(edit))
 
 

@@ -67,8 +67,13 @@ def test_a_changed_table_gives_a_counterexample() -> None:
     take = Decision(changed.table, decision.PULSAR)
     overdrawn = z3.And(take.head.sane, take.for_reads, take.requeues_after > take.head.most)
     assert is_unsatisfiable(overdrawn) is False
-    norm = Decision(DECISION, decision.PULSAR)
-    assert is_unsatisfiable(z3.And(norm.head.sane, norm.for_reads, norm.requeues_after > norm.head.most)) is True
+    reference = Decision(DECISION, decision.PULSAR)
+    assert (
+        is_unsatisfiable(
+            z3.And(reference.head.sane, reference.for_reads, reference.requeues_after > reference.head.most)
+        )
+        is True
+    )
 
 
 def test_a_fault_that_changes_nothing_is_not_refuted() -> None:

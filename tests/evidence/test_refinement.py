@@ -85,7 +85,9 @@ def test_an_invariant_of_the_fast_cache_is_checked() -> None:
 
 def test_a_cache_that_leaves_the_reference_is_a_failure_with_its_steps() -> None:
     wrong = negative_control("streams-read-cached-dirty")[0]
-    refinements, failures = run_alone(refine_all([RefinementTask(kafka_models.STORE, wrong, wrong, "It is not told.")]))
+    refinements, failures = run_alone(
+        refine_all([RefinementTask(kafka_models.STORE, wrong, wrong, "It is not detected.")])
+    )
     assert not refinements
     assert failures[0].startswith(
         "kafka-streams: the fast cache differs from the reference after 3 steps of 'a store, nothing"

@@ -51,7 +51,7 @@ def graph() -> Graph:
 
 def run_or_skip(compared: ComparedModel, changed: dict[str, str] | None = None) -> Graph:
     try:
-        return compared.graph(changed)
+        return compared.tlc_graph(changed)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 

@@ -76,7 +76,7 @@ def test_every_line_names_a_source_of_the_rules() -> None:
     assert {path: places for path, places in unknown.items() if places} == {}
 
 
-def test_a_line_that_names_no_source_is_found() -> None:
+def test_a_line_that_names_no_source_is_reported() -> None:
     known = sources()
     assert set(named_places("A\n\nBeside: RangeCacheRemovalQueue.evictEntries (managed-ledger 4.2.4)")) <= known
     assert set(named_places("A\n\nBeside: ThreadCache.put, .maybeEvict (kafka-streams 4.3.1)")) <= known

@@ -39,7 +39,7 @@ class Aspect(Enum):
     STORES = "which stores there are"
     BELOW = "what lies below"
     DOWNSTREAM = "what is done downstream"
-    PASSED_ON = "what was passed on last"
+    FORWARDED = "what was passed on last"
     PUTS = "the thread's puts"
     GETS = "the thread's gets"
     EVICTS = "the thread's evictions"
@@ -77,7 +77,7 @@ def handing(whose: Extent) -> MayChange:
             Aspect.MISSES,
             Aspect.HANDED,
         ),
-        *(Aspect.BELOW, Aspect.PASSED_ON),
+        *(Aspect.BELOW, Aspect.FORWARDED),
     )
     return {**dict.fromkeys(aspects, whose), Aspect.RUNNING: Extent.ALL}
 
@@ -120,7 +120,7 @@ SPACE: Final = Record(
     )
 )
 
-STORE: Final = Record((KeyedValues(Aspect.BELOW), KeyedValues(Aspect.DOWNSTREAM), KeyedValues(Aspect.PASSED_ON)))
+STORE: Final = Record((KeyedValues(Aspect.BELOW), KeyedValues(Aspect.DOWNSTREAM), KeyedValues(Aspect.FORWARDED)))
 
 STATE: Final = Record(
     (

@@ -239,7 +239,7 @@ class WholeStates:
     """Equality of states that ignores counters only, since no law compares them with anything earlier."""
 
     def __init__(self, scope: ListedModel) -> None:
-        self._world = scope
+        self._scope = scope
 
     def key(self, state: State) -> Hashable:
         """Return a key that is equal for equal states."""
@@ -262,7 +262,7 @@ class WholeStates:
 
     def follows(self, step: Step) -> bool:
         """Return whether the state is within the bounds."""
-        scope, state = self._world, step.state
+        scope, state = self._scope, step.state
         if state.now_nanos > scope.latest_nanos or len(state.queue) > scope.slots:
             return False
         return all(
