@@ -1,4 +1,4 @@
-"""The formal evidence about the references: what is proved, exhausted, confirmed and modelled.
+"""The formal evidence about the references: proofs, exhausted models, confirmed contracts and second models.
 
 Each *grade* of evidence has a folder: `induction` (z3), `model_checker` (our explicit-state model checker), `contracts`
 of a system (CrossHair) and `tlc` (a second model in TLA+). A folder a system holds its bounded models, lemmas, stress

@@ -23,13 +23,13 @@ from entrycache_evidence.core.results import Evidence, Progress, Proof, Refineme
 from entrycache_evidence.core.scheduler import Work, run_together, single_call
 from entrycache_evidence.core.stress import (
     PLAIN_CASES,
-    STRETCHED_CASES_IN_CI,
+    SCALED_CASES_IN_CI,
     find_broken_law,
     generate_cases,
-    generate_stretched_cases,
+    generate_scaled_cases,
 )
-from entrycache_evidence.core.stress import STRETCHED_CASES as STRETCHED
-from entrycache_evidence.model_checker import evidence as explorer
+from entrycache_evidence.core.stress import SCALED_CASES as SCALED
+from entrycache_evidence.model_checker import evidence as model_evidence
 from entrycache_evidence.model_checker.refinement import refine_all
 from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE, list_refinements
 from entrycache_evidence.tlc.evidence import obtain_models
@@ -71,7 +71,7 @@ def prove(profile: str) -> Proof:
     Raises:
         MissingPrerequisite: neither of the packages is there.
         UsageError: no such profile.
-        Stopped: with what the parts that were over have obtained; the others are skipped.
+        Stopped: with the results of the finished parts; the others are skipped.
     """
     if profile not in PROFILES:
         raise UsageError(f"no profile {profile!r}; expected one of {', '.join(PROFILES)}")
@@ -89,17 +89,17 @@ def prove(profile: str) -> Proof:
     over: dict[str, Part] = {}
     with _progress() as progress:
         parts = dict(_parts(profile, (*absent, *left_out)))
-        begun = sorted(parts, key=lambda what: what == Z3)
+        order = sorted(parts, key=lambda what: what == Z3)
 
         def partial_result() -> Proof:
             return _proof(over, [*skipped, *((what, STOPPED) for what in parts if what not in over)], left_out)
 
         with keep_partial_result(partial_result):
             run_together(
-                [parts[what] for what in begun],
-                lambda at, part: over.update({begun[at]: part}),
+                [parts[what] for what in order],
+                lambda at, part: over.update({order[at]: part}),
                 progress,
-                lambda at, error: over.update({begun[at]: ([], [f"{begun[at]}: a process ended early: {error}"])}),
+                lambda at, error: over.update({order[at]: ([], [f"{order[at]}: a process ended early: {error}"])}),
             )
     return _proof({what: over[what] for what in parts}, skipped, left_out)
 
@@ -117,21 +117,24 @@ def _proof(over: Mapping[str, Part], skipped: list[tuple[str, str]], left_out: t
 
 def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part]]]:
     """Yield the parts of the run, each with its name and its work."""
-    stretched = STRETCHED_CASES_IN_CI if profile == PROFILES[0] else STRETCHED
+    scaled = SCALED_CASES_IN_CI if profile == PROFILES[0] else SCALED
     for name, entry in SYSTEM_EVIDENCE.items():
         if entry.contracts is not None and "crosshair" not in absent:
             contracts = importlib.import_module(entry.contracts)
-            asked = {"ci": contracts.CI, "long": contracts.LONG, "nightly": contracts.NIGHTLY}[profile]
-            yield f"the contracts of {name}", contracts.confirm(contracts.plan(asked))
+            selected = {"ci": contracts.CI, "long": contracts.LONG, "nightly": contracts.NIGHTLY}[profile]
+            yield f"the contracts of {name}", contracts.confirm(contracts.plan(selected))
     if Z3 not in absent:
         yield Z3, importlib.import_module("entrycache_evidence.lemmas").prove_lemmas()
     for name, entry in SYSTEM_EVIDENCE.items():
         yield f"the vocabulary of {name}", single_call("vocabulary", partial(_check_vocabulary, name))
-        stress: dict[str, Runs] = {**RUNS, STRETCHED_CASES: partial(generate_stretched_cases, number=stretched)}
+        stress: dict[str, Runs] = {**RUNS, SCALED_CASES: partial(generate_scaled_cases, number=scaled)}
         for what, runs in stress.items():
             yield f"the {what} of {name}", single_call(what, partial(_check_runs, name, what, runs))
         yield f"the other models of {name}", single_call("other models", partial(_check_other_models, name))
-        yield f"the bounded models of {name}", explorer.exhaust(entry.models_of(profile), whole=profile != PROFILES[0])
+        yield (
+            f"the bounded models of {name}",
+            model_evidence.exhaust(entry.models_of(profile), whole=profile != PROFILES[0]),
+        )
     yield "refinement", refine_all(list_refinements(profile))
     for name, entry in SYSTEM_EVIDENCE.items():
         if entry.second is not None and TLC not in absent:
@@ -155,17 +158,17 @@ Runs = Callable[[AnySystem], Iterable[tuple[Any, Iterable[Any]]]]
 
 def _generate_plain_cases(system: AnySystem) -> Iterator[tuple[Any, Iterable[Any]]]:
     """Generate cases as for a subject."""
-    return ((made.case.config, made.case.steps) for _, made in generate_cases(system, PLAIN_CASES, None))
+    return ((generated.case.config, generated.case.steps) for _, generated in generate_cases(system, PLAIN_CASES, None))
 
 
 RUNS: Final[Mapping[str, Runs]] = {
-    "large runs": lambda system: SYSTEM_EVIDENCE[system.name].large(),
-    "crowded runs": lambda system: SYSTEM_EVIDENCE[system.name].crowds(),
+    "large runs": lambda system: SYSTEM_EVIDENCE[system.name].large_runs(),
+    "crowded runs": lambda system: SYSTEM_EVIDENCE[system.name].crowded_runs(),
     "generated cases": _generate_plain_cases,
 }
 """The stress runs, in which laws, definitions and frames are checked at each step."""
-STRETCHED_CASES: Final = "stretched cases"
-"""The name of the stretched cases, whose number depends on the profile."""
+SCALED_CASES: Final = "scaled cases"
+"""The name of the scaled cases, whose number depends on the profile."""
 
 
 def _check_runs(name: str, what: str, runs: Runs) -> Part:

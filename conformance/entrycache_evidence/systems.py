@@ -12,22 +12,22 @@ from typing import Any, Final, NamedTuple
 from entrycache_evidence.kafka_streams import bounded_models as kafka_streams
 from entrycache_evidence.kafka_streams.refinement import REFINED as KAFKA_STREAMS_REFINED
 from entrycache_evidence.kafka_streams.runs import generate_runs
-from entrycache_evidence.kafka_streams.stress import generate_crowded_runs as kafka_crowds
-from entrycache_evidence.kafka_streams.stress import generate_large_runs as kafka_large
+from entrycache_evidence.kafka_streams.stress import generate_crowded_runs as kafka_crowded_runs
+from entrycache_evidence.kafka_streams.stress import generate_large_runs as kafka_large_runs
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit_depth
 from entrycache_evidence.model_checker.refinement import RefinementTask
 from entrycache_evidence.pulsar_legacy import bounded_models as pulsar_legacy
-from entrycache_evidence.pulsar_legacy.stress import generate_crowded_runs as legacy_crowds
-from entrycache_evidence.pulsar_legacy.stress import generate_large_runs as legacy_large
+from entrycache_evidence.pulsar_legacy.stress import generate_crowded_runs as legacy_crowded_runs
+from entrycache_evidence.pulsar_legacy.stress import generate_large_runs as legacy_large_runs
 from entrycache_evidence.pulsar_pip430 import bounded_models as pulsar_pip430
 from entrycache_evidence.pulsar_pip430.refinement import REFINED as PULSAR_PIP430_REFINED
-from entrycache_evidence.pulsar_pip430.stress import generate_crowded_runs as pulsar_crowds
-from entrycache_evidence.pulsar_pip430.stress import generate_large_runs as pulsar_large
+from entrycache_evidence.pulsar_pip430.stress import generate_crowded_runs as pulsar_crowded_runs
+from entrycache_evidence.pulsar_pip430.stress import generate_large_runs as pulsar_large_runs
 from entrycache_evidence.pulsar_segmented import bounded_models as pulsar_segmented
 from entrycache_evidence.pulsar_segmented import interleavings
 from entrycache_evidence.pulsar_segmented.refinement import REFINED as PULSAR_SEGMENTED_REFINED
-from entrycache_evidence.pulsar_segmented.stress import generate_crowded_runs as segmented_crowds
-from entrycache_evidence.pulsar_segmented.stress import generate_large_runs as segmented_large
+from entrycache_evidence.pulsar_segmented.stress import generate_crowded_runs as segmented_crowded_runs
+from entrycache_evidence.pulsar_segmented.stress import generate_large_runs as segmented_large_runs
 from entrycache_evidence.pulsar_segmented.stress import generate_runs as segmented_runs
 from entrycache_reference.kafka_streams import NAME as KAFKA_STREAMS
 from entrycache_reference.pulsar_legacy import NAME as PULSAR_LEGACY
@@ -41,17 +41,17 @@ PROFILES: Final = ("ci", "long", "nightly")
 
 
 QUICK_STEPS: Final = 5
-"""The number of steps that a fast cache is walked beside the reference in a pull request."""
+"""The number of steps for which a fast cache is compared with the reference in a pull request."""
 
 
 class SystemEvidence(NamedTuple):
     """The evidence about one system.
 
     `ci`, `long` and `nightly` are the bounded models of a pull request, a long run and a night. `runs` are runs that
-    try the rules besides generated ones; `large` and `crowds` are stress runs. `lemmas` names modules with lemmas for
-    z3, `contracts` the module that asks CrossHair, and `second` the one with a model for TLC. `refined` are the
-    refinements of a fast cache. `alone` checks a model that is not of the reference, and returns a line for each
-    unexpected result.
+    try the rules besides generated ones. `large_runs` and `crowded_runs` are stress runs. `lemmas` names modules with
+    lemmas for z3, `contracts` the module with contracts for CrossHair, and `second` the one with a model for TLC.
+    `refined` are the refinements of a fast cache. `alone` checks a model that is not of the reference, and returns a
+    line for each unexpected result.
     """
 
     ci: tuple[AnyBoundedModel, ...]
@@ -61,8 +61,8 @@ class SystemEvidence(NamedTuple):
     lemmas: tuple[str, ...] = ()
     contracts: str | None = None
     second: str | None = None
-    large: Runs = tuple
-    crowds: Runs = tuple
+    large_runs: Runs = tuple
+    crowded_runs: Runs = tuple
     refined: tuple[RefinementTask, ...] = ()
     alone: Callable[[], list[str]] = list
 
@@ -86,8 +86,8 @@ SYSTEM_EVIDENCE: Final[Mapping[str, SystemEvidence]] = {
         ),
         contracts="entrycache_evidence.pulsar_pip430.contracts.evidence",
         second="entrycache_evidence.pulsar_pip430.tla_model",
-        large=pulsar_large,
-        crowds=pulsar_crowds,
+        large_runs=pulsar_large_runs,
+        crowded_runs=pulsar_crowded_runs,
         refined=PULSAR_PIP430_REFINED,
     ),
     KAFKA_STREAMS: SystemEvidence(
@@ -101,8 +101,8 @@ SYSTEM_EVIDENCE: Final[Mapping[str, SystemEvidence]] = {
             "entrycache_evidence.kafka_streams.step_lemmas",
         ),
         second="entrycache_evidence.kafka_streams.tla_model",
-        large=kafka_large,
-        crowds=kafka_crowds,
+        large_runs=kafka_large_runs,
+        crowded_runs=kafka_crowded_runs,
         refined=KAFKA_STREAMS_REFINED,
     ),
     PULSAR_LEGACY: SystemEvidence(
@@ -110,8 +110,8 @@ SYSTEM_EVIDENCE: Final[Mapping[str, SystemEvidence]] = {
         pulsar_legacy.LONG,
         pulsar_legacy.NIGHTLY,
         lemmas=("entrycache_evidence.pulsar_legacy.lemmas",),
-        large=legacy_large,
-        crowds=legacy_crowds,
+        large_runs=legacy_large_runs,
+        crowded_runs=legacy_crowded_runs,
     ),
     PULSAR_SEGMENTED: SystemEvidence(
         pulsar_segmented.CI,
@@ -119,8 +119,8 @@ SYSTEM_EVIDENCE: Final[Mapping[str, SystemEvidence]] = {
         pulsar_segmented.NIGHTLY,
         segmented_runs,
         lemmas=("entrycache_evidence.pulsar_segmented.lemmas",),
-        large=segmented_large,
-        crowds=segmented_crowds,
+        large_runs=segmented_large_runs,
+        crowded_runs=segmented_crowded_runs,
         refined=PULSAR_SEGMENTED_REFINED,
         alone=interleavings.list_failures,
     ),
@@ -129,7 +129,7 @@ SYSTEM_EVIDENCE: Final[Mapping[str, SystemEvidence]] = {
 
 def list_refinements(profile: str) -> tuple[RefinementTask, ...]:
     """Return the refinements of a profile; those of a pull request are limited to `QUICK_STEPS`."""
-    every = [asked for shown in SYSTEM_EVIDENCE.values() for asked in shown.refined]
+    every = [task for evidence in SYSTEM_EVIDENCE.values() for task in evidence.refined]
     if profile != PROFILES[0]:
         return tuple(every)
-    return tuple(asked._replace(scope=limit_depth(asked.scope, QUICK_STEPS)) for asked in every if asked.is_quick)
+    return tuple(task._replace(scope=limit_depth(task.scope, QUICK_STEPS)) for task in every if task.is_quick)

@@ -32,29 +32,29 @@ def runs():
         return corpus.build_corpus(ROOT / "tests" / "reference")
 
 
-def asked(runs, exceptions):
+def mutant_problems(runs, exceptions):
     return [problem for ask in agreement._mutants(runs, exceptions) for problem in ask()]
 
 
 def test_a_mutant_that_nothing_sees_is_a_problem(monkeypatch, runs):
     harmless = Fault(Rule.READ_1, "nothing is wrong", PACKAGE, {})
     monkeypatch.setattr(agreement, "RULE_FAULTS", (harmless,))
-    assert "neither its law nor a test" in asked(runs, {})[0].what
+    assert "neither its law nor a test" in mutant_problems(runs, {})[0].what
 
 
 def test_a_mutant_that_another_rule_sees_is_a_problem_unless_listed(monkeypatch, runs):
     marks_nothing = dataclasses.replace(FAULT_OF[Rule.READ_2], rule=Rule.READ_1)
     monkeypatch.setattr(agreement, "RULE_FAULTS", (marks_nothing,))
-    found = asked(runs, {})
-    assert any("the law of R-READ-2 detects its seeded fault too" in problem.what for problem in found)
-    listed = asked(runs, {"R-READ-1": {"R-READ-2"}})
-    assert not any("R-READ-2" in problem.what for problem in listed)
+    problems = mutant_problems(runs, {})
+    assert any("the law of R-READ-2 detects its seeded fault too" in problem.what for problem in problems)
+    without_exceptions = mutant_problems(runs, {"R-READ-1": {"R-READ-2"}})
+    assert not any("R-READ-2" in problem.what for problem in without_exceptions)
 
 
 def test_more_than_ten_exceptions_are_a_problem(monkeypatch, runs):
     monkeypatch.setattr(agreement, "RULE_FAULTS", ())
     eleven = {f"R-STATE-{number}": {"R-READ-1"} for number in range(11)}
-    assert "at most 10" in asked(runs, eleven)[0].what
+    assert "at most 10" in mutant_problems(runs, eleven)[0].what
 
 
 def test_a_flip_that_nothing_sees_is_a_problem(monkeypatch, runs):
@@ -71,36 +71,36 @@ def test_every_line_of_the_table_has_flips():
 def test_a_reference_that_breaks_a_law_is_a_problem(monkeypatch, runs):
     broken = FAULT_OF[Rule.INSERT_1]
 
-    def planted(run, fired):
+    def breaking(run, fired):
         return corpus.first_break(run, fired, broken.model if broken.rule in run.system.laws.rules else None)
 
-    monkeypatch.setattr(agreement, "first_break", planted)
-    found = agreement._fires(runs)
-    (said,) = [problem.what for problem in found if problem.rule == "R-INSERT-1"]
+    monkeypatch.setattr(agreement, "first_break", breaking)
+    problems = agreement._fires(runs)
+    (said,) = [problem.what for problem in problems if problem.rule == "R-INSERT-1"]
     assert said.startswith("the reference breaks its law in ")
     assert '; the shortest has 1 steps: [{"op": "insert"' in said
     assert "\n" not in said
 
 
-def test_planted_faults_of_a_reference_that_breaks_a_law_are_not_tried(monkeypatch):
-    """Such faults say nothing, and some never end."""
+def test_seeded_faults_of_a_reference_that_breaks_a_law_are_not_tried(monkeypatch):
+    """Such faults show nothing, and some never end."""
     system = system_named("pulsar-pip430")
     one = corpus.Corpus((corpus.Run(system, system.model.config(), (Get(A, at(0)),)),), {})
-    tried = []
+    rules = []
     monkeypatch.setattr(agreement, "build_corpus", lambda folder, system=None: one)
-    monkeypatch.setattr(agreement, "map_in_processes", lambda call, items, told: [call(item) for item in items])
+    monkeypatch.setattr(agreement, "map_in_processes", lambda call, items, progress: [call(item) for item in items])
     monkeypatch.setattr(agreement, "first_break", lambda run, fired: (Rule.INSERT_1,))
-    monkeypatch.setattr(agreement, "check_example", lambda rule: tried.append(rule) or [])
-    monkeypatch.setattr(agreement, "_fault", lambda fault, *_: tried.append(fault.rule) or [])
+    monkeypatch.setattr(agreement, "check_example", lambda rule: rules.append(rule) or [])
+    monkeypatch.setattr(agreement, "_fault", lambda fault, *_: rules.append(fault.rule) or [])
     for other in ("_links", "_page", "_vocabulary", "check_strays"):
         monkeypatch.setattr(agreement, other, lambda *_: [])
-    found = [problem for problem in agreement.check_rules() if "never fires" not in problem.what]
-    assert [(problem.rule, problem.what.partition(" in ")[0]) for problem in found] == [
+    problems = [problem for problem in agreement.check_rules() if "never fires" not in problem.what]
+    assert [(problem.rule, problem.what.partition(" in ")[0]) for problem in problems] == [
         ("R-INSERT-1", agreement.BREAKS),
         ("pulsar-pip430", "its examples and seeded faults were not tried, because its reference breaks a law"),
     ]
-    assert {Rule.K_PUT_1} < set(tried) and not set(tried) & set(system.laws.rules)
-    assert [problem.what for problem in agreement.check_rule(Rule.READ_1)][-1] == found[1].what
+    assert {Rule.K_PUT_1} < set(rules) and not set(rules) & set(system.laws.rules)
+    assert [problem.what for problem in agreement.check_rule(Rule.READ_1)][-1] == problems[1].what
 
 
 def test_an_example_in_which_the_reference_breaks_a_law_is_a_problem(monkeypatch):
@@ -120,9 +120,9 @@ def test_runs_are_made_of_a_reference_that_breaks_a_law(monkeypatch):
     right = system_named("pulsar-segmented")
     wrong = right._replace(model=right.model._replace(step=FAULT_OF[Rule.S_INSERT_1].model.step))
     monkeypatch.setattr(corpus, "CASES", 3)
-    made = list(corpus.generate_runs(wrong))
-    assert len(made) == corpus.CASES
-    assert Rule.S_INSERT_1 in {rule for run in made for rule in corpus.first_break(run, {})}
+    generated = list(corpus.generate_runs(wrong))
+    assert len(generated) == corpus.CASES
+    assert Rule.S_INSERT_1 in {rule for run in generated for rule in corpus.first_break(run, {})}
 
 
 def test_a_test_that_fails_is_one_line(tmp_path):
@@ -134,23 +134,25 @@ def test_a_test_that_fails_is_one_line(tmp_path):
         "    assert at == 1, 'no\\n second'",
     ]
     (tmp_path / "test_one.py").write_text("\n".join(lines), encoding="utf-8")
-    made = corpus.build_corpus(tmp_path, system_named("pulsar-segmented"))
-    assert made.failed == ()
-    made = corpus.build_corpus(tmp_path, system_named("pulsar-pip430"))
+    corpus_of_system = corpus.build_corpus(tmp_path, system_named("pulsar-segmented"))
+    assert corpus_of_system.failed == ()
+    corpus_of_system = corpus.build_corpus(tmp_path, system_named("pulsar-pip430"))
     what = "its test test_r_read_1__fails[at=2] fails: AssertionError: no second"
-    assert agreement._tests(made) == [Problem("R-READ-1", what)]
+    assert agreement._tests(corpus_of_system) == [Problem("R-READ-1", what)]
 
 
-def test_what_is_heard_of_a_fault_is_what_playing_all_of_it_finds(runs):
+def test_replaying_the_affected_steps_of_a_fault_finds_what_playing_all_steps_finds(runs):
     faults = [*FAULT_OF.values()][::20]
-    told = [(run, fault) for run in runs.recordings[::3] for fault in faults if fault.rule in run.run.system.laws.rules]
-    found = [corpus.broken_by_fault(*pair) for pair in told]
-    assert found == [corpus.first_break(run.run, {}, fault.model, of_rules=True) for run, fault in told]
-    assert sum(map(bool, found)) > 20
+    pairs = [
+        (run, fault) for run in runs.recordings[::3] for fault in faults if fault.rule in run.run.system.laws.rules
+    ]
+    broken = [corpus.broken_by_fault(*pair) for pair in pairs]
+    assert broken == [corpus.first_break(run.run, {}, fault.model, of_rules=True) for run, fault in pairs]
+    assert sum(map(bool, broken)) > 20
 
 
 @pytest.mark.long
-def test_all_that_is_heard_is_what_playing_all_finds():
+def test_replaying_affected_steps_finds_what_playing_all_steps_finds():
     for run in corpus.build_corpus(ROOT / "tests" / "reference").recordings:
         for fault in FAULT_OF.values():
             if fault.rule in run.run.system.laws.rules:
@@ -159,16 +161,21 @@ def test_all_that_is_heard_is_what_playing_all_finds():
 
 
 def test_a_rule_that_never_fires_is_a_problem():
-    found = {problem.rule for problem in agreement._fires(corpus.Corpus((), {}))}
-    assert {"R-STATE-1", "R-EVICT-8"} <= found
+    rules = {problem.rule for problem in agreement._fires(corpus.Corpus((), {}))}
+    assert {"R-STATE-1", "R-EVICT-8"} <= rules
 
 
 def test_a_heading_without_an_id_in_the_enum_and_a_must_without_links_are_problems(monkeypatch):
-    odd = rule_registry.Text("R-STATE-99", "state", "MUST", "text", "intent", "source")
-    monkeypatch.setattr(agreement, "load_texts", lambda: [odd])
-    monkeypatch.setattr(agreement, "load_links", lambda: {odd.id: rule_registry.Links([], [], [], [], [], [], [])})
-    found = [problem.what for problem in agreement._links() if problem.rule == odd.id]
-    assert found == ["the enum Rule does not have it", "has no function", "has no law or test", "has no seeded fault"]
+    unknown = rule_registry.Text("R-STATE-99", "state", "MUST", "text", "intent", "source")
+    monkeypatch.setattr(agreement, "load_texts", lambda: [unknown])
+    monkeypatch.setattr(agreement, "load_links", lambda: {unknown.id: rule_registry.Links([], [], [], [], [], [], [])})
+    problems = [problem.what for problem in agreement._links() if problem.rule == unknown.id]
+    assert problems == [
+        "the enum Rule does not have it",
+        "has no function",
+        "has no law or test",
+        "has no seeded fault",
+    ]
 
 
 def test_the_check_of_one_rule_finds_its_own_problems_and_no_others(monkeypatch, runs):
@@ -176,10 +183,10 @@ def test_the_check_of_one_rule_finds_its_own_problems_and_no_others(monkeypatch,
     monkeypatch.setattr(agreement, "build_corpus", lambda folder, system: systems.append(system.name) or runs)
     harmless = [Fault(rule, "nothing is wrong", PACKAGE, {}) for rule in (Rule.READ_1, Rule.READ_2)]
     monkeypatch.setattr(agreement, "RULE_FAULTS", tuple(harmless))
-    told = [Problem("R-READ-1", "has no function"), Problem("R-READ-2", "has no function")]
-    monkeypatch.setattr(agreement, "_links", lambda: told)
+    problems = [Problem("R-READ-1", "has no function"), Problem("R-READ-2", "has no function")]
+    monkeypatch.setattr(agreement, "_links", lambda: problems)
     unseen = Problem("R-READ-1", "neither its law nor a test of it detects its seeded fault: nothing is wrong")
-    assert agreement.check_rule(Rule.READ_1) == [told[0], unseen]
+    assert agreement.check_rule(Rule.READ_1) == [problems[0], unseen]
     assert systems == ["pulsar-pip430"]
 
 
@@ -201,9 +208,11 @@ def test_a_step_that_throws_is_a_break():
         raise ZeroDivisionError
 
     throwing = Model(PACKAGE, {"entries.mark_accessed": throw})
-    with record_runs() as heard, use_model(throwing), pytest.raises(ZeroDivisionError):
+    with record_runs() as recorded, use_model(throwing), pytest.raises(ZeroDivisionError):
         play(Insert(A, at(0), 1), Get(A, at(0)))
-    assert corpus.first_break(corpus.Run(system_named(heard[0][0]), *heard[0][1:]), {}, throwing) == (Rule.LIVENESS_2,)
+    assert corpus.first_break(corpus.Run(system_named(recorded[0][0]), *recorded[0][1:]), {}, throwing) == (
+        Rule.LIVENESS_2,
+    )
 
 
 def test_outside_a_checkout_the_check_says_so(monkeypatch):

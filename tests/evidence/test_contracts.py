@@ -30,10 +30,10 @@ def test_no_plain_input_breaks_the_reference(contract: Contract) -> None:
 
 
 def test_crosshair_confirms_the_decision_and_refutes_an_error_in_it() -> None:
-    found, failures = run_alone(confirm(plan([DECIDE])))
+    evidence, failures = run_alone(confirm(plan([DECIDE])))
     assert failures == []
-    assert {item.rule.value for item in found} == set(decide.RULES)
-    assert {item.grade for item in found} == {"confirmed"}
+    assert {item.rule.value for item in evidence} == set(decide.RULES)
+    assert {item.grade for item in evidence} == {"confirmed"}
 
 
 def test_a_wrong_contract_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,8 +52,8 @@ def test_a_contract_that_sees_nothing_is_a_failure(monkeypatch: pytest.MonkeyPat
     planned = plan([blind])
     assert set(planned[0].numbers.values()) == {None}
     monkeypatch.setattr(evidence, "ask_crosshair", lambda *_: ("CONFIRMED", ""))
-    found, failures = run_alone(confirm(planned))
-    assert found == []
+    confirmed, failures = run_alone(confirm(planned))
+    assert confirmed == []
     assert f"{decide.RULES[0]}: contract decide detects no seeded fault" in failures
 
 
@@ -65,8 +65,8 @@ def test_paths_that_are_left_are_reported_as_that() -> None:
 @pytest.mark.parametrize("state", ["CANNOT_CONFIRM", "NOT FINISHED", "POST_FAIL"])
 def test_only_confirmed_over_all_paths_counts(monkeypatch: pytest.MonkeyPatch, state: str) -> None:
     monkeypatch.setattr(evidence, "ask_crosshair", lambda *_: (state, "why"))
-    found, failures = run_alone(confirm(plan([DECIDE])))
-    assert (found, failures) == ([], [f"contract decide: {state}: why"])
+    confirmed, failures = run_alone(confirm(plan([DECIDE])))
+    assert (confirmed, failures) == ([], [f"contract decide: {state}: why"])
 
 
 def test_the_grid_of_decisions_is_complete_in_flags() -> None:
@@ -83,7 +83,7 @@ def called() -> Iterator[tuple[str, str]]:
 
 
 def test_nothing_that_a_contract_calls_has_one_of_its_own() -> None:
-    """CrossHair is therefore told not to look for nested contracts."""
+    """CrossHair therefore does not search for nested contracts."""
     condition = re.compile(r"^\s*(pre|post|inv)\b.*:", re.MULTILINE)
     assert len(dict(called())) > 100
     assert [name for name, text in called() if condition.search(text)] == []

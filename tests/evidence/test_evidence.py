@@ -1,4 +1,4 @@
-"""Test the runs of `prove`: evidence that was obtained before cannot be lost unnoticed."""
+"""Test the runs of `prove`: a loss of earlier evidence is reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from entrycache_evidence.core import results
 from entrycache_evidence.core.results import GRADES, Evidence, Proof, Result, compare, write_evidence
 from entrycache_evidence.core.scheduler import Batch, Work, run_alone
 from entrycache_evidence.kafka_streams.bounded_models import EVERY
-from entrycache_evidence.model_checker import evidence as explorer
+from entrycache_evidence.model_checker import evidence as model_evidence
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, Exploration
 from entrycache_evidence.model_checker.refinement import Refinements as Walked
 from entrycache_evidence.model_checker.refinement import RefinementTask
@@ -34,9 +34,9 @@ from entrycache_reference.rules import Rule
 from tests.support import ROOT
 
 
-def proof(*found: tuple[Rule, str], skipped: tuple[str, ...] = (), failures: tuple[str, ...] = ()) -> Proof:
+def proof(*grades: tuple[Rule, str], skipped: tuple[str, ...] = (), failures: tuple[str, ...] = ()) -> Proof:
     return Proof(
-        [Evidence(rule, grade, "within these bounds", "a mutant") for rule, grade in found],
+        [Evidence(rule, grade, "within these bounds", "a mutant") for rule, grade in grades],
         list(failures),
         [(part, "not there") for part in skipped],
     )
@@ -76,7 +76,7 @@ def test_more_than_before_is_no_problem(committed: Path) -> None:
     assert compare(more) == []
 
 
-def test_a_weaker_grade_and_a_missing_rule_are_told(committed: Path) -> None:
+def test_a_weaker_grade_and_a_missing_rule_are_reported(committed: Path) -> None:
     assert compare(proof((Rule.STATE_1, "exhausted"))) == [
         "R-READ-1: nothing now, exhausted in evidence.json",
         "R-STATE-1: exhausted now, proved in evidence.json",
@@ -105,7 +105,7 @@ def test_failures_come_first_and_stay_without_a_file(committed: Path) -> None:
     assert compare(failed) == ["it failed"]
 
 
-def test_the_file_does_not_depend_on_the_order_of_what_was_found(committed: Path) -> None:
+def test_the_file_does_not_depend_on_the_order_of_results(committed: Path) -> None:
     before = committed.read_text(encoding="utf-8")
     write_evidence(proof((Rule.READ_1, "exhausted"), (Rule.STATE_1, "proved"), (Rule.STATE_1, "exhausted")))
     assert committed.read_text(encoding="utf-8") == before
@@ -113,10 +113,10 @@ def test_the_file_does_not_depend_on_the_order_of_what_was_found(committed: Path
 
 
 def hide(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
-    found = importlib.util.find_spec
+    find_spec = importlib.util.find_spec
 
     def without(name: str, package: str | None = None) -> Any:
-        return None if name in names else found(name, package)
+        return None if name in names else find_spec(name, package)
 
     monkeypatch.setattr(importlib.util, "find_spec", without)
 
@@ -140,12 +140,12 @@ def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> 
         prove("ci")
 
 
-def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Sequence[AnyBoundedModel]] = []
+def test_without_one_package_the_rest_runs_with_the_models_of_its_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    exhausted: list[Sequence[AnyBoundedModel]] = []
 
     def exhaust(scopes: Sequence[AnyBoundedModel], whole: bool) -> Work[Result]:
         assert whole
-        asked.append(scopes)
+        exhausted.append(scopes)
         return nothing()
 
     walked: list[Sequence[RefinementTask]] = []
@@ -162,17 +162,17 @@ def test_without_one_package_the_rest_runs_with_the_worlds_of_its_profile(monkey
 
     hide(monkeypatch, "crosshair")
     prove_few(monkeypatch)
-    monkeypatch.setattr(explorer, "exhaust", exhaust)
+    monkeypatch.setattr(model_evidence, "exhaust", exhaust)
     monkeypatch.setattr(run, "find_tools", lambda: None)
     monkeypatch.setattr(run, "obtain_models", modelled)
     monkeypatch.setattr(run, "refine_all", refined)
-    found = prove("long")
-    assert found.skipped == [("crosshair", str(missing_extra("crosshair", "crosshair-tool", "prove")))]
-    assert {item.grade for item in found.evidence} == {"proved"}
-    assert asked == [shown.long for shown in SYSTEM_EVIDENCE.values()]
+    result = prove("long")
+    assert result.skipped == [("crosshair", str(missing_extra("crosshair", "crosshair-tool", "prove")))]
+    assert {item.grade for item in result.evidence} == {"proved"}
+    assert exhausted == [entry.long for entry in SYSTEM_EVIDENCE.values()]
     assert walked == [list_refinements("long")]
     assert second == [
-        importlib.import_module(shown.second).SECOND for shown in SYSTEM_EVIDENCE.values() if shown.second
+        importlib.import_module(entry.second).SECOND for entry in SYSTEM_EVIDENCE.values() if entry.second
     ]
 
 
@@ -184,30 +184,30 @@ def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: p
 
     hide(monkeypatch, "crosshair")
     prove_few(monkeypatch)
-    monkeypatch.setattr(explorer, "explore", dies)
+    monkeypatch.setattr(model_evidence, "explore", dies)
     monkeypatch.setattr(run, "refine_all", lambda scopes: nothing())
-    found = prove("ci")
-    assert [line.partition(":")[0] for line in found.failures] == [
+    result = prove("ci")
+    assert [line.partition(":")[0] for line in result.failures] == [
         f"the bounded models of {name}" for name in SYSTEM_EVIDENCE
     ]
-    assert all("a process ended early" in line for line in found.failures)
-    assert {item.grade for item in found.evidence} == {"proved"}
+    assert all("a process ended early" in line for line in result.failures)
+    assert {item.grade for item in result.evidence} == {"proved"}
 
 
-def test_what_is_under_way_is_told() -> None:
-    heard: list[tuple[str, int, int]] = []
+def test_progress_is_reported() -> None:
+    calls: list[tuple[str, int, int]] = []
     scope = replace(EVERY, depth=1)
-    run_alone(explorer.exhaust((scope, scope)), lambda *told: heard.append(told))
-    assert heard[:2] == [("bounded models", 1, 2), ("bounded models", 2, 2)]
-    assert heard[-1][0] == "seeded faults"
-    assert heard[-1][1] == heard[-1][2] > 0
+    run_alone(model_evidence.exhaust((scope, scope)), lambda *progress: calls.append(progress))
+    assert calls[:2] == [("bounded models", 1, 2), ("bounded models", 2, 2)]
+    assert calls[-1][0] == "seeded faults"
+    assert calls[-1][1] == calls[-1][2] > 0
 
 
-def test_each_profile_has_worlds_of_its_own() -> None:
-    for shown in SYSTEM_EVIDENCE.values():
-        assert [shown.models_of(profile) for profile in PROFILES] == [shown.ci, shown.long, shown.nightly]
-        assert {scope.name for scope in shown.ci} < {scope.name for scope in shown.long}
-        assert len({scope.name for scope in shown.nightly}) == len(shown.nightly) > len(shown.long)
+def test_each_profile_has_models_of_its_own() -> None:
+    for entry in SYSTEM_EVIDENCE.values():
+        assert [entry.models_of(profile) for profile in PROFILES] == [entry.ci, entry.long, entry.nightly]
+        assert {scope.name for scope in entry.ci} < {scope.name for scope in entry.long}
+        assert len({scope.name for scope in entry.nightly}) == len(entry.nightly) > len(entry.long)
 
 
 def test_an_unknown_profile_is_refused() -> None:
@@ -218,22 +218,22 @@ def test_an_unknown_profile_is_refused() -> None:
 def test_the_committed_evidence_is_complete() -> None:
     path = results.locate_evidence()
     assert path is not None
-    found = json.loads(path.read_text(encoding="utf-8"))["evidence"]
-    # R-INVALIDATE-6 is a MAY, against which none is planted for subjects: its lemma has an error of its own.
-    assert {item["rule"] for item in found} == {Rule.INVALIDATE_6.value} | {
+    evidence = json.loads(path.read_text(encoding="utf-8"))["evidence"]
+    # R-INVALIDATE-6 is a MAY, so no subject has a seeded fault of it; its lemma has a fault of its own.
+    assert {item["rule"] for item in evidence} == {Rule.INVALIDATE_6.value} | {
         fault.rule.value
-        for planted in (pulsar_pip430, kafka_streams, pulsar_legacy, pulsar_segmented)
-        for fault in planted.SEEDED_FAULTS.own
+        for registered in (pulsar_pip430, kafka_streams, pulsar_legacy, pulsar_segmented)
+        for fault in registered.SEEDED_FAULTS.own
     }
-    assert all(item["bounds"] and item["refuted_mutant"] for item in found)
-    assert {item["grade"] for item in found} <= set(GRADES)
+    assert all(item["bounds"] and item["refuted_mutant"] for item in evidence)
+    assert {item["grade"] for item in evidence} <= set(GRADES)
 
 
-def test_the_page_for_who_doubts_is_made_of_what_is_committed() -> None:
+def test_the_page_of_evidence_is_generated_from_committed_results() -> None:
     assert evidence_module.locate_page(ROOT).read_text("utf-8") == evidence_module.render_checkout(ROOT)
 
 
-def test_the_page_counts_and_names_what_is_only_tested() -> None:
+def test_the_page_counts_and_names_rules_that_are_only_tested() -> None:
     lines = [
         {"rule": "R-STATE-1", "grade": "proved", "bounds": "any queue; 9 obligations", "refuted_mutant": ""},
         {"rule": "R-STATE-1", "grade": "exhausted", "bounds": "two: small; also: one (1 states); checked 3 times"},
@@ -258,10 +258,10 @@ def test_the_page_counts_and_names_what_is_only_tested() -> None:
     assert "committed answers detect 1 more. 1 changes pass everything." in text
 
 
-def test_a_rule_is_proved_or_it_is_said_why_not() -> None:
+def test_a_rule_is_proved_or_the_page_gives_the_reason() -> None:
     path = results.locate_evidence()
     assert path is not None
-    found = json.loads(path.read_text(encoding="utf-8"))["evidence"]
-    proved = {item["rule"] for item in found if item["grade"] == "proved"}
+    evidence = json.loads(path.read_text(encoding="utf-8"))["evidence"]
+    proved = {item["rule"] for item in evidence if item["grade"] == "proved"}
     assert not proved & evidence_module.load_reasons().keys()
     assert proved | evidence_module.load_reasons().keys() == {rule.value for rule in Rule}

@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return copy
 
 
-def found(rule: Rule) -> str:
+def problems_of(rule: Rule) -> str:
     return "; ".join(problem.what for problem in examples.check_example(rule))
 
 
@@ -37,7 +37,7 @@ def change(rule: Rule, edit: Callable[[Value], object]) -> str:
     path = examples.locate_example(rule)
     path.write_text(json.dumps(value), encoding="utf-8")
     path.write_text(examples.render_example_file(examples.load_example(rule)), encoding="utf-8")
-    return found(rule)
+    return problems_of(rule)
 
 
 def test_every_rule_has_an_example_that_shows_it() -> None:
@@ -45,49 +45,49 @@ def test_every_rule_has_an_example_that_shows_it() -> None:
     assert examples.check_strays() == []
 
 
-def test_a_rule_without_an_example_and_an_example_without_a_rule_are_found(folder: Path) -> None:
+def test_a_rule_without_an_example_and_an_example_without_a_rule_are_reported(folder: Path) -> None:
     (folder / "R-EVICT-3.json").rename(folder / "R-EVICT-99.json")
-    assert found(Rule.EVICT_3) == "has no example: spec/examples/R-EVICT-3.json"
+    assert problems_of(Rule.EVICT_3) == "has no example: spec/examples/R-EVICT-3.json"
     assert [problem.rule for problem in examples.check_strays()] == ["spec/examples/R-EVICT-99.json"]
 
 
-def test_a_file_that_holds_no_case_is_found(folder: Path) -> None:
+def test_a_file_that_holds_no_case_is_reported(folder: Path) -> None:
     (folder / "R-EVICT-3.json").write_text("{", encoding="utf-8")
-    assert found(Rule.EVICT_3).startswith("its example cannot be read: ")
+    assert problems_of(Rule.EVICT_3).startswith("its example cannot be read: ")
 
 
 @pytest.mark.parametrize("rule", [Rule.EVICT_3, Rule.K_FLUSH_2, Rule.K_CONCURRENCY_3])
-def test_an_answer_that_is_not_the_references_is_found_and_written_anew(folder: Path, rule: Rule) -> None:
+def test_an_answer_that_is_not_the_references_is_reported_and_written_again(folder: Path, rule: Rule) -> None:
     path = folder / f"{rule.value}.json"
     before = path.read_text(encoding="utf-8")
     value = json.loads(before)
     value["events" if "clients" in value else "outcomes"][-1] = {}
     path.write_text(json.dumps(value), encoding="utf-8")
-    assert "does not hold the reference's answers; `entrycache rules --write` writes them" in found(rule)
+    assert "does not hold the reference's answers; `entrycache rules --write` writes them" in problems_of(rule)
     examples.write_answers()
     assert path.read_text(encoding="utf-8") == before
 
 
-def test_an_example_that_another_rule_would_do_for_is_found(folder: Path) -> None:
-    told = change(Rule.EVICT_3, lambda value: value.update(steps=[{"op": "advance", "nanos": 1}]))
-    assert "never fires the rule" in told
-    assert "with every seeded fault of it the answers are the same" in told
+def test_an_example_that_another_rule_would_do_for_is_reported(folder: Path) -> None:
+    problems = change(Rule.EVICT_3, lambda value: value.update(steps=[{"op": "advance", "nanos": 1}]))
+    assert "never fires the rule" in problems
+    assert "with every seeded fault of it the answers are the same" in problems
 
 
-def test_a_history_that_no_faulty_reference_breaks_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_history_that_no_faulty_reference_breaks_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(examples, "TRIES", 5)
     alone: Value = {"clients": [[{"op": "get", "ns": "a", "key": "x"}]]}
     assert "no faulty reference breaks it" in change(Rule.K_CONCURRENCY_7, lambda value: value.update(alone))
 
 
-def test_a_history_that_is_not_about_its_rule_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_history_that_is_not_about_its_rule_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(examples, "TRIES", 5)
-    told = change(Rule.K_CONCURRENCY_3, lambda value: value.update(after=[]))
-    assert "never fires the rule" in told
+    problems = change(Rule.K_CONCURRENCY_3, lambda value: value.update(after=[]))
+    assert "never fires the rule" in problems
 
 
 @pytest.mark.parametrize(
-    ("edit", "told"),
+    ("edit", "problem"),
     [
         ({"got": [5]}, "does not fit the schema: 5 is not of type 'object'"),
         ({"note": ""}, "has no note"),
@@ -96,8 +96,8 @@ def test_a_history_that_is_not_about_its_rule_is_found(folder: Path, monkeypatch
         ({"steps": [{"op": "advance", "nanos": 1}] * 11}, "has 11 steps, expected at most 10"),
     ],
 )
-def test_an_example_that_is_no_lesson_is_found(folder: Path, edit: Value, told: str) -> None:
-    assert told in change(Rule.EVICT_3, lambda value: value.update(edit))
+def test_an_example_that_is_no_lesson_is_reported(folder: Path, edit: Value, problem: str) -> None:
+    assert problem in change(Rule.EVICT_3, lambda value: value.update(edit))
 
 
 @pytest.mark.parametrize("rule", [Rule.STATE_8, Rule.EVICT_3])
@@ -106,10 +106,10 @@ def test_a_note_says_where_only_rows_show_the_rule(folder: Path, rule: Rule) -> 
     assert "its note says otherwise" in change(rule, lambda value: value.update(note=note))
 
 
-def test_a_fault_shows_at_the_first_step_that_is_answered_otherwise() -> None:
-    seen = examples.find_first_effect(examples.load_example(Rule.EVICT_5))
-    assert seen is not None
-    assert (seen.at, seen.right, seen.wrong) == (2, {"entries": 1, "bytes": 10}, {"entries": 2, "bytes": 20})
+def test_a_fault_shows_at_the_first_step_with_another_answer() -> None:
+    effect = examples.find_first_effect(examples.load_example(Rule.EVICT_5))
+    assert effect is not None
+    assert (effect.at, effect.right, effect.wrong) == (2, {"entries": 1, "bytes": 10}, {"entries": 2, "bytes": 20})
 
 
 @pytest.mark.parametrize(
@@ -133,13 +133,13 @@ def test_steps_and_answers_in_words(value: Value, said: str) -> None:
 
 
 def test_an_example_as_a_table() -> None:
-    shown = examples.load_example(Rule.REQUEUE_3)
-    assert describe_settings(shown) == "max_requeues 1"
-    assert tabulate_steps(shown)[-1] == ("4", "expire, older_than_nanos 5", "entries 1, bytes 10")
-    assert describe_fault(shown).endswith("Step 4 then answers: entries 0, bytes 0.")
+    example = examples.load_example(Rule.REQUEUE_3)
+    assert describe_settings(example) == "max_requeues 1"
+    assert tabulate_steps(example)[-1] == ("4", "expire, older_than_nanos 5", "entries 1, bytes 10")
+    assert describe_fault(example).endswith("Step 4 then answers: entries 0, bytes 0.")
 
 
 def test_a_history_as_a_table() -> None:
-    shown = examples.load_example(Rule.K_CONCURRENCY_6)
-    assert [line.who for line in tabulate_steps(shown)] == ["before", "thread 0", "thread 1", "after"]
-    assert describe_settings(shown) == ""
+    example = examples.load_example(Rule.K_CONCURRENCY_6)
+    assert [line.who for line in tabulate_steps(example)] == ["before", "thread 0", "thread 1", "after"]
+    assert describe_settings(example) == ""

@@ -19,15 +19,17 @@ from entrycache_protocol.case import Case, History, variants_to_json
 from entrycache_protocol.subject import Answer, TestedSubject
 from entrycache_reference.rules import Rule
 
-CASES: Final = {shown.rule: shown.asked for shown in load_examples() if isinstance(shown.asked, Case)}
-HISTORIES: Final = {shown.rule: shown.asked for shown in load_examples() if isinstance(shown.asked, History)}
+CASES: Final = {example.rule: example.content for example in load_examples() if isinstance(example.content, Case)}
+HISTORIES: Final = {
+    example.rule: example.content for example in load_examples() if isinstance(example.content, History)
+}
 OF_VARIANTS: Final = [rule for rule, case in CASES.items() if variants_to_json(case.config)]
-"""The rules of which the norm is another one; our fast caches follow the norm."""
+"""The rules whose examples set a variant; our fast caches have the default behaviour only."""
 
 BY_SYSTEM: Final = pytest.mark.parametrize("system", [name for name, each in SYSTEMS.items() if each.fast is not None])
 
 
-def norm_cases(system: str) -> dict[Rule, Case]:
+def default_cases(system: str) -> dict[Rule, Case]:
     return {rule: case for rule, case in CASES.items() if case.system.name == system and rule not in OF_VARIANTS}
 
 
@@ -47,14 +49,14 @@ def test_each_rule_is_played() -> None:
 
 @BY_SYSTEM
 def test_the_fast_cache_answers_as_the_examples_say(system: str) -> None:
-    subject, cases = fast(system), norm_cases(system)
+    subject, cases = fast(system), default_cases(system)
     answers = zip(cases, subject.play(list(cases.values())), strict=True)
     assert {rule: part for rule, got in answers if (part := difference(subject, cases[rule], got))} == {}
 
 
 @BY_SYSTEM
-def test_so_does_one_process_that_speaks_the_protocol(system: str) -> None:
-    cases = norm_cases(system)
+def test_a_process_that_speaks_the_protocol_answers_as_the_examples_say(system: str) -> None:
+    cases = default_cases(system)
     command = [sys.executable, "-m", "entrycache_cli", "serve", "fast", "--system", system]
     subject = Child(command, system, timeout_seconds=60.0)
     try:
@@ -65,14 +67,14 @@ def test_so_does_one_process_that_speaks_the_protocol(system: str) -> None:
 
 
 @pytest.mark.parametrize("rule", OF_VARIANTS)
-def test_a_variant_answers_otherwise_than_the_norm(rule: Rule) -> None:
-    """Our fast caches follow the norm; without one the reference answers."""
+def test_a_variant_answers_differently_from_the_default(rule: Rule) -> None:
+    """Our fast caches have the default behaviour; a system without one is played by the reference."""
     case = CASES[rule]
     if case.system.fast is not None:
         subject = fast(case.system.name)
         assert difference(subject, case, play(subject, case)) is not None
-    norm = replace(case, config=replace(case.config, variants=case.system.model.variants()))
-    assert outcomes(norm) != outcomes(case)
+    default = replace(case, config=replace(case.config, variants=case.system.model.variants()))
+    assert outcomes(default) != outcomes(case)
 
 
 def outcomes(case: Case) -> list[object]:

@@ -1,4 +1,4 @@
-"""Test which expression a change changes, and how its values are compared."""
+"""Test the expression that a change alters, and the comparison of its values."""
 
 from __future__ import annotations
 
@@ -30,8 +30,12 @@ def changed(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> tuple[str, s
     assert SOURCE.count(old) == 1
     monkeypatch.setattr(probes, "_tree", lambda module: ast.parse(SOURCE))
     change = Change(f"{old} {new}", "any", "pick", "", 1, old, new, SOURCE.replace(old, new))
-    found = changed_expression(change)
-    return None if found is None else (ast.unparse(node_at(ast.parse(SOURCE), found.path)), ast.unparse(found.new))
+    difference = changed_expression(change)
+    return (
+        None
+        if difference is None
+        else (ast.unparse(node_at(ast.parse(SOURCE), difference.path)), ast.unparse(difference.new))
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,7 +59,7 @@ def test_the_smallest_expression_is_found(
 
 
 @pytest.mark.parametrize(("old", "new"), [("limit += 1", "limit -= 1"), ("is not None and", "is not None or")])
-def test_what_is_no_expression_or_binds_a_name_is_none(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_syntax_and_a_bound_name_give_no_expression(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert changed(old, new, monkeypatch) is None
 
 
@@ -74,11 +78,11 @@ def test_what_is_no_expression_or_binds_a_name_is_none(old: str, new: str, monke
         (iter(()), iter(()), False),
     ],
 )
-def test_values_are_alike_in_order_and_in_types(one: Any, two: Any, same: bool) -> None:
+def test_values_are_equal_in_order_and_in_types(one: Any, two: Any, same: bool) -> None:
     assert are_identical(one, two) is same
 
 
-def test_what_is_held_often_is_compared_once() -> None:
+def test_a_shared_value_is_compared_once() -> None:
     """Each level holds the one below twice, so comparing every path would take too long."""
 
     def deep(levels: int) -> Any:
@@ -90,28 +94,28 @@ def test_what_is_held_often_is_compared_once() -> None:
     assert are_identical(deep(200), deep(200))
 
 
-def test_a_probe_notes_what_answers_otherwise_and_gives_the_value_that_is_asked() -> None:
-    met: set[int] = set()
-    ask = build_probe(met)
+def test_a_probe_notes_changes_with_another_value_and_returns_the_requested_one() -> None:
+    numbers: set[int] = set()
+    ask = build_probe(numbers)
     assert ask(lambda: 1, (2, lambda: 1), (4, lambda: True), (8, lambda: 1 // 0)) == 1
-    assert met == {4, 8}
+    assert numbers == {4, 8}
 
 
-def test_where_the_value_itself_is_an_error_all_are_noted() -> None:
-    met: set[int] = set()
+def test_if_the_value_itself_is_an_error_all_changes_are_noted() -> None:
+    numbers: set[int] = set()
     with pytest.raises(ZeroDivisionError):
-        build_probe(met)(lambda: 1 // 0, (2, lambda: 1), (4, lambda: 1 // 0))
-    assert met == {2, 4}
+        build_probe(numbers)(lambda: 1 // 0, (2, lambda: 1), (4, lambda: 1 // 0))
+    assert numbers == {2, 4}
 
 
-def test_nothing_is_noted_of_what_is_only_asked_beside() -> None:
-    met: set[int] = set()
-    ask = build_probe(met)
+def test_nested_probes_note_nothing() -> None:
+    numbers: set[int] = set()
+    ask = build_probe(numbers)
 
     def inner() -> int:
         return ask(lambda: 1, (2, lambda: 2))  # type: ignore[no-any-return]
 
     assert ask(lambda: 1, (4, inner)) == 1
-    assert met == set()
+    assert numbers == set()
     assert ask(inner, (4, inner)) == 1
-    assert met == {2}
+    assert numbers == {2}

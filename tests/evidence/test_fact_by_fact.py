@@ -1,4 +1,4 @@
-"""Test the decision table that asks fact by fact: it answers as the table, with no needless question."""
+"""Test the decision table that asks fact by fact: it decides as the table and evaluates no other fact."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ def each() -> Iterator[Facts]:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_it_answers_as_the_table(table: dict[Facts, Line]) -> None:
-    asked = FactByFact(table)
-    assert {facts: asked[facts] for facts in each()} == table
+def test_it_decides_as_the_table(table: dict[Facts, Line]) -> None:
+    decisions = FactByFact(table)
+    assert {facts: decisions[facts] for facts in each()} == table
 
 
-def test_a_table_that_differs_in_one_cell_answers_otherwise() -> None:
+def test_a_table_that_differs_in_one_entry_decides_differently() -> None:
     for facts in each():
         line = LOOKUP[facts]._replace(action=next(action for action in Action if action is not LOOKUP[facts].action))
-        asked = FactByFact({**LOOKUP, facts: line})
-        assert [other for other in each() if asked[other] != LOOKUP[other]] == [facts]
+        decisions = FactByFact({**LOOKUP, facts: line})
+        assert [other for other in each() if decisions[other] != LOOKUP[other]] == [facts]
 
 
 class Fact:
-    """A fact that records that it was asked for."""
+    """A fact that records each evaluation."""
 
-    def __init__(self, name: str, fact: bool, asked: list[str]) -> None:
-        self.name, self.fact, self.asked = name, fact, asked
+    def __init__(self, name: str, fact: bool, evaluated: list[str]) -> None:
+        self.name, self.fact, self.evaluated = name, fact, evaluated
 
     def __bool__(self) -> bool:
-        self.asked.append(self.name)
+        self.evaluated.append(self.name)
         return self.fact
 
 
@@ -54,11 +54,11 @@ class Fact:
         (Facts(False, False, False, True, False), ["gone", "halt", "touched", "expected", "spare"]),
     ],
 )
-def test_only_what_decides_is_asked(facts: Facts, names: list[str]) -> None:
-    asked: list[str] = []
-    told = Facts(*(Fact(name, fact, asked) for name, fact in zip(Facts._fields, facts, strict=True)))  # type: ignore[arg-type]
-    assert FactByFact(LOOKUP)[told] is LOOKUP[facts]
-    assert asked == names
+def test_only_deciding_facts_are_evaluated(facts: Facts, names: list[str]) -> None:
+    evaluated: list[str] = []
+    observed_facts = Facts(*(Fact(name, fact, evaluated) for name, fact in zip(Facts._fields, facts, strict=True)))  # type: ignore[arg-type]
+    assert FactByFact(LOOKUP)[observed_facts] is LOOKUP[facts]
+    assert evaluated == names
 
 
 def test_a_model_with_a_fault_keeps_it() -> None:

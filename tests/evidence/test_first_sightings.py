@@ -19,25 +19,25 @@ SHALLOW = replace(bounded_models.PAIR, name="shallow", depth=1)
 """No fault of a requeue shows in one step."""
 
 
-def test_each_committed_name_is_a_world_of_a_pull_request() -> None:
-    names = {scope.name for shown in SYSTEM_EVIDENCE.values() for scope in shown.ci}
+def test_each_committed_name_is_a_model_of_a_pull_request() -> None:
+    names = {scope.name for entry in SYSTEM_EVIDENCE.values() for scope in entry.ci}
     held = evidence.load_first_sightings()
     assert held
     assert set(held.values()) <= names
 
 
-def test_a_fault_is_looked_for_in_the_named_world_first() -> None:
-    found = refute(Rule.STATE_2, (bounded_models.ACCESS_OFF, bounded_models.PAIR))
+def test_a_fault_is_searched_for_in_the_named_model_first() -> None:
+    refutation = refute(Rule.STATE_2, (bounded_models.ACCESS_OFF, bounded_models.PAIR))
     named = refute(Rule.STATE_2, (bounded_models.ACCESS_OFF, bounded_models.PAIR), bounded_models.PAIR.name)
-    assert found is not None
+    assert refutation is not None
     assert named is not None
-    assert (found.scope, named.scope) == (bounded_models.ACCESS_OFF, bounded_models.PAIR)
+    assert (refutation.scope, named.scope) == (bounded_models.ACCESS_OFF, bounded_models.PAIR)
 
 
-def test_where_the_named_world_does_not_show_it_all_are_asked() -> None:
-    found = refute(Rule.STATE_2, (SHALLOW, bounded_models.PAIR), SHALLOW.name)
-    assert found is not None
-    assert found.scope is bounded_models.PAIR
+def test_if_the_named_model_does_not_show_the_fault_all_are_searched() -> None:
+    refutation = refute(Rule.STATE_2, (SHALLOW, bounded_models.PAIR), SHALLOW.name)
+    assert refutation is not None
+    assert refutation.scope is bounded_models.PAIR
     assert refute(Rule.STATE_2, (SHALLOW,), SHALLOW.name) is None
 
 
@@ -54,8 +54,8 @@ def test_the_command_writes_where_each_fault_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(evidence, "locate_first_sightings", lambda: tmp_path / "soonest.json")
-    shown = SYSTEM_EVIDENCE["pulsar-pip430"]._replace(ci=(bounded_models.CACHING_OFF, SHALLOW))
-    monkeypatch.setattr(command, "SYSTEM_EVIDENCE", {"pulsar-pip430": shown})
+    entry = SYSTEM_EVIDENCE["pulsar-pip430"]._replace(ci=(bounded_models.CACHING_OFF, SHALLOW))
+    monkeypatch.setattr(command, "SYSTEM_EVIDENCE", {"pulsar-pip430": entry})
     assert command.main(["ci", "--soonest"]) == 0
     held = evidence.load_first_sightings()
     assert held[Rule.STATE_9] == bounded_models.CACHING_OFF.name

@@ -45,10 +45,10 @@ LOST: Final = (
     kafka_ops.Put("s", "y", "1", True),
     kafka_ops.StoreInner("s"),
 )
-"""Nobody listens, so that a dirty key has no entry any more; then a store does, and meets it."""
+"""Evict without a listener, so that a dirty key has no entry any more; then a store opens and flushes it."""
 
 FULL: Final = (kafka_ops.StorePut("s", "x", "1"), kafka_ops.StorePut("s", "y", "1"))
-"""Two dirty entries of a store that are all that the limit leaves room for."""
+"""Two dirty entries of a store that fill the limit."""
 
 RARE: Final = (
     Run(
@@ -113,10 +113,10 @@ RARE: Final = (
         )
     ),
 )
-"""What random runs hardly ever come to."""
+"""Runs with states that random runs hardly ever reach."""
 
 
-class Taken(NamedTuple):
+class PlayedStep(NamedTuple):
     """One step of a run."""
 
     config: Any
@@ -141,35 +141,35 @@ def system(request) -> AnySystem:
 
 
 @pytest.fixture(scope="module")
-def taken(system) -> list[Taken]:
-    found = []
+def played_steps(system) -> list[PlayedStep]:
+    steps = []
     for run in varied(system):
         state = system.model.initial(run.config)
         for event in run.events:
             step = system.model.step(state, event, run.config)
-            found.append(Taken(run.config, state, event, step))
+            steps.append(PlayedStep(run.config, state, event, step))
             state = step.state
-    return found
+    return steps
 
 
-Seen = dict[tuple[type[Any], bool], dict[Enum, list[frozenset[Enum]]]]
-"""By operation, and whether beside its parts: the aspects that changed, each time with the words that hold whose."""
+ChangedExtents = dict[tuple[type[Any], bool], dict[Enum, list[frozenset[Enum]]]]
+"""The extents of each change of an aspect, by operation and whether the change is between its parts."""
 
 
 def words_of(system: AnySystem, one: Any, key: tuple[Any, ...]) -> frozenset[Enum]:
-    """Return the words of declarations to which a key belongs."""
-    found = set()
+    """Return the extents to which a key belongs."""
+    words = set()
     for word, is_in in FRAMES[system.name].IS_IN.items():
-        asked = (one.event,) if system is KAFKA else (one.pre, one.event, one.step)
+        arguments = (one.event,) if system is KAFKA else (one.pre, one.event, one.step)
         try:
-            if key and is_in(*asked, key):
-                found.add(word)
+            if key and is_in(*arguments, key):
+                words.add(word)
         except (AttributeError, IndexError, TypeError):
             continue
-    return frozenset(found)
+    return frozenset(words)
 
 
-def framed(system: AnySystem, step: Taken) -> Iterator[tuple[Any, bool]]:
+def framed(system: AnySystem, step: PlayedStep) -> Iterator[tuple[Any, bool]]:
     """Return the parts of a step that have a frame."""
     if system is KAFKA:
         for one in kafka.framed_steps(step.pre, step.event, step.step.state, step.step.parts):
@@ -180,20 +180,20 @@ def framed(system: AnySystem, step: Taken) -> Iterator[tuple[Any, bool]]:
 
 
 @pytest.fixture(scope="module")
-def seen(system, taken) -> Seen:
-    found: Seen = defaultdict(lambda: defaultdict(list))
+def changed_extents(system, played_steps) -> ChangedExtents:
+    extents: ChangedExtents = defaultdict(lambda: defaultdict(list))
     changes = FRAMES[system.name].changes
-    for step in taken:
-        for one, beside in framed(system, step):
+    for step in played_steps:
+        for one, between_parts in framed(system, step):
             after = one.after if system is KAFKA else one.step.state
             for aspect, key in changes(one.pre, after):
-                found[type(one.event), beside][aspect].append(words_of(system, one, key))
-    return found
+                extents[type(one.event), between_parts][aspect].append(words_of(system, one, key))
+    return extents
 
 
 def declarations(system: AnySystem) -> dict[tuple[type[Any], bool], Mapping[Any, Any]]:
-    found = {(op, False): may_change for op, may_change in FRAMES[system.name].MAY_CHANGE.items()}
-    return found | {(op, True): may_change for op, may_change in FRAMES[system.name].BESIDE.items()}
+    may_change_by_op = {(op, False): may_change for op, may_change in FRAMES[system.name].MAY_CHANGE.items()}
+    return may_change_by_op | {(op, True): may_change for op, may_change in FRAMES[system.name].BETWEEN_PARTS.items()}
 
 
 def test_every_system_and_every_operation_has_its_declaration_and_its_definition():
@@ -209,29 +209,29 @@ def too_wide(
 ) -> set[Any]:
     """Return the declared aspects that never change, or that a narrower word would cover."""
     order = list(words.Extent)
-    found = set()
+    aspects = set()
     for aspect, whose in may_change.items():
         times = changed.get(aspect, [])
         narrower = order[: order.index(whose)]
         if not times or any(all(word in held for held in times) for word in narrower):
-            found.add(aspect)
-    return found
+            aspects.add(aspect)
+    return aspects
 
 
-def test_whatever_is_declared_changes_and_for_no_narrower_word(system, seen):
+def test_each_declared_aspect_changes_in_no_narrower_extent(system, changed_extents):
     words = WORDS[system.name]
     wide = {
-        f"{op.name}{' beside' if beside else ''}: {', '.join(sorted(aspect.name for aspect in found))}"
-        for (op, beside), declared in declarations(system).items()
-        if (found := too_wide(words, declared, seen[op, beside]))
+        f"{op.name}{' between parts' if between_parts else ''}: {', '.join(sorted(aspect.name for aspect in aspects))}"
+        for (op, between_parts), declared in declarations(system).items()
+        if (aspects := too_wide(words, declared, changed_extents[op, between_parts]))
     }
     assert wide == set()
 
 
-def test_a_declaration_that_is_widened_is_noticed(system, seen):
+def test_a_declaration_that_is_widened_is_noticed(system, changed_extents):
     words = WORDS[system.name]
-    for (op, beside), declared in declarations(system).items():
-        changed = seen[op, beside]
+    for (op, between_parts), declared in declarations(system).items():
+        changed = changed_extents[op, between_parts]
         opened = words.OPENED.keys() if changed.keys() - declared.keys() else set()
         for aspect in set(words.Aspect) - declared.keys() - opened:
             assert too_wide(words, {**declared, aspect: words.Extent.ALL}, changed) == {aspect}, (op.name, aspect)
@@ -240,40 +240,40 @@ def test_a_declaration_that_is_widened_is_noticed(system, seen):
                 assert aspect in too_wide(words, {**declared, aspect: words.Extent.ALL}, changed), (op.name, aspect)
 
 
-def richest(taken: list[Taken], op: type[Any], many: int) -> list[Taken]:
+def richest(played_steps: list[PlayedStep], op: type[Any], many: int) -> list[PlayedStep]:
     """Return the steps of an operation whose states hold most."""
-    own = [step for step in taken if type(step.event) is op]
+    own = [step for step in played_steps if type(step.event) is op]
     return sorted(own, key=lambda step: len(str(step.step.state)))[-many:]
 
 
-def is_seen(system: AnySystem, step: Taken, made: Any) -> bool:
+def is_detected(system: AnySystem, step: PlayedStep, altered: Any) -> bool:
     """Return whether an altered step breaks a rule; a law that cannot read it counts too."""
     try:
-        return bool(build_check(system)(step.config, step.pre, step.event, made, {}))
+        return bool(build_check(system)(step.config, step.pre, step.event, altered, {}))
     except (KeyError, IndexError, AttributeError, ValueError, TypeError):
         return True
 
 
-def test_whatever_is_altered_of_the_state_is_seen(system, taken):
+def test_every_alteration_of_the_state_is_detected(system, played_steps):
     shape = FRAMES[system.name].STATE
     aspects = defaultdict(set)
     for op in system.ops.values():
-        for step in richest(taken, op, 3):
+        for step in richest(played_steps, op, 3):
             for aspect, state in altered(step.step.state, shape):
                 aspects[op].add(aspect)
-                assert is_seen(system, step, step.step._replace(state=state)), (step.event, aspect)
-    assert {aspect for found in aspects.values() for aspect in found} == set(WORDS[system.name].Aspect)
-    assert min(len(found) for found in aspects.values()) > 12
+                assert is_detected(system, step, step.step._replace(state=state)), (step.event, aspect)
+    assert {aspect for keys in aspects.values() for aspect in keys} == set(WORDS[system.name].Aspect)
+    assert min(len(keys) for keys in aspects.values()) > 12
 
 
-def test_whatever_is_altered_of_the_answer_or_a_row_is_seen(system, taken):
+def test_every_alteration_of_the_answer_or_a_row_is_detected(system, played_steps):
     chance = random.Random(16)
     for op in system.ops.values():
-        for step in richest(taken, op, 12):
+        for step in richest(played_steps, op, 12):
             rows = list(rows_altered(step.step.rows))
-            made = [step.step._replace(outcome=answer) for answer in answers(step.step.outcome)]
-            made += [step.step._replace(rows=some) for some in chance.sample(rows, min(len(rows), 25))]
-            assert all(is_seen(system, step, one) for one in made), step.event
+            altered = [step.step._replace(outcome=answer) for answer in answers(step.step.outcome)]
+            altered += [step.step._replace(rows=some) for some in chance.sample(rows, min(len(rows), 25))]
+            assert all(is_detected(system, step, one) for one in altered), step.event
 
 
 def answers(outcome: Any) -> Iterator[Any]:

@@ -35,14 +35,14 @@ from entrycache_reference.rules import Rule  # noqa: E402
 from entrycache_reference.vocabulary import CacheName, Position  # noqa: E402
 
 
-@pytest.mark.long  # `prove` does it in the tour
+@pytest.mark.long  # `prove` proves them in the demo
 @pytest.mark.parametrize("lemma", LEMMAS, ids=lambda lemma: lemma.rule.value)
 def test_a_lemma_is_proved_and_refutes_its_fault(lemma: Lemma) -> None:
     assert list_problems(lemma) == []
 
 
 ONE_A_MODULE = [
-    importlib.import_module(module).LEMMAS[-1] for shown in SYSTEM_EVIDENCE.values() for module in shown.lemmas
+    importlib.import_module(module).LEMMAS[-1] for entry in SYSTEM_EVIDENCE.values() for module in entry.lemmas
 ]
 
 
@@ -67,8 +67,13 @@ def test_a_changed_table_gives_a_counterexample() -> None:
     take = Decision(changed.table, decision.PULSAR)
     overdrawn = z3.And(take.head.sane, take.for_reads, take.requeues_after > take.head.most)
     assert is_unsatisfiable(overdrawn) is False
-    norm = Decision(DECISION, decision.PULSAR)
-    assert is_unsatisfiable(z3.And(norm.head.sane, norm.for_reads, norm.requeues_after > norm.head.most)) is True
+    reference = Decision(DECISION, decision.PULSAR)
+    assert (
+        is_unsatisfiable(
+            z3.And(reference.head.sane, reference.for_reads, reference.requeues_after > reference.head.most)
+        )
+        is True
+    )
 
 
 def test_a_fault_that_changes_nothing_is_not_refuted() -> None:
@@ -89,7 +94,7 @@ def test_assumptions_that_cannot_be_met_prove_nothing() -> None:
     assert run_alone(prove_lemmas([void]))[0] == []
 
 
-def test_what_z3_gives_up_is_said_to_be_unfinished(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_that_z3_gives_up_is_reported_as_unfinished(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is a cost bound, so a slow machine finishes the same lemmas."""
     monkeypatch.setattr(lemmas, "COST_BOUND", 1)
     (line, *_) = list_problems(LEMMAS[0])
@@ -140,7 +145,7 @@ def test_a_built_in_function_is_replaced_in_one_module_only() -> None:
         Model(decision.PULSAR.package, {"decision.nothing": 7})
 
 
-def test_the_helpers_of_a_planted_fault_call_the_model_too() -> None:
+def test_the_helpers_of_a_seeded_fault_call_the_model_too() -> None:
     def none_left(*passed: object) -> Step:
         raise LookupError
 

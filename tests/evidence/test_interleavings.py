@@ -1,4 +1,4 @@
-"""Test reads while the ring turns: with every guard exact or a miss, without one of them wrong."""
+"""Test reads while the ring turns: with every guard answers are exact or misses, without one some are wrong."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def test_with_every_guard_an_answer_is_exact_or_a_miss(ring: Ring) -> None:
 
 @pytest.mark.parametrize("name", UNGUARDED)
 def test_without_a_guard_some_answer_is_wrong(name: str) -> None:
-    found = explore_ring(UNGUARDED[name])
-    assert WRONG in found.answers
-    assert found.wrong[-1].startswith("reader")
+    exploration = explore_ring(UNGUARDED[name])
+    assert WRONG in exploration.answers
+    assert exploration.wrong[-1].startswith("reader")
 
 
 def test_a_reader_that_meets_no_turn_is_never_wrong() -> None:
     assert explore_ring(Ring(inserts=2, turn_check=interleavings.TurnCheck.NEVER)).answers == {EXACT, MISS}
 
 
-def test_what_ends_otherwise_is_a_failure_of_prove(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_result_is_a_failure_of_prove(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "pulsar-segmented"
     assert f"the other models of {name}" in dict(run._parts("ci", ("z3", "crosshair", "tlc")))
     monkeypatch.setattr(interleavings, "GUARDED", (Ring(turn_check=interleavings.TurnCheck.NEVER),))
@@ -46,7 +46,7 @@ def test_what_ends_otherwise_is_a_failure_of_prove(monkeypatch: pytest.MonkeyPat
     ]
 
 
-def test_the_page_says_what_a_run_says() -> None:
+def test_the_page_agrees_with_a_run() -> None:
     lines, failures = interleavings.build_report()
     assert failures == []
     assert "\n".join(lines) in (ROOT / "spec/formal/README.md").read_text(encoding="utf-8")

@@ -14,13 +14,10 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core.definitions import build_check
 from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.core.scheduler import run_alone
-from entrycache_evidence.kafka_streams import bounded_models as cache_worlds
-from entrycache_evidence.kafka_streams import bounded_models as kafka_worlds
-from entrycache_evidence.kafka_streams import bounded_models as released_worlds
-from entrycache_evidence.kafka_streams import bounded_models as store_worlds
+from entrycache_evidence.kafka_streams import bounded_models
 from entrycache_evidence.kafka_streams.state_space import BoundedModel, RelativeStates
 from entrycache_evidence.model_checker import checker as refuting
-from entrycache_evidence.model_checker import evidence as explorer
+from entrycache_evidence.model_checker import evidence as model_evidence
 from entrycache_evidence.model_checker.checker import broken_rules, explore, state_after
 from entrycache_evidence.model_checker.evidence import exhaust, refute
 from entrycache_protocol.case import case_from_json, format_case
@@ -37,33 +34,40 @@ check = build_check(SYSTEM)
 @pytest.mark.parametrize(
     ("scope", "states", "transitions", "depth"),
     [
-        pytest.param(cache_worlds.EVERY, 796, 32636, 10, marks=pytest.mark.long),
-        (store_worlds.STORE, 686, 14406, 7),
-        pytest.param(released_worlds.LOST_EVICTION, 1045, 29260, 6, marks=pytest.mark.long),
+        pytest.param(bounded_models.EVERY, 796, 32636, 10, marks=pytest.mark.long),
+        (bounded_models.STORE, 686, 14406, 7),
+        pytest.param(bounded_models.LOST_EVICTION, 1045, 29260, 6, marks=pytest.mark.long),
     ],
     ids=lambda value: value.name if isinstance(value, BoundedModel) else "",
 )
-def test_a_world_closes_with_exactly_these_counts(
+def test_a_model_closes_with_exactly_these_counts(
     scope: BoundedModel, states: int, transitions: int, depth: int
 ) -> None:
-    found = explore(scope)
-    assert found.counterexample is None
-    assert (found.states, found.transitions, found.depth, found.closed) == (states, transitions, depth, True)
+    exploration = explore(scope)
+    assert exploration.counterexample is None
+    assert (exploration.states, exploration.transitions, exploration.depth, exploration.closed) == (
+        states,
+        transitions,
+        depth,
+        True,
+    )
 
 
 @pytest.mark.long
-def test_the_worlds_fire_every_law() -> None:
-    fired = {rule for scope in kafka_worlds.CI for rule in explore(replace(scope, depth=4 if scope.depth else 3)).fired}
+def test_the_models_fire_every_law() -> None:
+    fired = {
+        rule for scope in bounded_models.CI for rule in explore(replace(scope, depth=4 if scope.depth else 3)).fired
+    }
     assert {law.rule for law in LAWS} <= fired
 
 
-def test_a_case_of_a_world_begins_with_its_first_steps() -> None:
+def test_a_case_of_a_model_begins_with_its_first_steps() -> None:
     model = FAULT_OF[Rule.K_FLUSH_5].model
-    found = explore(replace(cache_worlds.WIDE, depth=2), only=Rule.K_FLUSH_5, model=model).counterexample
-    assert found is not None
-    assert found.case.steps[:1] == cache_worlds.WIDE.start
-    assert len(found.case.steps) == 3
-    assert Rule.K_FLUSH_5 in broken_rules(found.case, model)
+    counterexample = explore(replace(bounded_models.WIDE, depth=2), only=Rule.K_FLUSH_5, model=model).counterexample
+    assert counterexample is not None
+    assert counterexample.case.steps[:1] == bounded_models.WIDE.start
+    assert len(counterexample.case.steps) == 3
+    assert Rule.K_FLUSH_5 in broken_rules(counterexample.case, model)
 
 
 def renewed(state: State, chance: random.Random) -> State:
@@ -103,12 +107,12 @@ def overtaking(store: Store, space: Space, more: int) -> dict[str, int]:
     }
 
 
-WORLDS = pytest.mark.parametrize(
-    "scope", [*kafka_worlds.CI, cache_worlds.VAST], ids=lambda scope: scope.name.replace(" ", "-")
+MODELS = pytest.mark.parametrize(
+    "scope", [*bounded_models.CI, bounded_models.VAST], ids=lambda scope: scope.name.replace(" ", "-")
 )
 
 
-@WORLDS
+@MODELS
 def test_states_held_for_the_same_behave_the_same(scope: BoundedModel) -> None:
     """A run and its copy with renewed states keep equal keys, answers and verdicts."""
     config, canon, chance = scope.config, RelativeStates(scope), random.Random(7)
@@ -165,8 +169,8 @@ def tallied(state: State) -> State:
     return done
 
 
-@WORLDS
-def test_nobody_asks_for_the_value_of_a_counter(scope: BoundedModel) -> None:
+@MODELS
+def test_no_function_depends_on_the_value_of_a_counter(scope: BoundedModel) -> None:
     """A result for one state therefore holds for all that differ in counters only."""
     config, canon, chance = scope.config, RelativeStates(scope), random.Random(8)
     for _ in range(25):
@@ -180,7 +184,7 @@ def test_nobody_asks_for_the_value_of_a_counter(scope: BoundedModel) -> None:
 
 
 def test_nothing_follows_a_step_without_an_answer() -> None:
-    scope = released_worlds.RUNNING
+    scope = bounded_models.RUNNING
     steps = (
         ops.Put("a", "x", "1", True),
         ops.Listen("a", (ops.Put("a", "y", None, True), ops.Get("a", "x"))),
@@ -200,28 +204,28 @@ def test_nothing_follows_a_step_without_an_answer() -> None:
 @pytest.mark.parametrize(
     ("rule", "scope", "steps"),
     [
-        (Rule.K_SIZE_1, cache_worlds.EVERY, 1),
-        (Rule.K_PUT_3, cache_worlds.EVERY, 3),
-        (Rule.K_FLUSH_1, cache_worlds.EVERY, 4),
-        (Rule.K_METRICS_2, cache_worlds.EVERY, 2),
-        (Rule.K_EVICT_3, cache_worlds.LISTENERS, 3),
-        (Rule.K_LISTEN_2, cache_worlds.TWO, 3),
-        (Rule.K_RESIZE_2, cache_worlds.TWO, 5),
-        (Rule.K_LISTEN_3, cache_worlds.SILENT, 3),
-        (Rule.K_STORE_2, store_worlds.STORE, 4),
-        (Rule.K_STORE_4, store_worlds.FORWARDS, 4),
-        (Rule.K_FLUSH_7, released_worlds.LOST_EVICTION, 2),
-        (Rule.K_METRICS_4, released_worlds.RUNNING, 2),
-        (Rule.K_STORE_9, released_worlds.ONE_BY_ONE, 4),
-        (Rule.K_STORE_10, released_worlds.CACHED_DELETE, 3),
+        (Rule.K_SIZE_1, bounded_models.EVERY, 1),
+        (Rule.K_PUT_3, bounded_models.EVERY, 3),
+        (Rule.K_FLUSH_1, bounded_models.EVERY, 4),
+        (Rule.K_METRICS_2, bounded_models.EVERY, 2),
+        (Rule.K_EVICT_3, bounded_models.LISTENERS, 3),
+        (Rule.K_LISTEN_2, bounded_models.TWO, 3),
+        (Rule.K_RESIZE_2, bounded_models.TWO, 5),
+        (Rule.K_LISTEN_3, bounded_models.SILENT, 3),
+        (Rule.K_STORE_2, bounded_models.STORE, 4),
+        (Rule.K_STORE_4, bounded_models.FORWARDS, 4),
+        (Rule.K_FLUSH_7, bounded_models.LOST_EVICTION, 2),
+        (Rule.K_METRICS_4, bounded_models.RUNNING, 2),
+        (Rule.K_STORE_9, bounded_models.ONE_BY_ONE, 4),
+        (Rule.K_STORE_10, bounded_models.CACHED_DELETE, 3),
     ],
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )
 def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, scope: BoundedModel, steps: int) -> None:
-    found = refute(rule, (scope,))
-    assert found is not None
-    assert found.scope is scope
-    case = found.counterexample.case
+    refutation = refute(rule, (scope,))
+    assert refutation is not None
+    assert refutation.scope is scope
+    case = refutation.counterexample.case
     assert len(case.steps) == steps
     assert broken_rules(case) == (), "the reference itself keeps the law on this case"
     assert rule in broken_rules(case, FAULT_OF[rule].model)
@@ -230,7 +234,7 @@ def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, scope: BoundedModel,
 
 
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
-    evidence, failures = run_alone(exhaust((store_worlds.STORE,), FAULT_OF[Rule.K_STORE_8].model))
+    evidence, failures = run_alone(exhaust((bounded_models.STORE,), FAULT_OF[Rule.K_STORE_8].model))
     assert evidence == []
     assert len(failures) == 1
     assert failures[0].startswith(
@@ -239,10 +243,10 @@ def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:
 
 
 def test_a_law_whose_mutant_is_not_refuted_gives_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
-    scope = replace(cache_worlds.EVERY, depth=1)
+    scope = replace(bounded_models.EVERY, depth=1)
     harmless = replace(FAULT_OF[Rule.K_SHARE_1], replaced={})
     own = {Rule.K_SHARE_1: harmless, Rule.K_GET_3: FAULT_OF[Rule.K_GET_3]}
-    monkeypatch.setattr(explorer, "FAULT_OF", own)
+    monkeypatch.setattr(model_evidence, "FAULT_OF", own)
     monkeypatch.setattr(refuting, "DEPTH_OF_FAULTS", 1)
     evidence, failures = run_alone(exhaust((scope,)))
     assert [item.rule for item in evidence] == [Rule.K_GET_3]

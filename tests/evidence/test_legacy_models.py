@@ -22,13 +22,18 @@ SYSTEM = SYSTEMS["pulsar-legacy"]
 check = build_check(SYSTEM)
 
 
-def test_a_world_closes_with_exactly_these_counts_and_is_what_is_defined() -> None:
-    found = explore(bounded_models.MANUAL)
-    assert found.counterexample is None
-    assert (found.states, found.transitions, found.depth, found.closed) == (903, 10836, 12, True)
+def test_a_model_closes_with_exactly_these_counts_and_meets_its_definitions() -> None:
+    exploration = explore(bounded_models.MANUAL)
+    assert exploration.counterexample is None
+    assert (exploration.states, exploration.transitions, exploration.depth, exploration.closed) == (
+        903,
+        10836,
+        12,
+        True,
+    )
 
 
-def test_the_worlds_fire_every_law() -> None:
+def test_the_models_fire_every_law() -> None:
     fired = {rule for scope in bounded_models.CI for rule in explore(scope, whole=False).fired}
     assert {law.rule for law in LAWS} <= fired
 
@@ -78,10 +83,10 @@ def later(state: State, oldest: int, nanos: int) -> State:
     ],
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )
-def test_a_planted_error_is_refuted_by_a_shortest_case(rule: Rule, scope: BoundedModel, steps: int) -> None:
-    found = refute(rule, (scope,))
-    assert found is not None
-    case = found.counterexample.case
+def test_a_seeded_fault_is_refuted_by_a_shortest_case(rule: Rule, scope: BoundedModel, steps: int) -> None:
+    refutation = refute(rule, (scope,))
+    assert refutation is not None
+    case = refutation.counterexample.case
     assert len(case.steps) == steps
     assert broken_rules(case) == (), "the reference itself keeps the law on this case"
     assert rule in broken_rules(case, FAULT_OF[rule].model)

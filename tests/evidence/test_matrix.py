@@ -59,7 +59,7 @@ def lowered(count: int, floor: bool = True) -> int:
     return left if left < LEAST else told(count, left, kind=Kind.ONE)
 '''
 
-MADE = [
+TOY_CHANGES = [
     ("constant", "3", "4"),
     ("constant", "3", "2"),
     ("constant", "1", "2"),
@@ -104,7 +104,7 @@ def toy(source: str = TOY) -> list[Change]:
 
 
 def test_every_change_of_a_toy_is_made() -> None:
-    assert [(change.kind, change.old, change.new) for change in toy()] == MADE
+    assert [(change.kind, change.old, change.new) for change in toy()] == TOY_CHANGES
     assert {change.function for change in toy()} == {"", "Kind", "lowered"}
 
 
@@ -145,20 +145,20 @@ def changed(module: str, old: str, new: str) -> Change:
     return Change("x", name, "", "patch", 1, old, new, source.replace(old, new))
 
 
-def test_a_change_of_a_function_is_seen_by_the_law_that_it_breaks(small: ReferenceFacts) -> None:
+def test_a_change_of_a_function_is_detected_by_the_law_that_it_breaks(small: ReferenceFacts) -> None:
     change = changed("pulsar_pip430.manager", "pos != event.last", "pos == event.last")
     assert "R-INVALIDATE-2" in ask_about(change, small, ("laws",))["laws"]
 
 
 @pytest.mark.parametrize("name", ["p-release-backwards", "l-rows-bytes-at-begin", "s-rows-hide-empty"])
-def test_a_change_that_only_a_definition_sees_is_seen(small: ReferenceFacts, name: str) -> None:
+def test_a_change_that_only_a_definition_detects_is_detected(small: ReferenceFacts, name: str) -> None:
     """The order of returned holds, and the report of a pass, are in rows, which no law of a rule covers."""
     change = next(change for change in generate_all_changes() if change.id == name)
     assert ask_about(change, small, ("laws",))["laws"]
 
 
 @pytest.mark.long
-def test_a_change_of_a_table_is_seen_though_it_was_made_at_import(small: ReferenceFacts) -> None:
+def test_a_change_of_a_table_is_detected_although_it_is_built_at_import(small: ReferenceFacts) -> None:
     change = changed("pulsar_pip430.decision", "cell is ANY or cell == fact", "cell is ANY or cell is fact or not fact")
     assert ask_about(change, small, ("laws",))
     change = changed("kafka_streams.change", "FLAG_BYTES: Final = 1", "FLAG_BYTES: Final = 2")
@@ -178,17 +178,17 @@ SHORT = ("l-givers-at-most-8", "s-segment-at-most-60")
 
 
 @pytest.mark.parametrize("names", [SHORT, pytest.param(SIZES, marks=pytest.mark.long)], ids=["some", "all"])
-def test_bounds_that_no_small_world_reaches_are_seen_in_large_runs(
+def test_bounds_that_no_small_model_reaches_are_detected_in_large_runs(
     small: ReferenceFacts, names: tuple[str, ...]
 ) -> None:
-    """Only the stress runs are asked; each is part of `prove` too."""
+    """Only the stress runs check the changes; each is part of `prove` too."""
     alone = small._replace(effort=SMALL._replace(cases=0, runs=0))
-    asked = [change for change in generate_all_changes() if change.id in names]
-    assert len(asked) == len(names)
-    assert [change.id for change in asked if not ask_about(change, alone, ("laws",)).get("laws")] == []
+    changes = [change for change in generate_all_changes() if change.id in names]
+    assert len(changes) == len(names)
+    assert [change.id for change in changes if not ask_about(change, alone, ("laws",)).get("laws")] == []
 
 
-def test_what_hangs_raises_or_cannot_be_imported_is_seen(
+def test_a_change_that_hangs_raises_or_cannot_be_imported_is_detected(
     small: ReferenceFacts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "SECONDS", 0.5)
@@ -200,7 +200,7 @@ def test_what_hangs_raises_or_cannot_be_imported_is_seen(
     assert ask_about(broken, small, ("laws",)) == {"laws": "import: TypeError"}
 
 
-def test_what_changes_nothing_is_told_as_not_seen_and_this_process_is_as_it_was(small: ReferenceFacts) -> None:
+def test_an_equivalent_change_is_reported_as_undetected_and_this_process_is_unchanged(small: ReferenceFacts) -> None:
     change = changed("pulsar_pip430.manager", "pos != event.last", "not pos == event.last")
     assert ask_about(change, small, run.ALL, thorough=True) == {}
     assert detectors.laws(detect_system("pulsar-pip430"), SMALL) == ""
@@ -213,11 +213,11 @@ def detect_system(name: str):  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.long
-def test_the_dear_detectors_see_what_only_they_are_asked() -> None:
+def test_the_expensive_detectors_detect_changes_that_only_they_check() -> None:
     change = changed("pulsar_pip430.decision", "entry.requeues < settings.max_requeues", "entry.requeues < 9")
     change = change._replace(function="spare")
-    (seen,) = ask_detectors([change], SMALL, thorough=True)
-    assert {"laws", "z3", "contracts"} <= seen.keys()
+    (detected,) = ask_detectors([change], SMALL, thorough=True)
+    assert {"laws", "z3", "contracts"} <= detected.keys()
 
 
 def test_a_patch_that_no_longer_applies_is_an_error(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_a_patch_that_no_longer_applies_is_an_error(tmp_path: Path) -> None:
         load_patches(sources, tmp_path)
 
 
-def test_an_argument_about_what_is_no_mutant_any_more_is_an_error(tmp_path: Path) -> None:
+def test_an_argument_about_a_former_mutant_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "equivalent.toml"
     file.write_text('[[equivalent]]\nids = ["a"]\nwhere = "f"\ntext = "x"\nbecause = "so"\n')
     assert load_arguments({"a"}, file) == {"a": "so"}
@@ -242,15 +242,23 @@ def test_an_argument_about_what_is_no_mutant_any_more_is_an_error(tmp_path: Path
         load_arguments({"b"}, file)
 
 
-def test_the_page_tells_holes_apart_from_what_changes_nothing() -> None:
-    made = toy()
-    lines = [Line(made[0], {"laws": "R-1"}), Line(made[1], {"twin": "rows"}), Line(made[2], {}, "because of that")]
-    text = render_page([*lines, Line(made[3], {})], {"toy": TOY}, 25)
+def test_the_page_distinguishes_holes_from_equivalent_changes() -> None:
+    changes = toy()
+    lines = [
+        Line(changes[0], {"laws": "R-1"}),
+        Line(changes[1], {"twin": "rows"}),
+        Line(changes[2], {}, "because of that"),
+    ]
+    text = render_page([*lines, Line(changes[3], {})], {"toy": TOY}, 25)
     assert "**25 changes have not been tried yet.**" in text
     assert "4 changes, of which 1 change nothing. Of the other 3 formal detectors detect 1 (33.3 %)" in text
     assert "## Not detected by any formal detector: 2" in text
     assert "-LEAST = 3\n+LEAST = 2" in text
-    assert read_json(to_json(lines)) == {made[0].id: {"laws": "R-1"}, made[1].id: {"twin": "rows"}, made[2].id: {}}
+    assert read_json(to_json(lines)) == {
+        changes[0].id: {"laws": "R-1"},
+        changes[1].id: {"twin": "rows"},
+        changes[2].id: {},
+    }
 
 
 def committed() -> dict[str, dict[str, str]]:
@@ -259,16 +267,18 @@ def committed() -> dict[str, dict[str, str]]:
     return read_json((root / "docs" / "matrix.json").read_text(encoding="utf-8"))
 
 
-def test_what_the_committed_table_says_a_formal_detector_sees_is_seen() -> None:
+def test_changes_that_a_formal_detector_detects_in_the_committed_table_are_detected() -> None:
     """A sample is detected by the same detector or an earlier one."""
     table = committed()
-    asked = sample_changes([change for change in generate_all_changes() if is_formal(table.get(change.id, {}))], 12, 16)
-    now = ask_detectors(asked, detectors.QUICK)
+    changes = sample_changes(
+        [change for change in generate_all_changes() if is_formal(table.get(change.id, {}))], 12, 16
+    )
+    now = ask_detectors(changes, detectors.QUICK)
     first = {
-        change.id: next((name for name in FORMAL if name in seen), None)
-        for change, seen in zip(asked, now, strict=True)
+        change.id: next((name for name in FORMAL if name in detected), None)
+        for change, detected in zip(changes, now, strict=True)
     }
-    said = {change.id: next(name for name in FORMAL if name in table[change.id]) for change in asked}
+    said = {change.id: next(name for name in FORMAL if name in table[change.id]) for change in changes}
     assert {id for id, name in first.items() if name is None or FORMAL.index(name) > FORMAL.index(said[id])} == set()
 
 

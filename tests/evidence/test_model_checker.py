@@ -21,7 +21,7 @@ from entrycache_reference.pulsar_pip430.laws import LAWS
 from entrycache_reference.rules import Rule
 
 LONG = pytest.mark.long
-"""What `entrycache prove` shows too, in the same `make test`, and what takes many seconds here."""
+"""The mark of tests that take many seconds and repeat a part of `entrycache prove`."""
 
 
 @pytest.mark.parametrize(
@@ -33,12 +33,17 @@ LONG = pytest.mark.long
     ],
     ids=lambda value: value.name if isinstance(value, BoundedModel) else "",
 )
-def test_a_small_world_closes_with_exactly_these_counts(
+def test_a_small_model_closes_with_exactly_these_counts(
     scope: BoundedModel, states: int, transitions: int, depth: int
 ) -> None:
-    found = explore(scope)
-    assert found.counterexample is None
-    assert (found.states, found.transitions, found.depth, found.closed) == (states, transitions, depth, True)
+    exploration = explore(scope)
+    assert exploration.counterexample is None
+    assert (exploration.states, exploration.transitions, exploration.depth, exploration.closed) == (
+        states,
+        transitions,
+        depth,
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -46,28 +51,33 @@ def test_a_small_world_closes_with_exactly_these_counts(
     [(bounded_models.CURSORS, 3690, 84870, 11), (bounded_models.HEAP, 245, 4900, 7)],
     ids=lambda value: value.name if isinstance(value, ListedModel) else "",
 )
-def test_a_world_of_events_closes_with_exactly_these_counts(
+def test_a_model_of_events_closes_with_exactly_these_counts(
     scope: ListedModel, states: int, transitions: int, depth: int
 ) -> None:
-    found = explore(scope)
-    assert found.counterexample is None
-    assert (found.states, found.transitions, found.depth, found.closed) == (states, transitions, depth, True)
+    exploration = explore(scope)
+    assert exploration.counterexample is None
+    assert (exploration.states, exploration.transitions, exploration.depth, exploration.closed) == (
+        states,
+        transitions,
+        depth,
+        True,
+    )
 
 
-def test_a_step_that_leaves_the_bounds_is_judged_and_not_gone_on_from() -> None:
+def test_a_step_that_leaves_the_bounds_is_judged_and_not_followed() -> None:
     scope = replace(bounded_models.READS, events=bounded_models.READS.events[:1], slots=0)
-    found = explore(scope)
-    assert (found.states, found.transitions, found.closed) == (1, 1, True)
+    exploration = explore(scope)
+    assert (exploration.states, exploration.transitions, exploration.closed) == (1, 1, True)
     assert explore(scope, model=FAULT_OF[Rule.INSERT_1].model).counterexample is not None
 
 
-def test_a_depth_bounds_the_world_and_is_told() -> None:
-    found = explore(replace(bounded_models.ALL, depth=2))
-    assert (found.depth, found.closed) == (2, False)
+def test_a_depth_bounds_the_model_and_is_reported() -> None:
+    exploration = explore(replace(bounded_models.ALL, depth=2))
+    assert (exploration.depth, exploration.closed) == (2, False)
 
 
 @LONG
-def test_the_worlds_fire_every_law() -> None:
+def test_the_models_fire_every_law() -> None:
     fired = {rule for scope in bounded_models.CI for rule in explore(scope).fired}
     assert {law.rule for law in LAWS} <= fired
 
@@ -115,9 +125,9 @@ def test_states_held_for_the_same_behave_the_same(scope: BoundedModel) -> None:
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )
 def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, steps: int) -> None:
-    found = refute(rule, bounded_models.CI)
-    assert found is not None
-    case = found.counterexample.case
+    refutation = refute(rule, bounded_models.CI)
+    assert refutation is not None
+    case = refutation.counterexample.case
     assert len(case.steps) == steps
     assert broken_rules(case) == (), "the reference itself keeps the law on this case"
     assert rule in broken_rules(case, FAULT_OF[rule].model)

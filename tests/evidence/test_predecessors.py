@@ -1,4 +1,4 @@
-"""Test the page of predecessors, and where promises are broken."""
+"""Test the page of predecessors, and the runs that break promises."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def test_the_page_is_that_of_the_references() -> None:
 
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.title)
 def test_the_cache_of_pip_430_keeps_every_promise(promise: Promise) -> None:
-    found = find_shortest_trace(PIP430, promise)
-    assert found.trace is None
-    assert found.tried == sum(len(promise.words) ** length for length in range(1, promise.most + 1))
+    search = find_shortest_trace(PIP430, promise)
+    assert search.trace is None
+    assert search.tried == sum(len(promise.words) ** length for length in range(1, promise.most + 1))
 
 
 def test_an_old_entry_stays_behind_a_younger_one_before_pip_430() -> None:
@@ -44,7 +44,7 @@ def test_the_periodic_task_visits_every_ledger_before_pip_430() -> None:
     assert [play_trace(cache, trace, promise.limits)[-1].visits for cache in CACHES] == [1, 2, 0]
 
 
-def test_what_is_kept_for_a_replay_leaves_before_what_was_delivered() -> None:
+def test_entries_kept_for_a_replay_leave_before_delivered_ones() -> None:
     trace = find_shortest_trace(LEGACY, named("replay")).trace
     assert trace is not None
     assert {Postpone("a", 0), Deliver("a", 1)} < set(trace)

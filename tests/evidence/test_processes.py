@@ -19,9 +19,9 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_results_come_in_order_from_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     two_cores(monkeypatch)
     unpicklable = [lambda number=number: number for number in range(20)]
-    found = scheduler.map_in_processes(lambda item: (item(), os.getpid()), unpicklable)
-    assert [number for number, _ in found] == list(range(20))
-    assert os.getpid() not in {process for _, process in found}
+    results = scheduler.map_in_processes(lambda item: (item(), os.getpid()), unpicklable)
+    assert [number for number, _ in results] == list(range(20))
+    assert os.getpid() not in {process for _, process in results}
 
 
 def test_one_item_needs_no_process() -> None:
@@ -35,27 +35,27 @@ def test_an_error_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
         scheduler.map_in_processes(lambda item: 1 // item, [1, 0, 2])
 
 
-def test_what_never_ends_is_ended_with_an_error_of_another_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_part_is_ended_after_an_error_of_another_part(monkeypatch: pytest.MonkeyPatch) -> None:
     two_cores(monkeypatch)
-    heard: list[object] = []
-    monkeypatch.setattr(threading, "excepthook", heard.append)
+    errors: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", errors.append)
     before = set(active_children())
     with pytest.raises(ZeroDivisionError):
         scheduler.map_in_processes(lambda seconds: 1 // (time.sleep(seconds) or seconds), [1, 0, *[3600] * 20])
     assert set(active_children()) <= before
-    assert heard == []
+    assert errors == []
 
 
-def test_an_interrupt_ends_the_processes_and_no_thread_says_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_ends_the_processes_without_an_error_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     two_cores(monkeypatch)
-    heard: list[object] = []
-    monkeypatch.setattr(threading, "excepthook", heard.append)
+    errors: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", errors.append)
 
-    def told(done: int) -> None:
+    def interrupt(done: int) -> None:
         raise KeyboardInterrupt
 
     before = set(active_children())
     with pytest.raises(KeyboardInterrupt):
-        scheduler.map_in_processes(time.sleep, [0.0, *[0.3] * 20], told)
+        scheduler.map_in_processes(time.sleep, [0.0, *[0.3] * 20], interrupt)
     assert set(active_children()) <= before
-    assert heard == []
+    assert errors == []

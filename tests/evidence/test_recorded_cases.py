@@ -36,46 +36,46 @@ PROBES = Probes(kafka_streams.__name__, GUARDS)
 
 
 def some_cases() -> list[RecordedCase]:
-    made = cases_of(reference_subject(KAFKA).declaration, Profile(20, 0, 0), 0)
-    return record_cases(islice(made, 40), PROBES)
+    cases = cases_of(reference_subject(KAFKA).declaration, Profile(20, 0, 0), 0)
+    return record_cases(islice(cases, 40), PROBES)
 
 
-def looks(change: Change, places: Sequence[int], cases: Sequence[RecordedCase]) -> list[tuple[bool, bool]]:
+def detect_change(change: Change, places: Sequence[int], cases: Sequence[RecordedCase]) -> list[tuple[bool, bool]]:
     """Return whether outcomes, and whether rows, show a change at each of these places."""
 
-    def asked() -> list[tuple[bool, bool]]:
+    def detect_in_child() -> list[tuple[bool, bool]]:
         process.apply_change(change)
         return [(is_in_outcomes(cases, place, False), is_in_rows(cases, place)) for place in places]
 
-    found: list[tuple[bool, bool]] = run_in_child(asked)
-    return found
+    results: list[tuple[bool, bool]] = run_in_child(detect_in_child)
+    return results
 
 
-def test_a_change_is_seen_in_the_steps_that_come_to_it_as_in_all() -> None:
+def test_a_change_is_detected_in_the_steps_that_reach_it_as_in_all_steps() -> None:
     cases = some_cases()
     swapped = [one for one in sample_changes(GUARDS, 60, 1) if process.changed_code(one)]
-    seen = [looks(one, (PROBES.place(one), EVERYWHERE), cases) for one in swapped]
-    assert [at for at, _ in seen] == [all_ for _, all_ in seen]
-    assert {shown for shown, _ in seen} >= {(True, True), (False, False)}
+    results = [detect_change(one, (PROBES.place(one), EVERYWHERE), cases) for one in swapped]
+    assert [at for at, _ in results] == [all_ for _, all_ in results]
+    assert {result for result, _ in results} >= {(True, True), (False, False)}
 
 
-def test_a_change_is_not_seen_at_a_place_that_no_step_comes_to() -> None:
+def test_a_change_is_not_detected_at_a_place_that_no_step_reaches() -> None:
     """The check above detects a wrong place."""
     change = next(one for one in GUARDS if one.function == "flush_dirty")
-    assert looks(change, (1 << 5000, EVERYWHERE), some_cases()) == [(False, False), (True, True)]
+    assert detect_change(change, (1 << 5000, EVERYWHERE), some_cases()) == [(False, False), (True, True)]
 
 
-def test_probes_tell_the_branch_that_is_taken_and_leave_the_code_as_it_was() -> None:
+def test_probes_record_the_branch_that_is_taken_and_leave_the_code_unchanged() -> None:
     before = entries.get.__code__
     config = KAFKA.model.config()
-    with PROBES.listening() as met:
+    with PROBES.listening() as places:
         KAFKA.model.step(KAFKA.model.initial(config), KAFKA.ops["get"](ns="a", key=None), config)
     assert entries.get.__code__ is before
     of_get = [change for change in GUARDS if change.module.endswith(".entries") and change.function == "get"]
-    assert {PROBES.place(change) in met for change in of_get} == {True, False}
+    assert {PROBES.place(change) in places for change in of_get} == {True, False}
 
 
-def test_what_is_no_statement_of_a_function_is_met_everywhere() -> None:
+def test_code_outside_of_statements_is_recorded_everywhere() -> None:
     constant = next(change for change in GUARDS if change.module.endswith(".config") and not change.function)
     assert PROBES.place(constant) == EVERYWHERE
 
@@ -94,16 +94,16 @@ def slow(seconds: float, outcome: int) -> RecordedCase:
     return RecordedCase(case, 0, [SimpleNamespace(outcome=0, state=0)], [EVERYWHERE] * 2)
 
 
-def test_a_case_that_takes_too_long_is_seen_and_many_slow_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_case_that_takes_too_long_is_detected_and_many_slow_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seeded_search, "SECONDS", 0.3)
     monkeypatch.setattr(seeded_search, "SECONDS_AT_ONCE", 0.2)
-    asked = partial(is_in_outcomes, place=EVERYWHERE, again=False)
-    assert asked([slow(10, 0)])
-    assert asked([slow(0.15, 0), slow(0, 1)])
-    assert not asked([slow(0.15, 0), slow(0.15, 0), slow(0, 1)])
+    is_detected = partial(is_in_outcomes, place=EVERYWHERE, again=False)
+    assert is_detected([slow(10, 0)])
+    assert is_detected([slow(0.15, 0), slow(0, 1)])
+    assert not is_detected([slow(0.15, 0), slow(0.15, 0), slow(0, 1)])
 
 
-def test_a_fork_that_hears_no_signal_of_python_is_killed() -> None:
+def test_a_fork_that_ignores_signals_is_killed() -> None:
     with pytest.raises(ProcessDied):
         run_in_child(lambda: sum(repeat(0)), 1)
     assert run_in_child(lambda: sum(repeat(1, 3)), 1) == 3

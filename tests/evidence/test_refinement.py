@@ -34,11 +34,11 @@ KAFKA = kafka_streams.fast_cache()
     ],
     ids=["off", "no budget", "heap", "reads", "store", "two namespaces"],
 )
-def test_the_walk_meets_the_states_and_steps_of_the_explorer(scope: Any, fast: FastCache, depth: int | None) -> None:
-    found = walk(scope, fast, depth)
+def test_the_walk_has_the_states_and_steps_of_the_model_checker(scope: Any, fast: FastCache, depth: int | None) -> None:
+    walked = walk(scope, fast, depth)
     bounded = scope if depth is None else type(scope)(**{**_fields(scope), "depth": depth})
     explored = explore(bounded, whole=False)
-    assert (found.states, found.steps, found.difference) == (explored.states, explored.transitions, None)
+    assert (walked.states, walked.steps, walked.difference) == (explored.states, explored.transitions, None)
 
 
 def _fields(scope: Any) -> dict[str, Any]:
@@ -53,19 +53,19 @@ class CountsTwice(BrokerCache):
         entry.requeues += 1
 
 
-def test_what_no_answer_shows_yet_is_told_apart() -> None:
-    found = walk(bounded_models.NO_BUDGET, pulsar_pip430.fast_cache(CountsTwice)).difference
-    assert found is not None
-    assert found.what.startswith("caches: ")
+def test_a_difference_that_no_answer_shows_yet_is_detected() -> None:
+    difference = walk(bounded_models.NO_BUDGET, pulsar_pip430.fast_cache(CountsTwice)).difference
+    assert difference is not None
+    assert difference.what.startswith("caches: ")
     counted = walk(kafka_models.EVERY, negative_control("streams-evict-call-counts")[0], 1).difference
     assert counted is not None
     assert counted.what == "evicts: 1, expected 0"
 
 
 def test_an_answer_that_changes_nothing_is_compared_too() -> None:
-    found = walk(kafka_models.EVERY, negative_control("streams-share-without-global")[0], 1).difference
-    assert found is not None
-    assert found.what.startswith("the answer: ")
+    difference = walk(kafka_models.EVERY, negative_control("streams-share-without-global")[0], 1).difference
+    assert difference is not None
+    assert difference.what.startswith("the answer: ")
 
 
 class Forgets(BrokerCache):
@@ -77,23 +77,25 @@ class Forgets(BrokerCache):
         return super().exists(cache, ledger, entry)
 
 
-def test_an_invariant_of_its_own_is_asked() -> None:
-    found = walk(bounded_models.PAIR, pulsar_pip430.fast_cache(Forgets), 2).difference
-    assert found is not None
-    assert found.what.startswith("an invariant of its own: ")
+def test_an_invariant_of_the_fast_cache_is_checked() -> None:
+    difference = walk(bounded_models.PAIR, pulsar_pip430.fast_cache(Forgets), 2).difference
+    assert difference is not None
+    assert difference.what.startswith("an invariant of its own: ")
 
 
 def test_a_cache_that_leaves_the_reference_is_a_failure_with_its_steps() -> None:
     wrong = negative_control("streams-read-cached-dirty")[0]
-    shown, failures = run_alone(refine_all([RefinementTask(kafka_models.STORE, wrong, wrong, "It is not told.")]))
-    assert not shown
+    refinements, failures = run_alone(
+        refine_all([RefinementTask(kafka_models.STORE, wrong, wrong, "It is not detected.")])
+    )
+    assert not refinements
     assert failures[0].startswith(
         "kafka-streams: the fast cache differs from the reference after 3 steps of 'a store, nothing"
     )
     assert "StorePut" in failures[0]
 
 
-def test_a_planted_fault_that_is_not_told_apart_is_a_failure() -> None:
+def test_an_undetected_seeded_fault_is_a_failure() -> None:
     assert run_alone(refine_all([RefinementTask(bounded_models.CACHING_OFF, PULSAR, PULSAR, "None at all.")])) == (
         [],
         ["pulsar-pip430: the seeded fault is not detected in 'caching switched off': None at all."],
@@ -103,11 +105,11 @@ def test_a_planted_fault_that_is_not_told_apart_is_a_failure() -> None:
 WITHOUT_FAST_CACHE = {"pulsar-legacy"}
 
 
-def test_each_system_is_held_so_in_each_profile() -> None:
+def test_each_profile_refines_each_system() -> None:
     for profile in PROFILES:
-        asked = list_refinements(profile)
-        assert {one.scope.parts().system.name for one in asked} == set(SYSTEM_EVIDENCE) - WITHOUT_FAST_CACHE
-        assert len({one.scope.name for one in asked}) == len(asked)
+        tasks = list_refinements(profile)
+        assert {one.scope.parts().system.name for one in tasks} == set(SYSTEM_EVIDENCE) - WITHOUT_FAST_CACHE
+        assert len({one.scope.name for one in tasks}) == len(tasks)
     assert len(list_refinements("ci")) < len(list_refinements("long"))
 
 
@@ -115,6 +117,6 @@ def names(scopes: tuple[AnyBoundedModel, ...]) -> set[str]:
     return {scope.name for scope in scopes}
 
 
-def test_the_worlds_are_those_that_are_exhausted() -> None:
-    for shown in SYSTEM_EVIDENCE.values():
-        assert names(tuple(one.scope for one in shown.refined)) <= names(shown.nightly)
+def test_the_refined_models_are_exhausted_ones() -> None:
+    for entry in SYSTEM_EVIDENCE.values():
+        assert names(tuple(one.scope for one in entry.refined)) <= names(entry.nightly)

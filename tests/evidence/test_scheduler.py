@@ -31,14 +31,16 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1}, raising=False)
 
 
-def test_each_work_returns_what_it_was_for_and_each_batch_is_told() -> None:
+def test_each_work_returns_its_result_and_each_batch_is_reported() -> None:
     over: dict[int, int] = {}
-    heard: list[tuple[str, int, int]] = []
+    progress_calls: list[tuple[str, int, int]] = []
     run_together(
-        [squared([1, 2]), single_call("one", lambda: 7), squared([])], over.__setitem__, lambda *it: heard.append(it)
+        [squared([1, 2]), single_call("one", lambda: 7), squared([])],
+        over.__setitem__,
+        lambda *it: progress_calls.append(it),
     )
     assert over == {0: 5, 1: 7, 2: 0}
-    assert heard == [("squares", 1, 2), ("squares", 2, 2), ("one", 1, 1), ("doubled", 1, 2), ("doubled", 2, 2)]
+    assert progress_calls == [("squares", 1, 2), ("squares", 2, 2), ("one", 1, 1), ("doubled", 1, 2), ("doubled", 2, 2)]
 
 
 def test_the_items_of_several_works_are_done_by_one_set_of_processes() -> None:

@@ -14,9 +14,9 @@ from entrycache_evidence import run
 from entrycache_evidence.core import results
 from entrycache_evidence.core.models import FAULT_OF, derive_flips
 from entrycache_evidence.core.scheduler import run_alone
-from entrycache_evidence.kafka_streams import tla_model as kafka_worlds
+from entrycache_evidence.kafka_streams import tla_model as kafka_tla
 from entrycache_evidence.pulsar_pip430 import tla_claims
-from entrycache_evidence.pulsar_pip430 import tla_model as pulsar_worlds
+from entrycache_evidence.pulsar_pip430 import tla_model as pulsar_tla
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_evidence.tlc import evidence as tlc
 from entrycache_evidence.tlc import runner
@@ -44,23 +44,23 @@ EVENTS = ("up", "down")
 
 
 @pytest.fixture(scope="module")
-def found() -> Graph:
+def graph() -> Graph:
     """The graph of the smallest model of the removal queue, the only run of TLC here."""
-    return run_or_skip(pulsar_worlds.QUICK)
+    return run_or_skip(pulsar_tla.QUICK)
 
 
-def run_or_skip(beside: ComparedModel, changed: dict[str, str] | None = None) -> Graph:
+def run_or_skip(compared: ComparedModel, changed: dict[str, str] | None = None) -> Graph:
     try:
-        return beside.found(changed)
+        return compared.tlc_graph(changed)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 
 
-def read(beside: ComparedModel, name: str) -> str:
-    return (runner.locate_modules(beside.module.system) / f"{name}.tla").read_text(encoding="utf-8")
+def read(compared: ComparedModel, name: str) -> str:
+    return (runner.locate_modules(compared.module.system) / f"{name}.tla").read_text(encoding="utf-8")
 
 
-# ---------------------------------------------------------------- the comparison itself
+# ---------------------------------------------------------------- comparison of graphs
 
 
 def test_equal_graphs_have_no_difference() -> None:
@@ -68,7 +68,7 @@ def test_equal_graphs_have_no_difference() -> None:
     assert build_graph([ONE, TWO]).states == {"<<0>>", "<<1>>"}
 
 
-def test_another_answer_another_state_and_a_missing_edge_are_told() -> None:
+def test_another_answer_another_state_and_a_missing_edge_are_reported() -> None:
     ours = build_graph([ONE, TWO])
     answered = ONE._replace(label="<<1, FALSE>>")
     assert describe_graph_difference(ours, [answered, TWO], EVENTS) == (
@@ -94,16 +94,16 @@ def test_values_read_as_tlc_prints_them() -> None:
 
 
 def test_the_decision_operator_is_that_of_the_table() -> None:
-    assert read(pulsar_worlds.QUICK, tla_decision.MODULE) == tla_decision.render_module(DECISION)
+    assert read(pulsar_tla.QUICK, tla_decision.MODULE) == tla_decision.render_module(DECISION)
     assert all(line.action.name in tla_decision.render_module(DECISION) for line in DECISION)
 
 
-# ---------------------------------------------------------------- TLC beside the explorer
+# ---------------------------------------------------------------- TLC and our model checker
 
 
-def test_tlc_finds_what_the_explorer_finds(found: Graph) -> None:
-    assert pulsar_worlds.QUICK.differs(found) == ""
-    assert (len(found.states), len(found.edges)) == (123, 3399)
+def test_tlc_finds_the_graph_of_the_model_checker(graph: Graph) -> None:
+    assert pulsar_tla.QUICK.differs(graph) == ""
+    assert (len(graph.states), len(graph.edges)) == (123, 3399)
 
 
 SEEN_AT_ONCE = (
@@ -115,89 +115,89 @@ SEEN_AT_ONCE = (
 
 
 @pytest.mark.parametrize("name", SEEN_AT_ONCE)
-def test_a_reference_with_a_planted_fault_differs(found: Graph, name: str) -> None:
-    assert tlc.describe_effect(pulsar_worlds.QUICK, found, FAULT_OF[Rule(name)])
+def test_a_reference_with_a_seeded_fault_differs(graph: Graph, name: str) -> None:
+    assert tlc.describe_effect(pulsar_tla.QUICK, graph, FAULT_OF[Rule(name)])
 
 
-def test_every_flip_of_the_table_that_matters_here_differs(found: Graph) -> None:
-    silent = [fault.note for fault in derive_flips() if not tlc.describe_effect(pulsar_worlds.QUICK, found, fault)]
+def test_every_flip_of_the_table_that_matters_here_differs(graph: Graph) -> None:
+    silent = [fault.note for fault in derive_flips() if not tlc.describe_effect(pulsar_tla.QUICK, graph, fault)]
     assert len(silent) == 1, silent
 
 
-def test_a_fault_that_changes_nothing_is_not_told_apart(found: Graph) -> None:
+def test_a_fault_that_changes_nothing_does_not_differ(graph: Graph) -> None:
     harmless = Fault(Rule.READ_1, "nothing is wrong", FAULT_OF[Rule.READ_1].package, {})
-    assert tlc.describe_effect(pulsar_worlds.QUICK, found, harmless) == ""
-    assert tlc.describe_first_effect(harmless, [(pulsar_worlds.QUICK, found)]) == ""
+    assert tlc.describe_effect(pulsar_tla.QUICK, graph, harmless) == ""
+    assert tlc.describe_first_effect(harmless, [(pulsar_tla.QUICK, graph)]) == ""
 
 
 MUTATIONS = (
-    (pulsar_worlds.QUICK, "Decision", 'spare THEN "REQUEUE_EXPECTED"', 'spare THEN "REMOVE"'),
-    (pulsar_worlds.QUICK, "RemovalQueue", "~(entry[1].stamp < bound)", "~(entry[1].stamp <= bound)"),
-    (pulsar_worlds.QUICK, "RemovalQueue", "!.stamp = s.now, !.accessed", "!.accessed"),
-    (pulsar_worlds.QUICK, "RemovalQueue", "!.removed = @ + 1", "!.removed = @ + 2"),
-    (pulsar_worlds.QUICK, "RemovalQueue", "!.freed = @ + s.entries[head].size]", "!.freed = @]"),
-    (pulsar_worlds.QUICK, "RemovalQueue", "s.entries[e.key].count[1] + by", "s.entries[e.key].count[1] - by"),
-    (kafka_worlds.QUICK, "ThreadCache", "same == /\\ nodes[key].value = <<>>", "same == /\\ TRUE"),
-    (kafka_worlds.QUICK, "ThreadCache", "/\\ c.spaces[ns].nodes[key].write = nodes[key].write", ""),
-    (kafka_worlds.QUICK, "ThreadCache", "Len(others), !.called", "Len(keys), !.called"),
-    (kafka_worlds.QUICK, "ThreadCache", ".fails = @ - 1]", ".fails = @]"),
-    (kafka_worlds.QUICK, "ThreadCache", "IF ~w.dirty /\\ IsDirty(counted.spaces[ns], w.key)", "IF FALSE"),
+    (pulsar_tla.QUICK, "Decision", 'spare THEN "REQUEUE_EXPECTED"', 'spare THEN "REMOVE"'),
+    (pulsar_tla.QUICK, "RemovalQueue", "~(entry[1].stamp < bound)", "~(entry[1].stamp <= bound)"),
+    (pulsar_tla.QUICK, "RemovalQueue", "!.stamp = s.now, !.accessed", "!.accessed"),
+    (pulsar_tla.QUICK, "RemovalQueue", "!.removed = @ + 1", "!.removed = @ + 2"),
+    (pulsar_tla.QUICK, "RemovalQueue", "!.freed = @ + s.entries[head].size]", "!.freed = @]"),
+    (pulsar_tla.QUICK, "RemovalQueue", "s.entries[e.key].count[1] + by", "s.entries[e.key].count[1] - by"),
+    (kafka_tla.QUICK, "ThreadCache", "same == /\\ nodes[key].value = <<>>", "same == /\\ TRUE"),
+    (kafka_tla.QUICK, "ThreadCache", "/\\ c.spaces[ns].nodes[key].write = nodes[key].write", ""),
+    (kafka_tla.QUICK, "ThreadCache", "Len(others), !.called", "Len(keys), !.called"),
+    (kafka_tla.QUICK, "ThreadCache", ".fails = @ - 1]", ".fails = @]"),
+    (kafka_tla.QUICK, "ThreadCache", "IF ~w.dirty /\\ IsDirty(counted.spaces[ns], w.key)", "IF FALSE"),
 )
-"""A module, what stands there, and what is put in its place."""
+"""A module, a text in it, and the text that replaces it."""
 
 
 @LONG
-@pytest.mark.parametrize(("beside", "name", "old", "new"), MUTATIONS, ids=lambda value: str(value)[:40])
-def test_a_changed_module_differs(beside: ComparedModel, name: str, old: str, new: str) -> None:
-    text = read(beside, name)
+@pytest.mark.parametrize(("compared", "name", "old", "new"), MUTATIONS, ids=lambda value: str(value)[:40])
+def test_a_changed_module_differs(compared: ComparedModel, name: str, old: str, new: str) -> None:
+    text = read(compared, name)
     assert text.count(old) == 1
     try:
-        changed = run_or_skip(beside, {name: text.replace(old, new)})
+        changed = run_or_skip(compared, {name: text.replace(old, new)})
     except InternalError as error:
         assert str(error).endswith(("Invariant AlwaysSound is broken", "expected a closed model")), (
             "or else it is no module any more"
         )
         return
-    assert beside.differs(changed)
+    assert compared.differs(changed)
 
 
 @LONG
 @pytest.mark.parametrize(
-    ("beside", "states", "edges"),
+    ("compared", "states", "edges"),
     [
-        (pulsar_worlds.CLOSED[0], 1804, 49768),
-        (kafka_worlds.QUICK, 17, 136),
-        (kafka_worlds.CLOSED[0], 50, 1200),
-        (kafka_worlds.CLOSED[1], 1201, 33628),
+        (pulsar_tla.CLOSED[0], 1804, 49768),
+        (kafka_tla.QUICK, 17, 136),
+        (kafka_tla.CLOSED[0], 50, 1200),
+        (kafka_tla.CLOSED[1], 1201, 33628),
     ],
     ids=lambda value: value.scope.name if isinstance(value, ComparedModel) else "",
 )
-def test_a_world_has_these_states_and_edges_for_both(beside: ComparedModel, states: int, edges: int) -> None:
-    both = run_or_skip(beside)
-    assert beside.differs(both) == ""
+def test_a_model_has_these_states_and_edges_for_both(compared: ComparedModel, states: int, edges: int) -> None:
+    both = run_or_skip(compared)
+    assert compared.differs(both) == ""
     assert (len(both.states), len(both.edges)) == (states, edges)
 
 
 @LONG
 @pytest.mark.parametrize("claim", tla_claims.TERMINATION_CLAIMS, ids=lambda claim: claim.what[:60])
-def test_what_ends_ends_and_what_need_not_does_not(claim: Claim) -> None:
-    run_or_skip(pulsar_worlds.QUICK)
-    shown, failures = run_alone(tlc.obtain_models(SecondModel((pulsar_worlds.QUICK,), (claim,))))
+def test_claims_of_termination_hold_and_their_faults_do_not_terminate(claim: Claim) -> None:
+    run_or_skip(pulsar_tla.QUICK)
+    evidence, failures = run_alone(tlc.obtain_models(SecondModel((pulsar_tla.QUICK,), (claim,))))
     assert failures == []
-    assert shown[-1].bounds.startswith(f"TLC: {claim.what}; ")
-    assert shown[-1].refuted_mutant.endswith("goes on for ever." if claim.goes_on else "steps.")
+    assert evidence[-1].bounds.startswith(f"TLC: {claim.what}; ")
+    assert evidence[-1].refuted_mutant.endswith("goes on for ever." if claim.goes_on else "steps.")
 
 
 @LONG
 @pytest.mark.parametrize("guard", tla_claims.GUARDS, ids=lambda guard: guard.name)
 def test_a_historic_race_comes_back_without_its_guard(guard: tla_claims.Guard) -> None:
-    run_or_skip(pulsar_worlds.QUICK)
+    run_or_skip(pulsar_tla.QUICK)
     said = runner.run_tlc(tla_claims.build_wrapper(guard.name, guard.sizes))
     assert said.broken.removeprefix("Invariant ") in tla_claims.INVARIANTS
     assert said.steps > 5
 
 
-# ---------------------------------------------------------------- what comes of it
+# ---------------------------------------------------------------- evidence
 
 
 def said(states: int = 1, broken: str = "", *behaviour: str) -> TlcResult:
@@ -220,25 +220,27 @@ def test_a_claim_counts_only_if_it_holds_and_is_refuted(
     monkeypatch: pytest.MonkeyPatch, holds: TlcResult, refuted: TlcResult, failure: str
 ) -> None:
     monkeypatch.setattr(tlc, "run_tlc", {CLAIM.holds: holds, CLAIM.refuted: refuted}.__getitem__)
-    shown, failures = run_alone(tlc._check_claims((CLAIM,)))
+    evidence, failures = run_alone(tlc._check_claims((CLAIM,)))
     assert failures == ([failure] if failure else [])
-    assert [item.refuted_mutant for item in shown] == ([] if failure else ["Where it is broken: Invariant I, 1 steps."])
+    assert [item.refuted_mutant for item in evidence] == (
+        [] if failure else ["Where it is broken: Invariant I, 1 steps."]
+    )
 
 
-def test_a_world_that_differs_is_a_failure_and_gives_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
-    beside = kafka_worlds.QUICK
-    edges = list(explore_edges(beside.scope, beside.rendering))
-    planted = [*edges[:7], edges[7]._replace(after=edges[0].before), *edges[8:]]
-    monkeypatch.setattr(ComparedModel, "found", lambda self: build_graph(planted))
-    shown, failures = run_alone(tlc.obtain_models(SecondModel((beside,), ())))
-    assert shown == []
+def test_a_model_that_differs_is_a_failure_and_gives_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = kafka_tla.QUICK
+    edges = list(explore_edges(compared.scope, compared.rendering))
+    wrong_edges = [*edges[:7], edges[7]._replace(after=edges[0].before), *edges[8:]]
+    monkeypatch.setattr(ComparedModel, "tlc_graph", lambda self: build_graph(wrong_edges))
+    evidence, failures = run_alone(tlc.obtain_models(SecondModel((compared,), ())))
+    assert evidence == []
     assert len(failures) == 1
     assert failures[0].startswith("TLC and our model checker differ in 'a listener that writes, one key' from ")
-    monkeypatch.setattr(ComparedModel, "found", lambda self: build_graph(edges))
-    shown, failures = run_alone(tlc.obtain_models(SecondModel((beside,), ())))
+    monkeypatch.setattr(ComparedModel, "tlc_graph", lambda self: build_graph(edges))
+    evidence, failures = run_alone(tlc.obtain_models(SecondModel((compared,), ())))
     assert failures == []
-    assert {Rule.K_FLUSH_2, Rule.K_PUT_4} <= {item.rule for item in shown}
-    assert all(item.grade == "modelled" and "17 states, 136 edges" in item.bounds for item in shown)
+    assert {Rule.K_FLUSH_2, Rule.K_PUT_4} <= {item.rule for item in evidence}
+    assert all(item.grade == "modelled" and "17 states, 136 edges" in item.bounds for item in evidence)
 
 
 def test_only_the_longer_profiles_ask_for_tlc_and_without_it_it_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,22 +250,22 @@ def test_only_the_longer_profiles_ask_for_tlc_and_without_it_it_is_skipped(monke
     def names(profile: str) -> set[str]:
         return {name for name, _ in run._parts(profile, left[profile])}
 
-    asked: dict[str, tuple[str, ...]] = {}
+    missing_parts: dict[str, tuple[str, ...]] = {}
 
     def parts(profile: str, missing: Sequence[str]) -> Iterator[Any]:
-        asked[profile] = tuple(missing)
+        missing_parts[profile] = tuple(missing)
         return iter(())
 
     left = {"ci": ("tlc",), "long": ()}
-    second = {f"the second model of {name}" for name, shown in SYSTEM_EVIDENCE.items() if shown.second}
+    second = {f"the second model of {name}" for name, entry in SYSTEM_EVIDENCE.items() if entry.second}
     assert names("long") - names("ci") == second
     monkeypatch.setattr(run, "_parts", parts)
     monkeypatch.setattr(run, "find_tools", nowhere)
-    found = run.prove("ci")
-    assert (found.left_out, found.skipped, asked["ci"]) == (("tlc",), [], ("tlc",))
-    found = run.prove("long")
-    assert (found.left_out, asked["long"]) == ((), ("tlc",))
-    assert found.skipped == [("tlc", "mvn is not on the path; expected Maven 3.6 or later; install it")]
+    result = run.prove("ci")
+    assert (result.left_out, result.skipped, missing_parts["ci"]) == (("tlc",), [], ("tlc",))
+    result = run.prove("long")
+    assert (result.left_out, missing_parts["long"]) == ((), ("tlc",))
+    assert result.skipped == [("tlc", "mvn is not on the path; expected Maven 3.6 or later; install it")]
 
 
 def test_a_jar_that_is_not_the_pinned_one_is_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,9 +289,9 @@ def test_the_committed_evidence_holds_the_second_model() -> None:
     path = results.locate_evidence()
     assert path is not None
     lines = json.loads(path.read_text(encoding="utf-8"))["evidence"]
-    told = [line for line in lines if line["grade"] == "modelled"]
-    scopes = re.findall(r"(\d+) states, (\d+) edges", " ".join(line["bounds"] for line in told))
+    modelled = [line for line in lines if line["grade"] == "modelled"]
+    scopes = re.findall(r"(\d+) states, (\d+) edges", " ".join(line["bounds"] for line in modelled))
     assert {("1804", "49768"), ("1201", "33628")} <= set(scopes)
     assert {claim.rule.value for claim in (*tla_claims.TERMINATION_CLAIMS, *tla_claims.WRAPPER_CLAIMS)} <= {
-        line["rule"] for line in told
+        line["rule"] for line in modelled
     }

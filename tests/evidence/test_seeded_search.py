@@ -18,30 +18,30 @@ from entrycache_dev.matrix.seeded_search import SearchSettings, cases_of, find_m
 from tests.support import ROOT
 
 PULSAR = SYSTEMS["pulsar-pip430"]
-LOOK = SearchSettings(reference_subject(PULSAR).declaration, Profile(60, 0, 0), frozenset(), quick=10)
+SETTINGS = SearchSettings(reference_subject(PULSAR).declaration, Profile(60, 0, 0), frozenset(), quick=10)
 SEEDS = 3
 
 
 def change(function: str, old: str, new: str) -> Change:
-    found = (one for one in select_guards(generate_all_changes(), PULSAR) if one.function == function)
-    return next(one for one in found if (one.old, one.new) == (old, new))
+    changes = (one for one in select_guards(generate_all_changes(), PULSAR) if one.function == function)
+    return next(one for one in changes if (one.old, one.new) == (old, new))
 
 
-def look_at(change: Change, of_silent: dict[str, str], known: State | None = None) -> list[State]:
+def keep_states(change: Change, of_silent: dict[str, str], known: State | None = None) -> list[State]:
     """Return every kept state, from the first seeds to the last."""
     return [state for state in all_kept(change, of_silent, known) if "begun" not in state]
 
 
 def all_kept(change: Change, of_silent: dict[str, str], known: State | None = None) -> list[State]:
     kept: list[State] = []
-    ask_seeds([change], LOOK, SEEDS, of_silent, known or {}, kept.append)
+    ask_seeds([change], SETTINGS, SEEDS, of_silent, known or {}, kept.append)
     return kept
 
 
-def test_a_guard_that_is_off_by_one_is_seen_at_every_seed() -> None:
+def test_a_guard_that_is_off_by_one_is_detected_at_every_seed() -> None:
     strict = change("bytes_over", "<=", "<")
-    assert find_missed_seeds([strict], LOOK, range(SEEDS)) == {strict.id: ()}
-    assert look_at(strict, {})[-1]["unseen"] == {}
+    assert find_missed_seeds([strict], SETTINGS, range(SEEDS)) == {strict.id: ()}
+    assert keep_states(strict, {})[-1]["unseen"] == {}
 
 
 def same_as_it_was() -> Change:
@@ -54,62 +54,62 @@ def same_as_it_was() -> Change:
     )
 
 
-def test_what_changes_no_outcome_is_told_so_and_asked_no_more() -> None:
-    assert look_at(same_as_it_was(), {})[-1]["silent"] == {"same": "not explained"}
-    assert look_at(same_as_it_was(), {"same": "it is the same"})[-1]["silent"] == {"same": "argued"}
+def test_a_change_without_another_outcome_is_reported_as_such_and_not_searched_again() -> None:
+    assert keep_states(same_as_it_was(), {})[-1]["silent"] == {"same": "not explained"}
+    assert keep_states(same_as_it_was(), {"same": "it is the same"})[-1]["silent"] == {"same": "argued"}
 
 
-def test_what_only_a_trace_tells_is_told_so() -> None:
-    found = change("rows_of_pass", "not event.halted", "(event.halted)")
-    assert look_at(found, {})[-1]["silent"] == {found.id: "only rows of a trace"}
+def test_a_change_that_only_a_trace_shows_is_reported_as_such() -> None:
+    silent_change = change("rows_of_pass", "not event.halted", "(event.halted)")
+    assert keep_states(silent_change, {})[-1]["silent"] == {silent_change.id: "only rows of a trace"}
 
 
-def test_what_only_a_variant_shows_is_asked_under_it_at_every_seed() -> None:
-    found = change("is_late", ">", ">=")
-    told = look_at(found, {})[-1]
-    assert told["under"] == {found.id: "size_pass_rounds=one"}
-    assert (told["seeds"], told["silent"]) == (SEEDS, {})
+def test_a_change_that_only_a_variant_shows_is_searched_with_it_at_every_seed() -> None:
+    variant_change = change("is_late", ">", ">=")
+    state = keep_states(variant_change, {})[-1]
+    assert state["under"] == {variant_change.id: "size_pass_rounds=one"}
+    assert (state["seeds"], state["silent"]) == (SEEDS, {})
 
 
-def test_a_run_that_was_stopped_goes_on_where_it_was_and_begins_anew_for_other_cases() -> None:
+def test_a_stopped_run_continues_and_starts_anew_for_other_cases() -> None:
     strict = change("bytes_over", "<=", "<")
-    first, last = look_at(strict, {})
+    first, last = keep_states(strict, {})
     assert (first["seeds"], last["seeds"]) == (2, SEEDS)
     half = {**first, "unseen": {strict.id: [1]}}
-    assert [one["unseen"] for one in look_at(strict, {}, half)] == [{strict.id: [1]}] * 2
-    assert look_at(strict, {}, {**half, "of": "other cases"})[-1]["unseen"] == {}
+    assert [one["unseen"] for one in keep_states(strict, {}, half)] == [{strict.id: [1]}] * 2
+    assert keep_states(strict, {}, {**half, "of": "other cases"})[-1]["unseen"] == {}
 
 
-def test_what_a_theme_draws_is_part_of_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fingerprint_covers_workload_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
     strict = change("bytes_over", "<=", "<")
-    before = fingerprint([strict], LOOK)
+    before = fingerprint([strict], SETTINGS)
     monkeypatch.setitem(WORKLOADS, WorkloadProfile.BOUNDARY, WORKLOADS[WorkloadProfile.DEFAULT])
-    assert fingerprint([strict], LOOK) != before
+    assert fingerprint([strict], SETTINGS) != before
 
 
-def test_what_was_begun_goes_on_behind_its_last_piece() -> None:
-    found = change("is_late", ">", ">=")
-    kept = all_kept(found, {})
+def test_a_started_search_continues_after_its_last_piece() -> None:
+    variant_change = change("is_late", ">", ">=")
+    kept = all_kept(variant_change, {})
     pieces = [state for state in kept if "begun" in state]
-    looks = pieces[-1]["begun"]["looks"]
-    assert [state["begun"]["looks"] for state in pieces] == [looks[:many] for many in range(len(looks) + 1)]
-    assert all_kept(found, {}, pieces[3]) == kept[4:]
-    other = {**pieces[3], "under": {found.id: "other"}}
-    assert all_kept(found, {}, other)[0]["under"] == {found.id: "other"}
+    pieces_done = pieces[-1]["begun"]["looks"]
+    assert [state["begun"]["looks"] for state in pieces] == [pieces_done[:many] for many in range(len(pieces_done) + 1)]
+    assert all_kept(variant_change, {}, pieces[3]) == kept[4:]
+    other = {**pieces[3], "under": {variant_change.id: "other"}}
+    assert all_kept(variant_change, {}, other)[0]["under"] == {variant_change.id: "other"}
 
 
-def test_a_system_that_is_begun_is_named_without_numbers() -> None:
+def test_a_started_system_is_named_without_numbers() -> None:
     assert "without a result yet: some." in render_page({"some": {"begun": {}}}, {})
 
 
-def test_cases_that_are_only_played_are_those_of_a_search() -> None:
+def test_played_cases_are_those_of_a_search() -> None:
     """The first cases of each level follow from the seed alone."""
-    system, profile = LOOK.declaration.system, LOOK.profile
+    system, profile = SETTINGS.declaration.system, SETTINGS.profile
     of_search = []
     for level in system.levels:
         menu = system.cases.menu(system.ops_up_to(level), level)
-        of_search.append(next(record_seeded_cases(LOOK.declaration, menu, profile.examples, 7)).generated.case)
-    played = cases_of(LOOK.declaration, profile, 7)
+        of_search.append(next(record_seeded_cases(SETTINGS.declaration, menu, profile.examples, 7)).generated.case)
+    played = cases_of(SETTINGS.declaration, profile, 7)
     assert [next(played).case for _ in system.levels] == of_search
 
 

@@ -42,21 +42,21 @@ def named(parts: list[str]) -> Iterator[str]:
 
 def sources() -> set[Place]:
     """Return every class and method that a *Source.* line of `spec` names."""
-    found: set[Place] = set()
+    places: set[Place] = set()
     for text in rule_registry.load_texts():
         names = list(named(re.findall(r"`([A-Za-z.]+)`", text.source)))
         for match in VERSIONS.finditer(text.source):
             for version in match["versions"].split(", "):
-                found |= {Place(name, match["artifact"], version) for name in names}
-    return found
+                places |= {Place(name, match["artifact"], version) for name in names}
+    return places
 
 
-def beside(docstring: str) -> list[Place]:
+def named_places(docstring: str) -> list[Place]:
     """Return the released code that a docstring names."""
-    found: list[Place] = []
+    places: list[Place] = []
     for match in LINE.finditer(docstring):
-        found += [Place(name, match["artifact"], match["version"]) for name in named(match["names"].split(", "))]
-    return found
+        places += [Place(name, match["artifact"], match["version"]) for name in named(match["names"].split(", "))]
+    return places
 
 
 def docstrings() -> dict[str, str]:
@@ -70,21 +70,23 @@ def docstrings() -> dict[str, str]:
 
 def test_every_line_names_a_source_of_the_rules() -> None:
     known = sources()
-    unknown = {path: [place for place in beside(text) if place not in known] for path, text in docstrings().items()}
+    unknown = {
+        path: [place for place in named_places(text) if place not in known] for path, text in docstrings().items()
+    }
     assert {path: places for path, places in unknown.items() if places} == {}
 
 
-def test_a_line_that_names_no_source_is_found() -> None:
+def test_a_line_that_names_no_source_is_reported() -> None:
     known = sources()
-    assert set(beside("A\n\nBeside: RangeCacheRemovalQueue.evictEntries (managed-ledger 4.2.4)")) <= known
-    assert set(beside("A\n\nBeside: ThreadCache.put, .maybeEvict (kafka-streams 4.3.1)")) <= known
+    assert set(named_places("A\n\nBeside: RangeCacheRemovalQueue.evictEntries (managed-ledger 4.2.4)")) <= known
+    assert set(named_places("A\n\nBeside: ThreadCache.put, .maybeEvict (kafka-streams 4.3.1)")) <= known
     for wrong in (
         "Beside: RangeCacheRemovalQueue.evictAll (managed-ledger 4.2.4)",
         "Beside: RangeCacheRemovalQueue.evictEntries (managed-ledger 4.2.3)",
         "Beside: ThreadCache.put, .evictMaybe (kafka-streams 4.3.1)",
         "Beside: NamedCache.flush (managed-ledger 4.2.4)",
     ):
-        assert not set(beside(wrong)) <= known, wrong
+        assert not set(named_places(wrong)) <= known, wrong
 
 
 def test_every_line_is_read() -> None:
@@ -98,4 +100,4 @@ def test_every_module_of_an_operation_has_a_line(functions: dict[type, object]) 
     texts = docstrings()
     folder = ROOT / "reference/entrycache_reference"
     paths = {Path(function.__code__.co_filename).relative_to(folder) for function in functions.values()}  # type: ignore[attr-defined]
-    assert [str(path) for path in sorted(paths) if not beside(texts[str(path)])] == []
+    assert [str(path) for path in sorted(paths) if not named_places(texts[str(path)])] == []

@@ -25,7 +25,7 @@ def with_model(model: Any) -> Any:
     return PULSAR._replace(model=model)
 
 
-def test_a_planted_fault_is_told_with_its_law_and_its_step(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_seeded_fault_is_reported_with_its_law_and_its_step(monkeypatch: pytest.MonkeyPatch) -> None:
     faulty = with_model(FAULT_OF[Rule.INSERT_1].model)
     said = find_broken_law(faulty, generate_large_runs())
     assert said.startswith("R-INSERT-1")
@@ -37,7 +37,7 @@ def test_a_planted_fault_is_told_with_its_law_and_its_step(monkeypatch: pytest.M
     )
 
 
-def test_a_first_state_that_is_not_empty_is_told() -> None:
+def test_a_first_state_that_is_not_empty_is_reported() -> None:
     class Scheduled:
         step = staticmethod(PULSAR.model.step)
 
@@ -61,17 +61,17 @@ CROWDED = {
 
 
 @pytest.mark.parametrize(("name", "rule"), CROWDED.items())
-def test_a_planted_fault_is_told_in_a_crowd(name: str, rule: Rule) -> None:
+def test_a_seeded_fault_is_reported_in_crowded_runs(name: str, rule: Rule) -> None:
     faulty = SYSTEMS[name]._replace(model=FAULT_OF[rule].model)
     assert rule.value in find_broken_law(faulty, run.RUNS["crowded runs"](faulty))
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_crowds_are_crowds(name: str) -> None:
+def test_crowded_runs_are_large(name: str) -> None:
     """Each has hundreds of steps, or of entries in one step."""
     lengths = [
         max(len(steps), *(len(getattr(step, "entries", ())) for step in steps))
-        for _, steps in SYSTEM_EVIDENCE[name].crowds()
+        for _, steps in SYSTEM_EVIDENCE[name].crowded_runs()
     ]
     assert max(lengths) >= 200
 
@@ -93,7 +93,7 @@ def unaccessed_as_a_number(state: Any) -> Any:
         (lambda state: state._replace(now_nanos=False), "State.now_nanos is False, expected int"),
     ],
 )
-def test_a_number_for_yes_or_no_is_told(mistaken: Callable[[Any], Any], said: str) -> None:
+def test_an_integer_for_a_boolean_is_reported(mistaken: Callable[[Any], Any], said: str) -> None:
     class Mistaken:
         initial = staticmethod(initial)
 

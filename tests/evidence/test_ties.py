@@ -14,7 +14,7 @@ z3 = pytest.importorskip("z3", reason="needs the Python package z3-solver")
 from entrycache_evidence.kafka_streams import size_lemmas  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction import pass_loop  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR  # noqa: E402
-from entrycache_evidence.pulsar_pip430.induction.shapes import NEXT, OWN, REST, A, B, X, Y, Z  # noqa: E402
+from entrycache_evidence.pulsar_pip430.induction.shapes import LATER_LEDGER, NEXT, OWN, A, B, X, Y, Z  # noqa: E402
 from entrycache_reference.pulsar_pip430 import ops, passes, step  # noqa: E402
 from entrycache_reference.pulsar_pip430.config import Config, Settings  # noqa: E402
 from entrycache_reference.pulsar_pip430.passes import PassKind  # noqa: E402
@@ -90,13 +90,13 @@ def test_every_turn_of_a_long_pass_keeps_what_the_fold_lemmas_say(
 @pytest.mark.long
 def test_two_turns_on_terms_remove_requeue_drop_and_halt() -> None:
     """Otherwise a claim about turns would say nothing."""
-    seen, ended = set(), 0
+    actions, ended = set(), 0
     for setting in pass_loop.SETTINGS:
         for _, run in pass_loop.paths_of_two_turns(PULSAR, setting)[1]:
-            seen |= {(setting.kind, at, after.events[-1].line.action) for at, (_, after) in enumerate(run.turns)}
+            actions |= {(setting.kind, at, after.events[-1].line.action) for at, (_, after) in enumerate(run.turns)}
             ended += run.step is not None
     # All five actions in both turns of both passes; a size pass that has freed nothing does not halt.
-    assert len(seen) == 2 * 2 * 5 - 1
+    assert len(actions) == 2 * 2 * 5 - 1
     assert ended > 20
 
 
@@ -131,7 +131,7 @@ STEPS: tuple[Any, ...] = (
     ops.ExpectRead(A, OWN),
     ops.Advance(3),
     ops.Configure(max_requeues=9),
-    ops.InvalidateBefore(A, REST),
+    ops.InvalidateBefore(A, LATER_LEDGER),
     ops.InvalidateLedger(A, 1),
     ops.RemoveCache(A),
     ops.ReadOne(A, OWN),
@@ -145,8 +145,8 @@ def test_a_step_and_its_summary_commute(event: Any, is_cached: bool) -> None:
     source = random.Random(3)
     for _ in range(5):
         others = [Slot(A, Position(2, number)) for number in range(30)]
-        elsewhere = [Z, *(Slot(CacheName(source.choice("bcd")), Position(3, number)) for number in range(30))]
-        slots = [*others, *elsewhere, *([X] if is_cached else [])]
+        other_slots = [Z, *(Slot(CacheName(source.choice("bcd")), Position(3, number)) for number in range(30))]
+        slots = [*others, *other_slots, *([X] if is_cached else [])]
         source.shuffle(slots)
         pre = large_state(source, slots)
         after = step(pre, event, Config()).state
@@ -155,7 +155,7 @@ def test_a_step_and_its_summary_commute(event: Any, is_cached: bool) -> None:
 
 
 @pytest.mark.parametrize("kind", PassKind)
-def test_what_stands_for_passes_leaves_what_passes_leave(kind: PassKind) -> None:
+def test_the_stand_in_for_passes_leaves_the_states_of_passes(kind: PassKind) -> None:
     """A pass takes heads, which leave or stand at the tail with a new stamp and no mark."""
     source = random.Random(11)
     slots = [Slot(CacheName(source.choice("abc")), Position(9, number)) for number in range(8)]

@@ -45,7 +45,7 @@ def other(system: AnySystem) -> AnySystem:
     return system._replace(model=Model)
 
 
-def test_another_default_is_told_with_its_place_and_fails_prove(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_default_is_reported_with_its_place_and_fails_prove(monkeypatch: pytest.MonkeyPatch) -> None:
     said = "properties/config/properties/reentry_budget/default is 9 here, 8 in case.schema.json"
     assert spec_files.find_vocabulary_difference(other(KAFKA)) == said
     replace_system(monkeypatch, other(KAFKA))
@@ -54,7 +54,7 @@ def test_another_default_is_told_with_its_place_and_fails_prove(monkeypatch: pyt
     assert detectors.laws(other(KAFKA), detectors.QUICK) == said
 
 
-def test_every_profile_of_prove_asks_vocabulary_and_large_runs_of_every_system() -> None:
+def test_every_profile_of_prove_checks_vocabulary_and_large_runs_of_every_system() -> None:
     for profile in PROFILES:
         parts = {what for what, _ in run._parts(profile, ("z3", "crosshair", "tlc"))}
         assert parts >= {
@@ -64,7 +64,7 @@ def test_every_profile_of_prove_asks_vocabulary_and_large_runs_of_every_system()
         }
 
 
-def test_the_check_of_the_rules_asks_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_check_of_the_rules_compares_the_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other checks are replaced, because they take long and have tests of their own."""
     for other_check in ("check_example", "check_strays", "_links", "_page", "_tests", "_fires", "_mutants", "_flips"):
         monkeypatch.setattr(agreement, other_check, lambda *_: [])
@@ -73,7 +73,7 @@ def test_the_check_of_the_rules_asks_it(monkeypatch: pytest.MonkeyPatch) -> None
     assert agreement.check_rules() == [Problem(f"spec/{name}", name) for name in SYSTEM_EVIDENCE]
 
 
-def test_an_operation_more_or_less_is_told() -> None:
+def test_an_operation_more_or_less_is_reported() -> None:
     fewer = KAFKA._replace(ops=dict(list(KAFKA.ops.items())[:-1]))
     assert "is not there here, " in spec_files.find_vocabulary_difference(fewer)
 

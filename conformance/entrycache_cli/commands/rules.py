@@ -80,7 +80,7 @@ def _print_example(rule: Rule) -> None:
     """Print the example of a rule: its story, a table of steps, and the seeded fault that it catches."""
     example = load_example(rule)
     given, planted = describe_settings(example), describe_fault(example)
-    echo(f"\n{locate_example(rule).name}: {example.asked.note}")
+    echo(f"\n{locate_example(rule).name}: {example.content.note}")
     table = Table(title=f"with {given}" if given else None, title_justify="left")
     for column in ("step", "asked", "answered"):
         table.add_column(column, overflow="fold")

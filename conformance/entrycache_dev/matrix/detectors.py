@@ -20,7 +20,7 @@ from entrycache_conformance.judge import Coverage, LawBroken, judge, step_with_l
 from entrycache_evidence.core import spec_files
 from entrycache_evidence.core.definitions import find_definition
 from entrycache_evidence.core.models import use_model
-from entrycache_evidence.core.stress import PLAIN_CASES, find_broken_law, generate_cases, generate_stretched_cases
+from entrycache_evidence.core.stress import PLAIN_CASES, find_broken_law, generate_cases, generate_scaled_cases
 from entrycache_evidence.induction import lemma as lemmas
 from entrycache_evidence.induction.lemma import is_unsatisfiable
 from entrycache_evidence.lemmas import LEMMAS
@@ -35,7 +35,7 @@ from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
 BLOCK: Final = 40
-"""The number of stretched cases that one detector run checks within its time."""
+"""The number of scaled cases that one detector run checks within its time."""
 
 Counts = tuple[int, int, int]
 """The states, transitions and steps of a bounded model."""
@@ -76,17 +76,17 @@ def laws(system: AnySystem, effort: CostBound) -> str:
 
 def large_runs(system: AnySystem) -> str:
     """Check the large runs of `prove` under every law."""
-    return find_broken_law(system, SYSTEM_EVIDENCE[system.name].large()).partition(" at ")[0]
+    return find_broken_law(system, SYSTEM_EVIDENCE[system.name].large_runs()).partition(" at ")[0]
 
 
 def crowded_runs(system: AnySystem) -> str:
     """Check the crowded runs of `prove` under every law."""
-    return find_broken_law(system, SYSTEM_EVIDENCE[system.name].crowds()).partition(" at ")[0]
+    return find_broken_law(system, SYSTEM_EVIDENCE[system.name].crowded_runs()).partition(" at ")[0]
 
 
-def stretched_cases(system: AnySystem, first: int) -> str:
-    """Check a block of the stretched cases of `prove` under every law."""
-    return find_broken_law(system, islice(generate_stretched_cases(system), first, first + BLOCK)).partition(" at ")[0]
+def scaled_cases(system: AnySystem, first: int) -> str:
+    """Check a block of the scaled cases of `prove` under every law."""
+    return find_broken_law(system, islice(generate_scaled_cases(system), first, first + BLOCK)).partition(" at ")[0]
 
 
 OBSERVING_OPERATIONS: Final = frozenset({"store_inner"})
@@ -142,7 +142,7 @@ def examples(system: AnySystem, effort: CostBound) -> str:
             example = load_example(rule)
         except UsageError:
             return f"{rule.value} cannot be read"
-        asked = example.asked
+        asked = example.content
         if not isinstance(asked, Case) or asked.system.name != system.name:
             continue
         if _answers(system, asked) != example.value["outcomes"]:
@@ -238,7 +238,7 @@ def _unproved(given: Any, goal: Any) -> bool:
 def reach_of_lemmas(package: str) -> dict[int, frozenset[str]]:
     """Return the functions of the reference that the lemmas about a system call."""
     return {
-        number: record_calls(lemma.of_norm)
+        number: record_calls(lemma.of_reference)
         for number, lemma in enumerate(LEMMAS)
         if lemma.fault.model.package == package
     }

@@ -19,7 +19,7 @@ from entrycache_dev.matrix.mutants import TESTED_SYSTEMS, package_of
 from entrycache_dev.matrix.process import ProcessDied, TimeOver, run_in_child, run_within
 from entrycache_dev.pages.evidence import FORMAL, is_formal
 from entrycache_evidence.core.scheduler import map_in_processes
-from entrycache_evidence.core.stress import STRETCHED_CASES
+from entrycache_evidence.core.stress import SCALED_CASES
 from entrycache_protocol.system import AnySystem
 
 FIRST: Final = ("laws", "worlds")
@@ -143,8 +143,8 @@ def _detectors(
     yield "laws", lambda: detectors.laws(system, effort)
     yield "laws", lambda: detectors.large_runs(system)
     yield "laws", lambda: detectors.crowded_runs(system)
-    for first in range(0, STRETCHED_CASES, detectors.BLOCK):
-        yield "laws", partial(detectors.stretched_cases, system, first)
+    for first in range(0, SCALED_CASES, detectors.BLOCK):
+        yield "laws", partial(detectors.scaled_cases, system, first)
     yield "worlds", lambda: _worlds(seen, system, known)
     if _reaches(change, known.contracts.get(package, frozenset())):
         yield "contracts", lambda: detectors.contracts(system, package, effort.inputs)

@@ -1,4 +1,4 @@
-"""Locate what only a source checkout holds: the folders `spec/`, `tests/` and `docs/`.
+"""Locate the files that only a source checkout holds: the folders `spec/`, `tests/` and `docs/`.
 
 The package runs from a source checkout or from an installed wheel. `locate_checkout` tells the two apart. The texts of
 the rules are in both, since a wheel carries a copy of `spec/`; `locate_spec_folder` returns the right one. Committed

@@ -1,9 +1,9 @@
-"""Find what a step of a reference is held to beside the laws of its rules: frames and definitions.
+"""Find the definitions and frame conditions of a system, which check its steps in addition to the laws of its rules.
 
-A *definition* makes a step once more, in another way than the reference does; a *frame condition* says which aspects of
-the state an operation may change at most. Both stand in the folder of their system and are imported when they are
-needed. A run hands the definition to `checked_step` where the reference itself is judged; the model checker and the
-rulebook call `build_check`, which asks the laws first and the definition where no law is broken.
+A *definition* computes a step a second time, in another way than the reference does. A *frame condition* lists the
+aspects of the state that an operation may change. Both stand in the folder of their system and are imported when they
+are needed. A run of the reference passes the definition to `checked_step`. The model checker and the rulebook call
+`build_check`, which checks the laws first, and the definition only if no law is broken.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ def find_definition(system: AnySystem) -> Definition | None:
 
 
 def find_may_change(system: AnySystem) -> Mapping[type[Any], MayChange]:
-    """Return what each operation may change of the state; empty if the system declares nothing."""
+    """Return the changes that each operation may make; empty if the system declares nothing."""
     module = _module(system)
     return {} if module is None else module.MAY_CHANGE
 
 
-def find_may_change_beside(system: AnySystem) -> Mapping[type[Any], MayChange]:
-    """Return what some operations may change between their parts."""
+def find_may_change_between_parts(system: AnySystem) -> Mapping[type[Any], MayChange]:
+    """Return the changes that some operations may make between their parts."""
     module = _module(system)
-    return {} if module is None else module.BESIDE
+    return {} if module is None else module.BETWEEN_PARTS
 
 
 def build_check(system: AnySystem) -> Check:

@@ -1,10 +1,10 @@
-"""Frames: what an operation may change of the state; everything else stays as it was.
+"""Frames: the changes that an operation may make to the state; everything else stays as it was.
 
-A system describes its state once as a *shape*: which aspects it is made of. A table of the system says for each
-operation which aspects it may change, and of which keys: the mark of its position, the cursors of its cache.
-`build_comparison` turns a shape into a function that compares two states and returns every `Change`;
-`undeclared_changes` keeps those that the table does not allow. Identical objects are skipped, so that a step costs only
-what it changes.
+A system describes its state once as a *shape*: the aspects that it consists of. A table of the system lists for each
+operation the aspects that it may change, and their keys, such as the mark of its position or the cursors of its cache.
+`build_comparison` turns a shape into a function that compares two states and returns every `Change`.
+`undeclared_changes` keeps those that the table does not allow. The comparison skips identical objects, so the cost of a
+step depends on its changes only.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Record(NamedTuple):
 class KeyedValues(NamedTuple):
     """Values by key. A key that appears or disappears is a change of `aspect`.
 
-    Another value is such a change too, unless values have a shape of their own. `of` is the shape of a value. `empty`
-    is what a value that appears or disappears is compared with, if with anything.
+    Another value is such a change too, unless values have a shape of their own. `of` is the shape of a value. A
+    value that appears or disappears is compared with `empty`, if that is not None.
     """
 
     aspect: Enum
@@ -50,7 +50,7 @@ class NamedFields(NamedTuple):
 Shape = Enum | Record | KeyedValues | NamedFields
 
 Compare = Callable[[Any, Any, Key, list[Change]], None]
-"""Add to a list in what an old value differs from a new one, under a key."""
+"""Add the changes from an old value to a new one to a list, under a key."""
 
 MISSING: Final = object()
 

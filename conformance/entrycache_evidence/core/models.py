@@ -65,15 +65,15 @@ _listeners: list[list[RecordedRun]] = []
 @contextmanager
 def record_runs() -> Iterator[list[RecordedRun]]:
     """Collect the runs that are played until the end of the block."""
-    heard: list[RecordedRun] = []
-    _listeners.append(heard)
+    runs: list[RecordedRun] = []
+    _listeners.append(runs)
     try:
-        yield heard
+        yield runs
     finally:
-        _listeners.remove(heard)
+        _listeners.remove(runs)
 
 
 def report_run(system: str, config: Any, events: tuple[Any, ...]) -> None:
     """Add a run to the list of every active recorder."""
-    for heard in _listeners:
-        heard.append((system, config, events))
+    for listener in _listeners:
+        listener.append((system, config, events))

@@ -1,6 +1,6 @@
 """Hold the results of a proof run, and compare them with the committed ones.
 
-`Evidence` is a result about one rule, `Refinement` one about a fast cache, and `Proof` everything that a run obtained.
+`Evidence` is a result about one rule, `Refinement` one about a fast cache, and `Proof` all results of a run.
 `docs/evidence.json` holds the committed results. `compare` returns a line for each rule that has a lower grade or fewer
 obligations than there, so that a loss of evidence fails a build; `write_evidence` writes the file.
 """
@@ -50,7 +50,7 @@ class Refinement(NamedTuple):
 
 
 class Proof(NamedTuple):
-    """Everything that one run obtained.
+    """All results of one run.
 
     `failures` are lines for a person, `skipped` are pairs of a part and a reason. `left_out` are the parts that the
     profile does not ask for; `refinements` are about the fast caches.
@@ -108,16 +108,16 @@ def compare(proof: Proof) -> list[str]:
 
 def _obligations(lines: list[tuple[str, str]]) -> Counter[str]:
     """Count the obligations of all lemmas of a rule, so that a missing base or step shows."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for rule, bounds in lines:
         said = OBLIGATIONS.search(bounds)
-        found[rule] += int(said[1]) if said else 0
-    return found
+        counts[rule] += int(said[1]) if said else 0
+    return counts
 
 
-def _strongest(found: list[tuple[str, str]]) -> dict[str, str]:
+def _strongest(graded_rules: list[tuple[str, str]]) -> dict[str, str]:
     best: dict[str, str] = {}
-    for rule, grade in found:
+    for rule, grade in graded_rules:
         if rule not in best or GRADES.index(grade) > GRADES.index(best[rule]):
             best[rule] = grade
     return best
@@ -142,13 +142,13 @@ def dump_evidence(proof: Proof) -> str:
         for item in ranked
     ]
     walked = [json.dumps(refinement._asdict()) for refinement in proof.refinements]
-    shown = {"evidence": lines, "refinements": walked}
-    lists = [f' "{name}": [\n  ' + ",\n  ".join(found) + "\n ]" for name, found in shown.items()]
+    sections = {"evidence": lines, "refinements": walked}
+    lists = [f' "{name}": [\n  ' + ",\n  ".join(items) + "\n ]" for name, items in sections.items()]
     return '{\n "schema": 1,\n' + ",\n".join(lists) + "\n}\n"
 
 
 def write_evidence(proof: Proof) -> None:
-    """Write docs/evidence.json of this checkout.
+    """Write `docs/evidence.json` of this checkout.
 
     Raises:
         FileNotFoundError: this is not a source checkout.

@@ -68,13 +68,13 @@ class Links(NamedTuple):
 
 def load_texts() -> list[Text]:
     """Load the rules in the order of systems, of their files and of their headings."""
-    found = []
+    texts = []
     for folder in SYSTEMS:
         for path in sorted((locate_spec_folder() / folder).glob("*.md")):
             family = str(Path(folder) / path.stem)
             for match in HEADING.finditer(path.read_text(encoding="utf-8")):
-                found.append(Text(family=family, **match.groupdict()))
-    return found
+                texts.append(Text(family=family, **match.groupdict()))
+    return texts
 
 
 def load_links() -> dict[str, Links]:
@@ -82,12 +82,12 @@ def load_links() -> dict[str, Links]:
 
     Lists that need a checkout are empty in an installed package.
     """
-    found = {text.id: Links([], [], [], [], [], [], []) for text in load_texts()}
+    links = {text.id: Links([], [], [], [], [], [], []) for text in load_texts()}
 
     def link(rule: str, kind: str, what: str) -> None:
-        if rule not in found:
+        if rule not in links:
             raise UsageError(f"{what} names {rule}, which no file of `spec` has")
-        getattr(found[rule], kind).append(what)
+        getattr(links[rule], kind).append(what)
 
     for rule, name in find_functions():
         link(rule, "functions", name)
@@ -109,30 +109,30 @@ def load_links() -> dict[str, Links]:
             lines = json.loads(committed.read_text(encoding="utf-8"))["evidence"]
             for rule, grade in dict.fromkeys((line["rule"], line["grade"]) for line in lines):
                 link(rule, "evidence", grade)
-    return found
+    return links
 
 
 def find_functions() -> list[tuple[str, str]]:
     """Find each function of the reference that carries out a rule, with the rule."""
-    found = []
+    functions = []
     prefix = entrycache_reference.__name__ + "."
     for module in pkgutil.walk_packages(entrycache_reference.__path__, prefix):
         for name, value in inspect.getmembers(importlib.import_module(module.name), inspect.isfunction):
             if value.__module__ == module.name:
                 short = module.name.rsplit(".", 1)[-1]
-                found += [(rule.value, f"{short}.{name}") for rule in value.__dict__.get("rules", ())]
-    return found
+                functions += [(rule.value, f"{short}.{name}") for rule in value.__dict__.get("rules", ())]
+    return functions
 
 
 def find_marked_tests(root: Path) -> list[tuple[str, str]]:
     """Find each test that is marked with a rule, with the rule."""
-    found = []
+    marked_tests = []
     for path in sorted((root / "tests").rglob("test_*.py")):
         for block in path.read_text(encoding="utf-8").split("\n\n"):
             name = TEST.search(block)
             for marked in MARK.findall(block) if name else []:
-                found += [(rule, name[1]) for rule in ID.findall(marked) if name]
-    return found
+                marked_tests += [(rule, name[1]) for rule in ID.findall(marked) if name]
+    return marked_tests
 
 
 def load_linked_rules(rule: str | None = None) -> list[dict[str, str | list[str]]]:
@@ -142,12 +142,12 @@ def load_linked_rules(rule: str | None = None) -> list[dict[str, str | list[str]
         UsageError: there is no such rule.
     """
     book = load_links()
-    shown: list[dict[str, str | list[str]]] = [
+    rows: list[dict[str, str | list[str]]] = [
         {**text._asdict(), **book[text.id]._asdict()} for text in load_texts() if rule in {None, text.id}
     ]
-    if not shown:
+    if not rows:
         raise _no_rule(str(rule))
-    return shown
+    return rows
 
 
 def find_rule(name: str) -> Rule:

@@ -56,7 +56,7 @@ def map_in_processes(
                 results.append(future.result())
                 progress(len(results))
         except BaseException:
-            # Otherwise the children would first finish their items, which may take for ever.
+            # Otherwise the children would first finish their items, which may never end.
             for child in set(active_children()) - others:
                 child.kill()
             raise

@@ -1,4 +1,4 @@
-"""Compare what the reference says of its operations with the specification.
+"""Compare the reference's descriptions of its operations with the specification.
 
 `spec/<system>/case.schema.json` and `answer.schema.json` are part of protocol 1: keys, defaults and bounds, the values
 of each variant, and the outcomes of each operation. `spec/<system>/operations.json` lists each operation with its
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from entrycache_evidence.core.checkout import locate_spec_folder
-from entrycache_evidence.core.definitions import find_may_change, find_may_change_beside
+from entrycache_evidence.core.definitions import find_may_change, find_may_change_between_parts
 from entrycache_protocol.files import write_text
 from entrycache_protocol.schema import answer_schema, case_schema
 from entrycache_protocol.system import AnySystem
@@ -21,13 +21,13 @@ from entrycache_protocol.system import AnySystem
 
 def describe_vocabulary(system: AnySystem) -> dict[str, dict[str, Any]]:
     """Describe the operations of the reference, by the name of the specification file that states them."""
-    may_change, beside = find_may_change(system), find_may_change_beside(system)
+    may_change, between_parts = find_may_change(system), find_may_change_between_parts(system)
     operations = {
         name: {
             "level": op.level,
             "rule": op.rule.value,
             "may_change": _aspects(may_change.get(op, {})),
-            "beside": _aspects(beside.get(op, {})),
+            "beside": _aspects(between_parts.get(op, {})),
             "errors": sorted(set(_words(system.wire.outcome_schema(op)))),
         }
         for name, op in system.ops.items()
@@ -64,12 +64,12 @@ def _find_difference(system: AnySystem, name: str, own: dict[str, Any]) -> str:
     if not path.is_file():
         return f"{path.parent.name}/{path.name} is missing"
     stated = dict(_leaves(json.loads(path.read_text(encoding="utf-8"))))
-    found = dict(_leaves(own))
-    first = next((key for key in [*stated, *found] if stated.get(key) != found.get(key)), None)
+    own_leaves = dict(_leaves(own))
+    first = next((key for key in [*stated, *own_leaves] if stated.get(key) != own_leaves.get(key)), None)
     if first is None:
         return ""
     place = "/".join(first)
-    return f"{place} is {found.get(first, 'not there')} here, {stated.get(first, 'not there')} in {path.name}"
+    return f"{place} is {own_leaves.get(first, 'not there')} here, {stated.get(first, 'not there')} in {path.name}"
 
 
 def write_spec_files(system: AnySystem) -> None:

@@ -1,8 +1,8 @@
 """Generate seeded cases and check them under every law, definition and frame condition.
 
-`generate_cases` generates plain cases over all levels, workload profiles and variants. `generate_stretched_cases`
-stretches such cases: the same steps with larger ids, sizes, times and names, and repeated for many entries. The name of
-a field tells its kind, because units stand last in names. `find_broken_law` runs cases and returns the first broken
+`generate_cases` generates plain cases over all levels, workload profiles and variants. `generate_scaled_cases`
+scales such cases: the same steps with larger ids, sizes, times and names, and repeated for many entries. The name of
+a field gives its kind, because units stand last in names. `find_broken_law` runs cases and returns the first broken
 law. These runs are a fixed few, so they are no evidence that a law holds; they show that no law depends on a hidden
 bound.
 """
@@ -25,25 +25,25 @@ from entrycache_protocol.system import AnySystem, seeded_draw
 from entrycache_reference.vocabulary import INTEGER_MAX, Position
 
 
-def choose_variants(norm: Any, source: random.Random) -> Any:
-    """Choose some variants that differ from the norm: half of the time a single one, otherwise each at random."""
-    others = [(field.name, value) for field in fields(norm) for value in _others(getattr(norm, field.name))]
+def choose_variants(default: Any, source: random.Random) -> Any:
+    """Choose some variants that differ from the default: half of the time a single one, otherwise each at random."""
+    others = [(field.name, value) for field in fields(default) for value in _others(getattr(default, field.name))]
     alone = source.random() < 0.5
     chosen = [source.choice(others)] if alone else [one for one in others if source.random() < 0.5]
-    return replace(norm, **dict(chosen))
+    return replace(default, **dict(chosen))
 
 
-def choose_each_variant(norm: Any, source: random.Random) -> Any:
-    """Choose a value of each variant at random, the norm included."""
-    held = {field.name: getattr(norm, field.name) for field in fields(norm)}
-    return replace(norm, **{name: source.choice([value, *_others(value)]) for name, value in held.items()})
+def choose_each_variant(default: Any, source: random.Random) -> Any:
+    """Choose a value of each variant at random, the default included."""
+    values = {field.name: getattr(default, field.name) for field in fields(default)}
+    return replace(default, **{name: source.choice([value, *_others(value)]) for name, value in values.items()})
 
 
-def _others(norm: Any) -> list[Any]:
-    return [value for value in type(norm) if value is not norm] if isinstance(norm, Enum) else [not norm]
+def _others(default: Any) -> list[Any]:
+    return [value for value in type(default) if value is not default] if isinstance(default, Enum) else [not default]
 
 
-# --- Stretched cases
+# --- Scaled cases
 
 SIZES: Final = frozenset({"size", "bytes", "max_size_bytes", "total_bytes", "storage_entry_size"})
 TIMES: Final = frozenset({"nanos", "older_than_nanos", "ttl_nanos", "grace_millis"})
@@ -65,7 +65,7 @@ AS_THEY_ARE: Final = frozenset(
 
 FACTORS: Final = (1, 1, 7, 1_009, 86_400, 2**20, 3_600_007, 2**31 + 1)
 ROOM: Final = INTEGER_MAX // 8
-"""The limit for the sum of all times, and for the sum of the sizes of all copies, of a stretched case."""
+"""The limit for the sum of all times, and for the sum of the sizes of all copies, of a scaled case."""
 LEDGER_BITS: Final = (0, 0, 16, 31, 32, 40)
 ENTRY_SHIFTS: Final = (0, 0, 1, 2**16, 2**31 - 2, 2**33)
 NUMBER_SHIFTS: Final = (0, 0, 2**31, 2**40)
@@ -92,8 +92,8 @@ NAME_CHANGES: Final[tuple[Text, ...]] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """The factors and shifts of one stretched case.
+class Scaling:
+    """The factors and shifts of one scaled case.
 
     A position becomes `ledger << bits`, unless the ledger is negative, and `entry + shift`.
     """
@@ -109,7 +109,7 @@ class Stretch:
     key: Text
 
     def field(self, name: str, value: Any) -> Any:
-        """Return the stretched value of a field."""
+        """Return the scaled value of a field."""
         if isinstance(value, str):
             return self._text(name, value)
         if isinstance(value, Position):
@@ -126,7 +126,7 @@ class Stretch:
         return value * factor + (self.number_shift if name in NUMBERS else 0)
 
     def whole(self, record: Any) -> Any:
-        """Return a configuration or an operation with every field stretched."""
+        """Return a configuration or an operation with every field scaled."""
         names = [field.name for field in fields(record)]
         return replace(record, **{name: self.field(name, getattr(record, name)) for name in names})
 
@@ -156,9 +156,9 @@ RANGE_ENDS: Final[Mapping[str, str]] = {"last": "pos", "to": "key"}
 """The ends of ranges that may move to the last copy, with the field that is copied."""
 
 
-def stretch_case(config: Any, steps: Sequence[Any], source: random.Random) -> tuple[Any, tuple[Any, ...]]:
-    """Stretch a configuration and steps; the random source chooses the factors."""
-    stretch = Stretch(
+def scale_case(config: Any, steps: Sequence[Any], source: random.Random) -> tuple[Any, tuple[Any, ...]]:
+    """Scale a configuration and steps; the random source chooses the factors."""
+    scaling = Scaling(
         _choose_factor(source, SIZES, config, steps, max(COPIES)),
         _choose_factor(source, TIMES, config, steps, 1),
         source.choice(LEDGER_BITS),
@@ -175,20 +175,20 @@ def stretch_case(config: Any, steps: Sequence[Any], source: random.Random) -> tu
     )
     if echo in (CACHES_OF_COPIES, SPACES_OF_COPIES):
         copies = min(copies, GROUPS_MOST)
-    changed = [stretch.whole(step) for step in steps]
-    room = config.max_size_bytes * stretch.sizes * source.choice((1, copies)) * source.choice((1, 1, stretch.length))
+    changed = [scaling.whole(step) for step in steps]
+    room = config.max_size_bytes * scaling.sizes * source.choice((1, copies)) * source.choice((1, 1, scaling.length))
     most = UNDIVIDED_MOST if getattr(config, "segments", 1) is None else INTEGER_MAX
     return (
-        replace(stretch.whole(config), max_size_bytes=min(room, most)),
+        replace(scaling.whole(config), max_size_bytes=min(room, most)),
         tuple(_repeat_steps(changed, echo, copies, source)),
     )
 
 
 def _repeat_steps(steps: Sequence[Any], echo: CopyRule, copies: int, source: random.Random) -> Iterator[Any]:
     """Repeat most steps about one entry for its copies, and widen most ranges to the last copy."""
-    made = 0
+    count = 0
     for step in steps:
-        if made >= STEPS_MOST:
+        if count >= STEPS_MOST:
             return
         fits = isinstance(getattr(step, echo.field, None), str | Position)  # else it is about none, or about all
         number = copies if fits and source.random() < 0.7 else 1
@@ -197,7 +197,7 @@ def _repeat_steps(steps: Sequence[Any], echo: CopyRule, copies: int, source: ran
             yield from (replace(step, **{echo.field: echo.copy(value, at)}) for at in range(number))
         else:
             yield _widen_step(step, echo, copies, source)
-        made += number
+        count += number
 
 
 def _widen_step(step: Any, echo: CopyRule, copies: int, source: random.Random) -> Any:
@@ -212,8 +212,8 @@ def _widen_step(step: Any, echo: CopyRule, copies: int, source: random.Random) -
 
 def _choose_factor(source: random.Random, names: frozenset[str], config: Any, steps: Sequence[Any], copies: int) -> int:
     """Choose a factor that keeps the sum of all fields with these names within the room."""
-    told = sum(abs(value) for record in (config, *steps) for value in _numbers(record, names))
-    fit = [factor for factor in FACTORS if told * factor * copies <= ROOM]
+    total = sum(abs(value) for record in (config, *steps) for value in _numbers(record, names))
+    fit = [factor for factor in FACTORS if total * factor * copies <= ROOM]
     return source.choice(fit or [1])
 
 
@@ -232,16 +232,16 @@ def _numbers(record: Any, names: frozenset[str]) -> Iterator[int]:
 SEED: Final = 16
 
 PLAIN_CASES: Final = 160
-STRETCHED_CASES: Final = 240
-STRETCHED_CASES_IN_CI: Final = 64
-"""The numbers of plain cases, of stretched cases, and of stretched cases in a pull request."""
+SCALED_CASES: Final = 240
+SCALED_CASES_IN_CI: Final = 64
+"""The numbers of plain cases, of scaled cases, and of scaled cases in a pull request."""
 
 
 def generate_cases(
     system: AnySystem, number: int, coverage: Coverage | None, fast: bool = False
 ) -> Iterator[tuple[Declaration, GeneratedCase]]:
     """Generate cases one after another, over levels and workload profiles; every third one under other variants."""
-    themes = _profiles(system)
+    profiles = _profiles(system)
     offered = open_local_subject("fast", system, system.fast).declaration if fast and system.fast else None
     for at in range(number):
         source = random.Random(f"{SEED} {at}")
@@ -251,30 +251,30 @@ def generate_cases(
         )
         declaration = offered or _declare_all(system, variants)
         menu = system.cases.menu(system.ops_up_to(level), level)
-        theme = themes[at // len(system.levels) % len(themes)]
-        yield declaration, make_case(seeded_draw(source), declaration, menu, coverage, workload=theme)
+        profile = profiles[at // len(system.levels) % len(profiles)]
+        yield declaration, make_case(seeded_draw(source), declaration, menu, coverage, workload=profile)
 
 
-def generate_stretched_cases(system: AnySystem, number: int = STRETCHED_CASES) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """Generate stretched cases of all operations, every second one under other variants.
+def generate_scaled_cases(system: AnySystem, number: int = SCALED_CASES) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Generate scaled cases of all operations, every second one under other variants.
 
     Their ids, names, sizes, times and lengths have another magnitude, and some steps are repeated for many entries.
     """
-    themes = _profiles(system)
+    profiles = _profiles(system)
     level = system.levels[-1]
     menu = system.cases.menu(system.ops_up_to(level), level)
     for at in range(number):
         source = random.Random(f"{SEED} far {at}")
         variants = choose_variants(system.model.variants(), source) if at % 2 else system.model.variants()
-        made = make_case(
-            seeded_draw(source), _declare_all(system, variants), menu, None, workload=themes[at // 2 % len(themes)]
+        generated = make_case(
+            seeded_draw(source), _declare_all(system, variants), menu, None, workload=profiles[at // 2 % len(profiles)]
         )
-        yield stretch_case(made.case.config, made.case.steps, source)
+        yield scale_case(generated.case.config, generated.case.steps, source)
 
 
 def _profiles(system: AnySystem) -> list[Any]:
     """Return no workload profile, and all profiles but those of long runs."""
-    return [None, *(theme for name, theme in system.cases.workloads.items() if not name.startswith("long"))]
+    return [None, *(profile for name, profile in system.cases.workloads.items() if not name.startswith("long"))]
 
 
 def _declare_all(system: AnySystem, variants: Any) -> Declaration:

@@ -57,7 +57,7 @@ class Lemma(NamedTuple):
     fault: LemmaFault
     table: Any = None
 
-    def of_norm(self) -> list[Obligation]:
+    def of_reference(self) -> list[Obligation]:
         """Return the obligations about the reference itself."""
         return list(self.obligations(self.table, reference_model(self.fault.model.package)))
 
@@ -94,27 +94,27 @@ def prove_lemma(lemma: Lemma) -> tuple[int, list[str]]:
 
 
 def _prove_lemma(lemma: Lemma) -> tuple[int, list[str]]:
-    count, found = 0, []
-    # Many obligations have one assumption. Terms are kept with what is told of them: else their ids are given again.
-    told: dict[int, tuple[Any, bool | None]] = {}
+    count, problems = 0, []
+    # Many obligations share an assumption. The answers keep the terms alive, since z3 reuses the ids of freed terms.
+    answers: dict[int, tuple[Any, bool | None]] = {}
     for name, given, goal in lemma.obligations(lemma.table, reference_model(lemma.fault.model.package)):
         count += 1
-        if given.get_id() not in told:
-            told[given.get_id()] = given, is_unsatisfiable(given)
-        is_void, is_refuted = told[given.get_id()][1], is_unsatisfiable(all_of((given, negated(goal))))
+        if given.get_id() not in answers:
+            answers[given.get_id()] = given, is_unsatisfiable(given)
+        is_void, is_refuted = answers[given.get_id()][1], is_unsatisfiable(all_of((given, negated(goal))))
         if None in {is_void, is_refuted}:
-            found.append(f"{lemma.rule.value}: {name}: not finished: z3 gave up after {COST_BOUND} units of work")
+            problems.append(f"{lemma.rule.value}: {name}: not finished: z3 gave up after {COST_BOUND} units of work")
         elif is_void:
-            found.append(f"{lemma.rule.value}: {name}: its assumptions cannot be satisfied")
+            problems.append(f"{lemma.rule.value}: {name}: its assumptions cannot be satisfied")
         elif not is_refuted:
-            found.append(f"{lemma.rule.value}: {name}: not proved")
-        if found:
+            problems.append(f"{lemma.rule.value}: {name}: not proved")
+        if problems:
             break
     if not count:
-        found.append(f"{lemma.rule.value}: no obligation, so nothing is proved")
+        problems.append(f"{lemma.rule.value}: no obligation, so nothing is proved")
     if not is_fault_refuted(lemma):
-        found.append(f"{lemma.rule.value}: the seeded fault is not refuted: {lemma.fault.note}")
-    return count, found
+        problems.append(f"{lemma.rule.value}: the seeded fault is not refuted: {lemma.fault.note}")
+    return count, problems
 
 
 def is_fault_refuted(lemma: Lemma) -> bool:
@@ -132,47 +132,49 @@ Paths = Iterable[tuple[Any, Any]]
 
 def build_term_model(model: Model, replaced: Mapping[Place, object]) -> Model:
     """Return the model with these places replaced, also inside its seeded fault."""
-    norm = Model(model.package, replaced)
-    own = {place: _rebind_function(made, norm) for place, made in model.replaced.items()}
+    default_model = Model(model.package, replaced)
+    own = {place: _rebind_function(function, default_model) for place, function in model.replaced.items()}
     return Model(model.package, {**replaced, **own})
 
 
-def _rebind_function(made: object, norm: Model) -> object:
+def _rebind_function(function: object, default_model: Model) -> object:
     """Rebind a function of a seeded fault so that it calls this model instead of the reference."""
-    if not isinstance(made, FunctionType):
-        return made
+    if not isinstance(function, FunctionType):
+        return function
     names: dict[str, Any] = {}
-    names.update({name: _rebind_value(value, made, names, norm) for name, value in made.__globals__.items()})
-    return _with_globals(made, names)
+    names.update(
+        {name: _rebind_value(value, function, names, default_model) for name, value in function.__globals__.items()}
+    )
+    return _with_globals(function, names)
 
 
-def _rebind_value(value: Any, made: FunctionType, names: dict[str, Any], norm: Model) -> Any:
+def _rebind_value(value: Any, function: FunctionType, names: dict[str, Any], default_model: Model) -> Any:
     """Rebind a value that a seeded fault uses: a function of the reference, or a helper of the fault."""
-    is_helper = isinstance(value, FunctionType) and value.__module__ == made.__module__
-    return _with_globals(value, names) if is_helper else norm.own(value)
+    is_helper = isinstance(value, FunctionType) and value.__module__ == function.__module__
+    return _with_globals(value, names) if is_helper else default_model.own(value)
 
 
-def _with_globals(made: FunctionType, names: dict[str, Any]) -> FunctionType:
+def _with_globals(function: FunctionType, names: dict[str, Any]) -> FunctionType:
     """Copy a function with other globals."""
-    moved = FunctionType(made.__code__, names, made.__name__, made.__defaults__, made.__closure__)
-    moved.__kwdefaults__ = made.__kwdefaults__
+    moved = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
+    moved.__kwdefaults__ = function.__kwdefaults__
     return moved
 
 
 def law_obligations(
-    name: str, given: Any, ways: Paths, asked: Callable[[Any], tuple[bool, bool]]
+    name: str, given: Any, ways: Paths, judge: Callable[[Any], tuple[bool, bool]]
 ) -> Iterator[Obligation]:
     """Yield the obligation that a law holds on every path, if it applies to any.
 
-    `prove_lemma` returns whether the law applies to a path, and whether it holds there.
+    `judge` returns whether the law applies to a path, and whether it holds there.
     """
     about, wrong = [], []
     assumed = Assumptions(given)
     for condition, way in ways:
-        for further, (is_about, holds) in paths(lambda: asked(way), condition, assumed):  # noqa: B023
-            met = all_of((condition, further))
-            about += [met] if is_about else []
-            wrong += [] if holds else [met]
+        for further, (is_about, holds) in paths(lambda: judge(way), condition, assumed):  # noqa: B023
+            branch = all_of((condition, further))
+            about += [branch] if is_about else []
+            wrong += [] if holds else [branch]
     if about:
         yield Obligation(name, all_of((given, any_of(about))), negated(any_of(wrong)))
 
@@ -217,20 +219,20 @@ class LawCases:
                 continue
 
             def judged(step: Any, case: Case = case) -> tuple[bool, bool]:
-                asked = case.config, case.state, case.op, step
-                is_about = bool(law.guard(*asked))
-                return is_about, not is_about or bool(law.holds(*asked))
+                arguments = case.config, case.state, case.op, step
+                is_about = bool(law.guard(*arguments))
+                return is_about, not is_about or bool(law.holds(*arguments))
 
             yield from law_obligations(case.name, case.given, _steps_of_case(self, model, case), judged)
 
 
 @cache
-def _prepared_model(asked: LawCases, model: Model) -> Model:
-    return asked.prepare(model)
+def _prepared_model(law_cases: LawCases, model: Model) -> Model:
+    return law_cases.prepare(model)
 
 
 @cache
-def _steps_of_case(asked: LawCases, model: Model, case: Case) -> tuple[tuple[Any, Any], ...]:
+def _steps_of_case(law_cases: LawCases, model: Model, case: Case) -> tuple[tuple[Any, Any], ...]:
     """Return the steps that the model makes of a case, each with its condition."""
-    step = _prepared_model(asked, model).step
+    step = _prepared_model(law_cases, model).step
     return tuple(paths(lambda: step(case.state, case.op, case.config), case.given))

@@ -48,7 +48,7 @@ def _integer(value: Any) -> Any:
 
 
 def _of_integers(make: Callable[..., Any], kind: type[Any], otherwise: Callable[[Any, Any], Any], is_many: bool) -> Any:
-    def made(left: Any, right: Any) -> Any:
+    def combine(left: Any, right: Any) -> Any:
         first, second = _integer(left), _integer(right)
         if first is None or second is None:
             return otherwise(left, right)
@@ -56,7 +56,7 @@ def _of_integers(make: Callable[..., Any], kind: type[Any], otherwise: Callable[
             return kind(make(_REF, 2, Pair(first, second)), _CONTEXT)
         return kind(make(_REF, first, second), _CONTEXT)
 
-    return made
+    return combine
 
 
 plus: Final = _of_integers(z3core.Z3_mk_add, z3.ArithRef, operator.add, is_many=True)
@@ -205,11 +205,11 @@ class Assumptions:
         return self._solver
 
 
-def _question_key(asked: Any) -> Any:
+def _question_key(question: Any) -> Any:
     """Return the key of a question; z3 keeps equal terms once."""
-    if isinstance(asked, tuple):
-        return asked[0].get_id(), asked[1]
-    return asked.get_id() if isinstance(asked, z3.AstRef) else asked
+    if isinstance(question, tuple):
+        return question[0].get_id(), question[1]
+    return question.get_id() if isinstance(question, z3.AstRef) else question
 
 
 _branch_answers: dict[Any, tuple[Any, tuple[bool, bool]]] = {}
@@ -221,7 +221,7 @@ same assumptions.
 
 
 class _ReachableBranches:
-    """The branches that are reachable under the assumptions; z3 is asked only at a branch."""
+    """The branches that are reachable under the assumptions; z3 is called only at a branch."""
 
     def __init__(self, assumed: Assumptions, further: Any) -> None:
         self.assumed, self.further = assumed, further
@@ -242,10 +242,10 @@ class _ReachableBranches:
         """Return the branch to follow first, and whether it is the only one; an unknown answer means both."""
         if z3.is_true(term) or z3.is_false(term):
             return z3.is_true(term), True
-        asked = (self.assumed.given, self.further, *_branches_taken, term)
-        key = tuple(_question_key(part) for part in asked)
+        question = (self.assumed.given, self.further, *_branches_taken, term)
+        key = tuple(_question_key(part) for part in question)
         if key not in _branch_answers:
-            _branch_answers[key] = asked, self._ask_solver(term)
+            _branch_answers[key] = question, self._ask_solver(term)
         return _branch_answers[key][1]
 
     def _ask_solver(self, term: Any) -> tuple[bool, bool]:
@@ -271,7 +271,7 @@ def paths(function: Callable[[], Any], within: Any = None, assumed: Assumptions 
 
     With `within`, paths that no numbers take under that assumption are left out.
     """
-    found: list[tuple[Any, Any]] = []
+    answers: list[tuple[Any, Any]] = []
     todo: list[list[bool]] = [[]]
     followed = None if within is None else _ReachableBranches(assumed or Assumptions(True), within)
     _assumptions.extend([] if followed is None else [followed])
@@ -287,11 +287,11 @@ def paths(function: Callable[[], Any], within: Any = None, assumed: Assumptions 
             taken = list(_branches_taken)
             chosen = [choice for _, choice in taken]
             todo += [[*chosen[:at], False] for at in range(given, len(taken)) if at not in _forced]
-            found.append((all_of([term if choice else negated(term) for term, choice in taken]), answer))
+            answers.append((all_of([term if choice else negated(term) for term, choice in taken]), answer))
     finally:
         if followed is not None:
             _assumptions.pop()
-    return found
+    return answers
 
 
 def _to_term(value: Any) -> Any:

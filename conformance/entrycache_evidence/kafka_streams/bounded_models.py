@@ -31,7 +31,7 @@ PLENTY_BYTES: Final = 1000
 
 
 def build_puts(ns: str, keys: str, *values: str | None, clean: bool = True) -> tuple[ops.Op, ...]:
-    """Build writes of every value to every key, dirty and, if asked for, clean."""
+    """Build writes of every value to every key, dirty ones and, if requested, clean ones."""
     flags = (True, False) if clean else (True,)
     return tuple(ops.Put(ns, key, value, dirty) for key in keys for value in values for dirty in flags)
 
@@ -302,10 +302,10 @@ USED: Final = BoundedModel(
 # --- Variants of releases
 
 
-def with_variants(scope: BoundedModel, told: str, variants: Variants, depth: int | None = None) -> BoundedModel:
+def with_variants(scope: BoundedModel, label: str, variants: Variants, depth: int | None = None) -> BoundedModel:
     """Return the same model under other variants."""
     config = replace(scope.config, variants=variants)
-    name = f"{scope.name}, {told}"
+    name = f"{scope.name}, {label}"
     return replace(scope, name=name, config=config, drift_bytes=2 * ENTRY_BYTES, depth=depth)
 
 
@@ -335,7 +335,7 @@ ALL_VARIANTS: Final = (
 
 # --- Profiles
 
-WHOLE: Final[tuple[AnyBoundedModel, ...]] = (
+UNLIMITED: Final[tuple[AnyBoundedModel, ...]] = (
     EVERY,
     LISTENERS,
     TWO,
@@ -369,7 +369,7 @@ BOUNDED: Final[Mapping[str, int]] = {
 }
 """The greatest number of steps of the largest models in a pull request."""
 
-CI: Final = limit_depths(WHOLE, BOUNDED)
+CI: Final = limit_depths(UNLIMITED, BOUNDED)
 
 
 def deepen(steps: int) -> tuple[AnyBoundedModel, ...]:
@@ -378,8 +378,8 @@ def deepen(steps: int) -> tuple[AnyBoundedModel, ...]:
     return tuple(replace(one, name=f"{one.name}, deeper", depth=(one.depth or 0) + steps) for one in scopes)
 
 
-LONG: Final[tuple[AnyBoundedModel, ...]] = (*WHOLE, ONE_CALL, SECOND_KEY, *deepen(1), DEEP, WIDE)
+LONG: Final[tuple[AnyBoundedModel, ...]] = (*UNLIMITED, ONE_CALL, SECOND_KEY, *deepen(1), DEEP, WIDE)
 NIGHTLY: Final[tuple[AnyBoundedModel, ...]] = (
-    *(*WHOLE, ONE_CALL, SECOND_KEY, *deepen(3), DEEP, WIDE),
+    *(*UNLIMITED, ONE_CALL, SECOND_KEY, *deepen(3), DEEP, WIDE),
     VAST,
 )

@@ -2,7 +2,8 @@
 
 `CACHES` and `STORES` map each operation to a function that changes an `ExpectedState` and returns the answer.
 `is_defined` compares a step with its definition and its frame; every step inside a call is compared too. Definitions
-leave nothing open. They speak if no law of a rule is broken, and then name the rule of the operation.
+leave nothing open. A definition is checked only if no law of a rule is broken. If the step differs, the rule of the
+operation is reported as broken.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from entrycache_evidence.kafka_streams.expected_state import (
     would_hide_dirty,
     write_entry,
 )
-from entrycache_evidence.kafka_streams.frame import BESIDE, MAY_CHANGE, changes_outside
+from entrycache_evidence.kafka_streams.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.config import Config, DeleteRead, Total
 from entrycache_reference.kafka_streams.flush import ENDLESS, NOTHING_TO_CHOOSE
@@ -430,11 +431,11 @@ def is_part_defined(config: Config, part: Part, rows: tuple[Row, ...]) -> bool:
 
 
 def matches_definition(expected: ExpectedState, event: ops.Op, answer: object) -> bool:
-    """Apply the definition; return whether the answer equals it and every inner step was met."""
+    """Apply the definition; return whether the answer equals it and every inner step was performed."""
     defined_answer = DOES[type(event)](expected, event)
     expected_answer = defined_answer if expected.error is None else Failed(expected.error)
     answers = isinstance(answer, Unanswered) or expected_answer == answer
     return expected.is_right and answers and next(expected.parts, None) is None
 
 
-__all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]
+__all__ = ["BETWEEN_PARTS", "MAY_CHANGE", "check_definition", "is_defined"]

@@ -2,7 +2,7 @@
 
 `ExpectedState` starts from the state before a step. The functions below change it in place: flushes are ordered by
 sorting, evictions are chosen by sums from the eldest end. Where a listener or a processor downstream performs steps,
-the expected state must equal the state that the first of them met. It then continues from the state that the last one
+the expected state must equal the state before the first of them. It then continues from the state that the last one
 left; each inner step has an expected state of its own.
 """
 
@@ -66,8 +66,8 @@ class ExpectedSpace:
 class ExpectedState:
     """The state, the rows and the calls that a step must produce.
 
-    `is_right` turns false if a step inside a call met another state than expected. `all_rows` are the rows of the whole
-    step. `no_answer_reason` says why the step gives no answer; it is empty if there is one.
+    `is_right` turns false if the state before a step inside a call was not the expected one. `all_rows` are the rows of
+    the whole step. `no_answer_reason` says why the step gives no answer; it is empty if there is one.
     """
 
     def __init__(self, config: Config, pre: State, parts: Sequence[Part], all_rows: tuple[Row, ...]) -> None:
@@ -441,7 +441,7 @@ def evict_overflow(expected: ExpectedState, ns: str) -> None:
     """Evict from the namespace while the total is above the limit and it holds entries.
 
     Clean entries at the eldest end leave together, as many as their sizes have to add up to. A dirty entry among them
-    is flushed with all other dirty entries, and then the question is asked again.
+    is flushed with all other dirty entries, and then the total is compared with the limit again.
     """
     closings = expected.closings(ns)
     is_exact = expected.config.variants.total is Total.EXACT

@@ -2,7 +2,7 @@
 
 `Aspect` and `Extent` are the words of a declaration; `MAY_CHANGE` declares every operation. `STATE` is the shape of the
 state. `changes_outside` compares the states before and after a step and returns every change that is not declared. A
-step that was performed inside a call has the frame of its own operation; the stretches before, between and after such
+step that was performed inside a call has the frame of its own operation. The sections before, between and after such
 steps have the frame of the operation that made the call.
 """
 
@@ -22,7 +22,7 @@ from entrycache_reference.kafka_streams.state import Part, State, Store
 class Aspect(Enum):
     """An aspect of the state, in words."""
 
-    __hash__ = object.__hash__  # as quick as can be: frames are asked after every step
+    __hash__ = object.__hash__  # the fastest hash: frames are checked after every step
 
     LIMIT = "the limit"
     SPACES = "which namespaces there are"
@@ -39,7 +39,7 @@ class Aspect(Enum):
     STORES = "which stores there are"
     BELOW = "what lies below"
     DOWNSTREAM = "what is done downstream"
-    PASSED_ON = "what was passed on last"
+    FORWARDED = "what was passed on last"
     PUTS = "the thread's puts"
     GETS = "the thread's gets"
     EVICTS = "the thread's evictions"
@@ -77,7 +77,7 @@ def handing(whose: Extent) -> MayChange:
             Aspect.MISSES,
             Aspect.HANDED,
         ),
-        *(Aspect.BELOW, Aspect.PASSED_ON),
+        *(Aspect.BELOW, Aspect.FORWARDED),
     )
     return {**dict.fromkeys(aspects, whose), Aspect.RUNNING: Extent.ALL}
 
@@ -106,10 +106,10 @@ LOOKING: Final[MayChange] = {Aspect.RECENT: Extent.SPACE, Aspect.HITS: Extent.SP
 """The changes that lookups of cached keys may make."""
 
 OPENED: Final[MayChange] = {Aspect.STORES: Extent.SPACE, Aspect.SPACES: Extent.SPACE, Aspect.LISTENER: Extent.SPACE}
-"""The changes that the first use of a store may make, beside those of its operation."""
+"""The changes that the first use of a store may make, in addition to those of its operation."""
 
 
-# The shape of the state, and what is compared.
+# The shape of the state, and the comparison.
 
 NODE: Final = Record((Aspect.CONTENT, Aspect.IS_DIRTY, Aspect.CONTENT, Aspect.CONTENT, Aspect.CONTENT))
 
@@ -120,7 +120,7 @@ SPACE: Final = Record(
     )
 )
 
-STORE: Final = Record((KeyedValues(Aspect.BELOW), KeyedValues(Aspect.DOWNSTREAM), KeyedValues(Aspect.PASSED_ON)))
+STORE: Final = Record((KeyedValues(Aspect.BELOW), KeyedValues(Aspect.DOWNSTREAM), KeyedValues(Aspect.FORWARDED)))
 
 STATE: Final = Record(
     (
@@ -174,8 +174,8 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
 }
 """The changes that each operation may make."""
 
-BESIDE: Final[Mapping[type[ops.Op], MayChange]] = {}
-"""The changes that an operation may make beside its parts, where these differ."""
+BETWEEN_PARTS: Final[Mapping[type[ops.Op], MayChange]] = {}
+"""The changes that an operation may make between its parts, if they differ from those without parts."""
 
 changes: Final = build_comparison(STATE)
 
@@ -195,7 +195,7 @@ IS_IN: Final[dict[Extent, Callable[[Any, Key], bool]]] = {
 
 
 class FramedStep(NamedTuple):
-    """The changes of an operation itself: a whole step, or a stretch around the steps inside its calls."""
+    """The changes of an operation itself: a whole step, or a section around the steps inside its calls."""
 
     pre: State
     event: Op
@@ -203,7 +203,7 @@ class FramedStep(NamedTuple):
 
 
 def framed_steps(pre: State, event: Op, after: State, parts: tuple[Part, ...]) -> Iterator[FramedStep]:
-    """Yield every stretch of a step that has a frame."""
+    """Yield every section of a step that has a frame."""
     previous = pre
     for part in parts:
         yield FramedStep(previous, event, part.pre)
@@ -213,7 +213,7 @@ def framed_steps(pre: State, event: Op, after: State, parts: tuple[Part, ...]) -
 
 
 def changes_outside_frame(one: FramedStep) -> list[Change]:
-    """Return the changes of one stretch that are not declared."""
+    """Return the changes of one section that are not declared."""
     pre, event, after = one
     differences = changes(pre, after)
     if not differences:

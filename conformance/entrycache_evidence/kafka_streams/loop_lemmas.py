@@ -1,7 +1,7 @@
 """Lemmas about the loops and the calls of `kafka-streams`.
 
 A turn of the loop of `maybe_evict` or `resize` is run on any state: the oldest entry, and `rest`, which stands for all
-others. The state is recorded where the loop asks for the total; the turn that would take `rest` is not run. In the
+others. The state is recorded where the loop requests the total; the turn that would take `rest` is not run. In the
 lemmas about calls, any step stands in place of the steps inside a call, so the claim is an induction over the depth of
 calls.
 """
@@ -20,8 +20,8 @@ from entrycache_evidence.induction.symbolic import Term, paths, raw
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_evidence.kafka_streams.size_lemmas import (
     ALL_CONTENTS,
-    ELSEWHERE,
     LIMIT,
+    OTHER_SPACE,
     SIZES,
     CacheContents,
     build_cache,
@@ -49,9 +49,9 @@ _EVICTS: Final = z3.Int("evicts")
 
 
 class Run(NamedTuple):
-    """The states at which the loop asked for the total, and its result; None if it went on."""
+    """The states at which the loop requested the total, and its result; None if it went on."""
 
-    seen: tuple[State, ...]
+    states: tuple[State, ...]
     end: Change | None
 
 
@@ -63,7 +63,7 @@ class _TotalRecorder:
     """A recorder of the states at which the total is requested."""
 
     def __init__(self) -> None:
-        self.seen: list[State] = []
+        self.states: list[State] = []
         self.most = 0
 
     def limited(self, state: State, config: Config) -> int:
@@ -72,20 +72,20 @@ class _TotalRecorder:
 
     def total(self, state: State) -> int:
         """Return the exact total, as `resize` requests it."""
-        self.seen.append(state)
+        self.states.append(state)
         total = total_bytes(state)
-        if len(self.seen) > self.most and total >= state.max_size_bytes:
+        if len(self.states) > self.most and total >= state.max_size_bytes:
             raise _Enough
         return total
 
     def run(self, most: int, work: Callable[[], Change]) -> Run:
         """Run a loop that requests the total at most this often."""
-        self.seen, self.most = [], most
+        self.states, self.most = [], most
         try:
             end = work()
         except _Enough:
-            return Run(tuple(self.seen), None)
-        return Run(tuple(self.seen), end)
+            return Run(tuple(self.states), None)
+        return Run(tuple(self.states), end)
 
 
 _RECORDER: Final = _TotalRecorder()
@@ -93,11 +93,11 @@ _RECORDER: Final = _TotalRecorder()
 
 @cache
 def _eviction_paths(model: Model, held: CacheContents) -> tuple[tuple[Any, Run], ...]:
-    asked = build_term_model(model, {"change.limited_bytes": _RECORDER.limited})
+    term_model = build_term_model(model, {"change.limited_bytes": _RECORDER.limited})
     state = build_cache(held)._replace(evicts=Term(_EVICTS))  # type: ignore[arg-type]
-    env: Environment = asked["step.build_environment"]()
+    env: Environment = term_model["step.build_environment"]()
     return tuple(
-        paths(lambda: _RECORDER.run(1, lambda: asked["entries.maybe_evict"](state, "a", Config(), env)), SIZES)
+        paths(lambda: _RECORDER.run(1, lambda: term_model["entries.maybe_evict"](state, "a", Config(), env)), SIZES)
     )
 
 
@@ -125,12 +125,12 @@ def _total(state: State) -> Any:
 def pays(run: Run) -> Any:
     """Claim that a turn takes from its own namespace, and that the loop ends within the limit, empty, or failing."""
     said = []
-    for before, after in zip(run.seen, run.seen[1:], strict=False):
+    for before, after in zip(run.states, run.states[1:], strict=False):
         gone = before.spaces["a"].nodes.keys() - after.spaces["a"].nodes.keys()
         freed = sum((raw(before.spaces["a"].nodes[key].size_bytes) for key in gone), z3.IntVal(0))
         said += [z3.BoolVal("x" in gone), _total(after) == _total(before) - freed]
-    for state in (*run.seen, *([] if run.end is None else [run.end.state])):
-        said += [raw(state.spaces["b"].nodes["all"].size_bytes) == ELSEWHERE, raw(state.max_size_bytes) == LIMIT]
+    for state in (*run.states, *([] if run.end is None else [run.end.state])):
+        said += [raw(state.spaces["b"].nodes["all"].size_bytes) == OTHER_SPACE, raw(state.max_size_bytes) == LIMIT]
     if run.end is not None and run.end.error is None:
         left = run.end.state
         said.append(z3.Or(z3.BoolVal(not left.spaces["a"].nodes), _total(left) <= LIMIT))
@@ -139,15 +139,15 @@ def pays(run: Run) -> Any:
 
 def spares(run: Run) -> Any:
     """Claim that a turn begins only above the limit."""
-    begun = run.seen[:-1] if run.end is None or run.end.error is None else run.seen
-    return z3.And([_total(state) > LIMIT for state in begun])
+    turn_starts = run.states[:-1] if run.end is None or run.end.error is None else run.states
+    return z3.And([_total(state) > LIMIT for state in turn_starts])
 
 
 def counts(run: Run) -> Any:
     """Claim that each successful turn is counted, and nothing else."""
-    said = [raw(state.evicts) == _EVICTS + at for at, state in enumerate(run.seen)]
+    said = [raw(state.evicts) == _EVICTS + at for at, state in enumerate(run.states)]
     if run.end is not None:
-        said.append(raw(run.end.state.evicts) == raw(run.seen[-1].evicts))
+        said.append(raw(run.end.state.evicts) == raw(run.states[-1].evicts))
     return z3.And(said)
 
 
@@ -155,7 +155,7 @@ def empties(run: Run) -> Any:
     """Claim that each turn leaves fewer entries in the namespace."""
     return all(
         len(after.spaces["a"].nodes) < len(before.spaces["a"].nodes)
-        for before, after in zip(run.seen, run.seen[1:], strict=False)
+        for before, after in zip(run.states, run.states[1:], strict=False)
     )
 
 
@@ -164,7 +164,7 @@ SPACES: Final = {"both": (False, False), "nothing in the first": (True, False), 
 
 def _rounds(table: Any, model: Model) -> Iterator[Obligation]:
     """Prove that a round of `resize` over two namespaces leaves fewer entries, or ends within the limit or failing."""
-    asked = build_term_model(model, {"namespaces.total_bytes": _RECORDER.total})
+    term_model = build_term_model(model, {"namespaces.total_bytes": _RECORDER.total})
     lower: Any = Term(z3.Int("lower"))
     for held in ALL_CONTENTS:
         for name, (first, second) in SPACES.items():
@@ -173,10 +173,10 @@ def _rounds(table: Any, model: Model) -> Iterator[Obligation]:
             state = state._replace(spaces={**state.spaces, **emptied})
 
             def work(state: State = state) -> Change:
-                after, answer = asked["step.perform"](state, ops.Resize(lower), Config())
+                after, answer = term_model["step.perform"](state, ops.Resize(lower), Config())
                 return Change(after, getattr(answer, "error", None))
 
-            # Asked for at the head of the loop, twice in a round, and at the head again.
+            # The total is requested at the head of the loop, twice in a round, and at the head again.
             given = z3.And(SIZES, lower.term >= 0, lower.term < LIMIT)
             said = []
             for condition, run in paths(lambda: _RECORDER.run(3, work), given):
@@ -189,7 +189,7 @@ def _entries(state: State) -> int:
 
 
 def _fewer(run: Run) -> bool:
-    return len(run.seen) < 4 or _entries(run.seen[3]) < _entries(run.seen[0])
+    return len(run.states) < 4 or _entries(run.states[3]) < _entries(run.states[0])
 
 
 def _within(end: Change) -> Any:
@@ -259,11 +259,11 @@ class _AnyStep:
     """A stand-in for any step inside a call: it may make any number of further calls."""
 
     def __init__(self) -> None:
-        self.met: list[Inside] = []
+        self.steps_inside: list[Inside] = []
 
     def __call__(self, state: State, op: ops.Op, config: Config) -> tuple[State, Done]:
-        more = z3.Int(f"calls inside step {len(self.met)}")
-        self.met.append(Inside(_calls_so_far(state), more))
+        more = z3.Int(f"calls inside step {len(self.steps_inside)}")
+        self.steps_inside.append(Inside(_calls_so_far(state), more))
         called: Any = Term(_calls_so_far(state) + more)
         return state._replace(in_progress=state.in_progress._replace(called=called)), Done()
 
@@ -281,7 +281,7 @@ def _calls(model: Model) -> list[tuple[Any, Call]]:
         performing = _AnyStep()
         env = Environment(performing, model["stores.receive"])
         after, answers = model["flush.perform_steps"](_state_in_calls(), STEPS, _ANY, env)
-        return Call(tuple(performing.met), after, answers)
+        return Call(tuple(performing.steps_inside), after, answers)
 
     return paths(one)
 
@@ -299,10 +299,10 @@ def _call_obligations(claim: Callable[[Call], Any]) -> Callable[[Any, Model], It
 def keeps_to_the_budget(call: Call) -> Any:
     """Claim that a call has the next number, and performs its steps only within the budget."""
     number = CALLED + 1
-    made = z3.Sum(z3.IntVal(0), *(one.more for one in call.inside))
+    calls_inside = z3.Sum(z3.IntVal(0), *(one.more for one in call.inside))
     performed = z3.If(number <= BUDGET, len(call.inside) == len(STEPS), len(call.inside) == 0)
-    told = z3.BoolVal(len(call.answers) == len(call.inside))
-    return z3.And(performed, told, _calls_so_far(call.after) == number + made)
+    is_answered = z3.BoolVal(len(call.answers) == len(call.inside))
+    return z3.And(performed, is_answered, _calls_so_far(call.after) == number + calls_inside)
 
 
 def goes_deeper_within_it(call: Call) -> Any:
@@ -357,9 +357,9 @@ def _drop_obligations(table: Any, model: Model) -> Iterator[Obligation]:
             def called(state: State, *rest: Any, which: int = which) -> State:
                 return _state_after_call(state, which)
 
-            asked = build_term_model(model, {"flush.call_listener": called})
+            term_model = build_term_model(model, {"flush.call_listener": called})
             pre = build_cache(held)
-            ways = paths(lambda: asked["step.perform"](pre, ops.Flush("a"), config)[0], SIZES)  # noqa: B023
+            ways = paths(lambda: term_model["step.perform"](pre, ops.Flush("a"), config)[0], SIZES)  # noqa: B023
             gone = [key for key in pre.spaces["a"].dirty if pre.spaces["a"].nodes[key].value is None]
             said = [
                 z3.Implies(condition, z3.BoolVal(not any(key in after.spaces["a"].nodes for key in gone)))

@@ -94,7 +94,7 @@ def fast_cache(cache_type: type[ThreadCache] = ThreadCache, store_type: type[Cac
 
 # --- Tasks
 
-WORLDS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
+REFINED_MODELS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
     (bounded_models.STORE, "streams-read-cached-dirty", True),
     (bounded_models.EVERY, "streams-flush-puts-back-as-newest", True),
     (bounded_models.LISTENERS, "streams-flush-loses-a-write", False),
@@ -113,5 +113,5 @@ def negative_control(name: str) -> tuple[FastCache, str]:
 
 
 REFINED: Final = tuple(
-    RefinementTask(scope, fast_cache(), *negative_control(name), is_quick) for scope, name, is_quick in WORLDS
+    RefinementTask(scope, fast_cache(), *negative_control(name), is_quick) for scope, name, is_quick in REFINED_MODELS
 )

@@ -1,7 +1,7 @@
 """Runs of `kafka-streams` that try its rules, and the cache that tests of single rules open.
 
-`generate_runs` yields a few written runs, then random ones under the norm and under the variants of the releases, with
-a fixed seed.
+`generate_runs` yields a few written runs, then random ones with the default variants and with those of the releases.
+The seed is fixed.
 """
 
 from __future__ import annotations
@@ -82,11 +82,11 @@ RELEASED: Final = Variants(
 
 
 def generate_runs() -> Iterator[Run]:
-    """Generate the same runs every time, under the norm and under the variants of the releases."""
+    """Generate the same runs every time, with the default variants and with those of the releases."""
     yield from (FORWARD_OVERTAKES, FAILING_INSIDE, TWO_PAYERS)
     for steps in (FORWARD_OVERTAKES[1], TOMBSTONE_REWRITTEN):
         yield Config(variants=RELEASED), steps
-    yield from generate_norm_runs()
+    yield from generate_default_runs()
     yield from generate_released_runs()
 
 
@@ -108,7 +108,7 @@ def generate_released_runs() -> Iterator[Run]:
         yield case.config, case.steps
 
 
-def generate_norm_runs() -> Iterator[Run]:
+def generate_default_runs() -> Iterator[Run]:
     """Generate random runs; some lower the limit while several namespaces hold entries."""
     source = random.Random(SEED)
     for number in range(CASES):

@@ -23,10 +23,10 @@ from entrycache_reference.kafka_streams.outcomes import Context, Deleted, Used
 from entrycache_reference.kafka_streams.state import Listener, Node, Space, State, Step, initial, total_bytes
 from entrycache_reference.rules import Rule
 
-OWN, REST, ELSEWHERE, NEW, TOTAL, LIMIT, LOWER = z3.Ints("own rest elsewhere new running limit lower")
+OWN, OTHER_ENTRY, OTHER_SPACE, NEW, TOTAL, LIMIT, LOWER = z3.Ints("own rest elsewhere new running limit lower")
 """The sizes of the entry, of the rest, of the other namespace and of a new entry, the total and the limits."""
 
-SIZES: Final = z3.And(OWN >= 0, REST >= 0, ELSEWHERE >= 0, NEW >= 0, LIMIT >= 0, LOWER >= 0)
+SIZES: Final = z3.And(OWN >= 0, OTHER_ENTRY >= 0, OTHER_SPACE >= 0, NEW >= 0, LIMIT >= 0, LOWER >= 0)
 
 
 class CacheContents(NamedTuple):
@@ -52,9 +52,9 @@ def build_node(value: str | None, dirty: bool, size: Any, write: int) -> Node:
 
 def build_cache(held: CacheContents) -> State:
     """Build a cache with any limit and running total; `x` is the oldest entry of its namespace."""
-    nodes = {"x": build_node(held.value, held.dirty, OWN, 1), "rest": build_node("1", held.rest_dirty, REST, 2)}
+    nodes = {"x": build_node(held.value, held.dirty, OWN, 1), "rest": build_node("1", held.rest_dirty, OTHER_ENTRY, 2)}
     dirty = tuple(key for key, node in nodes.items() if node.is_dirty)
-    other = Space({"all": build_node("1", False, ELSEWHERE, 3)}, ("all",))
+    other = Space({"all": build_node("1", False, OTHER_SPACE, 3)}, ("all",))
     spaces = {"a": Space(nodes, ("rest", "x"), dirty, held.listener), "b": other}
     limit, running = Term(LIMIT), Term(TOTAL)
     return State(limit, spaces, writes=4, running=running)  # type: ignore[arg-type]
@@ -67,8 +67,8 @@ def holds_on_all_paths(way: Callable[[], Any], goal: Callable[[Any], Any]) -> An
 
 def lemma_fault(rule: Rule) -> LemmaFault:
     """Return the seeded fault of a rule."""
-    found = FAULT_OF[rule]
-    return LemmaFault(found.note, found.model)
+    fault = FAULT_OF[rule]
+    return LemmaFault(fault.note, fault.model)
 
 
 # --- Sums
@@ -121,50 +121,54 @@ SIZE_CHANGES: Final[dict[str, SizeChange]] = {
 def _drift_obligations(table: Any, model: Model) -> list[Obligation]:
     """Prove that the difference between the running total and the sum of sizes never changes; both begin with 0."""
     empty = initial(RUNNING)
-    found = [Obligation("base", z3.BoolVal(True), z3.BoolVal(empty.running == total_bytes(empty) == 0))]
+    obligations = [Obligation("base", z3.BoolVal(True), z3.BoolVal(empty.running == total_bytes(empty) == 0))]
     for (name, way), held in product(SIZE_CHANGES.items(), ALL_CONTENTS):
         goal = holds_on_all_paths(
             lambda way=way, held=held: way(model, build_cache(held), RUNNING),  # type: ignore[misc]
-            lambda after: raw(after.running) - raw(total_bytes(after)) == TOTAL - (OWN + REST + ELSEWHERE),
+            lambda after: raw(after.running) - raw(total_bytes(after)) == TOTAL - (OWN + OTHER_ENTRY + OTHER_SPACE),
         )
-        found.append(Obligation(f"{name}, {held}", SIZES, goal))
-    return found
+        obligations.append(Obligation(f"{name}, {held}", SIZES, goal))
+    return obligations
 
 
 def _overwrite_obligations(table: Any, model: Model) -> list[Obligation]:
     """Prove that a write over a key changes the sum by the difference of the two sizes, and is counted."""
-    found = []
+    obligations = []
     for held in ALL_CONTENTS:
         state = build_cache(held)
         counted = z3.Int("overwrites")
         space = state.spaces["a"]._replace(overwrites=Term(counted))  # type: ignore[arg-type]
         after = _write(model, state._replace(spaces={**state.spaces, "a": space}), Config())
-        sums = raw(total_bytes(after)) == NEW + REST + ELSEWHERE
-        found.append(Obligation(str(held), SIZES, z3.And(sums, raw(after.spaces["a"].overwrites) == counted + 1)))
-    return found
+        sums = raw(total_bytes(after)) == NEW + OTHER_ENTRY + OTHER_SPACE
+        obligations.append(Obligation(str(held), SIZES, z3.And(sums, raw(after.spaces["a"].overwrites) == counted + 1)))
+    return obligations
 
 
 def _delete_obligations(table: Any, model: Model) -> list[Obligation]:
     """Prove that a deletion subtracts the size of its key and answers its value."""
-    found = []
+    obligations = []
     for held in ALL_CONTENTS:
         after, answer = model["step.perform"](build_cache(held), ops.Delete("a", "x"), Config())
-        told = z3.BoolVal(answer == Deleted(True, held.value))
-        found.append(Obligation(str(held), SIZES, z3.And(told, raw(total_bytes(after)) == REST + ELSEWHERE)))
-    return found
+        is_answered = z3.BoolVal(answer == Deleted(True, held.value))
+        obligations.append(
+            Obligation(str(held), SIZES, z3.And(is_answered, raw(total_bytes(after)) == OTHER_ENTRY + OTHER_SPACE))
+        )
+    return obligations
 
 
 def _usage_obligations(table: Any, model: Model) -> list[Obligation]:
     """Prove that `usage` answers the sums of each namespace and of all."""
-    found = []
+    obligations = []
     for held in ALL_CONTENTS:
-        asked = (ops.Usage(), ops.Usage("a"), ops.Usage("b"))
-        used: list[Used] = [model["step.perform"](build_cache(held), op, Config())[1] for op in asked]
+        queries = (ops.Usage(), ops.Usage("a"), ops.Usage("b"))
+        used: list[Used] = [model["step.perform"](build_cache(held), op, Config())[1] for op in queries]
         every, one, other = (raw(answer.bytes) for answer in used)
         entries = z3.BoolVal([answer.entries for answer in used] == [3, 2, 1])
-        sums = z3.And(one == OWN + REST, other == ELSEWHERE, every == one + other, raw(used[0].tracked) == every)
-        found.append(Obligation(str(held), SIZES, z3.And(entries, sums)))
-    return found
+        sums = z3.And(
+            one == OWN + OTHER_ENTRY, other == OTHER_SPACE, every == one + other, raw(used[0].tracked) == every
+        )
+        obligations.append(Obligation(str(held), SIZES, z3.And(entries, sums)))
+    return obligations
 
 
 SCOPE: Final = "an entry, the rest of its namespace as one, another namespace as one; any sizes and limits"
@@ -198,7 +202,7 @@ _BYTES, _THREADS = z3.Ints("bytes threads")
 
 def _share_obligations(table: Any, model: Model) -> list[Obligation]:
     """Prove that shares are equal and rounded down; the global thread takes one, and without threads it takes all."""
-    found = []
+    obligations = []
     for is_global in (False, True):
 
         def way(is_global: bool = is_global) -> Any:
@@ -213,8 +217,8 @@ def _share_obligations(table: Any, model: Model) -> list[Obligation]:
             ),
         )
         name = "with a global thread" if is_global else "without"
-        found.append(Obligation(name, z3.And(_BYTES >= 0, _THREADS >= 0), goal))
-    return found
+        obligations.append(Obligation(name, z3.And(_BYTES >= 0, _THREADS >= 0), goal))
+    return obligations
 
 
 SHARE_LEMMAS: Final = (
@@ -323,9 +327,9 @@ _ALL: Final = (KEY, VALUE, TOPIC, *HEADERS)
 
 def _size_obligations(table: Any, model: Model) -> Iterator[Obligation]:
     """Check the law after a write of a value or a tombstone, with two headers, one or none."""
-    asked = build_term_model(model, TEXT_FUNCTIONS)
-    of_norm = build_term_model(Model(model.package), TEXT_FUNCTIONS_OF_LAWS)
-    law = next(law for law in of_norm["laws.LAWS"] if law.rule is Rule.K_SIZE_1)
+    term_model = build_term_model(model, TEXT_FUNCTIONS)
+    law_model = build_term_model(Model(model.package), TEXT_FUNCTIONS_OF_LAWS)
+    law = next(law for law in law_model["laws.LAWS"] if law.rule is Rule.K_SIZE_1)
     given = z3.And([text.sane for text in _ALL])
     pairs = tuple(zip(HEADERS[::2], HEADERS[1::2], strict=True))
     for value in (VALUE, None):
@@ -335,7 +339,7 @@ def _size_obligations(table: Any, model: Model) -> Iterator[Obligation]:
 
             def played(event: ops.Put = event) -> Step:
                 _run[0] = 1
-                done: Step = asked.step(PRE, event, PLENTY)
+                done: Step = term_model.step(PRE, event, PLENTY)
                 return done
 
             def judged(step: Step, event: ops.Put = event) -> tuple[bool, bool]:

@@ -16,7 +16,7 @@ from entrycache_reference.kafka_streams.state import Space, State, Step, total_b
 
 @dataclass(frozen=True, slots=True)
 class BoundedModel:
-    """The scope of an exploration: a configuration and its events; `told_of` describes the events and `start`.
+    """The scope of an exploration: a configuration and its events; `description` names the events and `start`.
 
     Every event may happen in every state that is reached from `start` and is within the bounds. A step that leaves the
     bounds is judged but not followed: with variant `total` "running", one that moves the total more than `drift_bytes`
@@ -89,8 +89,8 @@ class RelativeStates:
             ]
         )
         listener = space.listener
-        heard = listener and (self._number(listener.steps), listener.fails, listener.of_store)
-        return nodes, space.recent, space.dirty, heard
+        listener_key = listener and (self._number(listener.steps), listener.fails, listener.of_store)
+        return nodes, space.recent, space.dirty, listener_key
 
     def _number(self, steps: Any) -> int:
         """Return a number that is equal for equal steps; the lookup is by identity, as hashing is slow."""

@@ -62,7 +62,7 @@ EVENTS: Final[tuple[ops.Op, ...]] = (
 """Every operation of level `cache`: on the entry, on an absent key, and in a present or absent namespace."""
 
 
-NORM: Final = Config()
+DEFAULT: Final = Config()
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,12 +71,12 @@ class Case:
 
     held: CacheContents
     op: ops.Op
-    config: Config = NORM
+    config: Config = DEFAULT
 
     @property
     def name(self) -> str:
         """The name of the case."""
-        read = "" if self.config is NORM else ", all variants of the releases"
+        read = "" if self.config is DEFAULT else ", all variants of the releases"
         return f"{self.op}, {self.held}{read}"
 
     def state(self) -> State:
@@ -92,8 +92,13 @@ class Case:
 
 RELEASED_CONFIG: Final = Config(variants=RELEASED)
 CASES: Final = (
-    *(Case(held, op) for op in EVENTS for held in SETTINGS),
-    *(Case(held, op, RELEASED_CONFIG) for op in EVENTS if isinstance(op, ops.Flush | ops.Evict) for held in SETTINGS),
+    *(Case(contents, op) for op in EVENTS for contents in SETTINGS),
+    *(
+        Case(contents, op, RELEASED_CONFIG)
+        for op in EVENTS
+        if isinstance(op, ops.Flush | ops.Evict)
+        for contents in SETTINGS
+    ),
 )
 
 

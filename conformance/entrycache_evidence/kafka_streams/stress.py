@@ -84,8 +84,8 @@ def query_all(ns: str) -> tuple[ops.Op, ...]:
 def flush_and_evict() -> Iterator[ops.Op]:
     """Flush and evict many dirty entries among clean ones."""
     listener = (*(ops.Put("b", key, "1", True) for key in KEYS[:6]), ops.Get("a", KEYS[9]), ops.Flush("b"))
-    for number, heard in enumerate(((), listener)):
-        yield from (ops.Listen("a", heard), ops.Listen("b"), *write_dirty("a", 60), *write_dirty("b", 30))
+    for number, listener_steps in enumerate(((), listener)):
+        yield from (ops.Listen("a", listener_steps), ops.Listen("b"), *write_dirty("a", 60), *write_dirty("b", 30))
         yield from (*(ops.Get("a", key) for key in KEYS[:60]), *query_all("a"))
         yield from (ops.Evict("a"), *write_dirty("a", 25), *(ops.Evict("a") for _ in range(8)))
         yield from (ops.Put("a", KEYS[5], "w"), ops.Flush("a"))
@@ -299,7 +299,7 @@ LARGE_RUNS: Final = (
 
 
 def generate_large_runs() -> Iterator[Run]:
-    """Generate every run under the norm, some with little room, and some under each variant of the releases."""
+    """Generate every run with default variants, some with little room, and some with each variant of the releases."""
     config = Config(PLENTY_BYTES)
     for played in LARGE_RUNS:
         yield config, tuple(played())
@@ -382,7 +382,7 @@ def mix_store_operations(source: random.Random) -> Iterator[ops.Op]:
 def _steps(source: random.Random, number: int) -> Iterator[ops.Op]:
     for _ in range(number):
         key = source.choice("abc")
-        made: Sequence[ops.Op] = (
+        choices: Sequence[ops.Op] = (
             ops.StorePut("s", key, source.choice(("1", "2", None))),
             ops.StoreDelete("s", key),
             ops.StoreFlush("s"),
@@ -391,11 +391,11 @@ def _steps(source: random.Random, number: int) -> Iterator[ops.Op]:
             ops.StorePut("s", key, "3"),
             ops.StoreDelete("s", key),
         )
-        yield source.choice(made)
+        yield source.choice(choices)
 
 
 def generate_crowded_runs() -> Iterator[Run]:
-    """Generate all crowded runs under the norm or under all variants, and short random runs under each variant."""
+    """Generate all crowded runs with default variants or all variants, and short random runs with each variant."""
     config, released = Config(PLENTY_BYTES), Config(PLENTY_BYTES, variants=RELEASED)
     for played in (keys(MORE), spaces(), headers()):
         yield config, tuple(played)

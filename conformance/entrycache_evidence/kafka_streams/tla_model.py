@@ -24,12 +24,12 @@ Scripts = tuple[tuple[ops.Op, ...], ...]
 
 def collect_scripts(events: Iterable[ops.Op]) -> Scripts:
     """Collect the step lists of the listeners that these events register, nested ones included; each once."""
-    found: dict[tuple[ops.Op, ...], None] = {}
+    scripts: dict[tuple[ops.Op, ...], None] = {}
     for event in events:
         if isinstance(event, ops.Listen):
             steps = listener_steps(event)
-            found.update(dict.fromkeys((steps, *collect_scripts(steps))))
-    return tuple(found)
+            scripts.update(dict.fromkeys((steps, *collect_scripts(steps))))
+    return tuple(scripts)
 
 
 def listener_steps(event: ops.Listen) -> tuple[ops.Op, ...]:
@@ -141,25 +141,25 @@ def counters_of(space: Space) -> tuple[int, ...]:
     return (space.hits, space.misses, space.overwrites, space.flushes)
 
 
-def render_answer(told: outcomes.Answer) -> object:
+def render_answer(answer: outcomes.Answer) -> object:
     """Return an answer in the form of the TLA+ module."""
-    match told:
+    match answer:
         case outcomes.Failed():
-            return told.error.value
+            return answer.error.value
         case outcomes.Got():
-            return told.hit, optional(told.value)
+            return answer.hit, optional(answer.value)
         case outcomes.Offered():
-            return told.present, optional(told.existing)
+            return answer.present, optional(answer.existing)
         case outcomes.Deleted():
-            return told.present, optional(told.value)
+            return answer.present, optional(answer.value)
         case outcomes.Listed():
-            return tuple((key, optional(value)) for key, value in told.entries)
+            return tuple((key, optional(value)) for key, value in answer.entries)
         case outcomes.Used():
-            return told.entries, told.bytes
+            return answer.entries, answer.bytes
         case outcomes.ThreadCounters():
-            return told.puts, told.gets, told.evicts, told.flushes
+            return answer.puts, answer.gets, answer.evicts, answer.flushes
         case outcomes.NamespaceCounters():
-            return told.hits, told.misses, told.overwrites, told.flushes, told.dirty, told.lru
+            return answer.hits, answer.misses, answer.overwrites, answer.flushes, answer.dirty, answer.lru
         case _:
             return ()
 

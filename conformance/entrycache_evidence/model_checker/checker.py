@@ -69,10 +69,10 @@ class AnyBoundedModel(Protocol):
         """Describe the bounds."""
 
 
-World = TypeVar("World", bound=AnyBoundedModel)
+Scope = TypeVar("Scope", bound=AnyBoundedModel)
 
 
-def limit_depth(scope: World, steps: int | None) -> World:
+def limit_depth(scope: Scope, steps: int | None) -> Scope:
     """Limit the model to this many steps; None leaves it as it is."""
     if steps is None:
         return scope
@@ -155,13 +155,13 @@ def explore_by_depth(
     step, check = played.step, build_check(system) if whole and only is None else system.laws.broken
     follows, key_of, representative = canon.follows, canon.key, canon.representative
     first: Any = representative(state_after(played, config, start))
-    seen: set[Hashable] = {key_of(first)}
+    visited: set[Hashable] = {key_of(first)}
     fired: dict[Rule, int] = Counter()
     parents, via = array("L", [0]), array("H", [0])
-    made: dict[Any, int] = {}
+    event_numbers: dict[Any, int] = {}
     frontier, number, transitions, depth = [first], 0, 0, 0
     if scope.depth == 0:
-        yield Exploration(len(seen), transitions, depth, False, fired, None)
+        yield Exploration(len(visited), transitions, depth, False, fired, None)
     while frontier and depth != scope.depth:
         depth += 1
         following: list[Any] = []
@@ -172,30 +172,30 @@ def explore_by_depth(
                 wrong = check(config, state, event, done, fired)
                 if wrong:
                     if only is None or only in wrong:
-                        path = [*start, *_path(number, parents, via, list(made)), event]
+                        path = [*start, *_path(number, parents, via, list(event_numbers)), event]
                         case = Case(system, config, tuple(path))
-                        yield Exploration(len(seen), transitions, depth, False, fired, Counterexample(wrong, case))
+                        yield Exploration(len(visited), transitions, depth, False, fired, Counterexample(wrong, case))
                         return
                     continue
                 if done.state is state or not follows(done):
                     continue
                 key = key_of(done.state)
-                if key not in seen:
-                    seen.add(key)
+                if key not in visited:
+                    visited.add(key)
                     following.append(representative(done.state))
                     parents.append(number)
-                    via.append(made.setdefault(event, len(made)))
+                    via.append(event_numbers.setdefault(event, len(event_numbers)))
             number += 1
             if progress is not None and not number & 1023:
-                progress(len(seen), transitions)
+                progress(len(visited), transitions)
         frontier = following
-        yield Exploration(len(seen), transitions, depth, not frontier, fired, None)
+        yield Exploration(len(visited), transitions, depth, not frontier, fired, None)
 
 
-def _path(number: int, parents: array[int], via: array[int], made: list[Any]) -> list[Any]:
+def _path(number: int, parents: array[int], via: array[int], events: list[Any]) -> list[Any]:
     path: list[Any] = []
     while number:
-        path.append(made[via[number]])
+        path.append(events[via[number]])
         number = parents[number]
     return path[::-1]
 
@@ -241,8 +241,8 @@ def find_shortest(mutant: Fault, scopes: Sequence[AnyBoundedModel]) -> Refutatio
         ]
         for _ in range(DEPTH_OF_FAULTS):
             for scope, exploration in going:
-                seen = next(exploration, None)
-                found = None if seen is None else seen.counterexample
-                if found is not None and mutant.rule in broken_rules(found.case, mutant.model):
-                    return Refutation(mutant, scope, found)
+                layer = next(exploration, None)
+                counterexample = None if layer is None else layer.counterexample
+                if counterexample is not None and mutant.rule in broken_rules(counterexample.case, mutant.model):
+                    return Refutation(mutant, scope, counterexample)
     return None

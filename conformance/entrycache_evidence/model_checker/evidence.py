@@ -1,8 +1,9 @@
 """Obtain the grade *exhausted*: exhaust bounded models, and refute a seeded fault of each rule.
 
 `exhaust` explores the models of a profile in several processes and returns the evidence of each law that fired in them.
-The numbers of states and transitions must equal the committed counts in docs/worlds.json. docs/soonest.json names the
-model in which each seeded fault shows first; the search begins there, and asks all models if that one does not show it.
+The numbers of states and transitions must equal the committed counts in `docs/worlds.json`. `docs/soonest.json` names
+the model in which each seeded fault shows first. The search begins there, and tries all models if that one does not
+show it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Key(NamedTuple):
     """The identity of a bounded model; `within` is None for a complete exploration."""
 
     system: str
-    world: str
+    name: str
     within: int | None
 
 
@@ -55,9 +56,9 @@ def counts_key(scope: AnyBoundedModel) -> Key:
     return Key(scope.parts().system.name, scope.name, scope.depth)
 
 
-def count_states(scope: AnyBoundedModel, seen: Exploration) -> tuple[Key, Counts]:
+def count_states(scope: AnyBoundedModel, exploration: Exploration) -> tuple[Key, Counts]:
     """Return the identity and the counts of an exploration."""
-    return counts_key(scope), Counts(seen.states, seen.transitions, seen.depth, seen.closed)
+    return counts_key(scope), Counts(exploration.states, exploration.transitions, exploration.depth, exploration.closed)
 
 
 def locate_counts() -> Path | None:
@@ -69,7 +70,7 @@ def load_counts() -> dict[Key, Counts]:
     """Load the committed counts; empty outside of a checkout."""
     held = read_docs_json(locate_counts())
     return {
-        Key(*(line[name] for name in Key._fields)): Counts(*(line[name] for name in Counts._fields))
+        Key(line["system"], line["world"], line["within"]): Counts(*(line[name] for name in Counts._fields))
         for line in (() if held is None else held["worlds"])
     }
 
@@ -77,7 +78,7 @@ def load_counts() -> dict[Key, Counts]:
 def compare_counts(results: Iterable[tuple[AnyBoundedModel, Exploration]], held: Mapping[Key, Counts]) -> list[str]:
     """Return a line for each model whose counts differ from the committed ones, with the command that accepts them."""
     return [
-        f"the bounded model {key.world!r} of {key.system}: {describe_counts(now)} now, {describe_counts(held[key])}, "
+        f"the bounded model {key.name!r} of {key.system}: {describe_counts(now)} now, {describe_counts(held[key])}, "
         "in worlds.json; "
         f"if the change is intended: {ACCEPT}"
         for key, now in (count_states(*one) for one in results)
@@ -93,12 +94,15 @@ def describe_counts(counts: Counts) -> str:
 
 def dump_counts(held: Mapping[Key, Counts]) -> str:
     """Render the file of counts, one line for each model."""
-    lines: list[dict[str, Any]] = [{**key._asdict(), **counts._asdict()} for key, counts in held.items()]
+    lines: list[dict[str, Any]] = [
+        {"system": key.system, "world": key.name, "within": key.within, **counts._asdict()}
+        for key, counts in held.items()
+    ]
     return '{\n "schema": 1,\n "worlds": [\n  ' + ",\n  ".join(map(json.dumps, lines)) + "\n ]\n}\n"
 
 
 def write_counts(held: Mapping[Key, Counts]) -> None:
-    """Write docs/worlds.json of this checkout.
+    """Write `docs/worlds.json` of this checkout.
 
     Raises:
         FileNotFoundError: this is not a source checkout.
@@ -123,7 +127,7 @@ def load_first_sightings() -> dict[Rule, str]:
 
 
 def write_first_sightings(held: Mapping[Rule, str]) -> None:
-    """Write docs/soonest.json of this checkout, in the order of rules.
+    """Write `docs/soonest.json` of this checkout, in the order of rules.
 
     Raises:
         FileNotFoundError: this is not a source checkout.
@@ -137,10 +141,10 @@ def write_first_sightings(held: Mapping[Rule, str]) -> None:
 # --- Evidence
 
 
-def describe_exploration(scope: AnyBoundedModel, seen: Exploration) -> str:
+def describe_exploration(scope: AnyBoundedModel, exploration: Exploration) -> str:
     """Describe what was exhausted."""
-    reach = "closed" if seen.closed else f"up to {seen.depth} steps"
-    return f"{scope.describe()}; {reach}, {seen.states} states, {seen.transitions} transitions"
+    reach = "closed" if exploration.closed else f"up to {exploration.depth} steps"
+    return f"{scope.describe()}; {reach}, {exploration.states} states, {exploration.transitions} transitions"
 
 
 def exhaust(scopes: Sequence[AnyBoundedModel], model: Model | None = None, whole: bool = True) -> Work[Result]:
@@ -151,25 +155,28 @@ def exhaust(scopes: Sequence[AnyBoundedModel], model: Model | None = None, whole
     """
 
     def explore_model(scope: AnyBoundedModel) -> tuple[Exploration, str]:
-        found = explore(scope, model=model, whole=whole)
-        broken = found.counterexample
-        return found._replace(counterexample=None), "" if broken is None else _describe_failure(scope, broken)
+        exploration = explore(scope, model=model, whole=whole)
+        broken = exploration.counterexample
+        return exploration._replace(counterexample=None), "" if broken is None else _describe_failure(scope, broken)
 
-    # The large ones stand last, and go first: none of them is left for one core at the end.
+    # The large models stand last in the list and start first, so that no core has to finish one alone at the end.
     results = (yield Batch("bounded models", explore_model, scopes[::-1]))[::-1]
     failures = [failure for _, failure in results if failure]
     if failures:
         return [], failures
-    seen = [(scope, found) for scope, (found, _) in zip(scopes, results, strict=True)]
-    failures = compare_counts(seen, load_counts())
-    fired = {rule: [(scope, found) for scope, found in seen if found.fired.get(rule)] for rule in Rule}
+    explorations = [(scope, exploration) for scope, (exploration, _) in zip(scopes, results, strict=True)]
+    failures = compare_counts(explorations, load_counts())
+    fired = {
+        rule: [(scope, exploration) for scope, exploration in explorations if exploration.fired.get(rule)]
+        for rule in Rule
+    }
     rules = [rule for rule, inside in fired.items() if inside and rule in FAULT_OF]
 
     first = load_first_sightings()
 
     def refutation(rule: Rule) -> str:
-        found = refute(rule, [scope for scope, _ in fired[rule]], first.get(rule))
-        return "" if found is None else _describe_refutation(found)
+        shortest = refute(rule, [scope for scope, _ in fired[rule]], first.get(rule))
+        return "" if shortest is None else _describe_refutation(shortest)
 
     refutations = yield Batch("seeded faults", refutation, rules)
     evidence = []
@@ -188,29 +195,33 @@ def refute(rule: Rule, inside: Sequence[AnyBoundedModel], first: str | None = No
 
 
 def _bounds(rule: Rule, inside: Sequence[tuple[AnyBoundedModel, Exploration]]) -> str:
-    scope, found = max(inside, key=lambda pair: (_is_norm(pair[0]), pair[1].states))
-    checks = sum(found.fired[rule] for _, found in inside)
-    others = [f"{other.name} ({_size(seen)})" for other, seen in inside if other is not scope]
+    scope, exploration = max(inside, key=lambda pair: (_is_default(pair[0]), pair[1].states))
+    checks = sum(exploration.fired[rule] for _, exploration in inside)
+    others = [f"{other.name} ({_size(explored)})" for other, explored in inside if other is not scope]
     more = f"; also: {', '.join(others)}" if others else ""
-    return f"{describe_exploration(scope, found)}{more}; checked {checks} times"
+    return f"{describe_exploration(scope, exploration)}{more}; checked {checks} times"
 
 
-def _is_norm(scope: AnyBoundedModel) -> bool:
-    """Return whether the model has no variant but the norm."""
+def _is_default(scope: AnyBoundedModel) -> bool:
+    """Return whether the model has every variant at its default."""
     return bool(scope.config.variants == type(scope.config)().variants)
 
 
-def _size(seen: Exploration) -> str:
-    return f"{seen.states} states" if seen.closed else f"{seen.states} states within {seen.depth} steps"
+def _size(exploration: Exploration) -> str:
+    states = f"{exploration.states} states"
+    return states if exploration.closed else f"{states} within {exploration.depth} steps"
 
 
-def _describe_refutation(found: Refutation) -> str:
-    steps = len(found.counterexample.case.steps)
+def _describe_refutation(refutation: Refutation) -> str:
+    steps = len(refutation.counterexample.case.steps)
     unit = "step" if steps == 1 else "steps"
-    return f"{found.mutant.note} Shortest: {steps} {unit} ({found.scope.name})."
+    return f"{refutation.mutant.note} Shortest: {steps} {unit} ({refutation.scope.name})."
 
 
-def _describe_failure(scope: AnyBoundedModel, found: Counterexample) -> str:
-    rules = ", ".join(rule.value for rule in found.rules)
-    case = json.dumps(case_to_json(found.case))
-    return f"{rules}: broken in {len(found.case.steps)} steps of the bounded model {scope.name!r}; the case: {case}"
+def _describe_failure(scope: AnyBoundedModel, counterexample: Counterexample) -> str:
+    rules = ", ".join(rule.value for rule in counterexample.rules)
+    case = counterexample.case
+    return (
+        f"{rules}: broken in {len(case.steps)} steps of the bounded model {scope.name!r}; "
+        f"the case: {json.dumps(case_to_json(case))}"
+    )

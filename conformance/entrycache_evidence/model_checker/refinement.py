@@ -18,7 +18,7 @@ from entrycache_protocol.case import Case
 
 
 class FastCache(NamedTuple):
-    """A fast cache, and how its state is read.
+    """A fast cache, with functions that open, play and read it.
 
     `open` returns an empty instance for a configuration, and `play` the outcome of one operation. `abstraction` returns
     the state of the reference that an instance stands for, and asserts its own invariants. `known` removes from a state
@@ -68,9 +68,9 @@ def walk(scope: AnyBoundedModel, fast: FastCache, depth: int | None = None) -> W
     system, events_of, canon, start = scope.parts()
     config, model = scope.config, system.model
     deepest = scope.depth if depth is None else depth
-    begun = state_after(model, config, start)
-    seen: set[Hashable] = {canon.key(canon.representative(begun))}
-    frontier: list[tuple[Any, tuple[Any, ...]]] = [(begun, tuple(start))]
+    first_state = state_after(model, config, start)
+    visited: set[Hashable] = {canon.key(canon.representative(first_state))}
+    frontier: list[tuple[Any, tuple[Any, ...]]] = [(first_state, tuple(start))]
     steps = taken = 0
     while frontier and taken != deepest:
         taken += 1
@@ -82,15 +82,15 @@ def walk(scope: AnyBoundedModel, fast: FastCache, depth: int | None = None) -> W
                 what = describe_difference(fast, config, way, event, done)
                 if what:
                     case = Case(system, config, (*way, event))
-                    return Walk(len(seen), steps, False, Difference(case, what))
+                    return Walk(len(visited), steps, False, Difference(case, what))
                 if done.state is state or not canon.follows(done):
                     continue
                 key = canon.key(canon.representative(done.state))
-                if key not in seen:
-                    seen.add(key)
+                if key not in visited:
+                    visited.add(key)
                     following.append((done.state, (*way, event)))
         frontier = following
-    return Walk(len(seen), steps, not frontier, None)
+    return Walk(len(visited), steps, not frontier, None)
 
 
 def describe_difference(fast: FastCache, config: Any, way: Iterable[Any], event: Any, done: Any) -> str:
@@ -126,43 +126,46 @@ class RefinementTask(NamedTuple):
 
     scope: AnyBoundedModel
     fast: FastCache
-    planted: FastCache
+    faulty: FastCache
     note: str
     is_quick: bool = False
 
 
 Refinements = tuple[list[Refinement], list[str]]
-"""The refinements that were shown, and the failures."""
+"""The refinements that hold, and the failures."""
 
 
-def refine_all(asked: Sequence[RefinementTask]) -> Work[Refinements]:
+def refine_all(tasks: Sequence[RefinementTask]) -> Work[Refinements]:
     """Walk all of these models."""
-    found = (yield Batch("refinement", _walk_task, asked[::-1]))[::-1]
-    return [shown for shown, failure in found if not failure], [failure for _, failure in found if failure]
+    results = (yield Batch("refinement", _walk_task, tasks[::-1]))[::-1]
+    failures = [failure for _, failure in results if failure]
+    return [refinement for refinement, failure in results if not failure], failures
 
 
-def _walk_task(asked: RefinementTask) -> tuple[Refinement, str]:
+def _walk_task(task: RefinementTask) -> tuple[Refinement, str]:
     """Walk one model with the fast cache and with the faulty one; the failure is empty if both end as expected."""
-    scope, name = asked.scope, asked.scope.parts().system.name
+    scope, name = task.scope, task.scope.parts().system.name
     with without_cycle_search():
-        right, wrong = walk(scope, asked.fast), walk(scope, asked.planted, DEPTH_OF_FAULTS)
-    shown = Refinement(name, f"{scope.describe()}; {_describe_reach(right, scope)}", asked.note)
+        right, wrong = walk(scope, task.fast), walk(scope, task.faulty, DEPTH_OF_FAULTS)
+    refinement = Refinement(name, f"{scope.describe()}; {_describe_reach(right, scope)}", task.note)
     if right.difference is not None:
         steps = len(right.difference.case.steps)
         what = _describe_walk(right)
-        return shown, f"{name}: the fast cache differs from the reference after {steps} steps of {scope.name!r}: {what}"
+        place = f"after {steps} steps of {scope.name!r}"
+        return refinement, f"{name}: the fast cache differs from the reference {place}: {what}"
     if wrong.difference is None:
-        return shown, f"{name}: the seeded fault is not detected in {scope.name!r}: {asked.note}"
+        return refinement, f"{name}: the seeded fault is not detected in {scope.name!r}: {task.note}"
     steps = len(wrong.difference.case.steps)
-    return shown._replace(refuted_mutant=f"{asked.note} Detected in {steps} {'step' if steps == 1 else 'steps'}."), ""
+    unit = "step" if steps == 1 else "steps"
+    return refinement._replace(refuted_mutant=f"{task.note} Detected in {steps} {unit}."), ""
 
 
-def _describe_reach(found: Walk, scope: AnyBoundedModel) -> str:
-    reach = "closed" if found.closed else f"up to {scope.depth} steps"
-    return f"{reach}, {found.states} states, {found.steps} transitions"
+def _describe_reach(result: Walk, scope: AnyBoundedModel) -> str:
+    reach = "closed" if result.closed else f"up to {scope.depth} steps"
+    return f"{reach}, {result.states} states, {result.steps} transitions"
 
 
-def _describe_walk(found: Walk) -> str:
-    assert found.difference is not None
-    steps = ", ".join(map(str, found.difference.case.steps))
-    return f"{found.difference.what}; the steps: {steps}"
+def _describe_walk(result: Walk) -> str:
+    assert result.difference is not None
+    steps = ", ".join(map(str, result.difference.case.steps))
+    return f"{result.difference.what}; the steps: {steps}"

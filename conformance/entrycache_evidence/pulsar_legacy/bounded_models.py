@@ -21,7 +21,7 @@ from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, Position
 
 @dataclass(frozen=True, slots=True)
 class BoundedModel:
-    """The scope of an exploration; `told_of` describes the events, and every event may happen in every state.
+    """The scope of an exploration; `description` names the events, and every event may happen in every state.
 
     From the age `oldest`, in nanoseconds, no event tells two ages apart.
     """

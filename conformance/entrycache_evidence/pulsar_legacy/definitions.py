@@ -2,7 +2,8 @@
 
 The content is one flat table by cache and position, and every sum is computed anew. `DEFINITIONS` gives the table after
 each operation, `ROWS` the rows of a step, made of the tables before and after it. `is_defined` compares a step and its
-parts with both. Definitions speak if no law of a rule is broken, and then name the rule of the operation.
+parts with both. A definition is checked only if no law of a rule is broken. If the step differs, the rule of the
+operation is reported as broken.
 
 A row about an entry shows the bytes left after it. The share of each cache in a pass is not shown.
 """
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator
 from math import trunc
 from typing import Any, Final, NamedTuple
 
-from entrycache_evidence.pulsar_legacy.frame import BESIDE, MAY_CHANGE, changes_outside
+from entrycache_evidence.pulsar_legacy.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside
 from entrycache_reference.pulsar_legacy import ops
 from entrycache_reference.pulsar_legacy.config import Config, Eviction, SingleLookup
 from entrycache_reference.pulsar_legacy.laws.law import content, is_refusable
@@ -91,7 +92,7 @@ def triggered_bytes(config: Config, pre: DefinedState) -> int | None:
 
 
 def run_trigger(config: Config, pre: DefinedState, need_bytes: int | None) -> DefinedState:
-    """Return the content that an insert meets after its requested pass."""
+    """Return the content after the pass that an insert requests."""
     if need_bytes is None:
         return pre
     if config.eviction is Eviction.MANUAL:
@@ -100,7 +101,7 @@ def run_trigger(config: Config, pre: DefinedState, need_bytes: int | None) -> De
 
 
 def is_taken(config: Config, pre: DefinedState, after_trigger: DefinedState, event: ops.Insert) -> bool:
-    """Return whether an entry is accepted that began in one state and met another."""
+    """Return whether an insert is accepted, given the state before its pass and the one after it."""
     return total_bytes(pre.table) < config.max_size_bytes and (event.cache, event.pos) not in after_trigger.table
 
 
@@ -134,7 +135,7 @@ def positions_of_read(event: ops.Read) -> list[Position]:
 
 
 def offers_of_read(pre: DefinedState, event: ops.Read) -> list[ops.Insert]:
-    """Return what a read offers to the cache: nothing if all is cached, else each position."""
+    """Return the positions that a read offers to the cache: none if all are cached, else each."""
     positions = positions_of_read(event)
     if all((event.cache, pos) in pre.table for pos in positions):
         return []
@@ -264,13 +265,13 @@ def evict_rows(config: Config, pre: DefinedState, need_bytes: int, origin: str) 
 def evict_cache_rows(config: Config, pre: DefinedState, event: ops.EvictCache, within: type[ops.Op] | None) -> Rows:
     """Return the rows of a size pass over one cache."""
     after = pre._replace(table=free_bytes(pre.table, event.cache, event.bytes))
-    begin, end = (RowLabels(rule, op, "SIZE") for rule, op in zip(EVICTS, ENDS, strict=True))
+    begin, end = (RowLabels(rule, op, "SIZE") for rule, op in zip(EVICTS, PASS_ROWS, strict=True))
     yield with_thresholds(pass_row(begin, "CALL", pre, event.bytes, event.cache), config)
     yield from gone_rows(RowLabels(Rule.L_EVICT_1, "EVICT", "SIZE"), pre, after.table)
     yield with_thresholds(pass_row(end, "CALL", after, event.bytes, event.cache), config)
 
 
-ENDS: Final = ("PASS_BEGIN", "PASS_END")
+PASS_ROWS: Final = ("PASS_BEGIN", "PASS_END")
 EVICTS: Final = (Rule.L_EVICT_1, Rule.L_EVICT_2)
 
 
@@ -302,13 +303,13 @@ def insert_rows(config: Config, pre: DefinedState, event: ops.Insert, within: ty
 
 def get_rows(config: Config, pre: DefinedState, event: ops.Get, within: type[ops.Op] | None) -> Rows:
     """Return the row of a hit or a miss."""
-    if is_found(config, pre, event):
+    if is_hit(config, pre, event):
         yield entry_row(RowLabels(Rule.L_READ_1, "HIT", "GET"), pre, event.cache, event.pos)
     else:
         yield position_row(RowLabels(Rule.L_READ_1, "MISS", "GET"), pre, event.cache, event.pos)
 
 
-def is_found(config: Config, pre: DefinedState, event: ops.Get | ops.ReadOne) -> bool:
+def is_hit(config: Config, pre: DefinedState, event: ops.Get | ops.ReadOne) -> bool:
     """Return whether a single position is found."""
     by_position = config.variants.single_lookup is SingleLookup.POSITION
     return by_position and (event.cache, event.pos) in pre.table
@@ -337,7 +338,7 @@ def read_rows(config: Config, pre: DefinedState, event: ops.Read, within: type[o
 
 def read_one_rows(config: Config, pre: DefinedState, event: ops.ReadOne, within: type[ops.Op] | None) -> Rows:
     """Return the row of a hit, or of a miss and an entry that is not cached."""
-    if is_found(config, pre, event):
+    if is_hit(config, pre, event):
         yield entry_row(RowLabels(Rule.L_READ_4, "HIT", "READ"), pre, event.cache, event.pos)
         return
     yield position_row(RowLabels(Rule.L_READ_6, "MISS", "READ"), pre, event.cache, event.pos)
@@ -387,8 +388,8 @@ ROWS: Final[dict[type[ops.Op], Callable[[Config, DefinedState, Any, type[ops.Op]
 
 def rows_of_operation(config: Config, pre: DefinedState, event: ops.Op, within: type[ops.Op] | None) -> tuple[Row, ...]:
     """Return the rows of an operation, alone or `within` another; a refused one has none."""
-    tell = ROWS.get(type(event))
-    return () if tell is None or is_refusable(event) else tuple(tell(config, pre, event, within))
+    build_rows = ROWS.get(type(event))
+    return () if build_rows is None or is_refusable(event) else tuple(build_rows(config, pre, event, within))
 
 
 # The whole definition.
@@ -455,4 +456,4 @@ def check_definition(
     return () if right else (event.rule,)
 
 
-__all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]
+__all__ = ["BETWEEN_PARTS", "MAY_CHANGE", "check_definition", "is_defined"]

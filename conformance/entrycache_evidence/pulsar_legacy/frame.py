@@ -19,7 +19,7 @@ from entrycache_reference.pulsar_legacy.state import Cache, State, Step
 class Aspect(Enum):
     """An aspect of the state, in words."""
 
-    __hash__ = object.__hash__  # as quick as can be: frames are asked after every step
+    __hash__ = object.__hash__  # the fastest hash: frames are checked after every step
 
     CLOCK = "the clock"
     CACHES = "which caches hold entries"
@@ -76,7 +76,7 @@ def removal(whose: Extent) -> MayChange:
     }
 
 
-# The shape of the state, and what is compared.
+# The shape of the state, and the comparison.
 
 ENTRY: Final = Record((Aspect.SIZE, Aspect.STAMP, Aspect.PAYLOAD))
 
@@ -112,8 +112,8 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
 }
 """The changes that each operation may make."""
 
-BESIDE: Final[Mapping[type[ops.Op], MayChange]] = {}
-"""The changes that an operation may make beside its parts, where these differ."""
+BETWEEN_PARTS: Final[Mapping[type[ops.Op], MayChange]] = {}
+"""The changes that an operation may make between its parts, if they differ from those without parts."""
 
 changes: Final = build_comparison(STATE)
 

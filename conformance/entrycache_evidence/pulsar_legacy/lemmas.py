@@ -27,16 +27,16 @@ from entrycache_reference.pulsar_legacy.state import Cache, Entry, State
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
-BELOW, OWN, NEXT, ABOVE = at(2), at(5), at(6), at(0, 2)
+LOWER, OWN, NEXT, HIGHER = at(2), at(5), at(6), at(0, 2)
 """The positions below the entry, of the entry, of an absent entry, and above it in the next ledger."""
 
 Places = tuple[tuple[CacheName, Position], ...]
 SHAPES: Final[dict[str, Places]] = {
     "nothing": (),
-    "the entry among others": ((A, BELOW), (A, OWN), (A, ABOVE), (B, OWN)),
-    "not the entry": ((A, BELOW), (A, ABOVE), (B, OWN)),
+    "the entry among others": ((A, LOWER), (A, OWN), (A, HIGHER), (B, OWN)),
+    "not the entry": ((A, LOWER), (A, HIGHER), (B, OWN)),
     "the entry alone": ((A, OWN),),
-    "the entry and those above": ((A, OWN), (A, ABOVE), (B, OWN)),
+    "the entry and those above": ((A, OWN), (A, HIGHER), (B, OWN)),
 }
 ONE_BY_ONE: Final = ("nothing", "the entry among others", "not the entry", "the entry alone")
 ALL_CACHES: Final = ("nothing", "the entry alone", "the entry and those above")
@@ -76,7 +76,7 @@ def _sum(held: Any) -> Any:
 CONFIG: Final = Config(any_integer("limit"), ttl_nanos=any_integer("ttl"))
 MANUAL: Final = Config(any_integer("limit"), ttl_nanos=any_integer("ttl"), eviction=Eviction.MANUAL)
 OBJECT: Final = Config(any_integer("limit"), variants=Variants(SingleLookup.OBJECT))
-BOUNDS: Final = ((OWN, OWN), (at(0), ABOVE), (BELOW, OWN), (NEXT, at(9)), (ABOVE, OWN))
+BOUNDS: Final = ((OWN, OWN), (at(0), HIGHER), (LOWER, OWN), (NEXT, at(9)), (HIGHER, OWN))
 """Ranges: the entry, all, the entry and those below, nothing, and a reversed one."""
 
 INSERTS: Final[tuple[ops.Op, ...]] = (
@@ -94,7 +94,7 @@ STEPS: Final[tuple[ops.Op, ...]] = (
     *(ops.Exists(A, pos) for pos in (OWN, NEXT)),
     *(ops.RemoveRange(A, *bounds, inclusive) for bounds, inclusive in product(BOUNDS, (False, True))),
     ops.Clear(A),
-    *(ops.InvalidateBefore(A, pos) for pos in (OWN, ABOVE, at(0, 3))),
+    *(ops.InvalidateBefore(A, pos) for pos in (OWN, HIGHER, at(0, 3))),
     *(ops.InvalidateLedger(A, ledger) for ledger in (1, 2)),
     ops.RemoveCache(A),
     *(ops.Usage(), ops.Usage(A), ops.Observe()),
@@ -173,9 +173,9 @@ class Double:
         self.term, self.said = term, said
 
     def _rounded(self, exact: Any) -> Double:
-        made = z3.FreshReal("rounded")
-        self.said += [made >= 0, made <= exact * (1 + HALF_A_PLACE), made >= exact * (1 - HALF_A_PLACE)]
-        return Double(made, self.said)
+        rounded = z3.FreshReal("rounded")
+        self.said += [rounded >= 0, rounded <= exact * (1 + HALF_A_PLACE), rounded >= exact * (1 - HALF_A_PLACE)]
+        return Double(rounded, self.said)
 
     def __truediv__(self, other: Double) -> Double:
         """Divide: the exact quotient times the divisor is this number; the result is rounded."""
@@ -195,9 +195,9 @@ class Double:
 
 def _share_of(model: Model, said: list[Any]) -> Callable[[Any, Any, Any], Any]:
     """Return the model's own function, with such doubles for `float` and truncation for `int`."""
-    made = model["passes.compute_share"]
-    names = {**made.__globals__, "float": lambda number: Double(number, said), "int": Double.whole}
-    share = FunctionType(made.__code__, names)
+    function = model["passes.compute_share"]
+    names = {**function.__globals__, "float": lambda number: Double(number, said), "int": Double.whole}
+    share = FunctionType(function.__code__, names)
     return lambda *of: raw(share(*of))
 
 

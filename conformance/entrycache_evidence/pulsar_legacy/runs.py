@@ -53,8 +53,8 @@ class PlayedRun(NamedTuple):
 
     def held(self, cache: CacheName = A) -> list[int]:
         """Return the entry numbers in a cache, ascending."""
-        found = self.after.caches.get(cache)
-        return [] if found is None else [pos.entry for pos in sorted(found.entries)]
+        contents = self.after.caches.get(cache)
+        return [] if contents is None else [pos.entry for pos in sorted(contents.entries)]
 
 
 def play(*events: Op, **config: Any) -> PlayedRun:

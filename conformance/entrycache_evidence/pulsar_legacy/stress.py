@@ -121,7 +121,7 @@ def overflow_by_rounding() -> Iterator[ops.Op]:
 
 
 def generate_large_runs() -> Iterator[Run]:
-    """Generate every run under the norm and some under the variant; the last ones wait or have unusual watermarks."""
+    """Generate every run with default variants, some with the variant; the last wait or have unusual watermarks."""
     config = Config(max_size_bytes=PLENTY_BYTES, ttl_nanos=1_000_000_001)
     tight = replace(config, max_size_bytes=100_003)
     by_object = replace(config, variants=Variants(SingleLookup.OBJECT))

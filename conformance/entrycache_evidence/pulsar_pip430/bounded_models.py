@@ -199,7 +199,7 @@ ALL: Final = BoundedModel(
     (1, 2),
     RANGES,
     REFUSED_EVENTS,
-    looks=True,
+    with_queries=True,
     depth=4,
 )
 """Every operation, refused events and lookups of absent entries included, up to a depth."""
@@ -216,7 +216,7 @@ PAIR: Final = BoundedModel(
     (1,),
     (*RANGES[:5], ops.Observe()),
     REFUSED_EVENTS,
-    looks=True,
+    with_queries=True,
 )
 """Every operation on two entries, explored completely."""
 
@@ -226,7 +226,7 @@ ACCESS_OFF: Final = replace(
     config=Config(max_size_bytes=1000, max_requeues=1, ttl_nanos=1, extend_recently_accessed=False),
     ranges=(),
     wrong=(),
-    looks=False,
+    with_queries=False,
 )
 """A model without the setting: the mark is kept and ignored."""
 
@@ -275,11 +275,11 @@ NO_BUDGET: Final = replace(
     config=Config(max_size_bytes=1000, max_requeues=0, ttl_nanos=1),
     ranges=(),
     wrong=(),
-    looks=False,
+    with_queries=False,
 )
 """A model without a budget: expected reads extend nothing."""
 
-WHOLE: Final[tuple[AnyBoundedModel, ...]] = (
+UNLIMITED: Final[tuple[AnyBoundedModel, ...]] = (
     *(CACHING_OFF, ALL, NO_BUDGET, ACCESS_OFF, PAIR),
     *LATER_LEVELS,
     *(TWO_CACHES, WITHOUT_EXPECTED_READS, WITHOUT_BUDGET),
@@ -289,6 +289,6 @@ WHOLE: Final[tuple[AnyBoundedModel, ...]] = (
 BOUNDED: Final[Mapping[str, int]] = {READS.name: 7, WITHOUT_EXPECTED_READS.name: 8, WITHOUT_BUDGET.name: 5}
 """The greatest number of steps of the largest models in a pull request."""
 
-CI: Final = limit_depths(WHOLE, BOUNDED)
-LONG: Final[tuple[AnyBoundedModel, ...]] = (*WHOLE, WIDE)
+CI: Final = limit_depths(UNLIMITED, BOUNDED)
+LONG: Final[tuple[AnyBoundedModel, ...]] = (*UNLIMITED, WIDE)
 NIGHTLY: Final[tuple[AnyBoundedModel, ...]] = (*LONG, VAST)

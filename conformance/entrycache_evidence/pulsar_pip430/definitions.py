@@ -3,7 +3,8 @@
 `check_definition` compares a step with its definition. The definition says which parts a step has, which state and
 answer each part leaves, and which rows the step has; passes are defined in closed form in `pass_definitions`. Together
 with the frames nothing is left open: what an operation may change is defined here or by a law of a rule, and everything
-else stays as it was. A definition is asked only if no law of a rule is broken; it then names the rule of the operation.
+else stays as it was. A definition is checked only if no law of a rule is broken. If the step differs, the rule of the
+operation is reported as broken.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from entrycache_evidence.pulsar_pip430.frame import BESIDE, MAY_CHANGE, changes_outside, is_opening
+from entrycache_evidence.pulsar_pip430.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside, is_opening
 from entrycache_evidence.pulsar_pip430.pass_definitions import is_defined_pass, pass_rows
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
@@ -469,7 +470,7 @@ def check_definition(config: Config, pre: State, event: Op, step: Step) -> tuple
 
 
 def is_defined(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """Return whether a step is what its operation is defined as, and keeps to its frame."""
+    """Return whether a step equals the definition of its operation and keeps to its frame."""
     if not step.parts and step.state is pre and not step.rows and type(event) in LOOKING_OPS:
         return ANSWERS[type(event)](config, pre, event, step)
     first = is_opening(pre, event, step)
@@ -496,4 +497,4 @@ def _is_defined_part(config: Config, pre: State, event: Op, step: Step) -> bool:
     return ANSWERS[type(event)](config, pre, event, step) and keeps_held_positions(config, pre, event, step)
 
 
-__all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]
+__all__ = ["BETWEEN_PARTS", "MAY_CHANGE", "check_definition", "is_defined"]

@@ -1,4 +1,4 @@
-"""The frame conditions of `pulsar-pip430`: what each operation may change of the state.
+"""The frame conditions of `pulsar-pip430`: the changes that each operation may make to the state.
 
 An `Aspect` is a part of the state, such as the mark or the removal queue. An `Extent` says of which keys an aspect may
 change, such as the operation's position or its cache. `MAY_CHANGE` holds the declaration of each operation, `STATE` the
@@ -32,7 +32,7 @@ from entrycache_reference.vocabulary import ABSENT
 class Aspect(Enum):
     """An aspect of the state, in words."""
 
-    __hash__ = object.__hash__  # as quick as can be: frames are asked after every step
+    __hash__ = object.__hash__  # the fastest hash: frames are checked after every step
 
     CLOCK = "the clock"
     SETTINGS = "the settings"
@@ -105,7 +105,7 @@ PASS: Final[MayChange] = {
 TRIGGERING: Final[MayChange] = {Aspect.CYCLES: Extent.ALL, Aspect.IS_SCHEDULED: Extent.ALL}
 """The changes that the trigger of an insert may make, besides those of the pass."""
 
-READING: Final[MayChange] = {Aspect.HITS: Extent.ALL, Aspect.MISSES: Extent.ALL, Aspect.HOLDS: Extent.HOLD}
+READ_CHANGES: Final[MayChange] = {Aspect.HITS: Extent.ALL, Aspect.MISSES: Extent.ALL, Aspect.HOLDS: Extent.HOLD}
 """The changes that a read may make, besides those of its parts."""
 
 
@@ -114,7 +114,7 @@ def removal(whose: Extent) -> MayChange:
     return {Aspect.ENTRIES: whose, Aspect.CACHE_BYTES: Extent.CACHE, **_LEAVING}
 
 
-# The shape of the state, and what is compared.
+# The shape of the state, and the comparison.
 
 ENTRY: Final = Record((Aspect.SIZE, Aspect.STAMP, Aspect.REQUEUES, Aspect.MARK, Aspect.COUNT, Aspect.PAYLOAD))
 
@@ -176,13 +176,13 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Clear: removal(Extent.CACHE),
     ops.Usage: NOTHING,
     ops.Observe: NOTHING,
-    ops.Read: {**READING, **TRIGGERING},
-    ops.ReadOne: READING,
+    ops.Read: {**READ_CHANGES, **TRIGGERING},
+    ops.ReadOne: READ_CHANGES,
     ops.Release: {Aspect.HOLDS: Extent.HOLD},
 }
 """The changes that each operation may make."""
 
-BESIDE: Final[Mapping[type[ops.Op], MayChange]] = {
+BETWEEN_PARTS: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Insert: TRIGGERING,
 }
 """The changes that an operation may make between its parts, if they differ from those without parts."""
@@ -249,23 +249,23 @@ class FramedStep(NamedTuple):
 
 
 def framed_steps(pre: State, event: Op, step: Step) -> Iterator[FramedStep]:
-    """Yield everything in a step that has a frame."""
+    """Yield every section of a step that has a frame."""
     if not step.parts:
         yield FramedStep(pre, event, step, MAY_CHANGE[type(event)])
         return
-    beside = BESIDE.get(type(event), MAY_CHANGE[type(event)])
+    may_change = BETWEEN_PARTS.get(type(event), MAY_CHANGE[type(event)])
     previous = pre
     for part in step.parts:
         if previous is not part.pre:
-            yield FramedStep(previous, event, step._replace(state=part.pre), beside)
+            yield FramedStep(previous, event, step._replace(state=part.pre), may_change)
         yield FramedStep(part.pre, part.event, part.step, MAY_CHANGE[type(part.event)])
         previous = part.step.state
     if previous is not step.state:
-        yield FramedStep(previous, event, step, beside)
+        yield FramedStep(previous, event, step, may_change)
 
 
 def changes_outside_frame(one: FramedStep) -> list[Change]:
-    """Return what changed although it is not declared."""
+    """Return the changes that are not declared."""
     pre, event, step, may_change = one
     differences = changes(pre, step.state)
     if not differences:
@@ -279,7 +279,7 @@ def changes_outside_frame(one: FramedStep) -> list[Change]:
 
 
 def changes_outside(pre: State, event: Op, step: Step) -> list[Change]:
-    """Return everything that a step changed outside its frame and the frames of its parts."""
+    """Return the changes of a step outside its frame and the frames of its parts."""
     if step.state is pre and not step.parts:
         return []
     return [change for one in framed_steps(pre, event, step) for change in changes_outside_frame(one)]

@@ -23,7 +23,7 @@ from entrycache_reference.vocabulary import ABSENT
 
 
 class Turn(NamedTuple):
-    """The moment at which a pass looks at a place of the queue, in one of its rounds; sorting gives their order."""
+    """The moment at which a pass reaches a place of the queue, in one of its rounds; sorting gives their order."""
 
     round: int
     place: int
@@ -171,7 +171,7 @@ def is_defined_pass(config: Config, pre: State, event: Expire | Evict, step: Ste
 
 
 def pass_rows(config: Config, pre: State, event: Expire | Evict, step: Step, origin: str) -> tuple[Row, ...]:
-    """Return the rows of the pass that runs in this state; `origin` says who asked for it."""
+    """Return the rows of the pass that runs in this state; `origin` says who requested it."""
     if refusable(config, pre, event):
         return ()
     done = reach(config, pre, event)

@@ -51,7 +51,9 @@ def abstract_state(adapter: Adapter) -> State:
         queue=tuple(slot for entry in cache._queue for slot in _slots(entry)),
         size_bytes=cache.size_bytes,
         is_scheduled=cache._scheduled,
-        holds={HoldName(name): tuple(_held(entry) for entry, _ in kept) for name, kept in cache._holds.items()},
+        holds={
+            HoldName(name): tuple(_held_position(entry) for entry, _ in kept) for name, kept in cache._holds.items()
+        },
         counts=Counts(
             counts.evicted_entries + cache._live(),
             counts.evicted_entries,
@@ -101,7 +103,7 @@ def _slots(entry: FastEntry) -> list[Slot | None]:
     return [DEAD] * entry.dead_slots if entry.dead_slots else [_slot(entry)]
 
 
-def _held(entry: FastEntry | None) -> HeldPosition:
+def _held_position(entry: FastEntry | None) -> HeldPosition:
     return (
         HeldPosition(_slot(entry), True)
         if entry is not None and entry.ledger.get(entry.number) is entry
@@ -121,7 +123,7 @@ def fast_cache(cache_type: type[BrokerCache] = BrokerCache) -> FastCache:
 
 # --- Tasks
 
-WORLDS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
+REFINED_MODELS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
     (bounded_models.CACHING_OFF, "insert-limit-zero-ignored", True),
     (bounded_models.NO_BUDGET, "insert-takes-dead-slot", True),
     (bounded_models.MANAGER, "config-shrinks-at-once", True),
@@ -134,7 +136,7 @@ WORLDS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
 )
 """The bounded models, each with the fault that must be detected in it, and whether a pull request walks it.
 
-The models of variants are left out, because the fast cache follows the norm.
+The models of variants are left out, because the fast cache has the default behaviour only.
 """
 
 
@@ -146,5 +148,5 @@ def negative_control(name: str) -> tuple[FastCache, str]:
 
 
 REFINED: Final = tuple(
-    RefinementTask(scope, fast_cache(), *negative_control(name), is_quick) for scope, name, is_quick in WORLDS
+    RefinementTask(scope, fast_cache(), *negative_control(name), is_quick) for scope, name, is_quick in REFINED_MODELS
 )

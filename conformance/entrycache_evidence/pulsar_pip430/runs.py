@@ -63,9 +63,9 @@ class PlayedRun(NamedTuple):
 
     def entry(self, entry: int, cache: CacheName = A, ledger: int = 1) -> Entry:
         """Return the entry at a position, which must be cached."""
-        found = self.find(entry, cache, ledger)
-        assert found is not None, f"no entry at {ledger}:{entry} of {cache} in {self.after}"
-        return found
+        cached_entry = self.find(entry, cache, ledger)
+        assert cached_entry is not None, f"no entry at {ledger}:{entry} of {cache} in {self.after}"
+        return cached_entry
 
     def find(self, entry: int, cache: CacheName = A, ledger: int = 1) -> Entry | None:
         """Return the entry at a position, or None."""

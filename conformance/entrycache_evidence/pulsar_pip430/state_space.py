@@ -27,8 +27,8 @@ class BoundedModel:
     """The scope of an exploration: only the listed events happen, in any order.
 
     `slots` bounds the queue with its dead slots: a full queue accepts no insert. `counts` are the least and the
-    greatest expected reads; an event that would leave them does not happen. `looks` adds `exists` and `usage`; `ranges`
-    and `wrong` list further events.
+    greatest expected reads; an event that would leave them does not happen. `with_queries` adds `exists` and `usage`.
+    `ranges` and `wrong` list further events.
     """
 
     name: str
@@ -42,7 +42,7 @@ class BoundedModel:
     needs: tuple[int, ...]
     ranges: tuple[ops.Op, ...] = ()
     wrong: tuple[ops.Op, ...] = ()
-    looks: bool = False
+    with_queries: bool = False
     depth: int | None = None
 
     @property
@@ -90,15 +90,15 @@ class Events:
         self.reads = {key: ops.MarkRead(key.cache, key.pos) for key in scope.keys}
         self.expects = {key: ops.ExpectRead(key.cache, key.pos) for key in scope.keys}
         self.removes = {key: ops.RemoveRange(key.cache, key.pos, key.pos, True) for key in scope.keys}
-        looks: list[ops.Op] = []
-        if scope.looks:
-            looks = [ops.Exists(key.cache, key.pos) for key in scope.keys]
-            looks += [ops.Usage(), *(ops.Usage(name) for name in sorted({key.cache for key in scope.keys}))]
+        queries: list[ops.Op] = []
+        if scope.with_queries:
+            queries = [ops.Exists(key.cache, key.pos) for key in scope.keys]
+            queries += [ops.Usage(), *(ops.Usage(name) for name in sorted({key.cache for key in scope.keys}))]
         self.always: tuple[ops.Op, ...] = (
             ops.Advance(1),
             *(ops.Expire(age) for age in scope.older),
             *(ops.Evict(need) for need in scope.needs),
-            *looks,
+            *queries,
             *scope.ranges,
             *scope.wrong,
         )
@@ -115,16 +115,16 @@ class Events:
             if entry is None:
                 if room:
                     yield from self.inserts[key]
-                if scope.looks:
+                if scope.with_queries:
                     yield from (self.gets[key], self.reads[key], self.expects[key], self.removes[key])
                 continue
-            if scope.looks:
+            if scope.with_queries:
                 yield from self.inserts[key]
             yield self.gets[key]
             yield self.removes[key]
             count = entry.expected_reads
             if count is None:
-                if scope.looks:
+                if scope.with_queries:
                     yield self.reads[key]
                     yield self.expects[key]
                 continue
@@ -197,7 +197,7 @@ def slot(cache: str, ledger: int, entry: int) -> Slot:
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """The scope of an exploration; `told_of` describes the events.
+    """The scope of an exploration; `description` names the events.
 
     A step that leaves the bounds is judged but not followed: time after `latest_nanos`, more than `slots` slots, or a
     count below `least`.
@@ -239,7 +239,7 @@ class WholeStates:
     """Equality of states that ignores counters only, since no law compares them with anything earlier."""
 
     def __init__(self, scope: ListedModel) -> None:
-        self._world = scope
+        self._scope = scope
 
     def key(self, state: State) -> Hashable:
         """Return a key that is equal for equal states."""
@@ -262,7 +262,7 @@ class WholeStates:
 
     def follows(self, step: Step) -> bool:
         """Return whether the state is within the bounds."""
-        scope, state = self._world, step.state
+        scope, state = self._scope, step.state
         if state.now_nanos > scope.latest_nanos or len(state.queue) > scope.slots:
             return False
         return all(

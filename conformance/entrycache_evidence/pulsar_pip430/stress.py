@@ -44,7 +44,7 @@ SINGLE_VARIANTS: Final = (
     Variants(zero_reads=ZeroReads.COUNTED),
     Variants(duplicate_count=DuplicateCount.REPLACED),
 )
-"""The norm, and each variant of a release alone."""
+"""The default variants, and each variant of a release alone."""
 
 
 def at(entry: int, ledger: int = 1) -> Position:
@@ -137,20 +137,20 @@ def cursors() -> Iterator[ops.Op]:
     yield from (ops.Advance(2 * 10**9 - 1), ops.ShouldCache(A), ops.Advance(1), ops.ShouldCache(A))
     for number, name in enumerate(names):
         yield ops.CursorAdd(A, name, None if number == 5 else at(number * 7 % 26, 9 - number // 3))
-    told = (ops.Slowest(A), ops.Cursors(A), ops.ShouldCache(A))
+    queries = (ops.Slowest(A), ops.Cursors(A), ops.ShouldCache(A))
     yield from (ops.CursorRank(A, name) for name in names)
-    yield from told
+    yield from queries
     for number, name in enumerate(names[:14]):
         yield from (ops.CursorMove(A, name, at(30 - number, 5 - number % 3)), ops.Slowest(A))
-    yield from (ops.RemoveCache(A), ops.Insert(A, at(0), 100), *told)
+    yield from (ops.RemoveCache(A), ops.Insert(A, at(0), 100), *queries)
     yield ops.CursorMove(A, names[20], None)
     yield from (ops.CursorRank(A, name) for name in names)
-    yield from told
+    yield from queries
     yield ops.Advance(900_000)
     for name in names:
-        yield from (ops.CursorRemove(A, name), ops.Advance(10**9), *told)
+        yield from (ops.CursorRemove(A, name), ops.Advance(10**9), *queries)
     yield from (ops.CursorAdd(A, names[0], at(1)), ops.CursorRemove(A, names[0]))
-    yield from (ops.Advance(2 * 10**9 - 500_000), *told, ops.Advance(10**6), *told)
+    yield from (ops.Advance(2 * 10**9 - 500_000), *queries, ops.Advance(10**6), *queries)
 
 
 def query_grace_period() -> Iterator[ops.Op]:
@@ -213,7 +213,7 @@ LARGE_RUNS: Final = (mix_long_queue, reads, counts, budgets, amounts, ages, curs
 
 
 def generate_large_runs() -> Iterator[Run]:
-    """Generate every run under the norm and some under each variant; the last ones use the heap container or wait."""
+    """Generate every run with default variants, some with each variant; the last use the heap container or wait."""
     config = Config(max_size_bytes=PLENTY_BYTES, max_requeues=40, ttl_nanos=1_000_000_001, storage_entry_size=1_500)
     tight = replace(config, max_size_bytes=100_003, max_requeues=2)
     for played in LARGE_RUNS:
@@ -244,7 +244,7 @@ def mix_operations(source: random.Random) -> Iterator[ops.Op]:
     for number in range(STEPS):
         cache, pos, hold = source.choice((A, A, B)), at(source.randrange(2)), HoldName(source.choice("hi"))
         insert = ops.Insert(cache, pos, source.choice((1, 2, 3)), source.choice((None, ABSENT, 0, 1, 1, 2, 3)), number)
-        made: Sequence[ops.Op] = (
+        choices: Sequence[ops.Op] = (
             insert,
             insert,
             insert,
@@ -264,7 +264,7 @@ def mix_operations(source: random.Random) -> Iterator[ops.Op]:
                 (ops.Clear(cache), ops.RemoveCache(cache), ops.InvalidateLedger(cache, 1), ops.RunScheduled())
             ),
         )
-        yield source.choice(made)
+        yield source.choice(choices)
     yield from (ops.Observe(), ops.Metrics(), ops.Evict(3), ops.Advance(TTL_NANOS + 1), ops.Expire(), ops.Observe())
 
 
@@ -323,9 +323,9 @@ def many_cursors() -> Iterator[ops.Op]:
     """Add many cursors of one cache out of order; query, move and remove them."""
     names = [CursorName(f"c{number}") for number in range(MANY)]
     yield from (ops.CursorAdd(A, name, at(number * 7 % MANY)) for number, name in enumerate(names))
-    asked = (*names[::60], names[-1])
+    sampled_names = (*names[::60], names[-1])
     for moved in (names[:9], names[-9:]):
-        yield from (ops.CursorRank(A, name) for name in asked)
+        yield from (ops.CursorRank(A, name) for name in sampled_names)
         yield from (ops.Slowest(A), ops.Cursors(A), ops.ShouldCache(A), ops.Insert(A, at(0), 100))
         yield from (ops.CursorMove(A, name, at(MANY + number)) for number, name in enumerate(moved))
     yield from (ops.CursorRemove(A, name) for name in names[5:-5:9])
@@ -347,7 +347,7 @@ def claims() -> Iterator[ops.Op]:
 
 
 def requeue_many_times() -> Iterator[ops.Op]:
-    """Requeue one entry pass after pass, beside one that leaves at once."""
+    """Requeue one entry pass after pass, next to one that leaves at once."""
     yield from (ops.Insert(A, at(0), 100, MANY), ops.Insert(A, at(1), 100))
     for _ in range(MANY + 20):
         yield from (ops.Advance(2 * 10**9), ops.Expire())
@@ -355,7 +355,7 @@ def requeue_many_times() -> Iterator[ops.Op]:
 
 
 def generate_crowded_runs() -> Iterator[Run]:
-    """Generate all crowded runs under the norm, requeues under variants too, and the short random runs."""
+    """Generate all crowded runs with default variants, requeues with other variants too, and short random runs."""
     config = Config(max_size_bytes=10**12, max_requeues=MANY, ttl_nanos=10**9, storage_entry_size=100)
     for played in (many_cursors, caches, claims, requeue_many_times, positions):
         yield config, tuple(played())

@@ -116,7 +116,7 @@ def render_slot(slot: Slot, size: int, age: int, requeues: int, accessed: bool, 
 class QueueRendering:
     """The mapping of states: ages and requeue counts saturate, and entries appear where they stand in the queue.
 
-    An entry without a slot is rendered beside the queue, so one live slot for each entry is not assumed.
+    An entry without a slot is rendered outside the queue, so one live slot for each entry is not assumed.
     """
 
     def __init__(self, scope: BoundedModel) -> None:
@@ -236,7 +236,7 @@ def build_compared_model(scope: BoundedModel) -> ComparedModel:
         "Slots": scope.slots,
         "Least": scope.counts[0],
         "Greatest": scope.counts[1],
-        "Looks": scope.looks,
+        "Looks": scope.with_queries,
         "Oldest": scope.oldest,
         "Most": settings.max_requeues,
     }

@@ -59,7 +59,7 @@ def build_lookups(places: Iterable[tuple[CacheName, Position]]) -> tuple[ops.Op,
 
 @dataclass(frozen=True, slots=True)
 class BoundedModel:
-    """The scope of an exploration; `told_of` describes the events, and every event may happen in every state."""
+    """The scope of an exploration; `description` names the events, and every event may happen in every state."""
 
     name: str
     config: Config

@@ -1,7 +1,7 @@
 """The definitions of `pulsar-segmented`: each step, computed in another way than the reference computes it.
 
-`DEFINITIONS` maps each operation to the `DefinedStep` that it must be; `is_defined` compares. Definitions speak if no
-law of a rule is broken, and then name the rule of the operation.
+`DEFINITIONS` maps each operation to the `DefinedStep` that it must be; `is_defined` compares. A definition is
+checked only if no law of a rule is broken. If the step differs, the rule of the operation is reported as broken.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from entrycache_evidence.pulsar_segmented.frame import BESIDE, MAY_CHANGE, changes_outside
+from entrycache_evidence.pulsar_segmented.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside
 from entrycache_reference.pulsar_segmented import outcomes
 from entrycache_reference.pulsar_segmented.config import (
     ClearedIndex,
@@ -27,7 +27,7 @@ from entrycache_reference.pulsar_segmented.state import Entry, Place, Row, Segme
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Position
 
-__all__ = ["BESIDE", "MAY_CHANGE", "check_definition", "is_defined"]
+__all__ = ["BETWEEN_PARTS", "MAY_CHANGE", "check_definition", "is_defined"]
 
 
 class DefinedStep(NamedTuple):

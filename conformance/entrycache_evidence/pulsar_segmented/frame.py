@@ -19,7 +19,7 @@ from entrycache_reference.pulsar_segmented.state import State, Step
 class Aspect(Enum):
     """An aspect of the state, in words."""
 
-    __hash__ = object.__hash__  # as quick as can be: frames are asked after every step
+    __hash__ = object.__hash__  # the fastest hash: frames are checked after every step
 
     SEGMENTS = "which segments there are"
     ENTRIES = "which entries are cached"
@@ -34,7 +34,7 @@ class Extent(Enum):
     __hash__ = object.__hash__
 
     TAKING = "the segment that is current afterwards"
-    TRIED = "the segments that are current before and afterwards"
+    BOTH_CURRENT = "the segments that are current before and afterwards"
     ALL = "all"
 
 
@@ -42,11 +42,15 @@ MayChange = Mapping[Aspect, Extent]
 
 NO_CHANGE: Final[MayChange] = {}
 
-TAKES: Final[MayChange] = {Aspect.ENTRIES: Extent.TAKING, Aspect.OFFSET: Extent.TRIED, Aspect.CURRENT: Extent.ALL}
+TAKES: Final[MayChange] = {
+    Aspect.ENTRIES: Extent.TAKING,
+    Aspect.OFFSET: Extent.BOTH_CURRENT,
+    Aspect.CURRENT: Extent.ALL,
+}
 """The changes that an insert may make."""
 
 
-# The shape of the state, and what is compared.
+# The shape of the state, and the comparison.
 
 STATE: Final = Record(
     (KeyedValues(Aspect.SEGMENTS, Record((Aspect.ENTRIES, Aspect.OFFSET))), Aspect.CURRENT, Aspect.SEGMENT_BYTES),
@@ -62,8 +66,8 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
 }
 """The changes that each operation may make."""
 
-BESIDE: Final[Mapping[type[ops.Op], MayChange]] = {}
-"""The changes that an operation may make beside its parts, where these differ."""
+BETWEEN_PARTS: Final[Mapping[type[ops.Op], MayChange]] = {}
+"""The changes that an operation may make between its parts, if they differ from those without parts."""
 
 changes: Final = build_comparison(STATE)
 
@@ -75,8 +79,10 @@ def changes_outside(pre: State, event: Op, step: Step) -> list[Change]:
     taking = step.state.current
 
     def is_in(whose: Extent, key: Key) -> bool:
-        return {Extent.ALL: True, Extent.TAKING: key == (taking,), Extent.TRIED: key in {(taking,), (pre.current,)}}[
-            whose
-        ]
+        return {
+            Extent.ALL: True,
+            Extent.TAKING: key == (taking,),
+            Extent.BOTH_CURRENT: key in {(taking,), (pre.current,)},
+        }[whose]
 
     return undeclared_changes(changes(pre, step.state), MAY_CHANGE[type(event)], is_in)

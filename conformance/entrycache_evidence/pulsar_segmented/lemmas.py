@@ -71,7 +71,7 @@ def build_constraints(state: State, config: Config) -> Any:
 
 COPY: Final = Config(any_integer("limit"), 3)
 REFERENCE: Final = replace(COPY, mode=Mode.REFERENCE)
-NORM: Final[dict[str, Config]] = {"copies": COPY, "references": REFERENCE}
+DEFAULTS: Final[dict[str, Config]] = {"copies": COPY, "references": REFERENCE}
 BRANCH: Final[dict[str, Config]] = {
     **{scope.name.rpartition(", ")[2]: replace(REFERENCE, variants=scope.config.variants) for scope in VARIANTS},
     "as the branch": replace(REFERENCE, variants=BRANCH_VARIANTS),
@@ -81,7 +81,7 @@ INSERTS: Final[tuple[ops.Op, ...]] = (
     ops.Insert(*OWN, any_integer("size")),
     ops.Insert(A, at(7), any_integer("size"), 7),
 )
-LOOKS: Final[tuple[ops.Op, ...]] = (
+QUERIES: Final[tuple[ops.Op, ...]] = (
     *(ops.Get(A, pos) for pos in (at(5), at(7))),
     *(ops.GetRange(A, *bounds) for bounds in BOUNDS),
     *(ops.Usage(), ops.Observe()),
@@ -92,13 +92,13 @@ VARIED_OPERATIONS: Final = (ops.Insert, ops.GetRange, ops.Usage)
 
 
 def _cases() -> Iterator[Case]:
-    """Yield the norm on each shape, and the variants of the branch where the entry is in either segment."""
+    """Yield the defaults on each shape, and the variants of the branch where the entry is in either segment."""
     named = list(SHAPES)
-    for shapes, configs in ((named, NORM), ((named[1], named[3]), BRANCH)):
-        for (shape, (how, config)), op in product(product(shapes, configs.items()), (*INSERTS, *LOOKS)):
+    for shapes, configs in ((named, DEFAULTS), ((named[1], named[3]), BRANCH)):
+        for (shape, (how, config)), op in product(product(shapes, configs.items()), (*INSERTS, *QUERIES)):
             held, current = SHAPES[shape]
             state = build_state(held, current, len(held) == 2)
-            if configs is NORM or type(op) in VARIED_OPERATIONS:
+            if configs is DEFAULTS or type(op) in VARIED_OPERATIONS:
                 yield Case(f"{op.name}, {shape}, {how}", state, op, config, build_constraints(state, config))
 
 
@@ -128,15 +128,15 @@ GIB: Final = 2**30
 
 def _number(table: Any, model: Model) -> list[Obligation]:
     """Prove that there are as many segments as whole GiB, and two at least."""
-    found = merge_paths(lambda: build_term_model(model, {})["config.segments_of"](_CONFIG))
-    most = z3.Or(found == 2, z3.And(found > 2, found * GIB <= _LIMIT))
-    return [Obligation("nobody says how many", _LIMIT >= 0, z3.And(most, (found + 1) * GIB > _LIMIT))]
+    segments = merge_paths(lambda: build_term_model(model, {})["config.segments_of"](_CONFIG))
+    most = z3.Or(segments == 2, z3.And(segments > 2, segments * GIB <= _LIMIT))
+    return [Obligation("nobody says how many", _LIMIT >= 0, z3.And(most, (segments + 1) * GIB > _LIMIT))]
 
 
 def _share(table: Any, model: Model) -> list[Obligation]:
     """Prove that shares are equal and leave less than a byte for each segment."""
-    found = merge_paths(lambda: build_term_model(model, {})["config.segment_bytes"](_CONFIG, Term(_SEGMENTS)))
-    whole = found * _SEGMENTS
+    share = merge_paths(lambda: build_term_model(model, {})["config.segment_bytes"](_CONFIG, Term(_SEGMENTS)))
+    whole = share * _SEGMENTS
     given = z3.And(_LIMIT >= 0, _SEGMENTS >= 2)
     return [Obligation("any number of segments", given, z3.And(whole <= _LIMIT, whole + _SEGMENTS > _LIMIT))]
 

@@ -26,7 +26,7 @@ SEED: Final = 174
 CASES: Final = 120
 VARIANT_CASES: Final = 12
 STEPS: Final = 30
-THEMES: Final = (WorkloadProfile.DEFAULT, WorkloadProfile.SMALL_KEYS, WorkloadProfile.TURNS, WorkloadProfile.RANGES)
+PROFILES: Final = (WorkloadProfile.DEFAULT, WorkloadProfile.SMALL_KEYS, WorkloadProfile.TURNS, WorkloadProfile.RANGES)
 
 
 def generate_runs() -> Iterator[tuple[Config, tuple[Any, ...]]]:
@@ -38,9 +38,9 @@ def generate_runs() -> Iterator[tuple[Config, tuple[Any, ...]]]:
     ):
         declaration = Declaration(SYSTEM, frozenset(SYSTEM.ops), variants=variants, payload=has_payload(SYSTEM))
         for number in range(cases):
-            theme = THEMES[number % len(THEMES)]
+            profile = PROFILES[number % len(PROFILES)]
             menu = SYSTEM.cases.menu(SYSTEM.ops)
-            case = make_case(source.randint, declaration, menu, None, STEPS, workload=theme).case
+            case = make_case(source.randint, declaration, menu, None, STEPS, workload=profile).case
             yield case.config, case.steps
 
 
@@ -138,10 +138,10 @@ def generate_large_runs() -> Iterator[Run]:
 
 def list_variants() -> Iterator[Variants]:
     """Yield each variant of the branch alone, and all of them together."""
-    norm = Variants()
-    for field in fields(norm):
-        held = getattr(norm, field.name)
-        yield from (replace(norm, **{field.name: value}) for value in type(held) if value is not held)
+    default = Variants()
+    for field in fields(default):
+        held = getattr(default, field.name)
+        yield from (replace(default, **{field.name: value}) for value in type(held) if value is not held)
     yield BRANCH_VARIANTS
 
 
@@ -180,18 +180,18 @@ def generate_random_runs() -> Iterator[Run]:
     """Generate short random runs of few places and edge sizes, most under several variants together."""
     for number in range(RANDOM_RUNS):
         source = random.Random(f"storm {number}")
-        made: list[ops.Op] = []
+        steps: list[ops.Op] = []
         for token in range(26):
             cache, pos = source.choice((A, A, B)), at(source.randrange(4), source.choice((1, 1, 2)))
             insert = ops.Insert(cache, pos, source.choice((0, 1, 63, 64, 65, 130)), source.choice((token, ABSENT)))
-            listed = ops.GetRange(cache, at(source.randrange(4) - 1), at(source.randrange(4)))
-            made.append(source.choice((insert, insert, insert, ops.Get(cache, pos), listed, *QUERIES)))
+            range_query = ops.GetRange(cache, at(source.randrange(4) - 1), at(source.randrange(4)))
+            steps.append(source.choice((insert, insert, insert, ops.Get(cache, pos), range_query, *QUERIES)))
         mode = source.choice(list(Mode))
         yield (
             Config(
                 source.choice((257, 400, 777)), source.choice((2, 3, 4)), mode, choose_each_variant(Variants(), source)
             ),
-            tuple(made),
+            tuple(steps),
         )
 
 

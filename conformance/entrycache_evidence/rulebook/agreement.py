@@ -61,8 +61,8 @@ def check_rules(progress: Callable[[int, int], None] = lambda _done, _parts: Non
         *(partial(_fires, runs, system) for system in SYSTEMS.values()),
     ]
     count = len(first) + len(Rule) + len(RULE_FAULTS) + 2
-    found = [problem for each_of in _all(first, lambda done: progress(done, count)) for problem in each_of]
-    broken = _broken_systems(found)
+    first_problems = [problem for each_of in _all(first, lambda done: progress(done, count)) for problem in each_of]
+    broken = _broken_systems(first_problems)
     whole = [rule for rule in Rule if system_of(rule).name not in broken]
     rest: list[Callable[[], list[Problem]]] = [
         *(partial(check_example, rule) for rule in whole),
@@ -71,16 +71,20 @@ def check_rules(progress: Callable[[int, int], None] = lambda _done, _parts: Non
         *([] if broken else [partial(_page, root)]),
     ]
     more = _all(rest, lambda done: progress(len(first) + done, count))
-    return [*found, *map(_untested_problem, sorted(broken)), *(problem for problems in more for problem in problems)]
+    return [
+        *first_problems,
+        *map(_untested_problem, sorted(broken)),
+        *(problem for problems in more for problem in problems),
+    ]
 
 
 def _all(parts: list[Callable[[], list[Problem]]], progress: Callable[[int], None]) -> list[list[Problem]]:
     return map_in_processes(lambda part: part(), parts, progress)
 
 
-def _broken_systems(found: list[Problem]) -> set[str]:
+def _broken_systems(problems: list[Problem]) -> set[str]:
     """Return the systems whose reference breaks a law."""
-    return {system_of(Rule(problem.rule)).name for problem in found if problem.what.startswith(BREAKS)}
+    return {system_of(Rule(problem.rule)).name for problem in problems if problem.what.startswith(BREAKS)}
 
 
 def _untested_problem(system: str) -> Problem:
@@ -98,12 +102,14 @@ def check_rule(rule: Rule) -> list[Problem]:
     root = _checkout("--check")
     runs = build_corpus(root / "tests" / "reference", system_of(rule))
     exceptions = _exceptions(root)
-    found = [*_links(), *_tests(runs), *_fires(runs, system_of(rule))]
-    about = [problem for problem in found if problem.rule == rule.value]
-    if broken := _broken_systems(found):
+    problems = [*_links(), *_tests(runs), *_fires(runs, system_of(rule))]
+    about = [problem for problem in problems if problem.rule == rule.value]
+    if broken := _broken_systems(problems):
         return [*about, *map(_untested_problem, sorted(broken))]
-    tried = [problem for fault in RULE_FAULTS if fault.rule is rule for problem in _fault(fault, runs, exceptions)]
-    return [*about, *check_example(rule), *tried, *_flips(runs, [rule])]
+    fault_problems = [
+        problem for fault in RULE_FAULTS if fault.rule is rule for problem in _fault(fault, runs, exceptions)
+    ]
+    return [*about, *check_example(rule), *fault_problems, *_flips(runs, [rule])]
 
 
 def write_rules() -> None:
@@ -134,11 +140,11 @@ def _links() -> list[Problem]:
         if text.id not in known:
             problems.append(Problem(text.id, "the enum Rule does not have it"))
         if text.level == "MUST":
-            found = book[text.id]
+            links = book[text.id]
             wanted = [
-                ("function", found.functions),
-                ("law or test", found.laws + found.tests),
-                ("seeded fault", found.mutants),
+                ("function", links.functions),
+                ("law or test", links.laws + links.tests),
+                ("seeded fault", links.mutants),
             ]
             problems += [Problem(text.id, f"has no {what}") for what, names in wanted if not names]
     problems += [Problem(rule, "no file of `spec` has it") for rule in sorted(known - book.keys())]
@@ -156,8 +162,8 @@ def _page(root: Path) -> list[Problem]:
 
 
 def _vocabulary() -> list[Problem]:
-    found = {name: spec_files.find_vocabulary_difference(SYSTEMS[name]) for name in SYSTEM_EVIDENCE}
-    return [Problem(f"spec/{name}", differs) for name, differs in found.items() if differs]
+    differences = {name: spec_files.find_vocabulary_difference(SYSTEMS[name]) for name in SYSTEM_EVIDENCE}
+    return [Problem(f"spec/{name}", differs) for name, differs in differences.items() if differs]
 
 
 def _tests(runs: Corpus) -> list[Problem]:
@@ -170,7 +176,7 @@ def _fires(runs: Corpus, system: AnySystem | None = None) -> list[Problem]:
     for run in (run for run in runs.runs if system is None or run.system is system):
         for rule in first_break(run, fired):
             broken.setdefault(rule, []).append(run)
-    problems = [Problem(rule.value, _breaks_in(found)) for rule, found in broken.items()]
+    problems = [Problem(rule.value, _breaks_in(breaking_runs)) for rule, breaking_runs in broken.items()]
     musts = {text.id for text in load_texts() if text.level == "MUST"}
     return problems + [
         Problem(rule.value, "never fires in a run")
@@ -190,8 +196,8 @@ def _breaks_in(runs: list[Run]) -> str:
 
 
 def _exceptions(root: Path) -> dict[str, set[str]]:
-    listed = EXCEPTION.findall((root / "spec" / "coverage.md").read_text(encoding="utf-8"))
-    return {rule: {other.strip() for other in others.split(",")} for rule, others, _ in listed}
+    entries = EXCEPTION.findall((root / "spec" / "coverage.md").read_text(encoding="utf-8"))
+    return {rule: {other.strip() for other in others.split(",")} for rule, others, _ in entries}
 
 
 def _mutants(
@@ -225,14 +231,14 @@ def _flips(runs: Corpus, rules: Sequence[Rule] = tuple(Rule)) -> list[Problem]:
 
 
 def _rules_broken_by(fault: Fault, runs: Corpus, stop: bool = False) -> set[tuple[str, ...]]:
-    found: set[tuple[str, ...]] = set()
+    rule_groups: set[tuple[str, ...]] = set()
     for recorded in runs.recordings:
         broken = broken_by_fault(recorded, fault) if fault.rule in recorded.run.system.laws.rules else ()
         if broken:
-            found.add(tuple(rule.value for rule in broken))
+            rule_groups.add(tuple(rule.value for rule in broken))
             if stop:
                 break
-    return found
+    return rule_groups
 
 
 def _fails_a_test(fault: Fault, runs: Corpus) -> bool:

@@ -75,8 +75,8 @@ class Corpus:
 
 def build_corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
     """Build the same runs every time, of one system or of all."""
-    asked = tuple(SYSTEMS.values()) if system is None else (system,)
-    wanted = {rule.value for each in asked for rule in each.laws.rules}
+    systems = tuple(SYSTEMS.values()) if system is None else (system,)
+    wanted = {rule.value for each in systems for rule in each.laws.rules}
     tests = {rule: calls for rule, calls in rule_tests(tests_folder).items() if rule in wanted}
     failed: list[tuple[str, str]] = []
     with record_runs() as played:
@@ -86,9 +86,9 @@ def build_corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
             except Exception as error:  # any error of a test is its answer
                 failed.append((rule, f"its test {_name_of_call(call)} fails: {_describe_error(error)}"))
     recorded = (Run(system_named(name), config, events) for name, config, events in played)
-    planted = (Run(case.system, case.config, case.steps) for case in load_catalogue(SYSTEMS).values())
-    of_cases = tuple(run for run in (*recorded, *planted) if run.system in asked)
-    return Corpus((*of_cases, *(run for each in asked for run in list_runs(each))), tests, tuple(failed))
+    catalogue_runs = (Run(case.system, case.config, case.steps) for case in load_catalogue(SYSTEMS).values())
+    of_cases = tuple(run for run in (*recorded, *catalogue_runs) if run.system in systems)
+    return Corpus((*of_cases, *(run for each in systems for run in list_runs(each))), tests, tuple(failed))
 
 
 def play_reference(run: Run) -> ReferenceRun:
@@ -131,8 +131,8 @@ def system_of(rule: Rule) -> AnySystem:
 
 def list_runs(system: AnySystem) -> Iterator[Run]:
     """Yield the runs that the system lists itself, or random ones of a fixed seed."""
-    shown = SYSTEM_EVIDENCE.get(system.name)
-    own = () if shown is None else tuple(shown.runs())
+    evidence = SYSTEM_EVIDENCE.get(system.name)
+    own = () if evidence is None else tuple(evidence.runs())
     for config, events in own:
         yield Run(system, config, events)
     if not own:
@@ -145,13 +145,13 @@ def generate_runs(system: AnySystem) -> Iterator[Run]:
     declaration = Declaration(system, frozenset(system.ops), payload=has_payload(system))
     menu = system.cases.menu(system.ops)
     for _ in range(CASES):
-        case = make_case(source.randint, declaration, menu, None, STEPS).case  # laws are looked at when it is played
+        case = make_case(source.randint, declaration, menu, None, STEPS).case  # laws are checked when it is played
         yield Run(system, case.config, case.steps)
 
 
 def rule_tests(folder: Path) -> Tests:
     """Load the marked tests below a folder, one call for each of their parameters."""
-    found: Tests = {}
+    tests: Tests = {}
     for path in sorted(folder.rglob("test_*.py")):
         spec = importlib.util.spec_from_file_location(f"rule_tests_{path.stem}", path)
         assert spec is not None
@@ -165,8 +165,8 @@ def rule_tests(folder: Path) -> Tests:
                 for mark in marks:
                     if mark.name == "rule":
                         for rule in mark.args:
-                            found.setdefault(rule, []).extend(calls)
-    return found
+                            tests.setdefault(rule, []).extend(calls)
+    return tests
 
 
 def _calls(function: Callable[..., None], marks: list[Any]) -> list[Callable[[], None]]:
@@ -227,20 +227,20 @@ def broken_by_fault(recorded: ReferenceRun, fault: Fault) -> tuple[Rule, ...]:
     if not reached or not recorded.states:
         return ()
     state, step = fault.model.initial(config), fault.model.step
-    as_told = state == recorded.states[0]
+    is_as_recorded = state == recorded.states[0]
     for at, (before, right) in enumerate(zip(recorded.states, recorded.done, strict=True)):
-        if as_told and at not in reached:
+        if is_as_recorded and at not in reached:
             continue
-        state = before if as_told else state
+        state = before if is_as_recorded else state
         try:
             done = step(state, events[at], config)
         except Exception:
             return (system.laws.liveness[1],)
-        if not (as_told and _is_equal(done, right)):
+        if not (is_as_recorded and _is_equal(done, right)):
             wrong: tuple[Rule, ...] = system.laws.broken(config, state, events[at], done)
             if wrong:
                 return wrong
-        state, as_told = done.state, done.state == right.state
+        state, is_as_recorded = done.state, done.state == right.state
     return ()
 
 
@@ -251,20 +251,20 @@ def _is_equal(done: Any, right: Any) -> bool:
 
 def _steps_reached(recorded: ReferenceRun, fault: Fault) -> frozenset[int]:
     """Return the steps that call what the fault replaces; all of them if it replaces a value."""
-    found: frozenset[int] = frozenset()
+    steps: frozenset[int] = frozenset()
     for place in fault.replaced:
         there = _value_at(fault.package, place)
         while isinstance(there, partial):
             there = there.func
         if not isinstance(there, FunctionType):
             return frozenset(range(len(recorded.done)))
-        found |= recorded.called.get(there.__code__, frozenset())
-    return found
+        steps |= recorded.called.get(there.__code__, frozenset())
+    return steps
 
 
 def _value_at(package: str, place: Place) -> Any:
-    """Return what the reference has at a place of a fault."""
+    """Return the value of the reference at a place of a fault."""
     module, _, name = (place if isinstance(place, str) else STEP_TABLE).rpartition(".")
     full = f"{package}.{module}"
-    found = vars(modules.get(full) or import_module(full))[name]  # asked some hundred thousand times
-    return found if isinstance(place, str) else found.get(place)
+    value = vars(modules.get(full) or import_module(full))[name]  # called some hundred thousand times
+    return value if isinstance(place, str) else value.get(place)

@@ -44,7 +44,7 @@ class Example(NamedTuple):
 
     rule: Rule
     value: dict[str, Any]
-    asked: Case | History
+    content: Case | History
 
 
 def locate_examples() -> Path:
@@ -64,19 +64,19 @@ def load_example(rule: Rule) -> Example:
         UsageError: there is no such file, or it holds neither a case nor a history.
     """
     value = read_json(locate_example(rule), "the example")
-    asked = histories.history_from_json(value, SYSTEMS) if is_history(value) else cases.case_from_json(value, SYSTEMS)
-    return Example(rule, value, asked)
+    content = histories.history_from_json(value, SYSTEMS) if is_history(value) else cases.case_from_json(value, SYSTEMS)
+    return Example(rule, value, content)
 
 
 def load_examples() -> list[Example]:
     """Load every readable example, in the order of the rules."""
-    found = []
+    examples = []
     for rule in Rule:
         try:
-            found.append(load_example(rule))
+            examples.append(load_example(rule))
         except UsageError:
             continue
-    return found
+    return examples
 
 
 def play_in_turns(history: History) -> tuple[HistoryEvent, ...]:
@@ -90,24 +90,24 @@ def play_in_turns(history: History) -> tuple[HistoryEvent, ...]:
     )
 
 
-def compute_answers(asked: Case | History) -> tuple[str, list[dict[str, Any]]]:
+def compute_answers(content: Case | History) -> tuple[str, list[dict[str, Any]]]:
     """Return the key of the answers in the file, and the reference's answers.
 
     Raises:
         LawBroken: the reference breaks a law.
     """
-    written = asked.system.wire.write_outcome
-    if isinstance(asked, History):
-        events = play_in_turns(asked)
+    written = content.system.wire.write_outcome
+    if isinstance(content, History):
+        events = play_in_turns(content)
         return "events", [{**event._asdict(), "outcome": written(event.outcome)} for event in events]
-    return "outcomes", [written(done.outcome) for done in run_reference(asked, Coverage())]
+    return "outcomes", [written(done.outcome) for done in run_reference(content, Coverage())]
 
 
 def render_example_file(example: Example) -> str:
     """Render the file of an example with the reference's answers, one step in a line."""
-    name, told = compute_answers(example.asked)
-    value = {key: part for key, part in example.value.items() if key != name} | {name: told}
-    return histories.lay_out_history(value) if isinstance(example.asked, History) else cases.lay_out_case(value)
+    name, answers = compute_answers(example.content)
+    value = {key: part for key, part in example.value.items() if key != name} | {name: answers}
+    return histories.lay_out_history(value) if isinstance(example.content, History) else cases.lay_out_case(value)
 
 
 def write_answers() -> None:
@@ -193,12 +193,12 @@ def play_history_with_fault(fault: Fault, history: History) -> tuple[HistoryEven
 
 def find_first_effect(example: Example) -> FaultEffect | None:
     """Find the first fault of the rule that changes an answer of the example, or else one that changes rows."""
-    if isinstance(example.asked, History):
+    if isinstance(example.content, History):
         return None
-    right = play_case(example.asked, example.asked.system.model)
+    right = play_case(example.content, example.content.system.model)
     in_rows = None
     for fault in list_faults(example.rule):
-        pairs = list(enumerate(zip(right, play_case_with_fault(fault, example.asked), strict=False)))
+        pairs = list(enumerate(zip(right, play_case_with_fault(fault, example.content), strict=False)))
         for at, (expected, got) in pairs:
             if expected.outcome != got.outcome:
                 return FaultEffect(fault, at, expected.outcome, got.outcome)
@@ -273,7 +273,7 @@ def check_example(rule: Rule) -> list[Problem]:
 def _fits(example: Example) -> list[str]:
     from jsonschema.exceptions import best_match  # noqa: PLC0415 - slow to import
 
-    schema = _validator(example.asked.system.name, isinstance(example.asked, History))
+    schema = _validator(example.content.system.name, isinstance(example.content, History))
     error = best_match(schema.iter_errors(example.value))
     return [] if error is None else [f"does not fit the schema: {error.message}"]
 
@@ -287,24 +287,24 @@ def _validator(name: str, is_history: bool) -> Draft202012Validator:
 
 
 def _is_short(example: Example) -> list[str]:
-    steps = len(example.asked.steps)
+    steps = len(example.content.steps)
     return [f"has {steps} steps, expected at most {STEPS_MAX}"] if steps > STEPS_MAX else []
 
 
-def _tells(example: Example) -> list[str]:
-    found = []
-    if list(example.asked.rules) != [example.rule.value]:
-        found.append(f"names {', '.join(example.asked.rules) or 'no rule'} in `rules`")
-    if not example.asked.note:
-        found.append("has no note")
-    norm = example.asked.system.model.config()
+def _repeats_defaults(example: Example) -> list[str]:
+    problems = []
+    if list(example.content.rules) != [example.rule.value]:
+        problems.append(f"names {', '.join(example.content.rules) or 'no rule'} in `rules`")
+    if not example.content.note:
+        problems.append("has no note")
+    default_config = example.content.system.model.config()
     same = [
         field.name
-        for field in fields(norm)
+        for field in fields(default_config)
         if field.name in example.value.get("config", {})
-        and getattr(norm, field.name) == getattr(example.asked.config, field.name)
+        and getattr(default_config, field.name) == getattr(example.content.config, field.name)
     ]
-    return found + [f"gives {name} at its default" for name in same]
+    return problems + [f"gives {name} at its default" for name in same]
 
 
 def _is_current(example: Example) -> list[str]:
@@ -314,14 +314,14 @@ def _is_current(example: Example) -> list[str]:
 
 def _fires(example: Example) -> list[str]:
     """Check that the law of the rule fires and holds."""
-    if isinstance(example.asked, History):
-        events = play_in_turns(example.asked)
-        if broken_promises(example.asked, events):
+    if isinstance(example.content, History):
+        events = play_in_turns(example.content)
+        if broken_promises(example.content, events):
             return ["is refused although the reference played it"]
-        fires = example.rule in fired_promises(example.asked, events)
+        fires = example.rule in fired_promises(example.content, events)
     else:
         coverage = Coverage()
-        run_reference(example.asked, coverage)
+        run_reference(example.content, coverage)
         fires = bool(coverage.fired.get(example.rule))
     return [] if fires else ["never fires the rule"]
 
@@ -329,23 +329,23 @@ def _fires(example: Example) -> list[str]:
 def _depends(example: Example) -> list[str]:
     """Check that a seeded fault of the rule changes the example, if there is one."""
     faults = list_faults(example.rule)
-    if isinstance(example.asked, History):
-        shown = any(is_refused(fault, example.asked) for fault in faults)
-        return [] if shown else ["does not depend on the rule: no faulty reference breaks it"]
+    if isinstance(example.content, History):
+        is_broken = any(is_refused(fault, example.content) for fault in faults)
+        return [] if is_broken else ["does not depend on the rule: no faulty reference breaks it"]
     if not faults:
         return []
-    seen = find_first_effect(example)
-    if seen is None:
+    effect = find_first_effect(example)
+    if effect is None:
         return ["does not depend on the rule: with every seeded fault of it the answers are the same"]
-    if seen.in_rows is not (ROWS in example.asked.note):
-        return [f"shows a seeded fault {'' if seen.in_rows else 'not '}{ROWS}, its note says otherwise"]
+    if effect.in_rows is not (ROWS in example.content.note):
+        return [f"shows a seeded fault {'' if effect.in_rows else 'not '}{ROWS}, its note says otherwise"]
     return []
 
 
 CHECKS: Final[tuple[Callable[[Example], list[str]], ...]] = (
     _fits,
     _is_short,
-    _tells,
+    _repeats_defaults,
     _is_current,
     _fires,
     _depends,

@@ -1,4 +1,4 @@
-"""Render examples and rules: short words for JSON, tables of steps, and docs/reference/rules.md.
+"""Render examples and rules: short words for JSON, tables of steps, and the page `docs/reference/rules.md`.
 
 `describe_json` renders a step or an answer in a few words. `tabulate_steps` makes a table of an example from them, and
 `describe_fault` says what a seeded fault changes. `render_rules_md` renders the page of all rules with their links,
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.core.definitions import find_may_change, find_may_change_beside
+from entrycache_evidence.core.definitions import find_may_change, find_may_change_between_parts
 from entrycache_evidence.core.rule_registry import Links, Text, load_links, load_texts
 from entrycache_evidence.rulebook.examples import (
     Example,
@@ -74,7 +74,7 @@ class Line(NamedTuple):
     """One step: its number or its client, the operation and the answer."""
 
     who: str
-    asked: str
+    operation: str
     answered: str
 
 
@@ -86,13 +86,13 @@ def describe_settings(example: Example) -> str:
 
 def tabulate_steps(example: Example) -> list[Line]:
     """Return the lines of the table."""
-    told = compute_answers(example.asked)[1]
-    if isinstance(example.asked, History):
-        return [_line_of_history(example, event) for event in told]
+    answers = compute_answers(example.content)[1]
+    if isinstance(example.content, History):
+        return [_line_of_history(example, event) for event in answers]
     steps = example.value["steps"]
     return [
         Line(str(at), describe_json(step), describe_json(got))
-        for at, (step, got) in enumerate(zip(steps, told, strict=True))
+        for at, (step, got) in enumerate(zip(steps, answers, strict=True))
     ]
 
 
@@ -107,19 +107,19 @@ def _line_of_history(example: Example, event: dict[str, Any]) -> Line:
 
 def describe_fault(example: Example) -> str:
     """Describe a seeded fault of the rule and its effect; empty if the rule has none."""
-    if isinstance(example.asked, History):
+    if isinstance(example.content, History):
         return f"{list_faults(example.rule)[0].note} The threads do not keep the promise then."
-    seen = find_first_effect(example)
-    return "" if seen is None else f"{seen.fault.note} {_describe_effect(seen)}"
+    effect = find_first_effect(example)
+    return "" if effect is None else f"{effect.fault.note} {_describe_effect(effect)}"
 
 
-def _describe_effect(seen: FaultEffect) -> str:
-    if seen.in_rows:
-        return f"Step {seen.at} is answered the same; its rows differ."
-    if seen.wrong.keys() != seen.right.keys():
-        return f"Step {seen.at} then answers: {describe_json(seen.wrong)}."
-    otherwise = {name: part for name, part in seen.wrong.items() if part != seen.right[name]}
-    return f"Step {seen.at} then answers: {describe_json(otherwise)}."
+def _describe_effect(effect: FaultEffect) -> str:
+    if effect.in_rows:
+        return f"Step {effect.at} is answered the same; its rows differ."
+    if effect.wrong.keys() != effect.right.keys():
+        return f"Step {effect.at} then answers: {describe_json(effect.wrong)}."
+    otherwise = {name: part for name, part in effect.wrong.items() if part != effect.right[name]}
+    return f"Step {effect.at} then answers: {describe_json(otherwise)}."
 
 
 # --- The page of rules
@@ -163,13 +163,13 @@ def locate_rules_page(root: Path) -> Path:
 def render_rules_md() -> str:
     """Render the whole page."""
     book = load_links()
-    shown = {example.rule.value: example for example in load_examples()}
+    examples = {example.rule.value: example for example in load_examples()}
     parts = [HEAD]
     for family, group in groupby(load_texts(), key=lambda text: text.family):
         parts.append(f"\n## {family.capitalize()}\n")
         for text in group:
             parts.append(_rule(text, book[text.id]))
-            parts.append(render_example(shown[text.id]) if text.id in shown else "")
+            parts.append(render_example(examples[text.id]) if text.id in examples else "")
     return "".join([*parts, FRAMES, *(_frames(system) for system in SYSTEMS.values())])
 
 
@@ -182,10 +182,10 @@ def _frames(system: AnySystem) -> str:
 
 def _describe_frame(system: AnySystem, op: type[Any]) -> str:
     """Describe the aspects of the state that an operation may change."""
-    told = [_aspects(find_may_change(system)[op])]
-    if op in find_may_change_beside(system):
-        told.append(f"besides the pass that it triggers: {_aspects(find_may_change_beside(system)[op])}")
-    return "; ".join(told)
+    parts = [_aspects(find_may_change(system)[op])]
+    if op in find_may_change_between_parts(system):
+        parts.append(f"besides the pass that it triggers: {_aspects(find_may_change_between_parts(system)[op])}")
+    return "; ".join(parts)
 
 
 def _aspects(may_change: Mapping[Any, Any]) -> str:
@@ -193,34 +193,34 @@ def _aspects(may_change: Mapping[Any, Any]) -> str:
     by_whose: dict[str, list[str]] = {}
     for what, whose in may_change.items():
         by_whose.setdefault(whose.value, []).append(what.value)
-    told = ((f"of {whose}: " if whose != "all" else "", ", ".join(what)) for whose, what in by_whose.items())
-    return "; ".join("".join(one) for one in told) or "nothing"
+    groups = ((f"of {whose}: " if whose != "all" else "", ", ".join(what)) for whose, what in by_whose.items())
+    return "; ".join("".join(one) for one in groups) or "nothing"
 
 
-def _rule(text: Text, found: Links) -> str:
+def _rule(text: Text, links: Links) -> str:
     linked = [
-        ("function", _codes(found.functions)),
-        ("law", _codes(found.laws)),
-        ("tests", str(len(found.tests) or "")),
-        ("faults", ", ".join(found.faults)),
-        ("evidence", ", ".join(found.evidence)),
-        ("trace check", _codes(found.trace_checks)),
+        ("function", _codes(links.functions)),
+        ("law", _codes(links.laws)),
+        ("tests", str(len(links.tests) or "")),
+        ("faults", ", ".join(links.faults)),
+        ("evidence", ", ".join(links.evidence)),
+        ("trace check", _codes(links.trace_checks)),
     ]
-    told = "; ".join(f"*{name}* {what}" for name, what in linked if what)
+    summary = "; ".join(f"*{name}* {what}" for name, what in linked if what)
     heading = f"### [{text.id}](../../spec/{text.family}.md#{text.id.lower()})"
-    return f"\n{heading}\n\n**{text.level}** {text.text}\n\n{told}\n"
+    return f"\n{heading}\n\n**{text.level}** {text.text}\n\n{summary}\n"
 
 
 def render_example(example: Example) -> str:
     """Render the example of a rule: its note, its table and a seeded fault, folded."""
-    given, planted = describe_settings(example), describe_fault(example)
-    parts = [f"\n<details><summary>{example.asked.note}</summary>\n\n"]
+    given, fault_description = describe_settings(example), describe_fault(example)
+    parts = [f"\n<details><summary>{example.content.note}</summary>\n\n"]
     parts.append(f"With {given}:\n\n" if given else "")
     parts.append("| step | operation | answer |\n|---|---|---|\n")
     parts += [
         f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in tabulate_steps(example)
     ]
-    parts.append(f"\n*Seeded fault.* {planted}\n" if planted else "")
+    parts.append(f"\n*Seeded fault.* {fault_description}\n" if fault_description else "")
     return "".join([*parts, "\n</details>\n"])
 
 

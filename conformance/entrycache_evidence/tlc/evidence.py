@@ -36,7 +36,7 @@ class ComparedModel(NamedTuple):
     rendering: StateRendering
     module: Module
 
-    def found(self, changed: Mapping[str, str] | None = None) -> Graph:
+    def tlc_graph(self, changed: Mapping[str, str] | None = None) -> Graph:
         """Return the graph that TLC finds, with other texts of modules if some are given.
 
         Raises:
@@ -48,9 +48,9 @@ class ComparedModel(NamedTuple):
             raise InternalError(f"{self.module.name} in {self.scope.name!r}: {outputs.broken} is broken")
         return build_graph(outputs.edges)
 
-    def differs(self, found: Graph, model: Model | None = None) -> str:
+    def differs(self, graph: Graph, model: Model | None = None) -> str:
         """Describe the first difference from our own graph, of the reference or of a model; empty if there is none."""
-        return describe_graph_difference(found, explore_edges(self.scope, self.rendering, model), self.rendering.events)
+        return describe_graph_difference(graph, explore_edges(self.scope, self.rendering, model), self.rendering.events)
 
 
 # --- Second models
@@ -100,8 +100,8 @@ def obtain_models(second: SecondModel) -> Work[Result]:
 
 
 def _compare_graphs(scopes: Sequence[ComparedModel]) -> Work[tuple[EqualGraphs, list[str]]]:
-    found = [compared.found() for compared in scopes]
-    pairs = list(zip(scopes, found, strict=True))
+    graphs = [compared.tlc_graph() for compared in scopes]
+    pairs = list(zip(scopes, graphs, strict=True))
     differ = yield Batch("TLC", lambda pair: pair[0].differs(pair[1]), pairs)
     named = zip(scopes, differ, strict=True)
     return pairs, [
@@ -122,25 +122,25 @@ def _detect_faults(equal: EqualGraphs) -> Work[list[Evidence]]:
     ]
 
 
-def describe_model(compared: ComparedModel, found: Graph) -> str:
+def describe_model(compared: ComparedModel, graph: Graph) -> str:
     """Describe a compared model."""
-    return f"{compared.scope.name}, {len(found.states)} states, {len(found.edges)} edges"
+    return f"{compared.scope.name}, {len(graph.states)} states, {len(graph.edges)} edges"
 
 
 def describe_first_effect(fault: Fault, equal: EqualGraphs) -> str:
     """Describe the first difference that this fault makes in any model; empty if there is none."""
-    for compared, found in equal:
-        what = describe_effect(compared, found, fault)
+    for compared, graph in equal:
+        what = describe_effect(compared, graph, fault)
         if what:
             return f"{fault.note} Detected in {compared.scope.name!r}, {what}"
     return ""
 
 
-def describe_effect(compared: ComparedModel, found: Graph, fault: Fault) -> str:
+def describe_effect(compared: ComparedModel, graph: Graph, fault: Fault) -> str:
     """Describe the first difference that a seeded fault makes in a model; empty if none is within reach."""
     edges = islice(explore_edges(compared.scope, compared.rendering, fault.model), EDGES_SEARCHED)
     try:
-        return describe_graph_difference(found, edges, compared.rendering.events, whole=False)
+        return describe_graph_difference(graph, edges, compared.rendering.events, whole=False)
     except Exception as error:
         return f"it throws {type(error).__name__}"
 

@@ -76,9 +76,9 @@ class Edge(NamedTuple):
     @property
     def event(self) -> int:
         """The number of its event, from 1 on."""
-        found = NUMBER.match(self.label)
-        assert found is not None, self.label
-        return int(found[1])
+        match = NUMBER.match(self.label)
+        assert match is not None, self.label
+        return int(match[1])
 
 
 class StateRendering(Protocol):
@@ -121,7 +121,7 @@ def explore_edges(scope: AnyBoundedModel, rendering: StateRendering, model: Mode
     played = model or system.model
     number_of = {event: number for number, event in enumerate(rendering.events, 1)}
     first = rendering.fresh(canon.representative(state_after(played, config, start)))
-    seen, waiting = {rendering.state(first)}, deque([first])
+    visited, waiting = {rendering.state(first)}, deque([first])
     while waiting:
         state = waiting.popleft()
         before = rendering.state(state)
@@ -131,8 +131,8 @@ def explore_edges(scope: AnyBoundedModel, rendering: StateRendering, model: Mode
                 continue
             edge = Edge(before, rendering.label(number_of[event], done), rendering.state(done.state))
             yield edge
-            if edge.after not in seen:
-                seen.add(edge.after)
+            if edge.after not in visited:
+                visited.add(edge.after)
                 waiting.append(rendering.fresh(canon.representative(done.state)))
 
 
@@ -141,16 +141,16 @@ def describe_graph_difference(ours: Graph, other: Iterable[Edge], events: tuple[
 
     Edges of TLC are looked up only if our edges are complete (`whole`).
     """
-    met: dict[Edge, None] = {}
+    other_edges: dict[Edge, None] = {}
     for edge in other:
-        met[edge] = None
+        other_edges[edge] = None
         if edge not in ours.edges:
             instead = next((one for one in ours.edges if one[0] == edge.before and one.event == edge.event), None)
             theirs = "no such step" if instead is None else f"{instead.label} to {instead.after}"
             what = f"from {edge.before} by {events[edge.event - 1]}"
             return f"{what}: our model checker has {edge.label} to {edge.after}, TLC {theirs}"
     for edge in ours.edges if whole else ():
-        if edge not in met:
+        if edge not in other_edges:
             what = f"from {edge.before} by {events[edge.event - 1]}"
             return f"{what}: TLC has {edge.label} to {edge.after}, our model checker no such step"
     return ""
@@ -283,7 +283,7 @@ def _run(folder: Path) -> tuple[int, list[Edge], list[str]]:
 
 
 def _parse_output(module: Module, code: int, edges: list[Edge], lines: list[str]) -> TlcResult:
-    counts = next((found for line in lines if (found := _COUNTS.search(line))), None)
+    counts = next((match for line in lines if (match := _COUNTS.search(line))), None)
     if code not in CHECKED or (code == 0 and counts is None):
         first = next((at for at, line in enumerate(lines) if "rror" in line), 0)
         raise InternalError(f"TLC could not check {module.name} (exit {code}): {' '.join(lines[first:][:12])}")
@@ -291,5 +291,5 @@ def _parse_output(module: Module, code: int, edges: list[Edge], lines: list[str]
         assert counts is not None
         return TlcResult(int(counts[2]), tuple(edges), "", ())
     start = next(at for at, line in enumerate(lines) if line.startswith("Error:"))
-    broken = next((found for line in lines[start:] if (found := _BROKEN.search(line))), None)
+    broken = next((match for line in lines[start:] if (match := _BROKEN.search(line))), None)
     return TlcResult(0, tuple(edges), lines[start] if broken is None else broken[0], tuple(lines[start:]))

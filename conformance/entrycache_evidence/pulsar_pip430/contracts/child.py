@@ -14,7 +14,7 @@ from collections import Counter
 from typing import Final
 
 from entrycache_evidence.core.models import use_model
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import CONTRACT_FAULTS, NORM, ask_fact_by_fact
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import CONTRACT_FAULTS, REFERENCE_MODEL, ask_fact_by_fact
 
 NEVER: Final = 1e6
 """A time that no condition takes, in seconds."""
@@ -41,7 +41,7 @@ def main(module: str, paths: int, number: int | None) -> None:
         per_path_timeout=NEVER,
         stats=followed,
     )
-    with use_model(ask_fact_by_fact(NORM if number is None else CONTRACT_FAULTS[number].model)):
+    with use_model(ask_fact_by_fact(REFERENCE_MODEL if number is None else CONTRACT_FAULTS[number].model)):
         messages = run_checkables(analyze_function(contract, options))
     said = [{"state": message.state.name, "text": message.message} for message in messages]
     print(json.dumps({"said": said, "paths": followed[FOLLOWED]}))

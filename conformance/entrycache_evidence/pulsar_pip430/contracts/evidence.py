@@ -126,14 +126,14 @@ NIGHTLY: Final = (
 """The contracts of a nightly run; the first contract that confirms a rule gives its evidence."""
 
 
-def ask_crosshair(contract: Contract, planted: int | None = None) -> tuple[str, str]:
+def ask_crosshair(contract: Contract, fault_number: int | None = None) -> tuple[str, str]:
     """Ask CrossHair about a contract in a child process; return a state and a text.
 
     The state is `UNFINISHED` if paths are left.
     """
     command = [sys.executable, "-m", f"{HERE}.child", contract.module.__name__, str(contract.paths)]
-    if planted is not None:
-        command.append(str(planted))
+    if fault_number is not None:
+        command.append(str(fault_number))
     try:
         done = processes.run_program(command, timeout_seconds=HANG_SECONDS)
     except subprocess.TimeoutExpired:
@@ -183,12 +183,12 @@ def confirm(planned: Sequence[ContractPlan]) -> Work[Result]:
     """Ask CrossHair about these contracts; return the evidence of each confirmed rule, and the failures."""
     evidence: dict[Rule, Evidence] = {}
     failures: list[str] = []
-    # The large ones stand last, and go first; which contract gives the evidence of a rule is as planned.
+    # The large contracts stand last in the list and start first; the plan decides which contract gives the evidence.
     confirmed = yield Batch("CrossHair", _confirm_contract, planned[::-1])
-    for shown, failed in confirmed[::-1]:
+    for lines, failed in confirmed[::-1]:
         failures += failed
-        for found in shown:
-            evidence.setdefault(found.rule, found)
+        for line in lines:
+            evidence.setdefault(line.rule, line)
     return list(evidence.values()), failures
 
 

@@ -24,12 +24,12 @@ from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
 
 CACHE = CacheName("a")
-NORM = Model("entrycache_reference.pulsar_pip430")
+REFERENCE_MODEL = Model("entrycache_reference.pulsar_pip430")
 
 
 def function_under_contract(place: str) -> Any:
     """Return the function under contract, of the reference or of the model under test."""
-    return (current_model() or NORM)[place]
+    return (current_model() or REFERENCE_MODEL)[place]
 
 
 class QueueSlot(NamedTuple):
@@ -117,7 +117,7 @@ def find_broken_order(queue: tuple[QueueSlot, ...], pre: State, step: Step) -> t
             wrong.append("R-REQUEUE-8")
         if times > for_access and entry.requeues > pre.settings.max_requeues:
             wrong.append("R-REQUEUE-6")
-    # A pass goes round the queue: who was taken fewer times stands before who was taken more often.
+    # A pass goes round the queue: slots taken fewer times stand before those taken more often.
     order = [pos.entry for pos in live if pos.entry in rounds]
     if order != sorted(rounds, key=lambda number: (rounds[number], number)):
         wrong.append("R-EVICT-8")
@@ -175,7 +175,7 @@ CONTRACT_FAULTS: Final[tuple[Fault, ...]] = (
 
 
 class Question(NamedTuple):
-    """A fact that is asked for, by its column, and what follows if it is false or true."""
+    """A fact, by its column, and the next question or the line if it is false or true."""
 
     column: int
     no: Question | Line
@@ -200,13 +200,13 @@ class FactByFact:
         return at
 
 
-def _first_question(left: Sequence[tuple[Facts, Line]], column: int) -> Question | Line:
+def _first_question(lines: Sequence[tuple[Facts, Line]], column: int) -> Question | Line:
     """Build the first question about these lines, whose facts agree before the column, or the only line left."""
-    found = left[0][1]
-    if all(line is found for _, line in left):
-        return found
+    first_line = lines[0][1]
+    if all(line is first_line for _, line in lines):
+        return first_line
     no, yes = (
-        _first_question([part for part in left if part[0][column] is fact], column + 1) for fact in (False, True)
+        _first_question([part for part in lines if part[0][column] is fact], column + 1) for fact in (False, True)
     )
     return no if no is yes else Question(column, no, yes)
 

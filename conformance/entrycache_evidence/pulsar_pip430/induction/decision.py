@@ -188,14 +188,14 @@ def change_cell(line: Rule, column: str, value: bool | None) -> LemmaFault:
         item._replace(cells=(*item.cells[:at], value, *item.cells[at + 1 :])) if item.rule is line else item  # type: ignore[arg-type]
         for item in DECISION
     )
-    shown = "ANY" if value is None else str(value)
-    return LemmaFault(f"The table's line {line.value} with {column} {shown}.", PULSAR, table)
+    value_text = "ANY" if value is None else str(value)
+    return LemmaFault(f"The table's line {line.value} with {column} {value_text}.", PULSAR, table)
 
 
 def lemma_fault(rule: Rule) -> LemmaFault:
     """Return the seeded fault of a rule."""
-    found = FAULT_OF[rule]
-    return LemmaFault(found.note, found.model)
+    fault = FAULT_OF[rule]
+    return LemmaFault(fault.note, fault.model)
 
 
 def decision_obligation(claim: Callable[[Decision], tuple[Any, Any]]) -> Callable[[Table, Model], list[Obligation]]:
@@ -221,7 +221,7 @@ def _unextended_head(take: Decision) -> Any:
 
 
 def _termination(table: Table, model: Model) -> list[Obligation]:
-    found = []
+    obligations = []
     for budget in RequeueBudget:
         take = Decision(table, model, budget)
         head = take.head
@@ -231,12 +231,12 @@ def _termination(table: Table, model: Model) -> list[Obligation]:
 
         before, after = measure(head.accessed, head.requeues), measure(take.accessed_after, take.requeues_after)
         name = f"the measure falls, variant requeue_budget {budget.value}"
-        found.append(Obligation(name, z3.And(head.sane, take.requeues_it), z3.And(after >= 1, after < before)))
+        obligations.append(Obligation(name, z3.And(head.sane, take.requeues_it), z3.And(after >= 1, after < before)))
     take = Decision(table, model)
-    found.append(Obligation("some line decides", take.head.sane, z3.Or(take.fires)))
+    obligations.append(Obligation("some line decides", take.head.sane, z3.Or(take.fires)))
     dead = z3.And(take.head.sane, take.head.gone)
-    found.append(Obligation("a dead slot is never put back", dead, z3.Not(take.requeues_it)))
-    return found
+    obligations.append(Obligation("a dead slot is never put back", dead, z3.Not(take.requeues_it)))
+    return obligations
 
 
 def _within(table: Table, model: Model) -> list[Obligation]:

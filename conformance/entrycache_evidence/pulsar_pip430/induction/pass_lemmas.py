@@ -1,8 +1,8 @@
 """Lemmas about the loop of `run_pass`: a property that any turn keeps holds after any number of turns.
 
 The claims are in `pass_loop`; each becomes an obligation on all paths of two turns, the second of which stands for any
-turn. The last lemma, R-REQUEUE-9, is about variant `size_pass_rounds` "one": it asks the question whether a turn is
-late as if any number of turns had been made before.
+turn. The last lemma, R-REQUEUE-9, is about variant `size_pass_rounds` "one": it checks
+whether a turn is late as if any number of turns had been made before.
 """
 
 from __future__ import annotations
@@ -188,30 +188,30 @@ ONE_ROUND_SETTINGS: Final = tuple(setting for setting in SETTINGS if setting.hea
 
 @dataclass(frozen=True)
 class CountedRun:
-    """The run of a pass, and the arguments of each question whether a turn is late."""
+    """The run of a pass, and the arguments of each check whether a turn is late."""
 
     run: Run
-    asked: tuple[tuple[int, int], ...]
+    questions: tuple[tuple[int, int], ...]
 
 
 class _LatenessRecorder:
-    """A recorder of the question whether a turn is late, as if any number of turns had been made before."""
+    """A recorder of the checks whether a turn is late, as if any number of turns had been made before."""
 
     def __init__(self, model: Model) -> None:
-        self.asked: list[tuple[int, int]] = []
+        self.questions: list[tuple[int, int]] = []
         is_late = prepare_model(model)["passes.is_late"]
 
         def any_round(kind: PassKind, looked_at: int, slots: int, config: Config) -> Any:
-            self.asked.append((looked_at, slots))
+            self.questions.append((looked_at, slots))
             return is_late(kind, Term(_BEFORE) + looked_at, Term(_SLOTS), config)
 
         self.model = Model(model.package, {**model.replaced, "passes.is_late": any_round})
 
     def run(self, setting: Setting) -> CountedRun:
         """Run one path of two turns."""
-        self.asked.clear()
+        self.questions.clear()
         run = run_turns(self.model, setting.state(), setting.kind, ONE_ROUND)
-        return CountedRun(run, tuple(self.asked))
+        return CountedRun(run, tuple(self.questions))
 
 
 @cache
@@ -222,9 +222,9 @@ def _recorder_of(model: Model) -> _LatenessRecorder:
 def spares_one_round(counted: CountedRun) -> Any:
     """Claim that each turn counts itself and those before it, and that a late one puts nothing back."""
     run, said = counted.run, []
-    for at, ((before, after), asked) in enumerate(zip(run.turns, counted.asked, strict=False)):
+    for at, ((before, after), question) in enumerate(zip(run.turns, counted.questions, strict=False)):
         event, slots = after.events[-1], len(run.pre.queue)
-        said.append(z3.BoolVal(asked == (at + 1, slots)))
+        said.append(z3.BoolVal(question == (at + 1, slots)))
         is_late = z3.And(z3.BoolVal(run.kind is PassKind.SIZE), _BEFORE + at >= _SLOTS)
         said.append(z3.Implies(is_late, z3.BoolVal(event.requeued is None)))
         slot = before.queue[0]

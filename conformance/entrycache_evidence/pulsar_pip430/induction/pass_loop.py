@@ -1,9 +1,9 @@
 """Run the loop of `run_pass` on z3 terms, observe each turn, and state claims about it.
 
 The queue of the pass is replaced by one that records the variables of the loop whenever the loop asks whether it is
-empty. The first turn brings the loop to any number of freed bytes, so the second one is any turn. `REST` stands for any
-number of slots behind; a turn that looked into one would fail, since nothing is known of them. The claims below use the
-words of the rules.
+empty. The first turn brings the loop to any number of freed bytes, so the second one is any turn. `LATER_SLOTS` stands
+for any number of slots behind. A turn that reads one of them would fail, since nothing is known of them. The claims
+below use the words of the rules.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ A: Final = CacheName("a")
 B: Final = CacheName("b")
 FIRST: Final = Slot(A, Position(0, 0))
 SECOND: Final = Slot(A, Position(0, 1))
-REST: Final = Slot(A, Position(0, 2))
+LATER_SLOTS: Final = Slot(A, Position(0, 2))
 OTHERS: Final = Slot(B, Position(0, 0))
-SLOT_NAMES: Final = {FIRST: "first", SECOND: "second", REST: "rest", OTHERS: "others"}
+SLOT_NAMES: Final = {FIRST: "first", SECOND: "second", LATER_SLOTS: "rest", OTHERS: "others"}
 TURNS: Final = 2
 RANK_OF_REST: Final = z3.Int("rank of the rest")
 BOUND: Final = any_integer("bound")
@@ -62,13 +62,13 @@ class Run(NamedTuple):
 
     pre: State
     kind: PassKind
-    seen: tuple[LoopState, ...]
+    states: tuple[LoopState, ...]
     step: Step | None
 
     @property
     def turns(self) -> tuple[tuple[LoopState, LoopState], ...]:
         """The observations before and after each turn."""
-        return tuple(pairwise(self.seen))
+        return tuple(pairwise(self.states))
 
 
 class _Enough(Exception):
@@ -129,13 +129,13 @@ class Setting(NamedTuple):
         caches = {A: Cache(own, any_integer("a.bytes")), B: Cache(other, any_integer("b.bytes"))}
         most: Any = any_integer("most")
         settings = Settings(any_integer("limit"), 0.9, any_integer("ttl"), most, any_boolean("extend"))
-        held = tuple(HeldPosition(slot, slot in {*self.heads, *self.rest}) for slot in (FIRST, SECOND, REST))
+        held = tuple(HeldPosition(slot, slot in {*self.heads, *self.rest}) for slot in (FIRST, SECOND, LATER_SLOTS))
         state = State(any_integer("now"), settings, caches, (*self.heads, *self.rest), any_integer("bytes"))
         return state._replace(counts=Counts(evicted_entries=any_integer("evicted")), holds={HoldName("kept"): held})
 
 
 def _settings() -> Iterator[Setting]:
-    behind = (REST, OTHERS)
+    behind = (LATER_SLOTS, OTHERS)
     for kind in PassKind:
         for heads in ((FIRST, SECOND), (FIRST, None), (None, SECOND)):
             yield Setting(kind, heads, True, behind)
@@ -179,13 +179,13 @@ def removed_entries(before: LoopState, after: LoopState) -> list[Entry]:
 def claim_sums(run: Run) -> Any:
     """Claim that the bytes of caches are the sums of sizes, and those of the manager less the freed their total."""
     said = []
-    for loop in run.seen:
+    for loop in run.states:
         for one in loop.caches.values():
             said.append(raw(one.size_bytes) == _sum(one.entries.values()))
         said.append(raw(run.pre.size_bytes) - raw(loop.freed) == _sum(entries(loop).values()))
     if run.step is not None:
-        said.append(raw(run.step.state.size_bytes) == raw(run.pre.size_bytes) - raw(run.seen[-1].freed))
-        said.append(z3.BoolVal(run.step.state.caches == run.seen[-1].caches))
+        said.append(raw(run.step.state.size_bytes) == raw(run.pre.size_bytes) - raw(run.states[-1].freed))
+        said.append(z3.BoolVal(run.step.state.caches == run.states[-1].caches))
     return z3.And(said)
 
 
@@ -195,9 +195,9 @@ def _sum(held: Any) -> Any:
 
 def one_slot_each(run: Run) -> Any:
     """Claim that each entry has one live slot, and each live slot an entry."""
-    loops = [(loop.queue, entries(loop)) for loop in run.seen]
+    loops = [(loop.queue, entries(loop)) for loop in run.states]
     if run.step is not None:
-        loops.append((run.step.state.queue, entries(run.seen[-1])))
+        loops.append((run.step.state.queue, entries(run.states[-1])))
     return all(_live_slots(queue) == sorted(SLOT_NAMES[slot] for slot in held) for queue, held in loops)
 
 
@@ -209,7 +209,7 @@ def by_age(run: Run) -> Any:
     """Claim that stamps ascend from head to tail, and that none is later than the present."""
     now = raw(run.pre.now_nanos)
     said = []
-    for loop in run.seen:
+    for loop in run.states:
         stamps = [raw(loop.entry(slot).stamp_nanos) for slot in loop.queue if slot is not None]
         said += [one <= two for one, two in combinations(stamps, 2)]
         said += [stamp <= now for stamp in stamps]
@@ -225,7 +225,7 @@ def from_head_to_tail(run: Run) -> Any:
             wanted = (*rest, head)
         if after.queue != wanted:
             return False
-    return run.step is None or run.step.state.queue == run.seen[-1].queue
+    return run.step is None or run.step.state.queue == run.states[-1].queue
 
 
 def the_rest_stays(run: Run) -> Any:
@@ -240,8 +240,8 @@ def the_rest_stays(run: Run) -> Any:
     left = {
         Slot(name, pos): entry for name, cache in run.step.state.caches.items() for pos, entry in cache.entries.items()
     }
-    return left.keys() == entries(run.seen[-1]).keys() and all(
-        entry is left[slot] for slot, entry in entries(run.seen[-1]).items()
+    return left.keys() == entries(run.states[-1]).keys() and all(
+        entry is left[slot] for slot, entry in entries(run.states[-1]).items()
     )
 
 
@@ -253,10 +253,10 @@ def answers_what_left(run: Run) -> Any:
         said.append(raw(after.freed) == raw(before.freed) + _sum(gone))
         said.append(z3.BoolVal(after.events[:-1] == before.events and after.events[-1].removed is bool(gone)))
     if run.step is not None:
-        told, count = run.step.outcome, sum(event.removed for event in run.seen[-1].events)
-        assert isinstance(told, Removed)
+        answer, count = run.step.outcome, sum(event.removed for event in run.states[-1].events)
+        assert isinstance(answer, Removed)
         evicted = raw(run.step.state.counts.evicted_entries) == raw(run.pre.counts.evicted_entries) + count
-        said += [z3.BoolVal(told.entries == count), raw(told.bytes) == raw(run.seen[-1].freed), evicted]
+        said += [z3.BoolVal(answer.entries == count), raw(answer.bytes) == raw(run.states[-1].freed), evicted]
     return z3.And(said)
 
 
@@ -264,16 +264,16 @@ def one_row_each(run: Run) -> Any:
     """Claim that the rows name each removed entry once, and no other."""
     if run.step is None:
         return True
-    told = [(row.cache, row.ledger_id, row.entry_id) for row in run.step.rows if row.op == "EVICT"]
-    gone = [event.slot for event in run.seen[-1].events if event.removed and event.slot is not None]
-    return told == [(slot.cache, *slot.pos) for slot in gone]
+    rows = [(row.cache, row.ledger_id, row.entry_id) for row in run.step.rows if row.op == "EVICT"]
+    gone = [event.slot for event in run.states[-1].events if event.removed and event.slot is not None]
+    return rows == [(slot.cache, *slot.pos) for slot in gone]
 
 
 def claims_follow(run: Run) -> Any:
     """Claim that a held entry is a claim on it as long as it is cached."""
     if run.step is None:
         return True
-    kept = entries(run.seen[-1])
+    kept = entries(run.states[-1])
     held = [
         (one, before)
         for name in run.pre.holds
@@ -293,7 +293,7 @@ def enough_or_empty(run: Run) -> Any:
     """Claim that a size pass ends with enough bytes freed or an empty queue."""
     if run.step is None or run.kind is PassKind.TIME or not run.step.state.queue:
         return True
-    return raw(run.seen[-1].freed) >= raw(BOUND)
+    return raw(run.states[-1].freed) >= raw(BOUND)
 
 
 def overshoots_less_than_the_last(run: Run) -> Any:
@@ -319,12 +319,12 @@ def the_rest_is_young(run: Run) -> Any:
     """Claim that no entry has a stamp below the cutoff after a time pass."""
     if run.step is None or run.kind is PassKind.SIZE:
         return True
-    return z3.And([raw(entry.stamp_nanos) >= raw(BOUND) for entry in entries(run.seen[-1]).values()])
+    return z3.And([raw(entry.stamp_nanos) >= raw(BOUND) for entry in entries(run.states[-1]).values()])
 
 
 def rank(run: Run, loop: LoopState) -> Any:
     """Return the rank: 1 for each slot, and the mark and the remaining budget of each entry; the rest has any rank."""
-    return sum((_rank(run.pre, loop, slot) for slot in loop.queue if slot not in (REST, OTHERS)), RANK_OF_REST)
+    return sum((_rank(run.pre, loop, slot) for slot in loop.queue if slot not in (LATER_SLOTS, OTHERS)), RANK_OF_REST)
 
 
 def _rank(pre: State, loop: LoopState, slot: Slot | None) -> Any:

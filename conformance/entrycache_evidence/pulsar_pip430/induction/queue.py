@@ -58,18 +58,18 @@ def _accounting(table: Table, model: Model) -> list[Obligation]:
     linked = z3.And([_link(_LIVE, _SIZES, _SUMS, place, _HEAD, _TAIL) for place in (_HEAD, _TAIL - 1, at, _ANY)])
     invariant = z3.And(_HEAD <= _TAIL, linked, total == _SUMS[_TAIL] - _SUMS[_HEAD])
     empty = z3.And(_HEAD == _TAIL, total == 0)
-    found = [Obligation("base: the empty queue", empty, total == _SUMS[_TAIL] - _SUMS[_HEAD])]
+    obligations = [Obligation("base: the empty queue", empty, total == _SUMS[_TAIL] - _SUMS[_HEAD])]
 
     def kept(live: Any, sizes: Any, sums: Any, head: Any, tail: Any, after: Any) -> Any:
         return z3.And(_link(live, sizes, sums, _ANY, head, tail), after == sums[tail] - sums[head])
 
-    # Looked up where the operations find them, so that a planted error there counts.
+    # Taken from the functions that the operations call, so that a seeded error in them counts.
     added: Any = Entry(Term(size), 0, 0, False, None, None)  # type: ignore[arg-type]
     put = (z3.Store(_LIVE, _TAIL, True), z3.Store(_SIZES, _TAIL, size), z3.Store(_SUMS, _TAIL + 1, _SUMS[_TAIL] + size))
     for what, after in zip(
         ("cache", "manager"), _sums_of(model["entries.add_entry"](_state(free, None), _NAME, _POS, added)), strict=True
     ):
-        found.append(Obligation(f"insert, {what}", invariant, kept(*put, _HEAD, _TAIL + 1, after)))
+        obligations.append(Obligation(f"insert, {what}", invariant, kept(*put, _HEAD, _TAIL + 1, after)))
 
     inside = z3.And(invariant, at >= _HEAD, at < _TAIL, _LIVE[at])
     held: Any = Entry(Term(_SIZES[at]), 0, 0, False, None, None)  # type: ignore[arg-type]
@@ -79,7 +79,7 @@ def _accounting(table: Table, model: Model) -> list[Obligation]:
     for what, after in zip(
         ("cache", "manager"), _sums_of(model["manager.drop_entries"](_state(free, held), _NAME, (_POS,))), strict=True
     ):
-        found.append(Obligation(f"removal by a call, {what}", inside, kept(*gone, _HEAD, _TAIL, after)))
+        obligations.append(Obligation(f"removal by a call, {what}", inside, kept(*gone, _HEAD, _TAIL, after)))
 
     take = Decision(table, model)
     head = take.head
@@ -87,17 +87,17 @@ def _accounting(table: Table, model: Model) -> list[Obligation]:
     caches = {_NAME: Cache({_POS: Entry(Term(head.size), 0, 0, False, None, None)}, free)}  # type: ignore[arg-type]
     model["passes.remove_from_cache"](caches, Slot(_NAME, _POS))
     rest = (_LIVE, _SIZES, _SUMS, _HEAD + 1, _TAIL)
-    found.append(Obligation("a dead slot is dropped", z3.And(taken, take.drops_it), kept(*rest, total)))
+    obligations.append(Obligation("a dead slot is dropped", z3.And(taken, take.drops_it), kept(*rest, total)))
     for what, after in (("cache", raw(caches[_NAME].size_bytes)), ("manager", total - head.size)):
-        found.append(Obligation(f"a pass removes, {what}", z3.And(taken, take.removes_it), kept(*rest, after)))
+        obligations.append(Obligation(f"a pass removes, {what}", z3.And(taken, take.removes_it), kept(*rest, after)))
     again = (
         z3.Store(_LIVE, _TAIL, _LIVE[_HEAD]),
         z3.Store(_SIZES, _TAIL, head.size),
         z3.Store(_SUMS, _TAIL + 1, _SUMS[_TAIL] + head.size),
     )
     requeue = kept(*again, _HEAD + 1, _TAIL + 1, total)
-    found.append(Obligation("a pass requeues", z3.And(taken, take.requeues_it), requeue))
-    return found
+    obligations.append(Obligation("a pass requeues", z3.And(taken, take.requeues_it), requeue))
+    return obligations
 
 
 def _ordered(stamps: Any, first: Any, second: Any, head: Any, tail: Any, now: Any) -> Any:
@@ -116,21 +116,21 @@ def _order(table: Table, model: Model) -> list[Obligation]:
     take = Decision(table, model)
     now, passed = take.head.now, z3.Int("passed")
     invariant = _sorted((_HEAD, _TAIL - 1, _ANY, _OTHER), now)
-    shown = _ordered(_STAMPS, _ANY, _OTHER, _HEAD, _TAIL, now)
-    found = [Obligation("base: the empty queue", _HEAD == _TAIL, shown)]
+    is_ordered = _ordered(_STAMPS, _ANY, _OTHER, _HEAD, _TAIL, now)
+    obligations = [Obligation("base: the empty queue", _HEAD == _TAIL, is_ordered)]
     moved = _ordered(_STAMPS, _ANY, _OTHER, _HEAD, _TAIL, now + passed)
-    found.append(Obligation("time passes", z3.And(invariant, passed >= 0), moved))
+    obligations.append(Obligation("time passes", z3.And(invariant, passed >= 0), moved))
     clock: Any = Term(now)
     entry = model["entries.new_entry"](_state(0, None)._replace(now_nanos=clock), ops.Insert(_NAME, _POS, 1), Config())
     fresh = z3.Store(_STAMPS, _TAIL, raw(entry.stamp_nanos))
-    found.append(Obligation("insert", invariant, _ordered(fresh, _ANY, _OTHER, _HEAD, _TAIL + 1, now)))
+    obligations.append(Obligation("insert", invariant, _ordered(fresh, _ANY, _OTHER, _HEAD, _TAIL + 1, now)))
     taken = z3.And(invariant, take.head.sane, _HEAD < _TAIL, take.head.stamp == _STAMPS[_HEAD])
     rest = _ordered(_STAMPS, _ANY, _OTHER, _HEAD + 1, _TAIL, now)
-    found.append(Obligation("a slot leaves", z3.And(taken, z3.Or(take.drops_it, take.removes_it)), rest))
+    obligations.append(Obligation("a slot leaves", z3.And(taken, z3.Or(take.drops_it, take.removes_it)), rest))
     again = z3.Store(_STAMPS, _TAIL, take.stamp_after)
     behind = _ordered(again, _ANY, _OTHER, _HEAD + 1, _TAIL + 1, now)
-    found.append(Obligation("a pass requeues", z3.And(taken, take.requeues_it), behind))
-    return found
+    obligations.append(Obligation("a pass requeues", z3.And(taken, take.requeues_it), behind))
+    return obligations
 
 
 LEMMAS: Final = tuple(

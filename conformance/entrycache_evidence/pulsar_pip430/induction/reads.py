@@ -1,6 +1,6 @@
 """Lemmas about reads of any number of positions: the loops of `lookups`, `fill` and `deliver` are folds.
 
-A stand-in replaces the operation of a turn; it answers anything and records what it met. So each turn stands for any
+A stand-in replaces the operation of a turn; it answers anything and records its turns. So each turn stands for any
 turn, with any position and any state that the turn before left. `steps` proves what the operation itself does.
 """
 
@@ -37,7 +37,7 @@ START: Final = SHAPES[1].state()
 
 
 class Turn(NamedTuple):
-    """The operation of one turn, the state that it met, and its answer."""
+    """The operation of one turn, the state before it, and its answer."""
 
     state: State
     event: ops.Op
@@ -48,16 +48,16 @@ class _AnyOperation:
     """A stand-in for the operation of a turn: it answers any state and any row, with parts or without."""
 
     def __init__(self, has_parts: bool) -> None:
-        self.met: list[Turn] = []
+        self.turns: list[Turn] = []
         self.has_parts = has_parts
 
     def __call__(self, state: State, event: Any, config: Config, cause: str = "") -> Step:
-        at = len(self.met)
+        at = len(self.turns)
         row = absent_row(Rule.READ_7, f"turn {at}", "any", START, A, event.pos)
         after = START._replace(now_nanos=any_integer(f"present of turn {at}"))
         part = Part(state, event, Step(after, Inserted(True), (row,)))
         done = Step(after, Inserted(True), (row,), (part, part) if self.has_parts else ())
-        self.met.append(Turn(state, event, done))
+        self.turns.append(Turn(state, event, done))
         return done
 
 
@@ -70,7 +70,7 @@ class Loop(NamedTuple):
 
 
 _READ: Final = ops.Read(A, WANTED[0], WANTED[-1], any_integer("reads"))
-_HELD: Final = tuple(HeldPosition(Slot(A, pos), True) for pos in WANTED)
+_HELD_POSITIONS: Final = tuple(HeldPosition(Slot(A, pos), True) for pos in WANTED)
 _LOST_CLAIM: Final = HeldPosition(Slot(A, Position(9, 9)), False)
 
 LOOKUPS: Final = Loop(
@@ -85,24 +85,26 @@ FILL: Final = Loop(
 )
 DELIVER: Final = Loop(
     "storage_reads.mark_read",
-    lambda model, config: model["storage_reads.deliver"](START, (_HELD[0], _LOST_CLAIM, *_HELD[1:]), config),
+    lambda model, config: model["storage_reads.deliver"](
+        START, (_HELD_POSITIONS[0], _LOST_CLAIM, *_HELD_POSITIONS[1:]), config
+    ),
     lambda pos: ops.MarkRead(A, pos),
 )
 
 
-def _is_fold(loop: Loop, met: list[Turn], done: Step | tuple[Part, ...]) -> bool:
+def _is_fold(loop: Loop, turns: list[Turn], done: Step | tuple[Part, ...]) -> bool:
     """Return whether each turn asks for its own position in the state of the turn before, and adds its parts only."""
-    if [one.event for one in met] != [loop.event(pos) for pos in WANTED]:
+    if [one.event for one in turns] != [loop.event(pos) for pos in WANTED]:
         return False
-    before = [START, *(one.step.state for one in met)]
-    if any(one.state is not state for one, state in zip(met, before, strict=False)):
+    before = [START, *(one.step.state for one in turns)]
+    if any(one.state is not state for one, state in zip(turns, before, strict=False)):
         return False
     parts = done.parts if isinstance(done, Step) else done
-    made = [one.step.parts or (Part(*one),) for one in met]
-    rows = [row.op for one in met for row in one.step.rows]
+    turn_parts = [one.step.parts or (Part(*one),) for one in turns]
+    rows = [row.op for one in turns for row in one.step.rows]
     if isinstance(done, Step) and (done.state is not before[-1] or [row.op for row in done.rows] != rows):
         return False
-    flat = [part for some in made for part in some]
+    flat = [part for some in turn_parts for part in some]
     return len(parts) == len(flat) and all(
         one.pre is two.pre and one.event == two.event and one.step.state is two.step.state
         for one, two in zip(parts, flat, strict=True)
@@ -116,9 +118,9 @@ def _fold_obligations(loop: Loop) -> Callable[[Any, Model], Iterator[Obligation]
             def run(config: Config = config, has_parts: bool = has_parts) -> tuple[bool, bool]:
                 turn = _AnyOperation(has_parts and loop is FILL)
                 done = loop.run(prepare_model(model, {loop.place: turn}), config)
-                if turn.met:
-                    return True, _is_fold(loop, turn.met, done)
-                # Nothing is to be cached: nobody is asked, and nothing changes.
+                if turn.turns:
+                    return True, _is_fold(loop, turn.turns, done)
+                # Nothing is to be cached: no operation is called, and nothing changes.
                 return False, isinstance(done, Step) and done.state is START and done.outcome == Served((), WANTED)
 
             ways = paths(run, z3.BoolVal(True))

@@ -44,13 +44,13 @@ A: Final = CacheName("a")
 B: Final = CacheName("b")
 OWN: Final = Position(1, 5)
 NEXT: Final = Position(1, 6)
-REST: Final = Position(2, 0)
+LATER_LEDGER: Final = Position(2, 0)
 X: Final = Slot(A, OWN)
-Y: Final = Slot(A, REST)
+Y: Final = Slot(A, LATER_LEDGER)
 Z: Final = Slot(B, OWN)
 NAMES: Final = {X: "x", Y: "y", Z: "z"}
 CURSOR: Final = CursorName("reader")
-KEPT: Final = HoldName("kept")
+KEPT_HOLD: Final = HoldName("kept")
 TRIGGER: Final = z3.Int("trigger")
 TARGET: Final = z3.Int("target")
 
@@ -59,9 +59,9 @@ class NoText:
     """A stand-in for the module that writes numbers as text."""
 
     @staticmethod
-    def dumps(*shown: object, **how: object) -> str:
+    def dumps(*values: object, **how: object) -> str:
         """Return any text."""
-        return f"{len(shown)} and {len(how)}"
+        return f"{len(values)} and {len(how)}"
 
 
 def prepare_model(model: Model, more: Mapping[Place, object] | None = None) -> Model:
@@ -139,7 +139,7 @@ class Shape(NamedTuple):
             HeldPosition(Y, False),
             HeldPosition(Slot(A, NEXT), False),
         )
-        holds = {KEPT: held} if self.is_held else {}
+        holds = {KEPT_HOLD: held} if self.is_held else {}
         counts = Counts(*(any_integer(f"counts.{name}") for name in Counts._fields))
         return State(
             any_integer("now"),
@@ -162,7 +162,7 @@ SHAPES: Final = (
 )
 
 
-LEFT: Final = Shape("its last cursor has left", (Z,), (A, B), has_cursor=False)
+CURSOR_LEFT: Final = Shape("its last cursor has left", (Z,), (A, B), has_cursor=False)
 
 
 def build_constraints(state: State) -> Any:
@@ -206,15 +206,15 @@ OFF: Final = Config(max_size_bytes=0, storage_entry_size=any_integer("fill"))
 BOUNDS: Final = (
     (OWN, OWN),
     (Position(1, 0), Position(1, 9)),
-    (OWN, REST),
-    (NEXT, REST),
+    (OWN, LATER_LEDGER),
+    (NEXT, LATER_LEDGER),
     (NEXT, Position(1, 9)),
-    (REST, OWN),
+    (LATER_LEDGER, OWN),
 )
 """Ranges that hold the entry, the rest, both or nothing, with ends on an entry or not, and a reversed one."""
 
 _READS: Final[tuple[Any, ...]] = (ABSENT, None, any_integer("reads"))
-_HELD: Final = (ABSENT, HoldName("new"), KEPT)
+_HOLD_NAMES: Final = (ABSENT, HoldName("new"), KEPT_HOLD)
 
 RANGE: Final[tuple[ops.Op, ...]] = (
     *(ops.Insert(A, OWN, any_integer("size"), reads, 7) for reads in _READS),
@@ -238,16 +238,16 @@ MANAGER: Final[tuple[ops.Op, ...]] = (
         max_size_bytes=any_integer("new_limit"), ttl_nanos=any_integer("new_ttl"), max_requeues=any_integer("new_most")
     ),
     ops.Configure(watermark=1.5),
-    *(ops.InvalidateBefore(A, pos) for pos in (OWN, REST, Position(3, 0))),
+    *(ops.InvalidateBefore(A, pos) for pos in (OWN, LATER_LEDGER, Position(3, 0))),
     *(ops.InvalidateLedger(A, ledger) for ledger in (1, 2)),
     ops.RemoveCache(A),
     ops.Metrics(),
 )
 READS: Final[tuple[ops.Op, ...]] = (
-    *(ops.Read(A, OWN, NEXT, any_integer("reads"), hold) for hold in _HELD),
+    *(ops.Read(A, OWN, NEXT, any_integer("reads"), hold) for hold in _HOLD_NAMES),
     ops.Read(A, NEXT, OWN, any_integer("reads")),
-    *(ops.ReadOne(A, pos, hold) for pos in (OWN, NEXT) for hold in _HELD),
-    ops.Release(KEPT),
+    *(ops.ReadOne(A, pos, hold) for pos in (OWN, NEXT) for hold in _HOLD_NAMES),
+    ops.Release(KEPT_HOLD),
     ops.Release(HoldName("new")),
 )
 STEPS: Final[tuple[ops.Op, ...]] = (*RANGE, *QUEUE, *MANAGER, *READS)
@@ -310,8 +310,8 @@ def any_pass(rows_of: Callable[[Pass], tuple[Row, ...]]) -> Callable[..., Step]:
             holds=drop_claims(state.holds, frozenset(gone)),
             counts=state.counts._replace(evicted_entries=state.counts.evicted_entries + len(gone)),
         )
-        told = rows_of(Pass(state, kind, origin, bound, bound, ()))
-        return Step(left, Removed(len(gone), freed), told)
+        rows = rows_of(Pass(state, kind, origin, bound, bound, ()))
+        return Step(left, Removed(len(gone), freed), rows)
 
     return passed
 
@@ -336,7 +336,7 @@ def _is_number(value: object, kind: Any) -> bool:
 @cache
 def laws() -> Mapping[Rule, Law]:
     """Return the first law of each rule, prepared for terms with any trigger and any target."""
-    asked = build_term_model(
+    term_model = build_term_model(
         PULSAR,
         {
             "laws.steps.trigger_of": lambda state: Term(TRIGGER),
@@ -346,7 +346,7 @@ def laws() -> Mapping[Rule, Law]:
             "laws.entries.isinstance": _is_number,
         },
     )
-    return {law.rule: law for law in reversed(asked["laws.LAWS"])}
+    return {law.rule: law for law in reversed(term_model["laws.LAWS"])}
 
 
 PASS_OPERATIONS: Final[tuple[ops.Op, ...]] = (ops.Cycle(), ops.RunScheduled())

@@ -19,9 +19,9 @@ from entrycache_evidence.induction.symbolic import paths, raw
 from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR
 from entrycache_evidence.pulsar_pip430.induction.shapes import (
     CONFIG,
+    CURSOR_LEFT,
     GRACE,
     GRACES,
-    LEFT,
     MANUAL,
     NEXT,
     OFF,
@@ -108,7 +108,7 @@ CASES: Final = (
     *(Case(shape, op, MANUAL) for op in PASS_OPERATIONS for shape in (SHAPES[0], SHAPES[-1])),
     *(Case(shape, ops.Read(A, NEXT, NEXT, any_integer("reads"))) for shape in SHAPES),
     *(Case(shape, op, MANUAL) for op in SCHEDULING_OPERATIONS for shape in SHAPES),
-    *(Case(LEFT, GRACE, config) for config in GRACES),
+    *(Case(CURSOR_LEFT, GRACE, config) for config in GRACES),
 )
 """Every operation on every shape; passes only meet an empty queue or are refused."""
 

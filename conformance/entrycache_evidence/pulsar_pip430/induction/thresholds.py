@@ -48,7 +48,7 @@ class Double:
         return Double(z3.fpMul(_NEAREST, self.term, factor))
 
 
-class Whole:
+class Integer64:
     """An integer of 64 bits that can be compared, and multiplied with a double as in Python."""
 
     __hash__ = None  # type: ignore[assignment]
@@ -60,17 +60,17 @@ class Whole:
         return as_double(self) * other
 
     def __eq__(self, other: object) -> Any:
-        return Term(self.term == other.term) if isinstance(other, Whole) else False
+        return Term(self.term == other.term) if isinstance(other, Integer64) else False
 
 
-def as_double(number: Whole) -> Double:
+def as_double(number: Integer64) -> Double:
     """Convert an integer below 2^53 to a double, as `float` does."""
     return Double(z3.fpSignedToFP(_NEAREST, number.term, _DOUBLE))
 
 
-def truncated(number: Double) -> Whole:
+def truncated(number: Double) -> Integer64:
     """Truncate a double that is not too large, as `int` does."""
-    return Whole(z3.fpToSBV(z3.RTZ(), number.term, z3.BitVecSort(BITS)))
+    return Integer64(z3.fpToSBV(z3.RTZ(), number.term, z3.BitVecSort(BITS)))
 
 
 LIMIT: Final = z3.BitVec("limit", BITS)
@@ -89,17 +89,17 @@ def _trigger_obligations(table: Any, model: Model) -> Iterator[Obligation]:
     A concrete case comes first, because z3 finds an error in doubles slowly in the general one.
     """
     law = next(law for law in _laws()["laws.manager.TRIGGER_LAWS"] if law.rule is Rule.TRIGGER_1)
-    asked = _on_doubles(model)
+    term_model = _on_doubles(model)
     for name, watermark, given in (
         ("watermark 0.9, 1000 bytes", Double(z3.FPVal(0.9, _DOUBLE)), LIMIT == 1000),
         ("any watermark, any limit", Double(WATERMARK), _ANY),
     ):
-        settings = Settings(Whole(LIMIT), watermark, 0, 0, False)  # type: ignore[arg-type]
+        settings = Settings(Integer64(LIMIT), watermark, 0, 0, False)  # type: ignore[arg-type]
         pre, event = State(0, settings, {}, (), 0), ops.Evict(1)
 
         def passed(pre: State = pre, event: ops.Op = event) -> Step:
             begin_path()
-            done: Step = asked.step(pre, event, Config())
+            done: Step = term_model.step(pre, event, Config())
             return done
 
         def judged(step: Step, pre: State = pre, event: ops.Op = event) -> tuple[bool, bool]:
@@ -179,7 +179,7 @@ def _relief_obligations(table: Table, model: Model) -> Iterator[Obligation]:
         yield Obligation("not far below it", ran, after > TARGET - _LAST)
 
 
-_TTL, _INTERVAL, _BEGUN, _BEFORE = z3.Ints("ttl interval inserted pass_before")
+_TTL, _INTERVAL, _INSERTED_AT, _BEFORE = z3.Ints("ttl interval inserted pass_before")
 _DUE = z3.Function("due", z3.IntSort(), z3.IntSort())
 """The greatest age at the n-th requeue: a time to live and an interval each."""
 
@@ -187,22 +187,24 @@ _DUE = z3.Function("due", z3.IntSort(), z3.IntSort())
 def _age_obligations(table: Table, model: Model) -> list[Obligation]:
     """Prove that an unread entry leaves within (max_requeues + 1) * (ttl + interval) of its insertion.
 
-    Time passes run at most an interval apart. After a time pass nothing is expired (R-EXPIRE-2), so the pass before met
-    a stamp that was not below its cutoff.
+    Time passes run at most an interval apart. After a time pass nothing is expired (R-EXPIRE-2), so at the pass
+    before the stamp was not below its cutoff.
     """
     take = Decision(table, model)
     head, cutoff = take.head, take.head.now - _TTL
     ladder = z3.And(_DUE(0) == 0, _DUE(head.requeues + 1) == _DUE(head.requeues) + _TTL + _INTERVAL)
-    kept = z3.And(head.stamp <= _BEGUN + _DUE(head.requeues), head.requeues <= head.most)
+    kept = z3.And(head.stamp <= _INSERTED_AT + _DUE(head.requeues), head.requeues <= head.most)
     gap = z3.And(head.now > _BEFORE, head.now - _BEFORE <= _INTERVAL)
     unexpired = z3.Implies(head.stamp <= _BEFORE, head.stamp >= _BEFORE - _TTL)
     sane = z3.And(head.sane, _TTL >= 0, _INTERVAL > 0, ladder)
-    met = z3.And(sane, kept, gap, unexpired, head.time, head.bound == cutoff, z3.Not(head.gone))
-    quiet = z3.And(met, z3.Not(head.accessed))
-    after = z3.And(take.stamp_after <= _BEGUN + _DUE(take.requeues_after), take.requeues_after <= head.most)
+    premise = z3.And(sane, kept, gap, unexpired, head.time, head.bound == cutoff, z3.Not(head.gone))
+    quiet = z3.And(premise, z3.Not(head.accessed))
+    after = z3.And(take.stamp_after <= _INSERTED_AT + _DUE(take.requeues_after), take.requeues_after <= head.most)
     taken = z3.And(quiet, head.stamp < cutoff)
     return [
-        Obligation("base: inserted", z3.And(_DUE(0) == 0, head.most >= 0), z3.And(_BEGUN + _DUE(0) >= _BEGUN)),
+        Obligation(
+            "base: inserted", z3.And(_DUE(0) == 0, head.most >= 0), z3.And(_INSERTED_AT + _DUE(0) >= _INSERTED_AT)
+        ),
         Obligation(
             "each requeue is in time", z3.And(quiet, take.requeues_it), z3.And(after, z3.Not(take.accessed_after))
         ),
@@ -210,7 +212,7 @@ def _age_obligations(table: Table, model: Model) -> list[Obligation]:
         Obligation(
             "it leaves in time",
             z3.And(quiet, take.removes_it),
-            head.now <= _BEGUN + _DUE(head.requeues) + _TTL + _INTERVAL,
+            head.now <= _INSERTED_AT + _DUE(head.requeues) + _TTL + _INTERVAL,
         ),
         Obligation("with the budget used up it leaves", z3.And(taken, head.requeues == head.most), take.removes_it),
     ]

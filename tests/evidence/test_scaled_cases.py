@@ -1,4 +1,4 @@
-"""Test stretched cases: every field has a kind, and they detect a bound that plain cases do not reach."""
+"""Test scaled cases: every field has a kind, and they detect a bound that plain cases do not reach."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core import stress
-from entrycache_evidence.core.stress import PLAIN_CASES, find_broken_law, generate_cases, generate_stretched_cases
+from entrycache_evidence.core.stress import PLAIN_CASES, find_broken_law, generate_cases, generate_scaled_cases
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.pulsar_pip430.ops import Usage
 from entrycache_reference.vocabulary import Position
@@ -34,7 +34,7 @@ PULSAR = SYSTEMS["pulsar-pip430"]
 
 @cache
 def cases(name: str) -> tuple[tuple[Any, tuple[Any, ...]], ...]:
-    return tuple(generate_stretched_cases(SYSTEMS[name]))
+    return tuple(generate_scaled_cases(SYSTEMS[name]))
 
 
 def named(system: AnySystem) -> set[str]:
@@ -51,35 +51,37 @@ def test_every_field_is_of_one_kind() -> None:
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_the_same_cases_are_made_each_time(name: str) -> None:
-    assert tuple(islice(generate_stretched_cases(SYSTEMS[name]), 20)) == cases(name)[:20]
+def test_the_same_cases_are_generated_each_time(name: str) -> None:
+    assert tuple(islice(generate_scaled_cases(SYSTEMS[name]), 20)) == cases(name)[:20]
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_they_reach_what_drawn_cases_do_not(name: str) -> None:
+def test_scaled_cases_reach_values_that_plain_cases_do_not(name: str) -> None:
     """Some reach large sizes, times and ids, and many entries; together they use each operation."""
-    steps = [step for _, made in cases(name) for step in made]
+    steps = [step for _, steps_of_case in cases(name) for step in steps_of_case]
     assert {type(step) for step in steps} == set(SYSTEMS[name].ops.values())
-    assert max(len(made) for _, made in cases(name)) >= 700
+    assert max(len(steps_of_case) for _, steps_of_case in cases(name)) >= 700
     if name == "kafka-streams":
         assert max(len(getattr(step, "value", None) or "") for step in steps) > 400
         assert max(len(getattr(step, "key", None) or "") for step in steps) > 20
-        assert any(len({getattr(step, "key", None) for step in made}) > 130 for _, made in cases(name))
+        assert any(
+            len({getattr(step, "key", None) for step in steps_of_case}) > 130 for _, steps_of_case in cases(name)
+        )
         return
     places = [step.pos for step in steps if isinstance(getattr(step, "pos", None), Position)]
     assert max(place.ledger for place in places) > 2**40
     assert max(place.entry for place in places) > 2**33
     assert max(getattr(step, "size", 0) for step in steps) > 2**31
-    assert any(len({getattr(step, "pos", None) for step in made}) > 130 for _, made in cases(name))
+    assert any(len({getattr(step, "pos", None) for step in steps_of_case}) > 130 for _, steps_of_case in cases(name))
     if name != "pulsar-segmented":
         assert max(getattr(step, "nanos", 0) for step in steps) > 3_600 * 10**9
 
 
-def alike(text: str) -> str:
+def same_name(text: str) -> str:
     return text
 
 
-AS_IT_WAS: dict[str, Any] = {
+WITHOUT_EFFECT: dict[str, Any] = {
     "FACTORS": 1,
     "LEDGER_BITS": 0,
     "ENTRY_SHIFTS": 0,
@@ -87,23 +89,23 @@ AS_IT_WAS: dict[str, Any] = {
     "COUNT_SHIFTS": 0,
     "LENGTHS": 1,
     "COPIES": 1,
-    "NAME_CHANGES": alike,
+    "NAME_CHANGES": same_name,
 }
-"""What each of the ways to stretch a case is where it does nothing."""
+"""The value of each way to scale a case with which it has no effect."""
 
 OF_VALUES = ("LENGTHS",)
 
 
-@pytest.mark.parametrize("way", AS_IT_WAS)
-def test_each_way_to_stretch_a_case_makes_another_one(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same cases are generated without this way of stretching."""
+@pytest.mark.parametrize("way", WITHOUT_EFFECT)
+def test_each_way_to_scale_a_case_changes_it(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same cases are generated without this way of scaling."""
     name = "kafka-streams" if way in OF_VALUES else PULSAR.name
     kept: tuple[Any, ...] = getattr(stress, way)
-    monkeypatch.setattr(stress, way, (AS_IT_WAS[way],) * len(kept))
-    assert tuple(islice(generate_stretched_cases(SYSTEMS[name]), 40)) != cases(name)[:40]
+    monkeypatch.setattr(stress, way, (WITHOUT_EFFECT[way],) * len(kept))
+    assert tuple(islice(generate_scaled_cases(SYSTEMS[name]), 40)) != cases(name)[:40]
 
 
-def test_a_bound_that_no_drawn_case_meets_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bound_that_no_plain_case_reaches_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """A faulty model confuses a ligature in the name of a cache with its letters."""
 
     class Mistaken:
@@ -117,8 +119,10 @@ def test_a_bound_that_no_drawn_case_meets_is_told(monkeypatch: pytest.MonkeyPatc
             )
 
     faulty = PULSAR._replace(model=Mistaken)
-    as_drawn = ((made.case.config, made.case.steps) for _, made in generate_cases(PULSAR, PLAIN_CASES, None))
-    assert find_broken_law(faulty, as_drawn) == ""
+    plain_cases = (
+        (generated.case.config, generated.case.steps) for _, generated in generate_cases(PULSAR, PLAIN_CASES, None)
+    )
+    assert find_broken_law(faulty, plain_cases) == ""
     assert "(usage)" in find_broken_law(faulty, cases(PULSAR.name))
-    monkeypatch.setattr(stress, "NAME_CHANGES", (alike,) * len(stress.NAME_CHANGES))
-    assert find_broken_law(faulty, islice(generate_stretched_cases(PULSAR), 60)) == ""
+    monkeypatch.setattr(stress, "NAME_CHANGES", (same_name,) * len(stress.NAME_CHANGES))
+    assert find_broken_law(faulty, islice(generate_scaled_cases(PULSAR), 60)) == ""
