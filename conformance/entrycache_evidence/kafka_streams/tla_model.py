@@ -146,13 +146,13 @@ def render_answer(told: outcomes.Answer) -> object:
     match told:
         case outcomes.Failed():
             return told.error.value
-        case outcomes.Got():
+        case outcomes.Lookup():
             return told.hit, optional(told.value)
         case outcomes.Offered():
             return told.present, optional(told.existing)
         case outcomes.Deleted():
             return told.present, optional(told.value)
-        case outcomes.Listed():
+        case outcomes.Listing():
             return tuple((key, optional(value)) for key, value in told.entries)
         case outcomes.Used():
             return told.entries, told.bytes

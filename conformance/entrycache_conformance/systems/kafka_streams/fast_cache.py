@@ -70,7 +70,7 @@ def to_text_or_none(content: bytes | None) -> str | None:
 
 def list_answer(found: Sequence[tuple[bytes, bytes | None]]) -> Answer:
     """Return keys with their values as an answer."""
-    return outcomes.Listed(tuple((to_text(key), to_text_or_none(value)) for key, value in found))
+    return outcomes.Listing(tuple((to_text(key), to_text_or_none(value)) for key, value in found))
 
 
 def to_write(write: ops.Put | ops.PutIfAbsent | ops.Write) -> Write:
@@ -205,7 +205,7 @@ class Adapter:
     def get(self, op: ops.Get) -> Answer:
         """Look a key up; a tombstone is a hit."""
         found = self.cache.get(op.ns, to_bytes_or_none(op.key))
-        return outcomes.Got(found is not None, None if found is None else to_text_or_none(found.value))
+        return outcomes.Lookup(found is not None, None if found is None else to_text_or_none(found.value))
 
     def delete(self, op: ops.Delete) -> Answer:
         """Delete a key and return the previous value."""

@@ -97,7 +97,7 @@ def _total_bytes(state: State) -> int:
     return now + state.running if now else now
 
 
-@seeded_fault(Rule.K_EVICT_3, "flush.call_listener", other=True, beside={"state.total_bytes": _total_bytes})
+@seeded_fault(Rule.K_EVICT_3, "flush.call_listener", other=True, further={"state.total_bytes": _total_bytes})
 def call_listener_before_it_left(
     state: State, ns: str, listener: Listener, entries: tuple[tuple[str, Node], ...], *rest: Any
 ) -> State:
@@ -289,7 +289,7 @@ def flush_without_context(state: State, event: ops.Flush, config: Config, *calls
     return flush.with_calls(after, (bare, *after.in_progress.calls[1:])), answer
 
 
-@seeded_fault(Rule.K_LISTEN_2, "flush.perform_steps", beside=IN_STORES)
+@seeded_fault(Rule.K_LISTEN_2, "flush.perform_steps", further=IN_STORES)
 def performed_until_an_error(
     state: State, steps: tuple[ops.Op, ...], config: Config, env: Any
 ) -> tuple[State, tuple[Answer, ...]]:
@@ -305,7 +305,7 @@ def performed_until_an_error(
     return after, answers
 
 
-@seeded_fault(Rule.K_LISTEN_3, "flush.perform_steps", beside=IN_STORES)
+@seeded_fault(Rule.K_LISTEN_3, "flush.perform_steps", further=IN_STORES)
 def performed_once_more(
     state: State, steps: tuple[ops.Op, ...], config: Config, env: Any
 ) -> tuple[State, tuple[Answer, ...]]:

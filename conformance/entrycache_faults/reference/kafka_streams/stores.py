@@ -27,7 +27,7 @@ from entrycache_reference.kafka_streams.config import (
     Total,
     UndeliveredEviction,
 )
-from entrycache_reference.kafka_streams.outcomes import Answer, Forward, Listed, Value
+from entrycache_reference.kafka_streams.outcomes import Answer, Forward, Listing, Value
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, with_space
 from entrycache_reference.rules import Rule
 
@@ -189,10 +189,10 @@ def store_delete_of_known(state: State, event: ops.StoreDelete, config: Config, 
 def store_all_with_deleted(state: State, event: ops.StoreAll, config: Config, *calls: Any) -> OperationResult:
     """A deleted key shows through."""
     after, answer = stores.store_all(state, event, config, *calls)
-    assert isinstance(answer, Listed)
+    assert isinstance(answer, Listing)
     view = dict(answer.entries)
     view.update({k: v for k, v in stores.store_of(after, event.store).inner.items() if k not in view})
-    return after, Listed(tuple((key, view[key]) for key in sort_by_bytes(tuple(view))))
+    return after, Listing(tuple((key, view[key]) for key in sort_by_bytes(tuple(view))))
 
 
 @seeded_fault(Rule.K_SHARE_1, ops.Share)
@@ -205,7 +205,7 @@ def share_for_threads_only(state: State, event: ops.Share, config: Config, *call
 def store_inner_of_one(state: State, event: ops.StoreInner, config: Config, *calls: Any) -> OperationResult:
     """A listing is answered by one value."""
     after, answer = stores.store_inner(state, event, config, *calls)
-    assert isinstance(answer, Listed)
+    assert isinstance(answer, Listing)
     return after, Value(answer.entries[0][1] if answer.entries else None)
 
 
