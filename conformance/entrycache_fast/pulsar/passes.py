@@ -124,31 +124,31 @@ class PassTrace:
         )
         emit(rows.edge_row("PASS_BEGIN", self._settings, bound, cache.size_bytes, None))
 
-    def _left(self, freed_bytes: int) -> int:
+    def _bytes_left(self, freed_bytes: int) -> int:
         """Return the effective bound: a cutoff stays, a need shrinks."""
         return self._bound - freed_bytes if self._sized else self._bound
 
     def dropped(self, slot: Entry, freed_bytes: int) -> None:
         """Report the dead slots of one object that were dropped."""
-        row = rows.tombstone_row(self._settings, self._left(freed_bytes), self._cache.size_bytes)
+        row = rows.tombstone_row(self._settings, self._bytes_left(freed_bytes), self._cache.size_bytes)
         for _ in range(slot.dead_slots):
             self._emit(row)
 
     def put_back(self, cause: str, entry: Entry, uses: int, freed_bytes: int) -> None:
         """Report that an entry, shown as before, goes to the tail."""
         size_bytes = self._cache.size_bytes
-        row = rows.taken_row("REQUEUE", cause, self._settings, self._left(freed_bytes), size_bytes, entry)
+        row = rows.taken_row("REQUEUE", cause, self._settings, self._bytes_left(freed_bytes), size_bytes, entry)
         self._emit(row._replace(requeues=entry.requeues + uses, new_stamp_ns=self._settings.now_nanos))
 
     def removed(self, entry: Entry, freed_bytes: int) -> None:
         """Report that an entry was removed; `freed_bytes` does not include it."""
         kind, size_bytes = self._settings.kind, self._cache.size_bytes
-        self._emit(rows.taken_row("EVICT", kind, self._settings, self._left(freed_bytes), size_bytes, entry))
+        self._emit(rows.taken_row("EVICT", kind, self._settings, self._bytes_left(freed_bytes), size_bytes, entry))
 
     def end(self, head_nanos: int | None, freed_bytes: int) -> None:
         """Report that the pass ended, at a live head with this stamp or because no slot was left."""
         size_bytes = self._cache.size_bytes
-        self._emit(rows.edge_row("PASS_END", self._settings, self._left(freed_bytes), size_bytes, head_nanos))
+        self._emit(rows.edge_row("PASS_END", self._settings, self._bytes_left(freed_bytes), size_bytes, head_nanos))
 
 
 class Passes(RemovalCalls):

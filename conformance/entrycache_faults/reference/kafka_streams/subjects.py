@@ -181,7 +181,7 @@ def merge_with_tombstones(state: State, name: str, first: str | None, last: str 
 
 @served_fault(Rule.K_STORE_1, "stores.receive")
 def receive_keeping_deleted(state: State, name: str, handed: Any, *rest: Any) -> State:
-    """A tombstone is passed on, but the key stays below."""
+    """A tombstone is forwarded, but the key stays in the underlying store."""
     before = stores.store_of(state, name).inner
     after = stores.receive(state, name, handed, *rest)
     store = stores.store_of(after, name)

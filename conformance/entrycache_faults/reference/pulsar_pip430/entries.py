@@ -74,7 +74,9 @@ def exists_marking(state: State, event: ops.Exists, config: Config) -> Step:
 
 
 @seeded_fault(Rule.STATE_8, "manager.remove_entries")
-def removal_told_twice(state: State, name: CacheName, positions: tuple[Position, ...], law: Rule, cause: str) -> Step:
+def removal_reported_twice(
+    state: State, name: CacheName, positions: tuple[Position, ...], law: Rule, cause: str
+) -> Step:
     """Each entry of a removed range is reported as removed twice."""
     done = manager.remove_entries(state, name, positions, law, cause)
     return done._replace(rows=done.rows * 2)

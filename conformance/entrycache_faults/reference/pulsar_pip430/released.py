@@ -41,7 +41,7 @@ SEEDED_FAULTS.register_variant(
 
 @seeded_fault(Rule.INSERT_7, ops.Insert)
 def insert_without_zero(state: State, event: ops.Insert, config: Config) -> Step:
-    """Where 0 expected reads count, an insert with 0 gives no count."""
+    """In a release that counts 0 expected reads, an insert with 0 gives no count."""
     if event.expected_reads == 0 and change.entry_at(state, event.cache, event.pos) is None:
         return manager.offer(state, replace(event, expected_reads=None), config)
     return manager.offer(state, event, config)
@@ -49,7 +49,7 @@ def insert_without_zero(state: State, event: ops.Insert, config: Config) -> Step
 
 @seeded_fault(Rule.INSERT_8, "entries.keep_cached_entry")
 def kept_without_a_count(state: State, event: ops.Insert, cached: Entry, config: Config) -> State:
-    """Where a duplicate brings its count, one without a count leaves the former one."""
+    """In a release whose duplicate brings its count, a duplicate without a count leaves the former count."""
     if entries.initial_count(event.expected_reads, config) is None:
         return state
     return entries.keep_cached_entry(state, event, cached, config)
@@ -57,17 +57,17 @@ def kept_without_a_count(state: State, event: ops.Insert, cached: Entry, config:
 
 @seeded_fault(Rule.READ_13, "storage_reads.is_fill_cached")
 def is_wanted_above_zero(expected_reads: int, config: Config) -> bool:
-    """Where 0 expected reads count, fills with 0 are not cached."""
+    """In a release that counts 0 expected reads, fills with 0 are not cached."""
     return expected_reads > 0
 
 
 @seeded_fault(Rule.COUNT_8, "entries.lower_count")
 def lowered_without_floor(count: int, config: Config) -> int:
-    """Where counts have a floor, a delivery goes below it."""
+    """In a release with a floor for counts, a delivery lowers a count below the floor."""
     return count - 1
 
 
 @seeded_fault(Rule.REQUEUE_9, "passes.is_late")
 def is_late_by_one(kind: passes.PassKind, looked_at: int, slots: int, config: Config) -> bool:
-    """Where a size pass has one round, it spares one entry more."""
+    """In a release with one round for a size pass, the pass spares one entry more."""
     return passes.is_late(kind, looked_at, slots + 1, config)

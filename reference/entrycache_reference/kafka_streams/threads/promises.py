@@ -141,7 +141,7 @@ def _find_loss(
     dirty: Sequence[str] | None,
     handed: Counter[tuple[str, str, str | None]],
 ) -> str | None:
-    """Return what is wrong with the last value of a place, if that value can be told."""
+    """Return what is wrong with the last value of a place, if that value is known."""
     ns, key = place
     last = [one for one in changes if not any(other.event.start > one.event.end for other in changes)]
     if len(last) != 1 or (len(last) == 1 and _has_equal(last[0], changes)):
@@ -277,7 +277,7 @@ def check_counters(facts: Facts) -> BrokenPromise | None:
 
 
 def _count_evicted(facts: Facts) -> int | None:
-    """Return how many entries evictions took; None if that cannot be told.
+    """Return how many entries evictions took; None if the number is not known.
 
     A resize counts turns at empty namespaces too.
     """
