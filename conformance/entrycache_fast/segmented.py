@@ -118,7 +118,7 @@ class SegmentedCache:
         key = (cache, ledger, entry)
         segment = self.where.get(key)
         if segment is None:
-            self._tell("MISS", "GET", key)
+            self._report("MISS", "GET", key)
             return default
         return self._hand_over("GET", key, segment)
 
@@ -128,7 +128,7 @@ class SegmentedCache:
 
     def get_range(self, cache: str, ledger: int, first: int, last: int) -> list[Any] | None:
         """Return the values of the entries from `first` to `last`, both included, or None if one is missing."""
-        self.asked(cache, (ledger, first), (ledger, last))
+        self.report_query(cache, (ledger, first), (ledger, last))
         if first > last or last - first >= len(self.where):
             return None
         keys = [(cache, ledger, entry) for entry in range(first, last + 1)]
@@ -136,10 +136,10 @@ class SegmentedCache:
             return None
         return [self._hand_over("READ", key, self.where[key]) for key in keys]
 
-    def asked(self, cache: str, first: tuple[int, int], last: tuple[int, int]) -> None:
+    def report_query(self, cache: str, first: tuple[int, int], last: tuple[int, int]) -> None:
         """Report that a range is asked for; there is no range over two ledgers."""
-        self._tell("ASK", "FIRST", (cache, *first))
-        self._tell("ASK", "LAST", (cache, *last))
+        self._report("ASK", "FIRST", (cache, *first))
+        self._report("ASK", "LAST", (cache, *last))
 
     def __len__(self) -> int:
         """Return the number of entries."""
@@ -158,9 +158,9 @@ class SegmentedCache:
         full, self.current = self.ring[self.current], (self.current + 1) % len(self.ring)
         segment = self.ring[self.current]
         columns: dict[str, Any] = {"segment": self.current, "trigger_bytes": self.segment_bytes}
-        self._tell("PASS_BEGIN", "TURN", size_bytes=size_bytes, bound=full.offset, **columns)
+        self._report("PASS_BEGIN", "TURN", size_bytes=size_bytes, bound=full.offset, **columns)
         self._clear(segment)
-        self._tell("PASS_END", "TURN", **columns)
+        self._report("PASS_END", "TURN", **columns)
         return segment
 
     def _clear(self, segment: Segment) -> None:
@@ -169,7 +169,7 @@ class SegmentedCache:
         for key, kept in segment.entries.items():
             del self.where[key]
             self.size_bytes -= kept.size_bytes
-            self._tell("EVICT", "TURN", key, size_bytes=kept.size_bytes, segment=self.current, bound=start)
+            self._report("EVICT", "TURN", key, size_bytes=kept.size_bytes, segment=self.current, bound=start)
             start += self._advance(kept.size_bytes)
         segment.entries = {}
         segment.offset = 0
@@ -182,7 +182,7 @@ class SegmentedCache:
         segment.offset += self._advance(kept.size_bytes)
         self.size_bytes += kept.size_bytes
         columns: dict[str, Any] = {"size_bytes": kept.size_bytes, "token": kept.value}
-        self._tell("INSERT", "ADD", key, **columns, segment=self.current, bound=start)
+        self._report("INSERT", "ADD", key, **columns, segment=self.current, bound=start)
 
     def _advance(self, size_bytes: int) -> int:
         """Return the bytes that an entry takes in its segment."""
@@ -190,16 +190,16 @@ class SegmentedCache:
 
     def _left_out(self, op: str, cause: str, key: Key, size_bytes: int) -> bool:
         """Report an entry that is not taken."""
-        self._tell(op, cause, key, size_bytes=size_bytes)
+        self._report(op, cause, key, size_bytes=size_bytes)
         return False
 
     def _hand_over(self, cause: str, key: Key, segment: Segment) -> Any:
         """Return the value of an entry and report that."""
         kept = segment.entries[key]
-        self._tell("HIT", cause, key, size_bytes=kept.size_bytes, token=kept.value)
+        self._report("HIT", cause, key, size_bytes=kept.size_bytes, token=kept.value)
         return kept.value
 
-    def _tell(self, op: str, cause: str, key: Key | tuple[()] = (), **columns: Any) -> None:
+    def _report(self, op: str, cause: str, key: Key | tuple[()] = (), **columns: Any) -> None:
         if self.on_row is not None:
             row = Row(op, cause, *key, **columns)
             self.on_row(row._replace(manager_bytes=sum(each.offset for each in self.ring)))

@@ -189,7 +189,7 @@ CASES_FOLDER = Path(__file__).parent / "cases"
 class Fault:
     """An error in a reference: the rule that it breaks, a sentence, and the functions that it replaces.
 
-    `is_other` marks a further fault of a rule that has one of its own. `theme` is the name of the module that defines
+    `is_other` marks a further fault of a rule that has one of its own. `module` is the name of the module that defines
     the fault. `variant` holds the values of a fault that is a variant of the reference.
     """
 
@@ -198,7 +198,7 @@ class Fault:
     package: str
     replaced: Mapping[Place, object]
     is_other: bool = False
-    theme: str = ""
+    module: str = ""
     variant: Mapping[str, object] = field(default_factory=dict)
 
     @cached_property
@@ -219,18 +219,18 @@ class FaultRegistry:
         return iter(sorted(self._faults, key=lambda fault: (fault.is_other, order[fault.rule])))
 
     def register(
-        self, rule: Rule, *places: Place, other: bool = False, beside: Mapping[Place, object] | None = None
+        self, rule: Rule, *places: Place, other: bool = False, further: Mapping[Place, object] | None = None
     ) -> Callable[[_Function], _Function]:
         """Register the decorated function in these places; the first paragraph of its docstring is the note.
 
-        `other` says that the rule has a fault of its own already. `beside` holds further replacements.
+        `other` says that the rule has a fault of its own already. `further` holds further replacements.
         """
 
         def enter(function: _Function) -> _Function:
             note = " ".join((function.__doc__ or "").split("\n\n")[0].split())
-            replaced = {**dict.fromkeys(places, function), **(beside or {})}
-            theme = function.__module__.rpartition(".")[2]
-            self._faults.append(Fault(rule, note, self.package, replaced, other, theme))
+            replaced = {**dict.fromkeys(places, function), **(further or {})}
+            module = function.__module__.rpartition(".")[2]
+            self._faults.append(Fault(rule, note, self.package, replaced, other, module))
             return function
 
         return enter

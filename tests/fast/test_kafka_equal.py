@@ -18,9 +18,9 @@ def test_rows_have_the_columns_of_the_reference_but_its_rule() -> None:
 
 
 @pytest.mark.parametrize("level", ["cache", "store"])
-@pytest.mark.parametrize("theme", list(WorkloadProfile), ids=lambda theme: theme.value)
-def test_equal(theme: WorkloadProfile, level: str) -> None:
-    for config, run in runs(random.Random(f"{theme.value} {level}"), theme, level, 100, 30):
+@pytest.mark.parametrize("profile", list(WorkloadProfile), ids=lambda profile: profile.value)
+def test_equal(profile: WorkloadProfile, level: str) -> None:
+    for config, run in runs(random.Random(f"{profile.value} {level}"), profile, level, 100, 30):
         assert_equal(config, run)
 
 

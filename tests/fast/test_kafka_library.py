@@ -61,8 +61,8 @@ def test_a_clean_write_over_a_dirty_one_is_refused() -> None:
     cache = ThreadCache(1_000)
     with pytest.raises(DirtyKeyError, match="dirty key b'k' of namespace 'a'"):
         cache.put_all("a", [Write(b"k", b"1", dirty=True), Write(b"k", b"2")])
-    found = cache.get("a", b"k")
-    assert found is not None and found.value == b"1" and found.dirty
+    entry = cache.get("a", b"k")
+    assert entry is not None and entry.value == b"1" and entry.dirty
 
 
 def test_a_listener_that_throws_after_it_has_written_loses_nothing() -> None:
@@ -118,11 +118,11 @@ def test_rows_report_events_in_their_order() -> None:
 
 def test_the_context_of_a_write_reaches_the_listener() -> None:
     cache = ThreadCache(1_000)
-    told: list[Context] = []
-    cache.listen("a", lambda handed: told.extend(one.entry.context for one in handed))
+    contexts: list[Context] = []
+    cache.listen("a", lambda handed: contexts.extend(one.entry.context for one in handed))
     cache.put("a", b"x", b"1", dirty=True, context=Context(timestamp=7))
     cache.flush("a")
-    assert told == [(7, None, None)]
+    assert contexts == [(7, None, None)]
 
 
 def test_a_store_without_a_forward_function() -> None:

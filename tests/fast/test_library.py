@@ -110,12 +110,12 @@ def test_the_snapshot_shows_everything(cache: BrokerCache, clock: Clock) -> None
     cache.get("orders", 1, 0)
     cache.exists("returns", 1, 0)
     clock.now_nanos = 5
-    seen = cache.observe()
-    assert seen.now_nanos == 5
-    assert seen.size_bytes == 10
-    assert seen.caches == {"orders": CacheView(10, (Position(1, 0),))}
-    assert seen.queue == (SlotView("orders", Position(1, 0), 10, 5, 0, True, 2),)
-    assert seen.tombstones == 0
+    view = cache.observe()
+    assert view.now_nanos == 5
+    assert view.size_bytes == 10
+    assert view.caches == {"orders": CacheView(10, (Position(1, 0),))}
+    assert view.queue == (SlotView("orders", Position(1, 0), 10, 5, 0, True, 2),)
+    assert view.tombstones == 0
 
 
 @pytest.mark.parametrize(
@@ -131,11 +131,11 @@ def test_a_wrong_argument_changes_nothing(clock: Clock, wrong: Callable[[BrokerC
     rows: list[Row] = []
     cache = BrokerCache(clock=clock, on_row=rows.append)
     cache.insert("orders", 1, 0, 10)
-    before, told = cache.observe(), len(rows)
+    before, rows_before = cache.observe(), len(rows)
     with pytest.raises(ValueError, match=r"size_bytes|older_than_nanos"):
         wrong(cache)
     assert cache.observe() == before
-    assert len(rows) == told
+    assert len(rows) == rows_before
 
 
 @pytest.mark.parametrize(

@@ -40,13 +40,13 @@ def test_a_wrong_character_in_an_example_is_seen() -> None:
 
 @pytest.mark.parametrize("cache", CACHES)
 def test_the_page_has_every_argument_of_a_constructor_with_its_default(cache: type) -> None:
-    found = re.findall(r"^\| (?:`([A-Z]\w+)` \| )?`(\w+)` \|[^|]*\| ([^|]*) \|", TEXT, re.M)
-    told = {(kind or "BrokerCache", name): default.strip("`") for kind, name, default in found}
+    rows = re.findall(r"^\| (?:`([A-Z]\w+)` \| )?`(\w+)` \|[^|]*\| ([^|]*) \|", TEXT, re.M)
+    defaults = {(kind or "BrokerCache", name): default.strip("`") for kind, name, default in rows}
     for name, parameter in inspect.signature(cache).parameters.items():
         default = "required" if parameter.default is parameter.empty else parameter.default
         if default is time.monotonic_ns:
             default = "time.monotonic_ns"
-        assert told[cache.__name__, name].split(":")[0].strip('"') == str(default)
+        assert defaults[cache.__name__, name].split(":")[0].strip('"') == str(default)
 
 
 @pytest.mark.parametrize("cache", CACHES)
@@ -55,18 +55,18 @@ def test_the_page_has_every_call_with_its_arguments(cache: type) -> None:
     assert len(calls) >= 5
     for name in calls:
         member = inspect.getattr_static(cache, name)
-        told = [code for code in CODE if code.partition("(")[0] == name]
-        assert told, name
+        codes = [code for code in CODE if code.partition("(")[0] == name]
+        assert codes, name
         if inspect.isfunction(member):
             names = [argument for argument in inspect.signature(member).parameters if argument != "self"]
-            assert any(_arguments(code, names) == names for code in told if "(" in code), (name, names, told)
+            assert any(_arguments(code, names) == names for code in codes if "(" in code), (name, names, codes)
 
 
 def _arguments(code: str, names: list[str]) -> list[str]:
     """Return the names of the arguments of a call on the page; `..` stands for the rest."""
     inside = code.partition("(")[2].rpartition(")")[0]
-    told = [part.partition("=")[0].strip() for part in re.sub(r"\([^)]*\)", "", inside).split(",") if part.strip()]
-    return [*told[:-1], *names[len(told) - 1 :]] if told and told[-1] == ".." else told
+    arguments = [part.partition("=")[0].strip() for part in re.sub(r"\([^)]*\)", "", inside).split(",") if part.strip()]
+    return [*arguments[:-1], *names[len(arguments) - 1 :]] if arguments and arguments[-1] == ".." else arguments
 
 
 def test_every_named_rule_exists() -> None:
@@ -78,6 +78,6 @@ def test_every_named_rule_exists() -> None:
 @pytest.mark.parametrize("package", [entrycache_fast, kafka])
 def test_every_name_of_a_package_has_a_docstring(package: object) -> None:
     for name in package.__all__:  # type: ignore[attr-defined]
-        found = getattr(package, name)
-        if inspect.isclass(found) or inspect.isfunction(found):
-            assert inspect.getdoc(found), name
+        member = getattr(package, name)
+        if inspect.isclass(member) or inspect.isfunction(member):
+            assert inspect.getdoc(member), name

@@ -16,26 +16,26 @@ from entrycache_reference.vocabulary import Position as At
 
 
 @pytest.fixture
-def asked() -> list[tuple[str, int, int]]:
+def requests() -> list[tuple[str, int, int]]:
     return []
 
 
 @pytest.fixture
-def cache(asked: list[tuple[str, int, int]]) -> BrokerCache:
+def cache(requests: list[tuple[str, int, int]]) -> BrokerCache:
     def storage(cache: str, ledger: int, entry: int) -> StoredEntry:
-        asked.append((cache, ledger, entry))
+        requests.append((cache, ledger, entry))
         return StoredEntry(entry + 1, f"stored {entry}")
 
     return BrokerCache(max_size_bytes=1_000, clock=lambda: 0, storage=storage)
 
 
-def test_a_read_asks_storage_for_the_gaps_only(cache: BrokerCache, asked: list[tuple[str, int, int]]) -> None:
+def test_a_read_asks_storage_for_the_gaps_only(cache: BrokerCache, requests: list[tuple[str, int, int]]) -> None:
     cache.insert("orders", 1, 1, 10, value="cached 1")
     served = cache.read("orders", (1, 0), (1, 2), expected_reads=2)
     assert served == ReadResult(
         (Position(1, 1),), (Position(1, 0), Position(1, 2)), ["cached 1", "stored 0", "stored 2"]
     )
-    assert asked == [("orders", 1, 0), ("orders", 1, 2)]
+    assert requests == [("orders", 1, 0), ("orders", 1, 2)]
     assert [(slot.position, slot.size_bytes, slot.expected_reads) for slot in cache.observe().queue] == [
         ((1, 1), 10, None),
         ((1, 0), 1, 1),
@@ -108,10 +108,10 @@ def test_an_error_of_storage_changes_nothing() -> None:
 class Hoarder(BrokerCache):
     """A cache that keeps the payloads of entries that a call removes."""
 
-    def _remove(self, found: list[Entry], cause: str) -> Removal:
-        kept = [entry.value for entry in found]
-        done = super()._remove(found, cause)
-        for entry, value in zip(found, kept, strict=True):
+    def _remove(self, entries: list[Entry], cause: str) -> Removal:
+        values = [entry.value for entry in entries]
+        done = super()._remove(entries, cause)
+        for entry, value in zip(entries, values, strict=True):
             entry.value = value
         return done
 

@@ -21,13 +21,13 @@ from entrycache_protocol.declaration import Declaration
 SYSTEM = SYSTEMS["pulsar-segmented"]
 
 
-def assert_equal(kind: type[SegmentedCache], theme: WorkloadProfile, cases: int) -> None:
+def assert_equal(kind: type[SegmentedCache], profile: WorkloadProfile, cases: int) -> None:
     """Check that answers and state are equal, step by step."""
-    source = random.Random(f"{theme.value}")
+    source = random.Random(f"{profile.value}")
     declaration = Declaration(SYSTEM, frozenset(SYSTEM.ops), payload=True)
     for _ in range(cases):
         case = make_case(
-            source.randint, declaration, SYSTEM.cases.menu(SYSTEM.ops), Coverage(), 60, workload=theme
+            source.randint, declaration, SYSTEM.cases.menu(SYSTEM.ops), Coverage(), 60, workload=profile
         ).case
         rows: list[Row] = []
         fast, state = open_cache(case.config, kind, rows.append), SYSTEM.model.initial(case.config)
@@ -41,10 +41,12 @@ def assert_equal(kind: type[SegmentedCache], theme: WorkloadProfile, cases: int)
 
 
 @pytest.mark.parametrize(
-    "theme", [theme for theme in WorkloadProfile if theme is not WorkloadProfile.GREAT], ids=lambda theme: theme.value
+    "profile",
+    [profile for profile in WorkloadProfile if profile is not WorkloadProfile.GREAT],
+    ids=lambda profile: profile.value,
 )
-def test_equal(theme: WorkloadProfile) -> None:
-    assert_equal(SegmentedCache, theme, 25)
+def test_equal(profile: WorkloadProfile) -> None:
+    assert_equal(SegmentedCache, profile, 25)
 
 
 def test_the_comparison_sees_a_fault() -> None:

@@ -37,8 +37,8 @@ def test_every_change_is_that_of_a_sorted_list(block: int, spread: int, monkeypa
                 numbers.move_up(number, new)
             elif new < number:
                 numbers.move_down(number, new)
-        asked = chance.randrange(-1, spread + 1)
-        assert numbers.count_up_to(asked) == bisect_right(kept, asked)
+        bound = chance.randrange(-1, spread + 1)
+        assert numbers.count_up_to(bound) == bisect_right(kept, bound)
         assert numbers.least() == (kept[0] if kept else None)
         assert len(numbers) == len(kept)
         numbers.check()

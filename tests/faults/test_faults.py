@@ -90,16 +90,16 @@ CHANGED = pytest.mark.parametrize("name", params(JAR_RULES, SHORT_JARS))
 def in_this_process(choice: SubjectChoice) -> TestedSubject:
     """Open the subject in this process, which is quicker; a subject that never answers stays behind the protocol."""
     assert choice.name is not None
-    found = None if choice.name in SILENT else open_in_process(choice.name)
-    return found or resolve_subject(choice)
+    subject = None if choice.name in SILENT else open_in_process(choice.name)
+    return subject or resolve_subject(choice)
 
 
 @pytest.fixture(scope="module")
 def caught(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, faults.CaughtFault]:
-    folder, asked = tmp_path_factory.mktemp("faults"), asked_for(request, "caught")
-    names = [name for name in faults.NAMES if name in asked]
+    folder, requested = tmp_path_factory.mktemp("faults"), asked_for(request, "caught")
+    names = [name for name in faults.NAMES if name in requested]
     start = in_this_process if request.config.option.markexpr == NOT_LONG else resolve_subject
-    return {found.name: found for found in faults.catch_seeded_faults(folder, names, start)}
+    return {fault.name: fault for fault in faults.catch_seeded_faults(folder, names, start)}
 
 
 @pytest.fixture(scope="module")
@@ -109,21 +109,21 @@ def jars(
     if shutil.which("mvn") is None or shutil.which("javac") is None:
         pytest.skip("mvn or javac is missing")
     folder = tmp_path_factory.mktemp("jars")
-    return {found.name: (found, path) for found, path in faults.catch_changed_jars(folder, asked_for(request, "jars"))}
+    return {fault.name: (fault, path) for fault, path in faults.catch_changed_jars(folder, asked_for(request, "jars"))}
 
 
 @FAULTS
 def test_a_seeded_fault_is_caught_shrunk_and_named(name: str, caught: dict[str, faults.CaughtFault]) -> None:
-    found = caught[name]
-    assert len(found.case.steps) <= STEPS_MOST
-    assert (set(load_catalogue(SYSTEMS)[name].rules) | ALSO_FITS.get(name, set())) & set(found.rules)
+    fault = caught[name]
+    assert len(fault.case.steps) <= STEPS_MOST
+    assert (set(load_catalogue(SYSTEMS)[name].rules) | ALSO_FITS.get(name, set())) & set(fault.rules)
 
 
 @CHANGED
 def test_a_changed_jar_is_caught_shrunk_and_named(name: str, jars: dict[str, tuple[faults.CaughtFault, Path]]) -> None:
-    found, _ = jars[name]
-    assert len(found.case.steps) <= STEPS_MOST
-    assert JAR_RULES[name] in found.rules
+    fault, _ = jars[name]
+    assert len(fault.case.steps) <= STEPS_MOST
+    assert JAR_RULES[name] in fault.rules
 
 
 SILENT = {
@@ -145,11 +145,11 @@ def test_the_page_lists_the_changed_jars(name: str, jars: dict[str, tuple[faults
     hold_page_to(jars[name][0])
 
 
-def hold_page_to(found: faults.CaughtFault) -> None:
+def hold_page_to(fault: faults.CaughtFault) -> None:
     page = (ROOT / "docs" / "reference/seeded-faults.md").read_text(encoding="utf-8")
-    assert f"### {found.name}\n" in page
-    if found.name not in SILENT:
-        assert faults.fault_section(found) in page, "run make docs"
+    assert f"### {fault.name}\n" in page
+    if fault.name not in SILENT:
+        assert faults.fault_section(fault) in page, "run make docs"
 
 
 @CHANGED
@@ -159,8 +159,8 @@ def test_the_java_test_fails_on_the_changed_jar_and_passes_on_the_released_one(
     from entrycache_conformance.java.driver import java_test_classpath
     from entrycache_conformance.java.program import CLASS_NAME, compile_and_run
 
-    found, jar = jars[name]
-    replay = [sys.executable, "-m", "entrycache_cli", "replay", str(found.file), "--as", "java"]
+    fault, jar = jars[name]
+    replay = [sys.executable, "-m", "entrycache_cli", "replay", str(fault.file), "--as", "java"]
     source = tmp_path / f"{CLASS_NAME}.java"
     source.write_text(subprocess.run(replay, capture_output=True, text=True, check=True).stdout, encoding="utf-8")
     subject = faults.CHANGES[name].subject

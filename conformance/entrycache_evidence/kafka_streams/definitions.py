@@ -39,8 +39,8 @@ from entrycache_reference.kafka_streams.outcomes import (
     Done,
     ErrorKind,
     Failed,
-    Got,
-    Listed,
+    Listing,
+    Lookup,
     NamespaceCounters,
     Offered,
     Shared,
@@ -87,7 +87,7 @@ def do_get(expected: ExpectedState, event: ops.Get) -> Answer:
     """Look a key up; the thread counts it even if there is no namespace."""
     expected.gets += 1
     result = None if event.key is None or event.ns not in expected else look_up(expected, event.ns, event.key)
-    return Got(result is not None, None if result is None else result.value)
+    return Lookup(result is not None, None if result is None else result.value)
 
 
 def do_delete(expected: ExpectedState, event: ops.Delete) -> Answer:
@@ -120,7 +120,7 @@ def list_between(keys: Any, first: str | None, last: str | None, last_inclusive:
 def do_list(expected: ExpectedState, event: Any) -> Answer:
     """Look up each key in the requested order: the last one becomes the most recent."""
     if event.ns not in expected:
-        return Listed(())
+        return Listing(())
     namespace = expected.open(event.ns)
     first, last = getattr(event, "from_", None), getattr(event, "to", None)
     keys = list_between(namespace.nodes, first, last, getattr(event, "to_inclusive", True))
@@ -128,7 +128,7 @@ def do_list(expected: ExpectedState, event: Any) -> Answer:
         keys.reverse()
     for key in keys:
         look_up(expected, event.ns, key)
-    return Listed(tuple([(key, namespace.nodes[key].value) for key in keys]))
+    return Listing(tuple([(key, namespace.nodes[key].value) for key in keys]))
 
 
 def do_listen(expected: ExpectedState, event: ops.Listen) -> Answer:
@@ -342,7 +342,7 @@ def do_store_list(expected: ExpectedState, event: Any) -> Answer:
     for key in list_between(nodes, first, last):
         look_up(expected, name, key)
     view.update({key: node.value for key, node in nodes.items()})
-    return Listed(tuple([(key, view[key]) for key in list_between(view, first, last) if view[key] is not None]))
+    return Listing(tuple([(key, view[key]) for key in list_between(view, first, last) if view[key] is not None]))
 
 
 def do_store_flush(expected: ExpectedState, event: ops.StoreFlush) -> Answer:
@@ -357,7 +357,7 @@ def do_store_inner(expected: ExpectedState, event: ops.StoreInner) -> Answer:
     """Return the content of the underlying store, by key."""
     ensure_store(expected, event.store)
     inner = expected.stores[event.store].inner
-    return Listed(tuple([(key, inner[key]) for key in list_between(inner, None, None)]))
+    return Listing(tuple([(key, inner[key]) for key in list_between(inner, None, None)]))
 
 
 def do_on_forward(expected: ExpectedState, event: ops.OnForward) -> Answer:

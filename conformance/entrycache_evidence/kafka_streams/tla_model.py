@@ -146,13 +146,13 @@ def render_answer(answer: outcomes.Answer) -> object:
     match answer:
         case outcomes.Failed():
             return answer.error.value
-        case outcomes.Got():
+        case outcomes.Lookup():
             return answer.hit, optional(answer.value)
         case outcomes.Offered():
             return answer.present, optional(answer.existing)
         case outcomes.Deleted():
             return answer.present, optional(answer.value)
-        case outcomes.Listed():
+        case outcomes.Listing():
             return tuple((key, optional(value)) for key, value in answer.entries)
         case outcomes.Used():
             return answer.entries, answer.bytes

@@ -85,7 +85,7 @@ class Delivery(CacheState):
         space.take(key)
         self.size_bytes -= entry.size_bytes
         if self._on_row is not None:
-            self._tell("EVICT", ns, key, entry)
+            self._report("EVICT", ns, key, entry)
 
     def _hand_over(self, ns: str, space: Namespace, evicted: bytes | None) -> None:
         """Call the listener with every dirty entry, the evicted one first."""
@@ -135,7 +135,7 @@ class Delivery(CacheState):
             if key == call.evicted and key not in space.nodes:
                 self._put_back(space, key, entry)
                 if not silent:
-                    self._tell("PUT", ns, key, entry)
+                    self._report("PUT", ns, key, entry)
             if space.nodes.get(key) is entry:
                 entry.dirty = True
                 space.dirty[key] = entry
@@ -153,14 +153,14 @@ class Delivery(CacheState):
         """Report the entries that no listener took."""
         for key, entry in handed:
             if space.nodes.get(key) is entry:
-                self._tell("FLUSH", ns, key, entry, "FAILED")
+                self._report("FLUSH", ns, key, entry, "FAILED")
 
     def _drop_tombstone(self, ns: str, key: bytes, entry: Entry) -> None:
         """Drop a tombstone that was handed over, if that very write is still cached."""
         space = self._spaces.get(ns)
         if space is not None and space.nodes.get(key) is entry:
             self._take(space, key)
-            self._tell("DELETE", ns, key, entry, "FLUSH")
+            self._report("DELETE", ns, key, entry, "FLUSH")
 
     def _take(self, space: Namespace, key: bytes) -> None:
         """Remove one entry from its namespace and from the total."""
@@ -259,7 +259,7 @@ class ThreadCache(Delivery):
             space.dirty.pop(key, None)
             space.dirty[key] = entry
         if self._on_row is not None:
-            self._tell("PUT", ns, key, entry)
+            self._report("PUT", ns, key, entry)
 
     def put_all(self, ns: str, writes: Iterable[Write]) -> None:
         """Write entries one by one; the first error ends it, and earlier writes stay."""
@@ -282,8 +282,8 @@ class ThreadCache(Delivery):
             NoListenerError: see `put`; `puts` has not counted.
         """
         space = self._open(ns)
-        found = self._look(ns, space, key)
-        if found is None:
+        existing = self._look_up(ns, space, key)
+        if existing is None:
             entry = Entry()
             entry.value = value
             entry.dirty = dirty
@@ -291,9 +291,9 @@ class ThreadCache(Delivery):
             entry.size_bytes = PLAIN_BYTES + len(key) + len(value or b"") + extra_bytes(topic, headers)
             self._write(ns, space, key, entry)
         self._relieve(ns)
-        if found is None:
+        if existing is None:
             self.puts += 1
-        return found
+        return existing
 
     def get(self, ns: str, key: bytes | None) -> Entry | None:
         """Return the entry of a key, which becomes the most recent, or None for a miss."""
@@ -301,27 +301,27 @@ class ThreadCache(Delivery):
         space = self._spaces.get(ns)
         if space is None or key is None:
             return None
-        found = space.nodes.get(key)
-        if found is None:
+        entry = space.nodes.get(key)
+        if entry is None:
             space.misses += 1
         else:
             space.hits += 1
             space.nodes.move_to_end(key)
         if self._on_row is not None:
-            self._tell("MISS" if found is None else "HIT", ns, key, found, "GET")
-        return found
+            self._report("MISS" if entry is None else "HIT", ns, key, entry, "GET")
+        return entry
 
-    def _look(self, ns: str, space: Namespace, key: bytes) -> Entry | None:
+    def _look_up(self, ns: str, space: Namespace, key: bytes) -> Entry | None:
         """Look one key up and count that for the namespace."""
-        found = space.nodes.get(key)
-        if found is None:
+        entry = space.nodes.get(key)
+        if entry is None:
             space.misses += 1
-            self._tell("MISS", ns, key, None, "GET")
+            self._report("MISS", ns, key, None, "GET")
             return None
         space.hits += 1
         space.nodes.move_to_end(key)
-        self._tell("HIT", ns, key, found, "GET")
-        return found
+        self._report("HIT", ns, key, entry, "GET")
+        return entry
 
     def delete(self, ns: str, key: bytes) -> Entry | None:
         """Remove one key and return its entry; no listener is called and nothing is counted."""
@@ -330,29 +330,29 @@ class ThreadCache(Delivery):
             return None
         entry = space.nodes[key]
         self._take(space, key)
-        self._tell("DELETE", ns, key, entry, "CALL")
+        self._report("DELETE", ns, key, entry, "CALL")
         return entry
 
     def range(
         self, ns: str, first: bytes | None = None, last: bytes | None = None, last_inclusive: bool = True
     ) -> list[KeyValue]:
         """Return the keys between two bounds with their values, ascending; each is looked up. None is no bound."""
-        return self._listed(ns, self._between(ns, first, last, last_inclusive))
+        return self._list(ns, self._between(ns, first, last, last_inclusive))
 
     def reverse_range(self, ns: str, first: bytes | None = None, last: bytes | None = None) -> list[KeyValue]:
         """Return the same keys descending, both bounds included."""
-        return self._listed(ns, self._between(ns, first, last, True)[::-1])
+        return self._list(ns, self._between(ns, first, last, True)[::-1])
 
     def _between(self, ns: str, first: bytes | None, last: bytes | None, last_inclusive: bool) -> list[bytes]:
         space = self._spaces.get(ns)
         return [] if space is None else space.between(first, last, last_inclusive)
 
-    def _listed(self, ns: str, keys: Iterable[bytes]) -> list[KeyValue]:
+    def _list(self, ns: str, keys: Iterable[bytes]) -> list[KeyValue]:
         """Look keys up in turn and return those with their values."""
         space = self._spaces.get(ns)
         if space is None:
             return []
-        return [(key, entry.value) for key in keys if (entry := self._look(ns, space, key)) is not None]
+        return [(key, entry.value) for key in keys if (entry := self._look_up(ns, space, key)) is not None]
 
     def clear(self, ns: str) -> None:
         """Drop the entries of a namespace without calling its listener; listener and counters stay."""
@@ -373,7 +373,7 @@ class ThreadCache(Delivery):
         self.size_bytes -= size_bytes
         if self._on_row is not None:
             for key, entry in dropped:
-                self._tell("REMOVE", ns, key, entry, cause)
+                self._report("REMOVE", ns, key, entry, cause)
 
     def resize(self, max_size_bytes: int) -> None:
         """Set the limit; a smaller one evicts the eldest entry of each namespace in turn, by name, and counts these.

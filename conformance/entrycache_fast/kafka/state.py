@@ -205,7 +205,7 @@ class CacheState:
             space = self._spaces[ns] = Namespace()
         return space
 
-    def _tell(self, op: str, ns: str, key: bytes, entry: Entry | None, cause: str | None = None) -> None:
+    def _report(self, op: str, ns: str, key: bytes, entry: Entry | None, cause: str | None = None) -> None:
         """Report one event, after those that are announced."""
         if self._on_row is None:
             return

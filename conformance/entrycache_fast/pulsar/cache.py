@@ -81,17 +81,17 @@ class EntryCalls(ManagerCalls):
     def get(self, cache: str, ledger: int, entry: int, default: object = None) -> object:
         """Return the value of one entry and mark it accessed; return `default` if it is not cached."""
         try:
-            found = self._caches[cache].ledgers[ledger].get(entry)
+            cached = self._caches[cache].ledgers[ledger].get(entry)
         except KeyError:
-            found = None
-        if found is None:
+            cached = None
+        if cached is None:
             if self._on_row is not None or cache not in self._caches:
                 self._miss(cache, ledger, entry)
             return default
         if self._on_row is not None:
-            self._on_row(rows.entry_row("HIT", "GET", self._clock(), self.size_bytes, found))
-        found.accessed = True
-        return found.value
+            self._on_row(rows.entry_row("HIT", "GET", self._clock(), self.size_bytes, cached))
+        cached.accessed = True
+        return cached.value
 
     def exists(self, cache: str, ledger: int, entry: int) -> bool:
         """Return whether a position is cached; nothing is marked."""
@@ -107,15 +107,15 @@ class EntryCalls(ManagerCalls):
 
     def get_range(self, cache: str, first: tuple[int, int], last: tuple[int, int]) -> list[tuple[Position, object]]:
         """Return the entries from `first` to `last`, both included, ascending, with values; mark them accessed."""
-        found = self._open(cache).between(first, last)
+        entries = self._open(cache).between(first, last)
         emit = self._on_row
         if emit is not None:
             now_nanos = self._clock()
-            for entry in found:
+            for entry in entries:
                 emit(rows.entry_row("HIT", "GET", now_nanos, self.size_bytes, entry))
-        for entry in found:
+        for entry in entries:
             entry.accessed = True
-        return [(Position(entry.ledger.number, entry.number), entry.value) for entry in found]
+        return [(Position(entry.ledger.number, entry.number), entry.value) for entry in entries]
 
     def usage(self, cache: str | None = None) -> Usage:
         """Return the entries and bytes of one cache, or of all."""
@@ -207,12 +207,12 @@ class Lookup(NamedTuple):
     cache: str
     ledger: int
     numbers: Sequence[int]
-    found: list[Entry | None]
+    entries: list[Entry | None]
 
     @property
     def missing(self) -> list[int]:
         """The numbers that have to come from storage."""
-        return [number for number, entry in zip(self.numbers, self.found, strict=True) if entry is None]
+        return [number for number, entry in zip(self.numbers, self.entries, strict=True) if entry is None]
 
 
 class StorageReads(EntryCalls):
@@ -234,16 +234,16 @@ class StorageReads(EntryCalls):
         if ledger != last[0] or first > last:
             raise ValueError(f"a read is of one ledger and in order, got {first} to {last}")
         self._check_free(hold)
-        asked = self._look_up(cache, ledger, range(number, last[1] + 1))
-        stored = self._serve(asked)
-        return self._finish(asked, self._fill(asked, stored, expected_reads), hold)
+        lookup = self._look_up(cache, ledger, range(number, last[1] + 1))
+        stored = self._serve(lookup)
+        return self._finish(lookup, self._fill(lookup, stored, expected_reads), hold)
 
     def read_one(self, cache: str, ledger: int, entry: int, hold: str | None = None) -> ReadResult:
         """Read one position; an entry from storage is not inserted."""
         self._check_free(hold)
-        asked = self._look_up(cache, ledger, (entry,))
-        stored = self._serve(asked)
-        return self._finish(asked, self._fill(asked, stored, None), hold)
+        lookup = self._look_up(cache, ledger, (entry,))
+        stored = self._serve(lookup)
+        return self._finish(lookup, self._fill(lookup, stored, None), hold)
 
     def release(self, hold: str) -> int:
         """Release the result of a read, and return the number of its positions."""
@@ -266,18 +266,18 @@ class StorageReads(EntryCalls):
     def _look_up(self, cache: str, ledger: int, numbers: Sequence[int]) -> Lookup:
         """Look up these numbers."""
         home = self._open(cache).ledgers.get(ledger)
-        found = [None if home is None else home.get(number) for number in numbers]
-        return Lookup(cache, ledger, numbers, found)
+        entries = [None if home is None else home.get(number) for number in numbers]
+        return Lookup(cache, ledger, numbers, entries)
 
-    def _serve(self, asked: Lookup) -> list[StoredEntry]:
+    def _serve(self, lookup: Lookup) -> list[StoredEntry]:
         """Read missing entries from storage, then mark and count the cached ones, so that an error changes nothing."""
-        stored = [self._storage(asked.cache, asked.ledger, number) for number in asked.missing]
+        stored = [self._storage(lookup.cache, lookup.ledger, number) for number in lookup.missing]
         if any(item.size_bytes < 0 for item in stored):
-            raise ValueError(f"storage gave an entry of {asked.cache} a size below 0; expected 0 or more bytes")
+            raise ValueError(f"storage gave an entry of {lookup.cache} a size below 0; expected 0 or more bytes")
         if self._on_row is not None:
-            self._tell_lookups(asked)
+            self._report_lookups(lookup)
         counts = self._counts
-        for entry in asked.found:
+        for entry in lookup.entries:
             if entry is not None:
                 entry.accessed = True
                 counts.hit_entries += 1
@@ -286,52 +286,52 @@ class StorageReads(EntryCalls):
         counts.miss_bytes += sum(item.size_bytes for item in stored)
         return stored
 
-    def _tell_lookups(self, asked: Lookup) -> None:
+    def _report_lookups(self, lookup: Lookup) -> None:
         """Report a row for each number."""
         assert self._on_row is not None
         now_nanos, all_bytes = self._clock(), self.size_bytes
-        for number, entry in zip(asked.numbers, asked.found, strict=True):
+        for number, entry in zip(lookup.numbers, lookup.entries, strict=True):
             if entry is None:
-                self._on_row(rows.absent_row("MISS", "READ", now_nanos, all_bytes, asked.cache, asked.ledger, number))
+                self._on_row(rows.absent_row("MISS", "READ", now_nanos, all_bytes, lookup.cache, lookup.ledger, number))
             else:
                 self._on_row(rows.entry_row("HIT", "READ", now_nanos, all_bytes, entry))
 
-    def _fill(self, asked: Lookup, stored: list[StoredEntry], expected_reads: int | None) -> HeldEntries:
+    def _fill(self, lookup: Lookup, stored: list[StoredEntry], expected_reads: int | None) -> HeldEntries:
         """Insert the entries from storage, unless nobody will read them; `expected_reads` None means never."""
         if expected_reads is None or (expected_reads <= 0 and self.max_size_bytes > 0):
-            self._tell_skipped(asked, stored)
+            self._report_skipped(lookup, stored)
             return [(None, item.value) for item in stored]
         filled: HeldEntries = []
         self._insert_cause = "FILL"
         try:
-            for number, (size_bytes, value) in zip(asked.missing, stored, strict=True):
-                self.insert(asked.cache, asked.ledger, number, size_bytes, value, expected_reads)
-                filled.append((self._find(asked.cache, asked.ledger, number), value))
+            for number, (size_bytes, value) in zip(lookup.missing, stored, strict=True):
+                self.insert(lookup.cache, lookup.ledger, number, size_bytes, value, expected_reads)
+                filled.append((self._find(lookup.cache, lookup.ledger, number), value))
         finally:
             self._insert_cause = "ADD"
         return filled
 
-    def _tell_skipped(self, asked: Lookup, stored: list[StoredEntry]) -> None:
+    def _report_skipped(self, lookup: Lookup, stored: list[StoredEntry]) -> None:
         """Report a row for each entry from storage that is not inserted."""
         if self._on_row is not None:
             now_nanos, all_bytes = self._clock(), self.size_bytes
-            cache, ledger = asked.cache, asked.ledger
-            for number, (size_bytes, _) in zip(asked.missing, stored, strict=True):
+            cache, ledger = lookup.cache, lookup.ledger
+            for number, (size_bytes, _) in zip(lookup.missing, stored, strict=True):
                 row = rows.absent_row("SKIP", "NOT_WANTED", now_nanos, all_bytes, cache, ledger, number, size_bytes)
                 self._on_row(row)
 
-    def _finish(self, asked: Lookup, filled: HeldEntries, hold: str | None) -> ReadResult:
+    def _finish(self, lookup: Lookup, filled: HeldEntries, hold: str | None) -> ReadResult:
         """Hold the result of a read, or release it at once."""
         fills = iter(filled)
-        kept: HeldEntries = [next(fills) if entry is None else (entry, entry.value) for entry in asked.found]
+        kept: HeldEntries = [next(fills) if entry is None else (entry, entry.value) for entry in lookup.entries]
         if hold is None:
             self._deliver(kept)
         else:
             self._holds[hold] = kept
-        hits = [entry for entry in asked.found if entry is not None]
+        hits = [entry for entry in lookup.entries if entry is not None]
         return ReadResult(
-            tuple(Position(asked.ledger, entry.number) for entry in hits),
-            tuple(Position(asked.ledger, number) for number in asked.missing),
+            tuple(Position(lookup.ledger, entry.number) for entry in hits),
+            tuple(Position(lookup.ledger, number) for number in lookup.missing),
             [entry.value for entry in hits] + [value for _, value in filled],
         )
 

@@ -29,10 +29,10 @@ class RemovalCalls(CacheState):
         self, cache: str, first: tuple[int, int], last: tuple[int, int], last_inclusive: bool = False
     ) -> Removal:
         """Remove the entries from `first` up to `last`, and `last` itself only if `last_inclusive`."""
-        found = self._open(cache).between(first, last)
-        if found and not last_inclusive and (found[-1].ledger.number, found[-1].number) == last:
-            del found[-1]
-        return self._remove(found, "RANGE")
+        entries = self._open(cache).between(first, last)
+        if entries and not last_inclusive and (entries[-1].ledger.number, entries[-1].number) == last:
+            del entries[-1]
+        return self._remove(entries, "RANGE")
 
     def clear(self, cache: str) -> Removal:
         """Remove every entry of a cache."""
@@ -58,26 +58,26 @@ class RemovalCalls(CacheState):
         if self._on_row is not None:
             self._on_row(rows.cache_row("CACHE_CLOSE", self._clock(), self.size_bytes, cache))
 
-    def _remove(self, found: list[Entry], cause: str) -> Removal:
+    def _remove(self, entries: list[Entry], cause: str) -> Removal:
         """Remove entries by a call; their slots stay in the queue as dead slots."""
-        if not found:
+        if not entries:
             return Removal(0, 0)
         before_bytes = self.size_bytes
         now_nanos = 0 if self._on_row is None else self._clock()
-        for entry in found:
+        for entry in entries:
             entry.ledger.remove(entry)
             entry.value = None
             entry.dead_slots = 1
             self.size_bytes -= entry.size_bytes
             if self._on_row is not None:
                 self._on_row(rows.entry_row("REMOVE", cause, now_nanos, self.size_bytes, entry))
-        found[0].ledger.shrink(len(found))
-        found[-1].ledger.shrink(len(found))
-        self._counts.evicted_entries += len(found)
-        self.tombstones += len(found)
-        self._dead_objects += len(found)
+        entries[0].ledger.shrink(len(entries))
+        entries[-1].ledger.shrink(len(entries))
+        self._counts.evicted_entries += len(entries)
+        self.tombstones += len(entries)
+        self._dead_objects += len(entries)
         self._merge_dead_slots()
-        return Removal(len(found), before_bytes - self.size_bytes)
+        return Removal(len(entries), before_bytes - self.size_bytes)
 
     def _merge_dead_slots(self) -> None:
         """Merge each run of dead slots into one object, once there are many.
@@ -124,31 +124,31 @@ class PassTrace:
         )
         emit(rows.edge_row("PASS_BEGIN", self._settings, bound, cache.size_bytes, None))
 
-    def _left(self, freed_bytes: int) -> int:
+    def _bytes_left(self, freed_bytes: int) -> int:
         """Return the effective bound: a cutoff stays, a need shrinks."""
         return self._bound - freed_bytes if self._sized else self._bound
 
     def dropped(self, slot: Entry, freed_bytes: int) -> None:
         """Report the dead slots of one object that were dropped."""
-        row = rows.tombstone_row(self._settings, self._left(freed_bytes), self._cache.size_bytes)
+        row = rows.tombstone_row(self._settings, self._bytes_left(freed_bytes), self._cache.size_bytes)
         for _ in range(slot.dead_slots):
             self._emit(row)
 
     def put_back(self, cause: str, entry: Entry, uses: int, freed_bytes: int) -> None:
         """Report that an entry, shown as before, goes to the tail."""
         size_bytes = self._cache.size_bytes
-        row = rows.taken_row("REQUEUE", cause, self._settings, self._left(freed_bytes), size_bytes, entry)
+        row = rows.taken_row("REQUEUE", cause, self._settings, self._bytes_left(freed_bytes), size_bytes, entry)
         self._emit(row._replace(requeues=entry.requeues + uses, new_stamp_ns=self._settings.now_nanos))
 
     def removed(self, entry: Entry, freed_bytes: int) -> None:
         """Report that an entry was removed; `freed_bytes` does not include it."""
         kind, size_bytes = self._settings.kind, self._cache.size_bytes
-        self._emit(rows.taken_row("EVICT", kind, self._settings, self._left(freed_bytes), size_bytes, entry))
+        self._emit(rows.taken_row("EVICT", kind, self._settings, self._bytes_left(freed_bytes), size_bytes, entry))
 
     def end(self, head_nanos: int | None, freed_bytes: int) -> None:
         """Report that the pass ended, at a live head with this stamp or because no slot was left."""
         size_bytes = self._cache.size_bytes
-        self._emit(rows.edge_row("PASS_END", self._settings, self._left(freed_bytes), size_bytes, head_nanos))
+        self._emit(rows.edge_row("PASS_END", self._settings, self._bytes_left(freed_bytes), size_bytes, head_nanos))
 
 
 class Passes(RemovalCalls):
@@ -302,7 +302,7 @@ class ManagerCalls(Passes):
     def metrics(self) -> Counters:
         """Return the counters since the start."""
         counts = self._counts
-        shown = Counters(
+        counters = Counters(
             counts.evicted_entries + self._live(),
             counts.evicted_entries,
             counts.eviction_cycles,
@@ -313,9 +313,9 @@ class ManagerCalls(Passes):
             self.size_bytes,
         )
         if self._on_row is not None:
-            value = dict(zip(METRICS, shown, strict=True))
+            value = dict(zip(METRICS, counters, strict=True))
             self._on_row(rows.value_row("METRICS", self._clock(), self.size_bytes, value))
-        return shown
+        return counters
 
     def _settings(self) -> dict[str, object]:
         """Return the effective settings, as rows report them."""

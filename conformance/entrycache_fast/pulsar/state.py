@@ -142,14 +142,14 @@ class CacheState:
 
     def _open(self, cache: str) -> RangeCache:
         """Return the cache of that name, which exists from now on."""
-        found = self._caches.get(cache)
-        if found is None:
+        opened = self._caches.get(cache)
+        if opened is None:
             now_nanos = self._clock()
-            found = self._removed_caches.pop(cache, None) or RangeCache(cache, now_nanos)
-            self._caches[cache] = found
+            opened = self._removed_caches.pop(cache, None) or RangeCache(cache, now_nanos)
+            self._caches[cache] = opened
             if self._on_row is not None:
                 self._on_row(rows.cache_row("CACHE_OPEN", now_nanos, self.size_bytes, cache))
-        return found
+        return opened
 
     def _find(self, cache: str, ledger: int, entry: int) -> Entry | None:
         """Return the entry at a position, if it is cached."""

@@ -377,10 +377,10 @@ class Ledger(dict[int, Entry]):
         start = 0 if first is None else bisect_left(order, first)
         end = len(order) if last is None else bisect_right(order, last)
         numbers = order[start:end]
-        found = [self[number] for number in numbers if number in self]
-        if len(found) != len(numbers):
-            order[start:end] = [entry.number for entry in found]
-        return found
+        entries = [self[number] for number in numbers if number in self]
+        if len(entries) != len(numbers):
+            order[start:end] = [entry.number for entry in entries]
+        return entries
 
     def _update_order(self) -> None:
         """Enter the numbers that were inserted since the last call into the order."""
@@ -442,11 +442,11 @@ class RangeCache:
 
     def ledger(self, number: int) -> Ledger:
         """Return the ledger of that number, and make it if it does not exist."""
-        found = self.ledgers.get(number)
-        if found is None:
-            found = self.ledgers[number] = Ledger(self, number)
+        ledger = self.ledgers.get(number)
+        if ledger is None:
+            ledger = self.ledgers[number] = Ledger(self, number)
             insort(self.numbers, number)
-        return found
+        return ledger
 
     def drop(self, ledger: Ledger) -> None:
         """Remove a ledger that has no entries left."""
@@ -461,21 +461,21 @@ class RangeCache:
         last_ledger, last_entry = last
         start = bisect_left(self.numbers, first_ledger)
         end = bisect_right(self.numbers, last_ledger)
-        found: list[Entry] = []
+        entries: list[Entry] = []
         for number in self.numbers[start:end]:
-            found += self.ledgers[number].between(
+            entries += self.ledgers[number].between(
                 first_entry if number == first_ledger else None,
                 last_entry if number == last_ledger else None,
             )
-        return found
+        return entries
 
     def below(self, position: tuple[int, int]) -> list[Entry]:
         """Return the entries below a position, ascending."""
         ledger, entry = position
-        found: list[Entry] = []
+        entries: list[Entry] = []
         for number in self.numbers[: bisect_right(self.numbers, ledger)]:
-            found += self.ledgers[number].between(None, entry - 1 if number == ledger else None)
-        return found
+            entries += self.ledgers[number].between(None, entry - 1 if number == ledger else None)
+        return entries
 
     def everything(self) -> list[Entry]:
         """Return all entries, ascending by position."""

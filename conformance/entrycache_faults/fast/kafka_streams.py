@@ -34,7 +34,7 @@ class ListenerComesBack(ThreadCache):
 
 
 class NestedCountedTwice(ThreadCache):
-    """What a listener adds to its own namespace counts twice in the total."""
+    """The total counts twice the entries that a listener adds to its own namespace."""
 
     def _call(self, call: ListenerCall) -> None:
         size_bytes = call.space.size_bytes

@@ -91,11 +91,11 @@ class CountHoldForgotten(BrokerCache):
 class ReadHandsOverStorage(BrokerCache):
     """A read hands over what storage holds for its hits too."""
 
-    def _finish(self, asked: Lookup, filled: HeldEntries, hold: str | None) -> ReadResult:
-        served = super()._finish(asked, filled, hold)
+    def _finish(self, lookup: Lookup, filled: HeldEntries, hold: str | None) -> ReadResult:
+        served = super()._finish(lookup, filled, hold)
         values = list(served.values)
         for at, pos in enumerate(served.hits):
-            values[at] = self._storage(asked.cache, *pos).value
+            values[at] = self._storage(lookup.cache, *pos).value
         return served._replace(values=values)
 
 
@@ -110,13 +110,13 @@ class ReadHitsWhileFilling(BrokerCache):
             return super().read(cache, first, last, expected_reads, hold)
         self._check_free(hold)
         numbers = range(first[1], last[1] + 1)
-        found: list[Entry | None] = []
+        entries: list[Entry | None] = []
         filled: HeldEntries = []
         for number in numbers:
-            asked = self._look_up(cache, first[0], (number,))
-            filled += self._fill(asked, self._serve(asked), expected_reads)
-            found += asked.found
-        return self._finish(Lookup(cache, first[0], numbers, found), filled, hold)
+            lookup = self._look_up(cache, first[0], (number,))
+            filled += self._fill(lookup, self._serve(lookup), expected_reads)
+            entries += lookup.entries
+        return self._finish(Lookup(cache, first[0], numbers, entries), filled, hold)
 
 
 class CursorAddedTwice(BrokerCache):

@@ -24,7 +24,7 @@ class BytesOfTheFirst(SegmentedCache):
 
 
 class UsageKeepsGrowing(SegmentedCache):
-    """What a turn drops stays in the bytes in use."""
+    """The bytes in use still count the entries that a turn drops."""
 
     def _clear(self, segment: Segment) -> None:
         used = self.size_bytes

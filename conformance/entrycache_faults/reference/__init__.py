@@ -1,1 +1,1 @@
-"""Planted faults of the references: each one a decorated function, with its rule, its place and its sentence."""
+"""Seeded faults of the references: each is a decorated function with its rule, its place and its sentence."""

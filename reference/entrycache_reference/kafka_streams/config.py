@@ -13,7 +13,7 @@ CALLS_MAX = 64
 
 
 class UndeliveredEviction(Enum):
-    """Variant `undelivered_eviction` (K-FLUSH-3): the fate of an evicted entry that no listener has taken."""
+    """Variant `undelivered_eviction` (K-FLUSH-3): what becomes of an evicted entry that no listener has taken."""
 
     KEPT = "kept"
     LOST = "lost"

@@ -44,8 +44,8 @@ from entrycache_reference.kafka_streams.outcomes import (
     Done,
     ErrorKind,
     Failed,
-    Got,
-    Listed,
+    Listing,
+    Lookup,
     NamespaceCounters,
     Offered,
     ThreadCounters,
@@ -198,13 +198,13 @@ def get(state: State, event: Get, config: Config, env: Environment) -> tuple[Sta
     # GUARD: no key, or no such namespace: a miss that only the thread counts.
     counted = state._replace(gets=state.gets + 1)
     if event.key is None or event.ns not in state.spaces:
-        return counted, Got(False, None)
+        return counted, Lookup(False, None)
 
     # DECISION: a hit exactly when the key is cached, also as a tombstone.
     node = space_of(state, event.ns).nodes.get(event.key)
 
     # EFFECT and OUTCOME
-    return look_up(counted, event.ns, event.key), Got(node is not None, None if node is None else node.value)
+    return look_up(counted, event.ns, event.key), Lookup(node is not None, None if node is None else node.value)
 
 
 @rule(Rule.K_RANGE_1)
@@ -227,7 +227,7 @@ def list_entries(state: State, ns: str, keys: tuple[str, ...]) -> tuple[State, A
     for key in keys:
         entries += ((key, space_of(after, ns).nodes[key].value),)
         after = look_up(after, ns, key)
-    return after, Listed(entries)
+    return after, Listing(entries)
 
 
 def keys_between(state: State, ns: str, first: str | None, last: str | None, last_inclusive: bool) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ class Get:
     name: ClassVar[str] = "get"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_GET_1
-    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Got,)
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Lookup,)
     ns: Namespace
     key: str | None
 
@@ -115,7 +115,7 @@ class Range:
     name: ClassVar[str] = "range"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RANGE_1
-    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listing,)
     ns: Namespace
     from_: str | None
     to: str | None
@@ -129,7 +129,7 @@ class ReverseRange:
     name: ClassVar[str] = "reverse_range"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RANGE_3
-    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listing,)
     ns: Namespace
     from_: str | None
     to: str | None
@@ -142,7 +142,7 @@ class All:
     name: ClassVar[str] = "all"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RANGE_2
-    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listing,)
     ns: Namespace
 
 
@@ -153,7 +153,7 @@ class ReverseAll:
     name: ClassVar[str] = "reverse_all"
     level: ClassVar[str] = "cache"
     rule: ClassVar[Rule] = Rule.K_RANGE_3
-    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listing,)
     ns: Namespace
 
 
@@ -283,7 +283,7 @@ class StoreRange:
     name: ClassVar[str] = "store_range"
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_8
-    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listing,)
     store: StoreName
     from_: str | None
     to: str | None
@@ -296,7 +296,7 @@ class StoreAll:
     name: ClassVar[str] = "store_all"
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_8
-    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listing,)
     store: StoreName
 
 
@@ -318,7 +318,7 @@ class StoreInner:
     name: ClassVar[str] = "store_inner"
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_2
-    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listed,)
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listing,)
     store: StoreName
 
 

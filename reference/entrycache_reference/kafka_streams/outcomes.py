@@ -43,7 +43,7 @@ class Offered:
 
 
 @dataclass(frozen=True, slots=True)
-class Got:
+class Lookup:
     """The answer whether the key is cached, and its value; a tombstone is a hit with the value None."""
 
     hit: bool
@@ -59,7 +59,7 @@ class Deleted:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class Listing:
     """Keys with their values, in the order of the lookup."""
 
     entries: tuple[Pair, ...]
@@ -122,9 +122,9 @@ Answer = (
     | Unanswered
     | Done
     | Offered
-    | Got
+    | Lookup
     | Deleted
-    | Listed
+    | Listing
     | Used
     | ThreadCounters
     | NamespaceCounters

@@ -29,7 +29,7 @@ from entrycache_reference.kafka_streams.ops import (
     StorePut,
     StoreRange,
 )
-from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, Forward, Listed, Shared, Value
+from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, Forward, Listing, Shared, Value
 from entrycache_reference.kafka_streams.state import Change, Listener, Node, State, Store, space_of, with_space
 from entrycache_reference.rules import Rule, rule
 
@@ -191,7 +191,7 @@ def list_merged_view(state: State, name: str, first: str | None, last: str | Non
     for key in keys_between(after, name, first, last, True):
         view[key] = space_of(after, name).nodes[key].value
         after = look_up(after, name, key)
-    return after, Listed(tuple((key, view[key]) for key in sort_by_bytes(tuple(view)) if view[key] is not None))
+    return after, Listing(tuple((key, view[key]) for key in sort_by_bytes(tuple(view)) if view[key] is not None))
 
 
 @rule(Rule.K_STORE_8)
@@ -217,7 +217,7 @@ def store_inner(state: State, event: StoreInner, config: Config, env: Environmen
     """Return the content of the underlying store, by key."""
     after = ensure_store(state, event.store)
     inner = store_of(after, event.store).inner
-    return after, Listed(tuple((key, inner[key]) for key in sort_by_bytes(tuple(inner))))
+    return after, Listing(tuple((key, inner[key]) for key in sort_by_bytes(tuple(inner))))
 
 
 @rule(Rule.K_STORE_5)

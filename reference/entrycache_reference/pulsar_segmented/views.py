@@ -1,4 +1,4 @@
-"""What is shown of the ring: `usage`, `observe`, and the events of a step.
+"""Views of the ring: `usage`, `observe`, and the events of a step.
 
 The row functions build one kind of row each, with the sum of all offsets in the state after the event.
 """

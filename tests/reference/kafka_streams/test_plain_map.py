@@ -15,7 +15,7 @@ from entrycache_protocol.case import variants_to_json
 from entrycache_reference.kafka_streams import Config, Variants, ops
 from entrycache_reference.kafka_streams.config import DeleteRead, Delivery, FlushedTombstone
 from entrycache_reference.kafka_streams.laws.stores import agrees
-from entrycache_reference.kafka_streams.outcomes import Listed, Value
+from entrycache_reference.kafka_streams.outcomes import Listing, Value
 from entrycache_reference.rules import Rule
 
 REFERENCE: Final = Model("entrycache_reference.kafka_streams")
@@ -62,9 +62,9 @@ def _expected(op: Any, plain: Map) -> Any:
         case ops.StoreDelete(store, key):
             return Value(plain.pop((store, key), None))
         case ops.StoreRange(store, start, end):
-            return Listed(_between(store, plain, start, end))
+            return Listing(_between(store, plain, start, end))
         case ops.StoreAll(store):
-            return Listed(_between(store, plain, None, None))
+            return Listing(_between(store, plain, None, None))
     return None
 
 
@@ -172,7 +172,7 @@ def _run(model: Model, config: Config, events: tuple[Any, ...]) -> Watch:
             watch.wrong.append((op, "a clean cached entry differs from the underlying store", state))
         forwarded |= {(forward.store, forward.key): forward.value for forward in done.outcome.forwarded}
         if isinstance(op, ops.StoreInner) and at >= len(events) - 2:
-            right = Listed(_between(op.store, watch.plain, None, None))
+            right = Listing(_between(op.store, watch.plain, None, None))
             watch.wrong += [(op, right, done.outcome.answer)] if done.outcome.answer != right else []
     watch.wrong += [(key, value) for key, value in forwarded.items() if watch.plain.get(key) != value]
     return watch

@@ -86,10 +86,10 @@ def test_l_trigger_4__the_first_amount_counts():
 
 @pytest.mark.rule("L-TRIGGER-5")
 def test_l_trigger_5__a_late_pass_frees_the_amount_of_its_request():
-    asked = [*build_inserts(A, 49, 50, 0), RemoveRange(A, at(0), at(0), True)]
-    run = play(*asked, RunScheduled(), eviction=Eviction.MANUAL, **HUNDRED)
+    calls = [*build_inserts(A, 49, 50, 0), RemoveRange(A, at(0), at(0), True)]
+    run = play(*calls, RunScheduled(), eviction=Eviction.MANUAL, **HUNDRED)
     assert (run.last, run.after.scheduled_bytes) == (Removed(1, 50), None)
-    again = play(*asked, RunScheduled(), RunScheduled(), eviction=Eviction.MANUAL, **HUNDRED)
+    again = play(*calls, RunScheduled(), RunScheduled(), eviction=Eviction.MANUAL, **HUNDRED)
     assert (again.last, again.after) == (Removed(0, 0), again.before)
 
 

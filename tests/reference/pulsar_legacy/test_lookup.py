@@ -46,11 +46,11 @@ def test_l_state_2__only_the_clock_moves():
 
 
 @pytest.mark.rule("L-STATE-4")
-@pytest.mark.parametrize("look", [Get(A, at(0)), GetRange(A, at(0), at(1)), Exists(A, at(0)), Usage(), Observe()])
-def test_l_state_4__a_lookup_renews_no_stamp(look):
-    run = play(*build_inserts(A, 3), Advance(5), look)
+@pytest.mark.parametrize("query", [Get(A, at(0)), GetRange(A, at(0), at(1)), Exists(A, at(0)), Usage(), Observe()])
+def test_l_state_4__a_lookup_renews_no_stamp(query):
+    run = play(*build_inserts(A, 3), Advance(5), query)
     assert run.after == run.before
-    assert play(*build_inserts(A, 3), Advance(5), look, Expire(A, 5)).last == Removed(1, 3)
+    assert play(*build_inserts(A, 3), Advance(5), query, Expire(A, 5)).last == Removed(1, 3)
 
 
 @pytest.mark.rule("L-READ-1")
@@ -147,8 +147,8 @@ def test_l_invalidate_5__a_removed_name_comes_back_empty():
 @pytest.mark.rule("L-METRICS-1")
 def test_l_metrics_1__usage_sums_one_cache_or_all():
     filled = [*build_inserts(A, 3, 4), *build_inserts(B, 5)]
-    asked = [Usage(A), Usage(), Usage(B), Usage("c")]
-    assert [play(*filled, one).last for one in asked] == [Used(2, 7), Used(3, 12), Used(1, 5), Used(0, 0)]
+    queries = [Usage(A), Usage(), Usage(B), Usage("c")]
+    assert [play(*filled, one).last for one in queries] == [Used(2, 7), Used(3, 12), Used(1, 5), Used(0, 0)]
 
 
 @pytest.mark.rule("L-METRICS-2")
@@ -159,8 +159,8 @@ def test_l_metrics_2__observe_shows_every_cache_that_holds_entries():
 
 @pytest.mark.rule("L-LIVENESS-2")
 def test_l_liveness_2__an_unknown_cache_has_an_answer():
-    asked = [Usage(A), Get(A, at(0)), Clear(A), Expire(A), RemoveCache(A)]
-    assert [play(one).last for one in asked] == [Used(0, 0), Hit(False), Removed(0, 0), Removed(0, 0), Done()]
+    queries = [Usage(A), Get(A, at(0)), Clear(A), Expire(A), RemoveCache(A)]
+    assert [play(one).last for one in queries] == [Used(0, 0), Hit(False), Removed(0, 0), Removed(0, 0), Done()]
 
 
 @pytest.mark.rule("L-READ-7")

@@ -47,9 +47,9 @@ def test_r_count_3__an_entry_without_a_count_never_gets_one(op, pos):
 
 @pytest.mark.rule("R-COUNT-4")
 @pytest.mark.parametrize("op", [MarkRead, ExpectRead])
-@pytest.mark.parametrize("looks", [(), (Get(A, at(0)),)])
-def test_r_count_4__counting_changes_nothing_else(op, looks):
-    run = play(Insert(A, at(0), 1, 3), Insert(A, at(1), 1), *looks, Advance(5), op(A, at(0)))
+@pytest.mark.parametrize("lookups", [(), (Get(A, at(0)),)])
+def test_r_count_4__counting_changes_nothing_else(op, lookups):
+    run = play(Insert(A, at(0), 1, 3), Insert(A, at(1), 1), *lookups, Advance(5), op(A, at(0)))
     before = run.before.caches[A].entries[at(0)]
     assert run.entry(0) == before._replace(expected_reads=run.entry(0).expected_reads)
     assert run.after.queue == run.before.queue

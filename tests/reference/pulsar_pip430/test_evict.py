@@ -7,27 +7,27 @@ from entrycache_reference.pulsar_pip430.outcomes import Removed
 THREE = (Insert(A, at(0), 10), Insert(A, at(1), 10), Insert(A, at(2), 10))
 
 
-def gone(entry):
+def remove_entry(entry):
     return RemoveRange(A, at(entry), at(entry), True)
 
 
 @pytest.mark.rule("R-EVICT-1")
 def test_r_evict_1__dead_slots_are_dropped_when_a_pass_comes_to_them():
-    run = play(*THREE, gone(0), gone(1), Advance(1), Expire(5))
+    run = play(*THREE, remove_entry(0), remove_entry(1), Advance(1), Expire(5))
     assert run.before.queue[:2] == (None, None)
     assert run.queue() == [2]
 
 
 @pytest.mark.rule("R-EVICT-1")
 def test_r_evict_1__a_size_pass_that_has_enough_still_drops_them():
-    run = play(*THREE, gone(1), Evict(10))
+    run = play(*THREE, remove_entry(1), Evict(10))
     assert run.queue() == [2]
     assert run.last == Removed(1, 10)
 
 
 @pytest.mark.rule("R-EVICT-1")
 def test_r_evict_1__a_dead_slot_behind_the_halting_head_stays():
-    assert play(*THREE, gone(1), Expire(5)).queue() == [0, None, 2]
+    assert play(*THREE, remove_entry(1), Expire(5)).queue() == [0, None, 2]
 
 
 @pytest.mark.rule("R-EVICT-2")
@@ -84,7 +84,7 @@ def test_r_evict_6__nothing_to_free_is_refused():
 
 @pytest.mark.rule("R-EVICT-7")
 def test_r_evict_7__dead_and_requeued_slots_are_not_counted():
-    run = play(*THREE, gone(0), Get(A, at(1)), Advance(1), Expire(0))
+    run = play(*THREE, remove_entry(0), Get(A, at(1)), Advance(1), Expire(0))
     assert run.last == Removed(1, 10)
     assert run.queue() == [1]
 

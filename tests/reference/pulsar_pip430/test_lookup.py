@@ -29,13 +29,13 @@ def test_r_read_2__a_hit_marks_the_entry_and_nothing_else():
 
 @pytest.mark.rule("R-READ-3")
 @pytest.mark.parametrize(
-    ("first", "last", "found"),
+    ("first", "last", "entries"),
     [(1, 3, (1, 2, 3)), (0, 4, (0, 1, 2, 3, 4)), (-1, 0, (0,)), (4, 9, (4,)), (2, 2, (2,)), (5, 9, ())],
 )
-def test_r_read_3__both_ends_belong_to_the_range(first, last, found):
+def test_r_read_3__both_ends_belong_to_the_range(first, last, entries):
     run = play(*FIVE, GetRange(A, at(first), at(last)))
-    tokens = tuple(10 + n for n in found) or None
-    assert run.last == Hits(tuple(at(n) for n in found), tokens)
+    tokens = tuple(10 + n for n in entries) or None
+    assert run.last == Hits(tuple(at(n) for n in entries), tokens)
 
 
 @pytest.mark.rule("R-READ-3")

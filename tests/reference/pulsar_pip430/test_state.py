@@ -99,9 +99,9 @@ def test_r_state_6__negative_time_is_refused_and_zero_is_not():
 
 
 @pytest.mark.rule("R-STATE-7")
-@pytest.mark.parametrize("look", [Exists(A, at(0)), Usage(A), Usage(), Observe()])
-def test_r_state_7__observing_changes_nothing(look):
-    run = play(Insert(A, at(0), 1), look)
+@pytest.mark.parametrize("query", [Exists(A, at(0)), Usage(A), Usage(), Observe()])
+def test_r_state_7__observing_changes_nothing(query):
+    run = play(Insert(A, at(0), 1), query)
     assert run.after == run.before
     assert not run.entry(0).accessed
 

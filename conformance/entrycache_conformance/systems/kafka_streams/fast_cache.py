@@ -69,7 +69,7 @@ def to_text_or_none(content: bytes | None) -> str | None:
 
 def list_answer(items: Sequence[tuple[bytes, bytes | None]]) -> Answer:
     """Return keys with their values as an answer."""
-    return outcomes.Listed(tuple((to_text(key), to_text_or_none(value)) for key, value in items))
+    return outcomes.Listing(tuple((to_text(key), to_text_or_none(value)) for key, value in items))
 
 
 def to_write(write: ops.Put | ops.PutIfAbsent | ops.Write) -> Write:
@@ -204,7 +204,7 @@ class Adapter:
     def get(self, op: ops.Get) -> Answer:
         """Look a key up; a tombstone is a hit."""
         entry = self.cache.get(op.ns, to_bytes_or_none(op.key))
-        return outcomes.Got(entry is not None, None if entry is None else to_text_or_none(entry.value))
+        return outcomes.Lookup(entry is not None, None if entry is None else to_text_or_none(entry.value))
 
     def delete(self, op: ops.Delete) -> Answer:
         """Delete a key and return the previous value."""

@@ -64,7 +64,7 @@ class Adapter:
         """Look a range up; a range over two ledgers finds nothing."""
         first, last = op.first, op.last
         if first.ledger != last.ledger:
-            self.cache.asked(op.cache, first, last)
+            self.cache.report_query(op.cache, first, last)
             return outcomes.Hits(())
         values = self.cache.get_range(op.cache, first.ledger, first.entry, last.entry)
         if values is None:

@@ -13,7 +13,7 @@ from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, Op
 from entrycache_reference.kafka_streams import change, entries, ops
 from entrycache_reference.kafka_streams.change import without_key, write_key
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.outcomes import Deleted, Done, Failed, Listed, NamespaceCounters
+from entrycache_reference.kafka_streams.outcomes import Deleted, Done, Failed, Listing, NamespaceCounters
 from entrycache_reference.kafka_streams.state import Node, Space, State, space_of, with_space
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
@@ -184,8 +184,8 @@ def range_excluding_its_end(state: State, event: ops.Range, config: Config, *cal
 def listed_without_tombstones(state: State, ns: str, keys: tuple[str, ...]) -> OperationResult:
     """A range leaves tombstones out."""
     after, answer = entries.list_entries(state, ns, keys)
-    assert isinstance(answer, Listed)
-    return after, Listed(tuple(entry for entry in answer.entries if entry[1] is not None))
+    assert isinstance(answer, Listing)
+    return after, Listing(tuple(entry for entry in answer.entries if entry[1] is not None))
 
 
 @seeded_fault(Rule.K_RANGE_2, ops.All)
@@ -199,8 +199,8 @@ def all_not_using(state: State, event: ops.All, config: Config, *calls: Any) -> 
 def reverse_all_ascending(state: State, event: ops.ReverseAll, config: Config, *calls: Any) -> OperationResult:
     """A reverse lookup answers ascending."""
     after, answer = entries.reverse_all(state, event, config, *calls)
-    assert isinstance(answer, Listed)
-    return after, Listed(answer.entries[::-1])
+    assert isinstance(answer, Listing)
+    return after, Listing(answer.entries[::-1])
 
 
 @seeded_fault(Rule.K_DELETE_1, ops.Delete)

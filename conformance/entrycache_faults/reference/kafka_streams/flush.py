@@ -97,7 +97,7 @@ def _total_bytes(state: State) -> int:
     return now + state.running if now else now
 
 
-@seeded_fault(Rule.K_EVICT_3, "flush.call_listener", other=True, beside={"state.total_bytes": _total_bytes})
+@seeded_fault(Rule.K_EVICT_3, "flush.call_listener", other=True, further={"state.total_bytes": _total_bytes})
 def call_listener_before_it_left(
     state: State, ns: str, listener: Listener, entries: tuple[tuple[str, Node], ...], *rest: Any
 ) -> State:
@@ -200,7 +200,7 @@ def cleaned_half(space: Space) -> Space:
 
 @seeded_fault(Rule.K_FLUSH_2, "flush.flush_dirty", other=True)
 def hand_over_cleaning_afterwards(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
-    """What was written while a flush was under way is clean after it."""
+    """A write during a flush leaves a clean entry."""
     result = flush.flush_dirty(state, ns, evicted, *rest)
     now = space_of(result.state, ns)
     again = [key for key in space_of(state, ns).dirty if key in now.dirty]
@@ -213,7 +213,7 @@ def hand_over_cleaning_afterwards(state: State, ns: str, evicted: str | None, *r
 
 @seeded_fault(Rule.K_FLUSH_3, ops.Flush)
 def flush_losing(state: State, event: ops.Flush, config: Config, *calls: Any) -> OperationResult:
-    """What a listener refused counts as handed over."""
+    """An entry that a listener refused counts as handed over."""
     after, answer = namespaces.flush(state, event, config, *calls)
     if isinstance(answer, Failed) and event.ns in after.spaces:
         return with_space(after, event.ns, mark_all_clean(space_of(after, event.ns))), answer
@@ -222,7 +222,7 @@ def flush_losing(state: State, event: ops.Flush, config: Config, *calls: Any) ->
 
 @seeded_fault(Rule.K_FLUSH_3, "flush.flush_dirty", other=True)
 def hand_over_back_as_newest(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
-    """What could not be evicted is the most recent."""
+    """An entry that could not be evicted becomes the most recent."""
     result = flush.flush_dirty(state, ns, evicted, *rest)
     if result.error is not ErrorKind.LISTENER_FAILED or evicted is None:
         return result
@@ -245,7 +245,7 @@ def tombstones_kept(state: State, ns: str, entries: tuple[tuple[str, Node], ...]
 
 @seeded_fault(Rule.K_FLUSH_5, ops.Flush)
 def flush_uncounted(state: State, event: ops.Flush, config: Config, *calls: Any) -> OperationResult:
-    """What a flush looks up is not counted."""
+    """The lookups of a flush are not counted."""
     after, answer = namespaces.flush(state, event, config, *calls)
     if event.ns not in after.spaces:
         return after, answer
@@ -255,7 +255,7 @@ def flush_uncounted(state: State, event: ops.Flush, config: Config, *calls: Any)
 
 @seeded_fault(Rule.K_FLUSH_5, "flush.flush_dirty", other=True)
 def hand_over_using(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
-    """What a flush hands over becomes the most recent."""
+    """An entry that a flush hands over becomes the most recent."""
     namespace = space_of(state, ns)
     if evicted is not None or namespace.listener is None:
         return flush.flush_dirty(state, ns, evicted, *rest)
@@ -289,7 +289,7 @@ def flush_without_context(state: State, event: ops.Flush, config: Config, *calls
     return flush.with_calls(after, (bare, *after.in_progress.calls[1:])), answer
 
 
-@seeded_fault(Rule.K_LISTEN_2, "flush.perform_steps", beside=IN_STORES)
+@seeded_fault(Rule.K_LISTEN_2, "flush.perform_steps", further=IN_STORES)
 def performed_until_an_error(
     state: State, steps: tuple[ops.Op, ...], config: Config, env: Any
 ) -> tuple[State, tuple[Answer, ...]]:
@@ -305,7 +305,7 @@ def performed_until_an_error(
     return after, answers
 
 
-@seeded_fault(Rule.K_LISTEN_3, "flush.perform_steps", beside=IN_STORES)
+@seeded_fault(Rule.K_LISTEN_3, "flush.perform_steps", further=IN_STORES)
 def performed_once_more(
     state: State, steps: tuple[ops.Op, ...], config: Config, env: Any
 ) -> tuple[State, tuple[Answer, ...]]:
@@ -338,7 +338,7 @@ def listen_once(state: State, event: ops.Listen, config: Config, *calls: Any) ->
 
 
 @seeded_fault(Rule.K_LIVENESS_1, ops.Evict)
-def evict_told_twice(state: State, event: ops.Evict, config: Config, *calls: Any) -> OperationResult:
+def evict_reported_twice(state: State, event: ops.Evict, config: Config, *calls: Any) -> OperationResult:
     """An eviction is done again and again."""
     after, answer = namespaces.evict(state, event, config, *calls)
     result = after.in_progress

@@ -27,7 +27,7 @@ from entrycache_reference.kafka_streams.config import (
     Total,
     UndeliveredEviction,
 )
-from entrycache_reference.kafka_streams.outcomes import Answer, Forward, Listed, Value
+from entrycache_reference.kafka_streams.outcomes import Answer, Forward, Listing, Value
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, with_space
 from entrycache_reference.rules import Rule
 
@@ -74,7 +74,7 @@ def store_get_below(state: State, event: ops.StoreGet, config: Config, *calls: A
 
 @seeded_fault(Rule.K_STORE_2, ops.StoreFlush)
 def store_flush_keeping_deleted(state: State, event: ops.StoreFlush, config: Config, *calls: Any) -> OperationResult:
-    """What was deleted stays below."""
+    """A deleted key stays in the underlying store."""
     before = stores.store_of(state, event.store).inner
     after, answer = stores.store_flush(state, event, config, *calls)
     if stores.store_of(state, event.store).downstream:
@@ -154,7 +154,7 @@ def performed_nothing(
 
 @seeded_fault(Rule.K_STORE_6, ops.StoreGet)
 def store_get_not_caching(state: State, event: ops.StoreGet, config: Config, *calls: Any) -> OperationResult:
-    """What was read from below is not cached."""
+    """A value that was read from the underlying store is not cached."""
     there = space_of(state, event.store).nodes
     after, answer = stores.store_get(state, event, config, *calls)
     if event.key in there or event.key not in space_of(after, event.store).nodes:
@@ -165,7 +165,7 @@ def store_get_not_caching(state: State, event: ops.StoreGet, config: Config, *ca
 
 @seeded_fault(Rule.K_STORE_6, "stores.read_value", other=True)
 def value_only_looked_for(state: State, name: str, key: str, *rest: Any) -> tuple[Change, str | None]:
-    """What is read from the store below is not even offered to the cache."""
+    """A value that is read from the underlying store is not offered to the cache."""
     after, value = stores.find_value(state, name, key)
     return Change(after), value
 
@@ -189,10 +189,10 @@ def store_delete_of_known(state: State, event: ops.StoreDelete, config: Config, 
 def store_all_with_deleted(state: State, event: ops.StoreAll, config: Config, *calls: Any) -> OperationResult:
     """A deleted key shows through."""
     after, answer = stores.store_all(state, event, config, *calls)
-    assert isinstance(answer, Listed)
+    assert isinstance(answer, Listing)
     view = dict(answer.entries)
     view.update({k: v for k, v in stores.store_of(after, event.store).inner.items() if k not in view})
-    return after, Listed(tuple((key, view[key]) for key in sort_by_bytes(tuple(view))))
+    return after, Listing(tuple((key, view[key]) for key in sort_by_bytes(tuple(view))))
 
 
 @seeded_fault(Rule.K_SHARE_1, ops.Share)
@@ -205,7 +205,7 @@ def share_for_threads_only(state: State, event: ops.Share, config: Config, *call
 def store_inner_of_one(state: State, event: ops.StoreInner, config: Config, *calls: Any) -> OperationResult:
     """A listing is answered by one value."""
     after, answer = stores.store_inner(state, event, config, *calls)
-    assert isinstance(answer, Listed)
+    assert isinstance(answer, Listing)
     return after, Value(answer.entries[0][1] if answer.entries else None)
 
 
@@ -214,7 +214,7 @@ def store_inner_of_one(state: State, event: ops.StoreInner, config: Config, *cal
 
 @seeded_fault(Rule.K_FLUSH_7, "flush.handle_no_listener")
 def unheard_with_its_key(state: State, ns: str, evicted: str | None, config: Config) -> State:
-    """Where an undelivered entry is lost, its key is no longer dirty."""
+    """In a release that loses an undelivered entry, the key of that entry is no longer dirty."""
     after = flush.handle_no_listener(state, ns, evicted, config)
     space = space_of(after, ns)
     if evicted is None or evicted in space.nodes:
@@ -224,7 +224,7 @@ def unheard_with_its_key(state: State, ns: str, evicted: str | None, config: Con
 
 @seeded_fault(Rule.K_FLUSH_8, "flush.handle_listener_error")
 def refused_still_listed(state: State, ns: str, evicted: str | None, config: Config) -> State:
-    """Where a failed flush leaves entries clean, their keys stay among the dirty ones."""
+    """In a release whose failed flush leaves entries clean, their keys stay among the dirty keys."""
     after = flush.handle_listener_error(state, ns, evicted, config)
     before, space = space_of(state, ns), space_of(after, ns)
     return with_space(after, ns, space._replace(dirty=tuple(key for key in before.dirty if key in space.nodes)))
@@ -232,14 +232,14 @@ def refused_still_listed(state: State, ns: str, evicted: str | None, config: Con
 
 @seeded_fault(Rule.K_FLUSH_9, "flush.without_keys")
 def without_deleted_keys(state: State, own: NamespaceHandle, keys: tuple[str, ...]) -> State:
-    """Where the key of a tombstone is dropped, a value that was written to it meanwhile stays."""
+    """In a release that drops the key of a tombstone, a value that was written to the key meanwhile stays."""
     nodes = space_of(state, own.ns).nodes
     return flush.without_keys(state, own, tuple(key for key in keys if key in nodes and nodes[key].value is None))
 
 
 @seeded_fault(Rule.K_METRICS_4, "namespaces.book_bytes")
 def booked_nothing(before: State, after: State, *rest: Any) -> State:
-    """Where the total is a running one, what is cleared stays in it."""
+    """In a release with a running total, cleared entries stay in the total."""
     return after
 
 
@@ -247,7 +247,7 @@ def booked_nothing(before: State, after: State, *rest: Any) -> State:
 def received_unless_overtaken(
     state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, env: Any
 ) -> State:
-    """Where entries are passed on one by one, an overtaken one is left out."""
+    """In a release that forwards entries one by one, an overtaken entry is left out."""
     after = state
     for key, node in entries:
         if stores.store_of(after, name).forwarded_writes.get(key, -1) < node.write:
@@ -257,6 +257,6 @@ def received_unless_overtaken(
 
 @seeded_fault(Rule.K_STORE_10, "stores.read_to_delete")
 def read_without_caching(state: State, name: str, key: str, *rest: Any) -> tuple[Change, str | None]:
-    """Where a deletion caches what it reads, it does not."""
+    """In a release whose deletion caches the value that it reads, the deletion does not cache it."""
     after, value = stores.find_value(state, name, key)
     return Change(after), value

@@ -17,7 +17,7 @@ from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, Op
 from entrycache_reference.kafka_streams import change, entries, flush, ops, stores
 from entrycache_reference.kafka_streams.change import sort_by_bytes
 from entrycache_reference.kafka_streams.config import Config, Delivery, FlushedTombstone
-from entrycache_reference.kafka_streams.outcomes import ErrorKind, Failed, Got, Listed, Shared
+from entrycache_reference.kafka_streams.outcomes import ErrorKind, Failed, Listing, Lookup, Shared
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, with_space
 from entrycache_reference.rules import Rule
 
@@ -69,7 +69,7 @@ def get_missing_nothing(state: State, event: ops.Get, config: Config, *calls: An
 def get_missing_tombstones(state: State, event: ops.Get, config: Config, *calls: Any) -> OperationResult:
     """A get of a tombstone answers a miss."""
     after, answer = entries.get(state, event, config, *calls)
-    return after, Got(False, None) if isinstance(answer, Got) and answer.value is None else answer
+    return after, Lookup(False, None) if isinstance(answer, Lookup) and answer.value is None else answer
 
 
 @served_fault(Rule.K_RANGE_2, "entries.list_entries")
@@ -90,8 +90,8 @@ def reverse_ascending(
         after, answer = entries.reverse_range(state, event, config, *calls)
     else:
         after, answer = entries.reverse_all(state, event, config, *calls)
-    assert isinstance(answer, Listed)
-    return after, Listed(answer.entries[::-1])
+    assert isinstance(answer, Listing)
+    return after, Listing(answer.entries[::-1])
 
 
 @served_fault(Rule.K_DELETE_1, ops.Delete)
@@ -150,7 +150,7 @@ def share_to_the_nearest(state: State, event: ops.Share, config: Config, *calls:
 
 def _list_view(state: State, name: str, first: str | None, last: str | None) -> tuple[State, dict[str, str | None]]:
     after, answer = stores.list_merged_view(state, name, first, last)
-    assert isinstance(answer, Listed)
+    assert isinstance(answer, Listing)
     return after, dict(answer.entries)
 
 
@@ -159,14 +159,14 @@ def merge_from_below(state: State, name: str, first: str | None, last: str | Non
     """The merged view shows what lies below where the cache has the key too."""
     after, view = _list_view(state, name, first, last)
     below = stores.store_of(after, name).inner
-    return after, Listed(tuple((key, below.get(key, value)) for key, value in view.items()))
+    return after, Listing(tuple((key, below.get(key, value)) for key, value in view.items()))
 
 
 @served_fault(Rule.K_STORE_8, "stores.list_merged_view")
 def merge_without_its_end(state: State, name: str, first: str | None, last: str | None) -> OperationResult:
     """The end never belongs to a range of a store."""
     after, view = _list_view(state, name, first, last)
-    return after, Listed(tuple((key, value) for key, value in view.items() if key != last))
+    return after, Listing(tuple((key, value) for key, value in view.items() if key != last))
 
 
 @served_fault(Rule.K_STORE_8, "stores.list_merged_view")
@@ -175,13 +175,13 @@ def merge_with_tombstones(state: State, name: str, first: str | None, last: str 
     after, view = _list_view(state, name, first, last)
     own = space_of(after, name)
     hidden = {key: None for key in entries.keys_between(after, name, first, last, True) if own.nodes[key].value is None}
-    shown = {**view, **hidden}
-    return after, Listed(tuple((key, shown[key]) for key in sort_by_bytes(tuple(shown))))
+    merged = {**view, **hidden}
+    return after, Listing(tuple((key, merged[key]) for key in sort_by_bytes(tuple(merged))))
 
 
 @served_fault(Rule.K_STORE_1, "stores.receive")
 def receive_keeping_deleted(state: State, name: str, handed: Any, *rest: Any) -> State:
-    """A tombstone is passed on, but the key stays below."""
+    """A tombstone is forwarded, but the key stays in the underlying store."""
     before = stores.store_of(state, name).inner
     after = stores.receive(state, name, handed, *rest)
     store = stores.store_of(after, name)

@@ -81,7 +81,7 @@ def refused_for_its_size(state: State, event: ops.Insert, config: Config) -> Ste
 
 @seeded_fault(Rule.L_INSERT_5, ops.Insert)
 def duplicate_by_the_state_before(state: State, event: ops.Insert, config: Config) -> Step:
-    """Whether the position is cached is asked before the pass."""
+    """An insert checks for a cached position before the pass instead of after it."""
     result = entries.insert(state, event, config)
     if result.outcome != outcomes.Inserted(True) or change.entry_at(state, event.cache, event.pos) is None:
         return result
@@ -112,7 +112,7 @@ def exists_in_any_cache(state: State, event: ops.Exists, config: Config) -> Step
 
 @seeded_fault(Rule.L_READ_4, ops.Read)
 def partial_hits(state: State, event: ops.Read, config: Config) -> Step:
-    """What is cached of a range is served from the cache, as in later releases."""
+    """The cached part of a range is served from the cache, as in later releases."""
     result = entries.read(state, event, config)
     if not isinstance(result.outcome, outcomes.Served):
         return result
@@ -148,7 +148,7 @@ def later_fills_unasked(state: State, name: CacheName, positions: tuple[Position
 
 @seeded_fault(Rule.L_READ_6, ops.ReadOne)
 def single_read_is_cached(state: State, event: ops.ReadOne, config: Config) -> Step:
-    """What storage gives to a single read is offered to the cache."""
+    """An entry that storage gives to a single read is offered to the cache."""
     result = entries.read_one(state, event, config)
     if isinstance(result.outcome, outcomes.Served) and result.outcome.fills:
         return result._replace(state=entries.fill(state, event.cache, (event.pos,), config).state)

@@ -75,7 +75,9 @@ def exists_marking(state: State, event: ops.Exists, config: Config) -> Step:
 
 
 @seeded_fault(Rule.STATE_8, "manager.remove_entries")
-def removal_told_twice(state: State, name: CacheName, positions: tuple[Position, ...], law: Rule, cause: str) -> Step:
+def removal_reported_twice(
+    state: State, name: CacheName, positions: tuple[Position, ...], law: Rule, cause: str
+) -> Step:
     """Each entry of a removed range is reported as removed twice."""
     done = manager.remove_entries(state, name, positions, law, cause)
     return done._replace(rows=done.rows * 2)
@@ -300,7 +302,7 @@ SEEDED_FAULTS.register_variant(
 
 @seeded_fault(Rule.INSERT_7, ops.Insert)
 def insert_without_zero(state: State, event: ops.Insert, config: Config) -> Step:
-    """Where 0 expected reads count, an insert with 0 gives no count."""
+    """In a release that counts 0 expected reads, an insert with 0 gives no count."""
     if event.expected_reads == 0 and change.entry_at(state, event.cache, event.pos) is None:
         return manager.offer(state, replace(event, expected_reads=None), config)
     return manager.offer(state, event, config)
@@ -308,7 +310,7 @@ def insert_without_zero(state: State, event: ops.Insert, config: Config) -> Step
 
 @seeded_fault(Rule.INSERT_8, "entries.keep_cached_entry")
 def kept_without_a_count(state: State, event: ops.Insert, cached: Entry, config: Config) -> State:
-    """Where a duplicate brings its count, one without a count leaves the former one."""
+    """In a release whose duplicate brings its count, a duplicate without a count leaves the former count."""
     if entries.initial_count(event.expected_reads, config) is None:
         return state
     return entries.keep_cached_entry(state, event, cached, config)
@@ -316,5 +318,5 @@ def kept_without_a_count(state: State, event: ops.Insert, cached: Entry, config:
 
 @seeded_fault(Rule.COUNT_8, "entries.lower_count")
 def lowered_without_floor(count: int, config: Config) -> int:
-    """Where counts have a floor, a delivery goes below it."""
+    """In a release with a floor for counts, a delivery lowers a count below the floor."""
     return count - 1

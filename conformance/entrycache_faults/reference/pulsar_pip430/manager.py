@@ -169,7 +169,7 @@ def insert_telling_what_stayed(state: State, event: ops.Insert, config: Config) 
 
 @seeded_fault(Rule.CONFIG_1, ops.Configure)
 def configure_from_the_start(state: State, event: ops.Configure, config: Config) -> Step:
-    """What configure does not name goes back to where the run began."""
+    """A setting that `configure` does not name returns to its value at the start of the run."""
     done = manager.configure(state, event, config)
     if isinstance(done.outcome, outcomes.Refused):
         return done
@@ -187,7 +187,7 @@ def configure_what_is_right(state: State, event: ops.Configure, config: Config) 
 
 @seeded_fault(Rule.CONFIG_2, ops.Configure, other=True)
 def configure_up_to_the_watermark(state: State, event: ops.Configure, config: Config) -> Step:
-    """What is refused because of its watermark has changed the other settings."""
+    """A `configure` that is refused for its watermark has changed the other settings."""
     done = manager.configure(state, event, config)
     others = replace(event, watermark=ABSENT)
     if not isinstance(done.outcome, outcomes.Refused) or manager.are_settings_refused(others, config):

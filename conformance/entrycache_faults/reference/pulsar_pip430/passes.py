@@ -284,5 +284,5 @@ SEEDED_FAULTS.register_variant(
 
 @seeded_fault(Rule.REQUEUE_9, "passes.is_late")
 def is_late_by_one(kind: passes.PassKind, looked_at: int, slots: int, config: Config) -> bool:
-    """Where a size pass has one round, it spares one entry more."""
+    """In a release with one round for a size pass, the pass spares one entry more."""
     return passes.is_late(kind, looked_at, slots + 1, config)

@@ -200,5 +200,5 @@ def fill_counted_as_hits(state: State, event: ops.Read, fills: tuple[Position, .
 
 @seeded_fault(Rule.READ_13, "storage_reads.is_fill_cached")
 def is_wanted_above_zero(expected_reads: int, config: Config) -> bool:
-    """Where 0 expected reads count, fills with 0 are not cached."""
+    """In a release that counts 0 expected reads, fills with 0 are not cached."""
     return expected_reads > 0

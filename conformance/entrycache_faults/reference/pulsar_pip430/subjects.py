@@ -95,8 +95,8 @@ def usage_of_the_first_cache(state: State, event: ops.Usage, config: Config) -> 
 def fill_whole_ranges_only(state: State, event: ops.Read, fills: tuple[Position, ...], config: Config) -> Step:
     """A read that is served in part does not cache the gaps."""
     is_whole = len(fills) == event.last.entry - event.first.entry + 1
-    asked = event if is_whole else replace(event, expected_reads=-1)
-    return storage_reads.fill(state, asked, fills, config)
+    read = event if is_whole else replace(event, expected_reads=-1)
+    return storage_reads.fill(state, read, fills, config)
 
 
 @served_fault(Rule.READ_11, ops.Read, ops.ReadOne)

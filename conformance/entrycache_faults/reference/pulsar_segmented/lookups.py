@@ -75,7 +75,7 @@ def range_over_ledgers(before: State, event: ops.GetRange, config: Config) -> St
 
 @seeded_fault(Rule.S_RANGE_4, "lookup.find_in_one_pass")
 def in_one_pass_to_the_end(before: State, cache: CacheName, first: Position, last: Position) -> tuple[Entry, ...]:
-    """Where each segment is asked once, the walk goes on to the oldest one."""
+    """In a release that asks each segment once, the walk goes on to the oldest segment."""
     gathered: list[Entry] = []
     at = first
     for segment in state.newest_first(before):
@@ -93,7 +93,7 @@ def sum_of_the_current_segment(before: State) -> int:
 
 @seeded_fault(Rule.S_USAGE_2, "views.sum_of_offsets")
 def offset_of_the_current_segment(before: State) -> int:
-    """Where offsets are in use, only that of the current segment is."""
+    """In a release that counts offsets as bytes in use, only the offset of the current segment counts."""
     return before.segments[before.current].offset
 
 

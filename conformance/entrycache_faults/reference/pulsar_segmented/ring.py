@@ -56,13 +56,13 @@ def cleared_with_the_full_one(state: State, index: int, config: Config) -> State
 
 @seeded_fault(Rule.S_RING_5, "ring.is_still_full")
 def never_still_full(state: State, entry: Entry, config: Config) -> bool:
-    """Where a cleared segment keeps its offset, it takes what does not fit."""
+    """In a release whose cleared segment keeps its offset, the segment takes an entry that does not fit."""
     return False
 
 
 @seeded_fault(Rule.S_RING_6, "ring.kept_entries")
 def kept_but_one(segment: Segment, config: Config) -> tuple[Entry, ...]:
-    """Where a cleared segment keeps its index, it forgets the oldest entry of it."""
+    """In a release whose cleared segment keeps its index, the segment forgets the oldest entry of that index."""
     return ring.kept_entries(segment, config)[1:]
 
 
@@ -71,7 +71,7 @@ def kept_but_one(segment: Segment, config: Config) -> tuple[Entry, ...]:
 
 @seeded_fault(Rule.S_CONFIG_1, "config.segments_of")
 def segments_at_least_one(config: Config) -> int:
-    """Where nobody says how many segments there are, a small cache has a single one."""
+    """A small cache has a single segment if the number of segments is not given."""
     return config.segments or max(1, config.max_size_bytes // 2**30)
 
 
@@ -162,20 +162,20 @@ def passed_over_and_counted(one: Segment, size: int, tries: int, config: Config)
 
 @seeded_fault(Rule.S_SEGMENT_5, "ring.failed_offer_bytes")
 def counted_once(size: int, tries: int, config: Config) -> int:
-    """Where tries count, a segment that was tried twice counts one of them."""
+    """In a release that counts tries, a segment that was tried twice counts one try."""
     return ring.failed_offer_bytes(size, 1, config) if tries > 1 else 0
 
 
 @seeded_fault(Rule.S_INSERT_6, "ring.with_entry")
 def with_entry_twice(one: Segment, entry: Entry, config: Config) -> Segment:
-    """Where duplicates overwrite, the first one is still listed."""
+    """In a release whose duplicates overwrite, the first duplicate is still listed."""
     after = ring.with_entry(one, entry, config)
     return after._replace(entries=(*one.entries, after.entries[-1]))
 
 
 @seeded_fault(Rule.S_INSERT_7, "ring.rejects")
 def rejects_copies_only(one: Segment, entry: Entry, config: Config) -> bool:
-    """Where duplicates turn the ring, they do so in mode copy only."""
+    """In a release whose duplicates turn the ring, they do so in mode copy only."""
     return config.mode is Mode.COPY and ring.rejects(one, entry, config)
 
 

@@ -44,7 +44,7 @@ def answers_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
     return type(answer) in event.answers
 
 
-def is_settled(config: Config, pre: State, event: Any, step: Step) -> bool:
+def has_an_outcome(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-LIVENESS-1: there are at most as many evictions as entries, including those written meanwhile."""
     evicted = [row.op for row in step.rows].count("EVICT")
     if evicted:
@@ -61,7 +61,7 @@ LAWS: Final[tuple[Law, ...]] = (
     *namespaces.NAMESPACE_LAWS,
     *stores.STORE_LAWS,
     *namespaces.VARIANT_LAWS,
-    Law(Rule.K_LIVENESS_1, (), always, is_settled),
+    Law(Rule.K_LIVENESS_1, (), always, has_an_outcome),
     Law(Rule.K_LIVENESS_2, (), always, answers_its_own),
 )
 """One law for each rule."""

@@ -43,8 +43,8 @@ from entrycache_reference.kafka_streams.outcomes import (
     Deleted,
     ErrorKind,
     Failed,
-    Got,
-    Listed,
+    Listing,
+    Lookup,
     NamespaceCounters,
     Offered,
     Shared,
@@ -282,7 +282,7 @@ WRITE_LAWS: Final = (
 # Laws about lookups and counters.
 
 
-def _found(config: Config, pre: State, event: Get, step: Step) -> bool:
+def _is_cached(config: Config, pre: State, event: Get, step: Step) -> bool:
     return event.key is not None and node_at(pre, event.ns, event.key) is not None
 
 
@@ -291,7 +291,7 @@ def hits(config: Config, pre: State, event: Get, step: Step) -> bool:
     before, after = space(pre, event.ns), space(step.state, event.ns)
     assert event.key is not None
     return (
-        step.outcome.answer == Got(True, before.nodes[event.key].value)
+        step.outcome.answer == Lookup(True, before.nodes[event.key].value)
         and after.recent == (event.key, *(key for key in before.recent if key != event.key))
         and after.hits == before.hits + 1
         and (after.nodes, after.dirty, after.misses) == (before.nodes, before.dirty, before.misses)
@@ -306,7 +306,7 @@ def misses(config: Config, pre: State, event: Get, step: Step) -> bool:
     """Check K-GET-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     return (
-        step.outcome.answer == Got(False, None)
+        step.outcome.answer == Lookup(False, None)
         and after.misses == before.misses + 1
         and after.hits == before.hits
         and content(after) == content(before)
@@ -324,7 +324,7 @@ def _nowhere(config: Config, pre: State, event: Get, step: Step) -> bool:
 
 def misses_uncounted(config: Config, pre: State, event: Get, step: Step) -> bool:
     """Check K-GET-4."""
-    return step.outcome.answer == Got(False, None) and step.state.spaces == pre.spaces
+    return step.outcome.answer == Lookup(False, None) and step.state.spaces == pre.spaces
 
 
 def _wanted(pre: State, event: Any) -> list[str]:
@@ -340,7 +340,7 @@ def _wanted(pre: State, event: Any) -> list[str]:
 def lists_the_range(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-RANGE-1."""
     nodes = space(pre, event.ns).nodes
-    return step.outcome.answer == Listed(tuple((key, nodes[key].value) for key in _wanted(pre, event)))
+    return step.outcome.answer == Listing(tuple((key, nodes[key].value) for key in _wanted(pre, event)))
 
 
 def _some(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -360,7 +360,7 @@ def uses_each(config: Config, pre: State, event: Any, step: Step) -> bool:
 def lists_it_backwards(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-RANGE-3."""
     nodes = space(pre, event.ns).nodes
-    return step.outcome.answer == Listed(tuple((key, nodes[key].value) for key in _wanted(pre, event)[::-1]))
+    return step.outcome.answer == Listing(tuple((key, nodes[key].value) for key in _wanted(pre, event)[::-1]))
 
 
 def adds_up(config: Config, pre: State, event: Usage, step: Step) -> bool:
@@ -412,7 +412,7 @@ FORWARDS: Final = (Range, All)
 BACKWARDS: Final = (ReverseRange, ReverseAll)
 
 LOOKUP_LAWS: Final = (
-    Law(Rule.K_GET_1, (Get,), _found, hits),
+    Law(Rule.K_GET_1, (Get,), _is_cached, hits),
     Law(Rule.K_GET_2, (Get,), _missed, misses),
     Law(Rule.K_GET_3, (Get,), always, counts_the_request),
     Law(Rule.K_GET_4, (Get,), _nowhere, misses_uncounted),

@@ -27,7 +27,7 @@ from entrycache_reference.kafka_streams.ops import (
     StorePut,
     StoreRange,
 )
-from entrycache_reference.kafka_streams.outcomes import Listed, Value
+from entrycache_reference.kafka_streams.outcomes import Listing, Value
 from entrycache_reference.kafka_streams.state import Space, State, Step, Store
 from entrycache_reference.rules import Rule
 
@@ -211,7 +211,7 @@ def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:
         if (low is None or code >= low.encode("utf-8", "surrogatepass"))
         and (high is None or code <= high.encode("utf-8", "surrogatepass"))
     )
-    return step.outcome.answer == Listed(expected)
+    return step.outcome.answer == Listing(expected)
 
 
 OF_VALUES: Final = (StorePut, StoreGet, StoreDelete, StoreRange, StoreAll)

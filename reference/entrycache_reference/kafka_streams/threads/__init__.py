@@ -1,4 +1,4 @@
-"""What several threads on one cache are promised: histories, and the laws that judge them.
+"""The promises to several threads on one cache: histories, and the laws that judge them.
 
 A history records what each of several threads did to one cache, each step between two ticks of one counter. It is
 judged by the promises under concurrency, not by one exact order. `judge_history` derives the facts of a record, checks

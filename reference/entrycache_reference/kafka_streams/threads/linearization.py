@@ -140,8 +140,8 @@ def _agrees(search: _Search, event: HistoryStep, expected: Mapping[str, Any]) ->
     got = event.outcome
     if isinstance(event.op, ops.Metrics):
         introspection = search.facts.record.introspection
-        listed = any(isinstance(done.op, LISTINGS) and done.event.end < event.start for done in search.facts.done)
-        names = [name for name in ("dirty", "lru") if name in introspection and not (name == "lru" and listed)]
+        was_listed = any(isinstance(done.op, LISTINGS) and done.event.end < event.start for done in search.facts.done)
+        names = [name for name in ("dirty", "lru") if name in introspection and not (name == "lru" and was_listed)]
         return all(list(got[name]) == list(expected[name]) for name in names)
     return bool(got == expected)
 

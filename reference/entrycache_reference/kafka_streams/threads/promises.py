@@ -32,13 +32,13 @@ class Change(NamedTuple):
 
 def _list_changes(facts: Facts) -> dict[Place, list[Change]]:
     """Return the writes and deletions of each place."""
-    found: dict[Place, list[Change]] = defaultdict(list)
+    changes: dict[Place, list[Change]] = defaultdict(list)
     for write in facts.writes:
-        found[write.ns, write.key].append(Change(write, write.done.event))
+        changes[write.ns, write.key].append(Change(write, write.done.event))
     for done in facts.of(ops.Delete):
         if done.answer["present"]:
-            found[done.op.ns, done.op.key].append(Change(None, done.event))
-    return found
+            changes[done.op.ns, done.op.key].append(Change(None, done.event))
+    return changes
 
 
 def _is_traceable(changes: Sequence[Change]) -> bool:
@@ -70,9 +70,9 @@ def check_freshness(facts: Facts) -> BrokenPromise | None:
     changes = _list_changes(facts)
     traceable = {place for place, of_place in changes.items() if _is_traceable(of_place)}
     for done in facts.done:
-        listed = [key for (_, key), _ in _list_values_read(done)]
-        if len(listed) != len(set(listed)):
-            return BrokenPromise(f"a key stands twice in {listed}", done.event)
+        keys_read = [key for (_, key), _ in _list_values_read(done)]
+        if len(keys_read) != len(set(keys_read)):
+            return BrokenPromise(f"a key stands twice in {keys_read}", done.event)
         for place, value in _list_values_read(done):
             if not changes[place]:
                 return BrokenPromise(f"{place} has the value {value!r}, and no write wrote it", done.event)
@@ -99,7 +99,7 @@ def _is_stale(
 @rule(Rule.K_CONCURRENCY_4)
 def check_nothing_lost(facts: Facts) -> BrokenPromise | None:
     """Check that the last value of a key is cached or was delivered, and each dirty value was delivered once."""
-    changes = {place: found for place, found in _list_changes(facts).items() if _is_traceable(found)}
+    changes = {place: of_place for place, of_place in _list_changes(facts).items() if _is_traceable(of_place)}
     handed = Counter((each.ns, each.key, each.value) for each in facts.handed)
     for (ns, key, value), times in handed.items():
         if (ns, key) not in changes:
@@ -111,17 +111,17 @@ def check_nothing_lost(facts: Facts) -> BrokenPromise | None:
         if times > 1:
             return BrokenPromise(f"{ns} delivered {key}={value!r} {times} times", event)
     for ns in sorted({place[0] for place in changes}):
-        listed = next((each for each in facts.record.final_steps if _is_listing(each, ns)), None)
-        if listed is None:
+        listing = next((each for each in facts.record.final_steps if _is_listing(each, ns)), None)
+        if listing is None:
             continue
-        values = dict(listed.outcome["entries"])
+        values = dict(listing.outcome["entries"])
         introspected = facts.record.final_steps if "dirty" in facts.record.introspection else ()
         dirty = next((each.outcome["dirty"] for each in introspected if _is_metrics(each, ns)), None)
-        for place, found in changes.items():
+        for place, of_place in changes.items():
             if place[0] == ns:
-                broken = _find_loss(facts, place, found, values, dirty, handed)
+                broken = _find_loss(facts, place, of_place, values, dirty, handed)
                 if broken is not None:
-                    return BrokenPromise(broken, listed)
+                    return BrokenPromise(broken, listing)
     return None
 
 
@@ -141,7 +141,7 @@ def _find_loss(
     dirty: Sequence[str] | None,
     handed: Counter[tuple[str, str, str | None]],
 ) -> str | None:
-    """Return what is wrong with the last value of a place, if that value can be told."""
+    """Return what is wrong with the last value of a place, if that value is known."""
     ns, key = place
     last = [one for one in changes if not any(other.event.start > one.event.end for other in changes)]
     if len(last) != 1 or (len(last) == 1 and _has_equal(last[0], changes)):
@@ -175,8 +175,8 @@ def _has_equal(last: Change, changes: Sequence[Change]) -> bool:
 
 
 def _list_answers(facts: Facts, kind: type[Any], ns: str | None) -> list[HistoryStep]:
-    found = (event for event in facts.record.final_steps if isinstance(event.op, kind))
-    return [event for event in found if (event.op.ns if isinstance(event.op.ns, str) else None) == ns]
+    events = (event for event in facts.record.final_steps if isinstance(event.op, kind))
+    return [event for event in events if (event.op.ns if isinstance(event.op.ns, str) else None) == ns]
 
 
 def _find_first(facts: Facts, kind: type[Any], ns: str | None = None) -> HistoryStep | None:
@@ -200,43 +200,43 @@ def check_sums(facts: Facts) -> BrokenPromise | None:
     Entries and bytes of all namespaces are the sums of those of each, the running total is the same, and each namespace
     counts the entries that it lists.
     """
-    whole = _find_first(facts, ops.Usage)
-    if whole is None:
+    total = _find_first(facts, ops.Usage)
+    if total is None:
         return None
-    tracked = whole.outcome.get("tracked", whole.outcome["bytes"])
-    if tracked != whole.outcome["bytes"]:
-        return BrokenPromise(f"at the end the running total is {tracked}, the sum is {whole.outcome['bytes']}", whole)
+    tracked = total.outcome.get("tracked", total.outcome["bytes"])
+    if tracked != total.outcome["bytes"]:
+        return BrokenPromise(f"at the end the running total is {tracked}, the sum is {total.outcome['bytes']}", total)
     parts = [_find_first(facts, ops.Usage, ns) for ns in written_namespaces(facts)]
     if None not in parts:
         for name in ("entries", "bytes"):
             of_parts = sum(part.outcome[name] for part in parts if part is not None)
-            if of_parts != whole.outcome[name]:
-                message = f"at the end {name} of all are {whole.outcome[name]}, those of the namespaces {of_parts}"
-                return BrokenPromise(message, whole)
+            if of_parts != total.outcome[name]:
+                message = f"at the end {name} of all are {total.outcome[name]}, those of the namespaces {of_parts}"
+                return BrokenPromise(message, total)
     for ns, part in zip(written_namespaces(facts), parts, strict=True):
-        found = None if part is None else _find_mismatch(facts, ns, part)
-        if found is not None:
-            return found
+        mismatch = None if part is None else _find_mismatch(facts, ns, part)
+        if mismatch is not None:
+            return mismatch
     return None
 
 
 def _find_mismatch(facts: Facts, ns: str, used: HistoryStep) -> BrokenPromise | None:
-    listed = _find_listing(facts, ns)
-    if listed is None:
+    listing = _find_listing(facts, ns)
+    if listing is None:
         return None
-    if len(listed) != used.outcome["entries"]:
-        return BrokenPromise(f"at the end {ns} lists {len(listed)} entries and counts {used.outcome['entries']}", used)
+    if len(listing) != used.outcome["entries"]:
+        return BrokenPromise(f"at the end {ns} lists {len(listing)} entries and counts {used.outcome['entries']}", used)
     if all(_is_plain(write.done.op) for write in facts.writes if write.ns == ns):
-        size = sum(size_bytes(key, value, "", ()) for key, value in listed.items())
+        size = sum(size_bytes(key, value, "", ()) for key, value in listing.items())
         if size != used.outcome["bytes"]:
             return BrokenPromise(
                 f"at the end the entries of {ns} have {size} bytes and count {used.outcome['bytes']}", used
             )
     counted = _find_first(facts, ops.Metrics, ns)
     lru = None if counted is None else counted.outcome["lru"]
-    if lru and (len(lru) != len(set(lru)) or set(lru) != listed.keys()):
+    if lru and (len(lru) != len(set(lru)) or set(lru) != listing.keys()):
         return BrokenPromise(
-            f"at the end the order of use of {ns} holds {lru}, the namespace {sorted(listed)}", counted
+            f"at the end the order of use of {ns} holds {lru}, the namespace {sorted(listing)}", counted
         )
     return None
 
@@ -277,7 +277,7 @@ def check_counters(facts: Facts) -> BrokenPromise | None:
 
 
 def _count_evicted(facts: Facts) -> int | None:
-    """Return how many entries evictions took; None if that cannot be told.
+    """Return how many entries evictions took; None if the number is not known.
 
     A resize counts turns at empty namespaces too.
     """

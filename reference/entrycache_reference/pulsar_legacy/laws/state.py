@@ -96,13 +96,13 @@ REMOVING: Final = (
     ops.EvictCache,
     ops.RunScheduled,
 )
-LOOKS: Final = (ops.Get, ops.GetRange, ops.Exists, ops.Usage, ops.Observe)
+QUERIES: Final = (ops.Get, ops.GetRange, ops.Exists, ops.Usage, ops.Observe)
 
 STATE_LAWS: Final = (
     Law(Rule.L_STATE_1, (), content_changed, bytes_are_sums),
     Law(Rule.L_STATE_2, (ops.Advance,), is_allowed, time_moves),
     Law(Rule.L_STATE_3, tuple(REFUSABLE), is_to_refuse, refuses),
-    Law(Rule.L_STATE_4, LOOKS, always, only_looks),
+    Law(Rule.L_STATE_4, QUERIES, always, only_looks),
     Law(Rule.L_STATE_5, REMOVING, answers_a_removal, answers_what_left),
     Law(Rule.L_LIVENESS_1, (ops.Expire, ops.EvictCache), takes_something, takes_each_once),
     Law(Rule.L_LIVENESS_2, (), always, answers_its_own),
