@@ -140,7 +140,7 @@ def test_a_total_that_is_not_kept_has_a_counterexample(place: str) -> None:
 def test_a_built_in_function_is_replaced_in_one_module_only() -> None:
     model = Model(decision.PULSAR.package, {"decision.int": lambda number: 7})
     assert model["decision.trigger_bytes"](model.initial(Config())) == 7
-    assert model["laws.steps.trigger_of"](model.initial(Config())) == int(Config().max_size_bytes * 0.98)
+    assert model["laws.law.trigger_of"](model.initial(Config())) == int(Config().max_size_bytes * 0.98)
     with pytest.raises(KeyError):
         Model(decision.PULSAR.package, {"decision.nothing": 7})
 

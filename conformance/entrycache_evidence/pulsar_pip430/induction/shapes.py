@@ -339,10 +339,10 @@ def laws() -> Mapping[Rule, Law]:
     term_model = build_term_model(
         PULSAR,
         {
-            "laws.steps.trigger_of": lambda state: Term(TRIGGER),
-            "laws.steps.target_of": lambda state: Term(TARGET),
-            "laws.steps._trigger_memo": _EmptyMemo(),
-            "laws.steps._walk_memo": _EmptyMemo(),
+            "laws.law.trigger_of": lambda state: Term(TRIGGER),
+            "laws.law.target_of": lambda state: Term(TARGET),
+            "laws.law._trigger_memo": _EmptyMemo(),
+            "laws.law._walk_memo": _EmptyMemo(),
             "laws.entries.isinstance": _is_number,
         },
     )

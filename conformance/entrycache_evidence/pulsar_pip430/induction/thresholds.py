@@ -110,7 +110,7 @@ def _trigger_obligations(table: Any, model: Model) -> Iterator[Obligation]:
 
 
 def _laws() -> Model:
-    return build_term_model(PULSAR, {"laws.steps.int": truncated, "laws.steps.float": as_double})
+    return build_term_model(PULSAR, {"laws.law.int": truncated, "laws.law.float": as_double})
 
 
 def _on_doubles(model: Model) -> Model:
