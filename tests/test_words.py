@@ -131,15 +131,22 @@ def pages() -> Iterator[Path]:
                 yield path
 
 
+def names_of_body(body: list[ast.stmt]) -> Iterator[str]:
+    """Yield the names that the body of a module or class defines: classes, functions, constants, fields."""
+    for child in body:
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield child.name
+        targets = child.targets if isinstance(child, ast.Assign) else [getattr(child, "target", None)]
+        yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
 def defined_names(tree: ast.AST) -> Iterator[str]:
-    """Yield the names that a module and its classes define: classes, functions, constants, fields."""
+    """Yield the names that a module, its classes and its functions define, local variables left out."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
         if isinstance(node, ast.Module | ast.ClassDef):
-            for child in node.body:
-                targets = child.targets if isinstance(child, ast.Assign) else [getattr(child, "target", None)]
-                yield from (target.id for target in targets if isinstance(target, ast.Name))
+            yield from names_of_body(node.body)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
 
 
 def docstrings(tree: ast.AST) -> Iterator[str]:
@@ -162,7 +169,9 @@ def banned_names(path: Path, text: str) -> set[str]:
     names = {path.stem, *defined_names(tree)}
     is_test = path.name.startswith("test_")
     banned = BANNED.keys() if is_test else BANNED.keys() | NAMES_ONLY.keys()
-    problems = {name for name in names if words_of_name(name) & banned or name.strip("_").lower() in DEFINED_NAMES}
+    top_level = {path.stem, *names_of_body(tree.body)}
+    problems = {name for name in names if words_of_name(name) & banned}
+    problems |= {name for name in top_level if name.strip("_").lower() in DEFINED_NAMES}
     return problems | {name for name in bound_names(tree) if name.strip("_").lower() in WHOLE_NAMES}
 
 
