@@ -3,26 +3,19 @@
 `check` judges a Python class and raises an AssertionError whose text is the shortest failing sequence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 
+from entrycache_conformance import resolve, run
 from entrycache_conformance.failure import Failure
 from entrycache_conformance.levels import Profile, select_levels
 from entrycache_conformance.report import RunReport
-from entrycache_conformance.resolve import PythonSubject
-from entrycache_conformance.run import Options, conform
-from entrycache_protocol.case import config_to_json
-from entrycache_protocol.codec import format_arguments, format_json
-from entrycache_protocol.errors import Verdict
-from entrycache_protocol.files import scratch_folder
-from entrycache_protocol.server import Subject
+from entrycache_protocol import case, codec, errors, files, server
 from entrycache_protocol.subject import FailingCase
 
 
 def check(
-    subject: type[Subject], levels: Sequence[str] | None, examples: int, seed: int, failures: Path | None
+    subject: type[server.Subject], levels: Sequence[str] | None, examples: int, seed: int, failures: Path | None
 ) -> None:
     """Judge the class of an author; see `entrycache.check`.
 
@@ -31,11 +24,11 @@ def check(
         EntrycacheError: it is no subject.
     """
     __tracebackhide__ = True
-    tested = PythonSubject(subject)
+    tested = resolve.PythonSubject(subject)
     requested = select_levels(tested.declaration, [levels] if isinstance(levels, str) else levels or ())
-    with scratch_folder() as passing:
-        options = Options(requested, profile_for_examples(examples), seed, 0.0, failures or passing)
-        report = conform(tested, options)
+    with files.scratch_folder() as passing:
+        options = run.Options(requested, profile_for_examples(examples), seed, 0.0, failures or passing)
+        report = run.conform(tested, options)
     text = failure_text(tested, report, keeps_files=failures is not None)
     if text:
         raise AssertionError(text)
@@ -46,20 +39,20 @@ def profile_for_examples(examples: int) -> Profile:
     return Profile(examples, max(1, examples // 20), max(1, examples // 80))
 
 
-def failure_text(subject: PythonSubject, report: RunReport, keeps_files: bool) -> str:
+def failure_text(subject: resolve.PythonSubject, report: RunReport, keeps_files: bool) -> str:
     """Return the failures as text; empty if there is none."""
     parts = []
     for failure in report.failures:
         parts.append(sequence_text(subject, failure))
         parts += [f"case file: {failure.case}"] if keeps_files else []
-    unchecked = [name for name, level in report.levels.items() if level.verdict is Verdict.NOTHING_CHECKED]
+    unchecked = [name for name, level in report.levels.items() if level.verdict is errors.Verdict.NOTHING_CHECKED]
     if not parts and unchecked:
         reasons = "; ".join(f"{skip.what}: {skip.reason}" for skip in report.skipped)
         parts.append(f"nothing was checked of {subject.name} at {', '.join(unchecked)}: {reasons}")
     return "\n".join(parts)
 
 
-def sequence_text(subject: PythonSubject, failure: Failure) -> str:
+def sequence_text(subject: resolve.PythonSubject, failure: Failure) -> str:
     """Return the shortest sequence, one step per line, with the expected and the actual answer; for threads, the
     events.
     """
@@ -67,17 +60,17 @@ def sequence_text(subject: PythonSubject, failure: Failure) -> str:
     if failure.schedules is not None or not isinstance(failing, FailingCase):
         return "" if failure.schedules is None else failure.schedules.in_words
     system = failing.case.system
-    config = config_to_json(system, failing.case.config, subject.declaration.sent_keys)
+    config = case.config_to_json(system, failing.case.config, subject.declaration.sent_keys)
     lines = [
         f"{subject.name} breaks {', '.join(failure.rules)} at step {failure.step}",
-        f"config {format_json(config)}",
+        f"config {codec.format_json(config)}",
     ]
     for at, (op, done) in enumerate(zip(failing.case.steps, failing.steps, strict=True)):
         if at > failure.step:
             break
-        answer = f" -> {format_json(system.wire.write_outcome(done.outcome))}" if at < failure.step else ""
-        lines.append(f"step {at}: {type(op).name}  {format_arguments(op)}{answer}")
-    lines += [f"  expected {format_json(failure.expected)}", f"  got      {format_json(failure.got)}"]
+        answer = f" -> {codec.format_json(system.wire.write_outcome(done.outcome))}" if at < failure.step else ""
+        lines.append(f"step {at}: {type(op).name}  {codec.format_arguments(op)}{answer}")
+    lines += [f"  expected {codec.format_json(failure.expected)}", f"  got      {codec.format_json(failure.got)}"]
     if failing.difference.failed is not None:
         lines.append(subject.traceback(failing.case).rstrip())
     lines.append(f"what the rule says: entrycache rules {failure.rules[0]}")

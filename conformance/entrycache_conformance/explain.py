@@ -17,22 +17,18 @@ is patched: each seeded fault has a model of its own.
 `write_failure` writes the case file of a failure, with its rules, and returns the failure for the report.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.failure import Failure
+from entrycache_conformance import failure, levels
 from entrycache_conformance.judge import Coverage, judge, match_without_tokens, run_reference
-from entrycache_conformance.levels import rules_up_to
 from entrycache_conformance.subjects.wrappers import play
 from entrycache_faults.model import Fault, limit_calls
+from entrycache_protocol import errors, files
 from entrycache_protocol.case import Case, write_case
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import BrokenSubject
-from entrycache_protocol.files import try_write
 from entrycache_protocol.subject import Difference, FailingCase, FailureKind, RunResult, TestedSubject
 from entrycache_reference.rules import Rule
 
@@ -122,7 +118,7 @@ def _play_with_queries(subject: TestedSubject, case: Case, queries: tuple[Any, .
     case = dataclasses.replace(case, steps=parts, outcomes=(), got=())
     try:
         answer = play(subject, case)
-    except BrokenSubject:
+    except errors.BrokenSubject:
         return None
     if not isinstance(answer, RunResult):
         return None
@@ -199,12 +195,12 @@ def rules_at_level(level: str, failing: FailingCase, rules: Sequence[Rule]) -> S
     if all(coverage.fired.get(rule) for rule in rules):
         return rules
     own: Rule = type(failing.case.steps[failing.difference.at]).rule if failing.case.steps else rules[0]
-    return rules_up_to(system, level, rules) or [own]
+    return levels.rules_up_to(system, level, rules) or [own]
 
 
-def write_failure(subject: TestedSubject, failing: FailingCase, folder: Path, level: str) -> Failure:
+def write_failure(subject: TestedSubject, failing: FailingCase, folder: Path, level: str) -> failure.Failure:
     """Write the case file that replays a failure, and return the failure with its rules."""
     explained = explain_difference(subject, failing.case, failing.steps, failing.difference)
     rules = tuple(rule.value for rule in rules_at_level(level, failing, explained))
-    path, unwritten = try_write(lambda: write_case(failing.as_reported(rules), folder, rules[0].lower()))
-    return dataclasses.replace(Failure.of(failing, rules, path, unwritten), level=level)
+    path, unwritten = files.try_write(lambda: write_case(failing.as_reported(rules), folder, rules[0].lower()))
+    return dataclasses.replace(failure.Failure.of(failing, rules, path, unwritten), level=level)

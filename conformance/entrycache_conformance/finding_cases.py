@@ -5,17 +5,14 @@ meets such a rare failure only by luck. A run that lifts the waiver of a finding
 before the search of its level. If the subject does not differ there, the search goes on as usual.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import entrycache_conformance
+from entrycache_conformance import report, shrink
 from entrycache_conformance.judge import Coverage, judge, require_supported, run_reference
-from entrycache_conformance.report import Skip
-from entrycache_conformance.shrink import shorten_and_confirm
 from entrycache_conformance.subjects.wrappers import ALL_FINDINGS, play
 from entrycache_protocol.case import Case, read_case, variants_to_json
 from entrycache_protocol.errors import UsageError
@@ -38,7 +35,7 @@ class FindingCaseResults(NamedTuple):
     """The cases that differ, each with its finding, and the cases that could not be played."""
 
     failing: tuple[tuple[str, FailingCase], ...] = ()
-    skipped: tuple[Skip, ...] = ()
+    skipped: tuple[report.Skip, ...] = ()
 
 
 def findings_folder() -> Path:
@@ -97,18 +94,20 @@ def play_finding_cases(subject: TestedSubject, cases: Sequence[FindingCase], lev
         try:
             require_supported(case, subject)
         except UsageError as reason:
-            skipped.append(Skip(f"the case of {own.finding}", str(reason)))
+            skipped.append(report.Skip(f"the case of {own.finding}", str(reason)))
             continue
         answer = play(subject, case)
         if isinstance(answer, SkippedRun):
-            skipped.append(Skip(f"the case of {own.finding}", answer.reason))
+            skipped.append(report.Skip(f"the case of {own.finding}", answer.reason))
             continue
         steps = run_reference(case, Coverage())
         difference = judge(case, steps, answer, subject.declaration)
         if difference is None:
             continue
         unshortened = FailingCase(case, steps, difference)
-        shortest = unshortened if difference.is_unanswered else shorten_and_confirm(subject, unshortened, MAX_TRIES)
+        shortest = (
+            unshortened if difference.is_unanswered else shrink.shorten_and_confirm(subject, unshortened, MAX_TRIES)
+        )
         if shortest is not None:
             failing.append((own.finding, shortest))
     return FindingCaseResults(tuple(failing), tuple(skipped))
@@ -121,10 +120,10 @@ def _with_variants(variants: Any, case: Case) -> Case:
     return Case(case.system, config, case.steps)
 
 
-def skipped_finding_cases(cases: Sequence[FindingCase], levels: Collection[str]) -> list[Skip]:
+def skipped_finding_cases(cases: Sequence[FindingCase], levels: Collection[str]) -> list[report.Skip]:
     """Report the cases whose level was not requested."""
     return [
-        Skip(f"the case of {own.finding}", f"it is one of level {own.level}, which was not requested")
+        report.Skip(f"the case of {own.finding}", f"it is one of level {own.level}, which was not requested")
         for own in cases
         if own.level not in levels
     ]

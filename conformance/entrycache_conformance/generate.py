@@ -9,8 +9,6 @@ A `CaseMaker` also records the numbers that a case was made of and where each st
 shorter cases from fewer of these numbers.
 """
 
-from __future__ import annotations
-
 import random
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence

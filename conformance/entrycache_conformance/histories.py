@@ -9,8 +9,6 @@ history replaces a longer one only if it fails often enough, because no two sche
 `Failure` that says how often the history failed.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from collections import Counter
@@ -19,15 +17,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from entrycache_conformance import levels, shrink
 from entrycache_conformance.failure import FailingHistory, Failure, Schedules, build_history_table
-from entrycache_conformance.levels import CONCURRENT_LEVEL, offers_histories
 from entrycache_conformance.report import LevelReport, Skip, ThreadCounts
-from entrycache_conformance.shrink import TRY_SECONDS, minimize_items
 from entrycache_conformance.subjects.wrappers import limit_time
+from entrycache_protocol import errors, files
 from entrycache_protocol.case import History, write_history
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import InternalError, UsageError, Verdict
-from entrycache_protocol.files import try_write
 from entrycache_protocol.subject import (
     FailedRun,
     FailureKind,
@@ -51,7 +47,7 @@ def require_histories(system: AnySystem) -> Histories:
         UsageError: it has no such level.
     """
     if system.histories is None:
-        raise UsageError(f"{system.name} has no level {CONCURRENT_LEVEL}")
+        raise errors.UsageError(f"{system.name} has no level {levels.CONCURRENT_LEVEL}")
     return system.histories
 
 
@@ -152,7 +148,7 @@ def find_failing_history(
             failing = judge_history(subject, history, answer, tally)
             if failing is None:
                 continue
-            with limit_time(subject, TRY_SECONDS):
+            with limit_time(subject, shrink.TRY_SECONDS):
                 if failing.failed is None or is_conclusive(failing.failed) or _fails_again(subject, failing):
                     return shrink_history(subject, failing)
             # A busy machine makes a subject late once; it ends no process, and it is not late twice.
@@ -253,7 +249,9 @@ def shrink_history(subject: TestedSubject, failing: FailingHistory) -> FailingHi
     for client in reversed(range(len(failing.history.clients))):
         try_(_without_client(shortest.history, client))
     history = shortest.history
-    minimize_items(_steps_with_clients(history), lambda steps: steps if try_(_keep_steps(history, steps)) else None)
+    shrink.minimize_items(
+        _steps_with_clients(history), lambda steps: steps if try_(_keep_steps(history, steps)) else None
+    )
     for listening in range(len(shortest.history.before)):
         _shrink_listener(shortest.history, listening, try_)
     return _measure_frequency(subject, shortest)
@@ -292,7 +290,7 @@ def _shrink_listener(history: History, at: int, try_: Callable[[History], bool])
         before = (*history.before[:at], dataclasses.replace(listen, on_flush=kept), *history.before[at + 1 :])
         return kept if try_(dataclasses.replace(history, before=before, events=())) else None
 
-    minimize_items(steps if isinstance(steps, tuple) else (), fails)
+    shrink.minimize_items(steps if isinstance(steps, tuple) else (), fails)
 
 
 def _measure_frequency(subject: TestedSubject, failing: FailingHistory) -> FailingHistory:
@@ -318,7 +316,7 @@ class HistoryLevelResult(NamedTuple):
     fired: Mapping[Rule, int] = MappingProxyType({})
 
 
-class CorruptionUnseen(InternalError):
+class CorruptionUnseen(errors.InternalError):
     """The error of a run that did not notice an answer corrupted on purpose: nothing it reports is credible."""
 
 
@@ -332,33 +330,33 @@ def conform_histories(
         CorruptionUnseen: our error.
     """
     declaration = subject.declaration
-    if not offers_histories(declaration):
+    if not levels.offers_histories(declaration):
         reason = "the subject declares no histories: limits.threads is 1 or absent"
-        return HistoryLevelResult(LevelReport(), skipped=(Skip(f"level {CONCURRENT_LEVEL}", reason),))
+        return HistoryLevelResult(LevelReport(), skipped=(Skip(f"level {levels.CONCURRENT_LEVEL}", reason),))
     tally = HistoryCounts()
     wanted = min(wanted, MAX_HISTORIES)
     failing = find_failing_history(subject, wanted, seed, tally, lambda count: notify(tally.histories, wanted))
     skipped = _unjudged_histories(tally)
     if failing is not None:
-        level = _level_report(declaration, tally, Verdict.VIOLATES)
+        level = _level_report(declaration, tally, errors.Verdict.VIOLATES)
         return HistoryLevelResult(level, (_write_failure(failing, folder),), skipped, tally.fired)
     check_corrupted_answer(subject, tally.ended)
     unmet = _unmet_rules(declaration, tally)
     if unmet:
-        skipped += (Skip(f"level {CONCURRENT_LEVEL}", f"no history checked {', '.join(unmet)}"),)
+        skipped += (Skip(f"level {levels.CONCURRENT_LEVEL}", f"no history checked {', '.join(unmet)}"),)
     if tally.is_late:
         once = "one got no answer once, and one each time that it was played again; is the machine busy? run it again"
-        skipped += (Skip(f"level {CONCURRENT_LEVEL}", once),)
+        skipped += (Skip(f"level {levels.CONCURRENT_LEVEL}", once),)
     judged = tally.fired[require_histories(declaration.system).ends]
     if 2 * judged < tally.histories:
         few = f"{judged} of {tally.histories} histories could be judged: too few to say anything"
-        skipped += (Skip(f"level {CONCURRENT_LEVEL}", few),)
+        skipped += (Skip(f"level {levels.CONCURRENT_LEVEL}", few),)
     conforms = 2 * judged >= tally.histories > 0 and not unmet and not tally.is_late
-    verdict = Verdict.CONFORMS if conforms else Verdict.NOTHING_CHECKED
+    verdict = errors.Verdict.CONFORMS if conforms else errors.Verdict.NOTHING_CHECKED
     return HistoryLevelResult(_level_report(declaration, tally, verdict), (), skipped, tally.fired)
 
 
-def _level_report(declaration: Declaration, tally: HistoryCounts, verdict: Verdict) -> LevelReport:
+def _level_report(declaration: Declaration, tally: HistoryCounts, verdict: errors.Verdict) -> LevelReport:
     states_max = require_histories(declaration.system).states_max
     threads = ThreadCounts(tally.histories, tally.threads, sum(tally.undecided.values()), states_max)
     return LevelReport(tally.histories, tally.steps, verdict, (), threads)
@@ -368,7 +366,7 @@ def _unjudged_histories(tally: HistoryCounts) -> tuple[Skip, ...]:
     """Count the histories without a verdict by reason, played ones first."""
     declined = Counter(run.reason for run in tally.skipped)
     reasons = (*sorted(tally.undecided.items()), *sorted(declined.items()))
-    return tuple(Skip(f"{CONCURRENT_LEVEL}: {count} histories", reason) for reason, count in reasons)
+    return tuple(Skip(f"{levels.CONCURRENT_LEVEL}: {count} histories", reason) for reason, count in reasons)
 
 
 def _unmet_rules(declaration: Declaration, tally: HistoryCounts) -> list[str]:
@@ -409,7 +407,7 @@ def _write_failure(failing: FailingHistory, folder: Path) -> Failure:
     rules = tuple(rule.value for rule in failing.rules)
     schedules = count_schedules(failing)
     history = dataclasses.replace(failing.history, rules=rules, note=schedules.in_words)
-    path, unwritten = try_write(lambda: write_history(history, folder, rules[0].lower()))
+    path, unwritten = files.try_write(lambda: write_history(history, folder, rules[0].lower()))
     at, got = _failing_step(failing)
     return Failure(
         rules=rules,
@@ -420,7 +418,7 @@ def _write_failure(failing: FailingHistory, folder: Path) -> Failure:
         got=got,
         steps=len(failing.history.steps),
         schedules=schedules,
-        level=CONCURRENT_LEVEL,
+        level=levels.CONCURRENT_LEVEL,
         table=build_history_table(failing),
         source=failing,
     )

@@ -6,8 +6,6 @@ compares the failures it finds with the entries (`conform_with_known`). After a 
 the operation that failed. `fix_file` rewrites the file so that the same run finds no problem.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import tomllib
@@ -22,21 +20,19 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
 
-from entrycache_conformance.explain import explain_difference
+from entrycache_conformance import explain, resolve
 from entrycache_conformance.failure import Failure
 from entrycache_conformance.java.releases import release_versions
 from entrycache_conformance.judge import Coverage, judge, require_supported, run_reference
 from entrycache_conformance.levels import CONCURRENT_LEVEL
 from entrycache_conformance.report import LevelReport, RunReport, Skip
-from entrycache_conformance.resolve import is_own_subject
 from entrycache_conformance.run import Notify, Options, conform
 from entrycache_conformance.subjects.wrappers import NarrowedSubject, play, without_operations
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol import codec, strict_json
 from entrycache_protocol.case import Case, case_from_json, case_to_json, read_case
-from entrycache_protocol.codec import format_json
 from entrycache_protocol.errors import UsageError, Verdict, WriteError, describe_value
 from entrycache_protocol.files import read_text, write_text
-from entrycache_protocol.strict_json import check_json_value, is_same_json, parse_json, parse_json_text
 from entrycache_protocol.subject import SkippedRun, TestedSubject, answer_to_json, expected_to_json
 from entrycache_reference.rules import Rule
 
@@ -80,7 +76,7 @@ class KnownFailure:
         """Read the failing case; see `entrycache_protocol.case.read_case` for its errors."""
         if not self.case.lstrip().startswith("{"):
             return read_case(folder / self.case, SYSTEMS)
-        return case_from_json(parse_json_text(self.case, f"{self.label}: case"), SYSTEMS)
+        return case_from_json(strict_json.parse_json_text(self.case, f"{self.label}: case"), SYSTEMS)
 
 
 def read_known_failures(path: Path) -> tuple[KnownFailure, ...]:
@@ -118,7 +114,9 @@ def _read_entry(table: dict[str, Any], number: int, path: Path) -> KnownFailure:
     if type(versions) is not list or not versions or any(type(version) is not str for version in versions):
         raise UsageError(f"{where}: versions is {describe_value(versions)}; expected an array of strings")
     case = (
-        table["case"] if type(table["case"]) is str else json.dumps(check_json_value(table["case"], f"{where}: case"))
+        table["case"]
+        if type(table["case"]) is str
+        else json.dumps(strict_json.check_json_value(table["case"], f"{where}: case"))
     )
     expected, got = (_read_outcome(table[name], f"{where}: {name}") for name in ("expected", "got"))
     texts = {name: table[name] for name in TEXT_KEYS}
@@ -129,11 +127,11 @@ def _read_outcome(value: Any, where: str) -> Any:
     """Read an outcome: an object in TOML or, because TOML has no null, JSON text."""
     if type(value) is str:
         try:
-            return parse_json(value)
+            return strict_json.parse_json(value)
         except ValueError as error:
             what = "expected an outcome, as JSON text or as a table"
             raise UsageError(f"{where} is {describe_value(value)}; {what} ({error})") from None
-    return check_json_value(value, where)
+    return strict_json.check_json_value(value, where)
 
 
 def write_known_failures(path: Path, kept: list[tuple[int | None, KnownFailure]]) -> None:
@@ -224,7 +222,7 @@ def is_about_another(entry: KnownFailure) -> bool:
     """Return whether an entry is about another subject that this suite can run by its name."""
     if entry.system not in SYSTEMS:
         return False
-    if is_own_subject(entry.subject):
+    if resolve.is_own_subject(entry.subject):
         return _covers_version(entry, version("entrycache"))
     name, _, release = entry.subject.partition(":")
     jvm = SYSTEMS[entry.system].jvm
@@ -293,12 +291,12 @@ def check_entry(entry: KnownFailure, folder: Path, subject: TestedSubject, run: 
     if difference is None:
         return _unchanged(entry, EntryState.PASSES, "its case does as the rules say; remove the entry")
     got, expected = answer_to_json(case.system, difference), expected_to_json(case.system, difference)
-    rules = [rule.value for rule in explain_difference(subject, case, steps, difference)]
+    rules = [rule.value for rule in explain.explain_difference(subject, case, steps, difference)]
     wrong = []
     if not is_same_answer(got, entry.got):
-        wrong.append(f"the answer is {format_json(got)}, the entry says {format_json(entry.got)}")
-    if not is_same_json(expected, entry.expected):
-        wrong.append(f"the rules say {format_json(expected)}, the entry says {format_json(entry.expected)}")
+        wrong.append(f"the answer is {codec.format_json(got)}, the entry says {codec.format_json(entry.got)}")
+    if not strict_json.is_same_json(expected, entry.expected):
+        wrong.append(f"the rules say {codec.format_json(expected)}, the entry says {codec.format_json(entry.expected)}")
     if entry.rule not in rules:
         wrong.append(f"it breaks {', '.join(rules)}, the entry says {entry.rule}")
     rule = entry.rule if entry.rule in rules else rules[0]
@@ -315,7 +313,7 @@ def is_same_answer(one: Any, other: Any) -> bool:
     """Return whether two answers are the same. For failed runs only the kind of failure counts, not the message."""
     if type(one) is dict and type(other) is dict and "failed" in one and "failed" in other:
         return bool(one["failed"] == other["failed"])
-    return is_same_json(one, other)
+    return strict_json.is_same_json(one, other)
 
 
 def _unchanged(entry: KnownFailure, state: EntryState, detail: str) -> EntryCheck:

@@ -6,16 +6,13 @@ subject declares, says which rules and decision-table entries a run must reach b
 the number of examples and these minimums.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from entrycache_conformance.generate import make_case
-from entrycache_conformance.judge import Coverage
+from entrycache_conformance import generate, judge
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
@@ -110,7 +107,7 @@ def _fired_ops(system: AnySystem, level: str) -> dict[Rule, set[str]]:
     source = random.Random(0)
     fired: dict[Rule, set[str]] = {}
     for _ in range(LEVEL_SCOUT_CASES):
-        generated = make_case(source.randint, declaration, menu, None)
+        generated = generate.make_case(source.randint, declaration, menu, None)
         state = system.model.initial(generated.case.config)
         for op, done in zip(generated.case.steps, generated.steps, strict=True):
             counts: dict[Rule, int] = {}
@@ -184,19 +181,19 @@ def _offers_everything(declaration: Declaration) -> bool:
     return is_default and system.ops.keys() <= declaration.ops and all(declaration.varies(key) for key in settings)
 
 
-def _scout_coverage(declaration: Declaration, level: str) -> Coverage:
+def _scout_coverage(declaration: Declaration, level: str) -> judge.Coverage:
     """Return the coverage of seeded cases of this level on the reference alone."""
     system = declaration.system
     source = random.Random(0)
-    coverage = Coverage()
+    coverage = judge.Coverage()
     menu = system.cases.menu([name for name in system.ops_up_to(level) if name in declaration.ops], level)
     for _ in range(REACH_SCOUT_CASES):
-        make_case(source.randint, declaration, menu, coverage)
+        generate.make_case(source.randint, declaration, menu, coverage)
     return coverage
 
 
 def find_rare(
-    declaration: Declaration, level: str, profile: Profile, all_levels: bool, coverage: Coverage
+    declaration: Declaration, level: str, profile: Profile, all_levels: bool, coverage: judge.Coverage
 ) -> list[str]:
     """Return the rules and decision-table entries that a run reached less often than it must.
 

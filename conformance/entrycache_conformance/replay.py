@@ -5,23 +5,18 @@ schedules are the same. `run_smoke_cases` plays one hand-made case per operation
 any search.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.explain import explain_difference
+from entrycache_conformance import explain, histories, levels
 from entrycache_conformance.failure import FailingHistory, Failure
-from entrycache_conformance.histories import SILENT_REPLAYS, HistoryCounts, judge_history
 from entrycache_conformance.judge import Coverage, judge, require_supported, run_reference
-from entrycache_conformance.levels import offers_histories
 from entrycache_conformance.subjects.wrappers import play
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol import errors
+from entrycache_protocol import errors, strict_json
 from entrycache_protocol.case import Case, History, case_from_json, read_case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError, Verdict, keep_partial_result
-from entrycache_protocol.strict_json import is_same_json
 from entrycache_protocol.subject import Difference, FailingCase, FailureKind, SkippedRun, TestedSubject
 
 
@@ -59,14 +54,14 @@ def replay_case(path: Path, subject: TestedSubject) -> ReplayResult:
     stale = [
         index
         for index, outcome in enumerate(case.outcomes)
-        if index >= len(expected) or not is_same_json(outcome, expected[index])
+        if index >= len(expected) or not strict_json.is_same_json(outcome, expected[index])
     ]
     if isinstance(answer, SkippedRun):
         return ReplayResult(case, None, answer, stale)
     difference = judge(case, steps, answer, subject.declaration)
     if difference is None:
         return ReplayResult(case, None, None, stale)
-    rules = tuple(rule.value for rule in explain_difference(subject, case, steps, difference))
+    rules = tuple(rule.value for rule in explain.explain_difference(subject, case, steps, difference))
     return ReplayResult(case, Failure.of(FailingCase(case, steps, difference), rules, str(path)), None, stale)
 
 
@@ -120,7 +115,7 @@ def _play_smoke_case(subject: TestedSubject, name: str, steps: list[dict[str, An
     difference = judge(case, trail, answer, declaration)
     if difference is None:
         return SmokeResult(name, "passed")
-    rules = tuple(rule.value for rule in explain_difference(subject, case, trail, difference))
+    rules = tuple(rule.value for rule in explain.explain_difference(subject, case, trail, difference))
     return SmokeResult(name, "failed", rules, difference, case)
 
 
@@ -164,25 +159,25 @@ def replay_history(history: History, subject: TestedSubject) -> HistoryReplayRes
         UsageError: the subject cannot play it.
     """
     require_supported(history, subject)
-    if not offers_histories(subject.declaration):
+    if not levels.offers_histories(subject.declaration):
         raise UsageError(f"{subject.name} takes no histories, and {history.system.name} has some")
     threads = subject.declaration.limits.threads
     if len(history.clients) > threads:
         raise UsageError(
             f"{subject.name} takes histories of at most {threads} clients, this one has {len(history.clients)}"
         )
-    tally = HistoryCounts()
+    tally = histories.HistoryCounts()
     tries, most, size = 0, MAX_HISTORY_TRIES, 1
     late = ""
     while tries < most:
         for answer in subject.play_histories([history] * min(size, most - tries)):
             tries += 1
-            failing = judge_history(subject, history, answer, tally)
+            failing = histories.judge_history(subject, history, answer, tally)
             if failing is None:
                 continue
             if failing.failed is None or failing.failed.trouble is not FailureKind.HANG or late:
                 return HistoryReplayResult(failing._replace(tries=tries), tries)
-            late, most = BUSY_MACHINE, min(MAX_HISTORY_TRIES, tries + SILENT_REPLAYS)
+            late, most = BUSY_MACHINE, min(MAX_HISTORY_TRIES, tries + histories.SILENT_REPLAYS)
         if tally.skipped:
             return HistoryReplayResult(None, tries, f"it skipped the history: {tally.skipped[0].reason}")
         size = 1 if late else min(2 * size, HISTORY_BATCH)

@@ -8,8 +8,6 @@ A `PythonSubject` calls the class of an author. Requests and answers are lines o
 conforms in a test conforms behind `--command`. There are no time-outs and no fresh processes.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os
@@ -20,11 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
-from entrycache_conformance.subjects.child import Child
-from entrycache_conformance.subjects.processes import StderrListener
-from entrycache_conformance.systems import BUILT, SYSTEMS, system_named, system_of_fault
-from entrycache_conformance.systems.reference import REFERENCE_NAME, reference_subject
-from entrycache_protocol import server
+from entrycache_conformance.subjects import child, processes
+from entrycache_conformance.systems import BUILT, SYSTEMS, reference, system_named, system_of_fault
+from entrycache_protocol import server, wire
 from entrycache_protocol.case import Case, History
 from entrycache_protocol.declaration import Declaration, read_declaration
 from entrycache_protocol.errors import UsageError
@@ -38,7 +34,6 @@ from entrycache_protocol.subject import (
     open_local_subject,
 )
 from entrycache_protocol.system import AnySystem
-from entrycache_protocol.wire import encode_request, parse_line, read_answer
 
 
 class PythonSubject:
@@ -75,15 +70,15 @@ class PythonSubject:
         return [self._played(history) for history in histories]
 
     def _played(self, case: Case | History) -> Any:
-        return read_answer(self._answered(case), case, self._identity, self._declaration)
+        return wire.read_answer(self._answered(case), case, self._identity, self._declaration)
 
     def _answered(self, case: Case | History) -> dict[str, Any]:
         """Return the answer of the class to a case, as JSON."""
         self._identity += 1
-        request = json.loads(encode_request(case, self._identity, self._declaration))
+        request = json.loads(wire.encode_request(case, self._identity, self._declaration))
         with _refuse_exit():
             answer = server.answer_request(self._answers, request)
-        return parse_line(answer.encode())
+        return wire.parse_line(answer.encode())
 
     def traceback(self, case: Case | History) -> str:
         """Return the traceback of an error that a step of the case throws; empty if none does."""
@@ -151,7 +146,7 @@ def _require_known_operations(answers: ClassAnswerer) -> None:
             raise UsageError(f"{answers.name}.{unknown[0]}: {why}")
 
 
-OWN_NAMES: Final = frozenset({REFERENCE_NAME, "fast"})
+OWN_NAMES: Final = frozenset({reference.REFERENCE_NAME, "fast"})
 """The subjects that every system, or nearly every one, has under the same name."""
 
 TIMEOUT_SECONDS: Final = 10.0
@@ -166,7 +161,7 @@ class SubjectChoice(NamedTuple):
     classpath: str | None = None
     system: str | None = None
     timeout_seconds: float = TIMEOUT_SECONDS
-    on_stderr: StderrListener | None = None
+    on_stderr: processes.StderrListener | None = None
 
     def typed(self) -> str:
         """Return the choice as shell text, ready to be pasted."""
@@ -211,13 +206,13 @@ def open_in_process(name: str, system: str | None = None) -> InProcessSubject | 
 
 
 def _open_in_system(system: AnySystem, name: str) -> InProcessSubject | None:
-    if name == REFERENCE_NAME:
-        return reference_subject(system)
+    if name == reference.REFERENCE_NAME:
+        return reference.reference_subject(system)
     own = system.fast if name == "fast" else system.faults.get(name)
     if own is not None:
         return open_local_subject(name, system, own)
     if system.histories is not None and name in system.histories.faults:
-        return reference_subject(system, name, system.histories.faults[name])
+        return reference.reference_subject(system, name, system.histories.faults[name])
     return None
 
 
@@ -247,14 +242,16 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
         if choice.classpath is not None:
             raise UsageError("--command and --classpath do not go together")
         argv = _split_command(choice.command)
-        return Child(argv, choice.system, choice.timeout_seconds, name, on_stderr=choice.on_stderr)
+        return child.Child(argv, choice.system, choice.timeout_seconds, name, on_stderr=choice.on_stderr)
     if name is None:
         raise UsageError(f"no subject was named; expected --command CMD, or one of {subject_names()}")
     if _is_released(name):
         from entrycache_conformance.java.driver import released_command  # noqa: PLC0415 - only released jars need Java
 
         argv = released_command(name, choice.classpath)
-        return Child(argv, choice.system, choice.timeout_seconds, name, prerequisites=True, on_stderr=choice.on_stderr)
+        return child.Child(
+            argv, choice.system, choice.timeout_seconds, name, prerequisites=True, on_stderr=choice.on_stderr
+        )
     if choice.classpath is not None:
         raise UsageError(f"--classpath goes with a released jar such as {_examples()[0]}, not with {name!r}")
     module, _, in_module = name.partition(":")
@@ -262,7 +259,7 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
         return _open_python_subject(module, in_module, choice.system)
     if is_seeded_fault(name):
         argv = [sys.executable, "-m", "entrycache_cli", "serve", name]
-        return Child(argv, choice.system, choice.timeout_seconds, name, on_stderr=choice.on_stderr)
+        return child.Child(argv, choice.system, choice.timeout_seconds, name, on_stderr=choice.on_stderr)
     subject = open_in_process(name, choice.system)
     if subject is None and name == "fast":
         raise UsageError(f"{choice.system} has no fast cache; entrycache subjects lists what can be tested")

@@ -8,8 +8,6 @@ that is broken on purpose, and plays the cases of findings. A clean run must als
 repeats the run without the operations that showed failures of other rules.
 """
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -17,14 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance.explain import write_failure
+from entrycache_conformance import explain, finding_cases, shrink
 from entrycache_conformance.failure import Failure
-from entrycache_conformance.finding_cases import (
-    FindingCase,
-    FindingCaseResults,
-    play_finding_cases,
-    skipped_finding_cases,
-)
 from entrycache_conformance.judge import Coverage, Definition
 from entrycache_conformance.levels import CONCURRENT_LEVEL, Profile, find_rare
 from entrycache_conformance.report import (
@@ -38,7 +30,6 @@ from entrycache_conformance.report import (
     judge_rules,
 )
 from entrycache_conformance.search import find_failure, search_level
-from entrycache_conformance.shrink import search_behind_silence, shrink_and_confirm
 from entrycache_conformance.subjects.wrappers import without_operations
 from entrycache_conformance.systems.reference import open_broken_reference
 from entrycache_protocol.declaration import Declaration
@@ -65,7 +56,7 @@ class Options(NamedTuple):
     seed: int
     bulk_seconds: float
     failures: Path
-    first: tuple[FindingCase, ...] = ()
+    first: tuple[finding_cases.FindingCase, ...] = ()
     definition: Definition | None = None
 
 
@@ -104,7 +95,7 @@ def _judge_levels(
                 parts[level] = _unrestartable_level(_unplayed_level(subject.declaration, level), level, error, parts)
     seldom = _check_minimums(subject.declaration, parts, options, coverage)
     skipped = [skip for part in parts.values() for skip in part.skipped] + seldom
-    skipped += skipped_finding_cases(options.first, options.levels) if options.first else []
+    skipped += finding_cases.skipped_finding_cases(options.first, options.levels) if options.first else []
     if CONCURRENT_LEVEL in options.levels:
         try:
             parts[CONCURRENT_LEVEL] = _judge_histories(subject, options, coverage, notify)
@@ -168,10 +159,14 @@ def _judge_level(
         return LevelResult(unplayed, skipped=(Skip(f"level {level}", reason),))
     covered = Coverage(definition=coverage.definition)
     started_at = time.monotonic()
-    results = play_finding_cases(subject, options.first, level) if options.first else FindingCaseResults()
+    results = (
+        finding_cases.play_finding_cases(subject, options.first, level)
+        if options.first
+        else finding_cases.FindingCaseResults()
+    )
     if results.failing:
         failures = tuple(
-            replace(write_failure(subject, failing, options.failures, level), finding=finding)
+            replace(explain.write_failure(subject, failing, options.failures, level), finding=finding)
             for finding, failing in results.failing
         )
         return _report_finding_cases(failures, results, options.profile, unplayed, started_at)
@@ -186,7 +181,7 @@ def _judge_level(
     reasons = Counter(run.reason for run in search.skipped)
     skipped = tuple(Skip(f"{level}: {count} runs", reason) for reason, count in sorted(reasons.items()))
     skipped += results.skipped
-    failure = None if search.failure is None else shrink_and_confirm(subject, search.failure)
+    failure = None if search.failure is None else shrink.shrink_and_confirm(subject, search.failure)
     if failure is None:
         verdict = Verdict.CONFORMS if judged.examples else Verdict.NOTHING_CHECKED
         rules = judge_rules(covered, verdict, (), options.profile)
@@ -194,9 +189,14 @@ def _judge_level(
             replace(judged, verdict=verdict, rules=rules, seconds=seconds_since(started_at)), skipped=skipped
         )
     # A wrong answer says more than a missing one, so it comes first.
-    failing_cases = (search_behind_silence(subject, menu, failure, options.profile.examples, options.seed), failure)
+    failing_cases = (
+        shrink.search_behind_silence(subject, menu, failure, options.profile.examples, options.seed),
+        failure,
+    )
     failures = tuple(
-        write_failure(subject, failing, options.failures, level) for failing in failing_cases if failing is not None
+        explain.write_failure(subject, failing, options.failures, level)
+        for failing in failing_cases
+        if failing is not None
     )
     hung = any(failing is not None and failing.is_hang for failing in failing_cases)
     rules = judge_rules(covered, Verdict.VIOLATES, failures, options.profile)
@@ -212,7 +212,7 @@ def _unplayed_level(declaration: Declaration, level: str) -> LevelReport:
 
 def _report_finding_cases(
     failures: tuple[Failure, ...],
-    finding_results: FindingCaseResults,
+    finding_results: finding_cases.FindingCaseResults,
     profile: Profile,
     unplayed: LevelReport,
     started_at: float,

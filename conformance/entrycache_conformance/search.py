@@ -9,8 +9,6 @@ Data flows one way: the generator makes cases, the subject plays them, `judge` c
 goes back to the caller. Hypothesis is imported only when its share of the examples begins.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import random
 import time
@@ -18,15 +16,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.generate import (
-    CaseMaker,
-    GeneratedCase,
-    RecordedCase,
-    draw_own_constants,
-    record_case,
-    record_seeded_cases,
-    seeded_case_count,
-)
+from entrycache_conformance import generate
 from entrycache_conformance.judge import CommandStopped, Coverage, judge, play_under_hypothesis
 from entrycache_conformance.subjects.wrappers import earlier_runs
 from entrycache_protocol.errors import BrokenSubject
@@ -52,7 +42,7 @@ class RawFailure(NamedTuple):
     failing: FailingCase
     origin: FailingCase
     choices: tuple[int, ...]
-    maker: CaseMaker
+    maker: generate.CaseMaker
 
 
 class SearchResult(NamedTuple):
@@ -108,8 +98,8 @@ def find_failure(
 ) -> SearchResult:
     """Play up to `examples` cases and return the first failure. Declined runs do not count in `coverage.examples`."""
     skipped: list[SkippedRun] = []
-    cases = record_seeded_cases(subject.declaration, menu, examples, seed, workload, coverage.definition)
-    maker = CaseMaker(subject.declaration, menu, workload)
+    cases = generate.record_seeded_cases(subject.declaration, menu, examples, seed, workload, coverage.definition)
+    maker = generate.CaseMaker(subject.declaration, menu, workload)
     size = 1
     while batch := list(islice(cases, size)):
         failure = _play_batch(subject, batch, coverage, skipped, maker)
@@ -119,7 +109,7 @@ def find_failure(
             progress(0)
             return SearchResult(failure, skipped)
     body = _HypothesisBody(subject, maker, coverage, progress, skipped)
-    _run_hypothesis(body, examples - seeded_case_count(examples), seed)
+    _run_hypothesis(body, examples - generate.seeded_case_count(examples), seed)
     if body.failure is not None and not body.failure.failing.difference.is_unanswered:
         progress(0)
     return SearchResult(body.failure, skipped)
@@ -136,10 +126,12 @@ def search_random_cases(
 ) -> SearchResult:
     """Play seeded random cases without Hypothesis until `enough` returns true or a case fails."""
     source = random.Random(seed)
-    maker = CaseMaker(subject.declaration, menu, workload)
+    maker = generate.CaseMaker(subject.declaration, menu, workload)
     skipped: list[SkippedRun] = []
     while not enough():
-        batch = [record_case(source, subject.declaration, menu, workload, coverage.definition) for _ in range(BATCH)]
+        batch = [
+            generate.record_case(source, subject.declaration, menu, workload, coverage.definition) for _ in range(BATCH)
+        ]
         failure = _play_batch(subject, batch, coverage, skipped, maker)
         if failure is not None:
             progress(0)
@@ -150,10 +142,10 @@ def search_random_cases(
 
 def _play_batch(
     subject: TestedSubject,
-    batch: Sequence[RecordedCase],
+    batch: Sequence[generate.RecordedCase],
     coverage: Coverage,
     skipped: list[SkippedRun],
-    maker: CaseMaker,
+    maker: generate.CaseMaker,
 ) -> RawFailure | None:
     """Play and judge recorded cases up to the first that differs.
 
@@ -185,10 +177,10 @@ def _play_batch(
 
 def _raw_failure(
     subject: TestedSubject,
-    generated: GeneratedCase,
+    generated: generate.GeneratedCase,
     difference: Difference,
     choices: Sequence[int],
-    maker: CaseMaker,
+    maker: generate.CaseMaker,
 ) -> RawFailure:
     """Return the failure with the runs before it, which must be read before anything else is played."""
     failing = FailingCase(generated.case, generated.steps, difference)
@@ -202,7 +194,7 @@ class _HypothesisBody:
     def __init__(
         self,
         subject: TestedSubject,
-        maker: CaseMaker,
+        maker: generate.CaseMaker,
         coverage: Coverage,
         progress: Progress,
         skipped: list[SkippedRun],
@@ -259,7 +251,7 @@ def _run_hypothesis(body: _HypothesisBody, examples: int, seed_value: int) -> No
 
     test: Any = seed(seed_value)(options(given(st.data())(test_body)))
     try:
-        with draw_own_constants():
+        with generate.draw_own_constants():
             test()
     except (_Differs, Flaky, _NoAnswer):  # a failure that does not repeat is one
         pass

@@ -12,8 +12,6 @@ possible is left out of both. The result says whether the failure is determinist
 A failure without an answer may hide a wrong answer. `search_behind_silence` searches for it and shrinks it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import math
@@ -22,7 +20,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
-from entrycache_conformance.generate import CaseMaker, GeneratedCase, draw_own_constants
+from entrycache_conformance import generate, search
 from entrycache_conformance.judge import (
     CommandStopped,
     Coverage,
@@ -31,7 +29,6 @@ from entrycache_conformance.judge import (
     play_under_hypothesis,
     run_reference,
 )
-from entrycache_conformance.search import RawFailure, find_failure
 from entrycache_conformance.subjects.wrappers import FreshSubject, earlier_runs, find_child, limit_time, play_fresh
 from entrycache_protocol.case import MAX_STEPS, Case
 from entrycache_protocol.errors import BrokenSubject, RestartError
@@ -65,7 +62,7 @@ CONFIRMATIONS: Final = 2
 """The number of times that a failure must pass alone, and fail after earlier runs, to count as needing them."""
 
 
-def shrink_and_confirm(subject: TestedSubject, failure: RawFailure) -> FailingCase | None:
+def shrink_and_confirm(subject: TestedSubject, failure: search.RawFailure) -> FailingCase | None:
     """Shrink a failure and confirm it. A failure that needs no confirmation is returned as it was shrunk.
 
     If the subject ends meanwhile and does not start again, the failure is returned as the search met it.
@@ -104,12 +101,12 @@ def search_behind_silence(
     silent = type(failure.case.steps[failure.difference.at]).name
     rest = [name for name in menu if name != silent]
     with limit_time(subject, TRY_SECONDS) if failure.is_hang else contextlib.nullcontext():
-        other = find_failure(subject, rest, examples, seed, Coverage()).failure if rest else None
+        other = search.find_failure(subject, rest, examples, seed, Coverage()).failure if rest else None
         behind = None if other is None else shrink_and_confirm(subject, other)
         if behind is not None and not behind.difference.is_unanswered:
             return behind
         for other_seed in range(seed + 1, seed + 1 + OTHER_SEEDS):
-            other = find_failure(subject, menu, examples, other_seed, Coverage()).failure
+            other = search.find_failure(subject, menu, examples, other_seed, Coverage()).failure
             if other is not None and not other.failing.difference.is_unanswered:
                 return shrink_and_confirm(subject, other)
     return None if behind is not None and behind.is_hang else behind
@@ -127,7 +124,7 @@ class _NoAnswer(BaseException):
 class _ChoiceShrinker:
     """The predicate that shrinking evaluates, and the last (so far the shortest) failure that it saw."""
 
-    def __init__(self, subject: TestedSubject, maker: CaseMaker) -> None:
+    def __init__(self, subject: TestedSubject, maker: generate.CaseMaker) -> None:
         self._subject = subject
         self.maker = maker
         self.failure: FailingCase | None = None
@@ -140,7 +137,7 @@ class _ChoiceShrinker:
         """Return whether a case from Hypothesis differs."""
         return self._differs(self.maker.from_hypothesis(data, Coverage()))
 
-    def _differs(self, generated: GeneratedCase) -> bool:
+    def _differs(self, generated: generate.GeneratedCase) -> bool:
         answer = play_under_hypothesis(self._subject, generated.case)
         if isinstance(answer, FailedRun):
             raise _NoAnswer(generated.case, answer)
@@ -150,7 +147,7 @@ class _ChoiceShrinker:
         return difference is not None
 
 
-def shrink_failure(subject: TestedSubject, failure: RawFailure) -> FailingCase | None:
+def shrink_failure(subject: TestedSubject, failure: search.RawFailure) -> FailingCase | None:
     """Drop whole steps, which is quick, then let Hypothesis shrink the numbers that are left."""
     from hypothesis import HealthCheck, Phase, core, find, settings  # noqa: PLC0415 - slow to import
     from hypothesis import strategies as st  # noqa: PLC0415
@@ -171,7 +168,7 @@ def shrink_failure(subject: TestedSubject, failure: RawFailure) -> FailingCase |
         database.save(KEY + b".secondary", choices_to_bytes(_drop_unneeded_steps(shrinker, failure.choices)))
         # a seed of `find` would keep it from the database, so its source of seeds begins anew
         core.threadlocal._hypothesis_global_random = random.Random(0)
-        with draw_own_constants():
+        with generate.draw_own_constants():
             find(st.data(), shrinker.fails_in_hypothesis, settings=options, database_key=KEY)
     except HypothesisException:
         return _drop_last_steps(subject, failure.failing)

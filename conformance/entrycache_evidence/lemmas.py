@@ -3,14 +3,11 @@
 The module imports z3, so `prove` imports it only if z3 is installed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Final
 
-from entrycache_evidence.core.results import Evidence, Result
-from entrycache_evidence.core.scheduler import Batch, Work
+from entrycache_evidence.core import results, scheduler
 from entrycache_evidence.induction.lemma import Lemma, prove_lemma
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 
@@ -20,14 +17,14 @@ LEMMAS: Final[tuple[Lemma, ...]] = tuple(
 """All lemmas, system by system."""
 
 
-def prove_lemmas(lemmas: Sequence[Lemma] = LEMMAS) -> Work[Result]:
+def prove_lemmas(lemmas: Sequence[Lemma] = LEMMAS) -> scheduler.Work[results.Result]:
     """Prove the lemmas; return the evidence of each proved one, and the failures."""
-    evidence: list[Evidence] = []
+    evidence: list[results.Evidence] = []
     failures: list[str] = []
-    answers = yield Batch("z3", prove_lemma, lemmas)
+    answers = yield scheduler.Batch("z3", prove_lemma, lemmas)
     for lemma, (count, problems) in zip(lemmas, answers, strict=True):
         failures += problems
         if not problems:
             unit = "obligation" if count == 1 else "obligations"
-            evidence.append(Evidence(lemma.rule, "proved", f"{lemma.claim}; {count} {unit}", lemma.fault.note))
+            evidence.append(results.Evidence(lemma.rule, "proved", f"{lemma.claim}; {count} {unit}", lemma.fault.note))
     return evidence, failures

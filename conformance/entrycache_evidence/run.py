@@ -5,8 +5,6 @@ It runs them together by the scheduler and returns a `Proof`. A part whose tool 
 run that is stopped returns what its finished parts obtained.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import sys
@@ -18,9 +16,8 @@ from typing import Any, Final
 from rich.console import Console
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.core import spec_files
+from entrycache_evidence.core import scheduler, spec_files
 from entrycache_evidence.core.results import Evidence, Progress, Proof, Refinement, no_progress
-from entrycache_evidence.core.scheduler import Work, run_together, single_call
 from entrycache_evidence.core.stress import (
     PLAIN_CASES,
     SCALED_CASES_IN_CI,
@@ -32,8 +29,7 @@ from entrycache_evidence.core.stress import SCALED_CASES as SCALED
 from entrycache_evidence.model_checker import evidence as model_evidence
 from entrycache_evidence.model_checker.refinement import refine_all
 from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE, list_refinements
-from entrycache_evidence.tlc.evidence import obtain_models
-from entrycache_evidence.tlc.runner import find_tools
+from entrycache_evidence.tlc import evidence, runner
 from entrycache_protocol.errors import MissingPrerequisite, UsageError, keep_partial_result, missing_extra
 from entrycache_protocol.system import AnySystem
 
@@ -82,7 +78,7 @@ def prove(profile: str) -> Proof:
     left_out = () if profile in WITH_TLC else (TLC,)
     if not left_out:
         try:
-            find_tools()
+            runner.find_tools()
         except MissingPrerequisite as error:
             absent.append(TLC)
             skipped.append((TLC, str(error)))
@@ -95,7 +91,7 @@ def prove(profile: str) -> Proof:
             return _proof(over, [*skipped, *((what, STOPPED) for what in parts if what not in over)], left_out)
 
         with keep_partial_result(partial_result):
-            run_together(
+            scheduler.run_together(
                 [parts[what] for what in order],
                 lambda at, part: over.update({order[at]: part}),
                 progress,
@@ -115,7 +111,7 @@ def _proof(over: Mapping[str, Part], skipped: list[tuple[str, str]], left_out: t
     )
 
 
-def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part]]]:
+def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, scheduler.Work[Part]]]:
     """Yield the parts of the run, each with its name and its work."""
     scaled = SCALED_CASES_IN_CI if profile == PROFILES[0] else SCALED
     for name, entry in SYSTEM_EVIDENCE.items():
@@ -126,11 +122,11 @@ def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part
     if Z3 not in absent:
         yield Z3, importlib.import_module("entrycache_evidence.lemmas").prove_lemmas()
     for name, entry in SYSTEM_EVIDENCE.items():
-        yield f"the vocabulary of {name}", single_call("vocabulary", partial(_check_vocabulary, name))
+        yield f"the vocabulary of {name}", scheduler.single_call("vocabulary", partial(_check_vocabulary, name))
         stress: dict[str, Runs] = {**RUNS, SCALED_CASES: partial(generate_scaled_cases, number=scaled)}
         for what, runs in stress.items():
-            yield f"the {what} of {name}", single_call(what, partial(_check_runs, name, what, runs))
-        yield f"the other models of {name}", single_call("other models", partial(_check_other_models, name))
+            yield f"the {what} of {name}", scheduler.single_call(what, partial(_check_runs, name, what, runs))
+        yield f"the other models of {name}", scheduler.single_call("other models", partial(_check_other_models, name))
         yield (
             f"the bounded models of {name}",
             model_evidence.exhaust(entry.models_of(profile), whole=profile != PROFILES[0]),
@@ -139,7 +135,7 @@ def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, Work[Part
     for name, entry in SYSTEM_EVIDENCE.items():
         if entry.second is not None and TLC not in absent:
             second = importlib.import_module(entry.second).SECOND
-            yield f"the second model of {name}", obtain_models(second)
+            yield f"the second model of {name}", evidence.obtain_models(second)
 
 
 def _check_vocabulary(name: str) -> Part:

@@ -4,8 +4,6 @@
 named by strings and imported only when `prove` needs them. A system without proofs need not be listed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -14,8 +12,7 @@ from entrycache_evidence.kafka_streams.refinement import REFINED as KAFKA_STREAM
 from entrycache_evidence.kafka_streams.runs import generate_runs
 from entrycache_evidence.kafka_streams.stress import generate_crowded_runs as kafka_crowded_runs
 from entrycache_evidence.kafka_streams.stress import generate_large_runs as kafka_large_runs
-from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit_depth
-from entrycache_evidence.model_checker.refinement import RefinementTask
+from entrycache_evidence.model_checker import checker, refinement
 from entrycache_evidence.pulsar_legacy import bounded_models as pulsar_legacy
 from entrycache_evidence.pulsar_legacy.stress import generate_crowded_runs as legacy_crowded_runs
 from entrycache_evidence.pulsar_legacy.stress import generate_large_runs as legacy_large_runs
@@ -54,19 +51,19 @@ class SystemEvidence(NamedTuple):
     line for each unexpected result.
     """
 
-    ci: tuple[AnyBoundedModel, ...]
-    long: tuple[AnyBoundedModel, ...]
-    nightly: tuple[AnyBoundedModel, ...]
+    ci: tuple[checker.AnyBoundedModel, ...]
+    long: tuple[checker.AnyBoundedModel, ...]
+    nightly: tuple[checker.AnyBoundedModel, ...]
     runs: Runs = tuple
     lemmas: tuple[str, ...] = ()
     contracts: str | None = None
     second: str | None = None
     large_runs: Runs = tuple
     crowded_runs: Runs = tuple
-    refined: tuple[RefinementTask, ...] = ()
+    refined: tuple[refinement.RefinementTask, ...] = ()
     alone: Callable[[], list[str]] = list
 
-    def models_of(self, profile: str) -> tuple[AnyBoundedModel, ...]:
+    def models_of(self, profile: str) -> tuple[checker.AnyBoundedModel, ...]:
         """Return the bounded models of a profile."""
         return {"ci": self.ci, "long": self.long, "nightly": self.nightly}[profile]
 
@@ -127,9 +124,9 @@ SYSTEM_EVIDENCE: Final[Mapping[str, SystemEvidence]] = {
 }
 
 
-def list_refinements(profile: str) -> tuple[RefinementTask, ...]:
+def list_refinements(profile: str) -> tuple[refinement.RefinementTask, ...]:
     """Return the refinements of a profile; those of a pull request are limited to `QUICK_STEPS`."""
     every = [task for evidence in SYSTEM_EVIDENCE.values() for task in evidence.refined]
     if profile != PROFILES[0]:
         return tuple(every)
-    return tuple(task._replace(scope=limit_depth(task.scope, QUICK_STEPS)) for task in every if task.is_quick)
+    return tuple(task._replace(scope=checker.limit_depth(task.scope, QUICK_STEPS)) for task in every if task.is_quick)

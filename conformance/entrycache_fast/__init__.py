@@ -18,8 +18,6 @@ The record cache of Kafka Streams is `entrycache_fast.kafka`, and Pulsar's propo
 has every argument and call.
 """
 
-from __future__ import annotations
-
 from entrycache_fast.pulsar.cache import BrokerCache
 from entrycache_fast.pulsar.rows import Row
 from entrycache_fast.pulsar.store import (

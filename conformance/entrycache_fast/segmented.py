@@ -11,8 +11,6 @@ An insert and a lookup take the same time however much is cached. A turn of the 
 segment that it clears. The cache keeps values as they are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 

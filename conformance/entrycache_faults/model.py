@@ -18,8 +18,6 @@ each of these names, and `load_catalogue` reads them. A fault exists once: a nam
 that no model can have, such as leaks, endless loops and sums that drift.
 """
 
-from __future__ import annotations
-
 import builtins
 import dataclasses
 import sys
@@ -32,8 +30,7 @@ from pathlib import Path
 from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any, Final, TypeVar
 
-from entrycache_protocol.case import Case, read_case
-from entrycache_protocol.system import Systems
+from entrycache_protocol import case, system
 from entrycache_reference.rules import Rule
 
 Place = str | type[Any]
@@ -270,6 +267,6 @@ class FaultRegistry:
         return tuple(fault for fault in self if fault.is_other)
 
 
-def load_catalogue(systems: Systems) -> dict[str, Case]:
+def load_catalogue(systems: system.Systems) -> dict[str, case.Case]:
     """Read the case of each seeded fault that is a subject, by name: the shortest case that shows the fault."""
-    return {path.stem: read_case(path, systems) for path in sorted(CASES_FOLDER.glob("*.json"))}
+    return {path.stem: case.read_case(path, systems) for path in sorted(CASES_FOLDER.glob("*.json"))}

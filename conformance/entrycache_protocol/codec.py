@@ -8,8 +8,6 @@ arguments. A field whose name is a Python keyword ends with an underscore, which
 `format_arguments` write values on one line for people.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import json

@@ -6,16 +6,13 @@ compared, and limits. An `OutcomeReader` reads the outcomes of a system that ans
 knows the schema of such an outcome and the part of it that a declaration lets the runner compare.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from entrycache_protocol import errors, schema
 from entrycache_protocol.codec import MalformedValue, decode_object, field_codecs
-from entrycache_protocol.errors import BrokenSubject, UsageError
-from entrycache_protocol.schema import object_schema
 from entrycache_protocol.system import AnySystem, Systems, read_limits
 from entrycache_reference.rules import SYSTEM_NAMES
 
@@ -61,12 +58,12 @@ class Declaration:
         try:
             config = decode_object(self.system.model.config, self.fixed)
         except MalformedValue as error:
-            raise BrokenSubject(f"the subject's start answer: fixed: {error}") from None
+            raise errors.BrokenSubject(f"the subject's start answer: fixed: {error}") from None
         return dataclasses.replace(config, variants=self.variants or self.system.model.variants())
 
 
-def _broken(what: str) -> BrokenSubject:
-    return BrokenSubject(f"the subject's start answer: {what}")
+def _broken(what: str) -> errors.BrokenSubject:
+    return errors.BrokenSubject(f"the subject's start answer: {what}")
 
 
 def _strings(value: Any, name: str) -> frozenset[str]:
@@ -96,16 +93,16 @@ def choose_system(answer: Any, wanted: str | None, systems: Systems) -> str:
     offered_names = ", ".join(repr(name)[:60] for name in sorted(offered)[:MAX_SYSTEMS_SHOWN])
     if wanted is not None:
         if wanted not in offered:
-            raise UsageError(f"the subject does not offer {wanted!r}; it offers: {offered_names}")
+            raise errors.UsageError(f"the subject does not offer {wanted!r}; it offers: {offered_names}")
         name = wanted
     elif len(offered) > 1:
-        raise UsageError(f"the subject offers several systems; choose one with --system: {offered_names}")
+        raise errors.UsageError(f"the subject offers several systems; choose one with --system: {offered_names}")
     else:
         name = next(iter(offered))
     if name not in {*systems, *SYSTEM_NAMES}:
         raise _broken(f"systems names {name!r}; expected one of: {', '.join(dict.fromkeys((*systems, *SYSTEM_NAMES)))}")
     if name not in systems:
-        raise UsageError(f"system {name!r} is not built; expected one of: {', '.join(systems)}")
+        raise errors.UsageError(f"system {name!r} is not built; expected one of: {', '.join(systems)}")
     return str(name)
 
 
@@ -141,7 +138,7 @@ def read_declaration(answer: Any, systems: Systems, wanted: str | None = None) -
         raise _broken(f"variants: {error}") from None
     slack = _typed(offer.get("order_slack", 0), int, "order_slack")
     if slack > 0:
-        raise UsageError("order_slack is not judged yet")
+        raise errors.UsageError("order_slack is not judged yet")
     if slack < 0:
         raise _broken(f"order_slack is {slack}, expected 0 or more")
     declaration = Declaration(
@@ -232,9 +229,9 @@ class OutcomeReader(NamedTuple):
 
     def outcome_schema(self, op: type[Any]) -> dict[str, Any]:
         """Return the schema of the answers to an operation."""
-        refused = object_schema(self.refused)
+        refused = schema.object_schema(self.refused)
         refused["properties"]["message"] = {"type": "string"}
-        answer = object_schema(op.answers[0])
+        answer = schema.object_schema(op.answers[0])
         if op is self.observe:
             del answer["required"]
         return {"anyOf": [answer, refused]}

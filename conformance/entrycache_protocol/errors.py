@@ -13,8 +13,6 @@ it failed; the last line seldom does. For a panic of Rust or Go these are its fi
 innermost cause and its place, for a Python traceback the error and the line that raised it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -8,8 +8,6 @@ The process that works on a temporary file or folder holds a lock on it. The sys
 ends. A temporary name without a lock is a leftover of a killed run, and the next run removes it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

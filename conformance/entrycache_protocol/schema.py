@@ -4,8 +4,6 @@
 step, of a configuration, of a case, of a history and of the answer to a run, for each system.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import types
 import typing

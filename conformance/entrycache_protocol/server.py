@@ -11,8 +11,6 @@ the class and its public methods, passes the arguments of a step to the method o
 the method returns.
 """
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import json
@@ -22,9 +20,8 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, ClassVar, Protocol, final
 
-from entrycache_protocol import subject
+from entrycache_protocol import errors, subject
 from entrycache_protocol.codec import MalformedValue, decode_object, decode_op, encode
-from entrycache_protocol.errors import EntrycacheError, UsageError
 from entrycache_protocol.subject import IMPLEMENTATION_ERRORS, InProcessSubject
 
 
@@ -349,10 +346,10 @@ class ClassAnswerer:
             UsageError: the class does not extend `Subject`, or names no system.
         """
         if not (isinstance(subject, type) and issubclass(subject, Subject)):
-            raise UsageError(f"expected a class that extends Subject, got {subject!r}")
+            raise errors.UsageError(f"expected a class that extends Subject, got {subject!r}")
         self.name = subject.__name__
         if not subject.system:
-            raise UsageError(f'{self.name} names no system; it needs a line such as: system = "pulsar-pip430"')
+            raise errors.UsageError(f'{self.name} names no system; it needs a line such as: system = "pulsar-pip430"')
         self._subject = subject
         version = {"version": subject.version} if subject.version else {}
         self.start_answer: dict[str, Any] = {
@@ -363,7 +360,7 @@ class ClassAnswerer:
         try:
             json.dumps(self.start_answer)
         except (TypeError, ValueError) as error:
-            raise UsageError(f"what {self.name} declares is not JSON: {error}") from None
+            raise errors.UsageError(f"what {self.name} declares is not JSON: {error}") from None
 
     def open(self, config: Any) -> Subject:
         """Open a new, empty instance."""
@@ -407,6 +404,6 @@ def serve(subject: type[Subject]) -> int:
     try:
         with contextlib.redirect_stdout(sys.stderr):
             return serve_requests(ClassAnswerer(subject), sink=answers)
-    except EntrycacheError as error:
+    except errors.EntrycacheError as error:
         print(f"serve: {error}", file=sys.stderr)
         return error.exit_code

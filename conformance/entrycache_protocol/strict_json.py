@@ -7,8 +7,6 @@ else is an `AmbiguousJson` error. `check_json_value` holds a value of another fo
 `nullable_shape` build such schemas.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, Final, NoReturn

@@ -8,8 +8,6 @@ A `Difference` is the first step at which a subject and the reference differ, an
 difference, as it is reported and written to a file.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import sys

@@ -5,17 +5,14 @@ subject strictly; whatever is not of the protocol raises `BrokenSubject` with on
 history must have the ticks of one counter.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any, Final
 
+from entrycache_protocol import codec, strict_json
 from entrycache_protocol.case import Case, History, config_to_json, history_parts_to_json
-from entrycache_protocol.codec import MalformedValue, encode_op
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject, escape_unprintable, extract_cause, shorten
-from entrycache_protocol.strict_json import AmbiguousJson, build_object, reject_constant
 from entrycache_protocol.subject import FailedRun, FailureKind, HistoryEvent, HistoryResult, RunResult, SkippedRun
 
 MAX_MESSAGE_LENGTH: Final = 2_000
@@ -33,11 +30,13 @@ def encode_request(case: Case | History, identity: int, declaration: Declaration
     if isinstance(case, History):
         request = {"cmd": "history", **head, **history_parts_to_json(case)}
     else:
-        request = {"cmd": "run", **head, "steps": [encode_op(op) for op in case.steps]}
+        request = {"cmd": "run", **head, "steps": [codec.encode_op(op) for op in case.steps]}
     return json.dumps(request, separators=(",", ":")) + "\n"
 
 
-_MESSAGE_DECODER: Final = json.JSONDecoder(parse_constant=reject_constant, object_pairs_hook=build_object)
+_MESSAGE_DECODER: Final = json.JSONDecoder(
+    parse_constant=strict_json.reject_constant, object_pairs_hook=strict_json.build_object
+)
 """The decoder of answers: less strict than that of files, because messages are escaped before they are shown."""
 
 
@@ -50,7 +49,7 @@ def parse_line(line: bytes) -> dict[str, Any]:
     """
     try:
         value = _MESSAGE_DECODER.decode(line.decode("utf-8"))
-    except AmbiguousJson as error:
+    except strict_json.AmbiguousJson as error:
         why = f"not JSON to every reader, {error}"
         raise BrokenSubject(f"the subject answered a line that is {why}: {quote_line(line)}") from None
     except (ValueError, RecursionError):
@@ -121,7 +120,7 @@ def read_answer(
     for index, (op, outcome) in enumerate(zip(case.steps, outcomes, strict=True)):
         try:
             typed.append(declaration.system.wire.read_outcome(op, outcome, declaration))
-        except MalformedValue as error:
+        except codec.MalformedValue as error:
             name = type(op).name
             raise BrokenSubject(f"the outcome of step {index} ({name}): {error}") from None
     return RunResult(tuple(typed), leaked)
@@ -159,7 +158,7 @@ def _read_events(events: Any, history: History, declaration: Declaration) -> tup
             end = event["end"]
             try:
                 outcome = declaration.system.wire.read_outcome(op, event["outcome"], declaration)
-            except MalformedValue as error:
+            except codec.MalformedValue as error:
                 raise BrokenSubject(f"the outcome of {where}: {error}") from None
             ordered.append(HistoryEvent(client, index, event["start"], end, outcome))
     _check_one_counter(ordered, len(history.clients))

@@ -5,8 +5,6 @@ decorator `rule` marks a function with the rules that it carries out, so that on
 threads is judged as a whole history: its laws take `HistoryStep`s and return a `Judgement`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple, TypeVar

@@ -5,8 +5,6 @@ bounds the numbers that the JSON schema lets through; schemas, generators and ta
 value of an argument that was not given, where null has a meaning of its own.
 """
 
-from __future__ import annotations
-
 from enum import Enum
 from typing import Annotated, Final, NamedTuple, NewType
 

@@ -3,17 +3,13 @@
 Maven fetches a broker's jars the first time. Each must have its pinned checksum.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from entrycache_conformance.java.build import BuildPart, build_part
-from entrycache_conformance.java.driver import check_jars, jar_name
-from entrycache_conformance.java.releases import maven_project
+from entrycache_conformance.java import build, driver, releases
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 
@@ -37,15 +33,17 @@ def build_recorder_jar() -> Path:
     Raises:
         MissingPrerequisite: what the build needs is not there.
     """
-    part = BuildPart(
+    part = build.BuildPart(
         "recorder", "recorder", ("recorder",), ("pom.xml", "recorder"), _moves_jars("recorder", "recorder")
     )
-    return build_part(part) / jar_name("recorder")
+    return build.build_part(part) / driver.jar_name("recorder")
 
 
 def broker_releases(family: str) -> tuple[str, ...]:
     """Return the releases with a whole broker: those whose folder pins one."""
-    return tuple(sorted(lock.parent.name for lock in (maven_project() / family / "broker").glob("*/jars.lock")))
+    return tuple(
+        sorted(lock.parent.name for lock in (releases.maven_project() / family / "broker").glob("*/jars.lock"))
+    )
 
 
 def build_broker_jars(family: str, release: str) -> BrokerJars:
@@ -61,17 +59,17 @@ def build_broker_jars(family: str, release: str) -> BrokerJars:
     name = f"{family}-broker"
     module = f"{family}/broker"
     own = f"{module}/{release}"
-    part = BuildPart(
+    part = build.BuildPart(
         name=f"{name}-{release}",
         what=f"broker of {family} {release}, with all of its jars,",
         modules=(own,),
         depends_on=("pom.xml", f"{module}/pom.xml", f"{module}/src", own),
         keep=_moves_jars(own, name),
     )
-    folder = build_part(part)
+    folder = build.build_part(part)
     jars = tuple(Path(jar) for jar in (folder / "classpath").read_text("utf-8").strip().split(os.pathsep))
     _verify_jars(jars, folder)
-    return BrokerJars(build_recorder_jar(), folder / jar_name(name), jars)
+    return BrokerJars(build_recorder_jar(), folder / driver.jar_name(name), jars)
 
 
 @cache
@@ -79,7 +77,7 @@ def _verify_jars(jars: tuple[Path, ...], folder: Path) -> None:
     missing = next((jar for jar in jars if not jar.is_file()), None)
     if missing is not None:
         raise MissingPrerequisite(f"{missing} is gone; remove the folder {folder} and try again")
-    check_jars({jar.name: jar for jar in jars}, folder / "jars.lock")
+    driver.check_jars({jar.name: jar for jar in jars}, folder / "jars.lock")
 
 
 def _moves_jars(module: str, artifact: str) -> Callable[[Path, Path], None]:
@@ -87,7 +85,7 @@ def _moves_jars(module: str, artifact: str) -> Callable[[Path, Path], None]:
 
     def keep(work: Path, result: Path) -> None:
         target = work / module / "target"
-        for path in (target / jar_name(artifact), target / "classpath", work / module / "jars.lock"):
+        for path in (target / driver.jar_name(artifact), target / "classpath", work / module / "jars.lock"):
             if path.is_file():
                 path.rename(result / path.name)
 

@@ -5,8 +5,6 @@ ends with the block however the runner ends. `run_clients` runs our client progr
 this machine's loopback.
 """
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import subprocess

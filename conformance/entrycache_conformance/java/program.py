@@ -5,8 +5,6 @@
 the agent.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -17,8 +15,7 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.java.build import BuildPart, build_part, find_java
 from entrycache_conformance.java.driver import JavaTestClasspath, build_driver, jar_name, join_classpath
 from entrycache_conformance.java.releases import FAMILIES, releases, require_release
-from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.java_text import to_comment, to_literal, to_string, without_messages
+from entrycache_conformance.systems import SYSTEMS, java_text
 from entrycache_protocol.errors import UsageError
 
 QUICK_OPTIONS: Final = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
@@ -153,9 +150,9 @@ def render_java_test(case: Mapping[str, Any], mismatch_step: int | None = None) 
     lines = [
         {
             "index": index,
-            "text": to_string(json.dumps(step).replace('"', "")),
+            "text": java_text.to_string(json.dumps(step).replace('"', "")),
             "call": java.call(step),
-            "expected": to_literal(without_messages(outcome)),
+            "expected": java_text.to_literal(java_text.without_messages(outcome)),
             "mismatch": index == mismatch_step,
         }
         for index, (step, outcome) in enumerate(zip(steps, outcomes, strict=True))
@@ -163,8 +160,8 @@ def render_java_test(case: Mapping[str, Any], mismatch_step: int | None = None) 
     common = {
         "name": CLASS_NAME,
         "releases": ", ".join(each.version for each in releases(family.name) if each.era in (java.eras or [each.era])),
-        "rules": to_comment(", ".join(case.get("rules", ()))),
-        "note": to_comment(case.get("note", "")),
+        "rules": java_text.to_comment(", ".join(case.get("rules", ()))),
+        "note": java_text.to_comment(case.get("note", "")),
         "steps": [lines[start : start + STEPS_A_METHOD] for start in range(0, len(lines), STEPS_A_METHOD)],
     }
     text: str = _template(java.templates, java.like).render(**common, **java.fill(case))

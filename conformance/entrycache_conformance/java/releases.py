@@ -6,8 +6,6 @@ these folders, so a new one needs no line of Python. Subjects are named `pulsar:
 before the colon, but each version belongs to one of them.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache

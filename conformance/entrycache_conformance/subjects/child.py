@@ -6,8 +6,6 @@ protocol ends. `PlayedRuns` remembers the runs of each process, because a failur
 behind.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections import deque
 from collections.abc import Iterator, Sequence

@@ -8,8 +8,6 @@ shell waits at a pipe of the runner and kills the session when the runner dies, 
 `start_program` give other programs, such as Maven, the same protection.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import math
@@ -27,10 +25,8 @@ from typing import IO, Final
 
 import psutil
 
+from entrycache_protocol import files, subject, wire
 from entrycache_protocol.errors import BrokenSubject, UsageError, WriteError, extract_cause, extract_thrown
-from entrycache_protocol.files import describe_os_error
-from entrycache_protocol.subject import FailureKind
-from entrycache_protocol.wire import quote_line
 
 MARK: Final = "ENTRYCACHE_STARTED"
 """The environment variable that marks a program and everything it starts. The runner finds a marked process even if it
@@ -233,7 +229,7 @@ class SubjectLog:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("wb", buffering=0)
         except OSError as error:
-            raise WriteError(f"cannot write {path}: {describe_os_error(error)}") from None
+            raise WriteError(f"cannot write {path}: {files.describe_os_error(error)}") from None
 
     def __call__(self, chunk: bytes) -> None:
         """Write the received bytes. Bytes beyond the limit are left out, and the file says so once.
@@ -253,7 +249,7 @@ class SubjectLog:
                 self._file = None
         except OSError as error:
             self._file = None
-            raise WriteError(f"cannot write {self._path}: {describe_os_error(error)}") from None
+            raise WriteError(f"cannot write {self._path}: {files.describe_os_error(error)}") from None
 
 
 LINE_MAX_BYTES: Final = 64 * 1024 * 1024
@@ -367,7 +363,7 @@ class ChildProcess:
         """Move what can be moved at once."""
         self._move(0)
 
-    def receive(self, timeout_seconds: float) -> bytes | FailureKind:
+    def receive(self, timeout_seconds: float) -> bytes | subject.FailureKind:
         """Return the next line, or the reason why there is none."""
         if self._unsent:  # before anything else, so that the child has work while its answers are read
             self._write()
@@ -381,8 +377,10 @@ class ChildProcess:
         part = b"".join(self._part)
         if part:
             what = "ended in the middle of a line" if self._ended else "answered a line without an end"
-            raise BrokenSubject(f"the subject {what}: {quote_line(part)}")
-        return FailureKind.DEATH if self._ended or self._process.poll() is not None else FailureKind.HANG
+            raise BrokenSubject(f"the subject {what}: {wire.quote_line(part)}")
+        return (
+            subject.FailureKind.DEATH if self._ended or self._process.poll() is not None else subject.FailureKind.HANG
+        )
 
     def exit_code(self) -> int | None:
         """Return the exit code, negative for a signal; None while the process lives."""

@@ -8,8 +8,6 @@ The functions at the end take any subject, look through its wrappers for the pro
 runs on a process that has played nothing else, and a `FreshSubject` does so for each case.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ before it is imported: where its record is, the families of released jars that i
 seeded faults. A name that several systems have means the first of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Final, NamedTuple

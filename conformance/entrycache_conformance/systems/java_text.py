@@ -1,7 +1,5 @@
 """Convert JSON values to Java text, for the Java test of a case."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -4,8 +4,6 @@ A place is a cache and a position of a managed ledger. `make_places` gives small
 `make_boundary_places` gives names and numbers at which implementations go wrong.
 """
 
-from __future__ import annotations
-
 from string import ascii_lowercase
 from typing import Final
 

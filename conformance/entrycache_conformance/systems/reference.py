@@ -4,8 +4,6 @@
 answers on purpose under the declaration of another subject. A run uses it to check that its search would notice.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping
 from enum import Enum

@@ -5,8 +5,6 @@ its cases follow from the seed alone. A pack file is packed with gzip, and the m
 their text. `find_changed_packs` compares packs with a manifest.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import gzip
 import hashlib
@@ -19,14 +17,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from entrycache_conformance.generate import make_case
-from entrycache_conformance.judge import Coverage
-from entrycache_conformance.systems import system_named
-from entrycache_conformance.systems.reference import reference_subject
+from entrycache_conformance import generate, judge
+from entrycache_conformance.systems import reference, system_named
+from entrycache_protocol import errors, files
 from entrycache_protocol.case import case_to_json, config_to_json
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.files import MAX_LINE_BYTES, atomic_path, check_regular_file, read_json, write_text
 from entrycache_protocol.system import seeded_draw
 from entrycache_reference.rules import SYSTEM_NAMES
 
@@ -76,7 +71,7 @@ class GeneratedVector(NamedTuple):
 
     line: str
     steps: int
-    coverage: Coverage
+    coverage: judge.Coverage
 
 
 def make_vectors(name: str, seed: int) -> Iterator[GeneratedVector]:
@@ -91,7 +86,7 @@ def make_vectors(name: str, seed: int) -> Iterator[GeneratedVector]:
         return
     requested = next((pack for pack in PACKS if pack.name == name), None)
     if requested is None:
-        raise UsageError(f"there is no pack {name!r}; expected one of: {', '.join(PACK_NAMES)}")
+        raise errors.UsageError(f"there is no pack {name!r}; expected one of: {', '.join(PACK_NAMES)}")
     yield from _make_pack(requested, seed)
 
 
@@ -112,7 +107,7 @@ def _make_pack(pack: Pack, seed: int) -> Iterator[GeneratedVector]:
 
 def pack_declaration(pack: Pack) -> Declaration:
     """Return the declaration behind the cases of a pack: the whole specification of its level, without payload."""
-    whole = reference_subject(system_named(pack.system)).declaration
+    whole = reference.reference_subject(system_named(pack.system)).declaration
     return dataclasses.replace(whole, config=pack.config, payload=False)
 
 
@@ -132,8 +127,8 @@ def varied_settings() -> dict[str, dict[str, Any]]:
 def _make_vector(declaration: Declaration, menu: Sequence[str], called: str) -> GeneratedVector:
     draw = seeded_draw(random.Random(f"vectors: {called}"))
     while True:  # a case may end before its first step
-        coverage = Coverage()
-        generated = make_case(draw, declaration, menu, coverage)
+        coverage = judge.Coverage()
+        generated = generate.make_case(draw, declaration, menu, coverage)
         if generated.steps:
             break
     write: Callable[[Any], Any] = declaration.system.wire.write_outcome
@@ -195,7 +190,7 @@ class PackWriter:
         """
         assert self._gzip is not None
         self._gzip.close()
-        with atomic_path(path) as partial:
+        with files.atomic_path(path) as partial:
             partial.write_bytes(self._file.getvalue())
 
 
@@ -217,7 +212,7 @@ def write_manifest(value: dict[str, Any], path: Path) -> None:
     Raises:
         WriteError: the disk is full or read-only, or something else is in the way.
     """
-    write_text(path, json.dumps(value, indent=1) + "\n")
+    files.write_text(path, json.dumps(value, indent=1) + "\n")
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
@@ -226,12 +221,12 @@ def read_manifest(path: Path) -> dict[str, Any]:
     Raises:
         UsageError: it cannot be read, or is no manifest.
     """
-    value = read_json(path, "the manifest")
+    value = files.read_json(path, "the manifest")
     try:
         packs = {pack["name"]: dict(pack) for pack in value["packs"]}
         return {"seed": value["seed"], "varies": value["varies"], "packs": packs}
     except (KeyError, TypeError):
-        raise UsageError(f"{path} is no manifest of vectors; expected seed, varies and packs") from None
+        raise errors.UsageError(f"{path} is no manifest of vectors; expected seed, varies and packs") from None
 
 
 def find_changed_packs(filled: Sequence[PackSummary], path: Path, whole_set: bool) -> list[str]:
@@ -265,20 +260,20 @@ def read_pack(path: Path) -> Iterator[tuple[int, bytes]]:
     Raises:
         UsageError: the file cannot be read, or is damaged, or a line is too long.
     """
-    check_regular_file(path, PACK_FILE)
+    files.check_regular_file(path, PACK_FILE)
     try:
         with path.open("rb") as file:
             packed = file.read(2) == b"\x1f\x8b"
             file.seek(0)
             opened: BinaryIO = gzip.GzipFile(fileobj=file) if packed else file  # type: ignore[assignment]
             number = 0
-            while line := opened.readline(MAX_LINE_BYTES + 1):
+            while line := opened.readline(files.MAX_LINE_BYTES + 1):
                 number += 1
-                if len(line) > MAX_LINE_BYTES:
-                    raise UsageError(f"{path}, line {number}: more than {MAX_LINE_BYTES} bytes")
+                if len(line) > files.MAX_LINE_BYTES:
+                    raise errors.UsageError(f"{path}, line {number}: more than {files.MAX_LINE_BYTES} bytes")
                 if line.strip():
                     yield number, line
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise UsageError(f"{path}: the pack is damaged: {error}") from None
+        raise errors.UsageError(f"{path}: the pack is damaged: {error}") from None
     except OSError as error:
-        raise UsageError(f"cannot read {PACK_FILE} {path}: {error.strerror}") from None
+        raise errors.UsageError(f"cannot read {PACK_FILE} {path}: {error.strerror}") from None

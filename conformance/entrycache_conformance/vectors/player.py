@@ -4,8 +4,6 @@ Cases that the subject cannot play are counted by reason. The outcomes in the fi
 otherwise the pack was made by other rules.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 from collections import Counter
@@ -15,8 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.explain import write_failure
-from entrycache_conformance.failure import Failure
+from entrycache_conformance import explain, failure
 from entrycache_conformance.judge import judge, require_supported
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.vectors.packs import read_pack
@@ -48,7 +45,7 @@ class PackResult:
     played: int = 0
     steps: int = 0
     not_played: Counter[str] = field(default_factory=Counter)
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[failure.Failure] = field(default_factory=list)
     ended: bool = False
     sha256: str = ""
 
@@ -84,7 +81,7 @@ def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callab
                 if difference is None:
                     continue
                 failing = FailingCase(vector.case, vector.steps, difference)
-                done.failures.append(write_failure(subject, failing, failures, vector.case.system.levels[-1]))
+                done.failures.append(explain.write_failure(subject, failing, failures, vector.case.system.levels[-1]))
                 if len(done.failures) == MAX_FAILURES or failing.is_hang:
                     return done
             notify(done.cases)

@@ -6,15 +6,12 @@ results, such as `docs/evidence.json`, exist in a checkout only: the functions a
 without one. The module imports nothing heavy, because light commands need the paths too.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, Final
 
 import entrycache_conformance
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.files import write_text
+from entrycache_protocol import errors, files
 
 PACKAGE: Final = Path(entrycache_conformance.__file__).parent
 
@@ -34,7 +31,9 @@ def locate_spec_folder() -> Path:
     root = locate_checkout()
     folder = PACKAGE / "spec" if root is None else root / "spec"
     if not folder.is_dir():
-        raise UsageError("the texts of the rules are not there: no folder `spec` in a checkout or in the package")
+        raise errors.UsageError(
+            "the texts of the rules are not there: no folder `spec` in a checkout or in the package"
+        )
     return folder
 
 
@@ -57,4 +56,4 @@ def write_docs_file(name: str, path: Path | None, text: str) -> None:
     """
     if path is None:
         raise FileNotFoundError(f"docs/{name} is written in a source checkout only")
-    write_text(path, text)
+    files.write_text(path, text)

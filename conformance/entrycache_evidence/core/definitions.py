@@ -6,8 +6,6 @@ are needed. A run of the reference passes the definition to `checked_step`. The 
 `build_check`, which checks the laws first, and the definition only if no law is broken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType

@@ -6,8 +6,6 @@ block and `current_model` returns it. Tests of single rules report each run by `
 these runs for the rulebook.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final

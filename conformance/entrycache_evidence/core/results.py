@@ -5,8 +5,6 @@
 obligations than there, so that a loss of evidence fails a build; `write_evidence` writes the file.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -5,8 +5,6 @@ the reference, laws, tests, seeded faults, evidence and trace checks that name i
 the check of the rules reports.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import json
@@ -17,8 +15,7 @@ from typing import Final, NamedTuple
 
 import entrycache_reference
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.core.checkout import locate_checkout, locate_spec_folder
-from entrycache_evidence.core.models import RULE_FAULTS
+from entrycache_evidence.core import checkout, models
 from entrycache_faults.model import CASES_FOLDER
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.rules import Rule
@@ -70,7 +67,7 @@ def load_texts() -> list[Text]:
     """Load the rules in the order of systems, of their files and of their headings."""
     texts = []
     for folder in SYSTEMS:
-        for path in sorted((locate_spec_folder() / folder).glob("*.md")):
+        for path in sorted((checkout.locate_spec_folder() / folder).glob("*.md")):
             family = str(Path(folder) / path.stem)
             for match in HEADING.finditer(path.read_text(encoding="utf-8")):
                 texts.append(Text(family=family, **match.groupdict()))
@@ -93,12 +90,12 @@ def load_links() -> dict[str, Links]:
         link(rule, "functions", name)
     for broken, holds in ((law.rule, law.holds) for system in SYSTEMS.values() for law in system.laws.table):
         link(broken.value, "laws", holds.__name__)
-    for fault in RULE_FAULTS:
+    for fault in models.RULE_FAULTS:
         link(fault.rule.value, "mutants", fault.note)
     for path in sorted(CASES_FOLDER.glob("*.json")):
         for rule in json.loads(path.read_text(encoding="utf-8")).get("rules", []):
             link(rule, "faults", path.stem)
-    root = locate_checkout()
+    root = checkout.locate_checkout()
     if root is not None:
         for rule, name in find_marked_tests(root):
             link(rule, "tests", name)

@@ -6,8 +6,6 @@ result. `run_together` collects the waiting batches of all works, runs them in o
 pickled.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

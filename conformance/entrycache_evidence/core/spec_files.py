@@ -6,14 +6,11 @@ level, its rule, its frame condition and its errors, then the cells of the decis
 the specification, by hand or by `entrycache rules --write`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from entrycache_evidence.core.checkout import locate_spec_folder
-from entrycache_evidence.core.definitions import find_may_change, find_may_change_between_parts
+from entrycache_evidence.core import checkout, definitions
 from entrycache_protocol.files import write_text
 from entrycache_protocol.schema import answer_schema, case_schema
 from entrycache_protocol.system import AnySystem
@@ -21,7 +18,7 @@ from entrycache_protocol.system import AnySystem
 
 def describe_vocabulary(system: AnySystem) -> dict[str, dict[str, Any]]:
     """Describe the operations of the reference, by the name of the specification file that states them."""
-    may_change, between_parts = find_may_change(system), find_may_change_between_parts(system)
+    may_change, between_parts = definitions.find_may_change(system), definitions.find_may_change_between_parts(system)
     operations = {
         name: {
             "level": op.level,
@@ -60,7 +57,7 @@ def find_vocabulary_difference(system: AnySystem) -> str:
 
 
 def _find_difference(system: AnySystem, name: str, own: dict[str, Any]) -> str:
-    path = locate_spec_folder() / system.name / name
+    path = checkout.locate_spec_folder() / system.name / name
     if not path.is_file():
         return f"{path.parent.name}/{path.name} is missing"
     stated = dict(_leaves(json.loads(path.read_text(encoding="utf-8"))))
@@ -75,7 +72,7 @@ def _find_difference(system: AnySystem, name: str, own: dict[str, Any]) -> str:
 def write_spec_files(system: AnySystem) -> None:
     """Write the specification files of a system."""
     for name, own in describe_vocabulary(system).items():
-        write_text(locate_spec_folder() / system.name / name, json.dumps(own, indent=1) + "\n")
+        write_text(checkout.locate_spec_folder() / system.name / name, json.dumps(own, indent=1) + "\n")
 
 
 def _leaves(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:

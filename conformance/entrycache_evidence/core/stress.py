@@ -7,8 +7,6 @@ law. These runs are a fixed few, so they are no evidence that a law holds; they 
 bound.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -16,8 +14,7 @@ from enum import Enum
 from functools import cache
 from typing import Any, Final, NamedTuple, get_type_hints
 
-from entrycache_conformance.generate import GeneratedCase, make_case
-from entrycache_conformance.judge import Coverage, LawBroken, step_with_laws
+from entrycache_conformance import generate, judge
 from entrycache_evidence.core.definitions import find_definition
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.subject import open_local_subject
@@ -238,8 +235,8 @@ SCALED_CASES_IN_CI: Final = 64
 
 
 def generate_cases(
-    system: AnySystem, number: int, coverage: Coverage | None, fast: bool = False
-) -> Iterator[tuple[Declaration, GeneratedCase]]:
+    system: AnySystem, number: int, coverage: judge.Coverage | None, fast: bool = False
+) -> Iterator[tuple[Declaration, generate.GeneratedCase]]:
     """Generate cases one after another, over levels and workload profiles; every third one under other variants."""
     profiles = _profiles(system)
     offered = open_local_subject("fast", system, system.fast).declaration if fast and system.fast else None
@@ -252,7 +249,7 @@ def generate_cases(
         declaration = offered or _declare_all(system, variants)
         menu = system.cases.menu(system.ops_up_to(level), level)
         profile = profiles[at // len(system.levels) % len(profiles)]
-        yield declaration, make_case(seeded_draw(source), declaration, menu, coverage, workload=profile)
+        yield declaration, generate.make_case(seeded_draw(source), declaration, menu, coverage, workload=profile)
 
 
 def generate_scaled_cases(system: AnySystem, number: int = SCALED_CASES) -> Iterator[tuple[Any, tuple[Any, ...]]]:
@@ -266,7 +263,7 @@ def generate_scaled_cases(system: AnySystem, number: int = SCALED_CASES) -> Iter
     for at in range(number):
         source = random.Random(f"{SEED} far {at}")
         variants = choose_variants(system.model.variants(), source) if at % 2 else system.model.variants()
-        generated = make_case(
+        generated = generate.make_case(
             seeded_draw(source), _declare_all(system, variants), menu, None, workload=profiles[at // 2 % len(profiles)]
         )
         yield scale_case(generated.case.config, generated.case.steps, source)
@@ -330,8 +327,8 @@ def find_broken_law(system: AnySystem, runs: Iterable[tuple[Any, Iterable[Any]]]
             return f"the first state is not empty at step 0 of run {number}"
         for at, event in enumerate(steps):
             try:
-                state = step_with_laws(system, config, state, event, Coverage(definition=definition)).state
-            except LawBroken as broken:
+                state = judge.step_with_laws(system, config, state, event, judge.Coverage(definition=definition)).state
+            except judge.LawBroken as broken:
                 said = str(broken).removeprefix("the reference breaks ").partition(" at ")[0]
                 return f"{said} at step {at} ({event.name}) of run {number}"
             wrong = _find_type_error(state) if at % TYPE_CHECK_INTERVAL == 0 else ""

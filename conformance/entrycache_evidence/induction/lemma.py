@@ -6,8 +6,6 @@ functions of a model that cannot take terms; `law_obligations` and `LawCases` bu
 paths of a step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

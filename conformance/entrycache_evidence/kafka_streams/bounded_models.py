@@ -5,8 +5,6 @@ over in-memory stores. The models of variants take each variant of a release alo
 `NIGHTLY` are the models of the profiles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final

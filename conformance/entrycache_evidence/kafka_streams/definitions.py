@@ -6,99 +6,68 @@ leave nothing open. A definition is checked only if no law of a rule is broken. 
 operation is reported as broken.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from entrycache_evidence.kafka_streams.expected_state import (
-    ExpectedSpace,
-    ExpectedState,
-    book_bytes,
-    build_node,
-    bytes_left,
-    evict_eldest,
-    evict_overflow,
-    hand_over,
-    look_up,
-    node_size,
-    put_entry,
-    would_hide_dirty,
-    write_entry,
-)
+from entrycache_evidence.kafka_streams import expected_state
 from entrycache_evidence.kafka_streams.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside
-from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams import ops, outcomes
 from entrycache_reference.kafka_streams.config import Config, DeleteRead, Total
 from entrycache_reference.kafka_streams.flush import ENDLESS, NOTHING_TO_CHOOSE
 from entrycache_reference.kafka_streams.laws.law import space
-from entrycache_reference.kafka_streams.outcomes import (
-    Answer,
-    Context,
-    Deleted,
-    Done,
-    ErrorKind,
-    Failed,
-    Listing,
-    Lookup,
-    NamespaceCounters,
-    Offered,
-    Shared,
-    ThreadCounters,
-    Unanswered,
-    Used,
-    Value,
-)
 from entrycache_reference.kafka_streams.state import Listener, Node, Part, Row, State, Step, Store
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
 
-Does = Callable[[ExpectedState, Any], Answer]
+Does = Callable[[expected_state.ExpectedState, Any], outcomes.Answer]
 
 
-def do_put(expected: ExpectedState, event: ops.Put) -> Answer:
+def do_put(expected: expected_state.ExpectedState, event: ops.Put) -> outcomes.Answer:
     """Write one entry."""
-    put_entry(expected, event.ns, event.key, build_node(event, expected.writes))
-    return Done()
+    expected_state.put_entry(expected, event.ns, event.key, expected_state.build_node(event, expected.writes))
+    return outcomes.Done()
 
 
-def do_put_all(expected: ExpectedState, event: ops.PutAll) -> Answer:
+def do_put_all(expected: expected_state.ExpectedState, event: ops.PutAll) -> outcomes.Answer:
     """Write entries one by one, up to the first error."""
     for one in event.entries:
         if expected.error is None:
-            put_entry(expected, event.ns, one.key, build_node(one, expected.writes))
-    return Done()
+            expected_state.put_entry(expected, event.ns, one.key, expected_state.build_node(one, expected.writes))
+    return outcomes.Done()
 
 
-def do_put_if_absent(expected: ExpectedState, event: ops.PutIfAbsent) -> Answer:
+def do_put_if_absent(expected: expected_state.ExpectedState, event: ops.PutIfAbsent) -> outcomes.Answer:
     """Look a key up, write it if it was not cached, and evict the overflow either way; count the write last."""
-    result = look_up(expected, event.ns, event.key)
-    if result is None and would_hide_dirty(expected, event.ns, event.key, event.dirty):
-        expected.error = ErrorKind.ILLEGAL_STATE
-        return Done()
+    result = expected_state.look_up(expected, event.ns, event.key)
+    if result is None and expected_state.would_hide_dirty(expected, event.ns, event.key, event.dirty):
+        expected.error = outcomes.ErrorKind.ILLEGAL_STATE
+        return outcomes.Done()
     if result is None:
-        write_entry(expected, event.ns, event.key, build_node(event, expected.writes))
-    evict_overflow(expected, event.ns)
+        expected_state.write_entry(expected, event.ns, event.key, expected_state.build_node(event, expected.writes))
+    expected_state.evict_overflow(expected, event.ns)
     expected.puts += result is None and expected.error is None
-    return Offered(result is not None, None if result is None else result.value)
+    return outcomes.Offered(result is not None, None if result is None else result.value)
 
 
-def do_get(expected: ExpectedState, event: ops.Get) -> Answer:
+def do_get(expected: expected_state.ExpectedState, event: ops.Get) -> outcomes.Answer:
     """Look a key up; the thread counts it even if there is no namespace."""
     expected.gets += 1
-    result = None if event.key is None or event.ns not in expected else look_up(expected, event.ns, event.key)
-    return Lookup(result is not None, None if result is None else result.value)
+    result = (
+        None if event.key is None or event.ns not in expected else expected_state.look_up(expected, event.ns, event.key)
+    )
+    return outcomes.Lookup(result is not None, None if result is None else result.value)
 
 
-def do_delete(expected: ExpectedState, event: ops.Delete) -> Answer:
+def do_delete(expected: expected_state.ExpectedState, event: ops.Delete) -> outcomes.Answer:
     """Remove a key without a call."""
     node = expected.open(event.ns).nodes.get(event.key) if event.ns in expected else None
     if node is None:
-        return Deleted(False, None)
+        return outcomes.Deleted(False, None)
     expected.drop(event.ns, event.key)
-    book_bytes(expected, -node.size_bytes)
+    expected_state.book_bytes(expected, -node.size_bytes)
     expected.add_row(Rule.K_DELETE_1, "DELETE", event.ns, event.key, node, "CALL")
-    return Deleted(True, node.value)
+    return outcomes.Deleted(True, node.value)
 
 
 def encode_key(text: str) -> bytes:
@@ -117,83 +86,85 @@ def list_between(keys: Any, first: str | None, last: str | None, last_inclusive:
     return [key for _, key in result]
 
 
-def do_list(expected: ExpectedState, event: Any) -> Answer:
+def do_list(expected: expected_state.ExpectedState, event: Any) -> outcomes.Answer:
     """Look up each key in the requested order: the last one becomes the most recent."""
     if event.ns not in expected:
-        return Listing(())
+        return outcomes.Listing(())
     namespace = expected.open(event.ns)
     first, last = getattr(event, "from_", None), getattr(event, "to", None)
     keys = list_between(namespace.nodes, first, last, getattr(event, "to_inclusive", True))
     if isinstance(event, ops.ReverseRange | ops.ReverseAll):
         keys.reverse()
     for key in keys:
-        look_up(expected, event.ns, key)
-    return Listing(tuple([(key, namespace.nodes[key].value) for key in keys]))
+        expected_state.look_up(expected, event.ns, key)
+    return outcomes.Listing(tuple([(key, namespace.nodes[key].value) for key in keys]))
 
 
-def do_listen(expected: ExpectedState, event: ops.Listen) -> Answer:
+def do_listen(expected: expected_state.ExpectedState, event: ops.Listen) -> outcomes.Answer:
     """Replace the listener."""
     steps = () if event.on_flush is ABSENT else event.on_flush
     expected.open(event.ns).listener = Listener(steps, 0 if event.fails is ABSENT else event.fails)
-    return Done()
+    return outcomes.Done()
 
 
-def do_flush(expected: ExpectedState, event: ops.Flush) -> Answer:
+def do_flush(expected: expected_state.ExpectedState, event: ops.Flush) -> outcomes.Answer:
     """Flush every dirty entry, and book what the namespace has lost."""
     expected.flushes += 1
     flush(expected, event.ns)
-    return Done()
+    return outcomes.Done()
 
 
-def flush(expected: ExpectedState, ns: str) -> None:
+def flush(expected: expected_state.ExpectedState, ns: str) -> None:
     """Flush a namespace, if it exists."""
     if ns in expected:
         before, closings = expected.open(ns).size_bytes, expected.closings(ns)
-        hand_over(expected, ns, None)
+        expected_state.hand_over(expected, ns, None)
         if expected.error is None:
-            book_bytes(expected, bytes_left(expected, ns, closings) - before)
+            expected_state.book_bytes(expected, expected_state.bytes_left(expected, ns, closings) - before)
 
 
-def do_evict(expected: ExpectedState, event: ops.Evict) -> Answer:
+def do_evict(expected: expected_state.ExpectedState, event: ops.Evict) -> outcomes.Answer:
     """Evict the eldest entry; the thread does not count it."""
-    evict_eldest(expected, event.ns)
-    return Done()
+    expected_state.evict_eldest(expected, event.ns)
+    return outcomes.Done()
 
 
-def do_clear(expected: ExpectedState, event: ops.Clear) -> Answer:
+def do_clear(expected: expected_state.ExpectedState, event: ops.Clear) -> outcomes.Answer:
     """Remove every entry; listener and counters stay."""
     if event.ns in expected:
         namespace = expected.open(event.ns)
         removed = take_all(expected, namespace)
         namespace.nodes, namespace.recent, namespace.dirty = {}, [], []
         report_removed(expected, event.ns, removed, Rule.K_CLOSE_1, "CLEAR")
-    return Done()
+    return outcomes.Done()
 
 
-def do_close(expected: ExpectedState, event: ops.Close) -> Answer:
+def do_close(expected: expected_state.ExpectedState, event: ops.Close) -> outcomes.Answer:
     """Remove the namespace with everything in it."""
     if event.ns in expected:
         removed = take_all(expected, expected.open(event.ns))
         expected.close(event.ns)
         report_removed(expected, event.ns, removed, Rule.K_CLOSE_2, "CLOSE")
         expected.add_row(Rule.K_CLOSE_2, "CACHE_CLOSE", event.ns, None, None)
-    return Done()
+    return outcomes.Done()
 
 
-def take_all(expected: ExpectedState, namespace: ExpectedSpace) -> list[tuple[str, Node]]:
+def take_all(expected: expected_state.ExpectedState, namespace: expected_state.ExpectedSpace) -> list[tuple[str, Node]]:
     """Return all entries of a namespace, most recent first, after their bytes have left."""
     expected.total -= namespace.size_bytes
-    book_bytes(expected, -namespace.size_bytes)
+    expected_state.book_bytes(expected, -namespace.size_bytes)
     return [(key, namespace.nodes[key]) for key in namespace.recent]
 
 
-def report_removed(expected: ExpectedState, ns: str, removed: list[tuple[str, Node]], rule: Rule, cause: str) -> None:
+def report_removed(
+    expected: expected_state.ExpectedState, ns: str, removed: list[tuple[str, Node]], rule: Rule, cause: str
+) -> None:
     """Add the rows of the removed entries, most recent first, each with the bytes left after all of them."""
     for key, node in removed:
         expected.add_row(rule, "REMOVE", ns, key, node, cause)
 
 
-def do_resize(expected: ExpectedState, event: ops.Resize) -> Answer:
+def do_resize(expected: expected_state.ExpectedState, event: ops.Resize) -> outcomes.Answer:
     """Set the limit; a smaller one evicts by turns."""
     is_smaller = event.max_size_bytes < expected.limit
     expected.limit = event.max_size_bytes
@@ -201,21 +172,21 @@ def do_resize(expected: ExpectedState, event: ops.Resize) -> Answer:
     expected.rows.append(Row(Rule.K_RESIZE_1, "CONFIG", None, expected.total, value=value))
     if is_smaller:
         (evict_by_turns_ahead if expected.config.variants.total is Total.RUNNING else evict_by_turns)(expected)
-    return Done()
+    return outcomes.Done()
 
 
-def evict_by_turns(expected: ExpectedState) -> None:
+def evict_by_turns(expected: expected_state.ExpectedState) -> None:
     """Evict once from each namespace in turn, by name, round after round; an empty turn counts too."""
     waiting: list[str] = []
     while expected.is_right and expected.total > expected.limit:
         waiting = waiting or expected.names()
-        evict_eldest(expected, waiting.pop(0))
+        expected_state.evict_eldest(expected, waiting.pop(0))
         if expected.error is not None:
             return
         expected.evicts += 1
 
 
-def evict_by_turns_ahead(expected: ExpectedState) -> None:
+def evict_by_turns_ahead(expected: expected_state.ExpectedState) -> None:
     """Evict by turns under a running total, each turn chosen one ahead; stop where it would never end."""
     waiting = expected.names()
     if not waiting:
@@ -231,28 +202,28 @@ def evict_by_turns_ahead(expected: ExpectedState) -> None:
         coming = waiting.pop(0)
         closings = expected.closings(coming)
         if now in expected and expected.closings(now) == closings_now:
-            evict_eldest(expected, now)
+            expected_state.evict_eldest(expected, now)
         if expected.error is not None:
             return
         expected.evicts += 1
 
 
-def do_usage(expected: ExpectedState, event: ops.Usage) -> Answer:
+def do_usage(expected: expected_state.ExpectedState, event: ops.Usage) -> outcomes.Answer:
     """Return exact sums."""
     if event.ns is ABSENT:
         entries = sum([len(space.nodes) for space in expected.state.spaces.values()])
-        return Used(entries, expected.total, expected.limited_bytes())
+        return outcomes.Used(entries, expected.total, expected.limited_bytes())
     nodes = space(expected.state, event.ns).nodes
-    return Used(len(nodes), sum([node.size_bytes for node in nodes.values()]))
+    return outcomes.Used(len(nodes), sum([node.size_bytes for node in nodes.values()]))
 
 
-def do_metrics(expected: ExpectedState, event: ops.Metrics) -> Answer:
+def do_metrics(expected: expected_state.ExpectedState, event: ops.Metrics) -> outcomes.Answer:
     """Return the counters of the thread, or of one namespace."""
     if event.ns is ABSENT:
-        return ThreadCounters(expected.puts, expected.gets, expected.evicts, expected.flushes)
-    namespace = ExpectedSpace(space(expected.state, event.ns))
+        return outcomes.ThreadCounters(expected.puts, expected.gets, expected.evicts, expected.flushes)
+    namespace = expected_state.ExpectedSpace(space(expected.state, event.ns))
     counters = (namespace.hits, namespace.misses, namespace.overwrites, namespace.flushes)
-    return NamespaceCounters(*counters, tuple(namespace.dirty), tuple(namespace.recent))
+    return outcomes.NamespaceCounters(*counters, tuple(namespace.dirty), tuple(namespace.recent))
 
 
 CACHES: Final[dict[type[ops.Op], Does]] = {
@@ -282,27 +253,32 @@ CACHES: Final[dict[type[ops.Op], Does]] = {
 OF_STORE: Final = Listener((), 0, True)
 
 
-def ensure_store(expected: ExpectedState, name: str) -> None:
+def ensure_store(expected: expected_state.ExpectedState, name: str) -> None:
     """Create a store at its first use, and make it the listener of its namespace."""
     if name not in expected.stores:
         expected.stores[name] = Store()
         expected.open(name).listener = OF_STORE
 
 
-def put_value(expected: ExpectedState, name: str, key: str, value: str | None, is_dirty: bool) -> None:
+def put_value(expected: expected_state.ExpectedState, name: str, key: str, value: str | None, is_dirty: bool) -> None:
     """Write an entry of a store, which carries nothing but key and value."""
-    put_entry(expected, name, key, Node(value, is_dirty, node_size(key, value, "", ()), Context(), expected.writes))
+    expected_state.put_entry(
+        expected,
+        name,
+        key,
+        Node(value, is_dirty, expected_state.node_size(key, value, "", ()), outcomes.Context(), expected.writes),
+    )
 
 
-def find_value(expected: ExpectedState, name: str, key: str) -> tuple[bool, str | None]:
+def find_value(expected: expected_state.ExpectedState, name: str, key: str) -> tuple[bool, str | None]:
     """Return whether the cache knows the key, and the last write of it."""
     ensure_store(expected, name)
     expected.gets += 1
-    node = look_up(expected, name, key) if name in expected else None
+    node = expected_state.look_up(expected, name, key) if name in expected else None
     return node is not None, expected.stores[name].inner.get(key) if node is None else node.value
 
 
-def read_value(expected: ExpectedState, name: str, key: str) -> str | None:
+def read_value(expected: expected_state.ExpectedState, name: str, key: str) -> str | None:
     """Return the last write of a key, and cache a value from the underlying store, clean."""
     is_known, value = find_value(expected, name, key)
     if not is_known and value is not None:
@@ -310,19 +286,19 @@ def read_value(expected: ExpectedState, name: str, key: str) -> str | None:
     return value
 
 
-def do_store_put(expected: ExpectedState, event: ops.StorePut) -> Answer:
+def do_store_put(expected: expected_state.ExpectedState, event: ops.StorePut) -> outcomes.Answer:
     """Write a dirty entry."""
     ensure_store(expected, event.store)
     put_value(expected, event.store, event.key, event.value, is_dirty=True)
-    return Done()
+    return outcomes.Done()
 
 
-def do_store_get(expected: ExpectedState, event: ops.StoreGet) -> Answer:
+def do_store_get(expected: expected_state.ExpectedState, event: ops.StoreGet) -> outcomes.Answer:
     """Return the last write."""
-    return Value(read_value(expected, event.store, event.key))
+    return outcomes.Value(read_value(expected, event.store, event.key))
 
 
-def do_store_delete(expected: ExpectedState, event: ops.StoreDelete) -> Answer:
+def do_store_delete(expected: expected_state.ExpectedState, event: ops.StoreDelete) -> outcomes.Answer:
     """Return the last write, and write a tombstone over it; by a variant the value is cached first."""
     if expected.config.variants.delete_read is DeleteRead.CACHED:
         value = read_value(expected, event.store, event.key)
@@ -330,50 +306,52 @@ def do_store_delete(expected: ExpectedState, event: ops.StoreDelete) -> Answer:
         value = find_value(expected, event.store, event.key)[1]
     if expected.error is None and expected.is_right:
         put_value(expected, event.store, event.key, None, is_dirty=True)
-    return Value(value)
+    return outcomes.Value(value)
 
 
-def do_store_list(expected: ExpectedState, event: Any) -> Answer:
+def do_store_list(expected: expected_state.ExpectedState, event: Any) -> outcomes.Answer:
     """Return cache and underlying store as one plain map; every cached key in it is looked up."""
     ensure_store(expected, event.store)
     name, first, last = event.store, getattr(event, "from_", None), getattr(event, "to", None)
     view: dict[str, str | None] = dict(expected.stores[name].inner)
     nodes = expected.open(name).nodes if name in expected else {}
     for key in list_between(nodes, first, last):
-        look_up(expected, name, key)
+        expected_state.look_up(expected, name, key)
     view.update({key: node.value for key, node in nodes.items()})
-    return Listing(tuple([(key, view[key]) for key in list_between(view, first, last) if view[key] is not None]))
+    return outcomes.Listing(
+        tuple([(key, view[key]) for key in list_between(view, first, last) if view[key] is not None])
+    )
 
 
-def do_store_flush(expected: ExpectedState, event: ops.StoreFlush) -> Answer:
+def do_store_flush(expected: expected_state.ExpectedState, event: ops.StoreFlush) -> outcomes.Answer:
     """Flush everything dirty to the underlying store and downstream."""
     ensure_store(expected, event.store)
     expected.flushes += 1
     flush(expected, event.store)
-    return Done()
+    return outcomes.Done()
 
 
-def do_store_inner(expected: ExpectedState, event: ops.StoreInner) -> Answer:
+def do_store_inner(expected: expected_state.ExpectedState, event: ops.StoreInner) -> outcomes.Answer:
     """Return the content of the underlying store, by key."""
     ensure_store(expected, event.store)
     inner = expected.stores[event.store].inner
-    return Listing(tuple([(key, inner[key]) for key in list_between(inner, None, None)]))
+    return outcomes.Listing(tuple([(key, inner[key]) for key in list_between(inner, None, None)]))
 
 
-def do_on_forward(expected: ExpectedState, event: ops.OnForward) -> Answer:
+def do_on_forward(expected: expected_state.ExpectedState, event: ops.OnForward) -> outcomes.Answer:
     """Set the steps to take downstream for one key."""
     ensure_store(expected, event.store)
     store = expected.stores[event.store]
     expected.stores[event.store] = store._replace(downstream={**store.downstream, event.key: event.steps})
-    return Done()
+    return outcomes.Done()
 
 
-def do_share(expected: ExpectedState, event: ops.Share) -> Answer:
+def do_share(expected: expected_state.ExpectedState, event: ops.Share) -> outcomes.Answer:
     """Return the share of each thread; the global thread takes one share too."""
     if event.threads == 0:
-        return Shared(event.total_bytes)
+        return outcomes.Shared(event.total_bytes)
     takers = event.threads + event.global_thread
-    return Shared((event.total_bytes - event.total_bytes % takers) // takers)
+    return outcomes.Shared((event.total_bytes - event.total_bytes % takers) // takers)
 
 
 STORES: Final[dict[type[ops.Op], Does]] = {
@@ -405,12 +383,12 @@ def is_defined(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
 
     A step without an answer is compared in everything else, up to where it ends or throws.
     """
-    expected = ExpectedState(config, pre, step.parts, step.rows)
+    expected = expected_state.ExpectedState(config, pre, step.parts, step.rows)
     answer = step.outcome.answer
     if changes_outside(pre, event, step.state, step.parts) or not matches_definition(expected, event, answer):
         return False
     return (
-        (expected.no_answer_reason or None) == (answer.reason if isinstance(answer, Unanswered) else None)
+        (expected.no_answer_reason or None) == (answer.reason if isinstance(answer, outcomes.Unanswered) else None)
         and expected.to_state() == step.state
         and tuple(expected.rows) == step.rows
         and tuple(expected.calls) == step.outcome.flushed
@@ -421,7 +399,7 @@ def is_defined(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
 
 def is_part_defined(config: Config, part: Part, rows: tuple[Row, ...]) -> bool:
     """Return whether a step inside a call equals its definition; `rows` are those of the whole step."""
-    expected = ExpectedState(config, part.pre, part.parts, rows)
+    expected = expected_state.ExpectedState(config, part.pre, part.parts, rows)
     return (
         matches_definition(expected, part.event, part.answer)
         and expected.no_answer_reason == part.after.in_progress.no_answer_reason
@@ -430,11 +408,11 @@ def is_part_defined(config: Config, part: Part, rows: tuple[Row, ...]) -> bool:
     )
 
 
-def matches_definition(expected: ExpectedState, event: ops.Op, answer: object) -> bool:
+def matches_definition(expected: expected_state.ExpectedState, event: ops.Op, answer: object) -> bool:
     """Apply the definition; return whether the answer equals it and every inner step was performed."""
     defined_answer = DOES[type(event)](expected, event)
-    expected_answer = defined_answer if expected.error is None else Failed(expected.error)
-    answers = isinstance(answer, Unanswered) or expected_answer == answer
+    expected_answer = defined_answer if expected.error is None else outcomes.Failed(expected.error)
+    answers = isinstance(answer, outcomes.Unanswered) or expected_answer == answer
     return expected.is_right and answers and next(expected.parts, None) is None
 
 

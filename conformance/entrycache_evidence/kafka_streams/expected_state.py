@@ -6,8 +6,6 @@ the expected state must equal the state before the first of them. It then contin
 left; each inner step has an expected state of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any

@@ -6,8 +6,6 @@ step that was performed inside a call has the frame of its own operation. The se
 steps have the frame of the operation that made the call.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple

@@ -6,8 +6,6 @@ lemmas about calls, any step stands in place of the steps inside a call, so the 
 calls.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import product
@@ -17,22 +15,10 @@ import z3
 
 from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation, build_term_model
 from entrycache_evidence.induction.symbolic import Term, paths, raw
-from entrycache_evidence.kafka_streams.runs import RELEASED
-from entrycache_evidence.kafka_streams.size_lemmas import (
-    ALL_CONTENTS,
-    LIMIT,
-    OTHER_SPACE,
-    SIZES,
-    CacheContents,
-    build_cache,
-    build_node,
-    lemma_fault,
-)
+from entrycache_evidence.kafka_streams import runs, size_lemmas
 from entrycache_faults.model import Model
-from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams import flush, ops, outcomes
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.flush import Environment
-from entrycache_reference.kafka_streams.outcomes import Done
 from entrycache_reference.kafka_streams.state import (
     Change,
     Listener,
@@ -92,12 +78,15 @@ _RECORDER: Final = _TotalRecorder()
 
 
 @cache
-def _eviction_paths(model: Model, held: CacheContents) -> tuple[tuple[Any, Run], ...]:
+def _eviction_paths(model: Model, held: size_lemmas.CacheContents) -> tuple[tuple[Any, Run], ...]:
     term_model = build_term_model(model, {"change.limited_bytes": _RECORDER.limited})
-    state = build_cache(held)._replace(evicts=Term(_EVICTS))  # type: ignore[arg-type]
-    env: Environment = term_model["step.build_environment"]()
+    state = size_lemmas.build_cache(held)._replace(evicts=Term(_EVICTS))  # type: ignore[arg-type]
+    env: flush.Environment = term_model["step.build_environment"]()
     return tuple(
-        paths(lambda: _RECORDER.run(1, lambda: term_model["entries.maybe_evict"](state, "a", Config(), env)), SIZES)
+        paths(
+            lambda: _RECORDER.run(1, lambda: term_model["entries.maybe_evict"](state, "a", Config(), env)),
+            size_lemmas.SIZES,
+        )
     )
 
 
@@ -108,12 +97,12 @@ def turn_obligations(claim: Claim) -> Callable[[Any, Model], Iterator[Obligation
     """Build the obligations of a claim about every path of a turn of `maybe_evict`."""
 
     def obligations(table: Any, model: Model) -> Iterator[Obligation]:
-        for held in ALL_CONTENTS:
+        for held in size_lemmas.ALL_CONTENTS:
             said = []
             for condition, run in _eviction_paths(model, held):
-                for further, answer in paths(lambda: claim(run), z3.And(SIZES, condition)):  # noqa: B023
+                for further, answer in paths(lambda: claim(run), z3.And(size_lemmas.SIZES, condition)):  # noqa: B023
                     said.append(z3.Implies(z3.And(condition, further), answer))
-            yield Obligation(str(held), SIZES, z3.And(said))
+            yield Obligation(str(held), size_lemmas.SIZES, z3.And(said))
 
     return obligations
 
@@ -130,17 +119,20 @@ def pays(run: Run) -> Any:
         freed = sum((raw(before.spaces["a"].nodes[key].size_bytes) for key in gone), z3.IntVal(0))
         said += [z3.BoolVal("x" in gone), _total(after) == _total(before) - freed]
     for state in (*run.states, *([] if run.end is None else [run.end.state])):
-        said += [raw(state.spaces["b"].nodes["all"].size_bytes) == OTHER_SPACE, raw(state.max_size_bytes) == LIMIT]
+        said += [
+            raw(state.spaces["b"].nodes["all"].size_bytes) == size_lemmas.OTHER_SPACE,
+            raw(state.max_size_bytes) == size_lemmas.LIMIT,
+        ]
     if run.end is not None and run.end.error is None:
         left = run.end.state
-        said.append(z3.Or(z3.BoolVal(not left.spaces["a"].nodes), _total(left) <= LIMIT))
+        said.append(z3.Or(z3.BoolVal(not left.spaces["a"].nodes), _total(left) <= size_lemmas.LIMIT))
     return z3.And(said)
 
 
 def spares(run: Run) -> Any:
     """Claim that a turn begins only above the limit."""
     turn_starts = run.states[:-1] if run.end is None or run.end.error is None else run.states
-    return z3.And([_total(state) > LIMIT for state in turn_starts])
+    return z3.And([_total(state) > size_lemmas.LIMIT for state in turn_starts])
 
 
 def counts(run: Run) -> Any:
@@ -166,9 +158,9 @@ def _rounds(table: Any, model: Model) -> Iterator[Obligation]:
     """Prove that a round of `resize` over two namespaces leaves fewer entries, or ends within the limit or failing."""
     term_model = build_term_model(model, {"namespaces.total_bytes": _RECORDER.total})
     lower: Any = Term(z3.Int("lower"))
-    for held in ALL_CONTENTS:
+    for held in size_lemmas.ALL_CONTENTS:
         for name, (first, second) in SPACES.items():
-            state = build_cache(held)
+            state = size_lemmas.build_cache(held)
             emptied = {ns: Space() for ns, is_empty in zip("ab", (first, second), strict=True) if is_empty}
             state = state._replace(spaces={**state.spaces, **emptied})
 
@@ -177,7 +169,7 @@ def _rounds(table: Any, model: Model) -> Iterator[Obligation]:
                 return Change(after, getattr(answer, "error", None))
 
             # The total is requested at the head of the loop, twice in a round, and at the head again.
-            given = z3.And(SIZES, lower.term >= 0, lower.term < LIMIT)
+            given = z3.And(size_lemmas.SIZES, lower.term >= 0, lower.term < size_lemmas.LIMIT)
             said = []
             for condition, run in paths(lambda: _RECORDER.run(3, work), given):
                 said.append(z3.Implies(condition, z3.BoolVal(_fewer(run)) if run.end is None else _within(run.end)))
@@ -196,25 +188,35 @@ def _within(end: Change) -> Any:
     return z3.Or(z3.BoolVal(end.error is not None), _total(end.state) <= raw(end.state.max_size_bytes))
 
 
-def _evict_nothing(state: State, ns: str, config: Config, env: Environment) -> Change:
+def _evict_nothing(state: State, ns: str, config: Config, env: flush.Environment) -> Change:
     return Change(state)
 
 
 FOREVER: Final = LemmaFault(
     "An eviction leaves its entry.",
-    Model(lemma_fault(Rule.K_EVICT_4).model.package, {"flush.evict_eldest": _evict_nothing}),
+    Model(size_lemmas.lemma_fault(Rule.K_EVICT_4).model.package, {"flush.evict_eldest": _evict_nothing}),
 )
 LOOP: Final = "the loop of maybe_evict, any number of turns: the eldest, the rest of its namespace as one, another one"
 
 LOOP_LEMMAS: Final = (
-    Lemma(Rule.K_EVICT_4, f"{LOOP}; who pays, and where it ends", turn_obligations(pays), lemma_fault(Rule.K_EVICT_4)),
+    Lemma(
+        Rule.K_EVICT_4,
+        f"{LOOP}; who pays, and where it ends",
+        turn_obligations(pays),
+        size_lemmas.lemma_fault(Rule.K_EVICT_4),
+    ),
     Lemma(
         Rule.K_EVICT_5,
         f"{LOOP}; a turn begins only above the limit",
         turn_obligations(spares),
-        lemma_fault(Rule.K_EVICT_5),
+        size_lemmas.lemma_fault(Rule.K_EVICT_5),
     ),
-    Lemma(Rule.K_EVICT_6, f"{LOOP}; each turn is counted", turn_obligations(counts), lemma_fault(Rule.K_EVICT_6)),
+    Lemma(
+        Rule.K_EVICT_6,
+        f"{LOOP}; each turn is counted",
+        turn_obligations(counts),
+        size_lemmas.lemma_fault(Rule.K_EVICT_6),
+    ),
     Lemma(
         Rule.K_LIVENESS_1,
         f"{LOOP}; each turn lowers the rank, the number of entries of the namespace; a listener that performs nothing",
@@ -261,11 +263,11 @@ class _AnyStep:
     def __init__(self) -> None:
         self.steps_inside: list[Inside] = []
 
-    def __call__(self, state: State, op: ops.Op, config: Config) -> tuple[State, Done]:
+    def __call__(self, state: State, op: ops.Op, config: Config) -> tuple[State, outcomes.Done]:
         more = z3.Int(f"calls inside step {len(self.steps_inside)}")
         self.steps_inside.append(Inside(_calls_so_far(state), more))
         called: Any = Term(_calls_so_far(state) + more)
-        return state._replace(in_progress=state.in_progress._replace(called=called)), Done()
+        return state._replace(in_progress=state.in_progress._replace(called=called)), outcomes.Done()
 
 
 class Call(NamedTuple):
@@ -279,7 +281,7 @@ class Call(NamedTuple):
 def _calls(model: Model) -> list[tuple[Any, Call]]:
     def one() -> Call:
         performing = _AnyStep()
-        env = Environment(performing, model["stores.receive"])
+        env = flush.Environment(performing, model["stores.receive"])
         after, answers = model["flush.perform_steps"](_state_in_calls(), STEPS, _ANY, env)
         return Call(tuple(performing.steps_inside), after, answers)
 
@@ -321,7 +323,7 @@ def _uncounted_call(state: State) -> State:
 
 UNCOUNTED: Final = LemmaFault(
     "A call that performs steps is not counted.",
-    Model(lemma_fault(Rule.K_LISTEN_3).model.package, {"flush.count_call": _uncounted_call}),
+    Model(size_lemmas.lemma_fault(Rule.K_LISTEN_3).model.package, {"flush.count_call": _uncounted_call}),
 )
 
 LATER_VALUES: Final = ("1", None)
@@ -329,7 +331,7 @@ _LATER: Final = z3.Int("a later write")
 
 
 def _later_write(value: str | None, dirty: bool) -> Node:
-    return build_node(value, dirty, z3.Int("size of a later write"), 5)._replace(write=Term(_LATER))  # type: ignore[arg-type]
+    return size_lemmas.build_node(value, dirty, z3.Int("size of a later write"), 5)._replace(write=Term(_LATER))  # type: ignore[arg-type]
 
 
 def _state_after_call(state: State, which: int) -> State:
@@ -350,7 +352,7 @@ _CONTENTS: Final = (*product(_CONTENTS_OF_KEY, _CONTENTS_OF_KEY), (None, None))
 
 def _drop_obligations(table: Any, model: Model) -> Iterator[Obligation]:
     """Prove K-FLUSH-9 after any call: no key of a flushed tombstone is left."""
-    config = Config(1000, variants=RELEASED)
+    config = Config(1000, variants=runs.RELEASED)
     for held in _flushed_tombstones():
         for which in range(len(_CONTENTS)):
 
@@ -358,18 +360,20 @@ def _drop_obligations(table: Any, model: Model) -> Iterator[Obligation]:
                 return _state_after_call(state, which)
 
             term_model = build_term_model(model, {"flush.call_listener": called})
-            pre = build_cache(held)
-            ways = paths(lambda: term_model["step.perform"](pre, ops.Flush("a"), config)[0], SIZES)  # noqa: B023
+            pre = size_lemmas.build_cache(held)
+            ways = paths(lambda: term_model["step.perform"](pre, ops.Flush("a"), config)[0], size_lemmas.SIZES)  # noqa: B023
             gone = [key for key in pre.spaces["a"].dirty if pre.spaces["a"].nodes[key].value is None]
             said = [
                 z3.Implies(condition, z3.BoolVal(not any(key in after.spaces["a"].nodes for key in gone)))
                 for condition, after in ways
             ]
-            yield Obligation(f"{held}, {_CONTENTS[which]}", SIZES, z3.And(said))
+            yield Obligation(f"{held}, {_CONTENTS[which]}", size_lemmas.SIZES, z3.And(said))
 
 
-def _flushed_tombstones() -> list[CacheContents]:
-    return [held for held in ALL_CONTENTS if held.listener == Listener() and held.value is None and held.dirty]
+def _flushed_tombstones() -> list[size_lemmas.CacheContents]:
+    return [
+        held for held in size_lemmas.ALL_CONTENTS if held.listener == Listener() and held.value is None and held.dirty
+    ]
 
 
 CALL_LEMMAS: Final = (
@@ -378,7 +382,7 @@ CALL_LEMMAS: Final = (
         "any call, after any number of calls, under any budget, whatever calls the steps inside it make: it has the "
         "next number, and performs its steps just where that is within the budget",
         _call_obligations(keeps_to_the_budget),
-        lemma_fault(Rule.K_LISTEN_3),
+        size_lemmas.lemma_fault(Rule.K_LISTEN_3),
     ),
     Lemma(
         Rule.K_LIVENESS_1,
@@ -392,7 +396,7 @@ CALL_LEMMAS: Final = (
         "a flush under variant flushed_tombstone any-write, whatever a listener that closes nothing leaves of its "
         "namespace; an entry and the rest of its namespace as one",
         _drop_obligations,
-        lemma_fault(Rule.K_FLUSH_9),
+        size_lemmas.lemma_fault(Rule.K_FLUSH_9),
     ),
 )
 """The lemmas about calls, for any steps inside them."""

@@ -5,20 +5,16 @@ reference what the fast cache does not keep. `REFINED` lists the bounded models 
 fault that the walk has to detect.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from entrycache_conformance.systems.kafka_streams.fast_cache import Adapter, to_text, to_text_or_none
 from entrycache_evidence.kafka_streams import bounded_models
-from entrycache_evidence.model_checker.checker import AnyBoundedModel
-from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask, walk_faulty_reference
+from entrycache_evidence.model_checker import checker, refinement
 from entrycache_fast.kafka import CachingStore, ThreadCache
 from entrycache_fast.kafka.state import Entry, Namespace
 from entrycache_faults.fast.kafka_streams import FAULTS
 from entrycache_faults.reference.kafka_streams.subjects import SUBJECTS
-from entrycache_reference.kafka_streams.ops import Op
-from entrycache_reference.kafka_streams.outcomes import Context
+from entrycache_reference.kafka_streams import ops, outcomes
 from entrycache_reference.kafka_streams.state import Listener, Node, Space, State, Store
 
 ANY_LISTENER: Final = Listener()
@@ -36,7 +32,7 @@ def abstract_state(adapter: Adapter) -> State:
     """
     cache = adapter.cache
     cache.check()
-    downstream: dict[str, dict[str, tuple[Op, ...]]] = {name: {} for name in adapter.stores}
+    downstream: dict[str, dict[str, tuple[ops.Op, ...]]] = {name: {} for name in adapter.stores}
     for (name, key), steps in adapter.downstream.items():
         downstream[name][to_text(key)] = tuple(steps)
     return State(
@@ -79,12 +75,16 @@ def _space(space: Namespace) -> Space:
 
 
 def _node(entry: Entry) -> Node:
-    return Node(to_text_or_none(entry.value), entry.dirty, entry.size_bytes, Context(*entry.context), ANY_WRITE)
+    return Node(
+        to_text_or_none(entry.value), entry.dirty, entry.size_bytes, outcomes.Context(*entry.context), ANY_WRITE
+    )
 
 
-def fast_cache(cache_type: type[ThreadCache] = ThreadCache, store_type: type[CachingStore] = CachingStore) -> FastCache:
+def fast_cache(
+    cache_type: type[ThreadCache] = ThreadCache, store_type: type[CachingStore] = CachingStore
+) -> refinement.FastCache:
     """Describe the fast cache with its stores, or one with a seeded fault."""
-    return FastCache(
+    return refinement.FastCache(
         lambda config: Adapter(cache_type(config.max_size_bytes), store_type, config.reentry_budget),
         lambda adapter, op: adapter.step(op),
         abstract_state,
@@ -94,7 +94,7 @@ def fast_cache(cache_type: type[ThreadCache] = ThreadCache, store_type: type[Cac
 
 # --- Tasks
 
-REFINED_MODELS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
+REFINED_MODELS: Final[tuple[tuple[checker.AnyBoundedModel, str, bool], ...]] = (
     (bounded_models.STORE, "streams-read-cached-dirty", True),
     (bounded_models.EVERY, "streams-flush-puts-back-as-newest", True),
     (bounded_models.LISTENERS, "streams-flush-loses-a-write", False),
@@ -105,13 +105,14 @@ REFINED_MODELS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
 """The bounded models, each with the fault that must be detected in it, and whether a pull request walks it."""
 
 
-def negative_control(name: str) -> tuple[FastCache, str]:
+def negative_control(name: str) -> tuple[refinement.FastCache, str]:
     """Return the faulty implementation of this public name, and the sentence that says what is wrong with it."""
     if name in FAULTS:
         return fast_cache(FAULTS[name]), str(FAULTS[name].__doc__).strip()
-    return walk_faulty_reference(SUBJECTS[name]), SUBJECTS[name].note
+    return refinement.walk_faulty_reference(SUBJECTS[name]), SUBJECTS[name].note
 
 
 REFINED: Final = tuple(
-    RefinementTask(scope, fast_cache(), *negative_control(name), is_quick) for scope, name, is_quick in REFINED_MODELS
+    refinement.RefinementTask(scope, fast_cache(), *negative_control(name), is_quick)
+    for scope, name, is_quick in REFINED_MODELS
 )

@@ -4,8 +4,6 @@
 The seed is fixed.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from typing import Any, Final

@@ -5,8 +5,6 @@ and a second one for all others; another namespace is one entry. A text is the n
 four kinds of UTF-8; `tests/evidence/test_ties.py` checks this summary on real texts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Any, Final, NamedTuple
@@ -17,9 +15,8 @@ from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation, build_term_model, law_obligations
 from entrycache_evidence.induction.symbolic import Term, paths, raw
 from entrycache_faults.model import Model, Place
-from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams import ops, outcomes
 from entrycache_reference.kafka_streams.config import Config, Total, Variants
-from entrycache_reference.kafka_streams.outcomes import Context, Deleted, Used
 from entrycache_reference.kafka_streams.state import Listener, Node, Space, State, Step, initial, total_bytes
 from entrycache_reference.rules import Rule
 
@@ -47,7 +44,7 @@ ALL_CONTENTS: Final = tuple(
 
 def build_node(value: str | None, dirty: bool, size: Any, write: int) -> Node:
     """Build an entry of any size."""
-    return Node(value, dirty, Term(size), Context(), write)  # type: ignore[arg-type]
+    return Node(value, dirty, Term(size), outcomes.Context(), write)  # type: ignore[arg-type]
 
 
 def build_cache(held: CacheContents) -> State:
@@ -149,7 +146,7 @@ def _delete_obligations(table: Any, model: Model) -> list[Obligation]:
     obligations = []
     for held in ALL_CONTENTS:
         after, answer = model["step.perform"](build_cache(held), ops.Delete("a", "x"), Config())
-        is_answered = z3.BoolVal(answer == Deleted(True, held.value))
+        is_answered = z3.BoolVal(answer == outcomes.Deleted(True, held.value))
         obligations.append(
             Obligation(str(held), SIZES, z3.And(is_answered, raw(total_bytes(after)) == OTHER_ENTRY + OTHER_SPACE))
         )
@@ -161,7 +158,7 @@ def _usage_obligations(table: Any, model: Model) -> list[Obligation]:
     obligations = []
     for held in ALL_CONTENTS:
         queries = (ops.Usage(), ops.Usage("a"), ops.Usage("b"))
-        used: list[Used] = [model["step.perform"](build_cache(held), op, Config())[1] for op in queries]
+        used: list[outcomes.Used] = [model["step.perform"](build_cache(held), op, Config())[1] for op in queries]
         every, one, other = (raw(answer.bytes) for answer in used)
         entries = z3.BoolVal([answer.entries for answer in used] == [3, 2, 1])
         sums = z3.And(

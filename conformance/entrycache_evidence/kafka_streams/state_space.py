@@ -1,16 +1,13 @@
 """The scope of a bounded model of `kafka-streams`, and the equality of its states."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 from entrycache_conformance.systems.kafka_streams.system import SYSTEM
 from entrycache_evidence.model_checker.checker import Parts
-from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams import ops, outcomes
 from entrycache_reference.kafka_streams.config import Config, Total
-from entrycache_reference.kafka_streams.outcomes import Unanswered
 from entrycache_reference.kafka_streams.state import Space, State, Step, total_bytes
 
 
@@ -105,6 +102,6 @@ class RelativeStates:
 
     def follows(self, step: Step) -> bool:
         """Return whether the step has an answer and its state is within the bounds."""
-        if isinstance(step.outcome.answer, Unanswered):
+        if isinstance(step.outcome.answer, outcomes.Unanswered):
             return False
         return not self._running or abs(step.state.running - total_bytes(step.state)) <= self._drift

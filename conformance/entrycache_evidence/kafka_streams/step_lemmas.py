@@ -4,8 +4,6 @@ A `Case` is an operation on a cache of two entries and another namespace. `build
 its law: the step of the model runs on terms, and the law has to hold on every path.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -15,17 +13,13 @@ from typing import Any, Final
 import z3
 
 from entrycache_evidence.core.models import FAULT_OF
-from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation, build_term_model, law_obligations
-from entrycache_evidence.induction.symbolic import Term, paths
-from entrycache_evidence.kafka_streams.runs import RELEASED
-from entrycache_evidence.kafka_streams.size_lemmas import ALL_CONTENTS, LOWER, NEW, SIZES, CacheContents, build_cache
+from entrycache_evidence.induction import lemma, symbolic
+from entrycache_evidence.kafka_streams import runs, size_lemmas
 from entrycache_faults.model import Model
-from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams import flush, ops, outcomes
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.flush import Environment
 from entrycache_reference.kafka_streams.laws import LAWS
 from entrycache_reference.kafka_streams.laws.law import Law
-from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done
 from entrycache_reference.kafka_streams.state import Listener, Space, State, Step
 from entrycache_reference.rules import Rule
 
@@ -34,11 +28,11 @@ OF_SPACE: Final = ("hits", "misses", "overwrites", "flushes")
 PERFORMING: Final = Listener((ops.Flush("b"), ops.Get("b", "all")))
 """A listener whose first step fails, because nobody listens in `b`."""
 SETTINGS: Final = (
-    *ALL_CONTENTS,
-    *(one._replace(listener=PERFORMING) for one in ALL_CONTENTS if one.listener == Listener()),
+    *size_lemmas.ALL_CONTENTS,
+    *(one._replace(listener=PERFORMING) for one in size_lemmas.ALL_CONTENTS if one.listener == Listener()),
 )
 
-_LIMIT: Any = Term(LOWER)
+_LIMIT: Any = symbolic.Term(size_lemmas.LOWER)
 EVENTS: Final[tuple[ops.Op, ...]] = (
     *(ops.Put("a", key, value, dirty) for key, value, dirty in product("xy", ("1", None), (False, True))),
     *(ops.Put("c", "x", value, True) for value in ("1", None)),
@@ -69,7 +63,7 @@ DEFAULT: Final = Config()
 class Case:
     """One operation on a cache with these entries."""
 
-    held: CacheContents
+    held: size_lemmas.CacheContents
     op: ops.Op
     config: Config = DEFAULT
 
@@ -81,16 +75,16 @@ class Case:
 
     def state(self) -> State:
         """Return the cache, with counters of any value."""
-        state = build_cache(self.held)
-        own = {name: Term(z3.Int(f"a.{name}")) for name in OF_SPACE}
+        state = size_lemmas.build_cache(self.held)
+        own = {name: symbolic.Term(z3.Int(f"a.{name}")) for name in OF_SPACE}
         space = state.spaces["a"]._replace(**own)  # type: ignore[arg-type]
-        nodes = {key: node._replace(context=Context(1, 2, 3)) for key, node in space.nodes.items()}
+        nodes = {key: node._replace(context=outcomes.Context(1, 2, 3)) for key, node in space.nodes.items()}
         spaces = {**state.spaces, "a": space._replace(nodes=nodes), "d": Space()}
-        counters = {name: Term(z3.Int(name)) for name in COUNTERS}
+        counters = {name: symbolic.Term(z3.Int(name)) for name in COUNTERS}
         return state._replace(spaces=spaces, **counters)  # type: ignore[arg-type]
 
 
-RELEASED_CONFIG: Final = Config(variants=RELEASED)
+RELEASED_CONFIG: Final = Config(variants=runs.RELEASED)
 CASES: Final = (
     *(Case(contents, op) for op in EVENTS for contents in SETTINGS),
     *(
@@ -104,17 +98,17 @@ CASES: Final = (
 
 @cache
 def _term_model(model: Model) -> Model:
-    return build_term_model(model, {"change.size_bytes": lambda *_: Term(NEW)})
+    return lemma.build_term_model(model, {"change.size_bytes": lambda *_: symbolic.Term(size_lemmas.NEW)})
 
 
 @cache
 def paths_of_case(model: Model, case: Case) -> tuple[State, tuple[tuple[Any, Step], ...]]:
     """Return the state before, and the steps that the model makes of it, each with its condition."""
     pre = case.state()
-    return pre, tuple(paths(lambda: _term_model(model).step(pre, case.op, case.config), SIZES))
+    return pre, tuple(symbolic.paths(lambda: _term_model(model).step(pre, case.op, case.config), size_lemmas.SIZES))
 
 
-def obligations_of(law: Law, model: Model) -> Iterator[Obligation]:
+def obligations_of(law: Law, model: Model) -> Iterator[lemma.Obligation]:
     """Yield the obligations of the law after each of its operations, if it applies."""
     for case in sorted(CASES, key=lambda case: type(case.op) not in model.replaced):
         if law.on and type(case.op) not in law.on:
@@ -125,15 +119,17 @@ def obligations_of(law: Law, model: Model) -> Iterator[Obligation]:
             is_about = bool(law.guard(case.config, pre, case.op, step))
             return is_about, not is_about or bool(law.holds(case.config, pre, case.op, step))
 
-        yield from law_obligations(case.name, SIZES, steps, judged)
+        yield from lemma.law_obligations(case.name, size_lemmas.SIZES, steps, judged)
 
 
-def _usage_done(state: State, event: ops.Usage, config: Config, env: Environment) -> tuple[State, Answer]:
-    return state, Done()
+def _usage_done(
+    state: State, event: ops.Usage, config: Config, env: flush.Environment
+) -> tuple[State, outcomes.Answer]:
+    return state, outcomes.Done()
 
 
 OWN_FAULTS: Final = {
-    Rule.K_LIVENESS_2: LemmaFault(
+    Rule.K_LIVENESS_2: lemma.LemmaFault(
         "usage answers that it is done.",
         Model(FAULT_OF[Rule.K_LIVENESS_2].package, {ops.Usage: _usage_done}),
     )
@@ -141,12 +137,12 @@ OWN_FAULTS: Final = {
 """The faults of rules whose seeded fault is in an operation of a higher level."""
 
 
-def build_lemma(rule: Rule) -> Lemma:
+def build_lemma(rule: Rule) -> lemma.Lemma:
     """Build the lemma of a rule from its law."""
     law = next(law for law in LAWS if law.rule is rule)
     named = "every operation of level cache" if not law.on else ", ".join(op.name for op in law.on)
-    fault = OWN_FAULTS.get(rule) or LemmaFault(FAULT_OF[rule].note, FAULT_OF[rule].model)
-    return Lemma(
+    fault = OWN_FAULTS.get(rule) or lemma.LemmaFault(FAULT_OF[rule].note, FAULT_OF[rule].model)
+    return lemma.Lemma(
         rule,
         f"the law itself, after {named}; an entry, the rest of its namespace as one, another namespace as one; any "
         "sizes, counters and limits",

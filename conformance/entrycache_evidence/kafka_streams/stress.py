@@ -5,8 +5,6 @@
 forwards write, delete and flush.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace

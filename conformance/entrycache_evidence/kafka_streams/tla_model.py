@@ -4,8 +4,6 @@
 renders states and answers as the module prints them. `SECOND` lists the pairs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache

@@ -6,25 +6,14 @@ the model in which each seeded fault shows first. The search begins there, and t
 show it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_evidence.core.checkout import locate_docs_file, read_docs_json, write_docs_file
-from entrycache_evidence.core.models import FAULT_OF
+from entrycache_evidence.core import checkout, models, scheduler
 from entrycache_evidence.core.results import Evidence, Result
-from entrycache_evidence.core.scheduler import Batch, Work
-from entrycache_evidence.model_checker.checker import (
-    AnyBoundedModel,
-    Counterexample,
-    Exploration,
-    Refutation,
-    explore,
-    find_shortest,
-)
+from entrycache_evidence.model_checker import checker
 from entrycache_faults.model import Model
 from entrycache_protocol.case import case_to_json
 from entrycache_reference.rules import Rule
@@ -51,31 +40,33 @@ class Counts(NamedTuple):
     closed: bool
 
 
-def counts_key(scope: AnyBoundedModel) -> Key:
+def counts_key(scope: checker.AnyBoundedModel) -> Key:
     """Return the identity of a model."""
     return Key(scope.parts().system.name, scope.name, scope.depth)
 
 
-def count_states(scope: AnyBoundedModel, exploration: Exploration) -> tuple[Key, Counts]:
+def count_states(scope: checker.AnyBoundedModel, exploration: checker.Exploration) -> tuple[Key, Counts]:
     """Return the identity and the counts of an exploration."""
     return counts_key(scope), Counts(exploration.states, exploration.transitions, exploration.depth, exploration.closed)
 
 
 def locate_counts() -> Path | None:
     """Return the path of the committed counts, or None outside of a checkout."""
-    return locate_docs_file(COUNTS_FILE)
+    return checkout.locate_docs_file(COUNTS_FILE)
 
 
 def load_counts() -> dict[Key, Counts]:
     """Load the committed counts; empty outside of a checkout."""
-    held = read_docs_json(locate_counts())
+    held = checkout.read_docs_json(locate_counts())
     return {
         Key(line["system"], line["world"], line["within"]): Counts(*(line[name] for name in Counts._fields))
         for line in (() if held is None else held["worlds"])
     }
 
 
-def compare_counts(results: Iterable[tuple[AnyBoundedModel, Exploration]], held: Mapping[Key, Counts]) -> list[str]:
+def compare_counts(
+    results: Iterable[tuple[checker.AnyBoundedModel, checker.Exploration]], held: Mapping[Key, Counts]
+) -> list[str]:
     """Return a line for each model whose counts differ from the committed ones, with the command that accepts them."""
     return [
         f"the bounded model {key.name!r} of {key.system}: {describe_counts(now)} now, {describe_counts(held[key])}, "
@@ -107,7 +98,7 @@ def write_counts(held: Mapping[Key, Counts]) -> None:
     Raises:
         FileNotFoundError: this is not a source checkout.
     """
-    write_docs_file(COUNTS_FILE, locate_counts(), dump_counts(held))
+    checkout.write_docs_file(COUNTS_FILE, locate_counts(), dump_counts(held))
 
 
 # --- First sightings
@@ -117,12 +108,12 @@ FIRST_SIGHTINGS_FILE: Final = "soonest.json"
 
 def locate_first_sightings() -> Path | None:
     """Return the path of the committed names, or None outside of a checkout."""
-    return locate_docs_file(FIRST_SIGHTINGS_FILE)
+    return checkout.locate_docs_file(FIRST_SIGHTINGS_FILE)
 
 
 def load_first_sightings() -> dict[Rule, str]:
     """Load the name of a model for each rule whose fault was searched for; empty outside of a checkout."""
-    held = read_docs_json(locate_first_sightings())
+    held = checkout.read_docs_json(locate_first_sightings())
     return {} if held is None else {Rule(rule): scope for rule, scope in held["worlds"].items()}
 
 
@@ -133,7 +124,7 @@ def write_first_sightings(held: Mapping[Rule, str]) -> None:
         FileNotFoundError: this is not a source checkout.
     """
     lines = {rule.value: held[rule] for rule in Rule if rule in held}
-    write_docs_file(
+    checkout.write_docs_file(
         FIRST_SIGHTINGS_FILE, locate_first_sightings(), json.dumps({"schema": 1, "worlds": lines}, indent=1) + "\n"
     )
 
@@ -141,26 +132,28 @@ def write_first_sightings(held: Mapping[Rule, str]) -> None:
 # --- Evidence
 
 
-def describe_exploration(scope: AnyBoundedModel, exploration: Exploration) -> str:
+def describe_exploration(scope: checker.AnyBoundedModel, exploration: checker.Exploration) -> str:
     """Describe what was exhausted."""
     reach = "closed" if exploration.closed else f"up to {exploration.depth} steps"
     return f"{scope.describe()}; {reach}, {exploration.states} states, {exploration.transitions} transitions"
 
 
-def exhaust(scopes: Sequence[AnyBoundedModel], model: Model | None = None, whole: bool = True) -> Work[Result]:
+def exhaust(
+    scopes: Sequence[checker.AnyBoundedModel], model: Model | None = None, whole: bool = True
+) -> scheduler.Work[Result]:
     """Exhaust these models; return the evidence for each law that fired in them, and the failures.
 
     The steps are those of the reference, or of `model`; with `whole` they are held to definitions and frames too. A law
     without a seeded fault gives no evidence, because nothing shows that it can fail.
     """
 
-    def explore_model(scope: AnyBoundedModel) -> tuple[Exploration, str]:
-        exploration = explore(scope, model=model, whole=whole)
+    def explore_model(scope: checker.AnyBoundedModel) -> tuple[checker.Exploration, str]:
+        exploration = checker.explore(scope, model=model, whole=whole)
         broken = exploration.counterexample
         return exploration._replace(counterexample=None), "" if broken is None else _describe_failure(scope, broken)
 
     # The large models stand last in the list and start first, so that no core has to finish one alone at the end.
-    results = (yield Batch("bounded models", explore_model, scopes[::-1]))[::-1]
+    results = (yield scheduler.Batch("bounded models", explore_model, scopes[::-1]))[::-1]
     failures = [failure for _, failure in results if failure]
     if failures:
         return [], failures
@@ -170,7 +163,7 @@ def exhaust(scopes: Sequence[AnyBoundedModel], model: Model | None = None, whole
         rule: [(scope, exploration) for scope, exploration in explorations if exploration.fired.get(rule)]
         for rule in Rule
     }
-    rules = [rule for rule, inside in fired.items() if inside and rule in FAULT_OF]
+    rules = [rule for rule, inside in fired.items() if inside and rule in models.FAULT_OF]
 
     first = load_first_sightings()
 
@@ -178,7 +171,7 @@ def exhaust(scopes: Sequence[AnyBoundedModel], model: Model | None = None, whole
         shortest = refute(rule, [scope for scope, _ in fired[rule]], first.get(rule))
         return "" if shortest is None else _describe_refutation(shortest)
 
-    refutations = yield Batch("seeded faults", refutation, rules)
+    refutations = yield scheduler.Batch("seeded faults", refutation, rules)
     evidence = []
     for rule, shorter in zip(rules, refutations, strict=True):
         if shorter:
@@ -188,13 +181,17 @@ def exhaust(scopes: Sequence[AnyBoundedModel], model: Model | None = None, whole
     return evidence, failures
 
 
-def refute(rule: Rule, inside: Sequence[AnyBoundedModel], first: str | None = None) -> Refutation | None:
+def refute(
+    rule: Rule, inside: Sequence[checker.AnyBoundedModel], first: str | None = None
+) -> checker.Refutation | None:
     """Find the shortest case that shows the fault of a rule, first in the model named `first`, then in all of them."""
-    fault = FAULT_OF[rule]
-    return find_shortest(fault, [scope for scope in inside if scope.name == first]) or find_shortest(fault, inside)
+    fault = models.FAULT_OF[rule]
+    return checker.find_shortest(fault, [scope for scope in inside if scope.name == first]) or checker.find_shortest(
+        fault, inside
+    )
 
 
-def _bounds(rule: Rule, inside: Sequence[tuple[AnyBoundedModel, Exploration]]) -> str:
+def _bounds(rule: Rule, inside: Sequence[tuple[checker.AnyBoundedModel, checker.Exploration]]) -> str:
     scope, exploration = max(inside, key=lambda pair: (_is_default(pair[0]), pair[1].states))
     checks = sum(exploration.fired[rule] for _, exploration in inside)
     others = [f"{other.name} ({_size(explored)})" for other, explored in inside if other is not scope]
@@ -202,23 +199,23 @@ def _bounds(rule: Rule, inside: Sequence[tuple[AnyBoundedModel, Exploration]]) -
     return f"{describe_exploration(scope, exploration)}{more}; checked {checks} times"
 
 
-def _is_default(scope: AnyBoundedModel) -> bool:
+def _is_default(scope: checker.AnyBoundedModel) -> bool:
     """Return whether the model has every variant at its default."""
     return bool(scope.config.variants == type(scope.config)().variants)
 
 
-def _size(exploration: Exploration) -> str:
+def _size(exploration: checker.Exploration) -> str:
     states = f"{exploration.states} states"
     return states if exploration.closed else f"{states} within {exploration.depth} steps"
 
 
-def _describe_refutation(refutation: Refutation) -> str:
+def _describe_refutation(refutation: checker.Refutation) -> str:
     steps = len(refutation.counterexample.case.steps)
     unit = "step" if steps == 1 else "steps"
     return f"{refutation.mutant.note} Shortest: {steps} {unit} ({refutation.scope.name})."
 
 
-def _describe_failure(scope: AnyBoundedModel, counterexample: Counterexample) -> str:
+def _describe_failure(scope: checker.AnyBoundedModel, counterexample: checker.Counterexample) -> str:
     rules = ", ".join(rule.value for rule in counterexample.rules)
     case = counterexample.case
     return (

@@ -4,8 +4,6 @@ A `BoundedModel` lists its events; `AgedStates` makes states equal that differ i
 `NIGHTLY` are the models of the profiles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final

@@ -8,8 +8,6 @@ operation is reported as broken.
 A row about an entry shows the bytes left after it. The share of each cache in a pass is not shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from math import trunc
 from typing import Any, Final, NamedTuple

@@ -20,17 +20,16 @@ from entrycache_evidence.induction.symbolic import Term, raw
 from entrycache_evidence.pulsar_legacy.runs import A, B, at
 from entrycache_faults.model import Model
 from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS
+from entrycache_reference import rules, vocabulary
 from entrycache_reference.pulsar_legacy import Config, ops
 from entrycache_reference.pulsar_legacy.config import Eviction, SingleLookup, Variants
 from entrycache_reference.pulsar_legacy.laws import LAWS
 from entrycache_reference.pulsar_legacy.state import Cache, Entry, State
-from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 LOWER, OWN, NEXT, HIGHER = at(2), at(5), at(6), at(0, 2)
 """The positions below the entry, of the entry, of an absent entry, and above it in the next ledger."""
 
-Places = tuple[tuple[CacheName, Position], ...]
+Places = tuple[tuple[vocabulary.CacheName, vocabulary.Position], ...]
 SHAPES: Final[dict[str, Places]] = {
     "nothing": (),
     "the entry among others": ((A, LOWER), (A, OWN), (A, HIGHER), (B, OWN)),
@@ -50,7 +49,7 @@ def any_integer(name: str) -> Any:
 
 def build_state(places: Places, is_waiting: bool, token: int | None) -> State:
     """Build a state with entries of any numbers at these places."""
-    caches: dict[CacheName, Cache] = {}
+    caches: dict[vocabulary.CacheName, Cache] = {}
     for name in dict.fromkeys(name for name, _ in places):
         entries = {
             pos: Entry(any_integer(f"{name}{pos}.size"), any_integer(f"{name}{pos}.stamp"), token)
@@ -99,7 +98,7 @@ STEPS: Final[tuple[ops.Op, ...]] = (
     ops.RemoveCache(A),
     *(ops.Usage(), ops.Usage(A), ops.Observe()),
     ops.Advance(any_integer("nanos")),
-    *(ops.Expire(A, age) for age in (ABSENT, any_integer("age"))),
+    *(ops.Expire(A, age) for age in (vocabulary.ABSENT, any_integer("age"))),
     ops.EvictCache(A, any_integer("need")),
 )
 PASSES: Final[tuple[ops.Op, ...]] = (ops.Evict(any_integer("need")), ops.RunScheduled())
@@ -139,7 +138,7 @@ LAW_CASES: Final = LawCases(
     "products with the shares are",
 )
 
-OTHER_RULES: Final = frozenset({Rule.L_EVICT_5})
+OTHER_RULES: Final = frozenset({rules.Rule.L_EVICT_5})
 """Rules whose law computes in doubles; `SHARE_LEMMAS` proves them."""
 
 
@@ -154,7 +153,7 @@ def _with_base(lemma: Lemma) -> Lemma:
 
 
 _STEPS: Final = tuple(LAW_CASES.lemma(law) for law in LAWS if law.rule not in OTHER_RULES)
-STEP_LEMMAS: Final = tuple(_with_base(lemma) if lemma.rule is Rule.L_STATE_1 else lemma for lemma in _STEPS)
+STEP_LEMMAS: Final = tuple(_with_base(lemma) if lemma.rule is rules.Rule.L_STATE_1 else lemma for lemma in _STEPS)
 
 
 # --- Shares of a size pass
@@ -220,7 +219,7 @@ FAULT: Final = next(fault for fault in SEEDED_FAULTS.others if fault.note.starts
 
 SHARE_LEMMAS: Final = (
     Lemma(
-        Rule.L_EVICT_5,
+        rules.Rule.L_EVICT_5,
         "the shares of two caches of any bytes, of any amount up to 2^48: together at most the amount, and at most two "
         "bytes short of it; quotient and product rounded to nearest, as doubles are",
         _share_obligations,

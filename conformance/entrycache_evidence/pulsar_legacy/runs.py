@@ -4,30 +4,25 @@
 `PlayedRun` record with the states and steps.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.core.models import current_model, report_run
-from entrycache_reference import pulsar_legacy
-from entrycache_reference.pulsar_legacy import NAME, Config, State, Step
-from entrycache_reference.pulsar_legacy.ops import Insert, Op
-from entrycache_reference.pulsar_legacy.outcomes import ErrorKind, Outcome, Refused
-from entrycache_reference.vocabulary import CacheName, Position
+from entrycache_reference import pulsar_legacy, vocabulary
+from entrycache_reference.pulsar_legacy import NAME, Config, State, Step, ops, outcomes
 
-A: Final = CacheName("a")
-B: Final = CacheName("b")
-REFUSED: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
+A: Final = vocabulary.CacheName("a")
+B: Final = vocabulary.CacheName("b")
+REFUSED: Final = outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT)
 
 
-def at(entry: int, ledger: int = 1) -> Position:
+def at(entry: int, ledger: int = 1) -> vocabulary.Position:
     """Return a position, most often in ledger 1."""
-    return Position(ledger, entry)
+    return vocabulary.Position(ledger, entry)
 
 
-def build_inserts(cache: CacheName, *sizes: int) -> list[Insert]:
+def build_inserts(cache: vocabulary.CacheName, *sizes: int) -> list[ops.Insert]:
     """Build inserts of entries of these sizes, from 1:0 on."""
-    return [Insert(cache, at(entry), size) for entry, size in enumerate(sizes)]
+    return [ops.Insert(cache, at(entry), size) for entry, size in enumerate(sizes)]
 
 
 class PlayedRun(NamedTuple):
@@ -37,7 +32,7 @@ class PlayedRun(NamedTuple):
     steps: tuple[Step, ...]
 
     @property
-    def last(self) -> Outcome:
+    def last(self) -> outcomes.Outcome:
         """The answer of the last step."""
         return self.steps[-1].outcome
 
@@ -51,13 +46,13 @@ class PlayedRun(NamedTuple):
         """The state after the last step."""
         return self.states[-1]
 
-    def held(self, cache: CacheName = A) -> list[int]:
+    def held(self, cache: vocabulary.CacheName = A) -> list[int]:
         """Return the entry numbers in a cache, ascending."""
         contents = self.after.caches.get(cache)
         return [] if contents is None else [pos.entry for pos in sorted(contents.entries)]
 
 
-def play(*events: Op, **config: Any) -> PlayedRun:
+def play(*events: ops.Op, **config: Any) -> PlayedRun:
     """Play these events on the reference or the model under test; keywords change the configuration."""
     settings = Config(**config)
     report_run(NAME, settings, events)

@@ -4,8 +4,6 @@
 `generate_crowded_runs` yields runs with hundreds of caches, and with hundreds of positions in one step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final

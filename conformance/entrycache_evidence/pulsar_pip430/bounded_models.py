@@ -4,24 +4,13 @@ The first models cover the levels `manager`, `reads` and `cursors` and the varia
 `queue`. `CI`, `LONG` and `NIGHTLY` are the models of the profiles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit_depths
 from entrycache_evidence.pulsar_pip430.state_space import BoundedModel, ListedModel, slot
-from entrycache_reference.pulsar_pip430 import ops
-from entrycache_reference.pulsar_pip430.config import (
-    Config,
-    CountFloor,
-    DuplicateCount,
-    Eviction,
-    SizePassRounds,
-    Variants,
-    ZeroReads,
-)
+from entrycache_reference.pulsar_pip430 import config, ops
 from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, HoldName, Position
 
 _A: Final = CacheName("a")
@@ -35,7 +24,7 @@ _OTHER: Final = Position(1, 0)
 
 MANAGER: Final = ListedModel(
     "trigger and settings",
-    Config(max_size_bytes=4, watermark=0.5, ttl_nanos=1, max_requeues=1),
+    config.Config(max_size_bytes=4, watermark=0.5, ttl_nanos=1, max_requeues=1),
     (
         ops.Insert(_A, _LOW, 1),
         ops.Insert(_A, _NEXT, 2, 1),
@@ -69,13 +58,13 @@ MANAGER: Final = ListedModel(
 MANUAL: Final = replace(
     MANAGER,
     name="trigger and settings, eviction manual",
-    config=replace(MANAGER.config, eviction=Eviction.MANUAL),
+    config=replace(MANAGER.config, eviction=config.Eviction.MANUAL),
 )
 """The same with the flag instead of the pass."""
 
 READS: Final = ListedModel(
     "reads",
-    Config(max_size_bytes=4, watermark=0.5, storage_entry_size=1, max_requeues=1),
+    config.Config(max_size_bytes=4, watermark=0.5, storage_entry_size=1, max_requeues=1),
     (
         ops.Insert(_A, _LOW, 2, 2, 7),
         ops.Insert(_A, _NEXT, 1),
@@ -106,11 +95,11 @@ ALL_VARIANTS: Final = replace(
     config=replace(
         READS.config,
         max_requeues=2,
-        variants=Variants(
-            count_floor=CountFloor.ZERO,
-            zero_reads=ZeroReads.COUNTED,
-            duplicate_count=DuplicateCount.REPLACED,
-            size_pass_rounds=SizePassRounds.ONE,
+        variants=config.Variants(
+            count_floor=config.CountFloor.ZERO,
+            zero_reads=config.ZeroReads.COUNTED,
+            duplicate_count=config.DuplicateCount.REPLACED,
+            size_pass_rounds=config.SizePassRounds.ONE,
         ),
     ),
     events=(
@@ -130,7 +119,7 @@ ALL_VARIANTS: Final = replace(
 
 CURSORS: Final = ListedModel(
     "cursors",
-    Config(ttl_nanos=500_000),
+    config.Config(ttl_nanos=500_000),
     (
         *(ops.CursorAdd(_A, cursor, pos) for cursor in (_C, _D) for pos in (_LOW, _NEXT, None)),
         *(ops.CursorMove(_A, cursor, pos) for cursor in (_C, _D) for pos in (_LOW, _NEXT, None)),
@@ -154,7 +143,7 @@ CURSORS: Final = ListedModel(
 HEAP: Final = replace(
     CURSORS,
     name="cursors, heap container",
-    config=Config(ttl_nanos=500_000, evict_by_expected_reads=False),
+    config=config.Config(ttl_nanos=500_000, evict_by_expected_reads=False),
     events=tuple(event for event in CURSORS.events if type(event) not in {ops.Insert, ops.Configure, ops.RemoveCache}),
     description="two cursors on two positions or none, every operation on them, half milliseconds",
     slots=0,
@@ -189,7 +178,7 @@ RANGES: Final[tuple[ops.Op, ...]] = (
 
 ALL: Final = BoundedModel(
     "every operation",
-    Config(max_size_bytes=1000, max_requeues=1, ttl_nanos=1),
+    config.Config(max_size_bytes=1000, max_requeues=1, ttl_nanos=1),
     (slot("a", 0, 0), slot("a", 1, 0), slot("b", 0, 0)),
     (0, 1),
     (ABSENT, 0, 2),
@@ -206,7 +195,7 @@ ALL: Final = BoundedModel(
 
 PAIR: Final = BoundedModel(
     "two entries of one cache",
-    Config(max_size_bytes=1000, max_requeues=1, ttl_nanos=1),
+    config.Config(max_size_bytes=1000, max_requeues=1, ttl_nanos=1),
     (slot("a", 0, 0), slot("a", 1, 0)),
     (1,),
     (ABSENT, 1),
@@ -223,19 +212,19 @@ PAIR: Final = BoundedModel(
 ACCESS_OFF: Final = replace(
     PAIR,
     name="access extends nothing",
-    config=Config(max_size_bytes=1000, max_requeues=1, ttl_nanos=1, extend_recently_accessed=False),
+    config=config.Config(max_size_bytes=1000, max_requeues=1, ttl_nanos=1, extend_recently_accessed=False),
     ranges=(),
     wrong=(),
     with_queries=False,
 )
 """A model without the setting: the mark is kept and ignored."""
 
-CACHING_OFF: Final = replace(PAIR, name="caching switched off", config=Config(max_size_bytes=0, ttl_nanos=1))
+CACHING_OFF: Final = replace(PAIR, name="caching switched off", config=config.Config(max_size_bytes=0, ttl_nanos=1))
 """A limit of 0."""
 
 WIDE: Final = BoundedModel(
     "three entries of two caches",
-    Config(max_size_bytes=1000, max_requeues=1, ttl_nanos=1),
+    config.Config(max_size_bytes=1000, max_requeues=1, ttl_nanos=1),
     (slot("a", 0, 0), slot("a", 0, 1), slot("b", 0, 0)),
     (1,),
     (ABSENT, 1),
@@ -260,7 +249,7 @@ WITHOUT_BUDGET: Final = replace(
 VAST: Final = replace(
     WIDE,
     name="three entries of two caches, budget 2, four slots",
-    config=Config(max_size_bytes=1000, max_requeues=2, ttl_nanos=2),
+    config=config.Config(max_size_bytes=1000, max_requeues=2, ttl_nanos=2),
     sizes=(1, 2),
     slots=4,
     needs=(1, 3),
@@ -272,7 +261,7 @@ VAST: Final = replace(
 NO_BUDGET: Final = replace(
     PAIR,
     name="no budget",
-    config=Config(max_size_bytes=1000, max_requeues=0, ttl_nanos=1),
+    config=config.Config(max_size_bytes=1000, max_requeues=0, ttl_nanos=1),
     ranges=(),
     wrong=(),
     with_queries=False,

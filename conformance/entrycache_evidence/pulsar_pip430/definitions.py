@@ -7,28 +7,16 @@ else stays as it was. A definition is checked only if no law of a rule is broken
 operation is reported as broken.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from entrycache_evidence.pulsar_pip430.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside, is_opening
 from entrycache_evidence.pulsar_pip430.pass_definitions import is_defined_pass, pass_rows
-from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
 from entrycache_reference.pulsar_pip430.laws.law import Check, always, cached_entry, entries_of, refusable
 from entrycache_reference.pulsar_pip430.ops import Op, RemoveCache
-from entrycache_reference.pulsar_pip430.outcomes import (
-    CacheView,
-    Counted,
-    Existing,
-    Hit,
-    Hits,
-    Observed,
-    Served,
-    SlotView,
-)
 from entrycache_reference.pulsar_pip430.state import Entry, Row, Slot, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
@@ -38,8 +26,8 @@ def hits_or_misses(config: Config, pre: State, event: ops.Get, step: Step) -> bo
     """Check that the answer is a hit with its payload, if it carries one, or a miss without."""
     entry = cached_entry(pre, event.cache, event.pos)
     if entry is None:
-        return step.outcome == Hit(False)
-    return step.outcome == Hit(True, None if entry.token is None else (entry.token,))
+        return step.outcome == outcomes.Hit(False)
+    return step.outcome == outcomes.Hit(True, None if entry.token is None else (entry.token,))
 
 
 def lists_what_is_there(config: Config, pre: State, event: ops.GetRange, step: Step) -> bool:
@@ -48,38 +36,40 @@ def lists_what_is_there(config: Config, pre: State, event: ops.GetRange, step: S
     positions = sorted({pos for pos in entries if not (pos < event.first or pos > event.last)})
     carried = [entry.token for pos in positions if (entry := entries[pos]).token is not None]
     tokens = tuple(carried) if positions and len(carried) == len(positions) else None
-    return step.outcome == Hits(tuple(positions), tokens)
+    return step.outcome == outcomes.Hits(tuple(positions), tokens)
 
 
 def says_if_cached(config: Config, pre: State, event: ops.Exists, step: Step) -> bool:
     """Check that the answer says whether the position is cached."""
-    return step.outcome == Existing(event.pos in entries_of(pre, event.cache))
+    return step.outcome == outcomes.Existing(event.pos in entries_of(pre, event.cache))
 
 
 def answers_the_count(config: Config, pre: State, event: ops.MarkRead | ops.ExpectRead, step: Step) -> bool:
     """Check that the answer is the count as the step leaves it."""
     entry = cached_entry(step.state, event.cache, event.pos)
-    return step.outcome == Counted(None if entry is None else entry.expected_reads)
+    return step.outcome == outcomes.Counted(None if entry is None else entry.expected_reads)
 
 
 def shows_everything(config: Config, pre: State, event: ops.Observe, step: Step) -> bool:
     """Check that the answer shows time, bytes, filled caches, live slots in place, and the number of dead slots."""
     filled = {name: cache for name, cache in pre.caches.items() if cache.entries}
     views = {
-        name: CacheView(sum([entry.size_bytes for entry in cache.entries.values()]), tuple(sorted(cache.entries)))
+        name: outcomes.CacheView(
+            sum([entry.size_bytes for entry in cache.entries.values()]), tuple(sorted(cache.entries))
+        )
         for name, cache in filled.items()
     }
     slots = [slot for slot in pre.queue if slot is not None]
     total = sum([view.bytes for view in views.values()])
     live = tuple([_view(slot, pre.caches[slot.cache].entries[slot.pos], pre.now_nanos) for slot in slots])
-    expected = Observed(pre.now_nanos, total, views, live, len(pre.queue) - len(slots))
+    expected = outcomes.Observed(pre.now_nanos, total, views, live, len(pre.queue) - len(slots))
     answer = step.outcome
-    return answer == expected and isinstance(answer, Observed) and list(answer.caches) == sorted(views)
+    return answer == expected and isinstance(answer, outcomes.Observed) and list(answer.caches) == sorted(views)
 
 
-def _view(slot: Slot, entry: Entry, now: int) -> SlotView:
+def _view(slot: Slot, entry: Entry, now: int) -> outcomes.SlotView:
     size, stamp, requeues, mark, count, _ = entry
-    return SlotView(slot.cache, slot.pos, size, now - stamp, requeues, mark, count)
+    return outcomes.SlotView(slot.cache, slot.pos, size, now - stamp, requeues, mark, count)
 
 
 def serves(config: Config, pre: State, event: ops.Read | ops.ReadOne, step: Step) -> bool:
@@ -92,7 +82,7 @@ def serves(config: Config, pre: State, event: ops.Read | ops.ReadOne, step: Step
     fills = [pos for pos in wanted if pos not in entries]
     carried = [token for pos in hits if (token := entries[pos].token) is not None]
     tokens = (*carried, *(pos.entry for pos in fills)) if len(carried) == len(hits) else None
-    return step.outcome == Served(tuple(hits), tuple(fills), tokens)
+    return step.outcome == outcomes.Served(tuple(hits), tuple(fills), tokens)
 
 
 def requested_positions(event: ops.Read | ops.ReadOne) -> list[Position]:

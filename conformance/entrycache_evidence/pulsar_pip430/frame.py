@@ -6,8 +6,6 @@ shape of the state. `changes_outside` compares the states of a step and returns 
 parts is compared part by part; what lies between two parts is compared with the declaration of the whole operation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
@@ -21,10 +19,9 @@ from entrycache_evidence.core.frame import (
     build_comparison,
     undeclared_changes,
 )
-from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.laws.law import removed_entries, walk
 from entrycache_reference.pulsar_pip430.ops import Op
-from entrycache_reference.pulsar_pip430.outcomes import Refused
 from entrycache_reference.pulsar_pip430.state import Cache, State, Step
 from entrycache_reference.vocabulary import ABSENT
 
@@ -233,7 +230,7 @@ IS_IN: Final[dict[Extent, IsWithin]] = {
 def is_opening(pre: State, event: Op, step: Step) -> bool:
     """Return whether the step opens the cache that its event names: it is not open, and the step is not refused."""
     name = getattr(event, "cache", ABSENT)
-    if name is ABSENT or type(step.outcome) is Refused:
+    if name is ABSENT or type(step.outcome) is outcomes.Refused:
         return False
     cache = pre.caches.get(name)
     return cache is None or not cache.is_open

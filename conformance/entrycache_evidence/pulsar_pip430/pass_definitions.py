@@ -7,8 +7,6 @@ leave; prefix sums of their sizes show where a size pass has freed enough. A tim
 entry that is old enough. The second half derives the rows of a pass from the same numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import accumulate
 from typing import Any, NamedTuple

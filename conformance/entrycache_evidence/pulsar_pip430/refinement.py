@@ -5,13 +5,10 @@ reference what the fast cache does not keep. `REFINED` lists the bounded models 
 fault that the walk has to detect.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar_pip430.fast_cache import Adapter, BrokerCache, open_cache
-from entrycache_evidence.model_checker.checker import AnyBoundedModel
-from entrycache_evidence.model_checker.refinement import FastCache, RefinementTask, walk_faulty_reference
+from entrycache_evidence.model_checker import checker, refinement
 from entrycache_evidence.pulsar_pip430 import bounded_models
 from entrycache_fast.pulsar.store import Entry as FastEntry
 from entrycache_fast.pulsar.store import RangeCache
@@ -111,9 +108,9 @@ def _held_position(entry: FastEntry | None) -> HeldPosition:
     )
 
 
-def fast_cache(cache_type: type[BrokerCache] = BrokerCache) -> FastCache:
+def fast_cache(cache_type: type[BrokerCache] = BrokerCache) -> refinement.FastCache:
     """Describe the fast cache, or one with a seeded fault."""
-    return FastCache(
+    return refinement.FastCache(
         lambda config: open_cache(config, cache_type),
         lambda instance, op: instance(op),
         lambda instance: abstract_state(instance.adapter),
@@ -123,7 +120,7 @@ def fast_cache(cache_type: type[BrokerCache] = BrokerCache) -> FastCache:
 
 # --- Tasks
 
-REFINED_MODELS: Final[tuple[tuple[AnyBoundedModel, str, bool], ...]] = (
+REFINED_MODELS: Final[tuple[tuple[checker.AnyBoundedModel, str, bool], ...]] = (
     (bounded_models.CACHING_OFF, "insert-limit-zero-ignored", True),
     (bounded_models.NO_BUDGET, "insert-takes-dead-slot", True),
     (bounded_models.MANAGER, "config-shrinks-at-once", True),
@@ -140,13 +137,14 @@ The models of variants are left out, because the fast cache has the default beha
 """
 
 
-def negative_control(name: str) -> tuple[FastCache, str]:
+def negative_control(name: str) -> tuple[refinement.FastCache, str]:
     """Return the faulty implementation of this public name, and the sentence that says what is wrong with it."""
     if name in FAULTS:
         return fast_cache(FAULTS[name]), str(FAULTS[name].__doc__).strip()
-    return walk_faulty_reference(SUBJECTS[name]), SUBJECTS[name].note
+    return refinement.walk_faulty_reference(SUBJECTS[name]), SUBJECTS[name].note
 
 
 REFINED: Final = tuple(
-    RefinementTask(scope, fast_cache(), *negative_control(name), is_quick) for scope, name, is_quick in REFINED_MODELS
+    refinement.RefinementTask(scope, fast_cache(), *negative_control(name), is_quick)
+    for scope, name, is_quick in REFINED_MODELS
 )

@@ -4,17 +4,12 @@
 `PlayedRun` record with the states and steps.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.core.models import current_model, report_run
 from entrycache_reference import pulsar_pip430
-from entrycache_reference.pulsar_pip430 import NAME, Config, Row, State, Step
-from entrycache_reference.pulsar_pip430.change import entry_at
-from entrycache_reference.pulsar_pip430.ops import Op
+from entrycache_reference.pulsar_pip430 import NAME, Config, Row, State, Step, change, ops, state
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Outcome, Refused
-from entrycache_reference.pulsar_pip430.state import Entry
 from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position
 
 A: Final = CacheName("a")
@@ -61,22 +56,22 @@ class PlayedRun(NamedTuple):
         """The rows of the last step."""
         return self.steps[-1].rows
 
-    def entry(self, entry: int, cache: CacheName = A, ledger: int = 1) -> Entry:
+    def entry(self, entry: int, cache: CacheName = A, ledger: int = 1) -> state.Entry:
         """Return the entry at a position, which must be cached."""
         cached_entry = self.find(entry, cache, ledger)
         assert cached_entry is not None, f"no entry at {ledger}:{entry} of {cache} in {self.after}"
         return cached_entry
 
-    def find(self, entry: int, cache: CacheName = A, ledger: int = 1) -> Entry | None:
+    def find(self, entry: int, cache: CacheName = A, ledger: int = 1) -> state.Entry | None:
         """Return the entry at a position, or None."""
-        return entry_at(self.after, cache, at(entry, ledger))
+        return change.entry_at(self.after, cache, at(entry, ledger))
 
     def queue(self) -> list[int | None]:
         """Return the entry numbers of the removal queue from head to tail; None is a dead slot."""
         return [None if slot is None else slot.pos.entry for slot in self.after.queue]
 
 
-def play(*events: Op, **config: Any) -> PlayedRun:
+def play(*events: ops.Op, **config: Any) -> PlayedRun:
     """Play these events on the reference or the model under test; keywords change the configuration."""
     settings = Config(**config)
     report_run(NAME, settings, events)

@@ -4,8 +4,6 @@
 (`SaturatedStates`). `ListedModel` lists its events and keeps whole states.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import product

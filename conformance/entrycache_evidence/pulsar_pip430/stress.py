@@ -5,8 +5,6 @@
 `generate_crowded_runs` yields runs with hundreds of caches, cursors, holds, requeues and positions.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

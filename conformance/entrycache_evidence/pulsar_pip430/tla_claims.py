@@ -5,8 +5,6 @@ about termination say which passes and lives end. Those about the wrapper take o
 race.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 

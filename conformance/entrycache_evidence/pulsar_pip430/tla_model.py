@@ -4,16 +4,13 @@
 answers as the module prints them. `SECOND` lists the pairs and the claims.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
-from entrycache_evidence.pulsar_pip430 import tla_claims
-from entrycache_evidence.pulsar_pip430.bounded_models import PAIR, WITHOUT_EXPECTED_READS
+from entrycache_evidence.pulsar_pip430 import bounded_models, tla_claims
 from entrycache_evidence.pulsar_pip430.state_space import BoundedModel, Events, slot
 from entrycache_evidence.tlc.evidence import ComparedModel, SecondModel
 from entrycache_evidence.tlc.runner import Module, optional, render_constants, render_tla
@@ -246,7 +243,7 @@ def build_compared_model(scope: BoundedModel) -> ComparedModel:
 
 
 SMALL: Final = replace(
-    PAIR, name="two entries of one cache, one slot", expected=(ABSENT, 0, 2), counts=(-1, 2), slots=1
+    bounded_models.PAIR, name="two entries of one cache, one slot", expected=(ABSENT, 0, 2), counts=(-1, 2), slots=1
 )
 """A model with few states, and every operation of the level."""
 
@@ -254,8 +251,8 @@ QUICK: Final = build_compared_model(SMALL)
 """The quickest model."""
 
 CLOSED: Final = (
-    build_compared_model(PAIR),
-    build_compared_model(WITHOUT_EXPECTED_READS),
+    build_compared_model(bounded_models.PAIR),
+    build_compared_model(bounded_models.WITHOUT_EXPECTED_READS),
     build_compared_model(TRIGGER),
     build_compared_model(MANUAL),
 )

@@ -4,8 +4,6 @@ A `BoundedModel` lists its events, and states are compared as a whole. `CI`, `LO
 profiles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final

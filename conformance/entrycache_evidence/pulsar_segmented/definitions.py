@@ -4,8 +4,6 @@
 checked only if no law of a rule is broken. If the step differs, the rule of the operation is reported as broken.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 

@@ -4,8 +4,6 @@
 state. `changes_outside` compares the states before and after a step and returns every change that is not declared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import Enum
 from typing import Final

@@ -8,8 +8,6 @@ with the same steps and states.
 `python -m entrycache_evidence.pulsar_segmented.interleavings` prints the result for each guard.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from enum import Enum

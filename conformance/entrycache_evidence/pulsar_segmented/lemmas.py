@@ -4,8 +4,6 @@ A ring has three segments of any equal share of any limit, with the current one 
 the last one current. Each segment is written up to any byte within it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product

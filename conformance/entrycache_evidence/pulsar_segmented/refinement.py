@@ -5,8 +5,6 @@ the fast cache does not keep. `REFINED` lists the bounded models that are walked
 has to detect.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from entrycache_conformance.systems.pulsar_segmented.fast_cache import Adapter, open_cache

@@ -5,16 +5,13 @@ for an edge that a bounded model cannot reach. `generate_crowded_runs` yields ru
 positions, and short random runs.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any, Final
 
 from entrycache_conformance.generate import make_case
-from entrycache_conformance.systems.pulsar_segmented.generation import WorkloadProfile
-from entrycache_conformance.systems.pulsar_segmented.system import SYSTEM
+from entrycache_conformance.systems.pulsar_segmented import generation, system
 from entrycache_conformance.systems.reference import has_payload
 from entrycache_evidence.core.stress import choose_each_variant
 from entrycache_evidence.pulsar_segmented.bounded_models import BRANCH, BRANCH_VARIANTS, QUERIES, VARIANTS, A, B, at
@@ -26,7 +23,12 @@ SEED: Final = 174
 CASES: Final = 120
 VARIANT_CASES: Final = 12
 STEPS: Final = 30
-PROFILES: Final = (WorkloadProfile.DEFAULT, WorkloadProfile.SMALL_KEYS, WorkloadProfile.TURNS, WorkloadProfile.RANGES)
+PROFILES: Final = (
+    generation.WorkloadProfile.DEFAULT,
+    generation.WorkloadProfile.SMALL_KEYS,
+    generation.WorkloadProfile.TURNS,
+    generation.WorkloadProfile.RANGES,
+)
 
 
 def generate_runs() -> Iterator[tuple[Config, tuple[Any, ...]]]:
@@ -36,10 +38,12 @@ def generate_runs() -> Iterator[tuple[Config, tuple[Any, ...]]]:
         (Variants(), CASES),
         *((one.config.variants, VARIANT_CASES) for one in (*VARIANTS, BRANCH)),
     ):
-        declaration = Declaration(SYSTEM, frozenset(SYSTEM.ops), variants=variants, payload=has_payload(SYSTEM))
+        declaration = Declaration(
+            system.SYSTEM, frozenset(system.SYSTEM.ops), variants=variants, payload=has_payload(system.SYSTEM)
+        )
         for number in range(cases):
             profile = PROFILES[number % len(PROFILES)]
-            menu = SYSTEM.cases.menu(SYSTEM.ops)
+            menu = system.SYSTEM.cases.menu(system.SYSTEM.ops)
             case = make_case(source.randint, declaration, menu, None, STEPS, workload=profile).case
             yield case.config, case.steps
 

@@ -5,8 +5,6 @@ fire, examples that show nothing, seeded faults that no law or test detects, and
 `check_rule` does this for one rule. `write_rules` writes the generated files.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
@@ -17,19 +15,13 @@ from textwrap import shorten
 from typing import Final
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.core import spec_files
-from entrycache_evidence.core.checkout import locate_checkout
-from entrycache_evidence.core.models import RULE_FAULTS, derive_flips, use_model
+from entrycache_evidence.core import checkout, models, scheduler, spec_files
 from entrycache_evidence.core.rule_registry import Problem, load_links, load_texts
-from entrycache_evidence.core.scheduler import map_in_processes
+from entrycache_evidence.rulebook import examples, render
 from entrycache_evidence.rulebook.corpus import Corpus, Run, broken_by_fault, build_corpus, first_break, system_of
-from entrycache_evidence.rulebook.examples import check_example, check_strays, write_answers
-from entrycache_evidence.rulebook.render import locate_rules_page, render_rules_md
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_faults.model import Fault
-from entrycache_protocol.codec import encode_op
-from entrycache_protocol.errors import MissingPrerequisite
-from entrycache_protocol.files import write_text
+from entrycache_protocol import codec, errors, files
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
@@ -55,17 +47,17 @@ def check_rules(progress: Callable[[int, int], None] = lambda _done, _parts: Non
     assert runs.recordings, "no run"  # played here, so that no child has to
     first: list[Callable[[], list[Problem]]] = [
         _links,
-        check_strays,
+        examples.check_strays,
         _vocabulary,
         partial(_tests, runs),
         *(partial(_fires, runs, system) for system in SYSTEMS.values()),
     ]
-    count = len(first) + len(Rule) + len(RULE_FAULTS) + 2
+    count = len(first) + len(Rule) + len(models.RULE_FAULTS) + 2
     first_problems = [problem for each_of in _all(first, lambda done: progress(done, count)) for problem in each_of]
     broken = _broken_systems(first_problems)
     whole = [rule for rule in Rule if system_of(rule).name not in broken]
     rest: list[Callable[[], list[Problem]]] = [
-        *(partial(check_example, rule) for rule in whole),
+        *(partial(examples.check_example, rule) for rule in whole),
         *_mutants(runs, _exceptions(root), whole),
         partial(_flips, runs, whole),
         *([] if broken else [partial(_page, root)]),
@@ -79,7 +71,7 @@ def check_rules(progress: Callable[[int, int], None] = lambda _done, _parts: Non
 
 
 def _all(parts: list[Callable[[], list[Problem]]], progress: Callable[[int], None]) -> list[list[Problem]]:
-    return map_in_processes(lambda part: part(), parts, progress)
+    return scheduler.map_in_processes(lambda part: part(), parts, progress)
 
 
 def _broken_systems(problems: list[Problem]) -> set[str]:
@@ -107,9 +99,9 @@ def check_rule(rule: Rule) -> list[Problem]:
     if broken := _broken_systems(problems):
         return [*about, *map(_untested_problem, sorted(broken))]
     fault_problems = [
-        problem for fault in RULE_FAULTS if fault.rule is rule for problem in _fault(fault, runs, exceptions)
+        problem for fault in models.RULE_FAULTS if fault.rule is rule for problem in _fault(fault, runs, exceptions)
     ]
-    return [*about, *check_example(rule), *fault_problems, *_flips(runs, [rule])]
+    return [*about, *examples.check_example(rule), *fault_problems, *_flips(runs, [rule])]
 
 
 def write_rules() -> None:
@@ -119,16 +111,16 @@ def write_rules() -> None:
         MissingPrerequisite: this is not a source checkout.
     """
     root = _checkout("--write")
-    write_answers()
-    write_text(locate_rules_page(root), render_rules_md())
+    examples.write_answers()
+    files.write_text(render.locate_rules_page(root), render.render_rules_md())
     for name in SYSTEM_EVIDENCE:
         spec_files.write_spec_files(SYSTEMS[name])
 
 
 def _checkout(option: str) -> Path:
-    root = locate_checkout()
+    root = checkout.locate_checkout()
     if root is None:
-        raise MissingPrerequisite(f"rules {option} needs a source checkout: the package holds no tests")
+        raise errors.MissingPrerequisite(f"rules {option} needs a source checkout: the package holds no tests")
     return root
 
 
@@ -153,8 +145,8 @@ def _links() -> list[Problem]:
 
 
 def _page(root: Path) -> list[Problem]:
-    page = locate_rules_page(root)
-    if page.is_file() and page.read_text(encoding="utf-8") == render_rules_md():
+    page = render.locate_rules_page(root)
+    if page.is_file() and page.read_text(encoding="utf-8") == render.render_rules_md():
         return []
     return [
         Problem("docs/reference/rules.md", "is not current; `entrycache rules --write`, part of `make docs`, writes it")
@@ -191,7 +183,9 @@ def _fires(runs: Corpus, system: AnySystem | None = None) -> list[Problem]:
 def _breaks_in(runs: list[Run]) -> str:
     """Describe a broken law in one line: the number of runs, and the shortest one."""
     least = min(runs, key=lambda run: len(run.events))
-    steps = shorten(json.dumps([encode_op(event) for event in least.events]), STEPS_SHOWN_CHARACTERS, placeholder=" ..")
+    steps = shorten(
+        json.dumps([codec.encode_op(event) for event in least.events]), STEPS_SHOWN_CHARACTERS, placeholder=" .."
+    )
     return f"{BREAKS} in {len(runs)} runs; the shortest has {len(least.events)} steps: {steps}"
 
 
@@ -207,7 +201,7 @@ def _mutants(
     if len(exceptions) > EXCEPTIONS_MAX:
         many = Problem("spec/coverage.md", f"lists {len(exceptions)} exceptions, at most {EXCEPTIONS_MAX}")
         yield lambda: [many]
-    yield from (partial(_fault, fault, runs, exceptions) for fault in RULE_FAULTS if fault.rule in rules)
+    yield from (partial(_fault, fault, runs, exceptions) for fault in models.RULE_FAULTS if fault.rule in rules)
 
 
 def _fault(fault: Fault, runs: Corpus, exceptions: dict[str, set[str]]) -> list[Problem]:
@@ -225,7 +219,7 @@ def _fault(fault: Fault, runs: Corpus, exceptions: dict[str, set[str]]) -> list[
 def _flips(runs: Corpus, rules: Sequence[Rule] = tuple(Rule)) -> list[Problem]:
     return [
         Problem(fault.rule.value, f"no law detects the table with {fault.note}")
-        for fault in derive_flips()
+        for fault in models.derive_flips()
         if fault.rule in rules and not _rules_broken_by(fault, runs, stop=True)
     ]
 
@@ -242,7 +236,7 @@ def _rules_broken_by(fault: Fault, runs: Corpus, stop: bool = False) -> set[tupl
 
 
 def _fails_a_test(fault: Fault, runs: Corpus) -> bool:
-    with use_model(fault.model):
+    with models.use_model(fault.model):
         for call in runs.tests.get(fault.rule.value, []):
             try:
                 call()

@@ -6,8 +6,6 @@ change: laws are functions of values, so an equal step needs no second check. `f
 times as long and gives the same result.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import random
 import sys
@@ -24,10 +22,8 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.generate import make_case
-from entrycache_conformance.systems import SYSTEMS, system_named
-from entrycache_conformance.systems.reference import has_payload
-from entrycache_evidence.core.definitions import build_check
-from entrycache_evidence.core.models import record_runs
+from entrycache_conformance.systems import SYSTEMS, reference, system_named
+from entrycache_evidence.core import definitions, models
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_faults.model import STEP_TABLE, Fault, Model, Place, load_catalogue
 from entrycache_protocol.declaration import Declaration
@@ -79,7 +75,7 @@ def build_corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
     wanted = {rule.value for each in systems for rule in each.laws.rules}
     tests = {rule: calls for rule, calls in rule_tests(tests_folder).items() if rule in wanted}
     failed: list[tuple[str, str]] = []
-    with record_runs() as played:
+    with models.record_runs() as played:
         for call, rule in {id(call): (call, rule) for rule, calls in tests.items() for call in calls}.values():
             try:
                 call()
@@ -142,7 +138,7 @@ def list_runs(system: AnySystem) -> Iterator[Run]:
 def generate_runs(system: AnySystem) -> Iterator[Run]:
     """Yield random runs of the case generator."""
     source = random.Random(SEED)
-    declaration = Declaration(system, frozenset(system.ops), payload=has_payload(system))
+    declaration = Declaration(system, frozenset(system.ops), payload=reference.has_payload(system))
     menu = system.cases.menu(system.ops)
     for _ in range(CASES):
         case = make_case(source.randint, declaration, menu, None, STEPS).case  # laws are checked when it is played
@@ -200,7 +196,7 @@ def first_break(
     frames.
     """
     system, played = run.system, model or run.system.model
-    check = build_check(system)
+    check = definitions.build_check(system)
     state = played.initial(run.config)
     for event in run.events:
         try:

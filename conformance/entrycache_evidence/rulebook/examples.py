@@ -18,18 +18,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from entrycache_conformance.histories import require_histories
 from entrycache_conformance.judge import Coverage, LawBroken, run_reference
-from entrycache_conformance.systems import SYSTEMS, system_named
-from entrycache_conformance.systems.reference import reference_subject
-from entrycache_evidence.core.checkout import locate_spec_folder
-from entrycache_evidence.core.models import OTHER_FAULTS, RULE_FAULTS
-from entrycache_evidence.core.rule_registry import Problem
+from entrycache_conformance.systems import SYSTEMS, reference, system_named
+from entrycache_evidence.core import checkout, models, rule_registry
 from entrycache_faults.model import Fault
 from entrycache_protocol import case as cases
 from entrycache_protocol import case as histories
-from entrycache_protocol import subject
+from entrycache_protocol import errors, files, subject
 from entrycache_protocol.case import Case, History, is_history
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.files import read_json, write_text
 from entrycache_protocol.schema import case_schema, history_schema
 from entrycache_protocol.subject import HistoryEvent, HistoryResult
 from entrycache_protocol.system import AnyModel
@@ -49,7 +44,7 @@ class Example(NamedTuple):
 
 def locate_examples() -> Path:
     """Return the folder of the examples, which has one file for each rule."""
-    return locate_spec_folder() / "examples"
+    return checkout.locate_spec_folder() / "examples"
 
 
 def locate_example(rule: Rule) -> Path:
@@ -63,7 +58,7 @@ def load_example(rule: Rule) -> Example:
     Raises:
         UsageError: there is no such file, or it holds neither a case nor a history.
     """
-    value = read_json(locate_example(rule), "the example")
+    value = files.read_json(locate_example(rule), "the example")
     content = histories.history_from_json(value, SYSTEMS) if is_history(value) else cases.case_from_json(value, SYSTEMS)
     return Example(rule, value, content)
 
@@ -74,7 +69,7 @@ def load_examples() -> list[Example]:
     for rule in Rule:
         try:
             examples.append(load_example(rule))
-        except UsageError:
+        except errors.UsageError:
             continue
     return examples
 
@@ -113,12 +108,12 @@ def render_example_file(example: Example) -> str:
 def write_answers() -> None:
     """Write the reference's answers into the examples."""
     for example in load_examples():
-        write_text(locate_example(example.rule), render_example_file(example))
+        files.write_text(locate_example(example.rule), render_example_file(example))
 
 
 # --- Examples on seeded faults
 
-FAULTS: Final = (*RULE_FAULTS, *OTHER_FAULTS)
+FAULTS: Final = (*models.RULE_FAULTS, *models.OTHER_FAULTS)
 """The seeded faults of the reference, first the one of each rule."""
 
 TRIES: Final = 50
@@ -230,7 +225,7 @@ def fired_promises(history: History, events: tuple[HistoryEvent, ...]) -> frozen
 
 def _judge_history(history: History, events: tuple[HistoryEvent, ...]) -> Judgement:
     judged: Judgement = require_histories(history.system).judge(
-        history, HistoryResult(events), reference_subject(history.system).declaration
+        history, HistoryResult(events), reference.reference_subject(history.system).declaration
     )
     return judged
 
@@ -247,26 +242,28 @@ ROWS: Final = "in the rows only"
 """The words in the note of an example that only rows tell from the seeded faults of its rule."""
 
 
-def check_strays() -> list[Problem]:
+def check_strays() -> list[rule_registry.Problem]:
     """Return a problem for each example without a rule."""
     known = {locate_example(rule) for rule in Rule}
     strays = sorted(path.name for path in locate_examples().iterdir() if path not in known)
-    return [Problem(f"spec/examples/{name}", "is the example of no rule") for name in strays]
+    return [rule_registry.Problem(f"spec/examples/{name}", "is the example of no rule") for name in strays]
 
 
-def check_example(rule: Rule) -> list[Problem]:
+def check_example(rule: Rule) -> list[rule_registry.Problem]:
     """Return the problems of the example of one rule."""
     if not locate_example(rule).is_file():
-        return [Problem(rule.value, f"has no example: spec/examples/{rule.value}.json")]
+        return [rule_registry.Problem(rule.value, f"has no example: spec/examples/{rule.value}.json")]
     try:
         example = load_example(rule)
-    except UsageError as error:
-        return [Problem(rule.value, f"its example cannot be read: {error}")]
+    except errors.UsageError as error:
+        return [rule_registry.Problem(rule.value, f"its example cannot be read: {error}")]
     try:
-        return [Problem(rule.value, f"its example {what}") for check in CHECKS for what in check(example)]
+        return [rule_registry.Problem(rule.value, f"its example {what}") for check in CHECKS for what in check(example)]
     except LawBroken as error:
         return [
-            Problem(rule.value, f"its example breaks a law: {shorten(str(error), SHOWN_CHARACTERS, placeholder=' ..')}")
+            rule_registry.Problem(
+                rule.value, f"its example breaks a law: {shorten(str(error), SHOWN_CHARACTERS, placeholder=' ..')}"
+            )
         ]
 
 

@@ -5,8 +5,6 @@
 examples and frame conditions.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from itertools import groupby
@@ -14,8 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.core.definitions import find_may_change, find_may_change_between_parts
-from entrycache_evidence.core.rule_registry import Links, Text, load_links, load_texts
+from entrycache_evidence.core import definitions, rule_registry
 from entrycache_evidence.rulebook.examples import (
     Example,
     FaultEffect,
@@ -162,10 +159,10 @@ def locate_rules_page(root: Path) -> Path:
 
 def render_rules_md() -> str:
     """Render the whole page."""
-    book = load_links()
+    book = rule_registry.load_links()
     examples = {example.rule.value: example for example in load_examples()}
     parts = [HEAD]
-    for family, group in groupby(load_texts(), key=lambda text: text.family):
+    for family, group in groupby(rule_registry.load_texts(), key=lambda text: text.family):
         parts.append(f"\n## {family.capitalize()}\n")
         for text in group:
             parts.append(_rule(text, book[text.id]))
@@ -175,16 +172,18 @@ def render_rules_md() -> str:
 
 def _frames(system: AnySystem) -> str:
     """Render the frame conditions of a system, a line for each operation; empty if it declares none."""
-    declared = find_may_change(system)
+    declared = definitions.find_may_change(system)
     rows = [f"| `{name}` | {_describe_frame(system, op)} |\n" for name, op in system.ops.items() if op in declared]
     return f"\n### {system.name}\n\n| operation | may change |\n|---|---|\n{''.join(rows)}" if rows else ""
 
 
 def _describe_frame(system: AnySystem, op: type[Any]) -> str:
     """Describe the aspects of the state that an operation may change."""
-    parts = [_aspects(find_may_change(system)[op])]
-    if op in find_may_change_between_parts(system):
-        parts.append(f"besides the pass that it triggers: {_aspects(find_may_change_between_parts(system)[op])}")
+    parts = [_aspects(definitions.find_may_change(system)[op])]
+    if op in definitions.find_may_change_between_parts(system):
+        parts.append(
+            f"besides the pass that it triggers: {_aspects(definitions.find_may_change_between_parts(system)[op])}"
+        )
     return "; ".join(parts)
 
 
@@ -197,7 +196,7 @@ def _aspects(may_change: Mapping[Any, Any]) -> str:
     return "; ".join("".join(one) for one in groups) or "nothing"
 
 
-def _rule(text: Text, links: Links) -> str:
+def _rule(text: rule_registry.Text, links: rule_registry.Links) -> str:
     linked = [
         ("function", _codes(links.functions)),
         ("law", _codes(links.laws)),

@@ -5,25 +5,13 @@ edges, and a seeded fault of the reference must change the graph. A `Claim` is a
 and refutes after a seeded error. `obtain_models` carries out both and returns the evidence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
-from entrycache_evidence.core.results import Evidence, Result
-from entrycache_evidence.core.scheduler import Batch, Work
+from entrycache_evidence.core import results, scheduler
 from entrycache_evidence.model_checker.checker import AnyBoundedModel
-from entrycache_evidence.tlc.runner import (
-    Graph,
-    Module,
-    StateRendering,
-    TlcResult,
-    build_graph,
-    describe_graph_difference,
-    explore_edges,
-    run_tlc,
-)
+from entrycache_evidence.tlc import runner
 from entrycache_faults.model import Fault, Model
 from entrycache_protocol.errors import InternalError
 from entrycache_reference.rules import Rule
@@ -33,24 +21,26 @@ class ComparedModel(NamedTuple):
     """A bounded model, the rendering of its states, and the TLA+ module with the same constants."""
 
     scope: AnyBoundedModel
-    rendering: StateRendering
-    module: Module
+    rendering: runner.StateRendering
+    module: runner.Module
 
-    def tlc_graph(self, changed: Mapping[str, str] | None = None) -> Graph:
+    def tlc_graph(self, changed: Mapping[str, str] | None = None) -> runner.Graph:
         """Return the graph that TLC finds, with other texts of modules if some are given.
 
         Raises:
             MissingPrerequisite: Java, Maven or the jar are not there.
             OurError: the module cannot be evaluated, or breaks an invariant of its own.
         """
-        outputs = run_tlc(self.module, changed)
+        outputs = runner.run_tlc(self.module, changed)
         if outputs.broken:
             raise InternalError(f"{self.module.name} in {self.scope.name!r}: {outputs.broken} is broken")
-        return build_graph(outputs.edges)
+        return runner.build_graph(outputs.edges)
 
-    def differs(self, graph: Graph, model: Model | None = None) -> str:
+    def differs(self, graph: runner.Graph, model: Model | None = None) -> str:
         """Describe the first difference from our own graph, of the reference or of a model; empty if there is none."""
-        return describe_graph_difference(graph, explore_edges(self.scope, self.rendering, model), self.rendering.events)
+        return runner.describe_graph_difference(
+            graph, runner.explore_edges(self.scope, self.rendering, model), self.rendering.events
+        )
 
 
 # --- Second models
@@ -64,9 +54,9 @@ class Claim(NamedTuple):
 
     rule: Rule
     what: str
-    holds: Module
+    holds: runner.Module
     error: str
-    refuted: Module
+    refuted: runner.Module
     goes_on: bool = False
 
 
@@ -82,10 +72,10 @@ class SecondModel(NamedTuple):
 EDGES_SEARCHED: Final = 8000
 """The number of edges in which a seeded fault is searched for, breadth first."""
 
-EqualGraphs = list[tuple[ComparedModel, Graph]]
+EqualGraphs = list[tuple[ComparedModel, runner.Graph]]
 
 
-def obtain_models(second: SecondModel) -> Work[Result]:
+def obtain_models(second: SecondModel) -> scheduler.Work[results.Result]:
     """Compare both graphs of each bounded model and check the claims; return the evidence and the failures.
 
     Raises:
@@ -99,30 +89,32 @@ def obtain_models(second: SecondModel) -> Work[Result]:
     return [*evidence, *claimed], failures
 
 
-def _compare_graphs(scopes: Sequence[ComparedModel]) -> Work[tuple[EqualGraphs, list[str]]]:
+def _compare_graphs(scopes: Sequence[ComparedModel]) -> scheduler.Work[tuple[EqualGraphs, list[str]]]:
     graphs = [compared.tlc_graph() for compared in scopes]
     pairs = list(zip(scopes, graphs, strict=True))
-    differ = yield Batch("TLC", lambda pair: pair[0].differs(pair[1]), pairs)
+    differ = yield scheduler.Batch("TLC", lambda pair: pair[0].differs(pair[1]), pairs)
     named = zip(scopes, differ, strict=True)
     return pairs, [
         f"TLC and our model checker differ in {compared.scope.name!r} {what}" for compared, what in named if what
     ]
 
 
-def _detect_faults(equal: EqualGraphs) -> Work[list[Evidence]]:
+def _detect_faults(equal: EqualGraphs) -> scheduler.Work[list[results.Evidence]]:
     """Return a line of evidence for each rule whose seeded fault changes a graph."""
     seeded = equal[0][0].scope.parts().system.seeded_faults.own
     faults = [fault for fault in seeded if isinstance(fault, Fault)]
-    effects = yield Batch("TLC, faults", lambda fault: describe_first_effect(fault, equal), faults)
+    effects = yield scheduler.Batch("TLC, faults", lambda fault: describe_first_effect(fault, equal), faults)
     bounds = "; ".join(describe_model(compared, graph) for compared, graph in equal)
     return [
-        Evidence(fault.rule, "modelled", f"TLC and our model checker find the same states and edges: {bounds}", what)
+        results.Evidence(
+            fault.rule, "modelled", f"TLC and our model checker find the same states and edges: {bounds}", what
+        )
         for fault, what in zip(faults, effects, strict=True)
         if what
     ]
 
 
-def describe_model(compared: ComparedModel, graph: Graph) -> str:
+def describe_model(compared: ComparedModel, graph: runner.Graph) -> str:
     """Describe a compared model."""
     return f"{compared.scope.name}, {len(graph.states)} states, {len(graph.edges)} edges"
 
@@ -136,18 +128,20 @@ def describe_first_effect(fault: Fault, equal: EqualGraphs) -> str:
     return ""
 
 
-def describe_effect(compared: ComparedModel, graph: Graph, fault: Fault) -> str:
+def describe_effect(compared: ComparedModel, graph: runner.Graph, fault: Fault) -> str:
     """Describe the first difference that a seeded fault makes in a model; empty if none is within reach."""
-    edges = islice(explore_edges(compared.scope, compared.rendering, fault.model), EDGES_SEARCHED)
+    edges = islice(runner.explore_edges(compared.scope, compared.rendering, fault.model), EDGES_SEARCHED)
     try:
-        return describe_graph_difference(graph, edges, compared.rendering.events, whole=False)
+        return runner.describe_graph_difference(graph, edges, compared.rendering.events, whole=False)
     except Exception as error:
         return f"it throws {type(error).__name__}"
 
 
-def _check_claims(claims: Sequence[Claim]) -> Work[Result]:
+def _check_claims(claims: Sequence[Claim]) -> scheduler.Work[results.Result]:
     modules = list(dict.fromkeys(module for claim in claims for module in (claim.holds, claim.refuted)))
-    outputs: dict[Module, TlcResult] = dict(zip(modules, (yield Batch("TLC, claims", run_tlc, modules)), strict=True))
+    outputs: dict[runner.Module, runner.TlcResult] = dict(
+        zip(modules, (yield scheduler.Batch("TLC, claims", runner.run_tlc, modules)), strict=True)
+    )
     evidence, failures = [], []
     for claim in claims:
         holds, refuted = outputs[claim.holds], outputs[claim.refuted]
@@ -157,11 +151,11 @@ def _check_claims(claims: Sequence[Claim]) -> Work[Result]:
             failures.append(f"{claim.what}: TLC does not refute it where {claim.error}")
         else:
             bounds = f"TLC: {claim.what}; {holds.states} states"
-            evidence.append(Evidence(claim.rule, "modelled", bounds, describe_refutation(claim, refuted)))
+            evidence.append(results.Evidence(claim.rule, "modelled", bounds, describe_refutation(claim, refuted)))
     return evidence, failures
 
 
-def describe_refutation(claim: Claim, refuted: TlcResult) -> str:
+def describe_refutation(claim: Claim, refuted: runner.TlcResult) -> str:
     """Describe the seeded error, the property that it broke, and the length of the behaviour."""
     loop = ", which goes on for ever" if refuted.goes_on else ""
     return f"Where {claim.error}: {refuted.broken}, {refuted.steps} steps{loop}."

@@ -6,8 +6,6 @@ words, so that `describe_graph_difference` can compare both graphs edge by edge.
 pinned by a checksum.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -18,8 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from entrycache_conformance.java.build import JDK_OLDEST, BuildPart, build_part, find_java
-from entrycache_conformance.java.driver import verify_jars
+from entrycache_conformance.java import build, driver
 from entrycache_evidence.core.checkout import locate_spec_folder
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, state_after
 from entrycache_faults.model import Model
@@ -181,9 +178,11 @@ def find_tools() -> Tools:
     Raises:
         MissingPrerequisite: Java, Maven or the jar are not there.
     """
-    part = BuildPart(name=MODULE, what="jar of TLC", modules=(MODULE,), depends_on=("pom.xml", MODULE), keep=_keep_jar)
-    (jar,) = verify_jars(build_part(part))
-    return Tools(find_java(JDK_OLDEST).program, jar)
+    part = build.BuildPart(
+        name=MODULE, what="jar of TLC", modules=(MODULE,), depends_on=("pom.xml", MODULE), keep=_keep_jar
+    )
+    (jar,) = driver.verify_jars(build.build_part(part))
+    return Tools(build.find_java(build.JDK_OLDEST).program, jar)
 
 
 # --- Runs of TLC

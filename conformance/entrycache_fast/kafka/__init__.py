@@ -20,8 +20,6 @@ It follows the rules of `spec/kafka-streams` and needs sortedcontainers, for the
 be used without stores: `listen` says who gets what is dirty. `docs/reference/fast-caches.md` has every argument.
 """
 
-from __future__ import annotations
-
 from entrycache_fast.kafka.cache import ThreadCache, Write, share_bytes
 from entrycache_fast.kafka.state import (
     Context,

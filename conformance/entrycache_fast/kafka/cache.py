@@ -5,39 +5,24 @@ Nothing is lost: if the listener raises, the entries are dirty again and in thei
 lookups, ranges and the limit. A write that leaves the total above the limit evicts from its own namespace.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from entrycache_fast.kafka.state import (
-    NO_CONTEXT,
-    PLAIN_BYTES,
-    CacheState,
-    Context,
-    DirtyEntry,
-    DirtyKeyError,
-    Entry,
-    Header,
-    Listener,
-    Namespace,
-    NoListenerError,
-    extra_bytes,
-)
+from entrycache_fast.kafka import state
 
 
 class ListenerCall(NamedTuple):
     """One call of a listener: the entries that it gets, and those that are dirty again if it raises."""
 
     ns: str
-    space: Namespace
-    listener: Listener
-    handed: list[DirtyEntry]
-    before: dict[bytes, Entry]
+    space: state.Namespace
+    listener: state.Listener
+    handed: list[state.DirtyEntry]
+    before: dict[bytes, state.Entry]
     evicted: bytes | None
 
 
-class Delivery(CacheState):
+class Delivery(state.CacheState):
     """Evictions and flushes; whatever a listener does to the cache meanwhile is accounted at once."""
 
     def flush(self, ns: str) -> None:
@@ -76,7 +61,7 @@ class Delivery(CacheState):
             self._evict_eldest(ns, space)
             self.evicts += 1
 
-    def _evict_eldest(self, ns: str, space: Namespace) -> None:
+    def _evict_eldest(self, ns: str, space: state.Namespace) -> None:
         key = next(iter(space.nodes))
         entry = space.nodes[key]
         if entry.dirty:
@@ -87,16 +72,16 @@ class Delivery(CacheState):
         if self._on_row is not None:
             self._report("EVICT", ns, key, entry)
 
-    def _hand_over(self, ns: str, space: Namespace, evicted: bytes | None) -> None:
+    def _hand_over(self, ns: str, space: state.Namespace, evicted: bytes | None) -> None:
         """Call the listener with every dirty entry, the evicted one first."""
         space.flushes += 1
         listener = space.listener
-        handed = [DirtyEntry(key, entry) for key, entry in space.dirty.items() if key != evicted]
+        handed = [state.DirtyEntry(key, entry) for key, entry in space.dirty.items() if key != evicted]
         if evicted is not None:
-            handed.insert(0, DirtyEntry(evicted, space.dirty[evicted]))
+            handed.insert(0, state.DirtyEntry(evicted, space.dirty[evicted]))
         if listener is None:
             self._tell_failed(ns, space, handed)
-            raise NoListenerError(f"namespace {ns!r} has no listener")
+            raise state.NoListenerError(f"namespace {ns!r} has no listener")
         if not handed:
             return
         self._confirm()
@@ -141,7 +126,7 @@ class Delivery(CacheState):
                 space.dirty[key] = entry
         space.dirty.update(written)
 
-    def _put_back(self, space: Namespace, key: bytes, entry: Entry) -> None:
+    def _put_back(self, space: state.Namespace, key: bytes, entry: state.Entry) -> None:
         """Make an evicted entry the eldest again."""
         space.nodes[key] = entry
         space.nodes.move_to_end(key, last=False)
@@ -149,20 +134,20 @@ class Delivery(CacheState):
             space.order.add(key)
         self.size_bytes += entry.size_bytes
 
-    def _tell_failed(self, ns: str, space: Namespace, handed: list[DirtyEntry]) -> None:
+    def _tell_failed(self, ns: str, space: state.Namespace, handed: list[state.DirtyEntry]) -> None:
         """Report the entries that no listener took."""
         for key, entry in handed:
             if space.nodes.get(key) is entry:
                 self._report("FLUSH", ns, key, entry, "FAILED")
 
-    def _drop_tombstone(self, ns: str, key: bytes, entry: Entry) -> None:
+    def _drop_tombstone(self, ns: str, key: bytes, entry: state.Entry) -> None:
         """Drop a tombstone that was handed over, if that very write is still cached."""
         space = self._spaces.get(ns)
         if space is not None and space.nodes.get(key) is entry:
             self._take(space, key)
             self._report("DELETE", ns, key, entry, "FLUSH")
 
-    def _take(self, space: Namespace, key: bytes) -> None:
+    def _take(self, space: state.Namespace, key: bytes) -> None:
         """Remove one entry from its namespace and from the total."""
         self.size_bytes -= space.take(key).size_bytes
 
@@ -178,8 +163,8 @@ class Write(NamedTuple):
     value: bytes | None
     dirty: bool = False
     topic: str = ""
-    headers: Sequence[Header] = ()
-    context: Context = NO_CONTEXT
+    headers: Sequence[state.Header] = ()
+    context: state.Context = state.NO_CONTEXT
 
 
 def share_bytes(total_bytes: int, threads: int, global_thread: bool) -> int:
@@ -212,8 +197,8 @@ class ThreadCache(Delivery):
         value: bytes | None,
         dirty: bool = False,
         topic: str = "",
-        headers: Sequence[Header] = (),
-        context: Context = NO_CONTEXT,
+        headers: Sequence[state.Header] = (),
+        context: state.Context = state.NO_CONTEXT,
     ) -> None:
         """Write one entry, where the value None is a tombstone; the namespace pays for the overflow.
 
@@ -225,27 +210,27 @@ class ThreadCache(Delivery):
         space = self._spaces.get(ns)
         if space is None:
             space = self._open(ns)
-        entry = Entry()
+        entry = state.Entry()
         entry.value = value
         entry.dirty = dirty
         entry.context = context
-        size = len(key) + PLAIN_BYTES
+        size = len(key) + state.PLAIN_BYTES
         if value is not None:
             size += len(value)
         if topic or headers:
-            size += extra_bytes(topic, headers)
+            size += state.extra_bytes(topic, headers)
         entry.size_bytes = size
         self._write(ns, space, key, entry)
         if self.size_bytes > self.max_size_bytes:
             self._relieve(ns)
 
-    def _write(self, ns: str, space: Namespace, key: bytes, entry: Entry) -> None:
+    def _write(self, ns: str, space: state.Namespace, key: bytes, entry: state.Entry) -> None:
         """Enter an entry into its namespace and into the total."""
         nodes = space.nodes
         old = nodes.get(key)
         if old is not None:
             if old.dirty and not entry.dirty:
-                raise DirtyKeyError(f"a clean write over the dirty key {key!r} of namespace {ns!r}")
+                raise state.DirtyKeyError(f"a clean write over the dirty key {key!r} of namespace {ns!r}")
             space.overwrites += 1
             self.size_bytes += entry.size_bytes - old.size_bytes
             nodes[key] = entry
@@ -273,9 +258,9 @@ class ThreadCache(Delivery):
         value: bytes | None,
         dirty: bool = False,
         topic: str = "",
-        headers: Sequence[Header] = (),
-        context: Context = NO_CONTEXT,
-    ) -> Entry | None:
+        headers: Sequence[state.Header] = (),
+        context: state.Context = state.NO_CONTEXT,
+    ) -> state.Entry | None:
         """Write one entry unless the key is cached, and return the former entry; the lookup counts, overflow is paid.
 
         Raises:
@@ -284,18 +269,18 @@ class ThreadCache(Delivery):
         space = self._open(ns)
         existing = self._look_up(ns, space, key)
         if existing is None:
-            entry = Entry()
+            entry = state.Entry()
             entry.value = value
             entry.dirty = dirty
             entry.context = context
-            entry.size_bytes = PLAIN_BYTES + len(key) + len(value or b"") + extra_bytes(topic, headers)
+            entry.size_bytes = state.PLAIN_BYTES + len(key) + len(value or b"") + state.extra_bytes(topic, headers)
             self._write(ns, space, key, entry)
         self._relieve(ns)
         if existing is None:
             self.puts += 1
         return existing
 
-    def get(self, ns: str, key: bytes | None) -> Entry | None:
+    def get(self, ns: str, key: bytes | None) -> state.Entry | None:
         """Return the entry of a key, which becomes the most recent, or None for a miss."""
         self.gets += 1
         space = self._spaces.get(ns)
@@ -311,7 +296,7 @@ class ThreadCache(Delivery):
             self._report("MISS" if entry is None else "HIT", ns, key, entry, "GET")
         return entry
 
-    def _look_up(self, ns: str, space: Namespace, key: bytes) -> Entry | None:
+    def _look_up(self, ns: str, space: state.Namespace, key: bytes) -> state.Entry | None:
         """Look one key up and count that for the namespace."""
         entry = space.nodes.get(key)
         if entry is None:
@@ -323,7 +308,7 @@ class ThreadCache(Delivery):
         self._report("HIT", ns, key, entry, "GET")
         return entry
 
-    def delete(self, ns: str, key: bytes) -> Entry | None:
+    def delete(self, ns: str, key: bytes) -> state.Entry | None:
         """Remove one key and return its entry; no listener is called and nothing is counted."""
         space = self._spaces.get(ns)
         if space is None or key not in space.nodes:
@@ -367,7 +352,7 @@ class ThreadCache(Delivery):
             self._drop_all(ns, space, "CLOSE")
             self._note("CACHE_CLOSE", ns)
 
-    def _drop_all(self, ns: str, space: Namespace, cause: str) -> None:
+    def _drop_all(self, ns: str, space: state.Namespace, cause: str) -> None:
         size_bytes = space.size_bytes
         dropped = space.drop_all()
         self.size_bytes -= size_bytes
@@ -394,5 +379,5 @@ class ThreadCache(Delivery):
                     self.evicts += 1
 
 
-def _has_entries(space: Namespace) -> bool:
+def _has_entries(space: state.Namespace) -> bool:
     return bool(space.nodes)

@@ -6,8 +6,6 @@ as a `Row` to a callback. A row that is announced is reported before the next on
 gets stand in front of what it does.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple

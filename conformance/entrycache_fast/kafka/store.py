@@ -5,8 +5,6 @@ underlying store first, all of it, and is then forwarded downstream. So whatever
 store that holds the last write of every key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, MutableMapping
 
 from entrycache_fast.kafka.cache import KeyValue, ThreadCache

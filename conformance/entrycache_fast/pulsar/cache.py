@@ -5,26 +5,11 @@ storage, and keeps the result of a read with a hold until its release. `CursorCa
 says whether an entry should be cached. `check_state` asserts every invariant, for tests.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from entrycache_fast.pulsar import passes, rows
+from entrycache_fast.pulsar import passes, rows, state, store
 from entrycache_fast.pulsar.passes import ManagerCalls
-from entrycache_fast.pulsar.state import NANOS_A_MILLI, CacheState
-from entrycache_fast.pulsar.store import (
-    CacheView,
-    Cursors,
-    Entry,
-    Position,
-    RangeCache,
-    ReadResult,
-    SlotView,
-    Snapshot,
-    StoredEntry,
-    Usage,
-)
 
 
 class EntryCalls(ManagerCalls):
@@ -57,7 +42,7 @@ class EntryCalls(ManagerCalls):
             return self._reject(home[entry], size_bytes)
         if expected_reads is not None and expected_reads <= 0:
             expected_reads = None
-        added = Entry()
+        added = store.Entry()
         added.ledger = home
         added.number = entry
         added.size_bytes = size_bytes
@@ -105,7 +90,9 @@ class EntryCalls(ManagerCalls):
         """Raise the count of an entry by one delivery; return the new count, or None if there is no count."""
         return self._count(self._find(cache, ledger, entry), 1)
 
-    def get_range(self, cache: str, first: tuple[int, int], last: tuple[int, int]) -> list[tuple[Position, object]]:
+    def get_range(
+        self, cache: str, first: tuple[int, int], last: tuple[int, int]
+    ) -> list[tuple[store.Position, object]]:
         """Return the entries from `first` to `last`, both included, ascending, with values; mark them accessed."""
         entries = self._open(cache).between(first, last)
         emit = self._on_row
@@ -115,33 +102,33 @@ class EntryCalls(ManagerCalls):
                 emit(rows.entry_row("HIT", "GET", now_nanos, self.size_bytes, entry))
         for entry in entries:
             entry.accessed = True
-        return [(Position(entry.ledger.number, entry.number), entry.value) for entry in entries]
+        return [(store.Position(entry.ledger.number, entry.number), entry.value) for entry in entries]
 
-    def usage(self, cache: str | None = None) -> Usage:
+    def usage(self, cache: str | None = None) -> store.Usage:
         """Return the entries and bytes of one cache, or of all."""
         if cache is None:
-            return Usage(self._live(), self.size_bytes)
+            return store.Usage(self._live(), self.size_bytes)
         ledgers = self._open(cache).ledgers.values()
-        return Usage(sum(len(ledger) for ledger in ledgers), sum(ledger.size_bytes for ledger in ledgers))
+        return store.Usage(sum(len(ledger) for ledger in ledgers), sum(ledger.size_bytes for ledger in ledgers))
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all caches, in the order in which they were opened."""
         return tuple(self._caches)
 
-    def observe(self) -> Snapshot:
+    def observe(self) -> store.Snapshot:
         """Return the whole state, without marks or counts; this takes time for every entry."""
         now_nanos = self._clock()
-        caches: dict[str, CacheView] = {}
+        caches: dict[str, store.CacheView] = {}
         for name in sorted(self._caches):
             entries = self._caches[name].everything()
             if entries:
-                positions = tuple(Position(entry.ledger.number, entry.number) for entry in entries)
-                caches[name] = CacheView(self.usage(name).size_bytes, positions)
+                positions = tuple(store.Position(entry.ledger.number, entry.number) for entry in entries)
+                caches[name] = store.CacheView(self.usage(name).size_bytes, positions)
         live = tuple(
-            SlotView(
+            store.SlotView(
                 entry.ledger.cache.name,
-                Position(entry.ledger.number, entry.number),
+                store.Position(entry.ledger.number, entry.number),
                 entry.size_bytes,
                 now_nanos - entry.stamp_nanos,
                 entry.requeues,
@@ -151,7 +138,7 @@ class EntryCalls(ManagerCalls):
             for entry in self._queue
             if not entry.dead_slots
         )
-        return Snapshot(now_nanos, self.size_bytes, caches, live, self.tombstones)
+        return store.Snapshot(now_nanos, self.size_bytes, caches, live, self.tombstones)
 
     def _skip(self, cache: str, ledger: int, entry: int, size_bytes: int) -> bool:
         """Report an offer that is not taken because caching is disabled."""
@@ -162,7 +149,7 @@ class EntryCalls(ManagerCalls):
             )
         return False
 
-    def _reject(self, cached: Entry, size_bytes: int) -> bool:
+    def _reject(self, cached: store.Entry, size_bytes: int) -> bool:
         """Report an offer that is not taken because its position is cached."""
         if self._on_row is not None:
             home = cached.ledger
@@ -186,7 +173,7 @@ class EntryCalls(ManagerCalls):
         if self._on_row is not None:
             self._on_row(rows.absent_row("MISS", "GET", self._clock(), self.size_bytes, cache, ledger, entry))
 
-    def _count(self, entry: Entry | None, change: int) -> int | None:
+    def _count(self, entry: store.Entry | None, change: int) -> int | None:
         """Change the count of expected reads, if there is one."""
         if entry is None or entry.expected_reads is None:
             return None
@@ -197,7 +184,7 @@ class EntryCalls(ManagerCalls):
         return entry.expected_reads
 
 
-HeldEntries = list[tuple[Entry | None, object]]
+HeldEntries = list[tuple[store.Entry | None, object]]
 """The entries that a read handed over, ascending, each None if it was not cached when the read ended; and values."""
 
 
@@ -207,7 +194,7 @@ class Lookup(NamedTuple):
     cache: str
     ledger: int
     numbers: Sequence[int]
-    entries: list[Entry | None]
+    entries: list[store.Entry | None]
 
     @property
     def missing(self) -> list[int]:
@@ -225,7 +212,7 @@ class StorageReads(EntryCalls):
 
     def read(
         self, cache: str, first: tuple[int, int], last: tuple[int, int], expected_reads: int, hold: str | None = None
-    ) -> ReadResult:
+    ) -> store.ReadResult:
         """Read a range of one ledger, both ends included.
 
         Entries from storage are inserted with the count `expected_reads`, one by one, unless that is 0 or less.
@@ -238,7 +225,7 @@ class StorageReads(EntryCalls):
         stored = self._serve(lookup)
         return self._finish(lookup, self._fill(lookup, stored, expected_reads), hold)
 
-    def read_one(self, cache: str, ledger: int, entry: int, hold: str | None = None) -> ReadResult:
+    def read_one(self, cache: str, ledger: int, entry: int, hold: str | None = None) -> store.ReadResult:
         """Read one position; an entry from storage is not inserted."""
         self._check_free(hold)
         lookup = self._look_up(cache, ledger, (entry,))
@@ -269,7 +256,7 @@ class StorageReads(EntryCalls):
         entries = [None if home is None else home.get(number) for number in numbers]
         return Lookup(cache, ledger, numbers, entries)
 
-    def _serve(self, lookup: Lookup) -> list[StoredEntry]:
+    def _serve(self, lookup: Lookup) -> list[store.StoredEntry]:
         """Read missing entries from storage, then mark and count the cached ones, so that an error changes nothing."""
         stored = [self._storage(lookup.cache, lookup.ledger, number) for number in lookup.missing]
         if any(item.size_bytes < 0 for item in stored):
@@ -296,7 +283,7 @@ class StorageReads(EntryCalls):
             else:
                 self._on_row(rows.entry_row("HIT", "READ", now_nanos, all_bytes, entry))
 
-    def _fill(self, lookup: Lookup, stored: list[StoredEntry], expected_reads: int | None) -> HeldEntries:
+    def _fill(self, lookup: Lookup, stored: list[store.StoredEntry], expected_reads: int | None) -> HeldEntries:
         """Insert the entries from storage, unless nobody will read them; `expected_reads` None means never."""
         if expected_reads is None or (expected_reads <= 0 and self.max_size_bytes > 0):
             self._report_skipped(lookup, stored)
@@ -311,7 +298,7 @@ class StorageReads(EntryCalls):
             self._insert_cause = "ADD"
         return filled
 
-    def _report_skipped(self, lookup: Lookup, stored: list[StoredEntry]) -> None:
+    def _report_skipped(self, lookup: Lookup, stored: list[store.StoredEntry]) -> None:
         """Report a row for each entry from storage that is not inserted."""
         if self._on_row is not None:
             now_nanos, all_bytes = self._clock(), self.size_bytes
@@ -320,7 +307,7 @@ class StorageReads(EntryCalls):
                 row = rows.absent_row("SKIP", "NOT_WANTED", now_nanos, all_bytes, cache, ledger, number, size_bytes)
                 self._on_row(row)
 
-    def _finish(self, lookup: Lookup, filled: HeldEntries, hold: str | None) -> ReadResult:
+    def _finish(self, lookup: Lookup, filled: HeldEntries, hold: str | None) -> store.ReadResult:
         """Hold the result of a read, or release it at once."""
         fills = iter(filled)
         kept: HeldEntries = [next(fills) if entry is None else (entry, entry.value) for entry in lookup.entries]
@@ -329,9 +316,9 @@ class StorageReads(EntryCalls):
         else:
             self._holds[hold] = kept
         hits = [entry for entry in lookup.entries if entry is not None]
-        return ReadResult(
-            tuple(Position(lookup.ledger, entry.number) for entry in hits),
-            tuple(Position(lookup.ledger, number) for number in lookup.missing),
+        return store.ReadResult(
+            tuple(store.Position(lookup.ledger, entry.number) for entry in hits),
+            tuple(store.Position(lookup.ledger, number) for number in lookup.missing),
             [entry.value for entry in hits] + [value for _, value in filled],
         )
 
@@ -342,7 +329,7 @@ class StorageReads(EntryCalls):
                 self._count(entry, -1)
 
 
-class CursorCalls(CacheState):
+class CursorCalls(state.CacheState):
     """The calls for the active cursors of each cache, and the question whether an entry should be cached."""
 
     def cursor_add(self, cache: str, cursor: str, position: tuple[int, int] | None) -> None:
@@ -374,7 +361,7 @@ class CursorCalls(CacheState):
             raise ValueError("there are no ranks without evict_by_expected_reads")
         return self._cursors(self._open(cache)).rank(cursor)
 
-    def slowest(self, cache: str) -> Position | None:
+    def slowest(self, cache: str) -> store.Position | None:
         """Return the lowest position of a tracked cursor."""
         return self._cursors(self._open(cache)).slowest()
 
@@ -393,13 +380,13 @@ class CursorCalls(CacheState):
             return True
         if not self.evict_by_expected_reads:
             return False
-        passed_millis = self._clock() // NANOS_A_MILLI - home.grace_start_nanos // NANOS_A_MILLI
+        passed_millis = self._clock() // state.NANOS_A_MILLI - home.grace_start_nanos // state.NANOS_A_MILLI
         return passed_millis < self.grace_millis
 
-    def _cursors(self, home: RangeCache) -> Cursors:
+    def _cursors(self, home: store.RangeCache) -> store.Cursors:
         """Return the cursors of a cache, and make them for the first call."""
         if home.cursors is None:
-            home.cursors = Cursors(moves_untracked=self.evict_by_expected_reads)
+            home.cursors = store.Cursors(moves_untracked=self.evict_by_expected_reads)
         return home.cursors
 
     def _tell_cursor(self, op: str, cache: str, cursor: str, position: tuple[int, int] | None) -> None:
@@ -408,7 +395,7 @@ class CursorCalls(CacheState):
             self._on_row(rows.cursor_row(op, self._clock(), self.size_bytes, cache, cursor, position))
 
 
-def check_state(cache: CacheState) -> None:
+def check_state(cache: state.CacheState) -> None:
     """Assert that the queue, the caches, the sums and the orders agree."""
     queue = cache._queue
     live = [entry for entry in queue if not entry.dead_slots]

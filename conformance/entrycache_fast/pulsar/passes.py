@@ -13,16 +13,15 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Literal
 
-from entrycache_fast.pulsar import rows
+from entrycache_fast.pulsar import rows, state
 from entrycache_fast.pulsar.rows import PassSettings, Row
-from entrycache_fast.pulsar.state import CacheState, check_numbers, check_watermark
 from entrycache_fast.pulsar.store import Counters, Entry, Removal
 
 DEAD_SLACK: Final = 64
 """The dead slots beyond two for each cached entry that are not merged."""
 
 
-class RemovalCalls(CacheState):
+class RemovalCalls(state.CacheState):
     """Removal of ranges, ledgers and whole caches."""
 
     def remove_range(
@@ -101,7 +100,7 @@ class PassTrace:
 
     def __init__(
         self,
-        cache: CacheState,
+        cache: state.CacheState,
         emit: Callable[[Row], None],
         kind: Literal["TIME", "SIZE"],
         origin: str,
@@ -281,8 +280,8 @@ class ManagerCalls(Passes):
         This can neither disable nor enable caching: a limit of 0 is refused, and so is any limit of a cache that was
         made with 0.
         """
-        check_numbers(max_size_bytes=max_size_bytes, ttl_nanos=ttl_nanos, max_requeues=max_requeues)
-        check_watermark(watermark)
+        state.check_numbers(max_size_bytes=max_size_bytes, ttl_nanos=ttl_nanos, max_requeues=max_requeues)
+        state.check_watermark(watermark)
         if max_size_bytes is not None:
             if max_size_bytes == 0 or self.max_size_bytes == 0:
                 raise ValueError(f"max_size_bytes cannot change from {self.max_size_bytes} to {max_size_bytes}")

@@ -5,12 +5,9 @@ cache has them here, one fault a subclass. Their public names are those of their
 are faults of the reference: see `entrycache_faults.reference.kafka_streams.subjects`.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
-from entrycache_fast.kafka import ThreadCache
-from entrycache_fast.kafka.cache import ListenerCall
+from entrycache_fast.kafka import ThreadCache, cache
 
 
 class ClearKeepsBytes(ThreadCache):
@@ -26,7 +23,7 @@ class ClearKeepsBytes(ThreadCache):
 class ListenerComesBack(ThreadCache):
     """A listener that is replaced while it is called is the listener again when the call ends."""
 
-    def _call(self, call: ListenerCall) -> None:
+    def _call(self, call: cache.ListenerCall) -> None:
         try:
             super()._call(call)
         finally:
@@ -36,7 +33,7 @@ class ListenerComesBack(ThreadCache):
 class NestedCountedTwice(ThreadCache):
     """The total counts twice the entries that a listener adds to its own namespace."""
 
-    def _call(self, call: ListenerCall) -> None:
+    def _call(self, call: cache.ListenerCall) -> None:
         size_bytes = call.space.size_bytes
         super()._call(call)
         self.size_bytes += call.space.size_bytes - size_bytes

@@ -5,8 +5,6 @@ entries share. The fast cache has them here, one fault a subclass. Their public 
 All other seeded faults are faults of the reference: see `entrycache_faults.reference.pulsar_pip430.subjects`.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from entrycache_fast import BrokerCache, Position, ReadResult, Removal

@@ -5,8 +5,6 @@ faults here, one a subclass. Their public names are those of their case files. A
 the reference: see `entrycache_faults.reference.pulsar_segmented.subjects`.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from entrycache_fast.segmented import Segment, SegmentedCache

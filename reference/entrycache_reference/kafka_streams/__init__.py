@@ -34,8 +34,6 @@ performs steps inside calls and receives the entries that a store's namespace fl
 happens during the step; at the end it becomes the outcome and the rows, and is empty again.
 """
 
-from __future__ import annotations
-
 from entrycache_reference.kafka_streams.config import Config, Variants
 from entrycache_reference.kafka_streams.state import Row, State, Step, initial
 from entrycache_reference.kafka_streams.step import step

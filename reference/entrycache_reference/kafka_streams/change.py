@@ -13,8 +13,6 @@ Beside: LRUCacheEntry, NamedCache.LRUNode.size, ProcessorRecordContext.residentM
 Beside: ThreadCache.sizeInBytes, .sizeBytes (kafka-streams 4.3.1)
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """The constants of a run of `kafka-streams`: the first limit, the budget of calls, and the variants of the releases."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated

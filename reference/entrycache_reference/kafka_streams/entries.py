@@ -8,8 +8,6 @@ Beside: ThreadCache.put, .putAll, .putIfAbsent, .maybeEvict, .getOrCreateCache, 
 Beside: ThreadCache.get, .range, .MemoryLRUCacheBytesIterator, NamedCache.keyRange (kafka-streams 4.3.1)
 """
 
-from __future__ import annotations
-
 from entrycache_reference.kafka_streams.change import (
     book_bytes,
     can_evict,

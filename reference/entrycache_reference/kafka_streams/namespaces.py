@@ -6,8 +6,6 @@ the limit and evicts by turns until the total is within it.
 Beside: ThreadCache.addDirtyEntryFlushListener, .flush, .clear, .close, .resize (kafka-streams 4.3.1)
 """
 
-from __future__ import annotations
-
 from entrycache_reference.kafka_streams.change import book_bytes, book_change, handle_of
 from entrycache_reference.kafka_streams.config import Config, Total
 from entrycache_reference.kafka_streams.entries import with_answer

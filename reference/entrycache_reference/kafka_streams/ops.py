@@ -6,8 +6,6 @@ caching key-value stores over in-memory stores. `Listen` and `OnForward` hold th
 processor downstream, performs when it is called.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final
 

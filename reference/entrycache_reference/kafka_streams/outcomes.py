@@ -4,8 +4,6 @@ An `Outcome` holds the answer of the step and the calls that it made: `Call` for
 downstream, each with the answers of the steps inside it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

@@ -4,8 +4,6 @@
 and the rows. `build_environment` gives rule functions the means to perform steps inside calls.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

@@ -7,8 +7,6 @@ store; a cached tombstone hides the value in the underlying store.
 Beside: CachingKeyValueStore.putAndMaybeForward, .getInternal, KafkaStreams.getCacheSizePerThread (kafka-streams 4.3.1)
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -25,8 +25,6 @@ The function of an operation has four parts. GUARD refuses a step, and then noth
 EFFECT makes the state after the step. OUTCOME makes the answer, and beside it the rows of a trace.
 """
 
-from __future__ import annotations
-
 from entrycache_reference.pulsar_legacy.config import Config, Variants
 from entrycache_reference.pulsar_legacy.state import Row, State, Step, initial
 from entrycache_reference.pulsar_legacy.step import step

@@ -6,8 +6,6 @@ one kind of row each: for an entry, for an absent position, for removed entries,
 Beside: RangeCache.put, RangeEntryCacheManagerImpl.entryAdded, .entriesRemoved (managed-ledger 4.0.8)
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

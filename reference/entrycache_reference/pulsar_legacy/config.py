@@ -1,7 +1,5 @@
 """The constants of a run of `pulsar-legacy`: the limit, the watermark, the time to live, and the variant."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final

@@ -9,8 +9,6 @@ Beside: RangeCache.get, .getRange, .exists, EntryCache.getSize (managed-ledger 4
 Beside: RangeEntryCacheManagerImpl.getSize (managed-ledger 4.0.8)
 """
 
-from __future__ import annotations
-
 from entrycache_reference.pulsar_legacy.change import absent_row, add_entry, cache_of, entry_at, entry_row, positions_of
 from entrycache_reference.pulsar_legacy.config import STORED_BYTES, Config, SingleLookup
 from entrycache_reference.pulsar_legacy.ops import Advance, Exists, Get, GetRange, Insert, Observe, Read, ReadOne, Usage

@@ -5,8 +5,6 @@ shapes of its answers. The first part works on one cache: inserts, lookups, and 
 belongs to the manager: time, passes, sums, and reads through the cache.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, Final
 

@@ -1,7 +1,5 @@
 """The outcomes of steps of `pulsar-legacy`: those of `pulsar-pip430` where an operation of the same name has them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from entrycache_reference.pulsar_pip430.outcomes import (

@@ -9,8 +9,6 @@ Beside: RangeCache.evictLEntriesBeforeTimestamp, .evictLeastAccessedEntries (man
 Beside: EntryCacheDefaultEvictionPolicy.doEviction (managed-ledger 4.0.8)
 """
 
-from __future__ import annotations
-
 from math import trunc
 from typing import Final
 

@@ -5,8 +5,6 @@ Each operation chooses positions of one cache; `remove_positions` removes them a
 Beside: RangeEntryCacheImpl.invalidateEntries, .invalidateAllEntries, .clear (managed-ledger 4.0.8)
 """
 
-from __future__ import annotations
-
 from entrycache_reference.pulsar_legacy.change import cache_of, drop_entries, positions_of, removal_rows
 from entrycache_reference.pulsar_legacy.config import Config
 from entrycache_reference.pulsar_legacy.ops import Clear, InvalidateBefore, InvalidateLedger, RemoveCache, RemoveRange

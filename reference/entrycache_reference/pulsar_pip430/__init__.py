@@ -34,8 +34,6 @@ state, `change` the smallest changes and rows. `entries`, `passes`, `manager`, `
 family of operations each, `decision` the table, `step` the dispatch, and `laws` the rules as checks.
 """
 
-from __future__ import annotations
-
 from entrycache_reference.pulsar_pip430.config import Config, Settings, Variants
 from entrycache_reference.pulsar_pip430.decision import DECISION, decide
 from entrycache_reference.pulsar_pip430.state import Row, State, Step, initial

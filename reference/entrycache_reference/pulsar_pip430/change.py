@@ -6,8 +6,6 @@ counters consistent. The second half builds one `Row` for each kind of event. No
 Beside: RangeEntryCacheManagerImpl.entryAdded, .entriesRemoved (managed-ledger 4.2.4)
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from entrycache_reference.pulsar_pip430.state import DEAD, Cache, Entry, HeldPosition, Row, Slot, State

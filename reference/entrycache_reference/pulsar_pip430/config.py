@@ -5,8 +5,6 @@ changes them while the run goes on, so the state holds the current ones. `Varian
 differs; its defaults are the specification. Each variant is an enum whose first member is the default behaviour.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, NamedTuple

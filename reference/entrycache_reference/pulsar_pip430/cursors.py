@@ -7,8 +7,6 @@ for a while. With `evict_by_expected_reads` off, the container is the older heap
 Beside: ActiveManagedCursorContainerImpl.add, .updateCursor, .removeCursor, .size (managed-ledger 4.2.4)
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from entrycache_reference.pulsar_pip430 import ops

@@ -9,8 +9,6 @@ Beside: RangeCacheRemovalQueue.shouldRequeue, EntryReadCountHandler.hasExpectedR
 Beside: RangeEntryCacheManagerImpl.updateCacheSizeAndThreshold (managed-ledger 4.2.4)
 """
 
-from __future__ import annotations
-
 from enum import Enum
 from itertools import product
 from typing import Final, NamedTuple

@@ -9,8 +9,6 @@ Beside: RangeCache.get, .getRange, .exists, RangeCacheEntryWrapper.getValue (man
 Beside: EntryReadCountHandlerImpl.markRead, .incrementExpectedReadCount (managed-ledger 4.2.4)
 """
 
-from __future__ import annotations
-
 from entrycache_reference.pulsar_pip430.change import (
     absent_row,
     add_entry,

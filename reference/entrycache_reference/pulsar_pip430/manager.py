@@ -9,8 +9,6 @@ Beside: RangeEntryCacheManagerImpl.updateCacheSizeAndThreshold, .removeEntryCach
 Beside: RangeCache.removeRange, .clear (managed-ledger 4.2.4)
 """
 
-from __future__ import annotations
-
 import json
 
 from entrycache_reference.pulsar_pip430 import entries, ops, passes

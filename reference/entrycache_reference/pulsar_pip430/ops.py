@@ -5,8 +5,6 @@ settings and removal, `reads` for reads through the cache, `cursors` for the con
 rule that is named if no other one is, and `answers` lists the outcomes that the operation may give.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, Final
 

@@ -5,8 +5,6 @@ outcome from its fields. `Refused` is the only error: the step was refused and n
 of the list describe a whole state, for `observe`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

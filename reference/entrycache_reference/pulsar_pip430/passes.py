@@ -7,8 +7,6 @@ trace rows. `expire` runs a time pass and `evict` a size pass; `manager` runs pa
 Beside: RangeCacheRemovalQueue.evictEntries, .evictLeastAccessedEntries (managed-ledger 4.2.4)
 """
 
-from __future__ import annotations
-
 from collections import deque
 from enum import Enum
 from typing import Any, NamedTuple

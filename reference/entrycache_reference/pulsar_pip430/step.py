@@ -7,8 +7,6 @@ Beside: RangeEntryCacheManagerImpl.getEntryCache, .getSize (managed-ledger 4.2.4
 Beside: RangeCache.getSize, .getNumberOfEntries (managed-ledger 4.2.4)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

@@ -8,8 +8,6 @@ Lookups, offers and deliveries become parts of the step.
 Beside: RangeEntryCacheImpl.asyncReadEntry, .doAsyncReadEntriesByPosition, .readFromStorage (managed-ledger 4.2.4)
 """
 
-from __future__ import annotations
-
 from entrycache_reference.pulsar_pip430.change import absent_row, entry_at
 from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
 from entrycache_reference.pulsar_pip430.entries import get, mark_read

@@ -18,8 +18,6 @@ A lookup asks the segments from the current one backwards and changes nothing: a
 longer. A range is answered whole or not at all.
 """
 
-from __future__ import annotations
-
 from entrycache_reference.pulsar_segmented.config import Config, Mode, Variants
 from entrycache_reference.pulsar_segmented.state import Row, State, Step, initial
 from entrycache_reference.pulsar_segmented.step import step

@@ -3,8 +3,6 @@
 `segments_of` and `segment_bytes` derive the number and the size of segments from the limit.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Final

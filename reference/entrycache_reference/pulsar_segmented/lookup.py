@@ -3,8 +3,6 @@
 A range is found in whichever segments hold its entries, or (variant `range_walk`) by one walk over the segments.
 """
 
-from __future__ import annotations
-
 from entrycache_reference.pulsar_segmented.config import Config, RangeWalk
 from entrycache_reference.pulsar_segmented.ops import Get, GetRange
 from entrycache_reference.pulsar_segmented.outcomes import Hit, Hits

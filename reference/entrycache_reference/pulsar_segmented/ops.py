@@ -4,8 +4,6 @@ Schemas, generators and tables come from their fields. Each class names its oper
 shapes of its answers.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, Final
 

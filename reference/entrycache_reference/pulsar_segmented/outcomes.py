@@ -1,7 +1,5 @@
 """The outcomes of steps of `pulsar-segmented`: one frozen dataclass for each shape of answer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

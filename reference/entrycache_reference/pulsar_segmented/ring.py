@@ -4,8 +4,6 @@ The first part says what fits behind the offset of a segment and how the offset 
 to the current segment and turns the ring if it has no room. `insert` decides whether an entry is offered at all.
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 from entrycache_reference.pulsar_segmented import views

@@ -4,8 +4,6 @@
 which it is written. `find_entry` looks for a place in all segments, the newest first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 

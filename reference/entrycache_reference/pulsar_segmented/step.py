@@ -1,7 +1,5 @@
 """The dispatch: `FUNCTIONS` maps each operation to its function, and `step` calls it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

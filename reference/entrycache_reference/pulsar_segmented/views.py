@@ -3,8 +3,6 @@
 The row functions build one kind of row each, with the sum of all offsets in the state after the event.
 """
 
-from __future__ import annotations
-
 from entrycache_reference.pulsar_segmented import outcomes
 from entrycache_reference.pulsar_segmented.config import Config, Used
 from entrycache_reference.pulsar_segmented.ops import GetRange, Observe, Usage

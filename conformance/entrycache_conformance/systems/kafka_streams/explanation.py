@@ -5,24 +5,25 @@ subject's step as those queries show it. The functions at the end show the cache
 namespace per line, entries from most to least recent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from entrycache_conformance.systems.kafka_streams.wire import answer_type
-from entrycache_conformance.systems.kafka_streams.workload import VARIANT_RULES
+from entrycache_conformance.systems.kafka_streams import wire, workload
 from entrycache_faults.model import Fault
 from entrycache_faults.reference.kafka_streams import SEEDED_FAULTS
-from entrycache_protocol.codec import decode_object
-from entrycache_protocol.system import Blame, Lane
+from entrycache_protocol import codec, system
+from entrycache_reference import rules, vocabulary
 from entrycache_reference.kafka_streams.ops import Metrics
 from entrycache_reference.kafka_streams.outcomes import Call, Context, Failed, Forward, Handed, Outcome
 from entrycache_reference.kafka_streams.state import Node, Row, Space, State, Step
-from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import ABSENT
 
-GENERAL_LAWS: Final = VARIANT_RULES | {Rule.K_PUT_1, Rule.K_PUT_6, Rule.K_RANGE_2, Rule.K_EVICT_6, Rule.K_LIVENESS_2}
+GENERAL_LAWS: Final = workload.VARIANT_RULES | {
+    rules.Rule.K_PUT_1,
+    rules.Rule.K_PUT_6,
+    rules.Rule.K_RANGE_2,
+    rules.Rule.K_EVICT_6,
+    rules.Rule.K_LIVENESS_2,
+}
 """Laws of all writes, of all iterations and of variants. Almost any difference breaks them, so other laws say more."""
 
 
@@ -58,7 +59,7 @@ def own_step(
 def own_state(pre: State, right: State, views: Mapping[Any, Any]) -> State:
     """Return the subject's state after a step from what it shows of the thread and of each namespace."""
     spaces = dict(right.spaces)
-    for name, view in ((op.ns, view) for op, view in views.items() if op.ns is not ABSENT):
+    for name, view in ((op.ns, view) for op, view in views.items() if op.ns is not vocabulary.ABSENT):
         if name in right.spaces or view["lru"]:
             space = right.spaces.get(name, Space())
             nodes = {**pre.spaces.get(name, Space()).nodes, **space.nodes}
@@ -82,7 +83,7 @@ def read_typed_outcome(op: Any, value: Any) -> Outcome:
     if isinstance(value, Outcome):
         return value
     answer = {name: part for name, part in value.items() if name not in {"flushed", "forwarded"}}
-    kind = Failed if "error" in answer else answer_type(op)
+    kind = Failed if "error" in answer else wire.answer_type(op)
     calls = tuple(
         Call(call["ns"], tuple(_read_handed(*entry) for entry in call["entries"]), tuple(call["inner"]))
         for call in value.get("flushed", ())
@@ -90,7 +91,7 @@ def read_typed_outcome(op: Any, value: Any) -> Outcome:
     forwards = tuple(
         Forward(call["store"], call["key"], call["value"], tuple(call["inner"])) for call in value.get("forwarded", ())
     )
-    return Outcome(decode_object(kind, answer), calls, forwards)
+    return Outcome(codec.decode_object(kind, answer), calls, forwards)
 
 
 def _read_handed(key: str, value: str | None, context: dict[str, int] | None = None) -> Handed:
@@ -99,10 +100,12 @@ def _read_handed(key: str, value: str | None, context: dict[str, int] | None = N
 
 def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
     """Return whether a row is about the difference. Lookups are part of many steps, so other rules say more."""
-    return row.rule is not Rule.K_GET_1
+    return row.rule is not rules.Rule.K_GET_1
 
 
-BLAME: Final = Blame(seeded_faults, state_queries, own_step, is_about_difference, GENERAL_LAWS, Rule.K_LIVENESS_2)
+BLAME: Final = system.Blame(
+    seeded_faults, state_queries, own_step, is_about_difference, GENERAL_LAWS, rules.Rule.K_LIVENESS_2
+)
 
 
 def state_text(state: State) -> str:
@@ -133,11 +136,13 @@ def _namespace_text(ns: str, space: Space) -> str:
     return f"{ns}: {' '.join(entries) or '(empty)'} ({size}B{listener}{without})"
 
 
-def lanes(state: State) -> tuple[Lane, ...]:
+def lanes(state: State) -> tuple[system.Lane, ...]:
     """Return each namespace from its most to its least recent key, then the underlying content of each store."""
-    spaces = (Lane(ns, tuple(_box(space, key) for key in space.recent)) for ns, space in sorted(state.spaces.items()))
+    spaces = (
+        system.Lane(ns, tuple(_box(space, key) for key in space.recent)) for ns, space in sorted(state.spaces.items())
+    )
     below = (
-        Lane(f"below {name}", tuple((f"{key}={value}", "entry") for key, value in sorted(store.inner.items())))
+        system.Lane(f"below {name}", tuple((f"{key}={value}", "entry") for key, value in sorted(store.inner.items())))
         for name, store in sorted(state.stores.items())
     )
     return (*spaces, *below)

@@ -5,8 +5,6 @@ calls of listeners and the forwarded entries of a step, and performs the steps i
 of the step allows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from threading import Lock

@@ -5,8 +5,6 @@ listener or a downstream processor performs inside a call, up to the depth of th
 all counters, sizes and orders.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from functools import cache, partial

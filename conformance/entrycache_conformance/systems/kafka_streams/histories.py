@@ -5,21 +5,16 @@ purpose of a history. `judge_history` asks the reference which promises an answe
 limits of the subject.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from enum import Enum
 from typing import Any, Final
 
-from entrycache_conformance.systems.kafka_streams.limits import Limits
-from entrycache_conformance.systems.kafka_streams.wire import outcome_json
-from entrycache_protocol.case import History
+from entrycache_conformance.systems.kafka_streams import limits, wire
+from entrycache_protocol import case, subject
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.subject import HistoryResult
 from entrycache_protocol.system import Draw, choose
-from entrycache_reference.kafka_streams import ops, threads
+from entrycache_reference.kafka_streams import ops, outcomes, threads
 from entrycache_reference.kafka_streams.config import Total
-from entrycache_reference.kafka_streams.outcomes import Outcome
 from entrycache_reference.rules import Rule
 
 NODE_BYTES: Final = 50
@@ -46,7 +41,7 @@ class HistoryMaker:
     def __init__(self, draw: Draw, declaration: Declaration, kind: Kind) -> None:
         self.draw = draw
         self.offered = declaration.ops
-        self.limits: Limits = declaration.limits
+        self.limits: limits.Limits = declaration.limits
         self.kind = kind
         self.clients = min(self.limits.threads, choose(draw, (2, 2, 3, 4)))
         several = kind in {Kind.COUNTS, Kind.LISTENERS} or (kind is not Kind.PRESSURE and draw(0, 1))
@@ -98,7 +93,7 @@ NAMESPACE_OPS: Final[dict[str, Any]] = {
 READ_WEIGHTS: Final = (("get", 4), ("range", 1), ("all", 1), ("reverse_all", 1))
 
 
-def make_history(draw: Draw, declaration: Declaration, kind: Kind) -> History:
+def make_history(draw: Draw, declaration: Declaration, kind: Kind) -> case.History:
     """Make a history of that kind within what the subject declares."""
     make = HistoryMaker(draw, declaration, kind)
     keys = ("x", "y") if kind in {Kind.ORDER, Kind.PRESSURE} else tuple("uvwxyz")
@@ -107,7 +102,7 @@ def make_history(draw: Draw, declaration: Declaration, kind: Kind) -> History:
     config = declaration.base_config()
     if declaration.varies("max_size_bytes"):
         config = dataclasses.replace(config, max_size_bytes=_choose_limit(make))
-    return History(declaration.system, config, before, clients, quiescent_queries(make.offered, make.namespaces))
+    return case.History(declaration.system, config, before, clients, quiescent_queries(make.offered, make.namespaces))
 
 
 def _choose_limit(make: HistoryMaker) -> int:
@@ -186,7 +181,7 @@ def _client_steps(make: HistoryMaker, number: int, keys: tuple[str, ...]) -> tup
     return tuple(steps)
 
 
-def is_sound(history: History) -> bool:
+def is_sound(history: case.History) -> bool:
     """Return whether every namespace that is written dirty has a listener. Undelivered writes are another matter."""
     listening = {step.ns for step in history.before if isinstance(step, ops.Listen)}
     inner = [step.on_flush for step in history.before if isinstance(step, ops.Listen)]
@@ -202,7 +197,9 @@ def quiescent_queries(offered: frozenset[str], namespaces: tuple[str, ...]) -> t
     return tuple(step for step in steps if step.name in offered)
 
 
-def judge_history(history: History, happened: HistoryResult, declaration: Declaration) -> threads.Judgement:
+def judge_history(
+    history: case.History, happened: subject.HistoryResult, declaration: Declaration
+) -> threads.Judgement:
     """Judge which promises an answered history keeps."""
     steps = iter(history.steps)
     events = tuple(
@@ -220,7 +217,7 @@ def unasked_rules(declaration: Declaration) -> frozenset[Rule]:
 
 def as_json(outcome: Any) -> Any:
     """Return an outcome of the reference or of a subject as JSON would bring it."""
-    return _with_lists(outcome_json(outcome) if isinstance(outcome, Outcome) else outcome)
+    return _with_lists(wire.outcome_json(outcome) if isinstance(outcome, outcomes.Outcome) else outcome)
 
 
 def _with_lists(value: Any) -> Any:

@@ -4,15 +4,12 @@
 imports a case needs, and the call of each step.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from typing import Any, Final
 
 from entrycache_conformance.systems.java_text import method_name, to_literal
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.system import Family, JavaText
+from entrycache_protocol import errors, system
 from entrycache_reference.kafka_streams import ops
 
 _DEFAULTS: Final = {"max_size_bytes": 10_485_760, "reentry_budget": 8}
@@ -96,7 +93,7 @@ def _call(step: Mapping[str, Any]) -> str:
     """
     name = step["op"]
     if name not in _OPS:
-        raise UsageError(f"there is no Java test for the op {name}; there is one for {', '.join(_OPS)}")
+        raise errors.UsageError(f"there is no Java test for the op {name}; there is one for {', '.join(_OPS)}")
     return f"{method_name(name)}({', '.join(_arguments(name, step))})"
 
 
@@ -134,10 +131,10 @@ def _used(steps: Any) -> frozenset[str]:
     return frozenset(step["op"] for step in steps) | (_used(inner) if inner else frozenset())
 
 
-JAVA: Final = JavaText("systems/kafka_streams/java", _call, _fill)
+JAVA: Final = system.JavaText("systems/kafka_streams/java", _call, _fill)
 
 
-KAFKA_STREAMS: Final = Family(
+KAFKA_STREAMS: Final = system.Family(
     name="kafka-streams",
     title="Kafka Streams",
     system="kafka-streams",

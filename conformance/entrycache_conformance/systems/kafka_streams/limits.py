@@ -5,17 +5,14 @@ subject, and `only_answered` keeps the generator from making them. `cost_bound` 
 `count_cells` counts how often a step lands one byte below the cache limit, at it, or above it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from entrycache_protocol import system
 from entrycache_protocol.declaration import Declaration
-from entrycache_reference.kafka_streams import Config, initial, ops, step
+from entrycache_reference.kafka_streams import Config, initial, ops, outcomes, step
 from entrycache_reference.kafka_streams.config import Total
-from entrycache_reference.kafka_streams.outcomes import Unanswered
 from entrycache_reference.kafka_streams.state import State, total_bytes
 from entrycache_reference.vocabulary import ABSENT
 
@@ -42,7 +39,7 @@ def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence
     state = initial(config)
     for at, op in enumerate(steps):
         done = step(state, op, config)
-        if isinstance(done.outcome.answer, Unanswered):
+        if isinstance(done.outcome.answer, outcomes.Unanswered):
             return f"under the declared variants step {at} of the case gives no answer: {done.outcome.answer.reason}"
         state = done.state
     return ""
@@ -56,7 +53,7 @@ def only_answered(make: Callable[[str, State], Any], config: Config) -> Callable
     def make_answered(name: str, state: State) -> Any:
         op = make(name, state)
         answer = step(state, op, config).outcome.answer
-        return ops.Usage() if isinstance(answer, Unanswered) else op
+        return ops.Usage() if isinstance(answer, outcomes.Unanswered) else op
 
     return make_answered
 

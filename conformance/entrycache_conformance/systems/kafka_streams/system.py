@@ -3,35 +3,38 @@
 `SYSTEM` puts the parts of this folder together.
 """
 
-from __future__ import annotations
-
 from types import MappingProxyType
 from typing import Any, Final
 
-from entrycache_conformance.systems.kafka_streams import fast_cache, histories, limits, wire, workload
-from entrycache_conformance.systems.kafka_streams.explanation import BLAME, lanes, state_text
+from entrycache_conformance.systems.kafka_streams import (
+    explanation,
+    fast_cache,
+    generation,
+    histories,
+    jars,
+    limits,
+    wire,
+    workload,
+)
 from entrycache_conformance.systems.kafka_streams.fast_cache import FAST
-from entrycache_conformance.systems.kafka_streams.generation import plan_case
 from entrycache_conformance.systems.kafka_streams.histories import Kind, is_sound, make_history
-from entrycache_conformance.systems.kafka_streams.jars import KAFKA_STREAMS
 from entrycache_conformance.systems.kafka_streams.limits import Limits, cost_bound, unsupported_reason
 from entrycache_conformance.systems.kafka_streams.workload import WorkloadProfile
 from entrycache_faults.reference.kafka_streams import SEEDED_FAULTS, SEEDED_THREAD_FAULTS
-from entrycache_protocol.system import (
-    Cases,
-    Histories,
-    Laws,
-    Model,
-    SeededFaults,
-    System,
-    Text,
-    Wire,
-    index_ops,
-    rules_with_prefix,
+from entrycache_protocol import system
+from entrycache_reference.kafka_streams import (
+    NAME,
+    Config,
+    Variants,
+    initial,
+    laws,
+    ops,
+    outcomes,
+    state,
+    step,
+    threads,
 )
-from entrycache_reference.kafka_streams import NAME, Config, Variants, initial, laws, ops, outcomes, step, threads
 from entrycache_reference.kafka_streams.ops import Op
-from entrycache_reference.kafka_streams.state import State
 from entrycache_reference.kafka_streams.threads import history
 from entrycache_reference.rules import Rule
 
@@ -96,21 +99,21 @@ def write_outcome(outcome: Any) -> dict[str, Any]:
     return wire.outcome_json(outcome) if isinstance(outcome, outcomes.Outcome) else outcome
 
 
-SYSTEM: Final[System[Config, State, Op, Any]] = System(
+SYSTEM: Final[system.System[Config, state.State, Op, Any]] = system.System(
     name=NAME,
     levels=ops.LEVELS,
-    ops=index_ops(ops.OPS),
-    model=Model(Config, Variants, initial, step),
-    laws=Laws(
+    ops=system.index_ops(ops.OPS),
+    model=system.Model(Config, Variants, initial, step),
+    laws=system.Laws(
         laws.broken,
         table=(*laws.LAWS, *threads.LAWS),
         liveness=(Rule.K_LIVENESS_1, Rule.K_LIVENESS_2),
-        rules=rules_with_prefix("K-"),
+        rules=system.rules_with_prefix("K-"),
         of_variants=workload.RULES_NOT_REQUIRED,
         cells=limits.COVERAGE_CELLS,
         count_cells=limits.count_cells,
     ),
-    wire=Wire(
+    wire=system.Wire(
         wire.read_outcome,
         write_outcome,
         wire.outcome_schema,
@@ -119,9 +122,9 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
         introspection=wire.OPTIONAL_KEYS,
         limits=Limits,
     ),
-    cases=Cases(
+    cases=system.Cases(
         workload.menu,
-        plan_case,
+        generation.plan_case,
         workloads={profile.value: profile for profile in WorkloadProfile},
         extra_workloads=MappingProxyType(
             {WorkloadProfile.GREAT: 20, WorkloadProfile.BOUNDARY: 8, WorkloadProfile.LONE: 5}
@@ -132,13 +135,13 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
         unsupported_reason=unsupported_reason,
         cost_bound=cost_bound,
     ),
-    text=Text("cache", state_text, lanes),
-    blame=BLAME,
+    text=system.Text("cache", explanation.state_text, explanation.lanes),
+    blame=explanation.BLAME,
     fast=FAST,
     faults=fast_cache.FAULTS,
-    seeded_faults=SeededFaults((*SEEDED_FAULTS.own, *SEEDED_THREAD_FAULTS.own), SEEDED_FAULTS.others),
-    jvm=KAFKA_STREAMS,
-    histories=Histories(
+    seeded_faults=system.SeededFaults((*SEEDED_FAULTS.own, *SEEDED_THREAD_FAULTS.own), SEEDED_FAULTS.others),
+    jvm=jars.KAFKA_STREAMS,
+    histories=system.Histories(
         tuple(Kind),
         make_history,
         histories.judge_history,
@@ -147,7 +150,7 @@ SYSTEM: Final[System[Config, State, Op, Any]] = System(
         history.SharedReference,
         ends=Rule.K_CONCURRENCY_1,
         throws=Rule.K_LIVENESS_2,
-        rules=rules_with_prefix("K-CONCURRENCY-"),
+        rules=system.rules_with_prefix("K-CONCURRENCY-"),
         states_max=threads.STATES_MAX,
         faults=fast_cache.THREAD_FAULT_OPENERS,
     ),

@@ -3,8 +3,6 @@
 The answers of steps inside a call have no type of their own in JSON, so outcomes are compared in this form.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from entrycache_protocol.codec import MalformedValue, build_decoder, decode_object, encode

@@ -3,16 +3,13 @@
 A `WorkloadProfile` has `WorkloadParameters`. `WEIGHTS` say how often each operation comes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from entrycache_reference import rules, vocabulary
 from entrycache_reference.kafka_streams.ops import OPS
-from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import ABSENT, Absent
 
 USUAL_BATCH: Final = 3
 
@@ -57,7 +54,7 @@ class WorkloadParameters(NamedTuple):
     patience: int = 1
     often: Mapping[str, int] = MappingProxyType({})
     within: Mapping[str, int] = OPS_INSIDE_CALLS
-    fails: tuple[int | Absent, ...] = (ABSENT, ABSENT, ABSENT, 1, 2)
+    fails: tuple[int | vocabulary.Absent, ...] = (vocabulary.ABSENT, vocabulary.ABSENT, vocabulary.ABSENT, 1, 2)
     budgets: tuple[int, ...] = (8, 8, 8, 0, 1, 2, 3)
     flushes_again: bool = False
     listens_late: bool = False
@@ -99,7 +96,7 @@ WORKLOADS: Final = {
         depth=3,
         often={"listen": 3, "on_forward": 3, "put": 3, "store_put": 3, "evict": 2, "flush": 2, "clear": 2, "usage": 2},
         within={**OPS_INSIDE_CALLS, "close": 3, "clear": 2, "resize": 3, "listen": 3},
-        fails=(ABSENT,) * 9 + (1,),
+        fails=(vocabulary.ABSENT,) * 9 + (1,),
     ),
     WorkloadProfile.TINY_LIMITS: WorkloadParameters(
         max_sizes=(0, 1, 46, 47, 48, 94), often={"listen": 2, "put": 2, "store_put": 2}
@@ -126,7 +123,7 @@ WORKLOADS: Final = {
             "store_get": 6,
             "store_range": 3,
         },
-        fails=(ABSENT,) * 9 + (1,),
+        fails=(vocabulary.ABSENT,) * 9 + (1,),
     ),
     WorkloadProfile.BUDGETS: WorkloadParameters(
         keys=("x", "y"),
@@ -134,7 +131,7 @@ WORKLOADS: Final = {
         namespaces=(2,),
         depth=0,
         often={"listen": 4, "put": 4, "store_put": 4, "on_forward": 3},
-        fails=(ABSENT, 1, 1, 1),
+        fails=(vocabulary.ABSENT, 1, 1, 1),
         budgets=(2, 2, 2, 1, 3),
         flushes_again=True,
     ),
@@ -168,7 +165,7 @@ WORKLOADS: Final = {
         max_sizes=(10_485_760, 10_485_760, 142, 94),
         depth=1,
         often={"put": 4, "get": 2, "evict": 2, "resize": 4},
-        fails=(ABSENT,),
+        fails=(vocabulary.ABSENT,),
         listens_late=True,
         reopens=True,
     ),
@@ -206,14 +203,21 @@ WEIGHTS: Final[dict[str, int]] = {
 }
 
 VARIANT_RULES: Final = frozenset(
-    {Rule.K_FLUSH_7, Rule.K_FLUSH_8, Rule.K_FLUSH_9, Rule.K_METRICS_4, Rule.K_STORE_9, Rule.K_STORE_10}
+    {
+        rules.Rule.K_FLUSH_7,
+        rules.Rule.K_FLUSH_8,
+        rules.Rule.K_FLUSH_9,
+        rules.Rule.K_METRICS_4,
+        rules.Rule.K_STORE_9,
+        rules.Rule.K_STORE_10,
+    }
 )
 """Rules about a variant and not about the default behaviour."""
 
-CONCURRENCY_RULES: Final = frozenset(rule for rule in Rule if rule.value.startswith("K-CONCURRENCY-"))
+CONCURRENCY_RULES: Final = frozenset(rule for rule in rules.Rule if rule.value.startswith("K-CONCURRENCY-"))
 """Rules about histories and not about cases of one thread."""
 
-RULES_NOT_REQUIRED: Final = VARIANT_RULES | CONCURRENCY_RULES | {Rule.K_RESIZE_2}
+RULES_NOT_REQUIRED: Final = VARIANT_RULES | CONCURRENCY_RULES | {rules.Rule.K_RESIZE_2}
 """Rules that no case for every subject is about: the order in which several namespaces pay is not specified."""
 
 LEVEL_OF: Final = {op.name: op.level for op in OPS}

@@ -5,21 +5,16 @@ shows it. The functions at the end show the caches as text and as boxes, from th
 pass ranks them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from entrycache_faults.model import Fault
 from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS
 from entrycache_protocol.system import Blame, Lane
-from entrycache_reference.pulsar_legacy.change import cache_of, entry_at
+from entrycache_reference import rules, vocabulary
+from entrycache_reference.pulsar_legacy import change, ops, outcomes
 from entrycache_reference.pulsar_legacy.laws import ANSWER_LAWS
-from entrycache_reference.pulsar_legacy.ops import Observe
-from entrycache_reference.pulsar_legacy.outcomes import Observed
 from entrycache_reference.pulsar_legacy.state import Cache, Entry, Row, State, Step
-from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import CacheName
 
 
 def seeded_faults() -> Sequence[Sequence[Fault]]:
@@ -30,19 +25,19 @@ def seeded_faults() -> Sequence[Sequence[Fault]]:
 def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
     """Return `observe`, which changes nothing, if the subject shows its caches."""
     shows = "observe" in declaration.ops and "caches" in declaration.introspection
-    return (Observe(),) if shows else ()
+    return (ops.Observe(),) if shows else ()
 
 
 def own_step(
     pre: State, done: Step, op: Any, answer: Any, views: Mapping[Any, Any], declaration: Any
 ) -> tuple[State, Step, Step]:
     """Return the reference's step, and the same with the subject's answer and content."""
-    observed = views.get(Observe())
+    observed = views.get(ops.Observe())
     state = own_state(observed, pre, done.state, declaration.introspection) if observed is not None else done.state
     return pre, done, done._replace(outcome=answer, state=state)
 
 
-def own_state(observed: Observed, pre: State, after: State, shows: frozenset[str]) -> State:
+def own_state(observed: outcomes.Observed, pre: State, after: State, shows: frozenset[str]) -> State:
     """Return the state that a subject shows, with what the reference knows of each position after the step, or before.
 
     Nothing else is known of a position that the reference never had.
@@ -50,9 +45,11 @@ def own_state(observed: Observed, pre: State, after: State, shows: frozenset[str
     caches: dict[Any, Cache] = {}
     for name, view in observed.caches.items():
         unknown = Entry(0, after.now_nanos, None)
-        entries = {pos: entry_at(after, name, pos) or entry_at(pre, name, pos) or unknown for pos in view.entries}
+        entries = {
+            pos: change.entry_at(after, name, pos) or change.entry_at(pre, name, pos) or unknown for pos in view.entries
+        }
         caches[name] = Cache(entries, view.bytes)
-    kept = {name: cache for name, cache in caches.items() if cache != cache_of(after, name)}
+    kept = {name: cache for name, cache in caches.items() if cache != change.cache_of(after, name)}
     same = {name: cache for name, cache in after.caches.items() if name in caches and name not in kept}
     total = observed.bytes if "bytes" in shows else sum(cache.size_bytes for cache in caches.values())
     now = observed.now if "now" in shows else after.now_nanos
@@ -61,7 +58,7 @@ def own_state(observed: Observed, pre: State, after: State, shows: frozenset[str
 
 def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
     """Return whether a row is about a position that only one of two states shows."""
-    if not (isinstance(expected, Observed) and isinstance(got, Observed)):
+    if not (isinstance(expected, outcomes.Observed) and isinstance(got, outcomes.Observed)):
         return False
     one, other = (
         {(name, *pos) for name, view in observed.caches.items() for pos in view.entries} for observed in (expected, got)
@@ -69,10 +66,10 @@ def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
     return (row.cache, row.ledger_id, row.entry_id) in one ^ other
 
 
-BLAME: Final = Blame(seeded_faults, state_queries, own_step, is_about_difference, ANSWER_LAWS, Rule.L_READ_4)
+BLAME: Final = Blame(seeded_faults, state_queries, own_step, is_about_difference, ANSWER_LAWS, rules.Rule.L_READ_4)
 
 
-def ranked_caches(state: State) -> list[CacheName]:
+def ranked_caches(state: State) -> list[vocabulary.CacheName]:
     """Return the names of the caches, the largest first, and by name among equals."""
     return sorted(state.caches, key=lambda name: (-state.caches[name].size_bytes, name))
 

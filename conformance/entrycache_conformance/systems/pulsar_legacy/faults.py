@@ -1,7 +1,5 @@
 """The seeded faults of the reference as subjects; the system has no fast cache."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from entrycache_conformance.systems.reference import fault_subjects

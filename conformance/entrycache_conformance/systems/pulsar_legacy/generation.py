@@ -5,8 +5,6 @@ state, or next to one. Sizes and amounts aim at the size pass, which takes from 
 shares in doubles.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
@@ -17,9 +15,8 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.systems.pulsar import NAMES_IN_ONE_ORDER, make_boundary_places, make_places
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import CasePlan, Draw, choose
-from entrycache_reference.pulsar_legacy import ops
+from entrycache_reference.pulsar_legacy import ops, passes
 from entrycache_reference.pulsar_legacy.config import Config, Eviction
-from entrycache_reference.pulsar_legacy.passes import choose_givers
 from entrycache_reference.pulsar_legacy.state import Entry, State
 from entrycache_reference.vocabulary import INTEGER_MAX, CacheName, Position
 
@@ -294,7 +291,7 @@ def expire(aim: Aim, state: State) -> ops.Expire:
 
 def short_amounts(state: State) -> list[int]:
     """Return the amounts for which a cache gives one entry less because its share is computed in doubles."""
-    names = choose_givers(state)
+    names = passes.choose_givers(state)
     total = sum(state.caches[name].size_bytes for name in names)
     amounts = set()
     for name in names if len(names) > 1 else ():
@@ -327,7 +324,7 @@ def evict(aim: Aim, state: State) -> ops.Evict:
 
 def evict_from_several(aim: Aim, state: State) -> Any:
     """Make a size pass with several caches to choose from; first each of some grows to a size of its own."""
-    if len(choose_givers(state)) > 1 or not aim.has_insert or aim.draw(0, 1) == 0:
+    if len(passes.choose_givers(state)) > 1 or not aim.has_insert or aim.draw(0, 1) == 0:
         return evict(aim, state)
     aim.pending_ops = [partial(evict, aim)]
     for name in aim.caches[: aim.draw(2, len(aim.caches))]:

@@ -4,16 +4,13 @@
 Java test, which it shares with `pulsar-pip430`, is filled.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from typing import Any, Final
 
 from entrycache_conformance.systems.java_text import method_name, to_literal, to_number
 from entrycache_conformance.systems.pulsar import imports
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.system import Family, JavaText
+from entrycache_protocol import errors, system
 from entrycache_reference.pulsar_legacy import ops
 from entrycache_reference.pulsar_legacy.config import STORED_BYTES
 
@@ -83,7 +80,7 @@ def _call(step: Mapping[str, Any]) -> str:
     """Return the call of the template's method for an operation. It has one method for each number of arguments."""
     name = step["op"]
     if name not in _OPS:
-        raise UsageError(f"there is no Java test for the op {name}; there is one for {', '.join(_OPS)}")
+        raise errors.UsageError(f"there is no Java test for the op {name}; there is one for {', '.join(_OPS)}")
     given = {field.name: step.get(field.name) for field in dataclasses.fields(_OPS[name])}
     if name == "insert":
         given["token"] = given["token"] or 0
@@ -97,12 +94,12 @@ def _argument(name: str, value: Any) -> str:
     return str(value) if name == "size" else to_literal(value)
 
 
-JAVA: Final = JavaText(
+JAVA: Final = system.JavaText(
     "systems/pulsar_legacy/java", _call, _fill, like="systems/pulsar_pip430/java", eras=("spins", "waits")
 )
 
 
-PULSAR_LEGACY: Final = Family(
+PULSAR_LEGACY: Final = system.Family(
     name="pulsar-legacy",
     title="Pulsar",
     system="pulsar-legacy",

@@ -3,35 +3,17 @@
 `SYSTEM` puts the parts of this folder together. The system has no fast cache of ours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from entrycache_conformance.systems.pulsar_legacy.explanation import BLAME, lanes, state_text
-from entrycache_conformance.systems.pulsar_legacy.faults import FAULTS
-from entrycache_conformance.systems.pulsar_legacy.generation import WorkloadProfile, menu, plan_case
-from entrycache_conformance.systems.pulsar_legacy.jars import PULSAR_LEGACY
+from entrycache_conformance.systems.pulsar_legacy import explanation, faults, generation, jars
 from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS
-from entrycache_protocol.case import encode_outcome
+from entrycache_protocol import case, system
 from entrycache_protocol.declaration import Declaration, OutcomeReader
-from entrycache_protocol.system import (
-    Cases,
-    Laws,
-    Limits,
-    Model,
-    SeededFaults,
-    System,
-    Text,
-    Wire,
-    index_ops,
-    rules_with_prefix,
-)
-from entrycache_reference.pulsar_legacy import NAME, Config, Variants, initial, laws, ops, outcomes, step
+from entrycache_reference.pulsar_legacy import NAME, Config, Variants, initial, laws, ops, outcomes, state, step
 from entrycache_reference.pulsar_legacy.ops import Observe, Op
 from entrycache_reference.pulsar_legacy.outcomes import Observed, Outcome, Refused
-from entrycache_reference.pulsar_legacy.state import State
 from entrycache_reference.rules import Rule
 
 ANSWERS: Final = OutcomeReader(Refused, Observe, Observed, {"now": 0, "bytes": 0, "caches": {}})
@@ -123,41 +105,41 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
 """One case per operation; it runs if all its operations are declared."""
 
 
-SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
+SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
     name=NAME,
     levels=ops.LEVELS,
-    ops=index_ops(ops.OPS),
-    model=Model(Config, Variants, initial, step),
-    laws=Laws(
+    ops=system.index_ops(ops.OPS),
+    model=system.Model(Config, Variants, initial, step),
+    laws=system.Laws(
         laws.broken,
         table=laws.LAWS,
         liveness=(Rule.L_LIVENESS_1, Rule.L_LIVENESS_2),
-        rules=rules_with_prefix("L-"),
+        rules=system.rules_with_prefix("L-"),
         of_variants=frozenset({Rule.L_READ_7}),
     ),
-    wire=Wire(
+    wire=system.Wire(
         ANSWERS.read_outcome,
-        encode_outcome,
+        case.encode_outcome,
         ANSWERS.outcome_schema,
         ANSWERS.declared_part,
         refusal=outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT),
         introspection=frozenset({"now", "bytes", "caches"}),
-        limits=Limits,
+        limits=system.Limits,
     ),
-    cases=Cases(
-        menu,
-        plan_case,
-        workloads={profile.value: profile for profile in WorkloadProfile},
+    cases=system.Cases(
+        generation.menu,
+        generation.plan_case,
+        workloads={profile.value: profile for profile in generation.WorkloadProfile},
         distinguishing={"small-keys": 60, "default": 60, "many-caches": 120},
         smoke=SMOKE_CASES,
         unvaried=frozenset({"variants"}),
         unsupported_reason=unsupported_reason,
         cost_bound=cost_bound,
-        extra_workloads=MappingProxyType({WorkloadProfile.BOUNDARY: 8}),
+        extra_workloads=MappingProxyType({generation.WorkloadProfile.BOUNDARY: 8}),
     ),
-    text=Text("caches", state_text, lanes),
-    blame=BLAME,
-    faults=FAULTS,
-    seeded_faults=SeededFaults(SEEDED_FAULTS.own, SEEDED_FAULTS.others),
-    jvm=PULSAR_LEGACY,
+    text=system.Text("caches", explanation.state_text, explanation.lanes),
+    blame=explanation.BLAME,
+    faults=faults.FAULTS,
+    seeded_faults=system.SeededFaults(SEEDED_FAULTS.own, SEEDED_FAULTS.others),
+    jvm=jars.PULSAR_LEGACY,
 )

@@ -4,18 +4,13 @@ A decision-table entry is a kind of pass with a line of the table. A side of a t
 above it: a comparison that is wrong by one shows there and nowhere else. Both are read from the reference's steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference import rules, vocabulary
+from entrycache_reference.pulsar_pip430 import decision, ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.decision import DECISION, target_bytes, trigger_bytes
-from entrycache_reference.pulsar_pip430.outcomes import Refused
 from entrycache_reference.pulsar_pip430.state import Entry, State, Step
-from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import ABSENT
 
 MILLISECOND: Final = 1_000_000
 
@@ -41,9 +36,9 @@ Distance = tuple[str, int]
 
 def count_sides(config: Config, state: State, op: Any, done: Step, cells: dict[str, int]) -> None:
     """Count the sides of thresholds that a step lands on."""
-    cache = getattr(op, "cache", ABSENT)
-    if isinstance(done.outcome, Refused):
-        if cache is not ABSENT and cache not in state.caches:
+    cache = getattr(op, "cache", vocabulary.ABSENT)
+    if isinstance(done.outcome, outcomes.Refused):
+        if cache is not vocabulary.ABSENT and cache not in state.caches:
             _count(cells, "FIRST_USE/REFUSED")
         return
     measure = MEASURES.get(type(op))
@@ -61,13 +56,13 @@ def _insert_distances(config: Config, state: State, op: ops.Insert, done: Step) 
     if not done.outcome.inserted:  # type: ignore[union-attr]
         return
     size_bytes = state.size_bytes + op.size
-    yield "TRIGGER", size_bytes - trigger_bytes(state)
+    yield "TRIGGER", size_bytes - decision.trigger_bytes(state)
     if done.state.size_bytes < size_bytes:
-        yield "TARGET", done.state.size_bytes - target_bytes(state)
+        yield "TARGET", done.state.size_bytes - decision.target_bytes(state)
 
 
 def _expire_distances(config: Config, state: State, op: ops.Expire, done: Step) -> Iterator[Distance]:
-    age_nanos = state.settings.ttl_nanos if op.older_than_nanos is ABSENT else op.older_than_nanos
+    age_nanos = state.settings.ttl_nanos if op.older_than_nanos is vocabulary.ABSENT else op.older_than_nanos
     for entry in _queued_entries(state):
         yield "CUTOFF", state.now_nanos - entry.stamp_nanos - age_nanos
     yield from _decision_distances(state)
@@ -124,7 +119,10 @@ MEASURES: Final[dict[type[Any], Callable[..., Iterator[Distance]]]] = {
 }
 
 
-COVERAGE_CELLS: Final = (*(f"{kind}/{line.rule.name}" for kind in ("TIME", "SIZE") for line in DECISION), *SIDE_CELLS)
+COVERAGE_CELLS: Final = (
+    *(f"{kind}/{line.rule.name}" for kind in ("TIME", "SIZE") for line in decision.DECISION),
+    *SIDE_CELLS,
+)
 """Every entry and side."""
 
 DECIDED_ROWS: Final = frozenset({"TOMBSTONE", "EVICT", "REQUEUE"})
@@ -143,6 +141,6 @@ def _count_decisions(done: Step, cells: dict[str, int]) -> None:
     for row in done.rows:
         if row.op == "PASS_BEGIN":
             kind = row.cause or ""
-        elif row.op in DECIDED_ROWS or (row.op == "PASS_END" and row.rule is Rule.EVICT_2):
+        elif row.op in DECIDED_ROWS or (row.op == "PASS_END" and row.rule is rules.Rule.EVICT_2):
             name = f"{kind}/{row.rule.name}"
             cells[name] = cells.get(name, 0) + 1

@@ -5,8 +5,6 @@ holds the draws, the small set of places and the limits of one case. Each table 
 `queue` and `manager`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -14,9 +12,8 @@ from entrycache_conformance.systems.pulsar_pip430 import workload
 from entrycache_conformance.systems.pulsar_pip430.workload import HOLDS, Limits, WorkloadParameters
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import Draw, choose
-from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430 import decision, ops
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.decision import target_bytes, trigger_bytes
 from entrycache_reference.pulsar_pip430.state import State
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent, CacheName, CursorName, Position
 
@@ -104,7 +101,9 @@ def size_of(aim: Aim, state: State) -> int:
         at = aim.draw(0, 2 * len(SMALL_SIZES) - 1)
         if at < len(SMALL_SIZES):
             return min(aim.max_size, SMALL_SIZES[at])
-        wanted = [bound - state.size_bytes for bound in (trigger_bytes(state), target_bytes(state), limit)]
+        wanted = [
+            bound - state.size_bytes for bound in (decision.trigger_bytes(state), decision.target_bytes(state), limit)
+        ]
         return min(aim.max_size, max(0, aim.near(wanted)))
     size: int = min(aim.max_size, choose(aim.draw, workload.BOUNDARY_SIZES if aim.has_boundary_values else SIZES))
     if aim.room_bytes is None:
@@ -117,13 +116,13 @@ def size_of(aim: Aim, state: State) -> int:
 
 def _to_the_target(state: State) -> list[int]:
     """Return sizes that cross the trigger, and sizes with which a pass over the first entries ends at the target."""
-    over = trigger_bytes(state) - state.size_bytes
+    over = decision.trigger_bytes(state) - state.size_bytes
     wanted = [over]
     freed = 0
     for slot in state.queue:
         if slot is not None:
             freed += state.caches[slot.cache].entries[slot.pos].size_bytes
-            size = target_bytes(state) - state.size_bytes + freed
+            size = decision.target_bytes(state) - state.size_bytes + freed
             if size > over:
                 wanted.append(size)
     return wanted
@@ -349,7 +348,7 @@ def run_scheduled(aim: Aim, state: State) -> Any:
     first.
     """
     lowers = "configure" in aim.declaration.ops and aim.declaration.varies("max_size_bytes")
-    is_at_trigger = state.size_bytes > 0 and state.size_bytes == trigger_bytes(state)
+    is_at_trigger = state.size_bytes > 0 and state.size_bytes == decision.trigger_bytes(state)
     if is_at_trigger and not state.is_scheduled and lowers and aim.draw(0, 1) == 1:
         aim.pending_ops.append(ops.RunScheduled())
         return ops.Configure(max_size_bytes=1)

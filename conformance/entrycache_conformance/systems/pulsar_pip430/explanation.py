@@ -4,19 +4,14 @@
 shows it. The functions at the end show the removal queue, the caches and the cursors as text and as boxes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from entrycache_faults.model import Fault
-from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS
-from entrycache_faults.reference.pulsar_pip430.registry import decision_flips
+from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS, registry
 from entrycache_protocol.system import Blame, Lane
-from entrycache_reference.pulsar_pip430.change import EMPTY_CACHE
+from entrycache_reference.pulsar_pip430 import change, ops, outcomes
 from entrycache_reference.pulsar_pip430.laws import ANSWER_LAWS
-from entrycache_reference.pulsar_pip430.ops import Observe
-from entrycache_reference.pulsar_pip430.outcomes import Observed
 from entrycache_reference.pulsar_pip430.state import Entry, Row, Slot, State, Step
 from entrycache_reference.rules import Rule
 
@@ -26,13 +21,13 @@ GENERAL_LAWS: Final = ANSWER_LAWS | {Rule.STATE_8, Rule.EVICT_8, Rule.METRICS_4}
 
 def seeded_faults() -> Sequence[Sequence[Fault]]:
     """Return the seeded faults by function, then the flips of the decision table."""
-    return (tuple(SEEDED_FAULTS), decision_flips())
+    return (tuple(SEEDED_FAULTS), registry.decision_flips())
 
 
 def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
     """Return `observe`, which marks and counts nothing, if the subject shows its queue."""
     shows = "observe" in declaration.ops and {"queue", "now"} <= declaration.introspection
-    return (Observe(),) if shows else ()
+    return (ops.Observe(),) if shows else ()
 
 
 def own_step(
@@ -41,7 +36,7 @@ def own_step(
     """Return the steps without dead slots: their place is not specified."""
     rows = tuple(row for row in done.rows if row.op != "TOMBSTONE")
     right = Step(_without_dead_slots(done.state), done.outcome, rows, done.parts)
-    observed = views.get(Observe())
+    observed = views.get(ops.Observe())
     state = own_state(observed, done.state, declaration.introspection) if observed is not None else right.state
     return _without_dead_slots(pre), right, right._replace(outcome=answer, state=state)
 
@@ -50,11 +45,11 @@ def _without_dead_slots(state: State) -> State:
     return state._replace(queue=tuple(slot for slot in state.queue if slot is not None))
 
 
-def own_state(observed: Observed, reference: State, shows: frozenset[str]) -> State:
+def own_state(observed: outcomes.Observed, reference: State, shows: frozenset[str]) -> State:
     """Return the state that a subject shows. What it does not declare or cannot show comes from the reference."""
     entries: dict[Any, dict[Any, Entry]] = {name: {} for name in reference.caches}
     for slot in observed.queue:
-        expected = reference.caches.get(slot.cache, EMPTY_CACHE).entries.get(slot.pos)
+        expected = reference.caches.get(slot.cache, change.EMPTY_CACHE).entries.get(slot.pos)
         requeues = slot.requeues if "requeues" in shows or expected is None else expected.requeues
         stamp, token = observed.now - slot.age_nanos, None if expected is None else expected.token
         entry = Entry(slot.size, stamp, requeues, slot.accessed, slot.expected_reads, token)
@@ -63,7 +58,7 @@ def own_state(observed: Observed, reference: State, shows: frozenset[str]) -> St
     for name, held in entries.items():
         is_reported = "caches" in shows and name in observed.caches
         size = observed.caches[name].bytes if is_reported else sum(entry.size_bytes for entry in held.values())
-        caches[name] = reference.caches.get(name, EMPTY_CACHE)._replace(entries=held, size_bytes=size)
+        caches[name] = reference.caches.get(name, change.EMPTY_CACHE)._replace(entries=held, size_bytes=size)
     total = observed.bytes if "bytes" in shows else sum(cache.size_bytes for cache in caches.values())
     queue = tuple(Slot(slot.cache, slot.pos) for slot in observed.queue)
     return reference._replace(now_nanos=observed.now, caches=caches, queue=queue, size_bytes=total)
@@ -71,7 +66,7 @@ def own_state(observed: Observed, reference: State, shows: frozenset[str]) -> St
 
 def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
     """Return whether a row is about an entry that two states show differently."""
-    if not (isinstance(expected, Observed) and isinstance(got, Observed)):
+    if not (isinstance(expected, outcomes.Observed) and isinstance(got, outcomes.Observed)):
         return False
     differing = {
         (slot.cache, *slot.pos)

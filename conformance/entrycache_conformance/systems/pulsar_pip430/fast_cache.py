@@ -16,41 +16,17 @@ from entrycache_fast import ReadResult as FastServed
 from entrycache_faults.fast.pulsar_pip430 import FAULTS as CACHE_FAULTS
 from entrycache_faults.reference.pulsar_pip430.subjects import SUBJECTS
 from entrycache_protocol.system import LocalSubject, index_ops
-from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.outcomes import (
-    CacheView,
-    Counted,
-    Counters,
-    CursorRemoved,
-    Done,
-    ErrorKind,
-    Existing,
-    Hit,
-    Hits,
-    Inserted,
-    Members,
-    Observed,
-    Outcome,
-    Ranked,
-    Refused,
-    Released,
-    Removed,
-    Served,
-    SlotView,
-    SlowestAt,
-    Used,
-    Wanted,
-)
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
-MISSED: Final = Hit(False)
-HIT_WITHOUT_TOKEN: Final = Hit(True)
-INSERTED: Final = Inserted(True)
-NOT_INSERTED: Final = Inserted(False)
-EXISTING: Final = Existing(True)
-NOT_EXISTING: Final = Existing(False)
-DONE: Final = Done()
+MISSED: Final = outcomes.Hit(False)
+HIT_WITHOUT_TOKEN: Final = outcomes.Hit(True)
+INSERTED: Final = outcomes.Inserted(True)
+NOT_INSERTED: Final = outcomes.Inserted(False)
+EXISTING: Final = outcomes.Existing(True)
+NOT_EXISTING: Final = outcomes.Existing(False)
+DONE: Final = outcomes.Done()
 NOTHING: Final = object()
 """The result of a lookup that misses; no payload is this object."""
 
@@ -113,7 +89,7 @@ class Adapter:
             self.cache.clear(name)
         return self.payloads.live
 
-    def functions(self) -> dict[type[ops.Op], Callable[[Any], Outcome]]:
+    def functions(self) -> dict[type[ops.Op], Callable[[Any], outcomes.Outcome]]:
         """Return the method of each operation."""
         return {
             ops.Insert: self.insert,
@@ -148,7 +124,7 @@ class Adapter:
             ops.ShouldCache: self.should_cache,
         }
 
-    def insert(self, op: ops.Insert) -> Outcome:
+    def insert(self, op: ops.Insert) -> outcomes.Outcome:
         """Insert an entry; None stands for no payload."""
         ledger, entry = op.pos
         payload = None if op.token is ABSENT else Payload(self.payloads, op.token)
@@ -156,80 +132,80 @@ class Adapter:
         done = self.cache.insert(op.cache, ledger, entry, op.size, payload, expected_reads)
         return INSERTED if done else NOT_INSERTED
 
-    def get(self, op: ops.Get) -> Outcome:
+    def get(self, op: ops.Get) -> outcomes.Outcome:
         """Look an entry up; a hit carries its payload."""
         ledger, entry = op.pos
         payload: Any = self.cache.get(op.cache, ledger, entry, NOTHING)
         if payload is NOTHING:
             return MISSED
-        return HIT_WITHOUT_TOKEN if payload is None else Hit(True, (payload.token,))
+        return HIT_WITHOUT_TOKEN if payload is None else outcomes.Hit(True, (payload.token,))
 
-    def get_range(self, op: ops.GetRange) -> Outcome:
+    def get_range(self, op: ops.GetRange) -> outcomes.Outcome:
         """Look a range up; tokens are returned if every entry found carries one."""
         entries = self.cache.get_range(op.cache, op.first, op.last)
-        return Hits(positions([at for at, _ in entries]), tokens([payload for _, payload in entries]) or None)
+        return outcomes.Hits(positions([at for at, _ in entries]), tokens([payload for _, payload in entries]) or None)
 
-    def exists(self, op: ops.Exists) -> Outcome:
+    def exists(self, op: ops.Exists) -> outcomes.Outcome:
         """Return whether the position is cached."""
         return EXISTING if self.cache.exists(op.cache, *op.pos) else NOT_EXISTING
 
-    def remove_range(self, op: ops.RemoveRange) -> Outcome:
+    def remove_range(self, op: ops.RemoveRange) -> outcomes.Outcome:
         """Remove a range and return the number and bytes removed."""
-        return Removed(*self.cache.remove_range(op.cache, op.first, op.last, op.last_inclusive))
+        return outcomes.Removed(*self.cache.remove_range(op.cache, op.first, op.last, op.last_inclusive))
 
-    def clear(self, op: ops.Clear) -> Outcome:
+    def clear(self, op: ops.Clear) -> outcomes.Outcome:
         """Clear a cache and return the number and bytes removed."""
-        return Removed(*self.cache.clear(op.cache))
+        return outcomes.Removed(*self.cache.clear(op.cache))
 
-    def usage(self, op: ops.Usage) -> Outcome:
+    def usage(self, op: ops.Usage) -> outcomes.Outcome:
         """Return the usage of one cache, or of all."""
-        return Used(*self.cache.usage(None if op.cache is ABSENT else op.cache))
+        return outcomes.Used(*self.cache.usage(None if op.cache is ABSENT else op.cache))
 
-    def observe(self, op: ops.Observe) -> Outcome:
+    def observe(self, op: ops.Observe) -> outcomes.Outcome:
         """Return the whole state."""
         state = self.cache.observe()
         caches = {
-            CacheName(name): CacheView(view.size_bytes, tuple(Position(*at) for at in view.entries))
+            CacheName(name): outcomes.CacheView(view.size_bytes, tuple(Position(*at) for at in view.entries))
             for name, view in state.caches.items()
         }
         queue = tuple(
-            SlotView(CacheName(slot.cache), Position(*slot.position), *slot[2:])  # the same fields follow
+            outcomes.SlotView(CacheName(slot.cache), Position(*slot.position), *slot[2:])  # the same fields follow
             for slot in state.queue
         )
-        return Observed(state.now_nanos, state.size_bytes, caches, queue, state.tombstones)
+        return outcomes.Observed(state.now_nanos, state.size_bytes, caches, queue, state.tombstones)
 
-    def advance(self, op: ops.Advance) -> Outcome:
+    def advance(self, op: ops.Advance) -> outcomes.Outcome:
         """Advance the clock of this adapter, and refuse to turn it back."""
         if op.nanos < 0:
             raise ValueError(f"time does not go back by {op.nanos}")
         self.clock.now_nanos += op.nanos
         return DONE
 
-    def expire(self, op: ops.Expire) -> Outcome:
+    def expire(self, op: ops.Expire) -> outcomes.Outcome:
         """Run a time pass and return the number and bytes removed."""
-        return Removed(*self.cache.expire(None if op.older_than_nanos is ABSENT else op.older_than_nanos))
+        return outcomes.Removed(*self.cache.expire(None if op.older_than_nanos is ABSENT else op.older_than_nanos))
 
-    def evict(self, op: ops.Evict) -> Outcome:
+    def evict(self, op: ops.Evict) -> outcomes.Outcome:
         """Run a size pass and return the number and bytes removed."""
-        return Removed(*self.cache.evict(op.bytes))
+        return outcomes.Removed(*self.cache.evict(op.bytes))
 
-    def mark_read(self, op: ops.MarkRead) -> Outcome:
+    def mark_read(self, op: ops.MarkRead) -> outcomes.Outcome:
         """Mark an entry as read and return its count."""
-        return Counted(self.cache.mark_read(op.cache, *op.pos))
+        return outcomes.Counted(self.cache.mark_read(op.cache, *op.pos))
 
-    def expect_read(self, op: ops.ExpectRead) -> Outcome:
+    def expect_read(self, op: ops.ExpectRead) -> outcomes.Outcome:
         """Expect a read of an entry and return its count."""
-        return Counted(self.cache.expect_read(op.cache, *op.pos))
+        return outcomes.Counted(self.cache.expect_read(op.cache, *op.pos))
 
-    def cycle(self, op: ops.Cycle) -> Outcome:
+    def cycle(self, op: ops.Cycle) -> outcomes.Outcome:
         """Run both passes and return what they removed."""
-        return Removed(*self.cache.cycle())
+        return outcomes.Removed(*self.cache.cycle())
 
-    def run_scheduled(self, op: ops.RunScheduled) -> Outcome:
+    def run_scheduled(self, op: ops.RunScheduled) -> outcomes.Outcome:
         """Run the scheduled pass and return what it removed."""
-        return Removed(*self.cache.run_scheduled())
+        return outcomes.Removed(*self.cache.run_scheduled())
 
-    def configure(self, op: ops.Configure) -> Outcome:
+    def configure(self, op: ops.Configure) -> outcomes.Outcome:
         """Change settings; an absent setting stays."""
         self.cache.configure(
             max_size_bytes=None if op.max_size_bytes is ABSENT else op.max_size_bytes,
@@ -240,66 +216,66 @@ class Adapter:
         )
         return DONE
 
-    def invalidate_before(self, op: ops.InvalidateBefore) -> Outcome:
+    def invalidate_before(self, op: ops.InvalidateBefore) -> outcomes.Outcome:
         """Invalidate a prefix and return the number and bytes removed."""
-        return Removed(*self.cache.invalidate_before(op.cache, op.pos))
+        return outcomes.Removed(*self.cache.invalidate_before(op.cache, op.pos))
 
-    def invalidate_ledger(self, op: ops.InvalidateLedger) -> Outcome:
+    def invalidate_ledger(self, op: ops.InvalidateLedger) -> outcomes.Outcome:
         """Invalidate a ledger and return the number and bytes removed."""
-        return Removed(*self.cache.invalidate_ledger(op.cache, op.ledger))
+        return outcomes.Removed(*self.cache.invalidate_ledger(op.cache, op.ledger))
 
-    def remove_cache(self, op: ops.RemoveCache) -> Outcome:
+    def remove_cache(self, op: ops.RemoveCache) -> outcomes.Outcome:
         """Remove a cache."""
         self.cache.remove_cache(op.cache)
         return DONE
 
-    def metrics(self, op: ops.Metrics) -> Outcome:
+    def metrics(self, op: ops.Metrics) -> outcomes.Outcome:
         """Return the counters in the order of the outcome."""
-        return Counters(*self.cache.metrics())
+        return outcomes.Counters(*self.cache.metrics())
 
-    def read(self, op: ops.Read) -> Outcome:
+    def read(self, op: ops.Read) -> outcomes.Outcome:
         """Read a range and return what was handed over."""
         hold = None if op.hold is ABSENT else op.hold
         return served_outcome(self.cache.read(op.cache, op.first, op.last, op.expected_reads, hold))
 
-    def read_one(self, op: ops.ReadOne) -> Outcome:
+    def read_one(self, op: ops.ReadOne) -> outcomes.Outcome:
         """Read one entry and return what was handed over."""
         return served_outcome(self.cache.read_one(op.cache, *op.pos, None if op.hold is ABSENT else op.hold))
 
-    def release(self, op: ops.Release) -> Outcome:
+    def release(self, op: ops.Release) -> outcomes.Outcome:
         """Release a hold and return the number of its positions."""
-        return Released(self.cache.release(op.hold))
+        return outcomes.Released(self.cache.release(op.hold))
 
-    def cursor_add(self, op: ops.CursorAdd) -> Outcome:
+    def cursor_add(self, op: ops.CursorAdd) -> outcomes.Outcome:
         """Add a cursor."""
         self.cache.cursor_add(op.cache, op.cursor, op.pos)
         return DONE
 
-    def cursor_move(self, op: ops.CursorMove) -> Outcome:
+    def cursor_move(self, op: ops.CursorMove) -> outcomes.Outcome:
         """Move a cursor."""
         self.cache.cursor_move(op.cache, op.cursor, op.pos)
         return DONE
 
-    def cursor_remove(self, op: ops.CursorRemove) -> Outcome:
+    def cursor_remove(self, op: ops.CursorRemove) -> outcomes.Outcome:
         """Remove a cursor and return whether it was a member."""
-        return CursorRemoved(self.cache.cursor_remove(op.cache, op.cursor))
+        return outcomes.CursorRemoved(self.cache.cursor_remove(op.cache, op.cursor))
 
-    def cursor_rank(self, op: ops.CursorRank) -> Outcome:
+    def cursor_rank(self, op: ops.CursorRank) -> outcomes.Outcome:
         """Return the rank of a cursor."""
-        return Ranked(self.cache.cursor_rank(op.cache, op.cursor))
+        return outcomes.Ranked(self.cache.cursor_rank(op.cache, op.cursor))
 
-    def slowest(self, op: ops.Slowest) -> Outcome:
+    def slowest(self, op: ops.Slowest) -> outcomes.Outcome:
         """Return the lowest tracked position."""
         lowest = self.cache.slowest(op.cache)
-        return SlowestAt(None if lowest is None else Position(*lowest))
+        return outcomes.SlowestAt(None if lowest is None else Position(*lowest))
 
-    def cursors(self, op: ops.Cursors) -> Outcome:
+    def cursors(self, op: ops.Cursors) -> outcomes.Outcome:
         """Return the number of members."""
-        return Members(self.cache.cursors(op.cache))
+        return outcomes.Members(self.cache.cursors(op.cache))
 
-    def should_cache(self, op: ops.ShouldCache) -> Outcome:
+    def should_cache(self, op: ops.ShouldCache) -> outcomes.Outcome:
         """Return whether an entry that is added now should be cached."""
-        return Wanted(self.cache.should_cache(op.cache))
+        return outcomes.Wanted(self.cache.should_cache(op.cache))
 
 
 def positions(pairs: Sequence[tuple[int, int]]) -> tuple[Position, ...]:
@@ -313,9 +289,9 @@ def tokens(payloads: Sequence[Any]) -> tuple[int, ...] | None:
     return carried if len(carried) == len(payloads) else None
 
 
-def served_outcome(served: FastServed) -> Outcome:
+def served_outcome(served: FastServed) -> outcomes.Outcome:
     """Return what a read handed over as an outcome."""
-    return Served(positions(served.hits), positions(served.fills), tokens(served.values))
+    return outcomes.Served(positions(served.hits), positions(served.fills), tokens(served.values))
 
 
 DECLARATION: Final[dict[str, Any]] = {
@@ -327,7 +303,7 @@ DECLARATION: Final[dict[str, Any]] = {
 }
 """The offer of the fast cache as in a start answer: every key of the configuration varies."""
 
-REFUSAL: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
+REFUSAL: Final = outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT)
 
 
 class Instance:
@@ -340,7 +316,7 @@ class Instance:
         self.adapter = adapter
         self._functions = adapter.functions()
 
-    def __call__(self, op: ops.Op) -> Outcome:
+    def __call__(self, op: ops.Op) -> outcomes.Outcome:
         """Return the outcome of one operation."""
         try:
             return self._functions[type(op)](op)

@@ -7,8 +7,6 @@ entries may follow: they exceed bounds inside an implementation. Under the bound
 shows whether a step left behind what it had to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, partial

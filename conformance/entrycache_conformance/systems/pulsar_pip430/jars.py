@@ -4,8 +4,6 @@
 imports a case needs, and the call of each step.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from typing import Any, Final

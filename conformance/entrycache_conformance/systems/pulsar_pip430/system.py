@@ -4,51 +4,24 @@
 they are not compared.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from types import MappingProxyType
 from typing import Any, Final
 
-from entrycache_conformance.systems.pulsar_pip430 import fast_cache, workload
-from entrycache_conformance.systems.pulsar_pip430.coverage import COVERAGE_CELLS, count_cells
-from entrycache_conformance.systems.pulsar_pip430.explanation import (
-    BLAME,
-    cursor_lanes,
-    cursors_text,
-    lanes,
-    queue_text,
-)
+from entrycache_conformance.systems.pulsar_pip430 import coverage, explanation, fast_cache, generation, jars, workload
 from entrycache_conformance.systems.pulsar_pip430.fast_cache import FAST
-from entrycache_conformance.systems.pulsar_pip430.generation import plan_case
-from entrycache_conformance.systems.pulsar_pip430.jars import PULSAR
 from entrycache_conformance.systems.pulsar_pip430.workload import (
     Limits,
     WorkloadProfile,
     cost_bound,
     unsupported_reason,
 )
-from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS
-from entrycache_faults.reference.pulsar_pip430.registry import decision_flips
-from entrycache_protocol.case import encode_outcome
-from entrycache_protocol.codec import MalformedValue, decode_object
-from entrycache_protocol.declaration import OutcomeReader
-from entrycache_protocol.system import (
-    Cases,
-    Laws,
-    Model,
-    SeededFaults,
-    System,
-    Text,
-    Wire,
-    index_ops,
-    rules_with_prefix,
-)
-from entrycache_reference.pulsar_pip430 import NAME, Config, initial, laws, ops, outcomes, step
+from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS, registry
+from entrycache_protocol import case, codec, declaration, system
+from entrycache_reference.pulsar_pip430 import NAME, Config, initial, laws, ops, outcomes, state, step
 from entrycache_reference.pulsar_pip430.config import Variants
 from entrycache_reference.pulsar_pip430.ops import Observe, Op
 from entrycache_reference.pulsar_pip430.outcomes import Observed, Outcome, Refused, SlotView
-from entrycache_reference.pulsar_pip430.state import State
 from entrycache_reference.rules import Rule
 
 REQUEUES: Final = "requeues"
@@ -57,16 +30,16 @@ REQUEUES: Final = "requeues"
 
 def _read_slots(value: Any, introspection: frozenset[str]) -> tuple[SlotView, ...]:
     if type(value) is not list:
-        raise MalformedValue(f"expected an array, got {value!r}")
+        raise codec.MalformedValue(f"expected an array, got {value!r}")
     slots = []
     for item in value:
         if type(item) is dict and REQUEUES not in introspection:
             item = {**item, REQUEUES: 0}
-        slots.append(decode_object(SlotView, item))
+        slots.append(codec.decode_object(SlotView, item))
     return tuple(slots)
 
 
-ANSWERS: Final = OutcomeReader(
+ANSWERS: Final = declaration.OutcomeReader(
     *(Refused, Observe, Observed),
     {"now": 0, "bytes": 0, "caches": {}, "queue": (), "tombstones": 0},
     {"queue": _read_slots},
@@ -184,23 +157,23 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
 """One case per operation; it runs if all its operations are declared."""
 
 
-SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
+SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
     name=NAME,
     levels=ops.LEVELS,
-    ops=index_ops(ops.OPS),
-    model=Model(Config, Variants, initial, step),
-    laws=Laws(
+    ops=system.index_ops(ops.OPS),
+    model=system.Model(Config, Variants, initial, step),
+    laws=system.Laws(
         laws.broken,
         table=laws.LAWS,
         liveness=(Rule.LIVENESS_1, Rule.LIVENESS_2),
-        rules=rules_with_prefix("R-"),
+        rules=system.rules_with_prefix("R-"),
         of_variants=workload.VARIANT_RULES,
-        cells=COVERAGE_CELLS,
-        count_cells=count_cells,
+        cells=coverage.COVERAGE_CELLS,
+        count_cells=coverage.count_cells,
     ),
-    wire=Wire(
+    wire=system.Wire(
         ANSWERS.read_outcome,
-        encode_outcome,
+        case.encode_outcome,
         outcome_schema,
         declared_part,
         refusal=outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT),
@@ -209,9 +182,9 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         computed=lambda config: {"grace_millis": config.effective_grace_millis},
         other_ops=workload.LEDGER_OPS,
     ),
-    cases=Cases(
+    cases=system.Cases(
         workload.menu,
-        plan_case,
+        generation.plan_case,
         workloads={profile.value: profile for profile in WorkloadProfile},
         extra_workloads=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.BOUNDARY: 8}),
         distinguishing={"small-keys": 60, "default": 60, "fills-and-holds": 60, "cursors-many": 200},
@@ -223,10 +196,15 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
             ("grace_millis", "evict_by_expected_reads", "evict_by_mark_deleted"), frozenset({"cursors", "ledger"})
         ),
     ),
-    text=Text("queue", queue_text, lanes, {"cursors": Text("cursors", cursors_text, cursor_lanes)}),
-    blame=BLAME,
+    text=system.Text(
+        "queue",
+        explanation.queue_text,
+        explanation.lanes,
+        {"cursors": system.Text("cursors", explanation.cursors_text, explanation.cursor_lanes)},
+    ),
+    blame=explanation.BLAME,
     fast=FAST,
     faults=fast_cache.FAULTS,
-    seeded_faults=SeededFaults(SEEDED_FAULTS.own, SEEDED_FAULTS.others, decision_flips),
-    jvm=PULSAR,
+    seeded_faults=system.SeededFaults(SEEDED_FAULTS.own, SEEDED_FAULTS.others, registry.decision_flips),
+    jvm=jars.PULSAR,
 )

@@ -22,11 +22,10 @@ from entrycache_conformance.systems.pulsar import make_places
 from entrycache_protocol import system
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import Draw, bounded_field, choose
+from entrycache_reference import rules, vocabulary
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config, Eviction
 from entrycache_reference.pulsar_pip430.ops import LEVELS, OPS
-from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import COUNT_MAX, INTEGER_MAX, CacheName, HoldName, Position
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def cost_bound(config: Config, steps: Sequence[Any]) -> int:
     Each step copies the cache once, and a read once per position. In addition a pass puts entries with a count back as
     often as the requeue budget allows.
     """
-    named: set[tuple[CacheName, Position]] = set()
+    named: set[tuple[vocabulary.CacheName, vocabulary.Position]] = set()
     others = counted = copied = 0
     budgets = [config.max_requeues]
     for op in steps:
@@ -122,7 +121,7 @@ ROW_LENGTHS: Final = (8, 9, 16, 17, 18, 32, 33, 64, 65)
 
 
 STEPS_MAX: Final = 60
-HOLDS: Final = tuple(HoldName(name) for name in ("h", "i", "j"))
+HOLDS: Final = tuple(vocabulary.HoldName(name) for name in ("h", "i", "j"))
 
 
 class WorkloadParameters(NamedTuple):
@@ -134,7 +133,7 @@ class WorkloadParameters(NamedTuple):
     rows of steps of its own.
     """
 
-    fresh: tuple[tuple[CacheName, Position], ...]
+    fresh: tuple[tuple[vocabulary.CacheName, vocabulary.Position], ...]
     cursor_counts: tuple[int, ...] = (3, 2, 4, 3, 6, 5, 12, 40)
     steps_max: int = STEPS_MAX
     patience: int = 1
@@ -146,7 +145,7 @@ class WorkloadParameters(NamedTuple):
     has_boundary_values: bool = False
 
     @property
-    def caches(self) -> tuple[CacheName, ...]:
+    def caches(self) -> tuple[vocabulary.CacheName, ...]:
         """The names of caches, in order."""
         return tuple(dict.fromkeys(cache for cache, _ in self.fresh))
 
@@ -239,7 +238,9 @@ LEVEL_OF: Final = {op.name: op.level for op in OPS}
 PREPARING_OPS: Final = frozenset({"insert", "get", "advance", "configure", "observe"})
 """Operations that give the others of every level something to do."""
 
-VARIANT_RULES: Final = frozenset({Rule.INSERT_7, Rule.INSERT_8, Rule.READ_13, Rule.COUNT_8, Rule.REQUEUE_9})
+VARIANT_RULES: Final = frozenset(
+    {rules.Rule.INSERT_7, rules.Rule.INSERT_8, rules.Rule.READ_13, rules.Rule.COUNT_8, rules.Rule.REQUEUE_9}
+)
 """Rules about a variant and not about the default behaviour."""
 
 LEDGER_OPS: Final = frozenset(
@@ -311,10 +312,10 @@ BUDGET_MAX: Final = 60
 EXTREME_CONFIGS: Final[Menu] = {
     "max_size_bytes": (1, 2, 3, 100, 1_000_000),
     "watermark": (0.0, 1.0, 0.999999, 1e-9, 0.5),
-    "ttl_nanos": (0, INTEGER_MAX, 1, 10**18 // 1_000),
+    "ttl_nanos": (0, vocabulary.INTEGER_MAX, 1, 10**18 // 1_000),
     "max_requeues": (0, BUDGET_MAX, 1),
     "storage_entry_size": (1, 2, 1_000),
-    "grace_millis": (0, None, COUNT_MAX, 1),
+    "grace_millis": (0, None, vocabulary.COUNT_MAX, 1),
 }
 
 

@@ -5,16 +5,13 @@ it. The functions at the end show the ring as text and as boxes, one segment per
 inserts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from entrycache_faults.model import Fault
 from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS
 from entrycache_protocol.system import Blame, Lane
-from entrycache_reference.pulsar_segmented.ops import Observe
-from entrycache_reference.pulsar_segmented.outcomes import Observed
+from entrycache_reference.pulsar_segmented import ops, outcomes
 from entrycache_reference.pulsar_segmented.state import Entry, Place, Row, Segment, State, Step
 from entrycache_reference.rules import Rule
 
@@ -27,19 +24,19 @@ def seeded_faults() -> Sequence[Sequence[Fault]]:
 def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
     """Return `observe` if the subject shows its segments and the current one."""
     shows = "observe" in declaration.ops and {"segments", "current"} <= declaration.introspection
-    return (Observe(),) if shows else ()
+    return (ops.Observe(),) if shows else ()
 
 
 def own_step(
     pre: State, done: Step, op: Any, answer: Any, views: Mapping[Any, Any], declaration: Any
 ) -> tuple[State, Step, Step]:
     """Return the reference's step, and the same with the subject's answer and ring."""
-    observed = views.get(Observe())
+    observed = views.get(ops.Observe())
     state = done.state if observed is None else own_state(observed, pre, done.state)
     return pre, done, done._replace(state=state, outcome=answer)
 
 
-def own_state(observed: Observed, pre: State, reference: State) -> State:
+def own_state(observed: outcomes.Observed, pre: State, reference: State) -> State:
     """Return the ring that a subject shows; sizes, payloads and starts come from the reference."""
     known: dict[Place, Entry] = {}
     for state in (pre, reference):
@@ -57,7 +54,7 @@ def own_state(observed: Observed, pre: State, reference: State) -> State:
 
 def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
     """Return whether a row is about an entry that two rings show differently."""
-    if not (isinstance(expected, Observed) and isinstance(got, Observed)):
+    if not (isinstance(expected, outcomes.Observed) and isinstance(got, outcomes.Observed)):
         return False
     one, other = ({entry for segment in ring.segments for entry in segment.entries} for ring in (expected, got))
     return (row.cache, (row.ledger_id, row.entry_id)) in {(entry.cache, entry.pos) for entry in one ^ other}

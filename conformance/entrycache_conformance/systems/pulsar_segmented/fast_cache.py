@@ -3,8 +3,6 @@
 `Adapter` turns operations into calls of the cache and results into outcomes, without any cache logic.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ A `WorkloadProfile` has `WorkloadParameters`. Sizes aim at the room that is left
 what is cached. A third of the inserts are new, so that the ring turns. A case ends with a query of the ring.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
@@ -15,12 +13,10 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.systems.pulsar import make_boundary_places, make_places
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import CasePlan, Draw, choose
-from entrycache_reference.pulsar_segmented import ops
+from entrycache_reference import rules, vocabulary
+from entrycache_reference.pulsar_segmented import ops, ring
 from entrycache_reference.pulsar_segmented.config import Config, Mode
-from entrycache_reference.pulsar_segmented.ring import ALIGNMENT
 from entrycache_reference.pulsar_segmented.state import State
-from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import CacheName, Position
 
 RingSizes = tuple[tuple[int, int | None], ...]
 """Limits in bytes, each with a number of segments, or none."""
@@ -39,7 +35,7 @@ class WorkloadParameters(NamedTuple):
     operations. `has_boundary_values` gives a profile names and numbers at which implementations go wrong.
     """
 
-    fresh: tuple[tuple[CacheName, Position], ...]
+    fresh: tuple[tuple[vocabulary.CacheName, vocabulary.Position], ...]
     limits: RingSizes = RING_SIZES
     steps_max: int = 40
     patience: int = 1
@@ -96,7 +92,7 @@ class Aim:
         self.max_size: int = declaration.limits.max_size
         self.token = FIRST_TOKEN
 
-    def place(self, state: State, live_weight: int = 3) -> tuple[CacheName, Position]:
+    def place(self, state: State, live_weight: int = 3) -> tuple[vocabulary.CacheName, vocabulary.Position]:
         """Return a place, cached or not, by one number. Key spaces are small, so that operations meet."""
         live = [entry.place for segment in state.segments.values() for entry in segment.entries] if live_weight else []
         at = self.draw(0, len(self.fresh) + live_weight * len(live) - 1)
@@ -112,7 +108,7 @@ class Aim:
         if at < len(SIZES) or room > AIMED_BYTES_MOST:
             return min(self.max_size, SIZES[at % len(SIZES)])
         left = room - state.segments[state.current].offset
-        bounds = (left, room, left // ALIGNMENT * ALIGNMENT)
+        bounds = (left, room, left // ring.ALIGNMENT * ring.ALIGNMENT)
         at = self.draw(0, 3 * len(bounds) - 1)
         return min(self.max_size, max(0, bounds[at % 3] + (0, 1, -1)[at // 3]))
 
@@ -150,9 +146,15 @@ def get_range(aim: Aim, state: State) -> ops.GetRange:
         while last + 1 in ledger:
             last += 1
         first, last = ((first, last), (first, pos.entry), (pos.entry, last), (first - 1, last), (first, last + 1))[kind]
-        return ops.GetRange(cache, Position(pos.ledger, first), Position(pos.ledger, last))
+        return ops.GetRange(cache, vocabulary.Position(pos.ledger, first), vocabulary.Position(pos.ledger, last))
     other = choose(aim.draw, aim.fresh)[1]
-    ends = [pos, other._replace(ledger=pos.ledger), other, Position(-1, -1), Position(pos.ledger, pos.entry - 1)]
+    ends = [
+        pos,
+        other._replace(ledger=pos.ledger),
+        other,
+        vocabulary.Position(-1, -1),
+        vocabulary.Position(pos.ledger, pos.entry - 1),
+    ]
     return ops.GetRange(cache, pos, choose(aim.draw, ends))
 
 
@@ -168,7 +170,15 @@ MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 WEIGHTS: Final = {"insert": 14, "get": 5, "get_range": 6, "usage": 2, "observe": 3}
 
 VARIANT_RULES: Final = frozenset(
-    {Rule.S_INSERT_6, Rule.S_INSERT_7, Rule.S_SEGMENT_5, Rule.S_RING_5, Rule.S_RING_6, Rule.S_RANGE_4, Rule.S_USAGE_2}
+    {
+        rules.Rule.S_INSERT_6,
+        rules.Rule.S_INSERT_7,
+        rules.Rule.S_SEGMENT_5,
+        rules.Rule.S_RING_5,
+        rules.Rule.S_RING_6,
+        rules.Rule.S_RANGE_4,
+        rules.Rule.S_USAGE_2,
+    }
 )
 """Rules about a variant and not about the default behaviour."""
 

@@ -4,19 +4,14 @@
 segment, at it, or above it, and how often the ring turns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from entrycache_conformance.systems.pulsar_segmented.explanation import BLAME, lanes, state_text
-from entrycache_conformance.systems.pulsar_segmented.fast_cache import DECLARATION, FAST, open_cache
-from entrycache_conformance.systems.pulsar_segmented.generation import VARIANT_RULES, WorkloadProfile, menu, plan_case
+from entrycache_conformance.systems.pulsar_segmented import explanation, fast_cache, generation
 from entrycache_conformance.systems.reference import all_fault_subjects, fault_subjects
 from entrycache_faults.fast.pulsar_segmented import FAULTS as CACHE_FAULTS
-from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS
-from entrycache_faults.reference.pulsar_segmented.subjects import SUBJECTS
+from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS, subjects
 from entrycache_protocol.case import encode_outcome
 from entrycache_protocol.declaration import Declaration, OutcomeReader
 from entrycache_protocol.system import (
@@ -110,7 +105,12 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
 """One case per operation; it runs if all its operations are declared."""
 
 
-FAULTS: Final = all_fault_subjects(fault_subjects(SUBJECTS, DECLARATION), DECLARATION, open_cache, CACHE_FAULTS)
+FAULTS: Final = all_fault_subjects(
+    fault_subjects(subjects.SUBJECTS, fast_cache.DECLARATION),
+    fast_cache.DECLARATION,
+    fast_cache.open_cache,
+    CACHE_FAULTS,
+)
 """The seeded faults as subjects by name: those of the reference, and those of the fast cache."""
 
 SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
@@ -123,7 +123,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         table=laws.LAWS,
         liveness=(Rule.S_LIVENESS_1, Rule.S_LIVENESS_1),
         rules=rules_with_prefix("S-"),
-        of_variants=VARIANT_RULES,
+        of_variants=generation.VARIANT_RULES,
         cells=COVERAGE_CELLS,
         count_cells=count_cells,
     ),
@@ -138,19 +138,21 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         computed=lambda config: {"segments": segments_of(config)},
     ),
     cases=Cases(
-        menu,
-        plan_case,
-        workloads={profile.value: profile for profile in WorkloadProfile},
-        extra_workloads=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.BOUNDARY: 8}),
+        generation.menu,
+        generation.plan_case,
+        workloads={profile.value: profile for profile in generation.WorkloadProfile},
+        extra_workloads=MappingProxyType(
+            {generation.WorkloadProfile.GREAT: 20, generation.WorkloadProfile.BOUNDARY: 8}
+        ),
         distinguishing={"small-keys": 60, "default": 60},
         smoke=SMOKE_CASES,
         unvaried=frozenset({"variants"}),
         unsupported_reason=unsupported_reason,
         cost_bound=cost_bound,
     ),
-    text=Text("ring", state_text, lanes),
-    blame=BLAME,
-    fast=FAST,
+    text=Text("ring", explanation.state_text, explanation.lanes),
+    blame=explanation.BLAME,
+    fast=fast_cache.FAST,
     faults=FAULTS,
     seeded_faults=SeededFaults(SEEDED_FAULTS.own, SEEDED_FAULTS.others),
 )

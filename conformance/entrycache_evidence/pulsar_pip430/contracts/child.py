@@ -5,8 +5,6 @@ CrossHair's messages and the number of paths. The limit is a number of paths, so
 The model's decision table asks fact by fact, so that paths which end in one line count once.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys

@@ -1,12 +1,9 @@
 """The contract of one decision about a head: any entry, any settings."""
 
-from __future__ import annotations
-
 from typing import Optional
 
 from entrycache_evidence.pulsar_pip430.contracts.fixtures import function_under_contract
-from entrycache_reference.pulsar_pip430.config import Settings
-from entrycache_reference.pulsar_pip430.state import Entry
+from entrycache_reference.pulsar_pip430 import config, state
 
 RULES = (
     "R-EVICT-1",
@@ -36,8 +33,10 @@ def contract(
     pre: requeues >= 0 and most >= 0
     post: __return__ == ()
     """
-    entry = None if gone else Entry(1, 0, requeues, accessed, count, None)
-    action = function_under_contract("decision.decide")(entry, halt, Settings(1000, 0.9, 1, most, extend)).action.name
+    entry = None if gone else state.Entry(1, 0, requeues, accessed, count, None)
+    action = function_under_contract("decision.decide")(
+        entry, halt, config.Settings(1000, 0.9, 1, most, extend)
+    ).action.name
     wrong = []
     if gone:
         return () if action == "MISSING" else ("R-EVICT-1",)

@@ -5,8 +5,6 @@ contract detects on a plain input. `confirm` runs CrossHair in child processes: 
 reference, and to refute it with a seeded fault.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import subprocess
@@ -17,9 +15,7 @@ from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.subjects import processes
-from entrycache_evidence.core.models import use_model
-from entrycache_evidence.core.results import Evidence, Result
-from entrycache_evidence.core.scheduler import Batch, Work
+from entrycache_evidence.core import models, results, scheduler
 from entrycache_evidence.pulsar_pip430.contracts.fixtures import CONTRACT_FAULTS, QueueSlot, is_sound_queue
 from entrycache_faults.reference.pulsar_pip430.registry import EndlessPass
 from entrycache_reference.rules import Rule
@@ -155,7 +151,7 @@ def find_detected_fault(contract: Contract, rule: str) -> int | None:
     own = [at for at, mutant in enumerate(CONTRACT_FAULTS) if mutant.rule.value == rule]
     others = [at for at, mutant in enumerate(CONTRACT_FAULTS) if mutant.note.startswith("The table flipped")]
     for number in [*own, *(at for at in others if at not in own)]:
-        with use_model(CONTRACT_FAULTS[number].model):
+        with models.use_model(CONTRACT_FAULTS[number].model):
             if _names_rule(check, contract.grid(), rule):
                 return number
     return None
@@ -179,12 +175,12 @@ def plan(contracts: Sequence[Contract]) -> list[ContractPlan]:
     ]
 
 
-def confirm(planned: Sequence[ContractPlan]) -> Work[Result]:
+def confirm(planned: Sequence[ContractPlan]) -> scheduler.Work[results.Result]:
     """Ask CrossHair about these contracts; return the evidence of each confirmed rule, and the failures."""
-    evidence: dict[Rule, Evidence] = {}
+    evidence: dict[Rule, results.Evidence] = {}
     failures: list[str] = []
     # The large contracts stand last in the list and start first; the plan decides which contract gives the evidence.
-    confirmed = yield Batch("CrossHair", _confirm_contract, planned[::-1])
+    confirmed = yield scheduler.Batch("CrossHair", _confirm_contract, planned[::-1])
     for lines, failed in confirmed[::-1]:
         failures += failed
         for line in lines:
@@ -192,7 +188,7 @@ def confirm(planned: Sequence[ContractPlan]) -> Work[Result]:
     return list(evidence.values()), failures
 
 
-def _confirm_contract(planned: ContractPlan) -> Result:
+def _confirm_contract(planned: ContractPlan) -> results.Result:
     contract, numbers = planned
     state, text = ask_crosshair(contract)
     if state != "CONFIRMED":
@@ -212,5 +208,5 @@ def _confirm_contract(planned: ContractPlan) -> Result:
         if number is not None:
             how = "found by CrossHair" if number == first else "detected by the contract on a plain input"
             refuted = f"{CONTRACT_FAULTS[number].note} ({how})"
-            evidence.append(Evidence(Rule(rule), "confirmed", contract.module.BOUNDS, refuted))
+            evidence.append(results.Evidence(Rule(rule), "confirmed", contract.module.BOUNDS, refuted))
     return evidence, failures

@@ -16,14 +16,13 @@ from entrycache_evidence.core.models import current_model
 from entrycache_faults.model import Fault, FaultRegistry, Model
 from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS as OWN
 from entrycache_faults.reference.pulsar_pip430.registry import decision_flips
+from entrycache_reference import rules, vocabulary
 from entrycache_reference.pulsar_pip430 import outcomes, passes
 from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.pulsar_pip430.decision import Action, Facts, Line
 from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State, Step
-from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import CacheName, Position
 
-CACHE = CacheName("a")
+CACHE = vocabulary.CacheName("a")
 REFERENCE_MODEL = Model("entrycache_reference.pulsar_pip430")
 
 
@@ -56,11 +55,11 @@ def is_sound_queue(queue: tuple[QueueSlot, ...], now: int) -> bool:
 
 def build_state(queue: tuple[QueueSlot, ...], now: int, settings: Settings) -> State:
     """Build the state with this queue; its slots are numbered from the head."""
-    entries: dict[Position, Entry] = {}
+    entries: dict[vocabulary.Position, Entry] = {}
     slots: list[Slot | None] = []
     total = 0
     for number, held in enumerate(queue):
-        pos = Position(0, number)
+        pos = vocabulary.Position(0, number)
         if held.gone:
             slots.append(None)
         else:
@@ -76,7 +75,9 @@ def find_broken_sums(queue: tuple[QueueSlot, ...], pre: State, step: Step) -> tu
     cache = after.caches[CACHE]
     entries = cache.entries
     wrong: list[str] = []
-    removed = [held for number, held in enumerate(queue) if not held.gone and Position(0, number) not in entries]
+    removed = [
+        held for number, held in enumerate(queue) if not held.gone and vocabulary.Position(0, number) not in entries
+    ]
     freed = sum(held.size for held in removed)
     if not cache.size_bytes == after.size_bytes == pre.size_bytes - freed:
         wrong.append("R-STATE-1")
@@ -100,7 +101,7 @@ def find_broken_order(queue: tuple[QueueSlot, ...], pre: State, step: Step) -> t
         wrong.append("R-EVICT-1")
     rounds: dict[int, int] = {}
     for number, held in enumerate(queue):
-        pos = Position(0, number)
+        pos = vocabulary.Position(0, number)
         if held.gone or pos not in entries:
             continue
         entry = entries[pos]
@@ -132,27 +133,27 @@ PASS_FAULTS: Final = FaultRegistry(OWN.package)
 seeded_pass_fault = PASS_FAULTS.register
 
 
-@seeded_pass_fault(Rule.STATE_3, "passes.requeue_entry")
-@seeded_pass_fault(Rule.REQUEUE_4, "passes.requeue_entry")
+@seeded_pass_fault(rules.Rule.STATE_3, "passes.requeue_entry")
+@seeded_pass_fault(rules.Rule.REQUEUE_4, "passes.requeue_entry")
 def requeued_keeping_its_stamp(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
     """A requeued entry keeps its stamp."""
     return entry._replace(accessed=False, requeues=entry.requeues + 1)
 
 
-@seeded_pass_fault(Rule.STATE_1, "passes.remove_from_cache")
-def without_keeping_the_bytes(caches: dict[CacheName, Cache], slot: Slot) -> None:
+@seeded_pass_fault(rules.Rule.STATE_1, "passes.remove_from_cache")
+def without_keeping_the_bytes(caches: dict[vocabulary.CacheName, Cache], slot: Slot) -> None:
     """A pass leaves the bytes of what it removes in the cache's sum."""
     cache = caches[slot.cache]
     entries = {pos: entry for pos, entry in cache.entries.items() if pos != slot.pos}
     caches[slot.cache] = Cache(entries, cache.size_bytes)
 
 
-@seeded_pass_fault(Rule.STATE_2, "passes.remove_from_cache")
-def without_keeping_the_entry(caches: dict[CacheName, Cache], slot: Slot) -> None:
+@seeded_pass_fault(rules.Rule.STATE_2, "passes.remove_from_cache")
+def without_keeping_the_entry(caches: dict[vocabulary.CacheName, Cache], slot: Slot) -> None:
     """A pass takes the slot of what it removes and leaves the entry."""
 
 
-@seeded_pass_fault(Rule.EVICT_7, "passes.run_pass")
+@seeded_pass_fault(rules.Rule.EVICT_7, "passes.run_pass")
 def pass_counting_requeues(state: State, kind: passes.PassKind, bound: int, config: Config) -> Step:
     """A pass counts requeued entries as evicted ones."""
     done = passes.run_pass(state, kind, bound, config)
@@ -161,7 +162,7 @@ def pass_counting_requeues(state: State, kind: passes.PassKind, bound: int, conf
     return done._replace(outcome=outcomes.Removed(done.outcome.entries + again, done.outcome.bytes))
 
 
-STALE_STAMP_FAULT: Final = next(fault for fault in PASS_FAULTS if fault.rule is Rule.STATE_3)
+STALE_STAMP_FAULT: Final = next(fault for fault in PASS_FAULTS if fault.rule is rules.Rule.STATE_3)
 
 CONTRACT_FAULTS: Final[tuple[Fault, ...]] = (
     *OWN.own,

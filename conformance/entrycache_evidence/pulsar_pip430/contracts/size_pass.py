@@ -1,16 +1,7 @@
 """The contract of a whole size pass over at most two slots."""
 
-from __future__ import annotations
-
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import (
-    CACHE,
-    QueueSlot,
-    build_state,
-    find_broken_sums,
-    function_under_contract,
-)
-from entrycache_reference.pulsar_pip430 import passes
-from entrycache_reference.pulsar_pip430.config import Config, Settings
+from entrycache_evidence.pulsar_pip430.contracts import fixtures
+from entrycache_reference.pulsar_pip430 import config, passes
 from entrycache_reference.vocabulary import Position
 
 RULES = ("R-STATE-1", "R-EVICT-4", "R-EVICT-5", "R-EVICT-7")
@@ -20,12 +11,14 @@ BOUNDS = (
 )
 
 
-def find_broken_rules(queue: tuple[QueueSlot, ...], now: int, need: int, extend: bool, most: int) -> tuple[str, ...]:
+def find_broken_rules(
+    queue: tuple[fixtures.QueueSlot, ...], now: int, need: int, extend: bool, most: int
+) -> tuple[str, ...]:
     """Return the rules that this size pass breaks."""
-    pre = build_state(queue, now, Settings(1000, 0.9, 1, most, extend))
-    step = function_under_contract("passes.run_pass")(pre, passes.PassKind.SIZE, need, Config())
-    wrong = list(find_broken_sums(queue, pre, step))
-    entries = step.state.caches[CACHE].entries
+    pre = fixtures.build_state(queue, now, config.Settings(1000, 0.9, 1, most, extend))
+    step = fixtures.function_under_contract("passes.run_pass")(pre, passes.PassKind.SIZE, need, config.Config())
+    wrong = list(fixtures.find_broken_sums(queue, pre, step))
+    entries = step.state.caches[fixtures.CACHE].entries
     removed = [held for number, held in enumerate(queue) if not held.gone and Position(0, number) not in entries]
     freed = sum(held.size for held in removed)
     if freed < need and entries:
@@ -35,7 +28,9 @@ def find_broken_rules(queue: tuple[QueueSlot, ...], now: int, need: int, extend:
     return tuple(wrong)
 
 
-def contract(first: QueueSlot, second: QueueSlot, held: int, need: int, extend: bool, most: int) -> tuple[str, ...]:
+def contract(
+    first: fixtures.QueueSlot, second: fixtures.QueueSlot, held: int, need: int, extend: bool, most: int
+) -> tuple[str, ...]:
     """Name the rules that a size pass over at most two slots breaks.
 
     pre: 0 <= held <= 2 and 0 <= most <= 1 and need > 0

@@ -1,9 +1,6 @@
 """The contract of a whole size pass over three live entries."""
 
-from __future__ import annotations
-
-from entrycache_evidence.pulsar_pip430.contracts import size_pass
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import QueueSlot
+from entrycache_evidence.pulsar_pip430.contracts import fixtures, size_pass
 
 RULES = size_pass.RULES
 BOUNDS = (
@@ -12,7 +9,9 @@ BOUNDS = (
 )
 
 
-def contract(first: QueueSlot, second: QueueSlot, third: QueueSlot, need: int) -> tuple[str, ...]:
+def contract(
+    first: fixtures.QueueSlot, second: fixtures.QueueSlot, third: fixtures.QueueSlot, need: int
+) -> tuple[str, ...]:
     """Name the rules that a size pass over three entries breaks.
 
     pre: not first.gone and not second.gone and not third.gone and need > 0

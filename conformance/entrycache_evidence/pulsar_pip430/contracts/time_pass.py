@@ -1,7 +1,5 @@
 """The contract of a whole time pass over at most two slots."""
 
-from __future__ import annotations
-
 from entrycache_evidence.pulsar_pip430.contracts.fixtures import (
     CACHE,
     QueueSlot,
@@ -10,8 +8,7 @@ from entrycache_evidence.pulsar_pip430.contracts.fixtures import (
     function_under_contract,
     is_sound_queue,  # noqa: F401 (the contract of CrossHair names it)
 )
-from entrycache_reference.pulsar_pip430 import passes
-from entrycache_reference.pulsar_pip430.config import Config, Settings
+from entrycache_reference.pulsar_pip430 import config, passes
 from entrycache_reference.vocabulary import Position
 
 RULES = (
@@ -34,8 +31,8 @@ BOUNDS = (
 
 def find_broken_rules(queue: tuple[QueueSlot, ...], now: int, cutoff: int, extend: bool, most: int) -> tuple[str, ...]:
     """Return the rules that this time pass breaks."""
-    pre = build_state(queue, now, Settings(1000, 0.9, 1, most, extend))
-    step = function_under_contract("passes.run_pass")(pre, passes.PassKind.TIME, cutoff, Config())
+    pre = build_state(queue, now, config.Settings(1000, 0.9, 1, most, extend))
+    step = function_under_contract("passes.run_pass")(pre, passes.PassKind.TIME, cutoff, config.Config())
     wrong = list(find_broken_order(queue, pre, step))
     entries = step.state.caches[CACHE].entries
     for number, held in enumerate(queue):

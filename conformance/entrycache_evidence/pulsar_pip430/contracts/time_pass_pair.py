@@ -1,7 +1,5 @@
 """The contract of a whole time pass over two live entries."""
 
-from __future__ import annotations
-
 from entrycache_evidence.pulsar_pip430.contracts import time_pass
 from entrycache_evidence.pulsar_pip430.contracts.fixtures import QueueSlot, is_sound_queue  # noqa: F401 (a contract)
 

@@ -5,8 +5,6 @@ builds from it the facts, the line of the table that decides, and the entry afte
 model. Each lemma is a claim about one `Decision`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,10 +15,8 @@ from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation, reference_model
 from entrycache_evidence.induction.symbolic import Term, merge_paths
 from entrycache_faults.model import Model
-from entrycache_reference.pulsar_pip430 import passes
-from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, Settings, Variants
+from entrycache_reference.pulsar_pip430 import config, passes, state
 from entrycache_reference.pulsar_pip430.decision import ANY, DECISION, Action, Facts, Line
-from entrycache_reference.pulsar_pip430.state import Entry
 from entrycache_reference.rules import Rule
 
 Table = tuple[Line, ...]
@@ -70,18 +66,18 @@ def _terms(*values: Any) -> Any:
     return [Term(value) for value in values]
 
 
-def _entry(head: Head, count: Any) -> Entry:
+def _entry(head: Head, count: Any) -> state.Entry:
     size, stamp, requeues, accessed = _terms(head.size, head.stamp, head.requeues, head.accessed)
-    return Entry(size, stamp, requeues, accessed, count, None)
+    return state.Entry(size, stamp, requeues, accessed, count, None)
 
 
-def _settings(head: Head) -> Settings:
+def _settings(head: Head) -> config.Settings:
     most: Any = Term(head.most)
     extend: Any = Term(head.extend)
-    return Settings(1, 0.9, 1, most, extend)
+    return config.Settings(1, 0.9, 1, most, extend)
 
 
-def _halts(model: Model, head: Head, entry: Entry | None) -> Any:
+def _halts(model: Model, head: Head, entry: state.Entry | None) -> Any:
     bound: Any = Term(head.bound)
     time = merge_paths(lambda: model["passes.has_to_halt"](passes.PassKind.TIME, bound, entry))
     size = merge_paths(lambda: model["passes.has_to_halt"](passes.PassKind.SIZE, bound, entry))
@@ -113,14 +109,14 @@ def _facts(model: Model, head: Head) -> tuple[Any, ...]:
 class Decision:
     """One decision about a head, built from the lines of a table and the functions of a model."""
 
-    def __init__(self, table: Table, model: Model, budget: RequeueBudget = RequeueBudget.SHARED) -> None:
+    def __init__(self, table: Table, model: Model, budget: config.RequeueBudget = config.RequeueBudget.SHARED) -> None:
         self.head = any_head()
         self.table = table
         self.model = model
         self.facts = _facts(model, self.head)
         matches = [self._matches(line) for line in table]
         self.fires = [z3.And(match, *(z3.Not(earlier) for earlier in matches[:at])) for at, match in enumerate(matches)]
-        self.config = Config(variants=Variants(requeue_budget=budget))
+        self.config = config.Config(variants=config.Variants(requeue_budget=budget))
         self.stamp_after = self._after("stamp_nanos")
         self.requeues_after = self._after("requeues")
         self.accessed_after = self._after("accessed")
@@ -222,7 +218,7 @@ def _unextended_head(take: Decision) -> Any:
 
 def _termination(table: Table, model: Model) -> list[Obligation]:
     obligations = []
-    for budget in RequeueBudget:
+    for budget in config.RequeueBudget:
         take = Decision(table, model, budget)
         head = take.head
 

@@ -5,8 +5,6 @@ turn. The last lemma, R-REQUEUE-9, is about variant `size_pass_rounds` "one": it
 whether a turn is late as if any number of turns had been made before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +16,7 @@ from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation
 from entrycache_evidence.induction.symbolic import Term, paths, raw
 from entrycache_evidence.pulsar_pip430.contracts.fixtures import PASS_FAULTS
-from entrycache_evidence.pulsar_pip430.induction import pass_loop
+from entrycache_evidence.pulsar_pip430.induction import pass_loop, shapes
 from entrycache_evidence.pulsar_pip430.induction.pass_loop import (
     BOUND,
     SETTINGS,
@@ -29,7 +27,6 @@ from entrycache_evidence.pulsar_pip430.induction.pass_loop import (
     paths_of_two_turns,
     run_turns,
 )
-from entrycache_evidence.pulsar_pip430.induction.shapes import build_constraints, prepare_model
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430 import passes
 from entrycache_reference.pulsar_pip430.config import Config, SizePassRounds, Variants
@@ -199,7 +196,7 @@ class _LatenessRecorder:
 
     def __init__(self, model: Model) -> None:
         self.questions: list[tuple[int, int]] = []
-        is_late = prepare_model(model)["passes.is_late"]
+        is_late = shapes.prepare_model(model)["passes.is_late"]
 
         def any_round(kind: PassKind, looked_at: int, slots: int, config: Config) -> Any:
             self.questions.append((looked_at, slots))
@@ -242,7 +239,7 @@ def _marked(before: LoopState, slot: Slot) -> Any:
 def _rounds(table: Any, model: Model) -> Iterator[Obligation]:
     counting = _recorder_of(model)
     for setting in ONE_ROUND_SETTINGS:
-        given = z3.And(build_constraints(setting.state()), _BEFORE >= 0, _SLOTS >= 0)
+        given = z3.And(shapes.build_constraints(setting.state()), _BEFORE >= 0, _SLOTS >= 0)
         if setting.kind is PassKind.SIZE:
             given = z3.And(given, raw(BOUND) > 0)
         said = [

@@ -6,8 +6,6 @@ for any number of slots behind. A turn that reads one of them would fail, since 
 below use the words of the rules.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -18,13 +16,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 import z3
 
 from entrycache_evidence.induction.symbolic import Term, paths, raw
-from entrycache_evidence.pulsar_pip430.induction.shapes import (
-    any_boolean,
-    any_integer,
-    build_constraints,
-    build_entry,
-    prepare_model,
-)
+from entrycache_evidence.pulsar_pip430.induction import shapes
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, Settings, Variants
 from entrycache_reference.pulsar_pip430.outcomes import Removed
@@ -41,7 +33,7 @@ OTHERS: Final = Slot(B, Position(0, 0))
 SLOT_NAMES: Final = {FIRST: "first", SECOND: "second", LATER_SLOTS: "rest", OTHERS: "others"}
 TURNS: Final = 2
 RANK_OF_REST: Final = z3.Int("rank of the rest")
-BOUND: Final = any_integer("bound")
+BOUND: Final = shapes.any_integer("bound")
 
 
 class LoopState(NamedTuple):
@@ -91,7 +83,7 @@ class _WatchedQueue(deque[Slot | None]):
 
 @cache
 def _watched_model(model: Model) -> Model:
-    return prepare_model(model, {"passes.deque": _WatchedQueue})
+    return shapes.prepare_model(model, {"passes.deque": _WatchedQueue})
 
 
 def run_turns(model: Model, pre: State, kind: PassKind, config: Config) -> Run:
@@ -123,15 +115,23 @@ class Setting(NamedTuple):
 
     def state(self) -> State:
         """Build any such state."""
-        own = {slot.pos: build_entry(SLOT_NAMES[slot], self.is_counted) for slot in self.heads if slot is not None}
-        own |= {slot.pos: build_entry(SLOT_NAMES[slot], True) for slot in self.rest if slot.cache == A}
-        other = {slot.pos: build_entry(SLOT_NAMES[slot], True) for slot in self.rest if slot.cache == B}
-        caches = {A: Cache(own, any_integer("a.bytes")), B: Cache(other, any_integer("b.bytes"))}
-        most: Any = any_integer("most")
-        settings = Settings(any_integer("limit"), 0.9, any_integer("ttl"), most, any_boolean("extend"))
+        own = {
+            slot.pos: shapes.build_entry(SLOT_NAMES[slot], self.is_counted) for slot in self.heads if slot is not None
+        }
+        own |= {slot.pos: shapes.build_entry(SLOT_NAMES[slot], True) for slot in self.rest if slot.cache == A}
+        other = {slot.pos: shapes.build_entry(SLOT_NAMES[slot], True) for slot in self.rest if slot.cache == B}
+        caches = {A: Cache(own, shapes.any_integer("a.bytes")), B: Cache(other, shapes.any_integer("b.bytes"))}
+        most: Any = shapes.any_integer("most")
+        settings = Settings(
+            shapes.any_integer("limit"), 0.9, shapes.any_integer("ttl"), most, shapes.any_boolean("extend")
+        )
         held = tuple(HeldPosition(slot, slot in {*self.heads, *self.rest}) for slot in (FIRST, SECOND, LATER_SLOTS))
-        state = State(any_integer("now"), settings, caches, (*self.heads, *self.rest), any_integer("bytes"))
-        return state._replace(counts=Counts(evicted_entries=any_integer("evicted")), holds={HoldName("kept"): held})
+        state = State(
+            shapes.any_integer("now"), settings, caches, (*self.heads, *self.rest), shapes.any_integer("bytes")
+        )
+        return state._replace(
+            counts=Counts(evicted_entries=shapes.any_integer("evicted")), holds={HoldName("kept"): held}
+        )
 
 
 def _settings() -> Iterator[Setting]:
@@ -152,7 +152,7 @@ SETTINGS: Final = tuple(_settings())
 def paths_of_two_turns(model: Model, setting: Setting) -> tuple[Any, tuple[tuple[Any, Run], ...]]:
     """Return the assumptions about the state, and every path of two turns with its condition."""
     pre = setting.state()
-    given = z3.And(build_constraints(pre), RANK_OF_REST >= 0)
+    given = z3.And(shapes.build_constraints(pre), RANK_OF_REST >= 0)
     if setting.kind is PassKind.SIZE:
         given = z3.And(given, raw(BOUND) > 0)
     config = Config(variants=Variants(requeue_budget=setting.budget))

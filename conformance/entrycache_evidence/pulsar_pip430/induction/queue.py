@@ -4,8 +4,6 @@ The queue is three arrays from `head` to `tail`, excluded, and a ghost array of 
 place is assumed at the places that matter, and proved at any place.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import z3
@@ -15,26 +13,23 @@ from entrycache_evidence.induction.symbolic import Term, raw
 from entrycache_evidence.pulsar_pip430.contracts.fixtures import STALE_STAMP_FAULT
 from entrycache_evidence.pulsar_pip430.induction.decision import Decision, Table, lemma_fault
 from entrycache_faults.model import Model
-from entrycache_reference.pulsar_pip430 import ops
-from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.decision import DECISION
+from entrycache_reference import rules, vocabulary
+from entrycache_reference.pulsar_pip430 import config, decision, ops
 from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State
-from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import CacheName, Position
 
 _HEAD, _TAIL, _ANY, _OTHER = z3.Ints("head tail any other")
 _LIVE = z3.Array("live", z3.IntSort(), z3.BoolSort())
 _SIZES = z3.Array("sizes", z3.IntSort(), z3.IntSort())
 _STAMPS = z3.Array("stamps", z3.IntSort(), z3.IntSort())
 _SUMS = z3.Array("sums", z3.IntSort(), z3.IntSort())
-_NAME = CacheName("a")
-_POS = Position(0, 0)
+_NAME = vocabulary.CacheName("a")
+_POS = vocabulary.Position(0, 0)
 
 
 def _state(total: Any, entry: Entry | None) -> State:
     """Build a state with these sums; the queue itself is in the arrays."""
     entries = {} if entry is None else {_POS: entry}
-    settings = Config().settings
+    settings = config.Config().settings
     return State(0, settings, {_NAME: Cache(entries, total)}, (), total)
 
 
@@ -121,7 +116,9 @@ def _order(table: Table, model: Model) -> list[Obligation]:
     moved = _ordered(_STAMPS, _ANY, _OTHER, _HEAD, _TAIL, now + passed)
     obligations.append(Obligation("time passes", z3.And(invariant, passed >= 0), moved))
     clock: Any = Term(now)
-    entry = model["entries.new_entry"](_state(0, None)._replace(now_nanos=clock), ops.Insert(_NAME, _POS, 1), Config())
+    entry = model["entries.new_entry"](
+        _state(0, None)._replace(now_nanos=clock), ops.Insert(_NAME, _POS, 1), config.Config()
+    )
     fresh = z3.Store(_STAMPS, _TAIL, raw(entry.stamp_nanos))
     obligations.append(Obligation("insert", invariant, _ordered(fresh, _ANY, _OTHER, _HEAD, _TAIL + 1, now)))
     taken = z3.And(invariant, take.head.sane, _HEAD < _TAIL, take.head.stamp == _STAMPS[_HEAD])
@@ -134,16 +131,16 @@ def _order(table: Table, model: Model) -> list[Obligation]:
 
 
 LEMMAS: Final = tuple(
-    lemma._replace(table=DECISION)
+    lemma._replace(table=decision.DECISION)
     for lemma in (
         Lemma(
-            Rule.STATE_1,
+            rules.Rule.STATE_1,
             "queue of any length; insert, removal by a call, every line of the table; a cache and the manager",
             _accounting,
-            lemma_fault(Rule.STATE_1),
+            lemma_fault(rules.Rule.STATE_1),
         ),
         Lemma(
-            Rule.STATE_3,
+            rules.Rule.STATE_3,
             "queue of any length; advance, insert, every line of the table",
             _order,
             LemmaFault(STALE_STAMP_FAULT.note, STALE_STAMP_FAULT.model),

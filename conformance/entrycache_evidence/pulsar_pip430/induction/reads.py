@@ -4,36 +4,21 @@ A stand-in replaces the operation of a turn; it answers anything and records its
 turn, with any position and any state that the turn before left. `steps` proves what the operation itself does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 import z3
 
-from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation
-from entrycache_evidence.induction.symbolic import paths
-from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR
-from entrycache_evidence.pulsar_pip430.induction.shapes import (
-    CONFIG,
-    OFF,
-    RELEASED,
-    SHAPES,
-    A,
-    any_integer,
-    prepare_model,
-)
+from entrycache_evidence.induction import lemma, symbolic
+from entrycache_evidence.pulsar_pip430.induction import decision, shapes
 from entrycache_faults.model import Model
-from entrycache_reference.pulsar_pip430 import ops, storage_reads
-from entrycache_reference.pulsar_pip430.change import absent_row
+from entrycache_reference import rules, vocabulary
+from entrycache_reference.pulsar_pip430 import change, ops, outcomes, storage_reads
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.outcomes import Inserted, Served
 from entrycache_reference.pulsar_pip430.state import HeldPosition, Part, Slot, State, Step
-from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import CacheName, Position
 
-WANTED: Final = tuple(Position(1, entry) for entry in (3, 4, 5))
-START: Final = SHAPES[1].state()
+WANTED: Final = tuple(vocabulary.Position(1, entry) for entry in (3, 4, 5))
+START: Final = shapes.SHAPES[1].state()
 
 
 class Turn(NamedTuple):
@@ -53,10 +38,10 @@ class _AnyOperation:
 
     def __call__(self, state: State, event: Any, config: Config, cause: str = "") -> Step:
         at = len(self.turns)
-        row = absent_row(Rule.READ_7, f"turn {at}", "any", START, A, event.pos)
-        after = START._replace(now_nanos=any_integer(f"present of turn {at}"))
-        part = Part(state, event, Step(after, Inserted(True), (row,)))
-        done = Step(after, Inserted(True), (row,), (part, part) if self.has_parts else ())
+        row = change.absent_row(rules.Rule.READ_7, f"turn {at}", "any", START, shapes.A, event.pos)
+        after = START._replace(now_nanos=shapes.any_integer(f"present of turn {at}"))
+        part = Part(state, event, Step(after, outcomes.Inserted(True), (row,)))
+        done = Step(after, outcomes.Inserted(True), (row,), (part, part) if self.has_parts else ())
         self.turns.append(Turn(state, event, done))
         return done
 
@@ -66,29 +51,29 @@ class Loop(NamedTuple):
 
     place: str
     run: Callable[[Model, Config], Step | tuple[Part, ...]]
-    event: Callable[[Position], ops.Op]
+    event: Callable[[vocabulary.Position], ops.Op]
 
 
-_READ: Final = ops.Read(A, WANTED[0], WANTED[-1], any_integer("reads"))
-_HELD_POSITIONS: Final = tuple(HeldPosition(Slot(A, pos), True) for pos in WANTED)
-_LOST_CLAIM: Final = HeldPosition(Slot(A, Position(9, 9)), False)
+_READ: Final = ops.Read(shapes.A, WANTED[0], WANTED[-1], shapes.any_integer("reads"))
+_HELD_POSITIONS: Final = tuple(HeldPosition(Slot(shapes.A, pos), True) for pos in WANTED)
+_LOST_CLAIM: Final = HeldPosition(Slot(shapes.A, vocabulary.Position(9, 9)), False)
 
 LOOKUPS: Final = Loop(
     "storage_reads.get",
-    lambda model, config: model["storage_reads.look_up_each"](START, A, WANTED, config),
-    lambda pos: ops.Get(A, pos),
+    lambda model, config: model["storage_reads.look_up_each"](START, shapes.A, WANTED, config),
+    lambda pos: ops.Get(shapes.A, pos),
 )
 FILL: Final = Loop(
     "storage_reads.offer",
     lambda model, config: model["storage_reads.fill"](START, _READ, WANTED, config),
-    lambda pos: ops.Insert(A, pos, CONFIG.storage_entry_size, _READ.expected_reads, pos.entry),
+    lambda pos: ops.Insert(shapes.A, pos, shapes.CONFIG.storage_entry_size, _READ.expected_reads, pos.entry),
 )
 DELIVER: Final = Loop(
     "storage_reads.mark_read",
     lambda model, config: model["storage_reads.deliver"](
         START, (_HELD_POSITIONS[0], _LOST_CLAIM, *_HELD_POSITIONS[1:]), config
     ),
-    lambda pos: ops.MarkRead(A, pos),
+    lambda pos: ops.MarkRead(shapes.A, pos),
 )
 
 
@@ -111,33 +96,40 @@ def _is_fold(loop: Loop, turns: list[Turn], done: Step | tuple[Part, ...]) -> bo
     )
 
 
-def _fold_obligations(loop: Loop) -> Callable[[Any, Model], Iterator[Obligation]]:
-    def obligations(table: Any, model: Model) -> Iterator[Obligation]:
-        for config, has_parts in ((CONFIG, False), (CONFIG, True), (RELEASED, False), (OFF, True)):
+def _fold_obligations(loop: Loop) -> Callable[[Any, Model], Iterator[lemma.Obligation]]:
+    def obligations(table: Any, model: Model) -> Iterator[lemma.Obligation]:
+        for config, has_parts in (
+            (shapes.CONFIG, False),
+            (shapes.CONFIG, True),
+            (shapes.RELEASED, False),
+            (shapes.OFF, True),
+        ):
 
             def run(config: Config = config, has_parts: bool = has_parts) -> tuple[bool, bool]:
                 turn = _AnyOperation(has_parts and loop is FILL)
-                done = loop.run(prepare_model(model, {loop.place: turn}), config)
+                done = loop.run(shapes.prepare_model(model, {loop.place: turn}), config)
                 if turn.turns:
                     return True, _is_fold(loop, turn.turns, done)
                 # Nothing is to be cached: no operation is called, and nothing changes.
-                return False, isinstance(done, Step) and done.state is START and done.outcome == Served((), WANTED)
+                return False, isinstance(done, Step) and done.state is START and done.outcome == outcomes.Served(
+                    (), WANTED
+                )
 
-            ways = paths(run, z3.BoolVal(True))
+            ways = symbolic.paths(run, z3.BoolVal(True))
             turned = z3.BoolVal(any(is_about for _, (is_about, _) in ways))
             said = [z3.Implies(condition, z3.BoolVal(holds)) for condition, (_, holds) in ways]
-            yield Obligation(f"{loop.place}, {config.variants}, parts {has_parts}", turned, z3.And(said))
+            yield lemma.Obligation(f"{loop.place}, {config.variants}, parts {has_parts}", turned, z3.And(said))
 
     return obligations
 
 
 def _look_up_first_state(
-    state: State, name: CacheName, cached: tuple[Position, ...], config: Config
+    state: State, name: vocabulary.CacheName, cached: tuple[vocabulary.Position, ...], config: Config
 ) -> tuple[Part, ...]:
     return tuple(part for pos in cached for part in storage_reads.look_up_each(state, name, (pos,), config))
 
 
-def _fill_in_reverse(state: State, event: ops.Read, fills: tuple[Position, ...], config: Config) -> Step:
+def _fill_in_reverse(state: State, event: ops.Read, fills: tuple[vocabulary.Position, ...], config: Config) -> Step:
     return storage_reads.fill(state, event, fills[::-1], config)
 
 
@@ -145,29 +137,29 @@ def _deliver_all_but_the_last(state: State, kept: tuple[HeldPosition, ...], conf
     return storage_reads.deliver(state, kept[:-1], config)
 
 
-def _fault(note: str, place: str, replacement: object) -> LemmaFault:
-    return LemmaFault(note, Model(PULSAR.package, {place: replacement}))
+def _fault(note: str, place: str, replacement: object) -> lemma.LemmaFault:
+    return lemma.LemmaFault(note, Model(decision.PULSAR.package, {place: replacement}))
 
 
 EACH: Final = "any number of positions; each turn asks it of its own position, in what the turn before has left"
 
 LEMMAS: Final = (
-    Lemma(
-        Rule.READ_7,
+    lemma.Lemma(
+        rules.Rule.READ_7,
         f"the lookups of a read are a fold of get: {EACH}",
         _fold_obligations(LOOKUPS),
         _fault(
             "Each lookup of a read asks the state before the first.", "storage_reads.look_up_each", _look_up_first_state
         ),
     ),
-    Lemma(
-        Rule.READ_9,
+    lemma.Lemma(
+        rules.Rule.READ_9,
         f"the fills of a read are a fold of insert with its trigger: {EACH}",
         _fold_obligations(FILL),
         _fault("Fills are cached from the last to the first.", "storage_reads.fill", _fill_in_reverse),
     ),
-    Lemma(
-        Rule.COUNT_5,
+    lemma.Lemma(
+        rules.Rule.COUNT_5,
         f"the deliveries of a read are a fold of mark_read: {EACH}; what has left the cache is passed over",
         _fold_obligations(DELIVER),
         _fault("The last entry of a read is not delivered.", "storage_reads.deliver", _deliver_all_but_the_last),

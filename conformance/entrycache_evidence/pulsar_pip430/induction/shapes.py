@@ -5,8 +5,6 @@ has the bytes of all, and is any one of them in comparisons. `tests/evidence/tes
 and on such summaries. `any_pass` replaces the loop of `run_pass` by what `pass_lemmas` proves about it.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -20,8 +18,7 @@ from entrycache_evidence.induction.symbolic import Term, raw
 from entrycache_evidence.pulsar_pip430.contracts.fixtures import FactByFact
 from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR
 from entrycache_faults.model import Model, Place
-from entrycache_reference.pulsar_pip430 import ops, passes
-from entrycache_reference.pulsar_pip430.change import drop_claims
+from entrycache_reference.pulsar_pip430 import change, ops, outcomes, passes
 from entrycache_reference.pulsar_pip430.config import (
     Config,
     CountFloor,
@@ -34,7 +31,6 @@ from entrycache_reference.pulsar_pip430.config import (
     ZeroReads,
 )
 from entrycache_reference.pulsar_pip430.laws.law import Law
-from entrycache_reference.pulsar_pip430.outcomes import Removed
 from entrycache_reference.pulsar_pip430.passes import Origin, Pass, PassKind
 from entrycache_reference.pulsar_pip430.state import Cache, Counts, Entry, HeldPosition, Row, Slot, State, Step
 from entrycache_reference.rules import Rule
@@ -307,11 +303,11 @@ def any_pass(rows_of: Callable[[Pass], tuple[Row, ...]]) -> Callable[..., Step]:
             caches=own.caches,
             queue=tuple(own.queue),
             size_bytes=state.size_bytes - freed,
-            holds=drop_claims(state.holds, frozenset(gone)),
+            holds=change.drop_claims(state.holds, frozenset(gone)),
             counts=state.counts._replace(evicted_entries=state.counts.evicted_entries + len(gone)),
         )
         rows = rows_of(Pass(state, kind, origin, bound, bound, ()))
-        return Step(left, Removed(len(gone), freed), rows)
+        return Step(left, outcomes.Removed(len(gone), freed), rows)
 
     return passed
 

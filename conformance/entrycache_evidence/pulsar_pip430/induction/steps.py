@@ -4,8 +4,6 @@ A `Case` is an operation on a state of one shape. `build_lemma` builds the lemma
 model runs on terms, and the law has to hold on every path.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, partial
@@ -14,34 +12,8 @@ from typing import Any, Final
 import z3
 
 from entrycache_evidence.core.models import FAULT_OF
-from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation, law_obligations
-from entrycache_evidence.induction.symbolic import paths, raw
-from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR
-from entrycache_evidence.pulsar_pip430.induction.shapes import (
-    CONFIG,
-    CURSOR_LEFT,
-    GRACE,
-    GRACES,
-    MANUAL,
-    NEXT,
-    OFF,
-    OWN,
-    PASS_OPERATIONS,
-    PASSES,
-    PROVED_OF_LOOP,
-    RELEASED,
-    SHAPES,
-    STEPS,
-    TRIGGER,
-    A,
-    Shape,
-    any_integer,
-    begin_path,
-    build_constraints,
-    laws,
-    prepare_model,
-    prepare_model_with_any_pass,
-)
+from entrycache_evidence.induction import lemma, symbolic
+from entrycache_evidence.pulsar_pip430.induction import decision, shapes
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430 import change, ops
 from entrycache_reference.pulsar_pip430.config import Config
@@ -51,15 +23,18 @@ from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
 
 CONFIGS: Final = {
-    id(CONFIG): "",
-    id(OFF): ", caching off",
-    id(MANUAL): ", eviction manual",
-    id(RELEASED): ", all variants",
-    **{id(config): ", a grace period" for config in GRACES},
+    id(shapes.CONFIG): "",
+    id(shapes.OFF): ", caching off",
+    id(shapes.MANUAL): ", eviction manual",
+    id(shapes.RELEASED): ", all variants",
+    **{id(config): ", a grace period" for config in shapes.GRACES},
 }
 """The suffix of each configuration in the name of a case."""
 
-SCHEDULING_OPERATIONS: Final = (ops.Insert(A, OWN, any_integer("size")), ops.Read(A, OWN, NEXT, any_integer("reads")))
+SCHEDULING_OPERATIONS: Final = (
+    ops.Insert(shapes.A, shapes.OWN, shapes.any_integer("size")),
+    ops.Read(shapes.A, shapes.OWN, shapes.NEXT, shapes.any_integer("reads")),
+)
 """The operations that schedule a pass if eviction is manual."""
 
 VARIED_OPERATIONS: Final = (ops.Insert, ops.MarkRead, ops.Read, ops.Release)
@@ -70,9 +45,9 @@ VARIED_OPERATIONS: Final = (ops.Insert, ops.MarkRead, ops.Read, ops.Release)
 class Case:
     """One operation on a state of one shape; with `passes`, any pass replaces those that it runs."""
 
-    shape: Shape
+    shape: shapes.Shape
     op: ops.Op
-    config: Config = CONFIG
+    config: Config = shapes.CONFIG
     passes: bool = True
 
     @property
@@ -85,30 +60,50 @@ class Case:
 
         Under the variants nothing is triggered, because no variant changes the trigger.
         """
-        inserted, filled, held = raw(any_integer("size")), raw(any_integer("fill")), raw(state.size_bytes)
-        said = [build_constraints(state), filled >= 1]
-        if self.config is RELEASED:
-            said += [held + inserted <= TRIGGER, held + 2 * filled <= TRIGGER]
-        if self.config is not MANUAL and type(self.op) is ops.Read and self.op.last != self.op.first:
-            said.append(held + filled <= TRIGGER)
+        inserted, filled, held = (
+            symbolic.raw(shapes.any_integer("size")),
+            symbolic.raw(shapes.any_integer("fill")),
+            symbolic.raw(state.size_bytes),
+        )
+        said = [shapes.build_constraints(state), filled >= 1]
+        if self.config is shapes.RELEASED:
+            said += [held + inserted <= shapes.TRIGGER, held + 2 * filled <= shapes.TRIGGER]
+        if self.config is not shapes.MANUAL and type(self.op) is ops.Read and self.op.last != self.op.first:
+            said.append(held + filled <= shapes.TRIGGER)
         if state.queue and type(self.op) is ops.Expire:
-            said.append(raw(self.op.older_than_nanos) < 0)
+            said.append(symbolic.raw(self.op.older_than_nanos) < 0)
         if state.queue and type(self.op) is ops.Evict:
-            said.append(raw(self.op.bytes) <= 0)
+            said.append(symbolic.raw(self.op.bytes) <= 0)
         return z3.And(said)
 
 
 CASES: Final = (
-    *(Case(shape, op) for op in STEPS for shape in SHAPES),
-    *(Case(SHAPES[0], op, OFF) for op in STEPS if type(op) is ops.Insert),
-    *(Case(shape, op, MANUAL) for op in STEPS if type(op) is ops.Configure for shape in SHAPES),
-    *(Case(shape, op, RELEASED) for op in STEPS if type(op) in VARIED_OPERATIONS for shape in SHAPES),
-    *(Case(shape, op, passes=False) for op in PASSES for shape in (SHAPES if op is not PASSES[0] else SHAPES[:1])),
-    *(Case(shape, op) for op in PASS_OPERATIONS for shape in SHAPES),
-    *(Case(shape, op, MANUAL) for op in PASS_OPERATIONS for shape in (SHAPES[0], SHAPES[-1])),
-    *(Case(shape, ops.Read(A, NEXT, NEXT, any_integer("reads"))) for shape in SHAPES),
-    *(Case(shape, op, MANUAL) for op in SCHEDULING_OPERATIONS for shape in SHAPES),
-    *(Case(CURSOR_LEFT, GRACE, config) for config in GRACES),
+    *(Case(shape, op) for op in shapes.STEPS for shape in shapes.SHAPES),
+    *(Case(shapes.SHAPES[0], op, shapes.OFF) for op in shapes.STEPS if type(op) is ops.Insert),
+    *(Case(shape, op, shapes.MANUAL) for op in shapes.STEPS if type(op) is ops.Configure for shape in shapes.SHAPES),
+    *(
+        Case(shape, op, shapes.RELEASED)
+        for op in shapes.STEPS
+        if type(op) in VARIED_OPERATIONS
+        for shape in shapes.SHAPES
+    ),
+    *(
+        Case(shape, op, passes=False)
+        for op in shapes.PASSES
+        for shape in (shapes.SHAPES if op is not shapes.PASSES[0] else shapes.SHAPES[:1])
+    ),
+    *(Case(shape, op) for op in shapes.PASS_OPERATIONS for shape in shapes.SHAPES),
+    *(
+        Case(shape, op, shapes.MANUAL)
+        for op in shapes.PASS_OPERATIONS
+        for shape in (shapes.SHAPES[0], shapes.SHAPES[-1])
+    ),
+    *(
+        Case(shape, ops.Read(shapes.A, shapes.NEXT, shapes.NEXT, shapes.any_integer("reads")))
+        for shape in shapes.SHAPES
+    ),
+    *(Case(shape, op, shapes.MANUAL) for op in SCHEDULING_OPERATIONS for shape in shapes.SHAPES),
+    *(Case(shapes.CURSOR_LEFT, shapes.GRACE, config) for config in shapes.GRACES),
 )
 """Every operation on every shape; passes only meet an empty queue or are refused."""
 
@@ -124,20 +119,20 @@ def state_of_case(case: Case) -> tuple[State, Any]:
 def paths_of_case(model: Model, case: Case) -> tuple[tuple[Any, Step], ...]:
     """Return the steps that the model makes of a case, each with its condition."""
     state, given = state_of_case(case)
-    on_terms = prepare_model_with_any_pass(model) if case.passes else term_model(model)
+    on_terms = shapes.prepare_model_with_any_pass(model) if case.passes else term_model(model)
 
     def played_once() -> Step:
-        begin_path()
+        shapes.begin_path()
         done: Step = on_terms.step(state, case.op, case.config)
         return done
 
-    return tuple(paths(played_once, given))
+    return tuple(symbolic.paths(played_once, given))
 
 
 @cache
 def term_model(model: Model) -> Model:
     """Prepare the model for terms."""
-    return prepare_model(model)
+    return shapes.prepare_model(model)
 
 
 def _judge_step(law: Law, case: Case, pre: State, step: Step) -> tuple[bool, bool]:
@@ -146,7 +141,7 @@ def _judge_step(law: Law, case: Case, pre: State, step: Step) -> tuple[bool, boo
     about = [
         (before, event, done)
         for before, event, done in links or [(pre, case.op, step)]
-        if not (links and type(event) in PROVED_OF_LOOP)
+        if not (links and type(event) in shapes.PROVED_OF_LOOP)
         and (not law.on or type(event) in law.on)
         and law.guard(case.config, before, event, done)
     ]
@@ -159,14 +154,14 @@ def _may_concern(law: Law, case: Case) -> bool:
     return not law.on or any(op in law.on for op in (type(case.op), *parts))
 
 
-def obligations_of(law: Law, model: Model) -> Iterator[Obligation]:
+def obligations_of(law: Law, model: Model) -> Iterator[lemma.Obligation]:
     """Yield the obligations of the law after each of its operations on each shape, if it applies."""
     for case in sorted(CASES, key=lambda case: type(case.op) not in model.replaced):
         if not _may_concern(law, case):
             continue
         pre, given = state_of_case(case)
         judge = partial(_judge_step, law, case, pre)
-        yield from law_obligations(case.name, given, paths_of_case(model, case), judge)
+        yield from lemma.law_obligations(case.name, given, paths_of_case(model, case), judge)
 
 
 PARTS: Final[dict[type[ops.Op], tuple[type[ops.Op], ...]]] = {
@@ -189,32 +184,32 @@ def _unlink_slots(state: State, name: CacheName, positions: tuple[Position, ...]
 
 
 OWN_FAULTS: Final = {
-    Rule.INVALIDATE_6: LemmaFault(
+    Rule.INVALIDATE_6: lemma.LemmaFault(
         "A call takes the slots of what it removes out of the queue.",
-        Model(PULSAR.package, {"change.drop_entries": _unlink_slots}),
+        Model(decision.PULSAR.package, {"change.drop_entries": _unlink_slots}),
     ),
 }
 """The faults of rules that no subject can break."""
 
 
-def build_lemma(rule: Rule) -> Lemma:
+def build_lemma(rule: Rule) -> lemma.Lemma:
     """Build the lemma of a rule from its law."""
-    law = laws()[rule]
-    return Lemma(
+    law = shapes.laws()[rule]
+    return lemma.Lemma(
         rule,
         f"the law itself, after {_operation_names(law)}; {ANY}",
         lambda table, model: obligations_of(law, model),
-        OWN_FAULTS.get(rule) or LemmaFault(FAULT_OF[rule].note, FAULT_OF[rule].model),
+        OWN_FAULTS.get(rule) or lemma.LemmaFault(FAULT_OF[rule].note, FAULT_OF[rule].model),
     )
 
 
 def _operation_names(law: Law) -> str:
     """Return the names of the operations after which the law is checked."""
-    without = {type(op) for op in (*STEPS, *PASS_OPERATIONS, GRACE)}
+    without = {type(op) for op in (*shapes.STEPS, *shapes.PASS_OPERATIONS, shapes.GRACE)}
     if not law.on:
         return "every operation up to level reads"
     named = [op.name for op in law.on if op in without]
-    if {type(op) for op in PASSES} & set(law.on):
+    if {type(op) for op in shapes.PASSES} & set(law.on):
         named.append("a pass that is refused or finds nothing queued")
     return ", ".join(named)
 

@@ -14,21 +14,12 @@ import z3
 
 from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation, build_term_model, law_obligations
 from entrycache_evidence.induction.symbolic import Term, paths, raw
+from entrycache_evidence.pulsar_pip430.induction import shapes
 from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR, Decision, Table, change_cell
-from entrycache_evidence.pulsar_pip430.induction.shapes import (
-    TARGET,
-    TRIGGER,
-    any_integer,
-    any_pass,
-    begin_path,
-    prepare_model,
-)
 from entrycache_faults.model import Model, Place
-from entrycache_reference.pulsar_pip430 import decision, ops
+from entrycache_reference.pulsar_pip430 import decision, ops, outcomes, passes
 from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.pulsar_pip430.decision import DECISION
-from entrycache_reference.pulsar_pip430.outcomes import Removed
-from entrycache_reference.pulsar_pip430.passes import Origin, PassKind
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
 
@@ -98,7 +89,7 @@ def _trigger_obligations(table: Any, model: Model) -> Iterator[Obligation]:
         pre, event = State(0, settings, {}, (), 0), ops.Evict(1)
 
         def passed(pre: State = pre, event: ops.Op = event) -> Step:
-            begin_path()
+            shapes.begin_path()
             done: Step = term_model.step(pre, event, Config())
             return done
 
@@ -116,7 +107,7 @@ def _laws() -> Model:
 def _on_doubles(model: Model) -> Model:
     of_limits: dict[Place, object] = {"decision.int": truncated}
     rows_of = build_term_model(model, of_limits)["passes.rows_of_pass"]
-    return build_term_model(model, {**of_limits, "passes.run_pass": any_pass(rows_of)})
+    return build_term_model(model, {**of_limits, "passes.run_pass": shapes.any_pass(rows_of)})
 
 
 def _target_of_trigger(state: State) -> Any:
@@ -145,11 +136,13 @@ _FREED, _LAST = z3.Ints("freed last")
 _EMPTY = z3.Bool("nothing queued")
 
 
-def _any_pass(state: State, kind: PassKind, bound: Any, config: Config, origin: Origin = Origin.CALL) -> Step:
+def _any_pass(
+    state: State, kind: passes.PassKind, bound: Any, config: Config, origin: passes.Origin = passes.Origin.CALL
+) -> Step:
     """Make any pass that satisfies the lemmas about the loop, which `_loop_lemmas` states."""
     freed: Any = Term(_FREED)
     left = state._replace(size_bytes=state.size_bytes - freed)
-    return Step(left, Removed(Term(0), Term(_FREED)), (bound,))  # type: ignore[arg-type]
+    return Step(left, outcomes.Removed(Term(0), Term(_FREED)), (bound,))  # type: ignore[arg-type]
 
 
 def _loop_lemmas(before: Any, need: Any) -> Any:
@@ -160,23 +153,27 @@ def _loop_lemmas(before: Any, need: Any) -> Any:
 
 @cache
 def _relief_model(model: Model) -> Model:
-    return prepare_model(model, {"passes.run_pass": _any_pass})
+    return shapes.prepare_model(model, {"passes.run_pass": _any_pass})
 
 
 def _relief_obligations(table: Table, model: Model) -> Iterator[Obligation]:
     """Prove that the pass of a trigger leaves at most the target, and above it less the last entry, or nothing."""
-    state = State(any_integer("now"), Config().settings, {}, (), any_integer("bytes"))
-    sane = z3.And(raw(state.size_bytes) >= 0, TARGET >= 0, TRIGGER >= 0)
+    state = State(shapes.any_integer("now"), Config().settings, {}, (), shapes.any_integer("bytes"))
+    sane = z3.And(raw(state.size_bytes) >= 0, shapes.TARGET >= 0, shapes.TRIGGER >= 0)
     relieve = _relief_model(model)["manager.evict_to_watermark"]
-    for condition, done in paths(lambda: relieve(state, Config(), Origin.TRIGGER), sane):
+    for condition, done in paths(lambda: relieve(state, Config(), passes.Origin.TRIGGER), sane):
         before, after = raw(state.size_bytes), raw(done.state.size_bytes)
         if not done.rows:
             quiet = z3.And(sane, condition)
-            yield Obligation("no pass", quiet, z3.And(after == before, z3.Or(before <= TRIGGER, before <= TARGET)))
+            yield Obligation(
+                "no pass", quiet, z3.And(after == before, z3.Or(before <= shapes.TRIGGER, before <= shapes.TARGET))
+            )
             continue
         ran = z3.And(sane, condition, _loop_lemmas(before, raw(done.rows[0])))
-        yield Obligation("at most the target, or nothing", ran, z3.Or(after <= TARGET, z3.And(_EMPTY, after == 0)))
-        yield Obligation("not far below it", ran, after > TARGET - _LAST)
+        yield Obligation(
+            "at most the target, or nothing", ran, z3.Or(after <= shapes.TARGET, z3.And(_EMPTY, after == 0))
+        )
+        yield Obligation("not far below it", ran, after > shapes.TARGET - _LAST)
 
 
 _TTL, _INTERVAL, _INSERTED_AT, _BEFORE = z3.Ints("ttl interval inserted pass_before")

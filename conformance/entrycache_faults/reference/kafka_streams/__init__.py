@@ -3,8 +3,6 @@
 Importing the modules of this folder enters their faults in the registry, in the order of the imports.
 """
 
-from __future__ import annotations
-
 from entrycache_faults.reference.kafka_streams import entries, flush, stores, threads
 from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, SEEDED_THREAD_FAULTS
 

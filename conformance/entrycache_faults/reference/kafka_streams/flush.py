@@ -4,8 +4,6 @@ Each function replaces a function of the reference, or an operation, and mostly 
 around it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final

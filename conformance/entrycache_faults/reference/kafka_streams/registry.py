@@ -4,13 +4,10 @@ A fault replaces functions of the reference at the named places. Its docstring, 
 `SEEDED_THREAD_FAULTS` holds the faults that only several threads show.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from entrycache_faults.model import FaultRegistry
-from entrycache_reference.kafka_streams.outcomes import Answer
-from entrycache_reference.kafka_streams.state import State
+from entrycache_reference.kafka_streams import outcomes, state
 
 SEEDED_FAULTS: Final = FaultRegistry("entrycache_reference.kafka_streams")
 
@@ -21,5 +18,5 @@ SEEDED_THREAD_FAULTS: Final = FaultRegistry(SEEDED_FAULTS.package)
 
 seeded_thread_fault = SEEDED_THREAD_FAULTS.register
 
-OperationResult = tuple[State, Answer]
+OperationResult = tuple[state.State, outcomes.Answer]
 """The state after an operation, and its answer."""

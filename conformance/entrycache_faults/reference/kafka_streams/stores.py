@@ -3,13 +3,11 @@
 A variant breaks rules of the default behavior; it is entered once for each of them.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
 from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, OperationResult, seeded_fault
-from entrycache_reference.kafka_streams import flush, ops, stores
+from entrycache_reference.kafka_streams import flush, ops, outcomes, stores
 from entrycache_reference.kafka_streams.change import (
     NamespaceHandle,
     book_bytes,
@@ -27,7 +25,6 @@ from entrycache_reference.kafka_streams.config import (
     Total,
     UndeliveredEviction,
 )
-from entrycache_reference.kafka_streams.outcomes import Answer, Forward, Listing, Value
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, with_space
 from entrycache_reference.rules import Rule
 
@@ -68,7 +65,7 @@ def store_get_below(state: State, event: ops.StoreGet, config: Config, *calls: A
     after, answer = stores.store_get(state, event, config, *calls)
     node = space_of(state, event.store).nodes.get(event.key)
     if node is not None and node.value is None:
-        return after, Value(stores.store_of(state, event.store).inner.get(event.key))
+        return after, outcomes.Value(stores.store_of(state, event.store).inner.get(event.key))
     return after, answer
 
 
@@ -99,7 +96,7 @@ def store_flush_forwarding_unknown(state: State, event: ops.StoreFlush, config: 
     heeded = stores.store_of(state, event.store).downstream
     unknown = [key for key in own.dirty if not heeded and own.nodes[key].value is None and key not in inner]
     after, answer = stores.store_flush(state, event, config, *calls)
-    extra = tuple(Forward(event.store, key, None) for key in unknown)
+    extra = tuple(outcomes.Forward(event.store, key, None) for key in unknown)
     return stores.with_forwards(after, (*after.in_progress.forwards, *extra)), answer
 
 
@@ -147,7 +144,7 @@ def receive_below_last(state: State, name: str, entries: Any, config: Config, en
 @seeded_fault(Rule.K_STORE_5, "stores.perform_steps")
 def performed_nothing(
     state: State, steps: tuple[ops.Op, ...], config: Config, env: Any
-) -> tuple[State, tuple[Answer, ...]]:
+) -> tuple[State, tuple[outcomes.Answer, ...]]:
     """Nothing is done downstream."""
     return flush.count_call(state), ()
 
@@ -181,7 +178,7 @@ def store_delete_of_known(state: State, event: ops.StoreDelete, config: Config, 
     """Deleting what is not there writes nothing."""
     change, value = stores.read_value(state, event.store, event.key, config, *calls)
     if value is None:
-        return change.state, Value(None)
+        return change.state, outcomes.Value(None)
     return stores.store_delete(state, event, config, *calls)
 
 
@@ -189,10 +186,10 @@ def store_delete_of_known(state: State, event: ops.StoreDelete, config: Config, 
 def store_all_with_deleted(state: State, event: ops.StoreAll, config: Config, *calls: Any) -> OperationResult:
     """A deleted key shows through."""
     after, answer = stores.store_all(state, event, config, *calls)
-    assert isinstance(answer, Listing)
+    assert isinstance(answer, outcomes.Listing)
     view = dict(answer.entries)
     view.update({k: v for k, v in stores.store_of(after, event.store).inner.items() if k not in view})
-    return after, Listing(tuple((key, view[key]) for key in sort_by_bytes(tuple(view))))
+    return after, outcomes.Listing(tuple((key, view[key]) for key in sort_by_bytes(tuple(view))))
 
 
 @seeded_fault(Rule.K_SHARE_1, ops.Share)
@@ -205,8 +202,8 @@ def share_for_threads_only(state: State, event: ops.Share, config: Config, *call
 def store_inner_of_one(state: State, event: ops.StoreInner, config: Config, *calls: Any) -> OperationResult:
     """A listing is answered by one value."""
     after, answer = stores.store_inner(state, event, config, *calls)
-    assert isinstance(answer, Listing)
-    return after, Value(answer.entries[0][1] if answer.entries else None)
+    assert isinstance(answer, outcomes.Listing)
+    return after, outcomes.Value(answer.entries[0][1] if answer.entries else None)
 
 
 # Errors within a variant.

@@ -4,8 +4,6 @@ Each class replaces `SharedReference`. A fault that needs two threads to meet gi
 middle.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from collections import defaultdict
@@ -15,10 +13,9 @@ from threading import Lock, get_ident
 from typing import Any, Final
 
 from entrycache_faults.reference.kafka_streams.registry import seeded_thread_fault
-from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams import ops, state
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.outcomes import Answer, Outcome, ThreadCounters, Used
-from entrycache_reference.kafka_streams.state import State, initial, total_bytes
 from entrycache_reference.kafka_streams.step import step
 from entrycache_reference.kafka_streams.threads import history
 from entrycache_reference.rules import Rule
@@ -76,10 +73,10 @@ class LateTotal(history.SharedReference):
     def __call__(self, op: Any) -> Outcome:
         """Perform a step."""
         with self.lock:
-            before = total_bytes(self.state)
+            before = state.total_bytes(self.state)
             done = step(self.state, op, self.config)
             self.state = done.state
-            change = total_bytes(self.state) - before
+            change = state.total_bytes(self.state) - before
         if change:
             total = self.total_bytes
             give_way()
@@ -165,7 +162,7 @@ class OwnCopies(history.SharedReference):
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
-        self.copies: dict[int, State] = {}
+        self.copies: dict[int, state.State] = {}
 
     def __call__(self, op: Any) -> Outcome:
         """Perform a step."""
@@ -191,8 +188,8 @@ class LimitLookedAtFirst(history.SharedReference):
         if not isinstance(op, WRITES):
             return super().__call__(op)
         limit = self.state.max_size_bytes
-        alone = step(initial(Config(max_size_bytes=NO_LIMIT)), op, self.config).state
-        has_room = total_bytes(self.state) + total_bytes(alone) <= limit
+        alone = step(state.initial(Config(max_size_bytes=NO_LIMIT)), op, self.config).state
+        has_room = state.total_bytes(self.state) + state.total_bytes(alone) <= limit
         give_way()
         if not has_room:
             return super().__call__(op)

@@ -3,8 +3,6 @@
 `SEEDED_FAULTS` is complete once this package is imported. Faults that are subjects have public names in `subjects`.
 """
 
-from __future__ import annotations
-
 from entrycache_faults.reference.pulsar_legacy import entries, passes, registry
 from entrycache_faults.reference.pulsar_legacy.registry import SEEDED_FAULTS
 

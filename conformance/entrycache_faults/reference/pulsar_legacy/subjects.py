@@ -3,8 +3,6 @@
 The system has no fast cache. Its subjects are the faults about inserts, triggers, evictions, expiry and reads.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from entrycache_faults.model import Fault

@@ -5,8 +5,6 @@ these faulty references has broken the rule of that fault. Importing this packag
 The docstring of a fault is the sentence that pages and reports print.
 """
 
-from __future__ import annotations
-
 from entrycache_faults.reference.pulsar_pip430 import cursors, entries, manager, passes, storage_reads
 from entrycache_faults.reference.pulsar_pip430.registry import REACHABLE, SEEDED_FAULTS, decision_flips
 

@@ -3,8 +3,6 @@
 Each fault calls the function of the reference and changes its result, or replaces it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final

@@ -5,8 +5,6 @@ call. Each fault calls the function of the reference and changes its result, or 
 stand at the end.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from entrycache_faults.reference.pulsar_pip430.registry import SEEDED_FAULTS, seeded_fault

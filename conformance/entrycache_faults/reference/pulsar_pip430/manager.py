@@ -4,8 +4,6 @@ Each fault calls the function of the reference and changes its result, or replac
 reference with another constant builds a model of its own and keeps it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache

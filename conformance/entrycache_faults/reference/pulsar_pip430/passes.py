@@ -3,8 +3,6 @@
 Faults about one kind of pass replace `run_pass`; `_deciding` gives them a pass with another decision.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from functools import cache

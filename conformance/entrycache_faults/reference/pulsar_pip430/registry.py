@@ -5,17 +5,14 @@ sentence. `decision_flips` changes one cell of the decision table for each fault
 requeue of a pass in faults that would requeue an entry for ever.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
 from typing import Final
 
 from entrycache_faults.model import Fault, FaultRegistry, Place
-from entrycache_reference.pulsar_pip430 import passes
+from entrycache_reference.pulsar_pip430 import passes, state
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.decision import ANY, DECISION, Action, Facts, Line, build_lookup
-from entrycache_reference.pulsar_pip430.state import Entry
 
 SEEDED_FAULTS: Final = FaultRegistry("entrycache_reference.pulsar_pip430")
 
@@ -76,7 +73,7 @@ def _flip_fault(line: Line, column: str, value: bool, table: dict[Facts, Line]) 
     return Fault(line.rule, f"{line.rule.name}: {column} = {value}", SEEDED_FAULTS.package, replaced, is_other=True)
 
 
-def requeue_with_end(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
+def requeue_with_end(entry: state.Entry, now_nanos: int, action: Action, config: Config) -> state.Entry:
     """Requeue an entry, but stop what would never end.
 
     Raises:

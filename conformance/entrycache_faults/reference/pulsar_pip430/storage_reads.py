@@ -3,8 +3,6 @@
 Each fault calls the function of the reference and changes its result, or replaces it.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from entrycache_faults.reference.pulsar_pip430.registry import seeded_fault

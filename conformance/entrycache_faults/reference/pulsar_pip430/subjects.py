@@ -5,8 +5,6 @@ Most of them are faults of the registry that explain failures too. The others ar
 The tables at the end give each fault its public name, grouped as the page of seeded faults shows them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final

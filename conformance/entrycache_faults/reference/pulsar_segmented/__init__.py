@@ -3,8 +3,6 @@
 Importing the modules of this folder enters their faults in the registry, in the order of the imports.
 """
 
-from __future__ import annotations
-
 from entrycache_faults.reference.pulsar_segmented import lookups, ring
 from entrycache_faults.reference.pulsar_segmented.registry import SEEDED_FAULTS
 

@@ -4,12 +4,9 @@ Each function replaces a function of the reference, or an operation, and mostly 
 around it.
 """
 
-from __future__ import annotations
-
 from entrycache_faults.reference.pulsar_segmented.registry import seeded_fault
-from entrycache_reference.pulsar_segmented import lookup, ops, ring, state, views
+from entrycache_reference.pulsar_segmented import lookup, ops, outcomes, ring, state, views
 from entrycache_reference.pulsar_segmented.config import Config, RangeWalk
-from entrycache_reference.pulsar_segmented.outcomes import ErrorKind, Hits, Observed, Refused
 from entrycache_reference.pulsar_segmented.state import Entry, Place, Segment, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
@@ -61,7 +58,7 @@ def range_in_part(before: State, event: ops.GetRange, config: Config) -> Step:
     if config.variants.range_walk is RangeWalk.ONE_PASS or not lookup.is_range(event.first, event.last):
         return lookup.get_range(before, event, config)
     entries = lookup.find_in_any_segment(before, event.cache, event.first, event.last)
-    return Step(before, Hits(tuple(entry.place.pos for entry in entries), lookup.payloads(entries)), ())
+    return Step(before, outcomes.Hits(tuple(entry.place.pos for entry in entries), lookup.payloads(entries)), ())
 
 
 @seeded_fault(Rule.S_RANGE_3, ops.GetRange)
@@ -69,7 +66,7 @@ def range_over_ledgers(before: State, event: ops.GetRange, config: Config) -> St
     """A range over two ledgers answers what is cached of both."""
     if event.first.ledger < event.last.ledger:
         entries = lookup.find_in_any_segment(before, event.cache, event.first, event.last)
-        return Step(before, Hits(tuple(entry.place.pos for entry in entries), lookup.payloads(entries)), ())
+        return Step(before, outcomes.Hits(tuple(entry.place.pos for entry in entries), lookup.payloads(entries)), ())
     return lookup.get_range(before, event, config)
 
 
@@ -101,11 +98,11 @@ def offset_of_the_current_segment(before: State) -> int:
 def observe_from_the_current(before: State, event: ops.Observe, config: Config) -> Step:
     """The ring is shown from its current segment on."""
     result = views.observe(before, event, config)
-    if not isinstance(result.outcome, Observed):
+    if not isinstance(result.outcome, outcomes.Observed):
         return result
     segment_views = result.outcome.segments
     return result._replace(
-        outcome=Observed((*segment_views[before.current :], *segment_views[: before.current]), before.current)
+        outcome=outcomes.Observed((*segment_views[before.current :], *segment_views[: before.current]), before.current)
     )
 
 
@@ -114,4 +111,4 @@ def usage_of_nothing(before: State, event: ops.Usage, config: Config) -> Step:
     """An empty ring refuses to tell what it uses."""
     if any(segment.entries for segment in before.segments.values()):
         return views.usage(before, event, config)
-    return Step(before, Refused(ErrorKind.ILLEGAL_ARGUMENT), ())
+    return Step(before, outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT), ())

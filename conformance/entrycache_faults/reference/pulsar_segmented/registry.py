@@ -3,8 +3,6 @@
 A fault replaces functions of the reference at the named places. Its docstring, up to a blank line, is its note.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from entrycache_faults.model import FaultRegistry

@@ -3,10 +3,8 @@
 Each function replaces a function of the reference and mostly calls the original with a small error around it.
 """
 
-from __future__ import annotations
-
 from entrycache_faults.reference.pulsar_segmented.registry import SEEDED_FAULTS, seeded_fault
-from entrycache_reference.pulsar_segmented import ops, ring, state
+from entrycache_reference.pulsar_segmented import ops, outcomes, ring, state
 from entrycache_reference.pulsar_segmented.config import (
     ClearedIndex,
     ClearedOffset,
@@ -17,7 +15,6 @@ from entrycache_reference.pulsar_segmented.config import (
     RangeWalk,
     Used,
 )
-from entrycache_reference.pulsar_segmented.outcomes import Inserted
 from entrycache_reference.pulsar_segmented.state import Entry, Place, Segment, State, Step, find_in_segment
 from entrycache_reference.rules import Rule
 
@@ -118,7 +115,7 @@ def never_disabled(config: Config) -> bool:
 def insert_of_less_than_nothing(before: State, event: ops.Insert, config: Config) -> Step:
     """A negative size is no error, the entry is left out."""
     result = ring.insert(before, event, config)
-    return result if event.size >= 0 else Step(before, Inserted(False), ())
+    return result if event.size >= 0 else Step(before, outcomes.Inserted(False), ())
 
 
 @seeded_fault(Rule.S_SEGMENT_1, "ring.has_room")

@@ -3,8 +3,6 @@
 Most of them are errors of the unmerged branch of PIP-174, or errors that its review warned of.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from entrycache_faults.model import Fault

@@ -5,8 +5,6 @@ reported. `broken` applies the laws of one operation to a step: it counts each l
 rules that the step breaks. A step without an answer is not judged.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from entrycache_reference.kafka_streams import ops, outcomes

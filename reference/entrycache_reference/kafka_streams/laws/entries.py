@@ -4,8 +4,6 @@ Sizes are computed letter by letter, ranges by sorting encoded keys: each law re
 reference.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from entrycache_reference.kafka_streams.config import Config, Total

@@ -4,8 +4,6 @@ A `Law` names its rule, its operations, a guard, and the check that must hold wh
 below read a state or a step without using the rule functions of the reference.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 

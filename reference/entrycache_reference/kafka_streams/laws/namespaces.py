@@ -4,8 +4,6 @@ A listener that performs steps of its own disturbs what can be predicted; most l
 `is_undisturbed`. The rules of variants restate the behavior of releases.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from entrycache_reference.kafka_streams.config import Config, FlushedTombstone, Total

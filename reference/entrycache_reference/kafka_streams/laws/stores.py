@@ -4,8 +4,6 @@
 step, and look at the order in which entries are forwarded.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery

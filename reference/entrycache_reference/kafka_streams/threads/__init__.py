@@ -5,8 +5,6 @@ judged by the promises under concurrency, not by one exact order. `judge_history
 every law in `LAWS`, and then searches for one order of the steps that explains all answers (`linearization`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final, NamedTuple
 

@@ -5,8 +5,6 @@ listeners, every entry that a listener got, and every write. `SharedReference` p
 lock; its answers are one possible answer of many.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from threading import Lock
 from typing import Any, Final, NamedTuple

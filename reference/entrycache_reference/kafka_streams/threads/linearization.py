@@ -5,8 +5,6 @@ step that no unfinished step precedes. A state that was reached before by the sa
 again (Lowe, Testing for Linearizability, 2017).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 

@@ -5,8 +5,6 @@ part looks at the quiescent cache, after every thread has ended: sums, counters 
 first `BrokenPromise`, or None.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

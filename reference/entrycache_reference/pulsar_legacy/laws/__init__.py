@@ -5,8 +5,6 @@ can be asked about another one, `step._replace(outcome=...)`: the answer of a su
 operation to a step and to each of its parts.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from entrycache_reference.pulsar_legacy import ops

@@ -3,8 +3,6 @@
 The five guards of the insert laws cover every insert that is not refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

@@ -4,8 +4,6 @@ A `Law` names its rule, its operations, a guard, and the check that must hold wh
 which events the protocol refuses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 

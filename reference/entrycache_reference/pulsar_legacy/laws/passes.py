@@ -4,8 +4,6 @@
 the pass has to free, and when it runs.
 """
 
-from __future__ import annotations
-
 from itertools import accumulate
 from math import floor
 from typing import Final

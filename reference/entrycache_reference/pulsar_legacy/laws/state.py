@@ -1,7 +1,5 @@
 """The laws about the whole state, time, refusals, answers of removals, and removal by a call."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from entrycache_reference.pulsar_legacy import ops

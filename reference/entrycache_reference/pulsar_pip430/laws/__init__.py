@@ -6,8 +6,6 @@ whose guard held. A step that names parts is checked part by part, and then as a
 judge the answer of a subject: `step._replace(outcome=...)`.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from entrycache_reference.pulsar_pip430 import ops, outcomes

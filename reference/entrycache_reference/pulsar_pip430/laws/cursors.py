@@ -5,8 +5,6 @@ the sorted positions of the tracked cursors. The grace period starts with the ca
 its length comes from the configuration, not from the present settings.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Final

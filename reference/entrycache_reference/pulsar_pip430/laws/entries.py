@@ -5,8 +5,6 @@ cached positions and changes nothing but marks. `mark_read` and `expect_read` ch
 releases have guards of their own, so that each law is about one behaviour.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from entrycache_reference.pulsar_pip430.config import Config, CountFloor, DuplicateCount, ZeroReads

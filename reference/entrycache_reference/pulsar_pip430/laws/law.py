@@ -10,8 +10,6 @@ had to compare the bytes with the trigger, with the size passes that followed. M
 keep their last result. The thresholds and the comparison of two states stand at the end.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple

@@ -5,8 +5,6 @@ insert answers then. The laws of removal compare the entries before and after wi
 that the call names. R-INVALIDATE-6 is a MAY: no subject can break it.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from entrycache_reference.pulsar_pip430 import ops

@@ -6,8 +6,6 @@ without the setting breaks R-REQUEUE-7, reads that nobody expects break R-REQUEU
 reads breaks R-REQUEUE-6. What is left belongs to R-REQUEUE-3 or R-EVICT-3. Together the laws are complete.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, SizePassRounds

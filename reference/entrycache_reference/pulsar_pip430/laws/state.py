@@ -5,8 +5,6 @@ counters compare a counter with the parts of a step, one part after the other. R
 stands with the laws of the cursors.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from entrycache_reference.pulsar_pip430 import ops

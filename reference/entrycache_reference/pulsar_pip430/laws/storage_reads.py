@@ -5,8 +5,6 @@ hits for granted; R-READ-7 checks whether they are right. The laws of deliveries
 from its read to its release, and a release takes one expected read from an entry that is still cached.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

@@ -5,8 +5,6 @@ asked about another one, `step._replace(outcome=...)`: the answer of a subject. 
 operation to a step.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from entrycache_reference.pulsar_segmented import ops

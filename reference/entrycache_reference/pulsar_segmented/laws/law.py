@@ -3,8 +3,6 @@
 A `Law` names its rule, its operations, a guard, and the check that must hold whenever the guard does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

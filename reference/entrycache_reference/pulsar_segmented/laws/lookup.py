@@ -1,7 +1,5 @@
 """The laws about `get`, `get_range`, `usage` and `observe`."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from entrycache_reference.pulsar_segmented import outcomes

@@ -1,7 +1,5 @@
 """The laws about `insert`, single segments, and the turn of the ring."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from entrycache_reference.pulsar_segmented.config import (
