@@ -8,6 +8,7 @@ Beside: ThreadCache.put, .putAll, .putIfAbsent, .maybeEvict, .getOrCreateCache, 
 Beside: ThreadCache.get, .range, .MemoryLRUCacheBytesIterator, NamedCache.keyRange (kafka-streams 4.3.1)
 """
 
+from entrycache_reference.kafka_streams import ops, outcomes
 from entrycache_reference.kafka_streams.change import (
     book_bytes,
     can_evict,
@@ -21,34 +22,6 @@ from entrycache_reference.kafka_streams.change import (
 )
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.flush import Environment, evict_eldest
-from entrycache_reference.kafka_streams.ops import (
-    All,
-    Delete,
-    Get,
-    Metrics,
-    Put,
-    PutAll,
-    PutIfAbsent,
-    Range,
-    ReverseAll,
-    ReverseRange,
-    Usage,
-    Write,
-)
-from entrycache_reference.kafka_streams.outcomes import (
-    Answer,
-    Context,
-    Deleted,
-    Done,
-    ErrorKind,
-    Failed,
-    Listing,
-    Lookup,
-    NamespaceCounters,
-    Offered,
-    ThreadCounters,
-    Used,
-)
 from entrycache_reference.kafka_streams.state import (
     Change,
     Node,
@@ -67,9 +40,9 @@ def ensure_namespace(state: State, ns: str) -> State:
     return state if ns in state.spaces else with_space(state, ns, space_of(state, ns))
 
 
-def build_node(write: Put | PutIfAbsent | Write, number: int) -> Node:
+def build_node(write: ops.Put | ops.PutIfAbsent | ops.Write, number: int) -> Node:
     """Return the entry that a write makes."""
-    context = Context(
+    context = outcomes.Context(
         None if write.timestamp is ABSENT else write.timestamp,
         None if write.offset is ABSENT else write.offset,
         None if write.partition is ABSENT else write.partition,
@@ -104,7 +77,7 @@ def put_node(state: State, ns: str, key: str, node: Node, config: Config, env: E
     # GUARD: a clean write must not hide a dirty one; the attempt counts.
     counted = ensure_namespace(state, ns)._replace(puts=state.puts + 1)
     if not node.is_dirty and key in space_of(counted, ns).dirty:
-        return Change(counted, ErrorKind.ILLEGAL_STATE)
+        return Change(counted, outcomes.ErrorKind.ILLEGAL_STATE)
 
     # DECISION: none.
     # EFFECT: the write, then the overflow, which may evict it again.
@@ -113,32 +86,34 @@ def put_node(state: State, ns: str, key: str, node: Node, config: Config, env: E
     return maybe_evict(written, ns, config, env)
 
 
-def with_answer(change: Change, answer: Answer) -> tuple[State, Answer]:
+def with_answer(change: Change, answer: outcomes.Answer) -> tuple[State, outcomes.Answer]:
     """Return the state with the answer, or with the error."""
-    return change.state, answer if change.error is None else Failed(change.error)
+    return change.state, answer if change.error is None else outcomes.Failed(change.error)
 
 
 @rule(Rule.K_PUT_1, Rule.K_PUT_4)
-def put(state: State, event: Put, config: Config, env: Environment) -> tuple[State, Answer]:
+def put(state: State, event: ops.Put, config: Config, env: Environment) -> tuple[State, outcomes.Answer]:
     """Write one entry."""
     node = build_node(event, state.writes)
-    return with_answer(put_node(state, event.ns, event.key, node, config, env), Done())
+    return with_answer(put_node(state, event.ns, event.key, node, config, env), outcomes.Done())
 
 
 @rule(Rule.K_PUT_6)
-def put_all(state: State, event: PutAll, config: Config, env: Environment) -> tuple[State, Answer]:
+def put_all(state: State, event: ops.PutAll, config: Config, env: Environment) -> tuple[State, outcomes.Answer]:
     """Write entries one by one; what was written before an error stays."""
     after = state
     for write in event.entries:
         change = put_node(after, event.ns, write.key, build_node(write, after.writes), config, env)
         if change.error is not None:
-            return change.state, Failed(change.error)
+            return change.state, outcomes.Failed(change.error)
         after = change.state
-    return after, Done()
+    return after, outcomes.Done()
 
 
 @rule(Rule.K_PUT_7, Rule.K_PUT_8)
-def put_if_absent(state: State, event: PutIfAbsent, config: Config, env: Environment) -> tuple[State, Answer]:
+def put_if_absent(
+    state: State, event: ops.PutIfAbsent, config: Config, env: Environment
+) -> tuple[State, outcomes.Answer]:
     """Write one entry unless its key is cached. The lookup counts, and the overflow is paid either way."""
     # GUARD: none.
     # DECISION: the lookup.
@@ -148,7 +123,7 @@ def put_if_absent(state: State, event: PutIfAbsent, config: Config, env: Environ
 
     # EFFECT: the write counts when its evictions are done.
     if cached is None and not event.dirty and event.key in space_of(after, event.ns).dirty:
-        return after, Failed(ErrorKind.ILLEGAL_STATE)
+        return after, outcomes.Failed(outcomes.ErrorKind.ILLEGAL_STATE)
     if cached is None:
         written = write_node(after, event.ns, event.key, build_node(event, after.writes))
         after = book_bytes(after, written, handle_of(after, event.ns), config)
@@ -157,7 +132,7 @@ def put_if_absent(state: State, event: PutIfAbsent, config: Config, env: Environ
         change = Change(change.state._replace(puts=change.state.puts + 1))
 
     # OUTCOME
-    return with_answer(change, Offered(cached is not None, None if cached is None else cached.value))
+    return with_answer(change, outcomes.Offered(cached is not None, None if cached is None else cached.value))
 
 
 @rule(Rule.K_GET_1, Rule.K_GET_2)
@@ -169,12 +144,12 @@ def look_up(state: State, ns: str, key: str) -> State:
 
 
 @rule(Rule.K_DELETE_1, Rule.K_DELETE_2)
-def delete(state: State, event: Delete, config: Config, env: Environment) -> tuple[State, Answer]:
+def delete(state: State, event: ops.Delete, config: Config, env: Environment) -> tuple[State, outcomes.Answer]:
     """Remove one key, without a call and without counting."""
     # GUARD: an uncached key cannot be removed.
     node = space_of(state, event.ns).nodes.get(event.key)
     if node is None:
-        return state, Deleted(False, None)
+        return state, outcomes.Deleted(False, None)
 
     # DECISION: none.
     # EFFECT
@@ -182,7 +157,7 @@ def delete(state: State, event: Delete, config: Config, env: Environment) -> tup
 
     # OUTCOME
     after = book_bytes(state, after, handle_of(state, event.ns), config)
-    return with_entry_event(after, Rule.K_DELETE_1, "DELETE", event.ns, event.key, node, "CALL"), Deleted(
+    return with_entry_event(after, Rule.K_DELETE_1, "DELETE", event.ns, event.key, node, "CALL"), outcomes.Deleted(
         True, node.value
     )
 
@@ -191,18 +166,20 @@ def delete(state: State, event: Delete, config: Config, env: Environment) -> tup
 
 
 @rule(Rule.K_GET_1, Rule.K_GET_2, Rule.K_GET_3, Rule.K_GET_4)
-def get(state: State, event: Get, config: Config, env: Environment) -> tuple[State, Answer]:
+def get(state: State, event: ops.Get, config: Config, env: Environment) -> tuple[State, outcomes.Answer]:
     """Look one key up."""
     # GUARD: no key, or no such namespace: a miss that only the thread counts.
     counted = state._replace(gets=state.gets + 1)
     if event.key is None or event.ns not in state.spaces:
-        return counted, Lookup(False, None)
+        return counted, outcomes.Lookup(False, None)
 
     # DECISION: a hit exactly when the key is cached, also as a tombstone.
     node = space_of(state, event.ns).nodes.get(event.key)
 
     # EFFECT and OUTCOME
-    return look_up(counted, event.ns, event.key), Lookup(node is not None, None if node is None else node.value)
+    return look_up(counted, event.ns, event.key), outcomes.Lookup(
+        node is not None, None if node is None else node.value
+    )
 
 
 @rule(Rule.K_RANGE_1)
@@ -218,14 +195,14 @@ def is_between(key: str, first: str | None, last: str | None, last_inclusive: bo
 
 
 @rule(Rule.K_RANGE_1, Rule.K_RANGE_2)
-def list_entries(state: State, ns: str, keys: tuple[str, ...]) -> tuple[State, Answer]:
+def list_entries(state: State, ns: str, keys: tuple[str, ...]) -> tuple[State, outcomes.Answer]:
     """Iterate these keys to the end: each lookup makes its key the most recent one."""
     after = state
     entries: tuple[tuple[str, str | None], ...] = ()
     for key in keys:
         entries += ((key, space_of(after, ns).nodes[key].value),)
         after = look_up(after, ns, key)
-    return after, Listing(entries)
+    return after, outcomes.Listing(entries)
 
 
 def keys_between(state: State, ns: str, first: str | None, last: str | None, last_inclusive: bool) -> tuple[str, ...]:
@@ -235,44 +212,46 @@ def keys_between(state: State, ns: str, first: str | None, last: str | None, las
 
 
 @rule(Rule.K_RANGE_1, Rule.K_RANGE_2)
-def range_(state: State, event: Range, config: Config, env: Environment) -> tuple[State, Answer]:
+def range_(state: State, event: ops.Range, config: Config, env: Environment) -> tuple[State, outcomes.Answer]:
     """Look up a range, ascending."""
     return list_entries(state, event.ns, keys_between(state, event.ns, event.from_, event.to, event.to_inclusive))
 
 
 @rule(Rule.K_RANGE_3)
-def reverse_range(state: State, event: ReverseRange, config: Config, env: Environment) -> tuple[State, Answer]:
+def reverse_range(
+    state: State, event: ops.ReverseRange, config: Config, env: Environment
+) -> tuple[State, outcomes.Answer]:
     """Look up a range, descending, both ends included."""
     return list_entries(state, event.ns, keys_between(state, event.ns, event.from_, event.to, True)[::-1])
 
 
 @rule(Rule.K_RANGE_1, Rule.K_RANGE_2)
-def all_(state: State, event: All, config: Config, env: Environment) -> tuple[State, Answer]:
+def all_(state: State, event: ops.All, config: Config, env: Environment) -> tuple[State, outcomes.Answer]:
     """Look up every key, ascending."""
     return list_entries(state, event.ns, keys_between(state, event.ns, None, None, True))
 
 
 @rule(Rule.K_RANGE_3)
-def reverse_all(state: State, event: ReverseAll, config: Config, env: Environment) -> tuple[State, Answer]:
+def reverse_all(state: State, event: ops.ReverseAll, config: Config, env: Environment) -> tuple[State, outcomes.Answer]:
     """Look up every key, descending."""
     return list_entries(state, event.ns, keys_between(state, event.ns, None, None, True)[::-1])
 
 
 @rule(Rule.K_METRICS_1)
-def usage(state: State, event: Usage, config: Config, env: Environment) -> tuple[State, Answer]:
+def usage(state: State, event: ops.Usage, config: Config, env: Environment) -> tuple[State, outcomes.Answer]:
     """Return entries and bytes of one namespace or of all: exact sums, and for all the total the limit applies to."""
     if event.ns is ABSENT:
         entries = sum(len(space.nodes) for space in state.spaces.values())
-        return state, Used(entries, total_bytes(state), limited_bytes(state, config))
+        return state, outcomes.Used(entries, total_bytes(state), limited_bytes(state, config))
     nodes = space_of(state, event.ns).nodes
-    return state, Used(len(nodes), sum(node.size_bytes for node in nodes.values()))
+    return state, outcomes.Used(len(nodes), sum(node.size_bytes for node in nodes.values()))
 
 
 @rule(Rule.K_METRICS_2, Rule.K_METRICS_3)
-def metrics(state: State, event: Metrics, config: Config, env: Environment) -> tuple[State, Answer]:
+def metrics(state: State, event: ops.Metrics, config: Config, env: Environment) -> tuple[State, outcomes.Answer]:
     """Return the counters of the thread, or of one namespace."""
     if event.ns is ABSENT:
-        return state, ThreadCounters(state.puts, state.gets, state.evicts, state.flushes)
+        return state, outcomes.ThreadCounters(state.puts, state.gets, state.evicts, state.flushes)
     space = space_of(state, event.ns)
     counters = (space.hits, space.misses, space.overwrites, space.flushes)
-    return state, NamespaceCounters(*counters, space.dirty, space.recent)
+    return state, outcomes.NamespaceCounters(*counters, space.dirty, space.recent)

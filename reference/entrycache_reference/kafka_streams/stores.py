@@ -10,23 +10,12 @@ Beside: CachingKeyValueStore.putAndMaybeForward, .getInternal, KafkaStreams.getC
 from collections.abc import Mapping
 from typing import Final
 
+from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.change import size_bytes, sort_by_bytes
 from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery
 from entrycache_reference.kafka_streams.entries import is_between, keys_between, look_up, put_node, with_answer
 from entrycache_reference.kafka_streams.flush import Environment, perform_steps
 from entrycache_reference.kafka_streams.namespaces import flush
-from entrycache_reference.kafka_streams.ops import (
-    Flush,
-    OnForward,
-    Share,
-    StoreAll,
-    StoreDelete,
-    StoreFlush,
-    StoreGet,
-    StoreInner,
-    StorePut,
-    StoreRange,
-)
 from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, Forward, Listing, Shared, Value
 from entrycache_reference.kafka_streams.state import Change, Listener, Node, State, Store, space_of, with_space
 from entrycache_reference.rules import Rule, rule
@@ -124,7 +113,7 @@ def with_forwards(state: State, forwards: tuple[Forward, ...]) -> State:
 
 
 @rule(Rule.K_STORE_1)
-def store_put(state: State, event: StorePut, config: Config, env: Environment) -> tuple[State, Answer]:
+def store_put(state: State, event: ops.StorePut, config: Config, env: Environment) -> tuple[State, Answer]:
     """Write one value: a dirty entry."""
     there = ensure_store(state, event.store)
     node = build_store_node(event.key, event.value, True, there.writes)
@@ -155,7 +144,7 @@ def read_value(state: State, name: str, key: str, config: Config, env: Environme
 
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_6)
-def store_get(state: State, event: StoreGet, config: Config, env: Environment) -> tuple[State, Answer]:
+def store_get(state: State, event: ops.StoreGet, config: Config, env: Environment) -> tuple[State, Answer]:
     """Read one value."""
     change, value = read_value(state, event.store, event.key, config, env)
     return with_answer(change, Value(value))
@@ -171,7 +160,7 @@ def read_to_delete(state: State, name: str, key: str, config: Config, env: Envir
 
 
 @rule(Rule.K_STORE_1, Rule.K_STORE_7)
-def store_delete(state: State, event: StoreDelete, config: Config, env: Environment) -> tuple[State, Answer]:
+def store_delete(state: State, event: ops.StoreDelete, config: Config, env: Environment) -> tuple[State, Answer]:
     """Delete one key: a read that caches nothing, then a tombstone, with no step between the two."""
     change, value = read_to_delete(state, event.store, event.key, config, env)
     if change.error is None:
@@ -193,25 +182,25 @@ def list_merged_view(state: State, name: str, first: str | None, last: str | Non
 
 
 @rule(Rule.K_STORE_8)
-def store_range(state: State, event: StoreRange, config: Config, env: Environment) -> tuple[State, Answer]:
+def store_range(state: State, event: ops.StoreRange, config: Config, env: Environment) -> tuple[State, Answer]:
     """Read a range, both ends included."""
     return list_merged_view(state, event.store, event.from_, event.to)
 
 
 @rule(Rule.K_STORE_8)
-def store_all(state: State, event: StoreAll, config: Config, env: Environment) -> tuple[State, Answer]:
+def store_all(state: State, event: ops.StoreAll, config: Config, env: Environment) -> tuple[State, Answer]:
     """Read every key."""
     return list_merged_view(state, event.store, None, None)
 
 
 @rule(Rule.K_STORE_2)
-def store_flush(state: State, event: StoreFlush, config: Config, env: Environment) -> tuple[State, Answer]:
+def store_flush(state: State, event: ops.StoreFlush, config: Config, env: Environment) -> tuple[State, Answer]:
     """Write everything dirty to the underlying store, and forward it."""
-    return flush(ensure_store(state, event.store), Flush(event.store), config, env)
+    return flush(ensure_store(state, event.store), ops.Flush(event.store), config, env)
 
 
 @rule(Rule.K_STORE_2)
-def store_inner(state: State, event: StoreInner, config: Config, env: Environment) -> tuple[State, Answer]:
+def store_inner(state: State, event: ops.StoreInner, config: Config, env: Environment) -> tuple[State, Answer]:
     """Return the content of the underlying store, by key."""
     after = ensure_store(state, event.store)
     inner = store_of(after, event.store).inner
@@ -219,7 +208,7 @@ def store_inner(state: State, event: StoreInner, config: Config, env: Environmen
 
 
 @rule(Rule.K_STORE_5)
-def on_forward(state: State, event: OnForward, config: Config, env: Environment) -> tuple[State, Answer]:
+def on_forward(state: State, event: ops.OnForward, config: Config, env: Environment) -> tuple[State, Answer]:
     """Set the steps to take downstream for a key from now on."""
     after = ensure_store(state, event.store)
     store = store_of(after, event.store)
@@ -228,7 +217,7 @@ def on_forward(state: State, event: OnForward, config: Config, env: Environment)
 
 
 @rule(Rule.K_SHARE_1)
-def share(state: State, event: Share, config: Config, env: Environment) -> tuple[State, Answer]:
+def share(state: State, event: ops.Share, config: Config, env: Environment) -> tuple[State, Answer]:
     """Return the bytes of one thread's cache: equal shares, one for the global thread; without threads all."""
     takers = event.threads + (1 if event.global_thread else 0)
     return state, Shared(event.total_bytes if event.threads == 0 else event.total_bytes // takers)

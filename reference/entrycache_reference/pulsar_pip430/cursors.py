@@ -9,19 +9,9 @@ Beside: ActiveManagedCursorContainerImpl.add, .updateCursor, .removeCursor, .siz
 
 from collections.abc import Mapping
 
-from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.change import cache_of, cursor_row
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.outcomes import (
-    CursorRemoved,
-    Done,
-    ErrorKind,
-    Members,
-    Ranked,
-    Refused,
-    SlowestAt,
-    Wanted,
-)
 from entrycache_reference.pulsar_pip430.state import Cache, State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import CacheName, CursorName, Position
@@ -53,7 +43,7 @@ def cursor_add(state: State, event: ops.CursorAdd, config: Config) -> Step:
 
     # OUTCOME
     rule = Rule.CURSOR_2 if is_member else Rule.CURSOR_1
-    return Step(after, Done(), (cursor_row(rule, "CURSOR_ADD", after, event.cache, event.cursor, event.pos),))
+    return Step(after, outcomes.Done(), (cursor_row(rule, "CURSOR_ADD", after, event.cache, event.cursor, event.pos),))
 
 
 @rule(Rule.CURSOR_3, Rule.CURSOR_4, Rule.CURSOR_13)
@@ -70,14 +60,14 @@ def cursor_move(state: State, event: ops.CursorMove, config: Config) -> Step:
     # GUARD: none.
     # DECISION: an unknown cursor is ignored, and in the heap container one that is not tracked.
     if not can_move(cache_of(state, event.cache), event.cursor, config):
-        return Step(state, Done(), ())
+        return Step(state, outcomes.Done(), ())
 
     # EFFECT: only this cursor's position.
     after = place_cursor(state, event.cache, event.cursor, event.pos)
 
     # OUTCOME
     row = cursor_row(Rule.CURSOR_3, "CURSOR_MOVE", after, event.cache, event.cursor, event.pos)
-    return Step(after, Done(), (row,))
+    return Step(after, outcomes.Done(), (row,))
 
 
 @rule(Rule.CURSOR_5, Rule.CURSOR_6, Rule.CURSOR_14)
@@ -87,7 +77,7 @@ def cursor_remove(state: State, event: ops.CursorRemove, config: Config) -> Step
     # DECISION: removing what is no member changes nothing.
     members = cache_of(state, event.cache).members
     if event.cursor not in members:
-        return Step(state, CursorRemoved(False), ())
+        return Step(state, outcomes.CursorRemoved(False), ())
 
     # EFFECT: it is no member any more, and the grace period starts again.
     left = {name: pos for name, pos in members.items() if name != event.cursor}
@@ -95,7 +85,7 @@ def cursor_remove(state: State, event: ops.CursorRemove, config: Config) -> Step
 
     # OUTCOME
     row = cursor_row(Rule.CURSOR_5, "CURSOR_REMOVE", after, event.cache, event.cursor, None)
-    return Step(after, CursorRemoved(True), (row,))
+    return Step(after, outcomes.CursorRemoved(True), (row,))
 
 
 @rule(Rule.CURSOR_7)
@@ -112,11 +102,11 @@ def cursor_rank(state: State, event: ops.CursorRank, config: Config) -> Step:
     """Return how many readers have still to pass."""
     # GUARD: the heap container knows no ranks.
     if not config.evict_by_expected_reads:
-        return Step(state, Refused(ErrorKind.ILLEGAL_ARGUMENT), ())
+        return Step(state, outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT), ())
 
     # DECISION: none.  EFFECT: none.
     # OUTCOME
-    return Step(state, Ranked(rank_of(cache_of(state, event.cache).members, event.cursor)), ())
+    return Step(state, outcomes.Ranked(rank_of(cache_of(state, event.cache).members, event.cursor)), ())
 
 
 @rule(Rule.CURSOR_9, Rule.CURSOR_14)
@@ -125,7 +115,7 @@ def slowest(state: State, event: ops.Slowest, config: Config) -> Step:
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME
     tracked = [pos for pos in cache_of(state, event.cache).members.values() if pos is not None]
-    return Step(state, SlowestAt(min(tracked, default=None)), ())
+    return Step(state, outcomes.SlowestAt(min(tracked, default=None)), ())
 
 
 @rule(Rule.CURSOR_10, Rule.CURSOR_14)
@@ -133,7 +123,7 @@ def cursors(state: State, event: ops.Cursors, config: Config) -> Step:
     """Return the number of members."""
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME
-    return Step(state, Members(len(cache_of(state, event.cache).members)), ())
+    return Step(state, outcomes.Members(len(cache_of(state, event.cache).members)), ())
 
 
 @rule(Rule.CURSOR_11)
@@ -156,4 +146,4 @@ def should_cache(state: State, event: ops.ShouldCache, config: Config) -> Step:
 
     # EFFECT: none.
     # OUTCOME
-    return Step(state, Wanted(wanted), ())
+    return Step(state, outcomes.Wanted(wanted), ())

@@ -6,7 +6,7 @@ to the current segment and turns the ring if it has no room. `insert` decides wh
 
 from typing import Final, NamedTuple
 
-from entrycache_reference.pulsar_segmented import views
+from entrycache_reference.pulsar_segmented import ops, outcomes, views
 from entrycache_reference.pulsar_segmented.config import (
     ClearedIndex,
     ClearedOffset,
@@ -15,8 +15,6 @@ from entrycache_reference.pulsar_segmented.config import (
     FailedOffer,
     Mode,
 )
-from entrycache_reference.pulsar_segmented.ops import Insert
-from entrycache_reference.pulsar_segmented.outcomes import ErrorKind, Inserted, Refused
 from entrycache_reference.pulsar_segmented.state import (
     Entry,
     Place,
@@ -190,12 +188,12 @@ def is_ignored(state: State, place: Place, config: Config) -> bool:
 
 
 @rule(Rule.S_INSERT_1, Rule.S_INSERT_2, Rule.S_INSERT_3, Rule.S_INSERT_4, Rule.S_INSERT_5)
-def insert(state: State, event: Insert, config: Config) -> Step:
+def insert(state: State, event: ops.Insert, config: Config) -> Step:
     """Offer one entry to the ring."""
     # GUARD: a negative size is refused.
     place = Place(event.cache, event.pos)
     if event.size < 0:
-        return Step(state, Refused(ErrorKind.ILLEGAL_ARGUMENT), ())
+        return Step(state, outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT), ())
 
     # DECISION: an entry is skipped if caching is off, if it is too long, or if it is cached.
     for left_out, rule_of_it, op, cause in (
@@ -204,11 +202,13 @@ def insert(state: State, event: Insert, config: Config) -> Step:
         (is_ignored(state, place, config), Rule.S_INSERT_2, "REJECT", "DUPLICATE"),
     ):
         if left_out:
-            return Step(state, Inserted(False), (views.skip_row(rule_of_it, op, cause, state, place, event.size),))
+            return Step(
+                state, outcomes.Inserted(False), (views.skip_row(rule_of_it, op, cause, state, place, event.size),)
+            )
 
     # EFFECT: the current segment takes the entry, or the ring turns.
     entry = Entry(place, event.size, 0, None if event.token is ABSENT else event.token)
     offer = offer_entry(state, entry, config)
 
     # OUTCOME
-    return Step(offer.state, Inserted(offer.is_taken), offer.rows)
+    return Step(offer.state, outcomes.Inserted(offer.is_taken), offer.rows)

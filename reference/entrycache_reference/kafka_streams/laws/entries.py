@@ -6,6 +6,7 @@ reference.
 
 from typing import Any, Final
 
+from entrycache_reference.kafka_streams import outcomes
 from entrycache_reference.kafka_streams.config import Config, Total
 from entrycache_reference.kafka_streams.laws.law import (
     Law,
@@ -36,18 +37,6 @@ from entrycache_reference.kafka_streams.ops import (
     ReverseRange,
     Share,
     Usage,
-)
-from entrycache_reference.kafka_streams.outcomes import (
-    Deleted,
-    ErrorKind,
-    Failed,
-    Listing,
-    Lookup,
-    NamespaceCounters,
-    Offered,
-    Shared,
-    ThreadCounters,
-    Used,
 )
 from entrycache_reference.kafka_streams.state import State, Step
 from entrycache_reference.rules import Rule
@@ -119,7 +108,7 @@ def _hides_a_dirty_one(config: Config, pre: State, event: Put, step: Step) -> bo
 
 def is_not_taken(config: Config, pre: State, event: Put, step: Step) -> bool:
     """Check K-PUT-4."""
-    refused = Failed(ErrorKind.ILLEGAL_STATE)
+    refused = outcomes.Failed(outcomes.ErrorKind.ILLEGAL_STATE)
     return step.outcome.answer == refused and step.state == pre._replace(puts=pre.puts + 1)
 
 
@@ -147,7 +136,7 @@ def writes_one_by_one(config: Config, pre: State, event: PutAll, step: Step) -> 
     if written_keys != [write.key for write in event.entries[: len(written_keys)]]:
         return False
     hidden = _first_hidden(pre, event)
-    if step.outcome.answer == Failed(ErrorKind.ILLEGAL_STATE):
+    if step.outcome.answer == outcomes.Failed(outcomes.ErrorKind.ILLEGAL_STATE):
         return len(written_keys) == hidden and step.state.puts == pre.puts + len(written_keys) + 1
     if has_failed(step):
         return len(written_keys) > 0 and step.state.puts == pre.puts + len(written_keys)
@@ -184,7 +173,7 @@ def answers_what_was_there(config: Config, pre: State, event: PutIfAbsent, step:
         return True
     if there is not None and event.key not in evicted_keys(step) and after.nodes.get(event.key) != there:
         return False
-    return step.outcome.answer == Offered(there is not None, None if there is None else there.value)
+    return step.outcome.answer == outcomes.Offered(there is not None, None if there is None else there.value)
 
 
 def counts_at_its_end(config: Config, pre: State, event: PutIfAbsent, step: Step) -> bool:
@@ -241,7 +230,7 @@ def removes_the_key(config: Config, pre: State, event: Delete, step: Step) -> bo
         return True
     before, after = space(pre, event.ns), space(step.state, event.ns)
     return (
-        step.outcome.answer == Deleted(True, there.value)
+        step.outcome.answer == outcomes.Deleted(True, there.value)
         and event.key not in after.nodes
         and after.recent == tuple(key for key in before.recent if key != event.key)
         and after.dirty == tuple(key for key in before.dirty if key != event.key)
@@ -256,7 +245,7 @@ def calls_nobody(config: Config, pre: State, event: Delete, step: Step) -> bool:
         return False
     if event.key in before.nodes:
         return True
-    return step.outcome.answer == Deleted(False, None) and content(before) == content(after)
+    return step.outcome.answer == outcomes.Deleted(False, None) and content(before) == content(after)
 
 
 WRITE_LAWS: Final = (
@@ -289,7 +278,7 @@ def hits(config: Config, pre: State, event: Get, step: Step) -> bool:
     before, after = space(pre, event.ns), space(step.state, event.ns)
     assert event.key is not None
     return (
-        step.outcome.answer == Lookup(True, before.nodes[event.key].value)
+        step.outcome.answer == outcomes.Lookup(True, before.nodes[event.key].value)
         and after.recent == (event.key, *(key for key in before.recent if key != event.key))
         and after.hits == before.hits + 1
         and (after.nodes, after.dirty, after.misses) == (before.nodes, before.dirty, before.misses)
@@ -304,7 +293,7 @@ def misses(config: Config, pre: State, event: Get, step: Step) -> bool:
     """Check K-GET-2."""
     before, after = space(pre, event.ns), space(step.state, event.ns)
     return (
-        step.outcome.answer == Lookup(False, None)
+        step.outcome.answer == outcomes.Lookup(False, None)
         and after.misses == before.misses + 1
         and after.hits == before.hits
         and content(after) == content(before)
@@ -322,7 +311,7 @@ def _nowhere(config: Config, pre: State, event: Get, step: Step) -> bool:
 
 def misses_uncounted(config: Config, pre: State, event: Get, step: Step) -> bool:
     """Check K-GET-4."""
-    return step.outcome.answer == Lookup(False, None) and step.state.spaces == pre.spaces
+    return step.outcome.answer == outcomes.Lookup(False, None) and step.state.spaces == pre.spaces
 
 
 def _wanted(pre: State, event: Any) -> list[str]:
@@ -338,7 +327,7 @@ def _wanted(pre: State, event: Any) -> list[str]:
 def lists_the_range(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-RANGE-1."""
     nodes = space(pre, event.ns).nodes
-    return step.outcome.answer == Listing(tuple((key, nodes[key].value) for key in _wanted(pre, event)))
+    return step.outcome.answer == outcomes.Listing(tuple((key, nodes[key].value) for key in _wanted(pre, event)))
 
 
 def _some(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -358,13 +347,13 @@ def uses_each(config: Config, pre: State, event: Any, step: Step) -> bool:
 def lists_it_backwards(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-RANGE-3."""
     nodes = space(pre, event.ns).nodes
-    return step.outcome.answer == Listing(tuple((key, nodes[key].value) for key in _wanted(pre, event)[::-1]))
+    return step.outcome.answer == outcomes.Listing(tuple((key, nodes[key].value) for key in _wanted(pre, event)[::-1]))
 
 
 def adds_up(config: Config, pre: State, event: Usage, step: Step) -> bool:
     """Check K-METRICS-1."""
     answer = step.outcome.answer
-    if not isinstance(answer, Used) or step.state != pre:
+    if not isinstance(answer, outcomes.Used) or step.state != pre:
         return False
     if event.ns is ABSENT:
         entries = sum([len(cached.nodes) for cached in pre.spaces.values()])
@@ -384,14 +373,16 @@ def _of_namespace(config: Config, pre: State, event: Metrics, step: Step) -> boo
 
 def reports_the_thread(config: Config, pre: State, event: Metrics, step: Step) -> bool:
     """Check K-METRICS-2."""
-    return step.state == pre and step.outcome.answer == ThreadCounters(pre.puts, pre.gets, pre.evicts, pre.flushes)
+    return step.state == pre and step.outcome.answer == outcomes.ThreadCounters(
+        pre.puts, pre.gets, pre.evicts, pre.flushes
+    )
 
 
 def reports_the_namespace(config: Config, pre: State, event: Metrics, step: Step) -> bool:
     """Check K-METRICS-3."""
     assert event.ns is not ABSENT
     namespace = space(pre, event.ns)
-    expected = NamespaceCounters(
+    expected = outcomes.NamespaceCounters(
         namespace.hits, namespace.misses, namespace.overwrites, namespace.flushes, namespace.dirty, namespace.recent
     )
     return step.state == pre and step.outcome.answer == expected
@@ -400,8 +391,8 @@ def reports_the_namespace(config: Config, pre: State, event: Metrics, step: Step
 def is_an_equal_share(config: Config, pre: State, event: Share, step: Step) -> bool:
     """Check K-SHARE-1."""
     answer = step.outcome.answer
-    if not isinstance(answer, Shared) or event.threads == 0:
-        return answer == Shared(event.total_bytes)
+    if not isinstance(answer, outcomes.Shared) or event.threads == 0:
+        return answer == outcomes.Shared(event.total_bytes)
     takers = event.threads + event.global_thread
     return answer.bytes * takers <= event.total_bytes < (answer.bytes + 1) * takers
 
