@@ -1,4 +1,4 @@
-"""What all tests share: one JVM a release, how files are handed out, and skips.
+"""Settings of all tests: one JVM a release, how files are handed out, and skips.
 
 A skip is counted, and in CI a skip whose tool is there is a failure. Files are handed to workers whole, the dear ones
 first; what needs Spark goes to one worker, because there is one Spark session a process. Tests marked `long` are left
@@ -19,18 +19,18 @@ import pytest
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import TestedSubject
-from tests.support.walls import not_there
+from tests.support.sandboxes import not_there
 
 pytest_plugins = ("pytester",)
 
 TOOLS = ("java", "javac", "mvn", "node", "go", "cargo", "python3.11", "python3.12", "python3.13", "python3.14")
-"""A test may skip for want of one of these, or of a wall (tests/support/walls.py), and must name it in its reason."""
+"""A test may skip for want of one of these, or of a sandbox (tests/support/sandboxes.py), and its reason names it."""
 
-TOGETHER = ("tests/spark/",)
+SHARED_FOLDERS = ("tests/spark/",)
 """Folders whose files share what is dear to start."""
 
 DEAR = (
-    *TOGETHER,
+    *SHARED_FOLDERS,
     "tests/faults/",
     "tests/findings/",
     "tests/evidence/",
@@ -39,12 +39,12 @@ DEAR = (
     "tests/packaging/",
     "tests/jvm/",
 )
-"""What takes longest, first: a dear file that begins last keeps one worker busy alone."""
+"""The slowest files, first: a slow file that begins last keeps one worker busy alone."""
 
 NOT_LONG = "not long"
-"""What `make test` asks for."""
+"""The marker expression of `make test`."""
 
-LEFT = pytest.StashKey[int]()
+LEFT_OUT = pytest.StashKey[int]()
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +66,7 @@ def released_subject() -> Iterator[Callable[[str], TestedSubject]]:
 
 
 @pytest.fixture(autouse=True)
-def _strangers_are_forgotten(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _forget_test_subjects(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A subject that a test wrote and named by `my_cache:MyCache` is not what the next test finds by that name."""
     before = set(sys.modules)
     yield
@@ -80,12 +80,12 @@ def _strangers_are_forgotten(tmp_path_factory: pytest.TempPathFactory) -> Iterat
 def unexcused(reports: list[pytest.TestReport]) -> list[str]:
     """The skips that name no tool that is really missing."""
     missing = [*(tool for tool in TOOLS if shutil.which(tool) is None), *(not_there() if reports else ())]
-    found = []
+    messages = []
     for report in reports:
         reason = str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else str(report.longrepr)
         if not any(tool in reason for tool in missing):
-            found.append(f"{report.nodeid}: {reason}")
-    return found
+            messages.append(f"{report.nodeid}: {reason}")
+    return messages
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -98,7 +98,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_deselected(items: list[pytest.Item]) -> None:
     for item in items:
         if item.config.option.markexpr == NOT_LONG and item.get_closest_marker("long"):
-            item.config.stash[LEFT] = item.config.stash.get(LEFT, 0) + 1
+            item.config.stash[LEFT_OUT] = item.config.stash.get(LEFT_OUT, 0) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -107,8 +107,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            together = (folder for folder in TOGETHER if nodeid.startswith(folder))
-            return next(together, None) or super()._split_scope(nodeid)
+            folders = (folder for folder in SHARED_FOLDERS if nodeid.startswith(folder))
+            return next(folders, None) or super()._split_scope(nodeid)
 
     return Scheduling(config, log)
 
@@ -116,7 +116,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: Any) -> None:
     """A worker is over: each has left out the same tests."""
-    node.config.stash[LEFT] = getattr(node, "workeroutput", {}).get("left", 0)
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left", 0)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -124,7 +124,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(f"skipped tests: {len(skipped)}")
     for line in unexcused(skipped):
         terminalreporter.write_line(f"skipped though nothing is missing: {line}")
-    left = terminalreporter.config.stash.get(LEFT, 0)
+    left = terminalreporter.config.stash.get(LEFT_OUT, 0)
     if left:
         terminalreporter.write_line(f"long tests left to make test-all: {left}")
 
@@ -132,7 +132,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["left"] = session.config.stash.get(LEFT, 0)
+        session.config.workeroutput["left"] = session.config.stash.get(LEFT_OUT, 0)
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     skipped = reporter.stats.get("skipped", []) if reporter is not None else []
     if os.environ.get("CI") and unexcused(skipped) and session.exitstatus == pytest.ExitCode.OK:

@@ -14,7 +14,7 @@ import pytest
 
 from entrycache_cli.main import main
 from tests.support import signals
-from tests.support.signals import COMMANDS, chosen, prepared, tried, tried_program
+from tests.support.signals import COMMANDS, chosen, prepared, try_program, try_signal
 
 COUNT = int(os.environ.get("ENTRYCACHE_SIGNALS", "100"))
 SEED = int(os.environ.get("ENTRYCACHE_SEED", "1"))
@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_a_signal_ends_a_command(command: str, number: signal.Signals, after: float, group: bool, folder: Path) -> None:
-    found = tried(command, number, after, group, folder)
+    found = try_signal(command, number, after, group, folder)
     assert not found.wrong, str(found)
     assert found.seconds >= 0, "it was over before"
 
@@ -45,7 +45,7 @@ def test_a_signal_ends_a_command(command: str, number: signal.Signals, after: fl
 @pytest.mark.timeout(7200)
 def test_a_hundred_signals(tmp_path: Path) -> None:
     work = prepared(tmp_path)
-    found = [tried(*each, work) for each in chosen(SEED, COUNT, list(COMMANDS))]
+    found = [try_signal(*each, work) for each in chosen(SEED, COUNT, list(COMMANDS))]
     assert [str(each) for each in found if each.wrong] == [], f"seed {SEED}"
     assert sum(each.seconds >= 0 for each in found) > COUNT / 2
 
@@ -72,7 +72,7 @@ def test_the_harness_sees_what_ends_otherwise(
     for name in ("WAITS_SECONDS", "BUSY_SECONDS", "GONE_SECONDS"):
         monkeypatch.setattr(signals, name, 0.5)
     monkeypatch.setattr(signals, "heard", lambda process: True)
-    found = tried_program("planted", [sys.executable, "-c", program], number, 0.5, False, tmp_path)
+    found = try_program("planted", [sys.executable, "-c", program], number, 0.5, False, tmp_path)
     assert all(wrong in found.wrong for wrong in wrongs), str(found)
 
 
