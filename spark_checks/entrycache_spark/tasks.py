@@ -106,7 +106,7 @@ class AuditRequest:
     metadata: Metadata
     rules: tuple[RuleFile, ...]
     witnesses: bool
-    kernel: str | None = None
+    backend: str | None = None
     """`CHECKER` or `DUCKDB`; None uses the checker if numba is installed where the task runs."""
 
 
@@ -201,11 +201,11 @@ def _evaluate_group(group: TaskGroup, question: AuditRequest) -> tuple[Findings,
         return evaluate_by_checker(
             group.parts, question.metadata, question.rules, audited.load_checker(), means
         ), CHECKER
-    engine = DuckDbBackend(group.parts, group.threads, audited.columns, memory)
+    backend = DuckDbBackend(group.parts, group.threads, audited.columns, memory)
     try:
-        return evaluate_in_sql(engine, question.metadata, question.rules, witnesses=question.witnesses), DUCKDB
+        return evaluate_in_sql(backend, question.metadata, question.rules, witnesses=question.witnesses), DUCKDB
     finally:
-        engine.close()
+        backend.close()
 
 
 def uses_checker(question: AuditRequest) -> bool:
@@ -214,14 +214,14 @@ def uses_checker(question: AuditRequest) -> bool:
     Raises:
         MissingPrerequisite: the checker was asked for, and numba is missing.
     """
-    if question.kernel == DUCKDB or not question.witnesses:
+    if question.backend == DUCKDB or not question.witnesses:
         return False
-    if question.kernel == CHECKER:
+    if question.backend == CHECKER:
         require_numba("the single-pass checker", "spark")
     return has_numba()
 
 
-def _result_rows(findings: Findings, kernel: str) -> Iterator[dict[str, Any]]:
+def _result_rows(findings: Findings, evaluator: str) -> Iterator[dict[str, Any]]:
     for broker, own in findings.items():
         for rule, finding in own.items():
             violations = [violation._asdict() for violation in finding.violations]
@@ -233,13 +233,13 @@ def _result_rows(findings: Findings, kernel: str) -> Iterator[dict[str, Any]]:
                 "violations": violations,
                 "undecided": finding.undecided,
                 "unchecked": finding.unchecked,
-                "kernel": kernel,
+                "kernel": evaluator,
             }
 
 
-def collect_rows(found: DataFrame) -> list[dict[str, Any]]:
+def collect_rows(frame: DataFrame) -> list[dict[str, Any]]:
     """Collect the rows of a result frame; `toArrow` exists only since Spark 4.0, and the result is small."""
-    return [row.asDict(recursive=True) for row in found.collect()]
+    return [row.asDict(recursive=True) for row in frame.collect()]
 
 
 def read_findings(rows: Sequence[Mapping[str, Any]]) -> Findings:

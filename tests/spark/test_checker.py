@@ -266,7 +266,7 @@ def test_without_numba_duckdb_evaluates_and_reports_it(tmp_path: Path, monkeypat
     trace = plant.write(tmp_path / "trace", plant.honest(tmp_path / "honest", 300, 3)["broker-0"])
     wanted, by = evaluate_by_task(trace)
     assert by == "the single-pass checker in tasks of Spark"
-    assert evaluate_by_task(trace, kernel=DUCKDB) == (wanted, "DuckDB in tasks of Spark")
+    assert evaluate_by_task(trace, backend=DUCKDB) == (wanted, "DuckDB in tasks of Spark")
     with monkeypatch.context() as uncompiled:
         uncompiled.setattr("numba.config.DISABLE_JIT", True)
         assert evaluate_by_task(trace) == (wanted, "DuckDB in tasks of Spark")

@@ -81,7 +81,7 @@ def told(trace: Path, engine: str) -> Any:
     """Return the answer of an engine: verdicts and places of violations, or the reason of a refusal."""
     try:
         name, _, kernel = engine.partition(" ")
-        result = audit_folder(trace, name, rules=RULES, kernel=kernel or None)
+        result = audit_folder(trace, name, rules=RULES, spark_backend=kernel or None)
     except UsageError as error:
         return str(error)
     shown = {rule: verdict.value for rule, verdict in result.rules.items()}

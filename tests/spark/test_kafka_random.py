@@ -98,13 +98,13 @@ def test_sufficient_conditions_prove_an_honest_trace(tmp_path: Path, engine: str
     rows = plant.honest(tmp_path / "honest", 3_000, 4, preset=PRESET)["thread-0"]
     said: list[str] = []
     kernel = "sql" if engine == "spark" else None
-    result = audit_folder(tmp_path / "honest", engine, kernel=kernel, progress=said.append)
+    result = audit_folder(tmp_path / "honest", engine, spark_backend=kernel, progress=said.append)
     assert set(result.rules.values()) <= {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}
     assert "sufficient_conditions" in said
     assert not any("windows over" in text or "conditions over" in text for text in said)
     hit = next(row for row in rows if row["op"] == "HIT")
     hit["size_bytes"] += 1
     trace = plant.write(tmp_path / "wrong", rows, system=STREAMS)
-    wrong = audit_folder(trace, engine, kernel=kernel, progress=said.append)
+    wrong = audit_folder(trace, engine, spark_backend=kernel, progress=said.append)
     assert [(row.rule, row.seq) for row in wrong.violations] == [("K-SIZE-1", hit["seq"])]
     assert any("conditions over" in text for text in said)

@@ -98,7 +98,7 @@ def test_a_missing_prerequisite_of_a_task_is_reported(parts: tuple[Part, ...], m
 
 def test_spark_sql_decides_where_tasks_lack_something(parts: tuple[Part, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     def lacking(*arguments: object) -> Findings:
-        raise TaskPrerequisiteMissing("engine local needs duckdb")
+        raise TaskPrerequisiteMissing("backend local needs duckdb")
 
     monkeypatch.setattr(tasks, "evaluate_in_tasks", lacking)
     monkeypatch.setattr(spark_backend, "get_session", lambda *arguments: None)
@@ -106,9 +106,9 @@ def test_spark_sql_decides_where_tasks_lack_something(parts: tuple[Part, ...], m
     trace = parts[0].path.parent.parent
     result = audits.audit_folder(trace, "spark")
     assert result == audits.audit_folder(trace, "local")
-    assert result.kernel == "Spark SQL (engine local needs duckdb)"
-    with pytest.raises(MissingPrerequisite, match="kernel duckdb: engine local needs duckdb"):
-        audits.audit_folder(trace, "spark", kernel="duckdb")
+    assert result.evaluator == "Spark SQL (backend local needs duckdb)"
+    with pytest.raises(MissingPrerequisite, match="duckdb in tasks of Spark: backend local needs duckdb"):
+        audits.audit_folder(trace, "spark", spark_backend="duckdb")
     for engine, kernel in (("local", "sql"), ("spark", "numba")):
         with pytest.raises(UsageError, match=f"kernel '{kernel}' is not known to engine {engine}"):
-            audits.audit_folder(trace, engine, kernel=kernel)
+            audits.audit_folder(trace, engine, spark_backend=kernel)

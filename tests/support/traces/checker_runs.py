@@ -77,7 +77,7 @@ def compare_with_windows(trace: Path) -> int:
     engine = DuckDbBackend(list_parts(trace, columns), columns=columns)
     wanted = evaluate_in_sql(engine, metadata, all_rules(metadata.system), witnesses=False)
     engine.close()
-    found, by = evaluate_by_task(trace, kernel=CHECKER)
+    found, by = evaluate_by_task(trace, backend=CHECKER)
     assert by == "the single-pass checker in tasks of Spark"
     assert found == wanted
     return len(wanted)
