@@ -21,9 +21,9 @@ def spark_session() -> Iterator[object]:
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.adaptive.enabled": "false",
     }
-    made = get_session("local[2]", quick)
-    yield made
-    made.stop()
+    session = get_session("local[2]", quick)
+    yield session
+    session.stop()
 
 
 WITHOUT_SPARK: Final[Mapping[str, Evaluator]] = {
@@ -52,8 +52,8 @@ def evaluate(request: pytest.FixtureRequest) -> Evaluator:
     """Return the engines one after the other."""
     if request.param in WITHOUT_SPARK:
         return WITHOUT_SPARK[request.param]
-    found: dict[str, Evaluator] = request.getfixturevalue("evaluators")
-    return found[request.param]
+    evaluators_by_name: dict[str, Evaluator] = request.getfixturevalue("evaluators")
+    return evaluators_by_name[request.param]
 
 
 @pytest.fixture(params=["without Spark", pytest.param("with Spark", marks=pytest.mark.long)])
@@ -61,5 +61,5 @@ def engines(request: pytest.FixtureRequest) -> Mapping[str, Evaluator]:
     """Return the engines; Spark reads seeded violations in every run, random traces only in the long one."""
     if request.param == "without Spark":
         return WITHOUT_SPARK
-    found: dict[str, Evaluator] = request.getfixturevalue("evaluators")
-    return {name: evaluate for name, evaluate in found.items() if name != "spark windows"}
+    evaluators_by_name: dict[str, Evaluator] = request.getfixturevalue("evaluators")
+    return {name: evaluate for name, evaluate in evaluators_by_name.items() if name != "spark windows"}

@@ -10,10 +10,10 @@ life of REMOVE
 keys_hold and calls_hold and left_empty
 
 -- over streamed: what leaves was there
-op = 'REMOVE' and cause = 'CLOSE' and whole and coalesce(life <> life_shown and life <> life_told, true)
+op = 'REMOVE' and cause = 'CLOSE' and whole and coalesce(life <> life_shown and life <> life_by_writes, true)
 
 -- expected
-case when live then concat('life ', cast(life_told as string)) else 'no REMOVE: nothing is cached under this key' end
+case when live then concat('life ', cast(life_by_writes as string)) else 'no REMOVE: nothing is cached under this key' end
 
 -- observed
 concat('a REMOVE of life ', coalesce(cast(life as string), 'null'))

@@ -12,10 +12,10 @@ key_hash of PUT
 keys_hold and calls_hold and eldest_first
 
 -- over streamed
-op = 'EVICT' and whole and coalesce(life <> life_shown and life <> life_told, true)
+op = 'EVICT' and whole and coalesce(life <> life_shown and life <> life_by_writes, true)
 
 -- expected
-case when live then concat('life ', cast(life_told as string)) else 'no EVICT: nothing is cached under this key' end
+case when live then concat('life ', cast(life_by_writes as string)) else 'no EVICT: nothing is cached under this key' end
 
 -- observed
 concat('an EVICT of life ', coalesce(cast(life as string), 'null'))

@@ -12,10 +12,10 @@ dirty of PUT
 keys_hold and calls_hold and order_holds and handed_all
 
 -- over streamed: what is handed over is cached, or is being evicted by this very call
-op = 'FLUSH' and whole and coalesce(life <> life_told, true) and not leaves_here
+op = 'FLUSH' and whole and coalesce(life <> life_by_writes, true) and not leaves_here
 
 -- expected
-case when live then concat('life ', cast(life_told as string)) else 'an entry that is cached, or evicted by this call' end
+case when live then concat('life ', cast(life_by_writes as string)) else 'an entry that is cached, or evicted by this call' end
 
 -- observed
 concat('a FLUSH of life ', coalesce(cast(life as string), 'null'))

@@ -12,7 +12,7 @@ life of FLUSH
 keys_hold
 
 -- over streamed
-whole and live and life = life_told and not dirty_told and not dirty_shown and (
+whole and live and life = life_by_writes and not dirty_by_writes and not dirty_shown and (
   op = 'FLUSH'
   or (op in ('HIT', 'DELETE', 'REMOVE') and dirty)
   or (op = 'EVICT' and dirty and coalesce(flushed_life <> life or flushed_call <> call_id, true))

@@ -12,7 +12,7 @@ dirty of HIT, EVICT, DELETE, REMOVE
 keys_hold
 
 -- over streamed
-op in ('HIT', 'EVICT', 'DELETE', 'REMOVE') and whole and life = life_told and not dirty and dirty_told and dirty_shown
+op in ('HIT', 'EVICT', 'DELETE', 'REMOVE') and whole and life = life_by_writes and not dirty and dirty_by_writes and dirty_shown
 
 -- expected
 concat('a dirty entry, or a FLUSH of life ', cast(life as string))

@@ -14,7 +14,7 @@ keys_hold
 -- over streamed
 op = 'DELETE' and cause = 'FLUSH' and whole and (
   coalesce(life <> flushed_life or call_id <> flushed_call, true)
-  or coalesce(life <> life_shown and life <> life_told, true)
+  or coalesce(life <> life_shown and life <> life_by_writes, true)
 )
 
 -- expected

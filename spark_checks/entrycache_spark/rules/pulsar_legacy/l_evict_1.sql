@@ -53,7 +53,7 @@ array(pass_id, seq)
 place = 'END' and alone and gives and too_little and (of_one or not gave_none)
 
 -- expected
-concat('at least ', cast(asked as string), ' bytes from ', cache)
+concat('at least ', cast(share_bytes as string), ' bytes from ', cache)
 
 -- observed
 concat(cast(gave_bytes as string), ' bytes')

@@ -13,7 +13,7 @@ bound of PASS_BEGIN SIZE
 (place = 'LAST' and alone and gives and too_much) or (place = 'FIRST' and of_one and not gives)
 
 -- expected
-case when gives then concat('no more than ', cast(asked as string), ' bytes need') else concat('nothing from ', cache) end
+case when gives then concat('no more than ', cast(share_bytes as string), ' bytes need') else concat('nothing from ', cache) end
 
 -- observed
 concat(cast(gave_bytes as string), ' bytes from ', cache)

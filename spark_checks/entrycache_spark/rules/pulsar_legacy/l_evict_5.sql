@@ -13,7 +13,7 @@ bound of PASS_BEGIN SIZE
 gives and not alone and not gave_none and place = 'LAST' and (too_little or too_much)
 
 -- expected
-concat('the lowest entries of ', cache, ' that are ', cast(asked as string), ' bytes')
+concat('the lowest entries of ', cache, ' that are ', cast(share_bytes as string), ' bytes')
 
 -- observed
 concat(cast(gave_bytes as string), ' bytes, ', cast(gave_bytes - last_bytes as string), ' before the last')

@@ -7,16 +7,16 @@ op in ('INSERT', 'SKIP') and coalesce(cause, '') <> 'NOT_WANTED'
 CONFIG.max_size_bytes of INSERT, SKIP FULL
 
 -- over offered
-op = 'SKIP' and cause = 'FULL' and found < limit_now
+op = 'SKIP' and cause = 'FULL' and held_at_offer < limit_now
 
 -- expected
-concat('INSERT: ', cast(found as string), ' bytes at the beginning')
+concat('INSERT: ', cast(held_at_offer as string), ' bytes at the beginning')
 
 -- observed
 'SKIP FULL'
 
 -- seqs
-array(found_seq, seq)
+array(held_at_seq, seq)
 
 -- sure
 not many and not gapped

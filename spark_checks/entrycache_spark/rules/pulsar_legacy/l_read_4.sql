@@ -28,14 +28,14 @@ not many
 op in ('HIT', 'MISS') and cause = 'READ'
 and (
   (op = 'MISS' and n_hits > 0)
-  or (op = 'MISS' and n_singles = 0 and n_held = n_misses and looked_before is null)
-  or (looked_before is not null and not coalesce(follows, true))
+  or (op = 'MISS' and n_singles = 0 and n_held = n_misses and lookup_before_seq is null)
+  or (lookup_before_seq is not null and not coalesce(follows, true))
 )
 
 -- expected
 case
   when op = 'MISS' and n_hits > 0 then 'all of it from the cache, or all from storage'
-  when looked_before is null then 'HIT: all of it is cached'
+  when lookup_before_seq is null then 'HIT: all of it is cached'
   else 'the position behind the one before it'
 end
 
@@ -43,7 +43,7 @@ end
 concat(op, ' of entry ', coalesce(cast(entry_id as string), 'unknown'))
 
 -- seqs
-array(coalesce(looked_before, seq), seq)
+array(coalesce(lookup_before_seq, seq), seq)
 
 -- sure
 not many

@@ -15,7 +15,7 @@ CONFIG.grace_millis or CONFIG.ttl_nanos of INSERT ADD, SKIP NOT_WANTED
 -- over wanted
 ranks
 and case
-  when is_add then asked and members = 0 and passed_millis >= grace_millis and since_restart >= grace_millis
+  when is_add then cache_asks and members = 0 and passed_millis >= grace_millis and since_restart >= grace_millis
   else members > 0 or (passed_millis < grace_millis and since_opened < grace_millis)
 end
 

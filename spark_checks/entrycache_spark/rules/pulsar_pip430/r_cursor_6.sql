@@ -12,7 +12,7 @@ CONFIG.grace_millis or CONFIG.ttl_nanos of INSERT ADD, SKIP NOT_WANTED
 -- over wanted
 ranks and members = 0
 and case
-  when is_add then asked and passed_millis >= grace_millis and since_restart < grace_millis
+  when is_add then cache_asks and passed_millis >= grace_millis and since_restart < grace_millis
   else passed_millis < grace_millis and since_opened >= grace_millis
 end
 

@@ -31,16 +31,16 @@ lined as (
     e.broker, e.cache, e.cursor, e.seq, e.op, e.life, e.expected_reads, e.many, b.fresh and not b.gapped as known,
     coalesce(
       max(case when op <> 'INSERT' then seq end)
-        over (partition by e.broker, e.cache order by asked_at, seq rows between unbounded preceding and current row),
+        over (partition by e.broker, e.cache order by question_seq, seq rows between unbounded preceding and current row),
       -1
     ) as epoch
   from (
-    select *, case when op = 'INSERT' and many and call_id < seq then call_id else seq end as asked_at from events
+    select *, case when op = 'INSERT' and many and call_id < seq then call_id else seq end as question_seq from events
   ) e join brokers b on e.broker = b.broker
   where e.ranks and e.cursor is not null
     and (op in ('CURSOR_ADD', 'CURSOR_MOVE', 'CURSOR_REMOVE') or (op = 'INSERT' and cause = 'FILL'))
 ),
-asked as (
+questions as (
   select broker, cache, cursor, epoch from lined where op = 'INSERT' group by broker, cache, cursor, epoch
 ),
 names as (
@@ -48,7 +48,7 @@ names as (
 ),
 points as (
   select broker, cache, other, epoch as seq, 1 as is_question, cast(null as bigint) as ledger_id, cast(null as bigint) as entry_id
-  from (select distinct a.broker, a.cache, a.epoch, n.other from asked a join names n on a.broker = n.broker and a.cache <=> n.cache) as each_one
+  from (select distinct a.broker, a.cache, a.epoch, n.other from questions a join names n on a.broker = n.broker and a.cache <=> n.cache) as each_one
   union all
   select
     broker, cache, cursor as other, seq, 0 as is_question,
@@ -74,7 +74,7 @@ ranked as (
   select
     a.broker, a.cache, a.cursor, a.epoch,
     count(case when s.ledger_id < o.ledger_id or (s.ledger_id = o.ledger_id and s.entry_id <= o.entry_id) then 1 end) as rank
-  from asked a
+  from questions a
   left join standing o on a.broker = o.broker and a.cache <=> o.cache and a.epoch = o.epoch and a.cursor = o.other
   left join standing s on a.broker = s.broker and a.cache <=> s.cache and a.epoch = s.epoch
   group by a.broker, a.cache, a.cursor, a.epoch

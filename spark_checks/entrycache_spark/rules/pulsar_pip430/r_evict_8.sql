@@ -120,7 +120,7 @@ numbers as (
   from chain
   where numbered and op in ('EVICT', 'REQUEUE', 'TOMBSTONE') and op_before in ('INSERT', 'REQUEUE', 'SNAPSHOT', 'REMOVE')
 ),
-found as (
+passed_over as (
   select /*+ BROADCAST(j) */
     e.broker, e.seq, e.life, 1 as place,
     concat('the slot given at ', cast(older_no as string), ' or an older one') as expected,
@@ -152,7 +152,7 @@ found as (
   where not b.unlinked and not b.gapped and b.starts and n.ahead <> n.ahead_before and n.ahead_after = n.ahead_before
 ),
 ranked as (
-  select *, min(place) over (partition by broker) as first_place from found
+  select *, min(place) over (partition by broker) as first_place from passed_over
 )
 select broker, seq, life, expected, observed, seqs, sure
 from ranked

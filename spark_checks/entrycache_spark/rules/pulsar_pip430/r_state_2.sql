@@ -62,10 +62,10 @@ array(coalesce(shown_seq, given_seq), seq)
 -- over slots: the number of a slot, and how many the end of a pass says there have been; with several threads a queue may
 -- be ahead of the rows, but it has as many slots as there are rows
 (gives or op = 'PASS_END') and (whole or numbered)
-and (not whole or tail_no <> n_given) and coalesce(tail_no <> given_told, whole)
+and (not whole or tail_no <> n_given) and coalesce(tail_no <> given_number, whole)
 
 -- expected
-concat(case when gives then 'slot ' else 'slots given: ' end, cast(case when whole then n_given else given_told end as string))
+concat(case when gives then 'slot ' else 'slots given: ' end, cast(case when whole then n_given else given_number end as string))
 
 -- observed
 cast(tail_no as string)
@@ -75,10 +75,10 @@ not many or case when gives then complete and drift <> 0 else in_order end
 
 -- over slots: the number of what is taken, and how many the end of a pass says there have been
 (takes or op = 'PASS_END') and (whole or numbered) and not unlinked
-and (not whole or head_no <> n_taken) and coalesce(head_no <> taken_told, whole)
+and (not whole or head_no <> n_taken) and coalesce(head_no <> taken_number, whole)
 
 -- expected
-concat(case when takes then 'slot ' else 'slots taken: ' end, cast(case when whole then n_taken else taken_told end as string))
+concat(case when takes then 'slot ' else 'slots taken: ' end, cast(case when whole then n_taken else taken_number end as string))
 
 -- observed
 cast(head_no as string)
@@ -122,8 +122,8 @@ with counted as (
     min(case when op = 'SNAPSHOT' and cause = 'END' then seq end) as shown_seq,
     max(case when op in ('INSERT', 'REQUEUE', 'EVICT', 'REMOVE', 'TOMBSTONE') then seq end) as changed_seq,
     max(case when op = 'END' then seq end) as seq,
-    max(case when op = 'END' then counter(value, 'entries') end) as told_entries,
-    max(case when op = 'END' then counter(value, 'slots') end) as told_slots
+    max(case when op = 'END' then counter(value, 'entries') end) as reported_entries,
+    max(case when op = 'END' then counter(value, 'slots') end) as reported_slots
   from (select *, op = 'SNAPSHOT' and cause = 'OPEN' as is_open from events) e join brokers b on e.broker = b.broker
   where b.complete and op in ('INSERT', 'EVICT', 'REMOVE', 'REQUEUE', 'TOMBSTONE', 'SNAPSHOT', 'END')
   group by e.broker
@@ -132,11 +132,11 @@ select
   broker, seq, cast(null as bigint) as life,
   concat(cast(live as string), ' entries, ', coalesce(cast(slots as string), 'unknown'), ' slots') as expected,
   concat(
-    coalesce(cast(told_entries as string), 'unknown'), ' entries, ', coalesce(cast(told_slots as string), 'unknown'),
+    coalesce(cast(reported_entries as string), 'unknown'), ' entries, ', coalesce(cast(reported_slots as string), 'unknown'),
     ' slots; a snapshot of ', cast(n_shown_live as string), ' and ', cast(n_shown as string)
   ) as observed,
   case when shown_seq is null then array(seq) else array(shown_seq, seq) end as seqs,
   true as sure
 from counted
-where told_entries <> live or told_slots <> slots
+where reported_entries <> live or reported_slots <> slots
   or (n_shown > 0 and coalesce(changed_seq < shown_seq, true) and (n_shown_live <> live or n_shown <> slots))

@@ -1,6 +1,6 @@
 -- R-TRIGGER-2: with `eviction` inline, an INSERT that leaves the bytes above the trigger (and above the target) is
 -- followed at once by a size pass of origin TRIGGER, which is to free what is above the target; no other runs.
--- With several threads the pass may run elsewhere, and the bytes are those that it looked at (its `bound` and the
+-- With several threads the pass may run off_namespace, and the bytes are those that it looked at (its `bound` and the
 -- target): a size pass has to end after the INSERT, and at its end no more should be left above the target than came in
 -- since the one before it.
 

@@ -17,7 +17,7 @@ op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and manual
 and (
   held <= coalesce(trigger_bytes, trigger_now)
   or (not many and held > coalesce(target_bytes, target_now) and bound <> held - coalesce(target_bytes, target_now))
-  or (not many and whole and fresh and coalesce(asked_seq < relieved_seq, asked_seq is null))
+  or (not many and whole and fresh and coalesce(request_seq < relieved_seq, request_seq is null))
 )
 
 -- expected
@@ -28,7 +28,7 @@ concat(
 
 -- observed
 concat(
-  'asked for at ', coalesce(cast(asked_seq as string), 'no seq'), ', at ', cast(held as string), ', to free ',
+  'asked for at ', coalesce(cast(request_seq as string), 'no seq'), ', at ', cast(held as string), ', to free ',
   coalesce(cast(bound as string), 'unknown')
 )
 

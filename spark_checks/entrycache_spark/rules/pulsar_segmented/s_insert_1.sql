@@ -24,7 +24,7 @@ not many or coalesce(life <> seq, false)
 op = 'INSERT' and whole and not is_first and is_astray
 
 -- expected
-concat('a start at byte ', cast(lot_bytes as string))
+concat('a start at byte ', cast(generation_bytes as string))
 
 -- observed
 concat('byte ', cast(bound as string))

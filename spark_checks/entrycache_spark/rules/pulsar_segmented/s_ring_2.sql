@@ -9,13 +9,13 @@ life of EVICT TURN
 CONFIG.segments or CONFIG.max_size_bytes of PASS_END TURN
 
 -- over ringed: what is left
-op = 'PASS_END' and whole and live_in_lot > 0
+op = 'PASS_END' and whole and live_in_generation > 0
 
 -- expected
 'an EVICT of each entry of the segment'
 
 -- observed
-concat(cast(live_in_lot as string), ' left')
+concat(cast(live_in_generation as string), ' left')
 
 -- seqs
 case when edge.at is null then array(seq) else array(edge.at, seq) end
@@ -24,10 +24,10 @@ case when edge.at is null then array(seq) else array(edge.at, seq) end
 not many
 
 -- over ringed: what is read all the same
-op = 'HIT' and whole and gone_seq is null and begun.lot <= turn_now - segments_now and begun.lot <= turns - segments_now
+op = 'HIT' and whole and gone_seq is null and begun.generation <= turn_now - segments_now and begun.generation <= turns - segments_now
 
 -- expected
-concat('no HIT of an entry of turn ', cast(begun.lot as string), ' in turn ', cast(turn_now as string))
+concat('no HIT of an entry of turn ', cast(begun.generation as string), ' in turn ', cast(turn_now as string))
 
 -- observed
 concat('a HIT of life ', cast(life as string))

@@ -10,7 +10,7 @@ life of EVICT TURN
 -- over ringed: what leaves
 op = 'EVICT' and whole and (
   (life is not null and (begun.at is null or gone_seq is not null))
-  or (begun.lot <> turn_now - segments_now and begun.lot <> turns - segments_now)
+  or (begun.generation <> turn_now - segments_now and begun.generation <> turns - segments_now)
 )
 
 -- expected
@@ -18,7 +18,7 @@ concat('an entry of turn ', coalesce(cast(turn_now - segments_now as string), 'u
 
 -- observed
 concat(
-  'EVICT of life ', coalesce(cast(life as string), 'none'), ', of turn ', coalesce(cast(begun.lot as string), 'unknown'),
+  'EVICT of life ', coalesce(cast(life as string), 'none'), ', of turn ', coalesce(cast(begun.generation as string), 'unknown'),
   case when gone_seq is null then '' else ', once more' end
 )
 

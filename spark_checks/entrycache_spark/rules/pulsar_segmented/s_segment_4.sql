@@ -14,7 +14,7 @@ whole and (
 )
 
 -- expected
-concat('an offset of ', cast(lot_bytes as string), ', offsets of ', cast(manager_shown as string), ' bytes in all')
+concat('an offset of ', cast(generation_bytes as string), ', offsets of ', cast(manager_shown as string), ' bytes in all')
 
 -- observed
 concat('bound ', coalesce(cast(bound as string), 'unknown'), ', manager_bytes ', coalesce(cast(manager_bytes as string), 'unknown'))

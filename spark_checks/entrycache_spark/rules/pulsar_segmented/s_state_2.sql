@@ -10,13 +10,13 @@ entry_id of INSERT ADD
 -- over ringed: position and place
 op in ('EVICT', 'SNAPSHOT') and whole and (
   is_displaced or (bound <> begun.bound and coalesce(bound <> bound_before, true))
-  or (op = 'EVICT' and ticket <> begun.lot) or (op = 'SNAPSHOT' and tail_no <> begun.lot)
+  or (op = 'EVICT' and ticket <> begun.generation) or (op = 'SNAPSHOT' and tail_no <> begun.generation)
 )
 
 -- expected
 concat(
   begun.cache, ' ', cast(begun.ledger_id as string), ':', cast(begun.entry_id as string), ' at byte ',
-  coalesce(cast(begun.bound as string), 'unknown'), ' of turn ', cast(begun.lot as string)
+  coalesce(cast(begun.bound as string), 'unknown'), ' of turn ', cast(begun.generation as string)
 )
 
 -- observed

@@ -29,13 +29,13 @@ with lined as (
 begun as (
   select
     *,
-    case when offer then case when own_pass then begun_held else held_before end end as found,
-    case when own_pass then begun_seq else seq_before end as found_seq,
+    case when offer then case when own_pass then begun_held else held_before end end as held_at_offer,
+    case when own_pass then begun_seq else seq_before end as held_at_seq,
     coalesce(runs, 0) as run
   from lined
 ),
 asking as (
-  select *, case when manual and found > trigger_now then found - target_now end as amount from begun
+  select *, case when manual and held_at_offer > trigger_now then held_at_offer - target_now end as amount from begun
 )
 select
   *,

@@ -82,7 +82,7 @@ judged as (
       when s.taken then
         cast(floor(cast(p.need as double) * (cast(s.bytes_at as double) / cast(s.taken_bytes as double))) as bigint)
       else 0
-    end as asked,
+    end as share_bytes,
     coalesce(g.gave_count, 0) as gave_count, coalesce(g.gave_bytes, 0) as gave_bytes, coalesce(g.last_bytes, 0) as last_bytes,
     g.first_seq, g.last_seq
   from shared s
@@ -92,9 +92,9 @@ judged as (
 select
   j.*, w.place, cast(null as bigint) as life,
   case w.place when 'FIRST' then first_seq when 'LAST' then last_seq else end_seq end as seq,
-  asked > 0 as gives, gave_count = 0 and live_at > 0 as gave_none,
-  gave_bytes < asked and live_at > gave_count as too_little,
-  gave_count > 0 and gave_bytes - last_bytes >= asked as too_much
+  share_bytes > 0 as gives, gave_count = 0 and live_at > 0 as gave_none,
+  gave_bytes < share_bytes and live_at > gave_count as too_little,
+  gave_count > 0 and gave_bytes - last_bytes >= share_bytes as too_much
 from judged j
   cross join (select 'FIRST' as place union all select 'LAST' as place union all select 'END' as place) w
 where w.place = 'END' or gave_count > 0

@@ -35,7 +35,7 @@ counted as (
       over (partition by broker, cache order by seq rows between unbounded preceding and current row) as opened_ns,
     max(case when op = 'CACHE_OPEN' or op = 'CURSOR_ADD' or turn = -1 then ts_ns end)
       over (partition by broker, cache order by seq rows between unbounded preceding and current row) as restart_ns,
-    max(case when is_skip then 1 else 0 end) over (partition by broker, cache) = 1 or not virtual as asked
+    max(case when is_skip then 1 else 0 end) over (partition by broker, cache) = 1 or not virtual as cache_asks
   from turns
 )
 select
