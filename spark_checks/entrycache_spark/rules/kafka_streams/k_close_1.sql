@@ -1,5 +1,5 @@
--- K-CLOSE-1: a clear takes out what is cached, and all of it: its REMOVE rows stand together, and nothing is left behind
--- the last one.
+-- K-CLOSE-1: a clear removes every cached entry and nothing else. Its REMOVE rows stand together, and no entry is left
+-- after the last one.
 
 -- checked
 op = 'REMOVE' and cause = 'CLEAR'

@@ -1,4 +1,4 @@
--- K-DELETE-1: a delete takes out what is cached, once. (A DELETE without a life found nothing, and takes nothing out.)
+-- K-DELETE-1: a delete removes a cached entry, once. (A DELETE without a life found no entry and removes none.)
 
 -- checked
 op = 'DELETE' and coalesce(cause, 'CALL') <> 'FLUSH' and life is not null

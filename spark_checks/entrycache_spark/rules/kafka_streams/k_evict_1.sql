@@ -1,5 +1,5 @@
--- K-EVICT-1: what is evicted is cached, and is the least recently used entry of its namespace: no other that is cached
--- then was last written or hit before it. FLUSH changes no recency.
+-- K-EVICT-1: an evicted entry is cached, and is the least recently used one of its namespace: no other cached entry was
+-- last written or hit before it. FLUSH does not change the order of use.
 
 -- checked
 op = 'EVICT'
@@ -26,8 +26,8 @@ case when seen_seq is null then array(seq) else array(seen_seq, seq) end
 -- sure
 not many
 
--- window: each use of an entry lasts until its key's next event; an eviction is wrong that ends a use within one that
--- began before and lasts beyond it
+-- window: each use of an entry lasts until the next event of its key. An eviction is wrong if the use that it ends
+-- began after a use that is still going on.
 with uses as (
   select
     e.broker, cache, seq, e.life, op, many,

@@ -1,7 +1,7 @@
--- K-EVICT-4: a write evicts from the namespace that it wrote while the total is above the limit and that namespace holds
--- entries. So when a call that began with a PUT has ended, the total is at or under the limit, or that namespace is
--- empty, unless a handing over failed (FLUSH, cause FAILED); and up to the first handing over (when a listener may do
--- what it likes) no other namespace is evicted from.
+-- K-EVICT-4: a write evicts from the namespace that it wrote while the total is above the limit and that namespace
+-- holds entries. When a call that began with a PUT has ended, the total is at or under the limit, or that namespace is
+-- empty, unless a FLUSH failed (cause FAILED). Up to the first FLUSH no other namespace loses entries; after it a
+-- listener may do anything.
 
 -- checked
 op = 'PUT'
@@ -27,7 +27,7 @@ array(call_id, seq)
 -- sure
 not many
 
--- over streamed: only the namespace that was written pays
+-- over streamed: only the namespace that was written loses entries
 overflows and whole and cache <> put_cache
 
 -- expected

@@ -1,5 +1,5 @@
--- K-FLUSH-2: what has been handed over is clean, and so is what was put clean: no row shows it dirty, and it is not
--- handed over again.
+-- K-FLUSH-2: an entry that was handed over, or put clean, is clean: no row shows it dirty, and it is not handed over
+-- again.
 
 -- checked
 op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH') and life is not null

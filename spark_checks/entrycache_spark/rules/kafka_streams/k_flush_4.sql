@@ -1,5 +1,5 @@
--- K-FLUSH-4: what is dropped after a call (DELETE, cause FLUSH) is a write that was handed over in that call, and is
--- still there.
+-- K-FLUSH-4: an entry dropped after a call (DELETE, cause FLUSH) is a write that was handed over in that call, and is
+-- still cached.
 
 -- checked
 op = 'DELETE' and cause = 'FLUSH'

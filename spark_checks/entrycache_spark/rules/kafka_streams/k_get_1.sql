@@ -1,4 +1,4 @@
--- K-GET-1: a hit finds what is cached: the life that the key's last PUT began and that has not ended.
+-- K-GET-1: a hit finds the cached entry: the life that the key's last PUT began and that has not ended.
 
 -- checked
 op = 'HIT'

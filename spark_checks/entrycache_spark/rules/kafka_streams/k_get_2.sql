@@ -1,4 +1,4 @@
--- K-GET-2: a miss finds nothing because nothing is cached under that key.
+-- K-GET-2: a lookup misses only if nothing is cached under its key.
 
 -- checked
 op = 'MISS'

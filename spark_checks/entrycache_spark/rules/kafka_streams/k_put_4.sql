@@ -1,4 +1,4 @@
--- K-PUT-4: a clean write never replaces what is dirty.
+-- K-PUT-4: a clean write never replaces a dirty entry.
 
 -- checked
 op = 'PUT' and not coalesce(dirty, false)

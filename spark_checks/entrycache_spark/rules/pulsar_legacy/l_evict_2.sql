@@ -1,5 +1,5 @@
--- L-EVICT-2: a cache that is asked alone gives no entry more once that is freed, and no other cache does. (Where several
--- caches share an amount it is L-EVICT-5's.)
+-- L-EVICT-2: a cache that is asked alone removes no entry more once it has freed the amount, and no other cache removes
+-- any. (If several caches share an amount, L-EVICT-5 applies.)
 
 -- checked
 op = 'EVICT' and cause = 'SIZE'

@@ -1,5 +1,6 @@
--- L-EVICT-5: of several caches each gives the amount times its bytes divided by the sum of those taken, in doubles, the
--- quotient first, the product truncated; it gives no entry more than that needs, and one whose share is 0 none.
+-- L-EVICT-5: each of several caches removes entries for its share: the amount times its bytes divided by the sum of the
+-- chosen ones, in doubles, the quotient first, the product truncated. It removes no entry more than that needs, and
+-- none if its share is 0.
 
 -- checked
 op = 'PASS_BEGIN' and cause = 'SIZE' and cache is null

@@ -1,4 +1,4 @@
--- L-INSERT-3: an offer that begins with the bytes at `max_size_bytes` or above adds nothing, also where its own pass has
+-- L-INSERT-3: an offer that begins with the bytes at `max_size_bytes` or above adds nothing, even if its own pass has
 -- made room.
 
 -- checked

@@ -1,4 +1,5 @@
--- L-INSERT-4: an offer that begins with the bytes below `max_size_bytes` is not refused for want of room, whatever its size.
+-- L-INSERT-4: an offer that begins with the bytes below `max_size_bytes` is not refused for lack of room, whatever its
+-- size.
 
 -- checked
 op in ('INSERT', 'SKIP') and coalesce(cause, '') <> 'NOT_WANTED'

@@ -1,4 +1,4 @@
--- L-READ-2: the hits of one lookup ascend, and none that is cached between the lowest and the highest is left out.
+-- L-READ-2: the hits of one lookup ascend, and include every cached entry between the lowest and the highest.
 
 -- checked
 op = 'HIT' and cause = 'GET'

@@ -1,4 +1,4 @@
--- L-READ-4: `read` asks for the positions of its range, one after the other in one ledger; the cache serves them all where
+-- L-READ-4: `read` asks for the positions of its range, one after the other in one ledger. The cache serves them all if
 -- all are cached, else none.
 
 -- checked
@@ -9,7 +9,7 @@ entry_id of INSERT
 entry_id of HIT READ, MISS READ
 call_id of HIT READ, MISS READ
 
--- over placed: a hit of what is not cached
+-- over placed: a hit at a position that is not cached
 op = 'HIT' and cause = 'READ' and coalesce(held_before = 0 or life <> life_before, false)
 
 -- expected
@@ -24,7 +24,8 @@ case when changed_seq is null then array(seq) else array(changed_seq, seq) end
 -- sure
 not many
 
--- over reads: hits and misses in one read; a range from storage that is all cached; a position that does not follow
+-- over reads: hits and misses in one read; a range read from storage although all of it is cached; a position out of
+-- order
 op in ('HIT', 'MISS') and cause = 'READ'
 and (
   (op = 'MISS' and n_hits > 0)

@@ -1,5 +1,6 @@
--- L-TRIGGER-2: with `eviction` inline an entry that comes with the bytes above the trigger (and above the target) comes behind
--- one size pass of its own call; at the trigger or below there is none, and none without an offer behind it.
+-- L-TRIGGER-2: with `eviction` inline an entry that arrives with the bytes above the trigger (and above the target)
+-- follows one size pass of its own call. At or below the trigger there is no pass, and there is none without an offer
+-- after it.
 
 -- checked
 (op = 'INSERT' or (op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER')) and not coalesce(manual, false)

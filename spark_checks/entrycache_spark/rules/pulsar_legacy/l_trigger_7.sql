@@ -1,4 +1,4 @@
--- L-TRIGGER-7: with `eviction` inline an offer that is not taken comes behind its size pass too, where the bytes were above the
+-- L-TRIGGER-7: with `eviction` inline an offer that is not added follows its size pass too, if the bytes were above the
 -- trigger (and above the target).
 
 -- checked

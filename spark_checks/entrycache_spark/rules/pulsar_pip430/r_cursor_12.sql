@@ -1,5 +1,5 @@
--- R-CURSOR-12: in the heap container an added entry is cached exactly while its cache has a member. Shown by the traces
--- that show R-CURSOR-11.
+-- R-CURSOR-12: in the heap container an added entry is cached exactly while its cache has a member. The traces that
+-- show R-CURSOR-11 show this rule too.
 
 -- checked
 not ranks and ((op = 'INSERT' and cause = 'ADD' and not virtual) or (op = 'SKIP' and cause = 'NOT_WANTED'))

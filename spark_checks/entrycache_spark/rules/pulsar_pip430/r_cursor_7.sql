@@ -1,6 +1,7 @@
--- R-CURSOR-7: a fill that a cursor has read carries that cursor's rank: the tracked cursors of its cache at or before its
--- position, itself included, at that moment; with several threads, where its call is told, when that begins: a read asks
--- once. Needs a trace from its very beginning, since a snapshot shows no cursors.
+-- R-CURSOR-7: a fill by a cursor's read carries that cursor's rank: the number of tracked cursors of its cache at or
+-- before its position, including itself, at that time. With several threads, if the fill names its call, the time is
+-- the begin of that call, because a read asks once. The rule needs the trace from its first event, because a snapshot
+-- shows no cursors.
 
 -- checked
 op = 'INSERT' and cause = 'FILL' and cursor is not null and ranks
@@ -8,8 +9,8 @@ op = 'INSERT' and cause = 'FILL' and cursor is not null and ranks
 -- needs
 CONFIG.evict_by_expected_reads of INSERT FILL
 
--- window: fills between two cursor events of their cache are asked about once; each one against the last event of every
--- cursor there, where that has been a member since
+-- window: fills between two cursor events of their cache are compared at once, each one with the last event of every
+-- cursor of the cache that has been a member since
 with moved as (
   select
     broker, cache, cursor, seq, op, ledger_id, entry_id,

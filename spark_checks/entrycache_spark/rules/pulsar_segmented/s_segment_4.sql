@@ -1,5 +1,5 @@
--- S-SEGMENT-4: a segment that does not take an entry keeps its offset: what PASS_BEGIN shows of it follows from the
--- entries that it took, and no offset moves for what is left out.
+-- S-SEGMENT-4: a segment that does not take an entry keeps its offset: the offset that PASS_BEGIN shows follows from
+-- the entries that the segment took, and a skipped entry moves no offset.
 
 -- checked
 op in ('PASS_BEGIN', 'SKIP')

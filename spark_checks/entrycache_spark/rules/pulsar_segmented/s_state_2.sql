@@ -1,5 +1,6 @@
--- S-STATE-2: what the ring shows is what it holds: an entry keeps its position and its place in its segment, snapshots
--- show each entry once in the order of the inserts, the last one all of them, and END tells how many segments are used.
+-- S-STATE-2: the ring shows what it holds: an entry keeps its position and its place in its segment, snapshots show
+-- each entry once in the order of the inserts, the last one shows all of them, and END shows how many segments are
+-- used.
 
 -- checked
 op in ('EVICT', 'SNAPSHOT', 'END')
@@ -43,7 +44,7 @@ concat('life ', cast(life as string))
 -- seqs
 array(coalesce(shown_seq, seq), seq)
 
--- over ringed: what END tells, and the offsets behind the last call
+-- over ringed: the totals of END, and the offsets after the last call
 whole and (
   (op = 'END' and (counter(value, 'slots') <> slots_used or (n_shown > 0 and n_shown <> live_in_all)))
   or (op in ('SNAPSHOT', 'END') and is_miswritten)

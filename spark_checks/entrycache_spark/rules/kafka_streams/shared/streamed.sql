@@ -1,6 +1,6 @@
--- Each event of a stream thread's cache beside what the events before it tell: of its key (`told`: by writes and ends
--- alone; `shown`: as the key's last event showed it), of its namespace, of its broker and of its call.
--- What one event says is kept together in a struct, so that few windows are needed.
+-- Each event of a stream thread's cache with the state before it: of its key, namespace, broker and call. A key's state
+-- is computed from writes and removals alone (`by_writes`), and taken from the key's last event (`shown`). The values
+-- of one event are kept in a struct, so that few windows are needed.
 with kept as (
   select
     e.broker, e.seq, ts_ns, case when op = 'FLUSH' and cause = 'FAILED' then 'FAILED' else op end as op, cause, cache,

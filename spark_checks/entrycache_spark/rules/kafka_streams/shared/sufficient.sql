@@ -1,8 +1,8 @@
 -- One row for each broker that begins empty and has no gap: the sufficient conditions that hold in all its rows. If they
 -- hold, no condition over `streamed` can be fulfilled, so that view is not built. A condition may fail in an honest
 -- trace; then it proves nothing.
--- Each row is compared with its key's last one, then with its neighbours in a chunk of whole calls. What runs on from
--- chunk to chunk is summed up by parts: a part ends with a row at which a running sum is looked at (`is_mark`).
+-- Each row is compared with the last row of its key, then with its neighbours in a chunk of whole calls. Values that
+-- continue from chunk to chunk are summed in parts: a part ends with a row where a running sum is compared (`is_mark`).
 with kept as (
   select
     e.broker, seq, ts_ns, case when op = 'FLUSH' and cause = 'FAILED' then 'FAILED' else op end as op, cause, cache,

@@ -1,5 +1,5 @@
--- The lookups and offers of each call beside one another: how many hits, misses (`n_held`: of what is cached), offers and
--- single reads from storage the call has; of a lookup the one before it, of an offer its number.
+-- The lookups and offers of each call: how many hits, misses (`n_held`: of cached entries), offers and single reads
+-- from storage the call has. A lookup has the one before it, an offer has its number.
 with questions as (
   select
     e.broker, e.seq, op, cause, e.life, cache, ledger_id, entry_id, size_bytes, call_id, many, by_object, b.complete,

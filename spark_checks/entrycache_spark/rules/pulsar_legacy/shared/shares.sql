@@ -1,7 +1,7 @@
--- Each size pass and each cache, up to three times: at the first and the last entry that the cache gave, and at the end of
--- the pass. `asked`: what it was to give, the whole amount where the pass names it (`of_one`), else its share; `gives`: more
--- than 0; `alone`: no other cache does; `tied`: the last one taken has as many bytes as one that is not. Told of passes that
--- begin and end, and before which every size is known.
+-- Each size pass and each cache, up to three times: at the first and the last entry that the cache removed, and at the
+-- end of the pass. `share_bytes`: the bytes to free, the whole amount if the pass names the cache (`of_one`), else its
+-- share; `gives`: more than 0; `alone`: no other cache has a share; `tied`: the last chosen cache has as many bytes as
+-- one that is not chosen. Only passes that begin and end, and before which every size is known.
 with moves as (
   select
     e.broker, seq, op, cache, size_bytes, pass_id, bound, many, b.fresh and e.island = b.first_island as whole,

@@ -1,4 +1,4 @@
--- There is no removal queue here, and so no slot; the names are those of the first system.
+-- This system has no removal queue and therefore no slots; the names are those of the first system.
 select
   e.*, false as gives, false as takes, false as whole, false as numbered, true as unlinked, false as complete,
   false as in_order, 0 as drift, 0 as n_given, 0 as n_taken, 0 as given_number, 0 as taken_number,

@@ -1,4 +1,4 @@
--- Each METRICS event beside the events since the start, and the METRICS event before it in the same island.
+-- Each METRICS event with the events since the start, and the METRICS event before it in the same island.
 with summed as (
   select
     e.broker, seq, e.life, op, island, many, value, storage_bytes, coalesce(manager_bytes, bytes_after) as held,

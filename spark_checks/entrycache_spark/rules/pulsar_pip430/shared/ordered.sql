@@ -1,4 +1,4 @@
--- Each event beside its neighbours in the order of the broker, within an island (events without a gap between).
+-- Each event with its neighbours in the order of the broker, within an island (events without a gap between).
 with summed as (
   select
     e.*, b.starts, b.gapped, b.fresh, b.first_seq, e.island = b.first_island and b.starts as whole,

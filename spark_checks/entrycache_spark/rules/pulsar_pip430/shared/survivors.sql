@@ -1,5 +1,5 @@
--- Each call of `leavers` beside the entries of its range that were cached before it and after it (`left_over`): a ledger,
--- a cache, up to the highest position of its rows, or from the lowest to the highest.
+-- Each call of `removal_calls` with the entries of its range that were cached before it and after it (`left_over`). The
+-- range is a ledger, a cache, all up to the highest position of its rows, or from the lowest to the highest.
 with calls as (
   select * from over_removal_calls
 ),

@@ -1,5 +1,5 @@
--- Each added entry, and each that was not wanted, beside the members of its cache and the start of its grace period.
--- `asked`: the trace shows that this cache asks whether to cache what is added.
+-- Each added entry, and each that was not wanted, with the members of its cache and the start of its grace period.
+-- `cache_asks`: the trace shows that this cache asks whether to cache added entries.
 with own as (
   select
     e.*, b.fresh and not b.gapped as known,

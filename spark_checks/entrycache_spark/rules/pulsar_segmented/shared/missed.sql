@@ -1,5 +1,5 @@
--- Each range that was asked for and not answered, beside how many of its positions were cached then. Entries are looked
--- for by stretches of 64 positions, and only for ranges that are no longer than all entries that ever came.
+-- Each range that was asked for and not answered, with the number of its positions that were cached then. Entries are
+-- searched in groups of 64 positions, and only for ranges no longer than the number of all entries.
 with questions as (
   select
     e.broker, seq, e.life, op, cause, cache, ledger_id, entry_id, many, b.fresh and e.island = b.first_island as whole,

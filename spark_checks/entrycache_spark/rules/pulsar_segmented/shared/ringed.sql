@@ -1,6 +1,6 @@
--- Each event of a ring beside what the events before it tell: of its position, of its life, of its segment, of its call.
--- A lot is what one segment holds between two of its turns, numbered by the turn by which it became current (`tail_no`).
--- What one event says is kept together in a struct, so that few windows are needed.
+-- Each event of a ring with the state before it: of its position, life, segment and call. A generation is the entries
+-- that one segment holds between two of its turns; its number is that of the turn that made it current (`tail_no`). The
+-- values of one event are kept in a struct, so that few windows are needed.
 with kept as (
   select
     e.broker, e.seq, ts_ns, op, cause, cache, ledger_id, entry_id, key_hash, e.life, size_bytes, pass_id, call_id, bound,
