@@ -135,8 +135,8 @@ def _where_problem(backend: SqlBackend, text: str, where: str) -> Problem:
 
 
 def _counted_problem(backend: SqlBackend, text: str, query: str) -> Problem:
-    count = backend.rows(f"select count(*) from ({query}) as found")[0][0]
-    first = backend.rows(f"select broker, seq from ({query}) as found order by broker, seq limit {MAX_SHOWN}")
+    count = backend.rows(f"select count(*) from ({query}) as problems")[0][0]
+    first = backend.rows(f"select broker, seq from ({query}) as problems order by broker, seq limit {MAX_SHOWN}")
     return Problem(text, count, tuple((str(broker), int(seq)) for broker, seq in first))
 
 

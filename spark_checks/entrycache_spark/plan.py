@@ -60,9 +60,9 @@ def evaluate_in_sql(
 def unproved_brokers(
     brokers: Sequence[BrokerFacts], metadata: Metadata, rules: Sequence[RuleFile]
 ) -> dict[str, list[BrokerFacts]]:
-    """Return, by rule, the brokers that its window must look at: the rule applies to them and is not proved.
+    """Return, by rule, the brokers that its window must read: the rule applies to them and is not proved.
 
-    Each broker is judged on its own, so it does not matter which others are looked at with it.
+    Each broker is judged on its own, so it does not matter which others are read with it.
     """
     chain = audited_system(metadata.system).chain
     return {
@@ -209,7 +209,7 @@ _BROKER_COLUMNS: Final = {
 
 def first_rows(backend: SqlBackend, query: str, order: str) -> tuple[list[tuple[Any, ...]], bool]:
     """Return the first rows of a query, and whether these are all; a trace may violate a rule in every event."""
-    rows = backend.rows(f"select * from (\n{query}\n) as told order by {order} limit {MAX_REPORTED + 1}")
+    rows = backend.rows(f"select * from (\n{query}\n) as violations order by {order} limit {MAX_REPORTED + 1}")
     return rows[:MAX_REPORTED], len(rows) <= MAX_REPORTED
 
 

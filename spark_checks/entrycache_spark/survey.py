@@ -121,18 +121,18 @@ def define_marked(backend: SqlBackend, metadata: Metadata) -> frozenset[str]:
     parts = audited_system(metadata.system)
     columns = setting_columns_of(parts)
     settings = [row for broker, own in sorted(configs.items()) for row in read_settings(broker, own, parts)]
-    # Where settings change often, each event is compared with those of its own stretch of seqs only.
+    # Where settings change often, each event is compared with those of its own section of seqs only.
     often = any(len(own) > _FEW_CONFIGS for own in configs.values())
     last = dict(backend.rows("select broker, max(seq) from trace group by broker")) if often else {}
-    stretch = max(_MIN_SECTION_SEQS, sum(last.values()) // _MAX_SECTIONS) if often else _ALL_SEQS
+    section = max(_MIN_SECTION_SEQS, sum(last.values()) // _MAX_SECTIONS) if often else _ALL_SEQS
     rows = [
         (number, *row.row())
         for row in settings
         for number in range(
-            row.config_seq // stretch, min(row.config_until - 1, last.get(row.broker, 0)) // stretch + 1
+            row.config_seq // section, min(row.config_until - 1, last.get(row.broker, 0)) // section + 1
         )
     ]
-    backend.table("settings", {"stretch": "bigint", **columns}, rows)
+    backend.table("settings", {"section": "bigint", **columns}, rows)
     constants = {
         "many": metadata.many_threads,
         "virtual": metadata.clock == "virtual",
@@ -143,7 +143,7 @@ def define_marked(backend: SqlBackend, metadata: Metadata) -> frozenset[str]:
     backend.define(
         "marked",
         f"select /*+ BROADCAST(s) */ t.*, {fixed}, {selected} from trace t left join settings s "
-        f"on t.broker = s.broker and t.seq div {stretch} = s.stretch "
+        f"on t.broker = s.broker and t.seq div {section} = s.section "
         "and t.seq >= s.config_seq and t.seq < s.config_until",
     )
     return frozenset(name for row in settings for name in (row.untold or "").split(",") if name)

@@ -87,7 +87,7 @@ BACKEND_TEXTS: Final = {CHECKER: "the single-pass checker in tasks of Spark", DU
 
 
 class TaskPrerequisiteMissing(Exception):
-    """Raised if a task has no DuckDB, lacks numba that was asked for, or does not see the files of the trace."""
+    """Raised if a task has no DuckDB, lacks the requested numba, or does not see the files of the trace."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class TaskGroup:
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """The question that is asked about every broker."""
+    """The request for the audit of every broker."""
 
     metadata: Metadata
     rules: tuple[RuleFile, ...]
@@ -212,7 +212,7 @@ def uses_checker(question: AuditRequest) -> bool:
     """Return whether the single-pass checker evaluates the rules where this runs.
 
     Raises:
-        MissingPrerequisite: the checker was asked for, and numba is missing.
+        MissingPrerequisite: the checker was requested, and numba is missing.
     """
     if question.backend == DUCKDB or not question.witnesses:
         return False

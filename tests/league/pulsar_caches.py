@@ -30,7 +30,7 @@ def calls(requests: Requests) -> Iterator[tuple[int, range]]:
 
 
 def ticks(requests: Requests, interval: int) -> Callable[[int], Iterator[int]]:
-    """Return a function that yields the moments of the periodic task up to a time."""
+    """Return a function that yields the times of the periodic task up to a time."""
     tick = int(requests.times[0]) + interval
 
     def until(now: int) -> Iterator[int]:

@@ -49,7 +49,7 @@ ONE_BY_ONE: Final = (*WITHOUT_SPARK, "spark", pytest.param("spark sql", marks=py
 
 @pytest.fixture(params=ONE_BY_ONE)
 def evaluate(request: pytest.FixtureRequest) -> Evaluator:
-    """Return the engines one after the other."""
+    """Return one backend after the other."""
     if request.param in WITHOUT_SPARK:
         return WITHOUT_SPARK[request.param]
     evaluators_by_name: dict[str, Evaluator] = request.getfixturevalue("evaluators")
@@ -58,7 +58,7 @@ def evaluate(request: pytest.FixtureRequest) -> Evaluator:
 
 @pytest.fixture(params=["without Spark", pytest.param("with Spark", marks=pytest.mark.long)])
 def engines(request: pytest.FixtureRequest) -> Mapping[str, Evaluator]:
-    """Return the engines; Spark reads seeded violations in every run, random traces only in the long one."""
+    """Return the backends; Spark reads seeded violations in every run, random traces only in the long one."""
     if request.param == "without Spark":
         return WITHOUT_SPARK
     evaluators_by_name: dict[str, Evaluator] = request.getfixturevalue("evaluators")

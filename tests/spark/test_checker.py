@@ -1,6 +1,6 @@
 """The single-pass checker of `pulsar-pip430` is never laxer than the windows, and batches may be cut anywhere.
 
-What the checker calls clean is clean to the windows, and it leaves every seeded violation to them.
+Windows find no violation of a rule that the checker calls clean, and the checker leaves every seeded violation to them.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ CALLS = frozenset({"R-INVALIDATE-1", "R-INVALIDATE-4", "R-INVALIDATE-7", "R-INVA
 
 
 def test_no_call_is_clean_without_steps(scenarios: list[Scenario], monkeypatch: pytest.MonkeyPatch) -> None:
-    """With no steps the checker looks neither for the place of an entry nor for what a call has left."""
+    """With no steps the checker searches neither for the place of an entry nor for the entries that a call has left."""
     cases = [scenario for scenario in scenarios if scenario.broken & CALLS]
     as_they_are = [check_rows(scenario.batch, scenario.metadata).clean for scenario in cases]
     monkeypatch.setattr(removals, "STEPS_AT_ONCE", -1)

@@ -1,4 +1,4 @@
-"""Engines read the same trace alike: names with special characters, extreme integers, and extra files."""
+"""All backends read a trace in the same way: names with special characters, extreme integers, and extra files."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> list[plant.Row]:
 
 @pytest.fixture
 def backends(request: pytest.FixtureRequest, engines: Mapping[str, Evaluator]) -> tuple[str, ...]:
-    """Return the engines that are tested."""
+    """Return the tested backends."""
     return ("local", "replay", "spark", "spark sql") if "spark" in engines else ("local", "replay")
 
 
 def audit_with(trace: Path, backend: str) -> Any:
-    """Return the answer of an engine: verdicts and places of violations, or the reason of a refusal."""
+    """Return the answer of a backend: verdicts and places of violations, or the reason of a refusal."""
     try:
         name, _, spark_backend = backend.partition(" ")
         result = audit_folder(trace, name, rules=RULES, spark_backend=spark_backend or None)
@@ -89,7 +89,7 @@ def audit_with(trace: Path, backend: str) -> Any:
 
 
 def compare_with_windows(trace: Path, backends: tuple[str, ...]) -> Any:
-    """Return the common answer of all engines."""
+    """Return the common answer of all backends."""
     said = {backend: audit_with(trace, backend) for backend in backends}
     first = said[backends[0]]
     assert all(one == first for one in said.values()), (trace, said)
@@ -97,7 +97,7 @@ def compare_with_windows(trace: Path, backends: tuple[str, ...]) -> Any:
 
 
 def test_folder_names_are_not_patterns(tmp_path: Path, honest: list[plant.Row], backends: tuple[str, ...]) -> None:
-    """Beside each folder there are broken traces that a pattern would match, too."""
+    """Broken traces whose names a pattern would match stand next to each folder."""
     for name in ("t", "x", "tx", "t1"):
         rows = plant.renamed(honest, "b")
         rows[50]["bytes_after"] += 1

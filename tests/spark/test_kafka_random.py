@@ -1,4 +1,4 @@
-"""All engines agree on random traces of `kafka-streams`, for any files and order of rows."""
+"""All backends agree on random traces of `kafka-streams`, for any files and order of rows."""
 
 from __future__ import annotations
 

@@ -237,7 +237,7 @@ CACHES = ("b", "a", "B", "aa", "\u00e9", "z\u4e2d")
 
 
 def shared(broker: str, chance: random.Random) -> list[plant.Row]:
-    """Return size passes over caches of which several have equal bytes; a pass may take a wrong entry."""
+    """Return size passes over caches with equal bytes; a pass may take a wrong entry."""
     script = LegacyScript(broker, max_size_bytes=1_000_000)
     for _ in range(chance.randint(1, 4)):
         for _ in range(chance.randint(1, 8)):

@@ -1,4 +1,4 @@
-"""No engine finds a violation in generated cases that are recorded from the reference."""
+"""No backend finds a violation in generated cases that are recorded from the reference."""
 
 from __future__ import annotations
 

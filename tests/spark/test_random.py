@@ -1,4 +1,4 @@
-"""All engines give one answer to random traces, for any order of rows, files, row groups and partitions.
+"""All backends give one answer to random traces, for any order of rows, files, row groups and partitions.
 
 `ENTRYCACHE_TRACES` sets the number of traces (default 16; 1,000 every night), `ENTRYCACHE_SEED` the first seed.
 """

@@ -1,4 +1,4 @@
-"""Every engine finds the violations of the `pulsar-pip430` scenarios at their events; negative controls are clean."""
+"""Every backend finds the violations of the `pulsar-pip430` scenarios at their events; negative controls are clean."""
 
 from __future__ import annotations
 

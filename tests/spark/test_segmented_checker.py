@@ -192,7 +192,7 @@ SINGLE_VIOLATIONS: dict[str, tuple[str, Callable[[RingScript], object]]] = {
     "removed": ("S-GET-1", removed),
     "read in its turn": ("S-RING-2", read_in_its_turn),
 }
-"""Violations that no scenario shows alone: the rule, and what violates it."""
+"""Violations that no scenario shows alone: the rule, and the scenario that violates it."""
 
 
 def test_single_violations_agree_with_the_windows(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def too_large(script: RingScript) -> None:
 
 
 def lost(script: RingScript) -> None:
-    """Return rows in which another generation replaces the first one, which is asked for again."""
+    """Return rows in which another generation replaces the first one, and a later row needs the first one."""
     script.insert(at(0))["tail_no"] = segments.GENERATIONS_KEPT
     script.insert(at(1))
 

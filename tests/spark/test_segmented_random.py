@@ -1,4 +1,4 @@
-"""All engines agree on random traces of `pulsar-segmented`; honest ones conform, and gaps leave them inconclusive."""
+"""All backends agree on random traces of `pulsar-segmented`; honest ones conform, and gaps leave them inconclusive."""
 
 from __future__ import annotations
 

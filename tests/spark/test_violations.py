@@ -1,4 +1,4 @@
-"""Every engine and both tiers find each seeded violation, as that rule at that event, and nothing else."""
+"""Every backend and both tiers find each seeded violation, as that rule at that event, and nothing else."""
 
 from __future__ import annotations
 

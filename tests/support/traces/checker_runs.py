@@ -62,7 +62,7 @@ def is_independent_of_cuts(batch: pa.RecordBatch, metadata: Metadata, chance: ra
 
 
 def evaluate_by_task(trace: Path, **request: Any) -> tuple[Mapping[str, Any], str]:
-    """Return the findings of a task, and the text that names what evaluated the rules."""
+    """Return the findings of a task, and the text that names its backend."""
     metadata = read_metadata(trace)
     question = AuditRequest(metadata, all_rules(metadata.system), True, **request)
     results = evaluate_group(TaskGroup(list_parts(trace, audited_system(metadata.system).columns), 1, 512), question)

@@ -1,4 +1,4 @@
-"""Comparisons of the answers of two engines."""
+"""Comparisons of the answers of two backends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def by_broker(violations: tuple[Violation, ...]) -> dict[str, set[tuple[str, int
 
 
 def differences(result: AuditResult, wanted: AuditResult) -> dict[str, list[object]]:
-    """Return the brokers about which two engines disagree, and both answers."""
+    """Return the brokers on which two backends disagree, with both answers."""
     observed, expected = by_broker(result.violations), by_broker(wanted.violations)
     names = sorted(observed.keys() | expected.keys())
     apart = {name: observed.get(name, set()) ^ expected.get(name, set()) for name in names}

@@ -1,6 +1,6 @@
 """Small handwritten traces of the cache of Pulsar 4.0: a script keeps the sums of an honest one.
 
-Arguments of a row, a change to it, or its absence describe what a faulty cache does instead.
+Arguments of a row, a change to it, or its absence describe a faulty cache.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class LegacyScript:
         return taken
 
     def shares(self, need: int) -> dict[str, int]:
-        """Return what each cache must give of an amount."""
+        """Return the share of each cache in an amount."""
         held: dict[CacheName, Cache] = {}
         for (name, _, _), entry in self.cached.items():
             known = held.get(CacheName(name), Cache({}, 0))

@@ -156,7 +156,7 @@ def jumped_slot(rows: list[Row], chance: random.Random) -> Expected:
 
 
 def early_stop(rows: list[Row], chance: random.Random) -> Expected:
-    """A size pass ends at a live head though it has not freed what it should."""
+    """A size pass ends at a live head although it has not freed its amount."""
     members = chance.choice([m for m in passes(rows, "SIZE") if m[-1]["stamp_ns"] is not None])
     more = 1 - members[-1]["bound"]
     for row in members:
@@ -348,7 +348,7 @@ def seed_violation(make: Plant, rows: list[Row], seed: int) -> list[Expected]:
 
 
 def stamped_by(rows: list[Row], seq: int) -> str:
-    """Return the rule for the stamp that an entry has at an event, which depends on what gave the stamp."""
+    """Return the rule for the stamp of an entry at an event; it depends on the event that gave the stamp."""
     row = next(row for row in rows if row["seq"] == seq)
     gives = [each["op"] for each in rows if each["life"] == row["life"] and each["seq"] < seq and each["op"] in GIVES]
     return "R-REQUEUE-4" if gives[-1] == "REQUEUE" else "R-INSERT-1"

@@ -1,7 +1,7 @@
 """Small handwritten traces: a script keeps the sums, ordinals and counters that a recorder would.
 
-It never requeues: a pass removes what it takes, oldest first, so its configuration extends nothing for access.
-Arguments of a row, or its absence, describe what a faulty cache does instead.
+It never requeues: a pass removes entries, oldest first, so its configuration extends nothing for access.
+Arguments of a row, or its absence, describe a faulty cache.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Script:
         return recorded
 
     def offer(self, place: Place, size: int = 10, count: int | None = None, **columns: Any) -> Row:
-        """Write an INSERT in a call of its own, with what it triggers."""
+        """Write an INSERT in a call of its own, with the pass that it triggers."""
         self.call()
         recorded = self.insert(place, size, count, **columns)
         self.relieve()

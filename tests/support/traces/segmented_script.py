@@ -1,6 +1,6 @@
 """Small handwritten traces of a ring of segments: a script keeps the sums and turns of an honest one.
 
-Arguments of a row, a change to it, or its absence describe what a faulty cache does instead.
+Arguments of a row, a change to it, or its absence describe a faulty cache.
 """
 
 from __future__ import annotations

@@ -194,13 +194,14 @@ def _left_open(seq: int, flags: Any) -> None:
     flag(flags, w.INVALIDATE_9, seq)
 
 
-# ---------- what a life carries
+# ---------- the state of a life
 
 HAS_BEGIN, CACHE, LEDGER, ENTRY, SIZE, AHEAD, STEPS, STAMP, GIVER, MARK, SLOT, IN_SNAPSHOT, HAD, FROM_BEGIN = range(14)
-"""The fields of a life: whether its first event begins it, and what that event says.
+"""The fields of a life: whether its first event begins it, and the values of that event.
 
-`AHEAD`: the requeue count shown, less the `STEPS` recorded. `STAMP`, `MARK` (-1: unknown) and `SLOT`: what the event
-`GIVEN` gave. `SHOWN`: the last snapshot showed it. `HAD`: its requeues; `FROM_BEGIN`: counted from its begin.
+`AHEAD`: the requeue count shown, less the `STEPS` recorded. `STAMP`, `MARK` (-1: unknown) and `SLOT`: the values of
+the event `GIVER`. `IN_SNAPSHOT`: the last snapshot showed it. `HAD`: its requeues. `FROM_BEGIN`: those since its
+begin.
 """
 CARRIED_FIELDS = 14
 

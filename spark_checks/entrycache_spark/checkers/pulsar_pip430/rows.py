@@ -191,5 +191,5 @@ def value_or_setting(value: int, setting: int) -> int:
 
 @jit
 def held_bytes(manager: int, after: int) -> int:
-    """Return the bytes that the cache looks at: the manager's own if they are recorded."""
+    """Return the bytes that the cache compares: the manager's own if they are recorded."""
     return manager if manager != NULL else after

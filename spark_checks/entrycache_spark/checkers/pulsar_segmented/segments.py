@@ -1,9 +1,9 @@
 """The turns of the ring and the offsets of its segments.
 
-`Turns` counts the turns and the numbers that events show of them (S-RING-1, S-INSERT-1). What one segment holds between
-two of its turns is a segment generation, numbered by the turn by which it became current. `Offsets` adds up what each
-generation took and compares it with what events show; the last generations are kept, and the checker gives up if an
-older one is asked for.
+`Turns` counts the turns and the numbers that events show of them (S-RING-1, S-INSERT-1). The entries of one segment
+between two of its turns are a segment generation, numbered by the turn that made it current. `Offsets` adds up the
+bytes that each generation took and compares them with events. The last generations are kept; the checker gives up if
+it needs an older one.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Offsets:
         """
         _check_offsets(c, settings, turned, left, self._generations, self._state, flags)
         if self._state[_LOST]:
-            raise CheckerGaveUp("what a segment took is not known any more")
+            raise CheckerGaveUp("the bytes that a segment took are not known any more")
 
 
 @jit

@@ -1,4 +1,4 @@
-"""The entries of a replayed stream thread, its limits, and what calls may evict."""
+"""The entries of a replayed stream thread, its limits, and the evictions that calls may make."""
 
 from __future__ import annotations
 
@@ -208,10 +208,10 @@ class Entries:
         if op == "PUT" and not row["dirty"] and node is not None and node.is_dirty and key_state.last_shown.dirty:
             self._report("K-PUT-4", row, "no clean PUT over a dirty entry", [node.write, row["seq"]])
         if op == "FLUSH" and (node is None or life != node.write) and not self.leaves_here:
-            self._report("K-FLUSH-1", row, "what is cached, or evicted by this call")
+            self._report("K-FLUSH-1", row, "an entry that is cached, or evicted by this call")
         dropped = op == "DELETE" and row["cause"] == "FLUSH"
         if dropped and (not self.was_handed or self._strange(row, key_state, node)):
-            self._report("K-FLUSH-4", row, "what was handed over in this call, and is there")
+            self._report("K-FLUSH-4", row, "a DELETE only of an entry that was handed over in this call, and is cached")
         used, key = self.used[row["cache"]], str(row["key_hash"])
         if op == "EVICT" and key in used.nodes and used.recent[-1] != key:
             self._report("K-EVICT-1", row, "the least recently used entry")
@@ -223,7 +223,7 @@ class Entries:
 
     @staticmethod
     def _strange(row: Row, key_state: KeyState, node: Node | None) -> bool:
-        """Return whether a row is about another life than what is cached, by all that is known."""
+        """Return whether a row is known to be about another life than the cached one."""
         return row["life"] is None or (
             row["life"] != key_state.last_shown.life and row["life"] != (None if node is None else node.write)
         )
@@ -344,7 +344,7 @@ class Calls:
             self._other_seq = row["seq"]
 
     def _is_unheard(self, before: Row | None, row: Row) -> bool:
-        """Return whether no listener can have asked for this eviction."""
+        """Return whether no listener can have requested this eviction."""
         if self._handed_seq is None or self._handed_seq < row["call_id"]:
             return True
         at = self._opened_seq

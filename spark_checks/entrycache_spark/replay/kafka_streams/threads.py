@@ -123,7 +123,7 @@ def falls(one: int | None, other: int | None) -> bool:
 
 
 class Order:
-    """K-LIVENESS-1, and what K-FLUSH-1, K-EVICT-3, K-CLOSE-1 and K-CLOSE-2 say of rows that stand together."""
+    """K-LIVENESS-1, and the parts of K-FLUSH-1, K-EVICT-3, K-CLOSE-1 and K-CLOSE-2 about adjacent rows."""
 
     def __init__(self, facts: Facts, report: Reporter, entries: Entries) -> None:
         self._facts = facts

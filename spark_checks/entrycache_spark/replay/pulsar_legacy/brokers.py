@@ -105,12 +105,12 @@ class PassEvictions(NamedTuple):
 
     @property
     def sizes(self) -> list[int]:
-        """In the order in which it gave."""
+        """The sizes, in the order of the removals."""
         return [row["size_bytes"] or 0 for row in self.rows]
 
 
 class Shares:
-    """The bytes and entries of each cache, and what a size pass asks of each, computed by the reference."""
+    """The bytes and entries of each cache, and the share of each in a size pass, computed by the reference."""
 
     def __init__(self, facts: Facts, report: Reporter, events: list[Moment]) -> None:
         self._report = report
@@ -284,12 +284,12 @@ class LegacyReplay:
             if is_triggered(row, "PASS_BEGIN") and bound is not None and bound <= 0:
                 self._report("L-TRIGGER-6", row, "no pass", bound, [], True)
             if wrong:
-                self._report("L-STATE-3", row, "what is allowed", bound, [], True)
+                self._report("L-STATE-3", row, "an allowed value", bound, [], True)
 
     def _report(
         self, rule: str, row: Row, wanted: object, observed: object, seqs: Iterable[int | None], sure: bool
     ) -> None:
-        """Read a violation, or what would be one if it were sure."""
+        """Report a violation, or store it as undecided if it is not sure."""
         seq = row["seq"]
         if sure:
             witnesses = tuple(known for known in seqs if known is not None) or (seq,)

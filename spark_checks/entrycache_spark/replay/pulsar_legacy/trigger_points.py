@@ -74,7 +74,7 @@ def _effective_values(broker: str, row: Row) -> EffectiveValues | None:
 
 
 def read_events(name: str, rows: list[Row], facts: Facts, sampled: bool) -> list[Moment]:
-    """Return the events of a broker, each with what it meets."""
+    """Return the events of a broker, each with the state before it."""
     settings = settings_by_row(name, rows)
     events: list[Moment] = []
     changes: dict[object, Row] = {}
@@ -106,7 +106,7 @@ def is_offer(row: Row | None) -> bool:
 
 
 def is_triggered(row: Row | None, op: str) -> bool:
-    """Return whether it begins or ends a size pass that was asked for."""
+    """Return whether it begins or ends a requested size pass."""
     return row is not None and (row["op"], row["cause"], row["origin"]) == (op, "SIZE", "TRIGGER")
 
 
@@ -211,7 +211,7 @@ def _of_passes(row: Row, settings: EffectiveValues | None) -> Iterable[str]:
 
 
 class Offers:
-    """The bytes at the beginning of each offer, and what has been asked for since the last pass."""
+    """The bytes at the beginning of each offer, and the requests since the last pass."""
 
     def __init__(self, facts: Facts, report: Reporter) -> None:
         self._report = report
@@ -238,7 +238,7 @@ class Offers:
         if is_triggered(row, "PASS_END") and settings.manual is False and now.after is not None:
             follows = is_offer(now.after) and known(row["call_id"]) and now.after["call_id"] == row["call_id"]
             if not follows:
-                self._report("L-TRIGGER-2", row, "the offer that asked for it", now.after["op"], [], self._one)
+                self._report("L-TRIGGER-2", row, "the offer that requested it", now.after["op"], [], self._one)
 
     def _offered(self, now: Moment, settings: EffectiveValues) -> None:
         row, before = now.row, now.before
@@ -263,7 +263,7 @@ class Offers:
             self._report(rule, row, "a size pass before it", held, seqs, self._sure)
 
     def _begins(self, now: Moment, settings: EffectiveValues) -> None:
-        """A size pass that was asked for."""
+        """Check a requested size pass."""
         row = now.row
         if settings.manual:
             self._scheduled(now)
@@ -326,7 +326,7 @@ class Reads:
             changed = now.held.changed
             other = changed is not None and row["life"] is not None and row["life"] != changed["life"]
             if not now.held.is_in or other:
-                self._report("L-READ-4", row, "what is cached", row["life"], [], self._one)
+                self._report("L-READ-4", row, "the cached entry", row["life"], [], self._one)
         is_lookup = op in ("HIT", "MISS") and cause in ("GET", "READ")
         if row["call_id"] is not None and (is_lookup or is_offer(row) or (op, cause) == ("SKIP", "NOT_WANTED")):
             self._calls[row["call_id"]].events.append(now)
@@ -349,7 +349,7 @@ class Reads:
                 self._ranged(call, misses)
 
     def _in_order(self, call: Call) -> None:
-        """Each lookup beside the one before it in the same call."""
+        """Compare each lookup with the one before it in the same call."""
         last: dict[str, Row] = {}
         for now in call.events:
             row, cause = now.row, now.row["cause"]

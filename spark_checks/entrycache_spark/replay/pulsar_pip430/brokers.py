@@ -1,7 +1,7 @@
 """Replay of `pulsar-pip430`: the loop over the rows of each broker.
 
 Each row is applied to the reference's entries and compared with them; Python keeps a mirror of the removal queue and
-the sums. A row that contradicts an entry of earlier rows is reported as a difference, beside the verdicts: all engines
+the sums. A row that contradicts an entry of earlier rows is reported as a difference, beside the verdicts: all backends
 decide the rules from the rows as they are. Replay gives up above a number of live slots.
 """
 
@@ -100,7 +100,7 @@ class PassSums:
 
 @dataclass
 class Life:
-    """One life of an entry: what is known beforehand, and its events so far."""
+    """One life of an entry: its values that are known beforehand, and its events so far."""
 
     begin_seq: int | None = None
     begin_island: int | None = None
@@ -228,7 +228,7 @@ class BrokerReplay:
     def _report(
         self, rule: str, row: Row, wanted: object, observed: object, seqs: Iterable[int | None], sure: bool
     ) -> None:
-        """Read a violation, or what would be one if it were sure."""
+        """Report a violation, or store it as undecided if it is not sure."""
         if sure:
             witnesses = [seq for seq in seqs if seq is not None] or [row["seq"]]
             self._violation(rule, row["seq"], row["life"], wanted, observed, witnesses)

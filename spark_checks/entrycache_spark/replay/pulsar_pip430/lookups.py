@@ -60,7 +60,7 @@ class Lookups:
             self._looked_up(row, change, is_in)
         elif op == "REJECT" and row["cause"] == "DUPLICATE" and is_in is False:
             self._report(
-                "R-INSERT-1", row, "INSERT", "REJECT of what is not cached", [row["seq"]], not self._facts.many
+                "R-INSERT-1", row, "INSERT", "REJECT of an entry that is not cached", [row["seq"]], not self._facts.many
             )
         elif op == "INSERT":
             if is_in:
@@ -81,7 +81,7 @@ class Lookups:
         other = change is not None and row["life"] is not None and row["life"] != change.life
         if is_in if row["op"] == "MISS" else (not is_in or other):
             seqs = [None if change is None else change.seq, row["seq"]]
-            self._report(rule, row, "what is cached", f"{row['op']} of life {row['life']}", seqs, not self._facts.many)
+            self._report(rule, row, "a cached entry", f"{row['op']} of life {row['life']}", seqs, not self._facts.many)
 
     def _filled(self, row: Row, missed: Row | None) -> None:
         many, call_id = self._facts.many, row["call_id"]
@@ -173,7 +173,7 @@ class Cursors:
             self._added(now, cursors, False)
 
     def _members_at_request(self, row: Row, cursors: CacheCursors) -> Mapping[CursorName, Position | None]:
-        """The members when the fill's count was asked for: with several threads that is when its call begins."""
+        """Return the members when the read asked for the count: with several threads when its call begins."""
         call_id = row["call_id"]
         if not self._facts.many or call_id is None or call_id >= row["seq"]:
             return cursors.members

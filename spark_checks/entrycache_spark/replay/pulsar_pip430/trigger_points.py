@@ -131,7 +131,7 @@ class Moment:
 
 
 Reporter = Callable[[str, Row, object, object, Iterable[int | None], bool], None]
-"""Report a violation: rule, the event, what was expected, what was observed, what shows it, whether it is sure."""
+"""Report a violation: its rule, the event, the expected and the observed value, the seqs, and whether it is sure."""
 
 
 def held_bytes(row: Row) -> int:
@@ -147,7 +147,7 @@ def is_open(row: Row) -> bool:
 # ---------- entries
 
 NO_ENTRY: Final = Entry(0, 0, 0, False, None, None)
-"""Stands for an entry of which nothing is known: never requeued, not accessed, without a count."""
+"""An entry without any known value: never requeued, not accessed, without a count."""
 
 READ_BY: Final = {
     "size_bytes": "R-STATE-1",
@@ -164,7 +164,7 @@ _POS: Final = Position(0, 0)
 
 
 class Difference(NamedTuple):
-    """One value of a row that is not what the reference holds after the rows before it."""
+    """One value of a row that differs from the value that the reference holds after the rows before it."""
 
     rule: str
     seq: int
@@ -203,7 +203,7 @@ class ReferenceEntries:
         return requeue_entry(self.entry(row["life"]), _stamp(row), action, self.config)
 
     def follow(self, row: Row, island: int) -> list[Difference]:
-        """Apply one row; what it shows that the reference does not."""
+        """Apply one row, and return the values in which it differs from the reference."""
         op, life = row["op"], row["life"]
         if life is None or op == "TOMBSTONE":
             return []
@@ -273,7 +273,7 @@ def _differences(row: Row, before: Entry, after: Entry) -> list[Difference]:
     ]
 
 
-# ---------- what a life carries
+# ---------- the state of a life
 
 SHOWING: Final = ("HIT", "READ_DONE", "EXPECT", "REQUEUE", "EVICT", "REMOVE", "SNAPSHOT")
 PLACE: Final = ("cache", "ledger_id", "entry_id")
@@ -283,7 +283,7 @@ PAST_MOST_NS: Final = 1_000_000_000
 
 @dataclass
 class Carried:
-    """One life as its rows of one island have left it; None where they do not tell."""
+    """The state of one life after its rows of one island; None for an unknown value."""
 
     place: tuple[Any, ...]
     size_bytes: int | None

@@ -58,7 +58,9 @@ class Frames:
             wrong = not self._facts.many and op != "SNAPSHOT" and open_pass is not None and inside
         if wrong:
             seqs = [row["seq"]] if open_pass is None else [open_pass, row["seq"]]
-            self._report("R-STATE-4", row, f"pass {open_pass} under way", f"{op} of pass {row['pass_id']}", seqs, True)
+            self._report(
+                "R-STATE-4", row, f"pass {open_pass} in progress", f"{op} of pass {row['pass_id']}", seqs, True
+            )
         if open_pass is not None and open_pass == row["pass_id"] and op in ("PASS_END", *KINDS):
             self._kinds(row, self._marker or row)
         if op in ("PASS_BEGIN", *KINDS):
@@ -159,7 +161,7 @@ class Thresholds:
                 self._report("R-TRIGGER-1", row, right, stated, seqs, self._sure_of_settings())
 
     def _limits(self, now: Moment) -> tuple[int | None, int | None]:
-        """Trigger and target: those that the row states, or else those in force."""
+        """Return trigger and target: those that the row states, or else the effective ones."""
         settings, row = now.settings, now.row
         trigger, target = (None, None) if settings is None else (settings.trigger_bytes, settings.target_bytes)
         return (
@@ -168,7 +170,7 @@ class Thresholds:
         )
 
     def _is_over(self, now: Moment) -> bool:
-        """Above the trigger in force, and above the target."""
+        """Return whether the bytes are above the effective trigger, and above the target."""
         settings = now.settings
         if settings is None or settings.trigger_bytes is None or settings.target_bytes is None:
             return False
@@ -193,7 +195,7 @@ class Thresholds:
         triggered = row["origin"] == "TRIGGER"
         sure = not self._facts.gapped or row["trigger_bytes"] is not None
         looked_at: int | None = held
-        if many:  # what the pass has looked at, not what is there when it begins
+        if many:  # the bytes that the pass has read, not those when it begins
             looked_at = None if target is None or row["bound"] is None else row["bound"] + target
         needless = trigger is not None and looked_at is not None and looked_at <= trigger
         amount = not many and target is not None and held > target and row["bound"] not in (None, held - target)
@@ -217,14 +219,14 @@ class Thresholds:
             if not many and before in ("REJECT", "SKIP"):
                 self._report("R-TRIGGER-3", row, "no pass", f"a pass after {before}", [row["seq"]], True)
         if wrong:
-            self._report(rule, row, f"above {trigger}, to free what is above {target}", (held, row["bound"]), [], sure)
+            self._report(rule, row, f"above {trigger}, to free down to {target}", (held, row["bound"]), [], sure)
         nothing = target is not None and trigger is not None and trigger < held <= target
         if (row["bound"] is not None and row["bound"] <= 0) if many else nothing:
             sure = not self._facts.gapped or None not in (row["trigger_bytes"], row["target_bytes"])
             self._report("R-TRIGGER-8", row, f"no pass at or under {target}", held, [row["seq"]], sure)
 
     def _left_over(self, now: Moment) -> None:
-        """With several threads: no more above the target than what came in since the pass before."""
+        """Check, with several threads, that no more is above the target than came in since the pass before."""
         row, target = now.row, self._limits(now)[1]
         triggered = row["origin"] == "TRIGGER"
         if not self._facts.many or self._open_pass is None or self._open_pass != row["pass_id"] or target is None:
@@ -327,7 +329,7 @@ CHANGES = ("INSERT", "REQUEUE", "EVICT", "REMOVE", "TOMBSTONE")
 
 
 class FinalTotals:
-    """The entries and slots at the end; and the manager's own bytes at rest."""
+    """The entries and slots at the end; and the manager's own bytes when the cache is quiescent."""
 
     def __init__(self, facts: Facts, report: Reporter, numbered: bool) -> None:
         self._facts = facts

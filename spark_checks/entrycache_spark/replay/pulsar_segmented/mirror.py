@@ -1,6 +1,6 @@
-"""A mirror of a replayed ring: what earlier rows say of a row's position, life, segment and bytes.
+"""A mirror of a replayed ring: the state of a row's position, life, segment and bytes by the rows before it.
 
-The reference turns sizes into offsets. A segment generation is what one segment holds between two of its turns.
+The reference turns sizes into offsets. A segment generation is the entries of one segment between two of its turns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LOOKUP_OPS: Final = ("HIT", "MISS", "ASK", "METRICS")
 
 
 class Ring(NamedTuple):
-    """The settings at a row: the limit, and what follows from it."""
+    """The settings at a row: the limit, and the values that follow from it."""
 
     limit_bytes: int | None = None
     of: EffectiveValues = EffectiveValues()
@@ -100,7 +100,7 @@ def place_of(row: Row) -> Place:
 
 @dataclass
 class LifeState:
-    """One life: its INSERT and its lot, whether it has left, and what its last row showed."""
+    """One life: its INSERT and its segment generation, whether it has left, and the values of its last row."""
 
     insert_row: Row | None = None
     generation: int | None = None
@@ -131,7 +131,7 @@ class Generation:
 
 @dataclass
 class Last:
-    """The last INSERT: where the next entry starts by the rules, and by what the offsets show."""
+    """The last INSERT, and the start of the next entry by the rules and by the offsets."""
 
     seq: int | None = None
     by_rule: int | None = None
@@ -140,7 +140,7 @@ class Last:
 
 @dataclass
 class Moment:
-    """One row beside what the rows before it tell."""
+    """One row with the state before it."""
 
     row: Row
     before: Row | None
@@ -165,7 +165,7 @@ class Moment:
 
     @property
     def in_turn(self) -> bool:
-        """Return whether a turn is under way."""
+        """Return whether a turn is in progress."""
         return self.marker is not None and self.marker["op"] == "PASS_BEGIN"
 
     @property
@@ -185,7 +185,7 @@ class Moment:
 
 @dataclass
 class Mirror:
-    """The ring, as the rows so far tell it."""
+    """The ring after the rows so far."""
 
     facts: Facts
     life_states: dict[int, LifeState] = field(default_factory=dict)
@@ -203,7 +203,7 @@ class Mirror:
     live: int = 0
 
     def take(self, at: int) -> Moment:
-        """Read the next row; what it is to be judged by."""
+        """Read the next row, and return it with the state before it."""
         row, ring = self.facts.rows[at], self.facts.settings[at]
         op, own = row["op"], row["seq"] if row["op"] == "INSERT" else row["life"]
         before = self.facts.rows[at - 1] if at else None

@@ -193,7 +193,7 @@ class Entries:
             is_of_other_turn = differ(row["tail_no" if is_snapshot else "ticket"], life_state.generation)
             moved = differ(row["bound"], insert_row["bound"]) and unlike(row["bound"], life_state.bound)
             if is_of_other_turn or moved or is_displaced(row, life_state):
-                self._report("S-STATE-2", row, "what its INSERT showed", [insert_row["seq"], row["seq"]], sure=True)
+                self._report("S-STATE-2", row, "the values of its INSERT", [insert_row["seq"], row["seq"]], sure=True)
         if is_snapshot and row["life"] is not None:
             again = self._life_shown is not None and row["life"] <= self._life_shown
             if insert_row is None or life_state.gone or again:
@@ -233,7 +233,7 @@ class Turns:
             self._offsets(now)
 
     def _frame(self, now: Moment, whole: bool) -> None:
-        """Time, calls, and what a turn does between its begin and its end."""
+        """Time, calls, and the rows of a turn between its begin and its end."""
         row, op, before = now.row, now.row["op"], now.before
         if before is not None and row["ts_ns"] < before["ts_ns"]:
             self._report(
@@ -252,7 +252,7 @@ class Turns:
             inside = before is not None and before["op"] in ("PASS_BEGIN", "EVICT", "REQUEUE", "TOMBSTONE")
             wrong = not self._many and op != "SNAPSHOT" and open_turn is not None and inside
         if wrong:
-            self._report("S-RING-1", row, f"turn {open_turn} under way", sure=True)
+            self._report("S-RING-1", row, f"turn {open_turn} in progress", sure=True)
 
     def _begins(self, now: Moment) -> None:
         row = now.row
@@ -312,7 +312,7 @@ class Turns:
             and oldest is not None
             and life_state.generation <= min(oldest)
         ):
-            self._report("S-RING-2", row, "no HIT of what was cleared", seqs_of(life_state.insert_row, row))
+            self._report("S-RING-2", row, "no HIT of a cleared entry", seqs_of(life_state.insert_row, row))
 
     def _offsets(self, now: Moment) -> None:
         row, op = now.row, now.row["op"]

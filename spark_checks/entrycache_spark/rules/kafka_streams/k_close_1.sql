@@ -20,7 +20,7 @@ op = 'REMOVE' and cause = 'CLEAR' and whole and (
 )
 
 -- expected
-case when coalesce(life <> life_shown and life <> life_by_writes, true) then 'what is cached' else 'an empty namespace' end
+case when coalesce(life <> life_shown and life <> life_by_writes, true) then 'a cached entry' else 'an empty namespace' end
 
 -- observed
 case

@@ -20,7 +20,7 @@ op = 'DELETE' and cause = 'FLUSH' and whole and (
 -- expected
 case
   when flushed_life = life and flushed_call = call_id then 'no DELETE: that write is not cached'
-  else 'only what was handed over in this call is dropped'
+  else 'a DELETE only of an entry that was handed over in this call'
 end
 
 -- observed

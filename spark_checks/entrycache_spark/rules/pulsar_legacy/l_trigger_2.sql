@@ -43,7 +43,7 @@ not many and (not gapped or trigger_bytes is not null)
 op = 'PASS_END' and cause = 'SIZE' and origin = 'TRIGGER' and not manual and op_after is not null and not offer_follows
 
 -- expected
-'the offer that asked for it'
+'the offer that requested it'
 
 -- observed
 op_after

@@ -41,8 +41,8 @@ end
 
 -- expected
 case
-  when op = 'PASS_BEGIN' then 'no pass under way'
-  when op in ('PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE') then 'a row of the pass that is under way'
+  when op = 'PASS_BEGIN' then 'no pass in progress'
+  when op in ('PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE') then 'a row of the pass in progress'
   else concat('the end of pass ', cast(open_pass as string))
 end
 

@@ -22,13 +22,13 @@ and (
 
 -- expected
 concat(
-  'asked for by an INSERT, above ', coalesce(cast(coalesce(trigger_bytes, trigger_now) as string), 'the trigger'),
-  ', to free ', coalesce(cast(greatest(held - coalesce(target_bytes, target_now), 0) as string), 'what is above the target')
+  'requested by an INSERT, above ', coalesce(cast(coalesce(trigger_bytes, trigger_now) as string), 'the trigger'),
+  ', to free ', coalesce(cast(greatest(held - coalesce(target_bytes, target_now), 0) as string), 'the excess over the target')
 )
 
 -- observed
 concat(
-  'asked for at ', coalesce(cast(request_seq as string), 'no seq'), ', at ', cast(held as string), ', to free ',
+  'requested at ', coalesce(cast(request_seq as string), 'no seq'), ', at ', cast(held as string), ', to free ',
   coalesce(cast(bound as string), 'unknown')
 )
 

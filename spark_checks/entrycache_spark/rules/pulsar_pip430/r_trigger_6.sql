@@ -40,7 +40,7 @@ and (
 -- expected
 concat(
   'above ', coalesce(cast(coalesce(trigger_bytes, trigger_now) as string), 'the trigger'), ', to free ',
-  coalesce(cast(greatest(held - coalesce(target_bytes, target_now), 0) as string), 'what is above the target')
+  coalesce(cast(greatest(held - coalesce(target_bytes, target_now), 0) as string), 'the excess over the target')
 )
 
 -- observed

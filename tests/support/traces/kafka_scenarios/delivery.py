@@ -8,7 +8,7 @@ from tests.support.traces.kafka_script import StreamScript
 
 @scenario()
 def tombstone_written_again(s: StreamScript, violating: bool) -> Violations:
-    """A tombstone is dropped after its call; what the listener wrote under its key is not."""
+    """A tombstone is dropped after its call; an entry that the listener wrote under its key is not."""
     s.put("a", "k", 50)
     s.flush("a")
     if violating:
@@ -81,7 +81,7 @@ def out_of_order(s: StreamScript, violating: bool) -> Violations:
 
 @scenario()
 def left_dirty(s: StreamScript, violating: bool) -> Violations:
-    """A flush leaves nothing dirty, but what its listener has written."""
+    """A flush leaves no dirty entry except those that its listener has written."""
     s.put("a", "k")
     s.put("a", "l")
     rows = s.flush("a", ["k"] if violating else None)

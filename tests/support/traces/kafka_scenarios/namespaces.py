@@ -38,7 +38,7 @@ def left_by_a_close(s: StreamScript, violating: bool) -> Violations:
 
 @scenario()
 def left_by_a_close_reported_first(s: StreamScript, violating: bool) -> Violations:
-    """A recorder may tell of the close before it tells what leaves by it."""
+    """A recorder may record the close before the entries that leave by it."""
     for key in ("k", "l", "m"):
         s.put("a", key)
     s.call()

@@ -8,7 +8,7 @@ from tests.support.traces.kafka_script import StreamScript
 
 @scenario()
 def wrong_sum(s: StreamScript, violating: bool) -> Violations:
-    """An overwrite takes off what was there before."""
+    """An overwrite subtracts the size of the former entry."""
     s.put("a", "k")
     s.put("b", "l")
     row = s.put("a", "k", 120)
@@ -77,7 +77,7 @@ def evictions_made_up(s: StreamScript, violating: bool) -> Violations:
 
 @scenario()
 def overwrites_not_counted(s: StreamScript, violating: bool) -> Violations:
-    """A write over a cached key is an overwrite, one over what has left is none; a close starts anew."""
+    """A write over a cached key is an overwrite, one over a key that has left is none; a close resets the counters."""
     s.put("a", "k")
     s.put("a", "k")
     s.close("a")

@@ -27,7 +27,7 @@ def sum_that_drifts(s: LegacyScript, violating: bool) -> Violations:
 
 @scenario()
 def leaves_with_another_size(s: LegacyScript, violating: bool) -> Violations:
-    """An entry takes along what it brought."""
+    """An entry leaves with the size of its insert."""
     s.offer(at(0), 60)
     s.offer(at(1), 40)
     row = s.remove("RANGE", at(0))
@@ -86,7 +86,7 @@ def grows_when_it_is_read(s: LegacyScript, violating: bool) -> Violations:
 
 @scenario()
 def end_forgets_an_entry(s: LegacyScript, violating: bool) -> Violations:
-    """The last snapshot shows what is cached."""
+    """The last snapshot shows the cached entries."""
     _five(s)
     rows = s.finish()
     if violating:

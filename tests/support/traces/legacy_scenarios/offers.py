@@ -54,7 +54,7 @@ def taken_at_the_limit(s: LegacyScript, violating: bool) -> Violations:
 
 @scenario()
 def too_large_to_be_taken(s: LegacyScript, violating: bool) -> Violations:
-    """Only the bytes before are asked for."""
+    """Only the bytes before the offer count."""
     _full(s, 400)
     s.call()
     row = s.absent("SKIP", at(1), cause="FULL", size_bytes=5_000) if violating else s.insert(at(1), 5_000)
@@ -83,7 +83,7 @@ def other_thresholds(s: LegacyScript, violating: bool) -> Violations:
 
 @scenario()
 def frees_another_amount(s: LegacyScript, violating: bool) -> Violations:
-    """A pass frees what was above the target when the insert began."""
+    """A pass frees the excess over the target when the insert began."""
     _full(s, 500, 490)
     s.call()
     rows = s.passing("SIZE", 495 if violating else 490, at(0), origin="TRIGGER")
@@ -111,7 +111,7 @@ def pass_without_need(s: LegacyScript, violating: bool) -> Violations:
 
 @scenario()
 def pass_without_an_offer(s: LegacyScript, violating: bool) -> Violations:
-    """A pass that was asked for has an offer behind it."""
+    """A requested pass has an offer after it."""
     _full(s, 500, 490)
     s.call()
     rows = s.passing("SIZE", 490, at(0), origin="TRIGGER")
@@ -160,7 +160,7 @@ def runs_what_nobody_asked(s: LegacyScript, violating: bool) -> Violations:
 
 @scenario(eviction="manual")
 def frees_by_the_bytes_of_now(s: LegacyScript, violating: bool) -> Violations:
-    """The amount is that of when it was asked for, though entries have left."""
+    """The amount is that of the request, even if entries have left since."""
     _full(s, 100, 200, 685)
     s.offer(at(3), 5)
     s.remove("RANGE", at(0))

@@ -1,4 +1,4 @@
-"""Scenarios of passes: what a time pass may take, and who gives how much in a size pass."""
+"""Scenarios of passes: the entries that a time pass may remove, and the share of each cache in a size pass."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def gives_one_too_many(s: LegacyScript, violating: bool) -> Violations:
 
 @scenario()
 def another_cache_gives(s: LegacyScript, violating: bool) -> Violations:
-    """A cache that is asked alone gives alone."""
+    """If a pass names one cache, only that cache removes entries."""
     _aged(s)
     s.call()
     rows = s.passing("SIZE", 100, at(0), *((at(0, cache="b"),) if violating else ()), cache="a")
@@ -103,7 +103,7 @@ def small_cache_gives(s: LegacyScript, violating: bool) -> Violations:
 
 @scenario()
 def large_cache_is_spared(s: LegacyScript, violating: bool) -> Violations:
-    """Each cache gives that is asked for something."""
+    """Each cache with a share removes entries."""
     for cache, size in (("a", 300), ("b", 200), ("c", 199)):
         s.offer(at(0, cache=cache), size)
     s.call()

@@ -12,7 +12,7 @@ def _three(s: LegacyScript) -> None:
 
 
 def _read(s: LegacyScript, *places: Place) -> None:
-    """A read of a range; what is missing comes from storage."""
+    """A read of a range; missing entries come from storage."""
     s.call()
     cached = all(place in s.cached for place in places)
     for place in places:
@@ -107,7 +107,7 @@ def fill_of_another_size(s: LegacyScript, violating: bool) -> Violations:
 
 @scenario()
 def one_is_not_filled(s: LegacyScript, violating: bool) -> Violations:
-    """All of the range is offered, also what is cached."""
+    """All of the range is offered, also cached entries."""
     s.offer(at(0), 10)
     s.call()
     for entry in range(2):
@@ -128,7 +128,7 @@ def filled_without_a_miss(s: LegacyScript, violating: bool) -> Violations:
 
 @scenario()
 def single_read_misses_what_is_cached(s: LegacyScript, violating: bool) -> Violations:
-    """A single read finds what is cached."""
+    """A single read finds a cached entry."""
     _three(s)
     place = at(1 if violating else 5)
     s.call()

@@ -1,4 +1,4 @@
-"""Scenarios of what a life carries from event to event, and of the end of a trace."""
+"""Scenarios of the state of a life from event to event, and of the end of a trace."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def counter_drifts_for_good(s: Script, violating: bool) -> Violations:
 
 @scenario()
 def end_lies(s: Script, violating: bool) -> Violations:
-    """END tells how much is left."""
+    """END shows the totals that are left."""
     s.offer(at(0))
     s.finish()
     counters = json.loads(s.rows[-1]["value"])
@@ -223,7 +223,7 @@ def counts_are_swapped_in_time(s: Script, violating: bool) -> Violations:
 
 @scenario()
 def a_row_of_a_pass_says_another_amount(s: Script, violating: bool) -> Violations:
-    """Each row of a size pass says what is left to free."""
+    """Each row of a size pass shows the bytes that are left to free."""
     for entry in range(4):
         s.offer(at(entry))
     s.call().size_pass(30)

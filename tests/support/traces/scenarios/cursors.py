@@ -8,7 +8,7 @@ from tests.support.traces.script import MILLI, Place, Row, Script
 
 @scenario()
 def rank_before_the_move(s: Script, violating: bool) -> Violations:
-    """A fill carries the rank of its moment: a cursor that moved away in between counts no more."""
+    """A fill carries the rank at its own time: a cursor that moved away before does not count."""
     s.cursor("ADD", "a", "slow", (1, 0))
     s.cursor("ADD", "a", "fast", (1, 5))
     s.cursor("ADD", "b", "other", (1, 0))
@@ -135,7 +135,7 @@ def no_grace_in_the_heap(s: Script, violating: bool) -> Violations:
 
 @scenario(evict_by_expected_reads=False, grace_millis=50)
 def skipped_in_the_heap(s: Script, violating: bool) -> Violations:
-    """While the heap has a member, what is added is not skipped."""
+    """While the heap has a member, an added entry is not skipped."""
     s.cursor("ADD", "a", "c", (1, 0))
     if not violating:
         s.cursor("REMOVE", "a", "c")

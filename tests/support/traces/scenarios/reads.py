@@ -19,7 +19,7 @@ def miss_while_cached(s: Script, violating: bool) -> Violations:
 
 @scenario()
 def replayed_miss_while_cached(s: Script, violating: bool) -> Violations:
-    """A replay read misses what is not cached, and nothing else."""
+    """A replay read misses only entries that are not cached."""
     s.offer(at(0))
     if not violating:
         s.call().remove("RANGE", at(0))
@@ -29,7 +29,7 @@ def replayed_miss_while_cached(s: Script, violating: bool) -> Violations:
 
 @scenario()
 def hit_after_removal(s: Script, violating: bool) -> Violations:
-    """A hit of what has left; where it has come again it is one, of the new life."""
+    """A hit of an entry that has left; if it has been inserted again, the hit is of the new life."""
     old = s.offer(at(0))
     s.call().remove("RANGE", at(0))
     life = old["life"] if violating else s.offer(at(0))["life"]
@@ -65,7 +65,7 @@ def miss_beside_a_reject(s: Script, violating: bool) -> Violations:
 
 @scenario()
 def rejected_though_absent(s: Script, violating: bool) -> Violations:
-    """A duplicate is one of what is cached now, not of what was."""
+    """A duplicate is one of an entry that is cached now, not of a former one."""
     s.offer(at(0))
     if violating:
         s.call().remove("CLEAR", at(0))

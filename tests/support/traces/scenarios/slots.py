@@ -1,4 +1,4 @@
-"""Scenarios of the numbers of slots, and of what the end of a pass sums up."""
+"""Scenarios of the numbers of slots, and of the totals at the end of a pass."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tests.support.traces.script import MILLI, Row, Script
 
 
 def two_passes(s: Script) -> list[Row]:
-    """Three entries, of which two leave by a pass each; the rows that end the passes."""
+    """Write three entries, two of which leave by a pass each; return the rows that end the passes."""
     for entry in range(3):
         s.offer(at(entry))
         s.now += MILLI
@@ -18,7 +18,7 @@ def two_passes(s: Script) -> list[Row]:
 
 @scenario()
 def a_pass_ends_with_a_slot_too_many(s: Script, violating: bool) -> Violations:
-    """PASS_END tells how many slots have been numbered."""
+    """PASS_END shows how many slots have been numbered."""
     first = two_passes(s)[0]
     first["tail_no"] += int(violating)
     return wrong(violating, ("R-STATE-2", first))
@@ -26,7 +26,7 @@ def a_pass_ends_with_a_slot_too_many(s: Script, violating: bool) -> Violations:
 
 @scenario(threads="many")
 def a_pass_takes_one_more_than_its_rows(s: Script, violating: bool) -> Violations:
-    """It tells how many have been taken, with several threads too."""
+    """It shows how many have been taken, with several threads too."""
     last = two_passes(s)[1]
     last["head_no"] += int(violating)
     return wrong(violating, ("R-STATE-2", last))
@@ -42,7 +42,7 @@ def a_pass_ends_at_another_tail(s: Script, violating: bool) -> Violations:
 
 @scenario(threads="many")
 def a_pass_ends_at_another_head(s: Script, violating: bool) -> Violations:
-    """The stamp that PASS_END tells is that of the entry that is taken next."""
+    """The stamp in PASS_END is that of the entry that is taken next."""
     first = two_passes(s)[0]
     first["stamp_ns"] += MILLI * violating
     return wrong(violating, ("R-STATE-2", first))
@@ -122,7 +122,7 @@ def a_removal_of_another_kind_of_pass(s: Script, violating: bool) -> Violations:
 
 @scenario(threads="many")
 def a_pass_ends_as_another_kind(s: Script, violating: bool) -> Violations:
-    """A pass ends as what it began; nobody else asked for it meanwhile."""
+    """A pass ends with the cause and origin of its begin."""
     first, last = two_passes(s)
     if violating:
         first["origin"] = "CYCLE"

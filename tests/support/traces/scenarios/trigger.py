@@ -92,7 +92,7 @@ def product_rounded(s: Script, violating: bool) -> Violations:
 
 @scenario(max_requeues=3)
 def setting_of_before(s: Script, violating: bool) -> Violations:
-    """A pass uses the settings in force, not those of its entries' inserts."""
+    """A pass uses the effective settings, not those of its entries' inserts."""
     s.offer(at(0))
     s.configure(max_requeues=1)
     begin = s.call().size_pass(5)
@@ -113,7 +113,7 @@ def manual_insert_runs_a_pass(s: Script, violating: bool) -> Violations:
 
 @scenario(eviction="manual", **SMALL)
 def nobody_has_asked(s: Script, violating: bool) -> Violations:
-    """A scheduled pass runs once for what asked for it."""
+    """A scheduled pass runs once for its request."""
     s.call().insert(at(0), 600)
     s.call().insert(at(1), 400)
     s.call().size_pass(s.bytes - s.target, "TRIGGER")
@@ -159,7 +159,7 @@ def cycle_without_need(s: Script, violating: bool) -> Violations:
 
 @scenario(threads="many", **SMALL)
 def pass_that_looked_at_too_little(s: Script, violating: bool) -> Violations:
-    """With several threads a pass is needed by the bytes that it looked at: what it is to free, above the target."""
+    """With several threads the bytes that a pass has read show its need: the amount that it frees, above the target."""
     for entry in range(4):
         s.call().insert(at(entry), 300)
     need = s.bytes - s.target - 200
@@ -212,7 +212,7 @@ def periodic_pass_that_stops(s: Script, violating: bool) -> Violations:
 
 @scenario(threads="many", **SMALL)
 def pass_with_nothing_to_free(s: Script, violating: bool) -> Violations:
-    """With several threads entries may have left since the bytes were looked at; a pass is to free something."""
+    """With several threads entries may have left since the pass read the bytes; a pass has something to free."""
     for entry in range(4):
         s.call().insert(at(entry), 300)
     s.call().remove("LEDGER", *(at(entry) for entry in range(4)))

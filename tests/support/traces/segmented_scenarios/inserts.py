@@ -1,4 +1,4 @@
-"""Scenarios of offers, of offsets, and of what is in use."""
+"""Scenarios of offers, of offsets, and of the used bytes."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def copies_not_rounded(s: RingScript, violating: bool) -> Violations:
 
 @scenario(max_size_bytes=768)
 def references_rounded(s: RingScript, violating: bool) -> Violations:
-    """A reference takes its size, of which 64 is one."""
+    """A reference takes exactly its size, also if that is 64."""
     row = s.insert(at(0), 63 if violating else 64, advance=64)
     s.insert(at(1), 64)
     return wrong(violating, ("S-SEGMENT-3", row))

@@ -1,4 +1,4 @@
-"""Scenarios of lookups, of ranges, and of what the ring shows."""
+"""Scenarios of lookups, of ranges, and of the rows that the ring shows."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def a_range_out_of_order(s: RingScript, violating: bool) -> Violations:
 
 @scenario()
 def a_range_in_part(s: RingScript, violating: bool) -> Violations:
-    """A range with a gap answers nothing, also where it begins with what is cached."""
+    """A range with a gap is not answered, even if it begins with cached entries."""
     s.insert(at(0))
     s.insert(at(2))
     s.ask(at(0), at(1), (at(0),) if violating else ())
@@ -153,7 +153,7 @@ def shown_in_the_order_of_reads(s: RingScript, violating: bool) -> Violations:
 
 @scenario()
 def segments_that_were_not_used(s: RingScript, violating: bool) -> Violations:
-    """END tells the segments that were used, of three at most."""
+    """END shows the number of used segments, at most three."""
     fill(s, 4)
     rows = s.finish(slots=3 if violating else 2)
     return wrong(violating, ("S-STATE-2", rows[-1]))

@@ -79,7 +79,7 @@ def an_entry_is_forgotten(s: RingScript, violating: bool) -> Violations:
 
 @scenario()
 def read_from_a_cleared_segment(s: RingScript, violating: bool) -> Violations:
-    """An index that is not cleared hands over what is no longer there."""
+    """An index that is not cleared returns entries that have left."""
     fill(s, 6)
     s.call().turn(50, spare=at(0) if violating else None)
     end = s.rows[-1]
