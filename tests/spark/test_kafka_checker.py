@@ -24,7 +24,7 @@ from entrycache_spark.systems.kafka_streams import COLUMNS as KAFKA_COLUMNS
 from entrycache_trace.files import Metadata, list_parts, read_metadata
 from tests.spark.test_checker import by_broker
 from tests.spark.test_kafka_random import PRESET, random_traces
-from tests.spark.test_kafka_scenarios import scenarios_from_another_recorder, told
+from tests.spark.test_kafka_scenarios import record_scenarios, scenarios_from_another_recorder
 from tests.support.traces import plant
 from tests.support.traces.checker_runs import batch_of, check_rows, compare_with_windows, is_independent_of_cuts
 
@@ -45,7 +45,7 @@ class Scenario(NamedTuple):
 def scenarios() -> list[Scenario]:
     """Return each scenario and negative control, as our recorder and as another recorder would write them."""
     cases = []
-    for rows, wanted in (told(), scenarios_from_another_recorder()):
+    for rows, wanted in (record_scenarios(), scenarios_from_another_recorder()):
         for name, own in by_broker(rows).items():
             cases.append(Scenario(name, batch_of(own), {rule for broker, rule, _ in wanted if broker == name}))
     return cases
@@ -94,7 +94,7 @@ def apart(rows: list[plant.Row], folder: Path) -> tuple[dict[str, set[str]], int
 
 
 def test_checker_and_view_prove_the_same_rules(tmp_path: Path) -> None:
-    for number, rows in enumerate((told()[0], scenarios_from_another_recorder()[0])):
+    for number, rows in enumerate((record_scenarios()[0], scenarios_from_another_recorder()[0])):
         differing, held = apart(rows, tmp_path / f"{number}")
         assert not differing
         assert held > 1_000

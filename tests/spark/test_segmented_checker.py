@@ -23,7 +23,7 @@ from entrycache_trace.files import Metadata
 from tests.spark.test_checker import by_broker
 from tests.spark.test_kafka_random import random_traces
 from tests.spark.test_segmented_random import CHANGED, PRESETS
-from tests.spark.test_segmented_scenarios import told
+from tests.spark.test_segmented_scenarios import record_scenarios
 from tests.support.traces import mutate, plant
 from tests.support.traces.checker_runs import batch_of, check_rows, compare_with_windows, is_independent_of_cuts
 from tests.support.traces.segmented_scenarios.scenario import at
@@ -46,7 +46,7 @@ class Scenario(NamedTuple):
 @pytest.fixture(scope="module")
 def scenarios() -> list[Scenario]:
     """Return each scenario and negative control."""
-    rows, wanted = told()
+    rows, wanted = record_scenarios()
     return [
         Scenario(name, batch_of(own), {rule for broker, rule, _ in wanted if broker == name})
         for name, own in by_broker(rows).items()
@@ -255,5 +255,5 @@ def test_random_traces_agree_with_the_windows(
 
 @pytest.mark.parametrize("threads", ["one", "many"])
 def test_scenarios_agree_with_the_windows(tmp_path: Path, threads: str) -> None:
-    rows, _ = told()
+    rows, _ = record_scenarios()
     assert compare_with_windows(plant.write(tmp_path / "trace", rows, system=SEGMENTED, threads=threads)) > 50
