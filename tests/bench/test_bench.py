@@ -75,7 +75,7 @@ def test_small_measurements_have_targets_and_notes() -> None:
         *measure_more_caches(1, 2, 20, 100),
     ]
     assert [bool(item.target) for item in found] == [True, True, False, True, True]
-    assert all(item.value > 0 and item.note and item.shown for item in found)
+    assert all(item.value > 0 and item.note and item.value_text for item in found)
 
 
 def test_a_target_is_missed_on_its_own_side_only() -> None:

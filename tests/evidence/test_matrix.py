@@ -96,7 +96,7 @@ TOY_CHANGES = [
 ]
 """Every change of the toy, in the order of its text; none of its types, its documentation and its imports."""
 
-SMALL = detectors.CostBound(cases=40, twins=10, runs=5, depth=1, inputs=50)
+SMALL = detectors.CostBound(cases=40, fast_cases=10, runs=5, depth=1, inputs=50)
 
 
 def toy(source: str = TOY) -> list[Change]:
@@ -182,7 +182,7 @@ def test_bounds_that_no_small_model_reaches_are_detected_in_large_runs(
     small: ReferenceFacts, names: tuple[str, ...]
 ) -> None:
     """Only the stress runs check the changes; each is part of `prove` too."""
-    alone = small._replace(effort=SMALL._replace(cases=0, runs=0))
+    alone = small._replace(bound=SMALL._replace(cases=0, runs=0))
     changes = [change for change in generate_all_changes() if change.id in names]
     assert len(changes) == len(names)
     assert [change.id for change in changes if not ask_about(change, alone, ("laws",)).get("laws")] == []

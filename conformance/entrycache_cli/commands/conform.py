@@ -95,7 +95,7 @@ def known_json(known: KnownReport) -> dict[str, Any]:
     return {"known": [_known_entry_json(one, numbers.count(one.entry.number)) for one in known.checked]}
 
 
-def _known_entry_json(one: EntryCheck, found: int) -> dict[str, Any]:
+def _known_entry_json(one: EntryCheck, number: int) -> dict[str, Any]:
     entry = one.entry
     return {
         "rule": entry.rule,
@@ -103,7 +103,7 @@ def _known_entry_json(one: EntryCheck, found: int) -> dict[str, Any]:
         "versions": list(entry.versions),
         "state": one.state.value,
         "detail": one.detail,
-        "found": found,
+        "found": number,
         "reason": entry.reason,
         "issue": entry.issue,
     }

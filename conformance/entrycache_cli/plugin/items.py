@@ -115,12 +115,12 @@ class SharedRun:
         """
         if self._answer is None:
             requested = tuple(level for level in self.levels if level in levels)
-            self._answer = run_once(self._place, lambda: self._tried(requested))
+            self._answer = run_once(self._place, lambda: self._run_or_error(requested))
         if isinstance(self._answer, Exception):
             raise self._answer
         return self._answer
 
-    def _tried(self, levels: tuple[str, ...]) -> KnownReport | Exception:
+    def _run_or_error(self, levels: tuple[str, ...]) -> KnownReport | Exception:
         try:
             return self._run(levels)
         except Exception as error:

@@ -40,7 +40,7 @@ class Measurement:
         return too_low or (self.at_most is not None and self.value > self.at_most)
 
     @property
-    def shown(self) -> str:
+    def value_text(self) -> str:
         """The number with its unit, for people."""
         digits = 2 if self.value < 100 else 0
         return f"{self.value:,.{digits}f} {self.unit}".rstrip()

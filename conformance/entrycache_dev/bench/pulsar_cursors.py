@@ -56,16 +56,16 @@ def measure_cursors(rounds: int) -> Iterator[CursorCost]:
 def measure_cost(rounds: int, mix: str, pattern: str, cursors: int, turns: int) -> CursorCost:
     """Measure one mix, pattern and number of cursors."""
     linear_turns = min(turns, max(100, LINEAR_STEPS // cursors))
-    made = make_cursor_mix(mix, cursors, turns)
+    cursor_mix = make_cursor_mix(mix, cursors, turns)
     names = [f"cursor-{number}" for number in range(cursors)]
-    fast_moves = [(names[cursor], (LEDGER, entry)) for cursor, entry in made.moves]
-    linear_moves = [(names[cursor], entry) for cursor, entry in made.moves[:linear_turns]]
+    fast_moves = [(names[cursor], (LEDGER, entry)) for cursor, entry in cursor_mix.moves]
+    linear_moves = [(names[cursor], entry) for cursor, entry in cursor_mix.moves[:linear_turns]]
     play = PATTERNS[pattern]
     seconds = interleaved(
         rounds,
         {
-            "fast": lambda: seconds_of(play(make_fast_cursors(names, made), fast_moves)),
-            "linear": lambda: seconds_of(play(make_linear_cursors(names, made), linear_moves)),
+            "fast": lambda: seconds_of(play(make_fast_cursors(names, cursor_mix), fast_moves)),
+            "linear": lambda: seconds_of(play(make_linear_cursors(names, cursor_mix), linear_moves)),
         },
     )
     fast_nanos = 1e9 * median(seconds["fast"]) / turns
@@ -302,10 +302,10 @@ class LinearCursors:
 
     def _walk_up(self, node: Node) -> None:
         """Move a node towards the tail; each one that it passes, and each that stood beside it, loses one."""
-        beside = node.before
-        while beside is not None and beside.position == node.position:
-            beside.rank -= 1
-            beside = beside.before
+        neighbour = node.before
+        while neighbour is not None and neighbour.position == node.position:
+            neighbour.rank -= 1
+            neighbour = neighbour.before
         last, at = node.before, node.after
         self._unlink(node)
         rank = node.rank - 1
