@@ -30,8 +30,8 @@ GROWTH_MB_MOST: Final = 300
 
 
 def _socket(path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as made:
-        made.bind(str(path))
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
 
 
 SPECIAL: Final[dict[str, tuple[Callable[[Path], object], str]]] = {
@@ -247,7 +247,7 @@ def test_settings_far_apart_take_no_more_than_others(tmp_path: Path, monkeypatch
     assert end.cpu_seconds < CPU_SECONDS_MOST
 
 
-def test_of_many_violations_the_first_are_told_and_the_rest_is_said(
+def test_of_many_violations_the_first_are_reported_and_the_others_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Report that a rule is broken, although there is no room for any of its violations."""

@@ -43,11 +43,11 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Release], Mappi
 
     @cache
     def ended_on(release: Release) -> Mapping[Path, Ended]:
-        together = [path for _, path in java_tests_of(release) if not has_threads(path)]
+        shared = [path for _, path in java_tests_of(release) if not has_threads(path)]
         alone = [path for _, path in java_tests_of(release) if has_threads(path)]
         try:
             tools = java_test_classpath(release.subject)
-            return run_all(together, alone, tools, tmp_path_factory.mktemp("findings"))
+            return run_all(shared, alone, tools, tmp_path_factory.mktemp("findings"))
         except MissingPrerequisite as missing:
             pytest.skip(str(missing))
 
@@ -142,9 +142,9 @@ def test_a_java_test_fails_where_its_page_says(
 def test_a_java_test_alone_ends_as_it_does_beside_others(
     release: Release, ended: Callable[[Release], Mapping[Path, Ended]], tmp_path: Path
 ) -> None:
-    together = [path for _, path in java_tests_of(release) if not has_threads(path)]
+    shared = [path for _, path in java_tests_of(release) if not has_threads(path)]
     for code in (0, FAILED):
-        path = next(path for path in together if ended(release)[path].returncode == code)
+        path = next(path for path in shared if ended(release)[path].returncode == code)
         assert run_as_it_is(path, release, tmp_path) == ended(release)[path]
 
 
