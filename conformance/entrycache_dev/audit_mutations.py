@@ -160,7 +160,7 @@ ENGINES: Final[Mapping[str, tuple[str, bool]]] = {
     "local windows": ("local", False),
     "replay": ("replay", True),
 }
-"""The engines, each with whether witnesses may prove rules."""
+"""The backends, each with a flag that allows witnesses to prove rules."""
 
 
 class BaseTrace(NamedTuple):
@@ -207,7 +207,7 @@ class Detection(NamedTuple):
 
 
 class Disagreement(Exception):
-    """Raised if two engines disagree about a trace."""
+    """An error: two backends disagree about a trace."""
 
 
 def read_base(base: BaseTrace) -> list[Row]:
@@ -230,7 +230,7 @@ def judge_changes(
     """Audit the copy of each possible change, and yield its detection.
 
     Raises:
-        Disagreement: two engines disagree; it names them and the first change.
+        Disagreement: two backends disagree; it names them and the first change.
     """
     many = max(1, MAX_ROWS // len(rows))
     for start in range(0, len(changes), many):
@@ -353,7 +353,7 @@ def table_from_json(text: str) -> Table:
 _PAGE_HEAD: Final = """# Audit mutations: which rule detects which changed value
 
 `python -m entrycache_dev.audit_mutations --write` writes this page. It changes one value of one event of a generated
-trace, for each column of each kind of event, and audits the copy by engine `local` (with witnesses, and by its windows
+trace, for each column of each kind of event, and audits the copy by backend `local` (with witnesses, and by its windows
 alone) and by replay. All of them must give the same answer. A cell names the violated rules: in **bold** if they name
 the changed event, else they name another event that shows the change. A word in *italics* says why no rule is violated.
 
@@ -440,7 +440,7 @@ def changed_detections(table: Table, former: Table) -> list[str]:
 
 
 def main() -> int:
-    """Run the command; return 1 if engines disagree, a change is unexplained, or the table says otherwise."""
+    """Run the command; return 1 if backends disagree, a change is unexplained, or the table says otherwise."""
     parser = argparse.ArgumentParser(prog="python -m entrycache_dev.audit_mutations", description=__doc__)
     parser.add_argument("--sample", type=int, help="test this many changes of each trace instead of all")
     parser.add_argument("--seed", type=int, default=1, help="the seed that selects them")

@@ -168,7 +168,7 @@ def write_traced_case(folder: Path, system: AnySystem) -> Path:
 
 
 def audit_trace(demo: Demo, folder: Path, system: str, demo_trace: DemoTrace, strict: bool) -> None:
-    """Make the trace of a system, and audit it with each engine."""
+    """Make the trace of a system, and audit it with each backend."""
     trace = folder / "trace"
     arguments: tuple[str, ...] = (
         "generate",
@@ -184,7 +184,7 @@ def audit_trace(demo: Demo, folder: Path, system: str, demo_trace: DemoTrace, st
         for backend in ENGINES if strict else demo_trace.engines:
             out = folder / backend
             what = f"audit of {system}, {backend}"
-            demo.part(what, "audit", str(trace), "--engine", backend, "--out", str(out), engine=backend)
+            demo.part(what, "audit", str(trace), "--backend", backend, "--out", str(out), engine=backend)
 
 
 def request_parts(demo: Demo, folder: Path, profile: str, others: str | None, strict: bool) -> None:

@@ -251,7 +251,7 @@ def test_the_page_distinguishes_holes_from_equivalent_changes() -> None:
     ]
     text = render_page([*lines, Line(changes[3], {})], {"toy": TOY}, 25)
     assert "**25 changes have not been tried yet.**" in text
-    assert "4 changes, of which 1 change nothing. Of the other 3 formal detectors detect 1 (33.3 %)" in text
+    assert "4 changes; 1 of them change nothing. Of the other 3 formal detectors detect 1 (33.3 %)" in text
     assert "## Not detected by any formal detector: 2" in text
     assert "-LEAST = 3\n+LEAST = 2" in text
     assert read_json(to_json(lines)) == {

@@ -196,9 +196,9 @@ def differing(family: str) -> tuple[Release, Page, Path, Path]:
 @pytest.mark.parametrize(
     ("release", "page", "case", "path"),
     [
-        pytest.param(*found, marks=() if found[0] in NEWEST else pytest.mark.long, id=family)
+        pytest.param(*difference, marks=() if difference[0] in NEWEST else pytest.mark.long, id=family)
         for family in FAMILIES
-        for found in [differing(family)]
+        for difference in [differing(family)]
     ],
 )
 def test_a_page_that_names_the_wrong_release_is_seen(

@@ -195,8 +195,8 @@ def _for_spark(
             raise UsageError(f"--metadata is for a trace that Spark finds; {where} is a folder, which has its own")
         return None
     if backend != "spark" or spark_backend == "sql":
-        chosen = f"--engine {backend}" if backend != "spark" else "--kernel sql"
-        raise UsageError(f"{where}: {chosen} reads folders of this machine; expected --engine spark with DuckDB")
+        chosen = f"--backend {backend if backend != 'spark' else 'sql'}"
+        raise UsageError(f"{where}: {chosen} reads folders of this machine; expected --backend spark")
     from entrycache_spark.locations import audit_location
 
     return audit_location

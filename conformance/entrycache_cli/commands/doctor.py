@@ -32,8 +32,8 @@ class Prerequisite(NamedTuple):
 
 
 EXTRAS: Final = {
-    "trace": "trace, audit --engine local",
-    "spark": "audit --engine spark",
+    "trace": "trace, audit --backend local",
+    "spark": "audit --backend spark",
     "prove": "prove",
     "bench": "python -m entrycache_dev bench",
     "league": "policies",
@@ -43,7 +43,7 @@ EXTRAS: Final = {
 
 REQUIRED: Final = re.compile(r"([\w.-]+).*;\s*extra == ['\"](\w+)['\"]")
 TOOLS: Final = (
-    ("java", "-version", "released jars, audit --engine spark, prove --profile long", "install a JDK, 17 or newer"),
+    ("java", "-version", "released jars, audit --backend spark, prove --profile long", "install a JDK, 17 or newer"),
     ("javac", "-version", "released jars (their driver is built on first use)", "install a JDK, 17 or newer"),
     ("mvn", "-version", "released jars (their driver is built on first use)", "install Maven"),
 )

@@ -33,7 +33,7 @@ PROOF_TOOLS: Final = "z3, CrossHair and our explicit-state model checker; at pro
     type=click.Choice(["ci", "long", "nightly"]),
     default="ci",
     show_default=True,
-    help="The effort: some minutes, a quarter of an hour, or the largest bounded models too.",
+    help="The cost bound: some minutes, a quarter of an hour, or the largest bounded models too.",
 )
 @json_option
 @exits_with_code

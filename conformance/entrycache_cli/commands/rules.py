@@ -77,7 +77,7 @@ def _checked() -> list[Problem]:
 
 
 def _print_example(rule: Rule) -> None:
-    """Print the example of a rule: its story, a table of steps, and the seeded fault that it catches."""
+    """Print the example of a rule: its scenario, a table of steps, and the seeded fault that it catches."""
     example = load_example(rule)
     given, planted = describe_settings(example), describe_fault(example)
     echo(f"\n{locate_example(rule).name}: {example.content.note}")

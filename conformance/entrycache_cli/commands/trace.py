@@ -287,5 +287,5 @@ def _record_broker(out: Path, as_json: bool, kwargs: dict[str, Any]) -> int:
         echo(json.dumps({"schema": 1, "out": str(out), "events": events, "system": system, "release": release}))
     else:
         echo(f"{events} events of a broker {release} in {escape_unprintable(str(out))}")
-        echo(f"audit it: entrycache audit {shlex.quote(escape_unprintable(str(out)))} --engine local")
+        echo(f"audit it: entrycache audit {shlex.quote(escape_unprintable(str(out)))} --backend local")
     return 0

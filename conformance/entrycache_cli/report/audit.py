@@ -77,7 +77,7 @@ def complete_brokers(result: AuditResult) -> list[str]:
 
 
 def undecided_message(result: AuditResult) -> str:
-    """Describe for `--strict` the brokers of which no rule was decided."""
+    """Describe for `--strict` the brokers about which no rule was decided."""
     names = ", ".join(result.undecided[:BROKERS_NAMED]) + (", .." if len(result.undecided) > BROKERS_NAMED else "")
     why = f": {result.notes[0]}" if result.notes else ""
     return f"--strict: no rule was decided of {len(result.undecided)} of {len(result.brokers)} brokers ({names}){why}"

@@ -57,7 +57,7 @@ class BenchResult:
     released: str | None = None
     """The version whose container of cursors was measured too."""
     load: float | None = None
-    """The number of programs that wanted a processor at the start, if the system tells."""
+    """The number of programs that wanted a processor at the start, if the operating system reports it."""
     streams: StreamsResult | None = None
     """The measurements of a stream thread's cache, if they were requested."""
     stopped: bool = False

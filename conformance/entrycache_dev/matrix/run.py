@@ -290,7 +290,7 @@ def _head(lines: Sequence[Line]) -> list[str]:
     return [
         HEAD,
         "",
-        f"{len(lines)} changes, of which {len(lines) - real} change nothing. "
+        f"{len(lines)} changes; {len(lines) - real} of them change nothing. "
         f"Of the other {real} formal detectors detect {detected} ({_percent(detected, real)}); "
         f"of the {running} that neither raise nor hang, {seen_running} ({_percent(seen_running, running)}); "
         f"of the {patches} patches, {patched} ({_percent(patched, patches)}). Nothing detects {nobody}.",

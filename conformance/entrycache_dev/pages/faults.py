@@ -105,7 +105,7 @@ CHANGES: Final = {name: change for part in FAULTS for name, change in part.chang
 """The changes of released jars that the page shows."""
 
 SEEDS = (0, 1, 2)
-"""The seeds, of which the next is tried if one finds nothing."""
+"""The seeds in their order; the next one is tried if one finds nothing."""
 
 
 class CaughtFault(NamedTuple):
