@@ -339,10 +339,11 @@ def _called(node: ast.Call, of: _Module) -> Iterator[ChangePlace]:
 def _attribute(node: ast.Attribute, of: _Module) -> Iterator[ChangePlace]:
     end = of.span(node)[1]
     place = (end - len(node.attr), end)
-    if isinstance(node.value, ast.Name) and node.value.id in of.enums:
-        members = of.enums[node.value.id]
+    name = ast.unparse(node.value) if isinstance(node.value, ast.Name | ast.Attribute) else ""
+    if name in of.enums:
+        members = of.enums[name]
         if node.attr in members and len(members) > 1:
-            kind = "rule named" if node.value.id == "Rule" else "member"
+            kind = "rule named" if name == "Rule" else "member"
             yield ChangePlace(kind, Edit(*place, members[(members.index(node.attr) + 1) % len(members)]))
     elif node.attr in ATTRIBUTES:
         yield ChangePlace("name", Edit(*place, ATTRIBUTES[node.attr]))

@@ -149,8 +149,13 @@ def sample_changes(changes: Sequence[Change], number: int, seed: int) -> list[Ch
 
 
 def _enums(module: ModuleType) -> dict[str, tuple[str, ...]]:
+    """Return the members of each enumeration that a module can name, also as `other_module.Enumeration`."""
+    known = dict(vars(module))
+    for name, value in vars(module).items():
+        if isinstance(value, ModuleType) and value.__name__.startswith(f"{REFERENCE.name}."):
+            known |= {f"{name}.{inner}": each for inner, each in vars(value).items()}
     return {
         name: tuple(value.__members__)
-        for name, value in vars(module).items()
+        for name, value in known.items()
         if isinstance(value, type) and issubclass(value, Enum)
     }
