@@ -115,7 +115,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: Any) -> None:
-    """A worker is over: each has left out the same tests."""
+    """Copy the number of long tests from a finished worker; all workers leave out the same tests."""
     node.config.stash[LONG_TESTS] = getattr(node, "workeroutput", {}).get("left", 0)
 
 

@@ -1,4 +1,4 @@
-"""Packages and folders know only what lies below them; files have a natural size; and each check fails on a plant."""
+"""Packages import only lower layers; files have a natural size; and each check fails on a seeded mistake."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_copy_is_counted(tmp_path: Path) -> None:
 
 
 def test_shared_code_names_no_system() -> None:
-    """Outside a system's folders, no string is a system's name or the prefix of its rule ids."""
+    """Check that outside a system's folders no string is a system's name or the prefix of its rule ids."""
     assert house_numbers.system_questions(OURS) == {}
 
 

@@ -109,7 +109,7 @@ class Demo:
         return code != MISSING_PREREQUISITE and value is not None
 
     def finish(self) -> None:
-        """Wait for all parts, and enter them in the order in which they were asked for; if stopped, those over."""
+        """Wait for all parts and enter their results in the order of requests; after a stop, only the finished ones."""
         out = make_console(stderr=True)
         try:
             while self._parts:

@@ -17,7 +17,7 @@ from tests.support.command import run
 LEAKY = """
 import json, sys
 offer = {"ops": ["insert", "usage"], "config": []}
-kept = {}  # what a third entry in a cache leaves behind, every later run finds
+kept = {}  # a third entry in a cache affects every later run
 for line in sys.stdin:
     asked = json.loads(line)
     if asked["cmd"] == "start":
@@ -45,7 +45,7 @@ WORN = """
 import json, sys
 with open("{starts}", "a") as starts:
     starts.write("started\\n")
-played = 0  # from the 31st run on nothing is right
+played = 0  # from the 31st run on every answer is wrong
 for line in sys.stdin:
     asked = json.loads(line)
     if asked["cmd"] == "start":

@@ -1,4 +1,4 @@
-"""Every end of a command: its exit code, one line, its finished results, and no process left behind."""
+"""The ends of commands: a documented exit code, one line, the finished results, and no process left behind."""
 
 from __future__ import annotations
 

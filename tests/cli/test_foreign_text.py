@@ -100,7 +100,7 @@ def test_a_report_shows_text_as_text(text: str, tmp_path: Path, capsys: pytest.C
     assert names == [f"{name}, level {name}", "proof", f"audit, {name}", name]
     tokens = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(said["markdown"][1])
     cells = [token for token in tokens if token.type == "inline"]
-    assert len(cells) == 4 * 5 + 1  # how the audit was made
+    assert len(cells) == 4 * 5 + 1  # the provenance of the audit
     assert {child.type for cell in cells for child in cell.children or ()} <= {"text", "text_special"}
     assert [cell.content for cell in cells[4:5]] != []
     contents = ["".join(child.content for child in cell.children or ()) for cell in cells]
@@ -118,7 +118,7 @@ def test_a_test_of_pytest_runs_nothing_of_a_case(text: str) -> None:
     kinds = [type(node) for node in module.body]
     assert kinds == [ast.Expr, ast.Import, ast.Import, *[ast.Assign] * 6, ast.FunctionDef, ast.FunctionDef]
     names: dict[str, Any] = {}
-    exec(compile(module, "test_case.py", "exec"), names)  # what collecting it does
+    exec(compile(module, "test_case.py", "exec"), names)  # the effect of collecting it
     assert names["NOTE"] == text
     assert names["RULES"] == [text]
     assert names["STEPS"] == case["steps"]

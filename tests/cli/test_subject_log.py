@@ -22,7 +22,7 @@ for line in sys.stdin:
         answer = {"version": 1, "implementation": {"name": "panics"}, "systems": {"pulsar-pip430": offer}}
         print(json.dumps(answer), flush=True)
     elif asked["cmd"] == "run":
-        own = os.getpid()  # what differs from process to process makes no second failure
+        own = os.getpid()  # text that differs from process to process makes no second failure
         print(f"thread 'main' ({own}) panicked at src/main.rs:41:9:\nno such slot\nat 0x{own:x}", file=sys.stderr)
         print("stack backtrace:\n" + "   at somewhere\n" * 50, file=sys.stderr, flush=True)
         sys.exit(101)

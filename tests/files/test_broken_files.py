@@ -71,7 +71,7 @@ SEEDED_FAULTS: Final = {
     "CPU seconds": _takes_long,
     "not printable": _escapes,
 }
-"""Faults of a reader of settings, by what the test says of them."""
+"""Faults of a reader of settings, by the message that reports them."""
 
 
 @pytest.mark.parametrize("said", SEEDED_FAULTS)

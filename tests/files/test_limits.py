@@ -70,7 +70,7 @@ def test_what_is_no_file_is_refused(kind: Any, special: str, tmp_path: Path, mon
 
 
 class Waits(io.BytesIO):
-    """A file of the system whose reader would wait: opened without waiting, it gives neither bytes nor an end."""
+    """A special file whose reader would wait for ever; opened without waiting, it gives neither bytes nor an end."""
 
     def read(self, *_: Any) -> Any:
         return None

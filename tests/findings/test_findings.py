@@ -39,7 +39,7 @@ def cases_of_releases() -> list[tuple[Release, Page, Path]]:
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Release], Mapping[Path, Ended]]:
-    """Return how all Java tests of a system end on a release of it; they run at the first use."""
+    """Return the results of all Java tests of a system on one of its releases; they run at the first use."""
 
     @cache
     def ended_on(release: Release) -> Mapping[Path, Ended]:

@@ -22,7 +22,7 @@ from tests.support.jvm.fixes import release_of_fixes
 from tests.support.jvm.mains import Ended, run_in_front
 
 pytestmark = pytest.mark.long
-"""Maven fetches the sources, and each fix is compiled."""
+"""The tests are long: Maven fetches the sources, and each fix is compiled."""
 FIXED: Final = [page for page in PAGES if page.fixes]
 PLAYED: Final = {page.name for page, _ in CASES}
 LEFT_OUT: Final = {"kafka-nested-change-counts-twice": frozenset({"evict"})}

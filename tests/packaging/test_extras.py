@@ -32,7 +32,7 @@ def offered(project_table: dict[str, Any]) -> list[Requirement]:
 
 
 def problems(project_table: dict[str, Any]) -> list[str]:
-    """Return the requirements that are no range, and our pins outside of one."""
+    """Return a message for each requirement that is no range, and for each pin of ours outside of its range."""
     messages = []
     for each in offered(project_table):
         operators = {part.operator for part in each.specifier}

@@ -139,7 +139,7 @@ def _system(subjects: tuple[str, ...]) -> str:
 
 
 def _report_record(record: dict[str, Any], kept: dict[str, Any], out: Path | None, as_json: bool) -> None:
-    """Print a record, then write what is kept of it, also of one that was stopped once it has judged something."""
+    """Print a record, then write the part that is kept. A stopped record is written only if it has judged something."""
     if record.get("stopped") and not record["judged_steps"]:
         return
     _print_record(record, as_json)

@@ -84,7 +84,7 @@ def _packages_of(extra: str) -> list[str]:
 
 
 def _newer_javas() -> Iterator[Prerequisite]:
-    """Yield each newer Java that some releases need; it may be elsewhere than on the path."""
+    """Yield each newer Java that some releases need; it need not be on the path."""
     oldest = min(release.java for release in all_releases())
     for java in sorted({release.java for release in all_releases()} - {oldest}):
         names = ", ".join(release.subject for release in all_releases() if release.java == java)

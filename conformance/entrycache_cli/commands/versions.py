@@ -88,7 +88,7 @@ def _versions_table(table: VersionTable) -> Table:
 
 
 def check_resolves(releases: Sequence[AbsentRelease], resolves: Callable[[AbsentRelease], bool]) -> int:
-    """Tell of each release whether it resolves; 1 if the list says otherwise of one."""
+    """Print for each release whether it resolves; return 1 if the registry says otherwise of one."""
     wrong = 0
     for release in releases:
         resolves_now = resolves(release)

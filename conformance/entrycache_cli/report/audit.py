@@ -93,7 +93,7 @@ def audit_json(result: AuditResult, provenance: Mapping[str, Any]) -> dict[str, 
 
 
 def audit_provenance(where: str, metadata: Path | None, backend: str) -> dict[str, Any]:
-    """Return how an audit was made and of what, as far as that can be read here; an audit has no seed."""
+    """Return the provenance of an audit, as far as it can be read here; an audit has no seed."""
     try:
         traced = read_metadata(Path(where)) if metadata is None else read_metadata_file(metadata)
         of = {"subject": traced.source, "system": traced.system}

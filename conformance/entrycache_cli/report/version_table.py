@@ -24,7 +24,7 @@ DIFFERS: Final = "differs"
 
 @dataclass(frozen=True)
 class Version:
-    """One artifact of one subject with all that was judged of it."""
+    """One artifact of one subject, with all its judged steps and results."""
 
     subject: str
     system: str
@@ -86,7 +86,7 @@ def build_version_table(
     pinned: Callable[[str], Pinned | None],
     absent: Sequence[AbsentRelease] = ABSENT,
 ) -> VersionTable:
-    """Put together what the records say, an artifact a column."""
+    """Join the records to a table with one column for each artifact."""
     grouped: dict[tuple[str, str], list[SubjectRecord]] = {}
     for judged in records:
         digest = judged.sha256 or next((one.sha256 for one in records if one.subject == judged.subject), "")

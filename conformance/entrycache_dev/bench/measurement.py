@@ -70,9 +70,9 @@ def seconds_of(work: Callable[[], object]) -> float:
 
 @contextmanager
 def harness_set_apart() -> Iterator[None]:
-    """Keep what stands in memory now, operation lists above all, out of the garbage collector's sight.
+    """Hide the objects that exist now, above all lists of operations, from the garbage collector.
 
-    What is made within, a cache and its entries, is collected as in any program.
+    Objects that are created inside, a cache and its entries, are collected as in any program.
     """
     gc.collect()
     gc.freeze()

@@ -38,7 +38,7 @@ The costs of audits have [a page of their own](audit-speed.md).
 
 
 def render_page(result: BenchResult, chart: str) -> str:
-    """Return the page in Markdown; `picture` is the name of its picture."""
+    """Return the page in Markdown; `chart` is the file name of its picture."""
     head = HEAD.format(
         rounds=result.rounds,
         operations=result.operations,

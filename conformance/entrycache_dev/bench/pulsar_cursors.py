@@ -209,7 +209,7 @@ MIXES: Final[Mapping[str, Callable[[int, Random], Iterator[tuple[int, int]]]]] =
 
 
 def make_cursor_mix(name: str, cursors: int, count: int, seed: int = 1) -> CursorMix:
-    """Return moves of cursors that earlier moves have spread, so that they do not all stand on one entry."""
+    """Return moves of cursors that start on different entries, because earlier moves have spread them."""
     random = Random(seed)
     moves = MIXES[name](cursors, random)
     start = [START] * cursors
@@ -244,7 +244,7 @@ class LinearCursors:
         self._head: Node | None = None
 
     def add_all(self, cursors: Iterable[tuple[str, int]]) -> None:
-        """Let cursors come in."""
+        """Add cursors."""
         self._nodes.update((cursor, Node(position)) for cursor, position in cursors)
         self._sort()
 
@@ -301,7 +301,7 @@ class LinearCursors:
             ordered[at].rank = rank
 
     def _walk_up(self, node: Node) -> None:
-        """Move a node towards the tail; each one that it passes, and each that stood beside it, loses one."""
+        """Move a node towards the tail; each passed node, and each node at its old position, loses one rank."""
         neighbour = node.before
         while neighbour is not None and neighbour.position == node.position:
             neighbour.rank -= 1
@@ -318,7 +318,7 @@ class LinearCursors:
         node.rank = at.rank if at is not None and at.position == node.position else rank + 1
 
     def _walk_down(self, node: Node) -> None:
-        """Move a node towards the head; each one below it that it passes or comes to stand beside gains one."""
+        """Move a node towards the head; each passed node, and each node at its new position, gains one rank."""
         last, at = node.after, node.before
         self._unlink(node)
         while at is not None and at.position > node.wanted:

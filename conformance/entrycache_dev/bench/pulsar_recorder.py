@@ -38,7 +38,7 @@ class Round(NamedTuple):
 
 
 def measure_recorder(rounds: int, release: str, plan: BrokerPlan, say: Callable[[str], None]) -> list[Round]:
-    """Run pairs of brokers, every other pair the recorded one first.
+    """Run pairs of brokers; in every other pair the recorded broker runs first.
 
     Raises:
         UsageError: a broker or its clients fail.
@@ -68,7 +68,7 @@ def _measure_broker(java: str, jars: BrokerJars, plan: BrokerPlan, recorded: boo
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print; 1 where the target is missed."""
+    """Measure and print the ratio; return 1 if it misses the target."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--release", default="4.2.4")

@@ -93,12 +93,12 @@ class BenchResult:
 
 
 def run_bench(rounds: int, operations: int, released: str | None = None) -> BenchResult:
-    """Measure everything; the container of the version `released` too.
+    """Measure everything, and the container of the version `released` if it is given.
 
     Raises:
         UsageError: there is no driver for that version.
-        MissingPrerequisite: cachetools, or what that version needs, is not there.
-        Stopped: with what was measured until then.
+        MissingPrerequisite: cachetools or the jars of that version are missing.
+        Interrupted: the run was stopped; it holds the finished measurements.
     """
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     python = f"{platform.python_implementation()} {platform.python_version()}"

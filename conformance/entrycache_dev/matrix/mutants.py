@@ -92,7 +92,7 @@ def load_arguments(ids: Collection[str], file: Path = FILE) -> dict[str, str]:
     """Return the argument why a change changes nothing, by its id.
 
     Raises:
-        UsageError: an id names no change: what it was about has been changed, so its argument has to be read again.
+        UsageError: an id names no change. Its code has changed, so the argument must be checked again.
     """
     arguments: dict[str, str] = {}
     for each in tomllib.loads(file.read_text(encoding="utf-8"))["equivalent"]:
@@ -121,7 +121,7 @@ def list_modules() -> Iterator[tuple[str, Path]]:
         parts = path.relative_to(REFERENCE).with_suffix("").parts
         if parts[-1] == "__init__":
             parts = parts[:-1]
-        is_door = len(parts) < 2 and path.name == "__init__.py"  # names only what stands elsewhere
+        is_door = len(parts) < 2 and path.name == "__init__.py"  # it names only definitions of other modules
         name = ".".join((REFERENCE.name, *parts))
         if f"{name}.".startswith(OTHER_PACKAGES):
             continue

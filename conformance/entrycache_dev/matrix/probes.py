@@ -24,7 +24,7 @@ from entrycache_dev.matrix.mutants import list_modules, read_source
 
 def are_identical(one: Any, other: Any) -> bool:
     """Return whether two values are equal, with order and types; shared parts are compared once."""
-    compared: dict[tuple[int, int], tuple[Any, Any]] = {}  # with the values, so that none of these ids is given anew
+    compared: dict[tuple[int, int], tuple[Any, Any]] = {}  # the values are kept, so that no id is used again
 
     def are_parts_identical(one: Any, other: Any) -> bool:
         if one is other or (id(one), id(other)) in compared:
@@ -96,7 +96,7 @@ def changed_expression(change: Change) -> ChangedExpression | None:
         if isinstance(node, ast.expr) and isinstance(new, ast.expr) and not isinstance(node, _PARTS):
             only = node, ChangedExpression(tuple(path), new)
         if isinstance(node, ast.Call) and isinstance(new, ast.Call) and _text(node.func) != _text(new.func):
-            break  # what is called has no value that says whether it answers alike
+            break  # the value of a called function does not show whether its answers are equal
     if only is None or any(isinstance(each, _ONCE) for one in (only[0], only[1].new) for each in ast.walk(one)):
         return None
     return only[1]
@@ -278,7 +278,7 @@ class _ExpressionProbes(ast.NodeTransformer):
 class _StatementProbes(ast.NodeTransformer):
     """A transformer that puts a probe before the innermost statement of each changed line.
 
-    `told` maps each place to its outermost function.
+    `outer_functions` maps each place to its outermost function.
     """
 
     def __init__(self, lines: Mapping[int, int]) -> None:

@@ -57,8 +57,8 @@ def run_in_child(work: Callable[[], Any], seconds_most: int | None = None) -> An
     """Run the work in a fork of this process and return its result.
 
     Args:
-        work: What is done.
-        seconds_most: Of the fork's own time, after which it is killed, also where no signal of Python's is heard.
+        work: A function without arguments.
+        seconds_most: The processor time after which the fork is killed, even if it handles no signal.
 
     Raises:
         Died: the fork ended without an answer.

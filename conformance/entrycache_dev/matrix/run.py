@@ -153,7 +153,7 @@ def _detectors(
     if _reaches(change, known.contracts.get(package, frozenset())):
         yield "contracts", lambda: detectors.contracts(system, package, bound.inputs)
     wanted = [number for number, reach in known.lemmas.get(package, {}).items() if _reaches(change, reach)]
-    for number in wanted:  # each within its own time: all lemmas of a package take longer than one may
+    for number in wanted:  # each lemma has its own time limit, which all lemmas of a package together exceed
         yield "z3", partial(detectors.z3_lemma, number)
     if system.fast is not None and system.fast.open_with_rows is not None:
         yield "twin", lambda: detectors.fast_cache(system, bound)

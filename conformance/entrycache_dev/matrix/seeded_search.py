@@ -58,7 +58,7 @@ def _record_case(generated: GeneratedCase, places: Places) -> RecordedCase:
     for op, done in zip(generated.case.steps, generated.steps, strict=True):
         places.clear()
         again = model.step(state, op, config)
-        assert (again.outcome, again.state) == (done.outcome, done.state)  # what is asked twice changes nothing
+        assert (again.outcome, again.state) == (done.outcome, done.state)  # the same step twice has the same result
         sums.append(_sum(places))
         state = done.state
     return RecordedCase(generated.case, first, generated.steps, sums)
@@ -328,7 +328,7 @@ def _ask_each(
 ) -> list[Any]:
     """Ask about each change in a process of its own; None if the process or the import fails.
 
-    `asked` receives the place of the change, and whether the reference was imported again.
+    `question` receives the place of the change, and whether the reference was imported again.
     """
 
     def work(change: Change) -> Any:

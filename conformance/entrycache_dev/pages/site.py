@@ -35,10 +35,10 @@ EXTERNAL_LINK: Final = re.compile(r"[a-z]+:|#")
 
 
 def stage_pages(root: Path, out: Path, generated: Mapping[str, str]) -> None:
-    """Write all pages below `out`, under the names that they have in the checkout; `made`: pages that no file holds.
+    """Write all pages below `out`, under the names that they have in the checkout.
 
-    A file that a page links to comes along; a folder is its README, or plain text where it has none,
-    as is a file whose name has no suffix.
+    `generated` holds pages that no file holds. A linked file is copied too. A link to a folder leads to its README; if
+    there is none, or if a file's name has no suffix, the link becomes plain text.
     """
     shutil.rmtree(out, ignore_errors=True)
     pages = [root / name for name in ROOT_PAGES]
