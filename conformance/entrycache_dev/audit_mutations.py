@@ -155,7 +155,7 @@ def rename_broker(rows: Iterable[Row], broker: str) -> list[Row]:
 MAX_ROWS: Final = 250_000
 """The maximum number of rows that are judged in one audit."""
 
-ENGINES: Final[Mapping[str, tuple[str, bool]]] = {
+BACKENDS: Final[Mapping[str, tuple[str, bool]]] = {
     "local": ("local", True),
     "local windows": ("local", False),
     "replay": ("replay", True),
@@ -225,7 +225,7 @@ def judge_changes(
     rows: Sequence[Row],
     changes: Sequence[Change],
     seed: int,
-    engines: Mapping[str, tuple[str, bool]] = ENGINES,
+    backends: Mapping[str, tuple[str, bool]] = BACKENDS,
 ) -> Iterator[tuple[Change, Detection]]:
     """Audit the copy of each possible change, and yield its detection.
 
@@ -242,19 +242,19 @@ def judge_changes(
                 numbered[f"{number:03}"] = (change, copy[1])
                 copies += rename_broker(copy[0], f"{number:03}")
         if numbered:
-            yield from _judge_batch(base, copies, numbered, engines)
+            yield from _judge_batch(base, copies, numbered, backends)
 
 
 def _judge_batch(
     base: BaseTrace,
     copies: Sequence[Row],
     numbered: Mapping[str, tuple[Change, int]],
-    engines: Mapping[str, tuple[str, bool]],
+    backends: Mapping[str, tuple[str, bool]],
 ) -> Iterator[tuple[Change, Detection]]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(scratch_folder())) / "trace"
         write_rows(folder, base.metadata, copies)
-        said = {name: _audit_copies(folder, *how) for name, how in engines.items()}
+        said = {name: _audit_copies(folder, *how) for name, how in backends.items()}
     first, *others = said
     for name in others:
         for broker, (change, seq) in numbered.items():

@@ -38,7 +38,7 @@ from entrycache_spark.common.system import AUDITED, DemoTrace
 
 FAST = "fast"
 
-ENGINES = ("spark", "local", "replay")
+BACKENDS = ("spark", "local", "replay")
 TRACED_STEPS = 2_000
 TRACED_SEED = 1
 TRACED_EVENTS = 5_000
@@ -181,7 +181,7 @@ def audit_trace(demo: Demo, folder: Path, system: str, demo_trace: DemoTrace, st
     if demo_trace.preset is None:
         arguments = ("record", "fast", "--case", str(write_traced_case(folder, SYSTEMS[system])))
     if demo.make_files(f"trace {arguments[0]} {arguments[1]}", "trace", *arguments, "--out", str(trace)):
-        for backend in ENGINES if strict else demo_trace.engines:
+        for backend in BACKENDS if strict else demo_trace.engines:
             out = folder / backend
             what = f"audit of {system}, {backend}"
             demo.part(what, "audit", str(trace), "--backend", backend, "--out", str(out), engine=backend)

@@ -31,7 +31,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("bare")
-def test_subjects_tell_why_they_cannot_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_subjects_report_why_they_cannot_run(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "subjects", "--json")
     assert code == 0
     by_name = {(one["name"], one["system"]): one for one in json.loads(out)["subjects"]}

@@ -80,13 +80,13 @@ def test_an_empty_folder_is_nothing_checked(tmp_path: Path, capsys: pytest.Captu
 
 def test_an_audit_says_how_many_violations_it_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = plant.honest(tmp_path / "honest", 300, 4)["broker-0"]
-    for planted, ending in ((False, "; 0 violations, in "), (True, "; 1 violations, in ")):
-        if planted:
+    for is_violated, ending in ((False, "; 0 violations, in "), (True, "; 1 violations, in ")):
+        if is_violated:
             plant.seed_violation(plant.wrong_sum, rows, 1)
-        trace = plant.write(tmp_path / f"trace-{planted}", rows)
+        trace = plant.write(tmp_path / f"trace-{is_violated}", rows)
         options = ("--engine", "local", "--rules", "R-STATE-1", "--out", str(tmp_path / "out"))
         code, out, _ = run(capsys, "audit", str(trace), *options)
-        assert (code, ending in out) == (int(planted), True), out
+        assert (code, ending in out) == (int(is_violated), True), out
 
 
 def test_recording_beside_another_subject_says_that_it_is_no_evidence(

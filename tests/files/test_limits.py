@@ -254,16 +254,16 @@ def test_of_many_violations_the_first_are_reported_and_the_others_counted(
     rows = plant.honest(tmp_path / "honest", 300, 1)["broker-0"]
     plant.wrong_tickets(rows, random.Random(1))
     plant.write(tmp_path / "wrong", rows)
-    verdicts, rows_told = {}, {}
+    verdicts, rows_reported = {}, {}
     for most in (100_000, 0):
         monkeypatch.setattr("entrycache_spark.plan.MAX_REPORTED", most)
         end = ended(["audit", str(tmp_path / "wrong"), "--engine", "local", "--out", str(tmp_path / "out"), "--json"])
         verdicts[most] = json.loads(end.out)["rules"]
-        rows_told[most] = pq.read_metadata(tmp_path / "out/violations.parquet").num_rows
+        rows_reported[most] = pq.read_metadata(tmp_path / "out/violations.parquet").num_rows
     broken = {rule for rule, verdict in verdicts[100_000].items() if verdict == "violates"}
     assert "R-EVICT-8" in broken
     assert {verdicts[0][rule] for rule in broken} == {"inconclusive"}
-    assert rows_told[100_000] > rows_told[0] == 0
+    assert rows_reported[100_000] > rows_reported[0] == 0
 
 
 BOMBS: Final = {

@@ -225,8 +225,8 @@ def z3_lemma(number: int) -> str:
     """Return the first obligation of this lemma that is not proved any more; empty if there is none."""
     lemmas.reference_model.cache_clear()
     lemma = LEMMAS[number]
-    norm = lemmas.reference_model(lemma.fault.model.package)
-    for name, given, goal in lemma.obligations(lemma.table, norm):
+    default_model = lemmas.reference_model(lemma.fault.model.package)
+    for name, given, goal in lemma.obligations(lemma.table, default_model):
         if _unproved(given, goal):
             return f"{lemma.rule.value}: {name}"
     return ""
