@@ -92,10 +92,10 @@ def _print_failure(out: Console, distinct: DistinctFailure) -> None:
 
 
 def _coverage_line(report: RunReport) -> str:
-    """Return how many rules fired, and how many cells of the decision table were reached if there is one."""
+    """Return how many rules fired and, if there is a decision table, how many of its entries were reached."""
     fired, cells = report.rules.values(), report.cells.values()
     sentence = f"{sum(count > 0 for count in fired)} of {len(fired)} rules fired"
-    return sentence + (f", {sum(count > 0 for count in cells)} of {len(cells)} cells met" if cells else "")
+    return sentence + (f", {sum(count > 0 for count in cells)} of {len(cells)} decision-table entries met" if cells else "")
 
 
 NARROW_COLUMNS: Final = 110

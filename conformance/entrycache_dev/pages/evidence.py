@@ -1,7 +1,7 @@
 """Write docs/explanation/evidence.md: what is verified, within which bounds, and what is not.
 
 The page is rendered from the committed docs/evidence.json, docs/matrix.json and docs/worlds.json. `python -m
-entrycache_dev.pages.evidence [PROFILE]` obtains all evidence first and writes docs/evidence.json, then the page.
+entrycache_dev.pages.evidence [PROFILE]` produces all evidence first and writes docs/evidence.json, then the page.
 `FORMAL` names the detectors of the mutation matrix that count as formal evidence.
 """
 
