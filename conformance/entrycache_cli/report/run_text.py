@@ -95,7 +95,9 @@ def _coverage_line(report: RunReport) -> str:
     """Return how many rules fired and, if there is a decision table, how many of its entries were reached."""
     fired, cells = report.rules.values(), report.cells.values()
     sentence = f"{sum(count > 0 for count in fired)} of {len(fired)} rules fired"
-    return sentence + (f", {sum(count > 0 for count in cells)} of {len(cells)} decision-table entries met" if cells else "")
+    return sentence + (
+        f", {sum(count > 0 for count in cells)} of {len(cells)} decision-table entries met" if cells else ""
+    )
 
 
 NARROW_COLUMNS: Final = 110
