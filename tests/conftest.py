@@ -19,12 +19,12 @@ import pytest
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import TestedSubject
-from tests.support.walls import not_there
+from tests.support.sandboxes import not_there
 
 pytest_plugins = ("pytester",)
 
 TOOLS = ("java", "javac", "mvn", "node", "go", "cargo", "python3.11", "python3.12", "python3.13", "python3.14")
-"""Tools that a test may lack. It may also lack a sandbox (tests/support/walls.py); the reason of its skip names it."""
+"""Tools that a test may lack, besides a sandbox (tests/support/sandboxes.py); the reason of its skip names it."""
 
 ONE_WORKER = ("tests/spark/",)
 """Folders whose files share an expensive start, and so a worker."""

@@ -200,7 +200,9 @@ if os.fork() == 0:
 time.sleep(1000)"""
 
 
-@pytest.mark.parametrize("numbers", [(signal.SIGKILL,), (signal.SIGTERM, signal.SIGTERM)], ids=["killed", "signalled twice"])
+@pytest.mark.parametrize(
+    "numbers", [(signal.SIGKILL,), (signal.SIGTERM, signal.SIGTERM)], ids=["killed", "two signals"]
+)
 def test_nor_does_what_it_has_begun_outside_of_its_session(numbers: tuple[signal.Signals, ...], tmp_path: Path) -> None:
     command = shlex.join([sys.executable, "-c", LEAVES_A_DAEMON, str(tmp_path)])
     with started("smoke", "--command", command, "--timeout", "100") as process:

@@ -14,7 +14,7 @@ import pytest
 
 from entrycache_cli.main import main
 from tests.support import signals
-from tests.support.signals import COMMANDS, chosen, prepared, tried, tried_program
+from tests.support.signals import COMMANDS, chosen, prepared, try_program, try_signal
 
 COUNT = int(os.environ.get("ENTRYCACHE_SIGNALS", "100"))
 SEED = int(os.environ.get("ENTRYCACHE_SEED", "1"))
@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_a_signal_ends_a_command(command: str, number: signal.Signals, after: float, group: bool, folder: Path) -> None:
-    ended = tried(command, number, after, group, folder)
+    ended = try_signal(command, number, after, group, folder)
     assert not ended.wrong, str(ended)
     assert ended.seconds >= 0, "it was over before"
 
@@ -45,7 +45,7 @@ def test_a_signal_ends_a_command(command: str, number: signal.Signals, after: fl
 @pytest.mark.timeout(7200)
 def test_a_hundred_signals(tmp_path: Path) -> None:
     work = prepared(tmp_path)
-    endings = [tried(*each, work) for each in chosen(SEED, COUNT, list(COMMANDS))]
+    endings = [try_signal(*each, work) for each in chosen(SEED, COUNT, list(COMMANDS))]
     assert [str(each) for each in endings if each.wrong] == [], f"seed {SEED}"
     assert sum(each.seconds >= 0 for each in endings) > COUNT / 2
 
@@ -72,7 +72,7 @@ def test_the_harness_sees_what_ends_otherwise(
     for name in ("WAITS_SECONDS", "BUSY_SECONDS", "GONE_SECONDS"):
         monkeypatch.setattr(signals, name, 0.5)
     monkeypatch.setattr(signals, "heard", lambda process: True)
-    ended = tried_program("planted", [sys.executable, "-c", program], number, 0.5, False, tmp_path)
+    ended = try_program("planted", [sys.executable, "-c", program], number, 0.5, False, tmp_path)
     assert all(wrong in ended.wrong for wrong in wrongs), str(ended)
 
 

@@ -14,7 +14,7 @@ import yaml
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import case_from_json, write_case
 from tests.support import ROOT
-from tests.support.walls import can
+from tests.support.sandboxes import can
 
 PAGE = (ROOT / "docs" / "how-to/ci.md").read_text("utf-8")
 CACHE = """

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support import ROOT
 from tests.support.command import run
-from tests.support.walls import can
+from tests.support.sandboxes import can
 
 PAGE = (ROOT / "docs" / "how-to/untrusted-adapters.md").read_text("utf-8")
 SANDBOXED = {

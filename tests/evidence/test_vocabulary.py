@@ -80,7 +80,7 @@ def test_an_operation_more_or_less_is_reported() -> None:
 
 def test_what_is_written_is_read_as_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / KAFKA.name).mkdir()
-    monkeypatch.setattr(spec_files, "locate_spec_folder", lambda: tmp_path)
+    monkeypatch.setattr(spec_files.checkout, "locate_spec_folder", lambda: tmp_path)
     assert spec_files.find_vocabulary_difference(KAFKA) == "kafka-streams/case.schema.json is missing"
     spec_files.write_spec_files(KAFKA)
     assert spec_files.find_vocabulary_difference(KAFKA) == ""

@@ -101,7 +101,7 @@ def test_a_reader_without_its_schema_is_seen(name: str, tmp_path: Path, monkeypa
 
 
 UNREFUSED: Final[dict[str, tuple[str, Any]]] = {
-    "known.toml": ("entrycache_conformance.known.check_json_value", lambda value, where: value),
+    "known.toml": ("entrycache_protocol.strict_json.check_json_value", lambda value, where: value),
     "record.json": ("entrycache_protocol.strict_json._has_lone_surrogates", lambda value: False),
     "trace": ("entrycache_trace.files.check_broker", lambda name, where: None),
 }

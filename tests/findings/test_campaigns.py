@@ -11,7 +11,7 @@ import pytest
 from entrycache_conformance.java.releases import newest_release, releases
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.findings import PAGES
-from tests.support.jvm.campaigns import CAMPAIGNS, DSL, FIXED, REVIVAL, TOPOLOGIES, TWINS, Campaign, play
+from tests.support.jvm.campaigns import CAMPAIGNS, DSL, FIXED, PAIRED_STORES, REVIVAL, TOPOLOGIES, Campaign, play
 
 LEAST: Final = {"topologies": 1_000, "twins": 200, "dsl": 100, "revival": 200}
 """The number of topologies or random runs of a committed campaign."""
@@ -38,7 +38,7 @@ def test_the_committed_run_covers_every_release_and_matches_its_page(campaign: C
     assert results.keys() == subjects | with_fixes
     names = {page.name for page in PAGES}
     for subject, run in results.items():
-        count = run["worlds" if campaign in (TWINS, REVIVAL) else "topologies"]
+        count = run["worlds" if campaign in (PAIRED_STORES, REVIVAL) else "topologies"]
         assert count >= LEAST[campaign.name] and run["differences"] == []
         assert all(name in names for explained in run["explained"] for name in explained.split(", "))
         questions = sum(run["asked"].values()) if "asked" in run else run["rows"]
@@ -59,17 +59,17 @@ def test_nothing_but_the_findings_breaks_a_promise_and_those_are_seen(tmp_path: 
 
 @pytest.mark.long
 def test_stores_with_and_without_a_cache_agree_but_for_findings_and_always_with_the_fixes(tmp_path: Path) -> None:
-    code, result = played(TWINS, (0, 60), tmp_path / "released")
+    code, result = played(PAIRED_STORES, (0, 60), tmp_path / "released")
     assert (code, result["differences"]) == (0, [])
     assert result["explained"]
-    code, result = played(TWINS, (0, 60), tmp_path / "mended", FIXED)
+    code, result = played(PAIRED_STORES, (0, 60), tmp_path / "mended", FIXED)
     assert (code, result["differences"], result["explained"]) == (0, [], {})
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("harm", ["get", "fetchAll", "sessions"])
 def test_a_spoiled_answer_of_one_of_the_two_stores_is_detected(harm: str, tmp_path: Path) -> None:
-    code, result = played(TWINS, (0, 20), tmp_path, harm)
+    code, result = played(PAIRED_STORES, (0, 20), tmp_path, harm)
     assert code == 1
     assert all(f": {harm}: expected " in difference for difference in result["differences"])
 

@@ -21,8 +21,8 @@ from tests.support.jvm.pulsar_campaigns import (
     RESULTS,
     THE_CALLBACK_HAS_THEM,
     differences,
-    planted,
     play,
+    play_fault,
     sees,
 )
 
@@ -96,7 +96,7 @@ def test_a_program_meets_nothing_but_findings(program: str, subject: str, tmp_pa
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.stem)
 def test_a_seeded_fault_is_seen(fault: Path, tmp_path: Path) -> None:
     try:
-        observed = planted(fault, tmp_path)["met"]
+        observed = play_fault(fault, tmp_path)["met"]
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     assert sees(fault, observed), observed
