@@ -57,6 +57,9 @@ BANNED: Final = {
 }
 """Words that a reader outside the project does not know, and the words that replace them."""
 
+TEXTS_ONLY: Final = re.compile(r"\b(theme|themes|engine|kernel|in force|at rest|passed on|under way)\b", re.IGNORECASE)
+"""Words of texts for: workload profile, backend, effective, quiescent, forwarded, in progress."""
+
 NAMES_ONLY: Final = {
     "world": "bounded model",
     "worlds": "bounded models",
@@ -105,8 +108,9 @@ def words_of_name(name: str) -> set[str]:
 
 
 def banned_in_text(text: str) -> set[str]:
-    """Return the banned words of a text; what stands in backticks or is the target of a link does not count."""
-    return {word.lower() for word in WORD.findall(QUOTED.sub(" ", text))} & BANNED.keys()
+    """Return the banned words of a text; backticks and the targets of links do not count."""
+    plain = QUOTED.sub(" ", text)
+    return {word.lower() for word in WORD.findall(plain)} & BANNED.keys() | set(TEXTS_ONLY.findall(plain.lower()))
 
 
 def python_files() -> Iterator[Path]:
@@ -214,6 +218,7 @@ def test_a_banned_word_is_found_wherever_it_stands(tmp_path: Path) -> None:
     assert banned_names(tmp_path / "test_fine.py", "def test_a_story_is_found(): ...") == set()
     assert list(docstrings(ast.parse('"""What it is."""\nA = 1\n"""Told."""'))) == ["What it is.", "Told."]
     assert banned_in_text("A stranger, or `museum`, [twin](docs/sceptic.md).") == {"stranger", "twin"}
+    assert banned_in_text("The settings In Force of an engine.") == {"in force", "engine"}
     assert QUESTION.match("Whether it is so.")
     assert not QUESTION.match("Return whether it is so.")
 

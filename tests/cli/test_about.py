@@ -1,4 +1,4 @@
-"""The metadata of results in `--json`: versions, engine and subject, for audits and proofs too."""
+"""The metadata of results in `--json`: versions, `engine` and subject, for audits and proofs too."""
 
 from __future__ import annotations
 

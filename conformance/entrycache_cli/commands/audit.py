@@ -165,7 +165,7 @@ def audit(
 def _chosen_backend(
     backend: str | None, former_engine: str | None, former_kernel: str | None
 ) -> tuple[str, str | None]:
-    """Return the backend and, for Spark, how it evaluates the rules; --engine and --kernel are former option names.
+    """Return the backend and, for Spark, how it evaluates the rules; `--engine` and `--kernel` are former option names.
 
     Raises:
         UsageError: --backend is given together with a former name.
