@@ -133,7 +133,7 @@ def replay_lfu(
 def replay_belady(
     kinds: Array, numbers: Array, after: Array, size: int, slots: int, hits: Array, held_bytes: Array, totals: Array
 ) -> None:
-    """Replay requests for entries of one size, and keep the `slots` entries that are read soonest.
+    """Replay requests for entries of one size, and keep the `slots` entries whose next read comes first.
 
     The policy need not keep a requested entry, so no policy of this capacity has more hits. A hit is an interval
     between two requests of an entry, and at most `slots` intervals may overlap. Wherever more overlap, dropping the one

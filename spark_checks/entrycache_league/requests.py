@@ -93,7 +93,7 @@ class Requests:
 
     @cached_property
     def one_size(self) -> bool:
-        """Whether all entries have the same size."""
+        """True if all entries have the same size."""
         return len(self.sizes) == 0 or bool((self.sizes == self.sizes[0]).all())
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What-if simulation: make the calls of a recorded trace once more, through the fast cache, under other settings.
+"""Simulation: make the calls of a recorded trace once more, through the fast cache, under other settings.
 
 `run` reads the brokers of a trace, makes their calls and measures the result; it first checks that the settings of the
 recording give the events of the trace again. `driver` makes the calls on a cache, and `configs` checks configurations.

@@ -182,7 +182,7 @@ def write_report(simulation: Simulation, curve: RetainedCurve | None, out: Path)
 
 WIDTH: Final = 760
 HEIGHT: Final = 380
-LEFT: Final = 70
+X_START: Final = 70
 RIGHT: Final = 20
 TOP: Final = 40
 BOTTOM: Final = 50
@@ -221,17 +221,17 @@ def draw_chart(title: str, across: str, up: str, lines: Sequence[Line], across_b
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" font-family="sans-serif" '
         'font-size="12">',
         f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
-        f'<text x="{LEFT}" y="22" font-size="14">{escape(title)}</text>',
+        f'<text x="{X_START}" y="22" font-size="14">{escape(title)}</text>',
     ]
     for tick in range(TICKS + 1):
         y, x = top * tick / TICKS, right * tick / TICKS
         tick_label = format_bytes(x) if across_bytes else f"{x:.3g}"
         parts += [
-            f'<line x1="{LEFT}" y1="{_y(y, top):.1f}" x2="{WIDTH - RIGHT}" y2="{_y(y, top):.1f}" stroke="#ddd"/>',
-            f'<text x="{LEFT - 6}" y="{_y(y, top) + 4:.1f}" text-anchor="end">{format_bytes(y)}</text>',
+            f'<line x1="{X_START}" y1="{_y(y, top):.1f}" x2="{WIDTH - RIGHT}" y2="{_y(y, top):.1f}" stroke="#ddd"/>',
+            f'<text x="{X_START - 6}" y="{_y(y, top) + 4:.1f}" text-anchor="end">{format_bytes(y)}</text>',
             f'<text x="{_x(x, right):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{tick_label}</text>',
         ]
-    parts.append(f'<text x="{(LEFT + WIDTH) // 2}" y="{HEIGHT - 14}" text-anchor="middle">{escape(across)}</text>')
+    parts.append(f'<text x="{(X_START + WIDTH) // 2}" y="{HEIGHT - 14}" text-anchor="middle">{escape(across)}</text>')
     parts.append(f'<text x="{WIDTH - RIGHT}" y="22" text-anchor="end" fill="#555">{escape(up)}</text>')
     for index, line in enumerate(lines):
         colour = COLOURS[index % len(COLOURS)]
@@ -244,14 +244,15 @@ def draw_chart(title: str, across: str, up: str, lines: Sequence[Line], across_b
                       for x, y in line.points]  # fmt: skip
         low = HEIGHT + LEGEND * index
         parts += [
-            f'<line x1="{LEFT}" y1="{low}" x2="{LEFT + 24}" y2="{low}" stroke="{colour}" stroke-width="2"{dashes}/>',
-            f'<text x="{LEFT + 32}" y="{low + 4}">{escape(line.label)}</text>',
+            f'<line x1="{X_START}" y1="{low}" x2="{X_START + 24}" y2="{low}" '
+            f'stroke="{colour}" stroke-width="2"{dashes}/>',
+            f'<text x="{X_START + 32}" y="{low + 4}">{escape(line.label)}</text>',
         ]
     return "\n".join([*parts, "</svg>", ""])
 
 
 def _x(x: float, right: float) -> float:
-    return LEFT + (WIDTH - LEFT - RIGHT) * x / right
+    return X_START + (WIDTH - X_START - RIGHT) * x / right
 
 
 def _y(y: float, top: float) -> float:

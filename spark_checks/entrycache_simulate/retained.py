@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from entrycache_fast import Row
 from entrycache_protocol.errors import UsageError
 from entrycache_simulate.configs import complete_config
-from entrycache_simulate.run import BrokerTrace, Meter, replay_calls
+from entrycache_simulate.run import BrokerTrace, CacheUsage, replay_calls
 from entrycache_trace.files import Metadata
 
 BUFFER_SIZES: Final[tuple[int, ...]] = (*range(16, 512, 16), *(1 << power for power in range(9, 31)))
@@ -312,7 +312,7 @@ def _compute_point(
     peaks = [0] * len(kinds)
     means = [0.0] * len(kinds)
     for broker in brokers:
-        meter = Meter(broker.first_ns, broker.last_ns)
+        usage = CacheUsage(broker.first_ns, broker.last_ns)
         retained = [
             RetainedBytes(burst_nanos, copies=True) if kind.sizes is None else RetainedBytes(burst_nanos, kind.sizes)
             for kind in kinds
@@ -322,14 +322,14 @@ def _compute_point(
             broker,
             config,
             metadata.variants,
-            [meter.row, *(each.row for each in retained)],
+            [usage.row, *(each.row for each in retained)],
             requested={"max_size_bytes"},
         )
-        meter.close()
+        usage.close()
         span = max(1, broker.last_ns - broker.first_ns)
-        hits, lookups = hits + meter.hits, lookups + meter.hits + meter.misses
-        peak += meter.peak_bytes
-        mean += meter.area / span
+        hits, lookups = hits + usage.hits, lookups + usage.hits + usage.misses
+        peak += usage.peak_bytes
+        mean += usage.area / span
         for index, each in enumerate(retained):
             each.close(broker.last_ns)
             peaks[index] += each.peak_bytes

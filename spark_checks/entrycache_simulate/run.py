@@ -211,24 +211,24 @@ def measure_config(
     differences: list[str] | None = None,
 ) -> ConfigResult:
     """Measure one configuration over all brokers. Without `changes` it is the recorded one, compared event by event."""
-    meters = []
+    usages = []
     config: dict[str, Any] = {}
     for broker in brokers:
         values = {**broker.config, **(changes or {})}
         if changes and "ttl_nanos" in changes and "grace_millis" not in changes:
             values["grace_millis"] = None
         config = complete_config(values, label)
-        meter = Meter(broker.first_ns, broker.last_ns)
+        usage = CacheUsage(broker.first_ns, broker.last_ns)
         simulated: list[ObservableEvent] = []
-        listeners: list[Listener] = [meter.row]
+        listeners: list[Listener] = [usage.row]
         if differences is not None:
             listeners.append(lambda row, simulated=simulated: _collect_observable(row, simulated))  # type: ignore[misc]
         replay_calls(broker, config, metadata.variants, listeners, changes)
-        meter.close()
-        meters.append(meter)
+        usage.close()
+        usages.append(usage)
         if differences is not None:
             differences += _first_difference(broker, simulated)
-    return _total(label, config, meters, brokers)
+    return _total(label, config, usages, brokers)
 
 
 def _collect_observable(row: Row, simulated: list[ObservableEvent]) -> None:
@@ -255,26 +255,26 @@ def _describe(event: ObservableEvent) -> str:
 
 
 def _total(
-    label: str, config: Mapping[str, Any], meters: Sequence[Meter], brokers: Sequence[BrokerTrace]
+    label: str, config: Mapping[str, Any], usages: Sequence[CacheUsage], brokers: Sequence[BrokerTrace]
 ) -> ConfigResult:
     limit = int(config["max_size_bytes"])
-    means = [meter.area / max(1, meter.last_ns - meter.first_ns) for meter in meters]
+    means = [usage.area / max(1, usage.last_ns - usage.first_ns) for usage in usages]
     return ConfigResult(
         label=label,
         config=config,
-        lookups=sum(meter.hits + meter.misses for meter in meters),
-        hits=sum(meter.hits for meter in meters),
-        storage_reads=sum(meter.misses for meter in meters),
+        lookups=sum(usage.hits + usage.misses for usage in usages),
+        hits=sum(usage.hits for usage in usages),
+        storage_reads=sum(usage.misses for usage in usages),
         entries=sum(_count_entries(broker) for broker in brokers),
-        peak_bytes=sum(meter.peak_bytes for meter in meters),
+        peak_bytes=sum(usage.peak_bytes for usage in usages),
         mean_bytes=sum(means),
-        evicted_by_time=sum(meter.evicted_by_time for meter in meters),
-        evicted_by_size=sum(meter.evicted_by_size for meter in meters),
-        requeues=sum(meter.requeues for meter in meters),
-        size_passes=sum(meter.size_passes for meter in meters),
-        overshoot_bytes=max((meter.overshoot_bytes for meter in meters), default=0),
-        over_limit_bytes=max((max(0, meter.peak_bytes - limit) for meter in meters), default=0),
-        over_time=tuple(map(sum, zip(*(meter.over_time() for meter in meters), strict=True))),
+        evicted_by_time=sum(usage.evicted_by_time for usage in usages),
+        evicted_by_size=sum(usage.evicted_by_size for usage in usages),
+        requeues=sum(usage.requeues for usage in usages),
+        size_passes=sum(usage.size_passes for usage in usages),
+        overshoot_bytes=max((usage.overshoot_bytes for usage in usages), default=0),
+        over_limit_bytes=max((max(0, usage.peak_bytes - limit) for usage in usages), default=0),
+        over_time=tuple(map(sum, zip(*(usage.over_time() for usage in usages), strict=True))),
     )
 
 
@@ -296,7 +296,7 @@ POINTS: Final = 400
 
 
 @dataclass(slots=True)
-class Meter:
+class CacheUsage:
     """The counters of one run; bytes are accounted bytes."""
 
     first_ns: int

@@ -82,86 +82,86 @@ def _check(directory: Path) -> TraceCheck:
     rows = sum(part.rows for part in parts)
     if not rows:
         raise UsageError(f"{directory}: the trace has no rows; expected at least a CONFIG")
-    engine = DuckDbBackend(parts, columns=("broker", *ROW_COLUMNS))
+    backend = DuckDbBackend(parts, columns=("broker", *ROW_COLUMNS))
     try:
-        problems = (*_event_problems(engine, AUDITED[metadata.system].format), *_order_problems(engine))
+        problems = (*_event_problems(backend, AUDITED[metadata.system].format), *_order_problems(backend))
         return TraceCheck(
-            metadata.system, rows, problems, _incompleteness_notes(engine), _null_columns(engine, metadata.system)
+            metadata.system, rows, problems, _incompleteness_notes(backend), _null_columns(backend, metadata.system)
         )
     finally:
-        engine.close()
+        backend.close()
 
 
-def _event_problems(engine: SqlBackend, form: TraceFormat) -> Iterator[Problem]:
+def _event_problems(backend: SqlBackend, form: TraceFormat) -> Iterator[Problem]:
     """Yield ops and causes that the format does not know, and required columns that are null."""
-    kinds = engine.rows("select distinct op, cause from trace order by op, cause")
+    kinds = backend.rows("select distinct op, cause from trace order by op, cause")
     for op, cause in kinds:
         event = form.by_op.get(op)
         where = f"op = {_sql_text(op)} and cause {'is null' if cause is None else f'= {_sql_text(cause)}'}"
         if event is None:
-            yield _where_problem(engine, f"op {op}; expected one of {', '.join(form.by_op)}", where)
+            yield _where_problem(backend, f"op {op}; expected one of {', '.join(form.by_op)}", where)
         elif event.causes and cause not in event.causes:
-            yield _where_problem(engine, f"{op} with cause {cause}; expected one of {', '.join(event.causes)}", where)
+            yield _where_problem(backend, f"{op} with cause {cause}; expected one of {', '.join(event.causes)}", where)
         else:
-            yield from _column_problems(engine, event, where, form)
+            yield from _column_problems(backend, event, where, form)
 
 
-def _column_problems(engine: SqlBackend, event: EventFormat, where: str, form: TraceFormat) -> Iterator[Problem]:
+def _column_problems(backend: SqlBackend, event: EventFormat, where: str, form: TraceFormat) -> Iterator[Problem]:
     counted = ", ".join(f"count({name})" for name in ("seq", *event.needs))
-    there = engine.rows(f"select {counted} from trace where {where}")[0]
+    there = backend.rows(f"select {counted} from trace where {where}")[0]
     for name, count in zip(event.needs, there[1:], strict=True):
         if count < there[0]:
             text = f"{event.op} without {name}; expected {form.means[name]}"
-            yield _where_problem(engine, text, f"{where} and {name} is null")
+            yield _where_problem(backend, text, f"{where} and {name} is null")
     for name, ops in _OWN_SEQ_COLUMNS.items():
         if event.op in ops and name in event.needs:
             broken = f"{where} and {name} <> seq"
-            if engine.rows(f"select 1 from trace where {broken} limit 1"):
-                yield _where_problem(engine, f"{event.op} whose {name} is another seq than its own", broken)
+            if backend.rows(f"select 1 from trace where {broken} limit 1"):
+                yield _where_problem(backend, f"{event.op} whose {name} is another seq than its own", broken)
 
 
-def _order_problems(engine: SqlBackend) -> Iterator[Problem]:
+def _order_problems(backend: SqlBackend) -> Iterator[Problem]:
     for text, condition in _ORDER_PROBLEMS.items():
         query = (
             f"select broker, seq from (select broker, seq, {condition} as wrong from trace "
             "window in_order as (partition by broker order by seq)) as looked where wrong"
         )
-        if engine.rows(f"{query} limit 1"):
-            yield _counted_problem(engine, text, query)
+        if backend.rows(f"{query} limit 1"):
+            yield _counted_problem(backend, text, query)
 
 
-def _where_problem(engine: SqlBackend, text: str, where: str) -> Problem:
-    return _counted_problem(engine, text, f"select broker, seq from trace where {where}")
+def _where_problem(backend: SqlBackend, text: str, where: str) -> Problem:
+    return _counted_problem(backend, text, f"select broker, seq from trace where {where}")
 
 
-def _counted_problem(engine: SqlBackend, text: str, query: str) -> Problem:
-    count = engine.rows(f"select count(*) from ({query}) as found")[0][0]
-    first = engine.rows(f"select broker, seq from ({query}) as found order by broker, seq limit {MAX_SHOWN}")
+def _counted_problem(backend: SqlBackend, text: str, query: str) -> Problem:
+    count = backend.rows(f"select count(*) from ({query}) as problems")[0][0]
+    first = backend.rows(f"select broker, seq from ({query}) as problems order by broker, seq limit {MAX_SHOWN}")
     return Problem(text, count, tuple((str(broker), int(seq)) for broker, seq in first))
 
 
-def _incompleteness_notes(engine: SqlBackend) -> tuple[str, ...]:
+def _incompleteness_notes(backend: SqlBackend) -> tuple[str, ...]:
     """Return the notes about gaps and missing ends."""
-    found = engine.rows(
+    incomplete = backend.rows(
         "select broker, max(seq) - min(seq) + 1 - count(*), max_by(op, seq) from trace group by broker order by broker"
     )
     gaps = [
         f"broker {broker!r}: {missing} events are missing between its first and its last"
-        for broker, missing, _ in found
+        for broker, missing, _ in incomplete
         if missing > 0
     ]
     ends = [
         f"broker {broker!r}: the last event is not END, so the rest is missing"
-        for broker, _, op in found
+        for broker, _, op in incomplete
         if op != "END"
     ]
     return (*gaps, *ends)
 
 
-def _null_columns(engine: SqlBackend, system: str) -> dict[str, tuple[str, ...]]:
+def _null_columns(backend: SqlBackend, system: str) -> dict[str, tuple[str, ...]]:
     """Return the columns that are null in every row although a rule needs them for an event of the trace."""
-    ops = {op for (op,) in engine.rows("select distinct op from trace")}
-    counts = engine.rows(f"select {', '.join(f'count({name})' for name in ROW_COLUMNS)} from trace")[0]
+    ops = {op for (op,) in backend.rows("select distinct op from trace")}
+    counts = backend.rows(f"select {', '.join(f'count({name})' for name in ROW_COLUMNS)} from trace")[0]
     recorded = {name for name, count in zip(ROW_COLUMNS, counts, strict=True) if count}
     wanting: dict[str, list[str]] = {}
     for rule in all_rules(system):

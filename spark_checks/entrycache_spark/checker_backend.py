@@ -65,11 +65,11 @@ def evaluate_by_checker(
 
 
 def _by_sql(parts: Sequence[Part], metadata: Metadata, rules: Sequence[RuleFile], resources: Resources) -> Findings:
-    engine = _open_duckdb(parts, metadata, resources)
+    backend = _open_duckdb(parts, metadata, resources)
     try:
-        return evaluate_in_sql(engine, metadata, rules)
+        return evaluate_in_sql(backend, metadata, rules)
     finally:
-        engine.close()
+        backend.close()
 
 
 def _open_duckdb(parts: Sequence[Part], metadata: Metadata, resources: Resources) -> DuckDbBackend:
@@ -81,13 +81,13 @@ def _check_broker(parts: Sequence[Part], metadata: Metadata, checker: Checker, r
     try:
         return checker(ordered_batches(parts, audited_system(metadata.system).columns), metadata)
     except NotInOrder:
-        engine = _open_duckdb(
+        backend = _open_duckdb(
             parts, metadata, resources._replace(threads=1)
         )  # several hand out rows in their own order
     try:
-        return checker(engine.in_order(BATCH_ROWS), metadata)
+        return checker(backend.in_order(BATCH_ROWS), metadata)
     finally:
-        engine.close()
+        backend.close()
 
 
 def _decide_rest(
@@ -107,12 +107,12 @@ def _decide_rest(
         WindowFindings(rules, clean, unproved_brokers(clean, metadata, rules), metadata).findings_for(rules)
     )
     if left:
-        engine = _open_duckdb([part for name in left for part in owned[name]], metadata, resources)
+        backend = _open_duckdb([part for name in left for part in owned[name]], metadata, resources)
         try:
-            define_marked(engine, metadata)
-            findings |= run_windows(engine, [broker for broker in brokers if broker.name in left], metadata, rules)
+            define_marked(backend, metadata)
+            findings |= run_windows(backend, [broker for broker in brokers if broker.name in left], metadata, rules)
         finally:
-            engine.close()
+            backend.close()
     return findings
 
 
@@ -133,8 +133,8 @@ def _broker_facts(
         lacks = {need for need in about if need.is_missing(kind.row, kind.untold, _counters)}
         rows.update(dict.fromkeys(about, kind.events))
         lacking.update(dict.fromkeys(lacks, kind.events))
-        asked = [rule for rule in speaking if not any(need in lacks and not need.ever for need in needs[rule])]
-        checked.update(dict.fromkeys(asked, kind.events))
+        applied = [rule for rule in speaking if not any(need in lacks and not need.ever for need in needs[rule])]
+        checked.update(dict.fromkeys(applied, kind.events))
     counts = {need: NeedCounts(rows[need], lacking[need]) for need in each}
     never = rules_without_needs(needs, counts)
     return BrokerFacts(

@@ -28,7 +28,7 @@ from entrycache_trace.schema import COLUMNS, ROW_SCHEMA
 try:
     import duckdb
 except ImportError as error:  # pragma: no cover
-    raise missing_extra("engine local", f"{error.name}", "trace") from None
+    raise missing_extra("backend local", f"{error.name}", "trace") from None
 
 _KINDS: Final = {"string": pa.string(), "bigint": pa.int64(), "boolean": pa.bool_()}
 
@@ -82,19 +82,19 @@ class DuckDbBackend:
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
-        found: list[tuple[Any, ...]] = self._run(to_duckdb(query)).fetchall()
-        return found
+        result: list[tuple[Any, ...]] = self._run(to_duckdb(query)).fetchall()
+        return result
 
     def in_order(self, rows: int) -> Iterator[pa.RecordBatch]:
         """Yield the trace ordered by broker and seq, in batches of `rows`; DuckDB sorts on disk if needed."""
-        found = self._run("select * from trace order by broker, seq")
-        reader = getattr(found, "to_arrow_reader", None) or found.fetch_record_batch  # before DuckDB 1.4
+        result = self._run("select * from trace order by broker, seq")
+        reader = getattr(result, "to_arrow_reader", None) or result.fetch_record_batch  # before DuckDB 1.4
         yield from reader(rows)
 
     def explain(self, query: str) -> str:
         """Return the plan of a query."""
-        found: str = self._run(f"explain {to_duckdb(query)}").fetchall()[0][1]
-        return found
+        plan: str = self._run(f"explain {to_duckdb(query)}").fetchall()[0][1]
+        return plan
 
     def close(self) -> None:
         """Close the connection and remove the temporary folder."""
@@ -141,7 +141,7 @@ try:
     import sqlglot
     from sqlglot import exp
 except ImportError as error:  # pragma: no cover
-    raise missing_extra("engine local", f"{error.name}", "trace") from None
+    raise missing_extra("backend local", f"{error.name}", "trace") from None
 
 NARROW_COLUMNS: Final = frozenset({"entry_id", "key_hash", "life", "own_life", "call_id"})
 """Columns that narrow a window to few rows."""
@@ -155,8 +155,8 @@ def to_duckdb(query: str) -> str:
     """Translate a query from Spark's SQL to DuckDB's."""
     tree = sqlglot.parse_one(query, read="spark")
     for window, order in list(_walking_back(tree)):
-        asked = window.this.this
-        window.this.replace(EQUIVALENT_AGGREGATES[type(asked)](this=asked.this, expression=order.copy()))
+        aggregate = window.this.this
+        window.this.replace(EQUIVALENT_AGGREGATES[type(aggregate)](this=aggregate.this, expression=order.copy()))
     for count in list(tree.find_all(exp.CountIf)):
         count.replace(exp.Coalesce(this=count.copy(), expressions=[exp.Literal.number(0)]))
     return tree.sql("duckdb", unsupported_level=sqlglot.ErrorLevel.IGNORE)

@@ -1,6 +1,6 @@
 """Audits of trace folders: all brokers, or only those that are new or have changed.
 
-`audit_folder` validates its arguments, lets the chosen engine evaluate the rules (`evaluate`), and builds an
+`audit_folder` validates its arguments, lets the chosen backend evaluate the rules (`evaluate`), and builds an
 `AuditResult`; `write_violations` writes `violations.parquet`.
 
 `audit_new_brokers` audits a growing folder. It judges a broker again only if its files have changed. The findings of
@@ -8,7 +8,7 @@ each broker are a file of their own beside the results, written before the next 
 violations are in `violations.parquet`, which is replaced atomically at the end. If a run is killed, the next one
 therefore reports what was found but not reported, and reports nothing twice.
 
-Each engine is imported only on use.
+Each backend is imported only on use.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from entrycache_spark.common.rule_files import SqlBackend
 
 
-ENGINES: Final = ("spark", "local", "replay")
-KERNELS: Final = ("fold", "duckdb", "sql")
+BACKENDS: Final = ("spark", "local", "replay")
+SPARK_BACKENDS: Final = ("fold", "duckdb", "sql")
 """The ways to evaluate rules on Spark: the single-pass checker or DuckDB inside tasks, or Spark's own SQL."""
 MAX_LIVE_SLOTS: Final = 1_000_000
 """The number of live entries, or held slots, above which replay gives up."""
@@ -59,24 +59,24 @@ VIOLATIONS_NAME: Final = "violations.parquet"
 
 def audit_folder(
     directory: Path,
-    engine: str = "spark",
+    backend: str = "spark",
     master: str = "local[*]",
     rules: Sequence[str] = (),
     out: Path | None = None,
     *,
-    kernel: str | None = None,
+    spark_backend: str | None = None,
     witnesses: bool = True,
     max_live_slots: int = MAX_LIVE_SLOTS,
     progress: Callable[[str], None] = lambda text: None,
 ) -> AuditResult:
     """Audit a trace folder for some rules (default: all); write the violations into the folder `out` if given.
 
-    `kernel` is one of `KERNELS`. By default it is the checker if the tasks have numba, else DuckDB if the tasks have
-    it and see the files, else Spark's SQL. `witnesses=False` lets the windows decide everything. `max_live_slots`
-    bounds replay.
+    `spark_backend` is one of `SPARK_BACKENDS`. By default it is the checker if the tasks have numba, else DuckDB if the
+    tasks have it and see the files, else Spark's SQL. `witnesses=False` lets the windows decide everything.
+    `max_live_slots` bounds replay.
 
     Raises:
-        Interrupted: the audit was interrupted while an SQL engine looked for violations. It carries the result of the
+        Interrupted: the audit was interrupted while an SQL backend looked for violations. It carries the result of the
             rules decided by then; nothing is written.
     """
     system = read_system(directory)
@@ -86,20 +86,21 @@ def audit_folder(
     metadata = read_metadata(directory) if parts else Metadata()
     if out is not None:
         check_output_folder(directory, out)
-    if engine not in ENGINES:
-        raise UsageError(f"engine {engine!r} is not known; there are {', '.join(ENGINES)}")
-    if kernel is not None and (engine != "spark" or kernel not in KERNELS):
-        raise UsageError(f"kernel {kernel!r} is not known to engine {engine}; spark has {', '.join(KERNELS)}")
+    if backend not in BACKENDS:
+        raise UsageError(f"backend {backend!r} is not known; there are {', '.join(BACKENDS)}")
+    if spark_backend is not None and (backend != "spark" or spark_backend not in SPARK_BACKENDS):
+        names = ", ".join(SPARK_BACKENDS)
+        raise UsageError(f"backend {backend} cannot evaluate with {spark_backend!r}; spark can with {names}")
     if rows == 0 or metadata.system not in AUDITED:
         result = nothing_checked(chosen, metadata.system, rows)
     else:
         trace = AuditInput(directory, parts, metadata, chosen, witnesses)
         try:
             with prefix_errors(str(directory)):
-                findings, backend = evaluate(trace, engine, master, kernel, max_live_slots, progress)
+                findings, evaluator = evaluate(trace, backend, master, spark_backend, max_live_slots, progress)
         except Interrupted as stopped:
             raise Interrupted(build_result(stopped.partial_result, rows)) from None
-        result = build_result(findings, rows, backend)
+        result = build_result(findings, rows, evaluator)
     if out is not None:
         try:
             write_violations(out, result.violations)
@@ -135,14 +136,14 @@ class AuditInput(NamedTuple):
 
 def evaluate(
     trace: AuditInput,
-    engine: str,
+    backend: str,
     master: str,
-    kernel: str | None,
+    spark_backend: str | None,
     max_live_slots: int,
     progress: Callable[[str], None],
 ) -> tuple[Findings, str]:
     """Return the findings by broker, and the text that names what evaluated the rules."""
-    if engine == "replay":
+    if backend == "replay":
         return _replay(trace, max_live_slots, progress), ""
     from entrycache_spark.common.rule_files import fits_in_memory  # noqa: PLC0415
 
@@ -150,8 +151,8 @@ def evaluate(
     if fits_in_memory(trace.parts):
         for part in trace.parts:
             check_texts(part.path, columns)
-    if engine == "spark":
-        return _on_spark(trace, master, kernel, progress)
+    if backend == "spark":
+        return _on_spark(trace, master, spark_backend, progress)
     from entrycache_spark.duckdb_backend import DuckDbBackend  # noqa: PLC0415
 
     return _by_sql(DuckDbBackend(trace.parts, columns=columns), trace, progress), ""
@@ -165,37 +166,37 @@ def _replay(trace: AuditInput, max_live_slots: int, progress: Callable[[str], No
 
 
 def _on_spark(
-    trace: AuditInput, master: str, kernel: str | None, progress: Callable[[str], None]
+    trace: AuditInput, master: str, spark_backend: str | None, progress: Callable[[str], None]
 ) -> tuple[Findings, str]:
     """Evaluate in tasks by the checker or DuckDB; use Spark's SQL on request, or if the tasks lack something."""
     from entrycache_spark.spark_backend import QUICK_JVM, SparkSqlBackend, get_session, is_local_master  # noqa: PLC0415
     from entrycache_spark.tasks import AuditRequest, TaskPrerequisiteMissing, evaluate_in_tasks, uses_checker  # noqa: PLC0415
 
     progress("starting Spark")
-    spark = get_session(master, QUICK_JVM if is_local_master(master) and kernel != "sql" else {})
+    spark = get_session(master, QUICK_JVM if is_local_master(master) and spark_backend != "sql" else {})
     why = ""
-    if kernel != "sql":
-        question = AuditRequest(trace.metadata, tuple(trace.rules), trace.witnesses, kernel)
+    if spark_backend != "sql":
+        question = AuditRequest(trace.metadata, tuple(trace.rules), trace.witnesses, spark_backend)
         own = "the single-pass checker in tasks of Spark (the first run compiles it)"
         progress(own if uses_checker(question) else "DuckDB in tasks of Spark")
         try:
             return evaluate_in_tasks(spark, trace.parts, question)
         except TaskPrerequisiteMissing as error:
-            if kernel is not None:
-                raise MissingPrerequisite(f"kernel {kernel}: {error}") from None
+            if spark_backend is not None:
+                raise MissingPrerequisite(f"{spark_backend} in tasks of Spark: {error}") from None
             why = f" ({error})"
     audited = AUDITED[trace.metadata.system]
-    engine = SparkSqlBackend(trace.directory, trace.parts, master, audited.columns, audited.window_rows)
-    return _by_sql(engine, trace, progress), f"Spark SQL{why}"
+    backend = SparkSqlBackend(trace.directory, trace.parts, master, audited.columns, audited.window_rows)
+    return _by_sql(backend, trace, progress), f"Spark SQL{why}"
 
 
-def _by_sql(engine: SqlBackend, trace: AuditInput, progress: Callable[[str], None]) -> Findings:
+def _by_sql(backend: SqlBackend, trace: AuditInput, progress: Callable[[str], None]) -> Findings:
     from entrycache_spark.plan import evaluate_in_sql  # noqa: PLC0415
 
     try:
-        return evaluate_in_sql(engine, trace.metadata, trace.rules, progress, trace.witnesses)
+        return evaluate_in_sql(backend, trace.metadata, trace.rules, progress, trace.witnesses)
     finally:
-        engine.close()
+        backend.close()
 
 
 def nothing_checked(rules: Sequence[RuleFile], system: str, rows: int) -> AuditResult:
@@ -204,7 +205,7 @@ def nothing_checked(rules: Sequence[RuleFile], system: str, rows: int) -> AuditR
     return AuditResult({rule.id: Verdict.NOTHING_CHECKED for rule in rules}, (), (note,), rows)
 
 
-def build_result(findings: Findings, rows: int, kernel: str = "") -> AuditResult:
+def build_result(findings: Findings, rows: int, evaluator: str = "") -> AuditResult:
     """Return the verdicts of all brokers together and of each; `rows` is the number of events read."""
     merged = merge_brokers(findings)
     violations = sort_violations(violation for finding in merged.values() for violation in finding.violations)
@@ -212,7 +213,7 @@ def build_result(findings: Findings, rows: int, kernel: str = "") -> AuditResult
     notes = tuple(dict.fromkeys(notes_by_rule))
     differences = tuple(line for finding in merged.values() for line in finding.differences)
     brokers = {broker: _verdicts(own) for broker, own in sorted(findings.items())}
-    return AuditResult(_verdicts(merged), violations, notes, rows, differences, brokers=brokers, kernel=kernel)
+    return AuditResult(_verdicts(merged), violations, notes, rows, differences, brokers=brokers, evaluator=evaluator)
 
 
 def _verdicts(findings: Mapping[str, RuleFinding]) -> dict[str, Verdict]:
@@ -227,8 +228,8 @@ def write_violations(out: Path, violations: Sequence[Violation]) -> Path:
     path = out / VIOLATIONS_NAME
     if path.is_dir():
         shutil.rmtree(path)
-    with atomic_path(path) as beside:
-        pq.write_table(pa.Table.from_arrays(columns, schema=VIOLATION_SCHEMA), beside, compression="zstd")
+    with atomic_path(path) as temporary:
+        pq.write_table(pa.Table.from_arrays(columns, schema=VIOLATION_SCHEMA), temporary, compression="zstd")
     return path
 
 
@@ -247,12 +248,12 @@ Json = dict[str, Any]
 
 def audit_new_brokers(
     directory: Path,
-    engine: str,
+    backend: str,
     master: str,
     rules: Sequence[str],
     out: Path,
     *,
-    kernel: str | None = None,
+    spark_backend: str | None = None,
     max_live_slots: int,
     progress: Callable[[str], None] = lambda text: None,
 ) -> AuditResult:
@@ -275,17 +276,17 @@ def audit_new_brokers(
     stored = {broker: _read_findings(out, broker, question_of) for broker, question_of in wanted.items()}
     findings: dict[str, Mapping[str, RuleFinding]] = {broker: own for broker, own in stored.items() if own is not None}
     unjudged = [broker for broker in wanted if broker not in findings]
-    judged, backend = len(findings), ""
+    judged, evaluator = len(findings), ""
     for batch in _batch_brokers(unjudged, owned):
         progress(f"judged {judged} of {len(wanted)} brokers")
         trace = AuditInput(directory, [part for broker in batch for part in owned[broker]], metadata, chosen, True)
         with prefix_errors(str(directory)):
-            new_findings, backend = evaluate(trace, engine, master, kernel, max_live_slots, progress)
+            new_findings, evaluator = evaluate(trace, backend, master, spark_backend, max_live_slots, progress)
         for broker, own in new_findings.items():
             _write_findings(out, broker, wanted[broker], own)
         findings.update(new_findings)
         judged += len(batch)
-    result = build_result(dict(sorted(findings.items())), sum(part.rows for part in parts), backend)
+    result = build_result(dict(sorted(findings.items())), sum(part.rows for part in parts), evaluator)
     return _add_new_violations(out, result, unjudged)
 
 

@@ -154,7 +154,7 @@ class HadoopFiles:
     def named(self, where: str) -> list[str]:
         """Return the paths that match a path or pattern, in order."""
         path = self._path(where)
-        return sorted(str(found.getPath().toString()) for found in self._of(path).globStatus(path) or ())
+        return sorted(str(status.getPath().toString()) for status in self._of(path).globStatus(path) or ())
 
     def base(self, path: str) -> str | None:
         """Return the nearest folder with the metadata file: this one or one above."""
@@ -207,7 +207,7 @@ WRITTEN_SCHEMA_SQL: Final = "events bigint, unwritten string"
 BrokerTask = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
-def generate_in_tasks(made: TracePlan, progress: Progress, master: str) -> int:
+def generate_in_tasks(plan: TracePlan, progress: Progress, master: str) -> int:
     """Write the brokers into a folder that the tasks and this process share, and return the number of events.
 
     Raises:
@@ -217,36 +217,36 @@ def generate_in_tasks(made: TracePlan, progress: Progress, master: str) -> int:
     """
     spark = get_session(master, QUICK_JVM if is_local_master(master) else {})
     # Numbers of brokers, one a task.
-    numbers = spark.range(0, made.brokers, 1, made.brokers)
+    numbers = spark.range(0, plan.brokers, 1, plan.brokers)
     try:
-        done = [tuple(row) for row in numbers.mapInArrow(_broker_task(made), WRITTEN_SCHEMA_SQL).collect()]
+        done = [tuple(row) for row in numbers.mapInArrow(_broker_task(plan), WRITTEN_SCHEMA_SQL).collect()]
     except (PySparkException, Py4JError) as error:
         raise UsageError(f"a task of Spark did not write its broker: {str(error).strip().splitlines()[0]}") from None
     unwritten = next((why for _, why in done if why is not None), None)
     if unwritten is not None:
         raise WriteError(unwritten)
     count = sum(int(events) for events, _ in done)
-    seen = sum(part.rows for part in list_parts(made.directory))
-    if seen != count:
+    read_back = sum(part.rows for part in list_parts(plan.directory))
+    if read_back != count:
         raise UsageError(
-            f"{made.directory}: tasks wrote {count} events, {seen} of them are here; expected a folder that this "
+            f"{plan.directory}: tasks wrote {count} events, {read_back} of them are here; expected a folder that this "
             f"process and the tasks of {master} share"
         )
     progress(count)
     return count
 
 
-def _broker_task(made: TracePlan) -> BrokerTask:
+def _broker_task(plan: TracePlan) -> BrokerTask:
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield pa.RecordBatch.from_pylist([_write_broker(made, number)], WRITTEN_SCHEMA)
+                yield pa.RecordBatch.from_pylist([_write_broker(plan, number)], WRITTEN_SCHEMA)
 
     return work
 
 
-def _write_broker(made: TracePlan, number: int) -> dict[str, int | str]:
+def _write_broker(plan: TracePlan, number: int) -> dict[str, int | str]:
     try:
-        return {"events": made.write(number)}
+        return {"events": plan.write(number)}
     except WriteError as error:
         return {"unwritten": str(error)}

@@ -33,7 +33,7 @@ NULL_TEXT: Final = "value that no row records"
 
 
 def evaluate_in_sql(
-    engine: SqlBackend,
+    backend: SqlBackend,
     metadata: Metadata,
     rules: Sequence[RuleFile],
     progress: Progress = lambda text: None,
@@ -45,24 +45,24 @@ def evaluate_in_sql(
         Interrupted: the second tier was interrupted. It carries the findings of the rules decided by then.
     """
     progress("witnesses")
-    brokers = survey_brokers(engine, metadata, rules)
+    brokers = survey_brokers(backend, metadata, rules)
     if witnesses:
-        withdraw_doubtful(engine, brokers, rules)
+        withdraw_doubtful(backend, brokers, rules)
     if witnesses and any(rule.sufficient is not None for rule in rules):
         progress("sufficient_conditions")
-        Windows(engine, brokers, metadata).prove_sufficient([rule for rule in rules if rule.sufficient is not None])
+        Windows(backend, brokers, metadata).prove_sufficient([rule for rule in rules if rule.sufficient is not None])
     if not witnesses:
         for broker in brokers:
             broker.proved.clear()
-    return run_windows(engine, brokers, metadata, rules, progress)
+    return run_windows(backend, brokers, metadata, rules, progress)
 
 
 def unproved_brokers(
     brokers: Sequence[BrokerFacts], metadata: Metadata, rules: Sequence[RuleFile]
 ) -> dict[str, list[BrokerFacts]]:
-    """Return, by rule, the brokers that its window must look at: the rule applies to them and is not proved.
+    """Return, by rule, the brokers that its window must read: the rule applies to them and is not proved.
 
-    Each broker is judged on its own, so it does not matter which others are looked at with it.
+    Each broker is judged on its own, so it does not matter which others are read with it.
     """
     chain = audited_system(metadata.system).chain
     return {
@@ -78,7 +78,7 @@ def unproved_brokers(
 
 
 def run_windows(
-    engine: SqlBackend,
+    backend: SqlBackend,
     brokers: Sequence[BrokerFacts],
     metadata: Metadata,
     rules: Sequence[RuleFile],
@@ -89,20 +89,20 @@ def run_windows(
     Raises:
         Interrupted: see `evaluate_in_sql`.
     """
-    windows = Windows(engine, brokers, metadata)
+    windows = Windows(backend, brokers, metadata)
     unproved = unproved_brokers(brokers, metadata, rules)
     unproved_rules = [rule for rule in rules if unproved[rule.id]]
-    found = WindowFindings(rules, brokers, unproved, metadata)
+    findings = WindowFindings(rules, brokers, unproved, metadata)
     pending = {
         rule.id: {rule.window, *(condition.view for condition in rule.conditions)} - {None} for rule in unproved_rules
     }
-    with keep_partial_result(lambda: found.findings_for([rule for rule in rules if not pending.get(rule.id)])):
+    with keep_partial_result(lambda: findings.findings_for([rule for rule in rules if not pending.get(rule.id)])):
         for rule in unproved_rules:
             if rule.window is not None:
                 progress(f"{rule.id}: windows over {len(unproved[rule.id])} of {len(brokers)} brokers")
                 windows.open(unproved[rule.id])
-                rows, whole = first_rows(engine, rule.window, "sure desc, broker, seq")
-                found.add([rule], [(rule.id, row) for row in rows], whole)
+                rows, whole = first_rows(backend, rule.window, "sure desc, broker, seq")
+                findings.add([rule], [(rule.id, row) for row in rows], whole)
                 pending[rule.id].discard(rule.window)
         for view in sorted({condition.view for rule in unproved_rules for condition in rule.conditions}):
             over = [
@@ -111,18 +111,18 @@ def run_windows(
             names = {broker.name for rule, _ in over for broker in unproved[rule.id]}
             progress(f"{view}: {len(over)} conditions over {len(names)} of {len(brokers)} brokers")
             windows.open([broker for broker in brokers if broker.name in names])
-            found.add([rule for rule, _ in over], *windows.over(view, over))
+            findings.add([rule for rule, _ in over], *windows.over(view, over))
             for rule, _ in over:
                 pending[rule.id].discard(view)
-    return found.findings_for(rules)
+    return findings.findings_for(rules)
 
 
-def withdraw_doubtful(engine: SqlBackend, brokers: Sequence[BrokerFacts], rules: Sequence[RuleFile]) -> None:
+def withdraw_doubtful(backend: SqlBackend, brokers: Sequence[BrokerFacts], rules: Sequence[RuleFile]) -> None:
     """Withdraw proofs by balanced sums for the brokers that the `unless` queries return."""
     for query in dict.fromkeys(rule.unless for rule in rules if rule.unless is not None):
         own = [rule for rule in rules if rule.unless == query]
         if any(broker.proved[rule.id] and broker.checked[rule.id] for broker in brokers for rule in own):
-            doubtful = {name for (name,) in engine.rows(f"select distinct broker from (\n{query}\n) as doubtful")}
+            doubtful = {name for (name,) in backend.rows(f"select distinct broker from (\n{query}\n) as doubtful")}
             for broker in brokers:
                 if broker.name in doubtful:
                     broker.proved.update(dict.fromkeys((rule.id for rule in own), False))
@@ -207,17 +207,17 @@ _BROKER_COLUMNS: Final = {
 """The columns of `brokers`. `fresh`: the trace begins with an empty cache. `complete`: it also ends and has no gap."""
 
 
-def first_rows(engine: SqlBackend, query: str, order: str) -> tuple[list[tuple[Any, ...]], bool]:
+def first_rows(backend: SqlBackend, query: str, order: str) -> tuple[list[tuple[Any, ...]], bool]:
     """Return the first rows of a query, and whether these are all; a trace may violate a rule in every event."""
-    rows = engine.rows(f"select * from (\n{query}\n) as told order by {order} limit {MAX_REPORTED + 1}")
+    rows = backend.rows(f"select * from (\n{query}\n) as violations order by {order} limit {MAX_REPORTED + 1}")
     return rows[:MAX_REPORTED], len(rows) <= MAX_REPORTED
 
 
 class Windows:
     """The second tier over some brokers at a time; the view `events` holds their rows."""
 
-    def __init__(self, engine: SqlBackend, brokers: Sequence[BrokerFacts], metadata: Metadata) -> None:
-        self._engine = engine
+    def __init__(self, backend: SqlBackend, brokers: Sequence[BrokerFacts], metadata: Metadata) -> None:
+        self._backend = backend
         self._system = metadata.system
         self._brokers = brokers
         self._gap = metadata.sampled or any(broker.gapped for broker in brokers)
@@ -232,8 +232,8 @@ class Windows:
         if names == self._opened:
             return
         self._opened = names
-        self._engine.table("brokers", _BROKER_COLUMNS, [broker.row(self._gap) for broker in brokers])
-        self._engine.define(
+        self._backend.table("brokers", _BROKER_COLUMNS, [broker.row(self._gap) for broker in brokers])
+        self._backend.define(
             "events",
             f"select *, {self._island} as island from marked where broker in (select broker from brokers)",
         )
@@ -251,10 +251,10 @@ class Windows:
         if not complete:
             return
         self.open(complete)
-        self._engine.define("sufficient", shared_view(self._system, "sufficient"))
+        self._backend.define("sufficient", shared_view(self._system, "sufficient"))
         columns = ", ".join(f"coalesce({rule.sufficient}, false)" for rule in rules)
         by_name = {broker.name: broker for broker in complete}
-        for name, *proofs in self._engine.rows(f"select broker, {columns} from sufficient"):
+        for name, *proofs in self._backend.rows(f"select broker, {columns} from sufficient"):
             by_name[name].proved.update(zip((rule.id for rule in rules), proofs, strict=True))
 
     def _define(self, view: str) -> None:
@@ -264,7 +264,7 @@ class Windows:
         query = text if view == EVENTS_VIEW else shared_view(self._system, view)
         for other in referenced_views(query):
             self._define(other)
-        self._engine.define(f"over_{view}", query)
+        self._backend.define(f"over_{view}", query)
 
     def over(
         self, view: str, conditions: Sequence[tuple[RuleFile, Condition]]
@@ -282,7 +282,7 @@ class Windows:
         where = " or ".join(f"({own.fails})" for _, own in conditions)
         violations = []
         query = f"select {', '.join(columns)} from over_{view} where {where}"
-        rows, whole = first_rows(self._engine, query, "broker, seq")
+        rows, whole = first_rows(self._backend, query, "broker, seq")
         for broker, seq, *parts in rows:
             for number, (rule, _) in enumerate(conditions):
                 fails, *described = parts[6 * number : 6 * number + 6]

@@ -27,7 +27,7 @@ from entrycache_trace.schema import COLUMNS, sql_type
 try:
     from pyspark.sql import SparkSession
 except ImportError as error:  # pragma: no cover
-    raise missing_extra("engine spark", f"{error.name}", "spark") from None
+    raise missing_extra("backend spark", f"{error.name}", "spark") from None
 
 _SETTINGS: Final = {
     "spark.ui.enabled": "false",
@@ -56,7 +56,7 @@ def get_session(master: str = "local[*]", settings: Mapping[str, str] | None = N
     if active is not None:
         return active
     if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
-        raise MissingPrerequisite("engine spark needs Java 17 or later: no java on PATH and no JAVA_HOME")
+        raise MissingPrerequisite("backend spark needs Java 17 or later: no java on PATH and no JAVA_HOME")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName("entrycache audit").master(master)
@@ -69,12 +69,12 @@ def get_session(master: str = "local[*]", settings: Mapping[str, str] | None = N
         builder = builder.config(name, value)
     logging.getLogger().addFilter(is_worth_logging)  # before it starts: one that waits for its master is stopped too
     try:
-        made = builder.getOrCreate()
+        session = builder.getOrCreate()
     except Exception as error:
         line = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise MissingPrerequisite(f"Spark does not start with master {master!r}: {line}") from None
-    made.sparkContext.setLogLevel("ERROR")
-    return made
+    session.sparkContext.setLogLevel("ERROR")
+    return session
 
 
 def is_worth_logging(record: logging.LogRecord) -> bool:
@@ -95,7 +95,7 @@ try:
     from pyspark.sql import DataFrame
     from sqlglot import exp
 except ImportError as error:  # pragma: no cover
-    raise missing_extra("engine spark", f"{error.name}", "spark") from None
+    raise missing_extra("backend spark", f"{error.name}", "spark") from None
 
 _BODIES: Final = {
     "token": "(xxhash64(cast({0} as bigint), cast({1} as bigint)) & 4294967295)",
@@ -138,15 +138,17 @@ class SparkSqlBackend:
 
     def _scans(self, directory: Path, parts: Sequence[Part], columns: Sequence[str]) -> list[DataFrame]:
         """Read the parts, grouped by equal integer widths, because Spark 3.5 does not widen columns."""
-        alike: dict[str, list[str]] = {}
+        paths_by_kinds: dict[str, list[str]] = {}
         for part in parts:
             file = pq.read_schema(part.path)
             kinds = ", ".join(f"{name} {_kind(name, file)}" for name in columns)
             # The parts by name: whatever else stands in the folders is no part of the trace.
-            alike.setdefault(kinds, []).append(escape_path(str(directory.resolve() / part.path.relative_to(directory))))
+            paths_by_kinds.setdefault(kinds, []).append(
+                escape_path(str(directory.resolve() / part.path.relative_to(directory)))
+            )
         reader = self._spark.read.option("basePath", str(directory.resolve()))
         wide = [f"cast({name} as {sql_type(name)}) as {name}" for name in columns]
-        return [reader.schema(kinds).parquet(*paths).selectExpr(*wide) for kinds, paths in alike.items()]
+        return [reader.schema(kinds).parquet(*paths).selectExpr(*wide) for kinds, paths in paths_by_kinds.items()]
 
     def define(self, name: str, query: str) -> None:
         """Define a view."""
@@ -191,10 +193,10 @@ def expand_functions(query: str) -> str:
     """Replace calls of `token` and `counter` in a query with their bodies."""
 
     def body(node: Any) -> Any:
-        made = _BODIES.get(node.name) if isinstance(node, exp.Anonymous) else None
-        if made is None:
+        template = _BODIES.get(node.name) if isinstance(node, exp.Anonymous) else None
+        if template is None:
             return node
-        return sqlglot.parse_one(made.format(*(_spark(part.transform(body)) for part in node.expressions)), "spark")
+        return sqlglot.parse_one(template.format(*(_spark(part.transform(body)) for part in node.expressions)), "spark")
 
     return _spark(sqlglot.parse_one(query, read="spark").transform(body))
 

@@ -107,13 +107,13 @@ class BrokerFacts(NamedTuple):
         return None if self.ended else f"broker {self.name!r}: the last event is not END, so the rest is missing"
 
 
-def define_marked(engine: SqlBackend, metadata: Metadata) -> frozenset[str]:
+def define_marked(backend: SqlBackend, metadata: Metadata) -> frozenset[str]:
     """Define the view `marked`: each event with the constants of the trace and its effective settings.
 
     Return the settings that some CONFIG does not name.
     """
     configs: dict[str, list[tuple[int, str | None]]] = {}
-    changes = engine.rows(f"select broker, seq, value from trace where op = 'CONFIG' limit {MAX_CONFIGS + 1}")
+    changes = backend.rows(f"select broker, seq, value from trace where op = 'CONFIG' limit {MAX_CONFIGS + 1}")
     if len(changes) > MAX_CONFIGS:
         raise UsageError(f"more than {MAX_CONFIGS} events are CONFIG; expected a change of settings now and then")
     for broker, seq, value in changes:
@@ -121,35 +121,35 @@ def define_marked(engine: SqlBackend, metadata: Metadata) -> frozenset[str]:
     parts = audited_system(metadata.system)
     columns = setting_columns_of(parts)
     settings = [row for broker, own in sorted(configs.items()) for row in read_settings(broker, own, parts)]
-    # Where settings change often, each event is compared with those of its own stretch of seqs only.
+    # Where settings change often, each event is compared with those of its own section of seqs only.
     often = any(len(own) > _FEW_CONFIGS for own in configs.values())
-    last = dict(engine.rows("select broker, max(seq) from trace group by broker")) if often else {}
-    stretch = max(_MIN_SECTION_SEQS, sum(last.values()) // _MAX_SECTIONS) if often else _ALL_SEQS
+    last = dict(backend.rows("select broker, max(seq) from trace group by broker")) if often else {}
+    section = max(_MIN_SECTION_SEQS, sum(last.values()) // _MAX_SECTIONS) if often else _ALL_SEQS
     rows = [
         (number, *row.row())
         for row in settings
         for number in range(
-            row.config_seq // stretch, min(row.config_until - 1, last.get(row.broker, 0)) // stretch + 1
+            row.config_seq // section, min(row.config_until - 1, last.get(row.broker, 0)) // section + 1
         )
     ]
-    engine.table("settings", {"stretch": "bigint", **columns}, rows)
+    backend.table("settings", {"section": "bigint", **columns}, rows)
     constants = {
         "many": metadata.many_threads,
         "virtual": metadata.clock == "virtual",
         **parts.constants(metadata),
     }
     fixed = ", ".join(f"{str(value).lower()} as {name}" for name, value in constants.items())
-    shown = ", ".join(f"s.{name}" for name in columns if name != "broker")
-    engine.define(
+    selected = ", ".join(f"s.{name}" for name in columns if name != "broker")
+    backend.define(
         "marked",
-        f"select /*+ BROADCAST(s) */ t.*, {fixed}, {shown} from trace t left join settings s "
-        f"on t.broker = s.broker and t.seq div {stretch} = s.stretch "
+        f"select /*+ BROADCAST(s) */ t.*, {fixed}, {selected} from trace t left join settings s "
+        f"on t.broker = s.broker and t.seq div {section} = s.section "
         "and t.seq >= s.config_seq and t.seq < s.config_until",
     )
     return frozenset(name for row in settings for name in (row.untold or "").split(",") if name)
 
 
-def survey_brokers(engine: SqlBackend, metadata: Metadata, rules: Sequence[RuleFile]) -> tuple[BrokerFacts, ...]:
+def survey_brokers(backend: SqlBackend, metadata: Metadata, rules: Sequence[RuleFile]) -> tuple[BrokerFacts, ...]:
     """Run the first tier: a single aggregate over the trace."""
     parts = audited_system(metadata.system)
     chain = next((rule for rule in all_rules(metadata.system) if rule.id == parts.chain), _CHAIN)
@@ -157,23 +157,23 @@ def survey_brokers(engine: SqlBackend, metadata: Metadata, rules: Sequence[RuleF
     summed = list({(rule.witness, rule.balance): rule for rule in proving.values()}.values())
     chained = next(rule for rule in summed if rule.witness == chain.witness)
     facts = {name: text if parts.numbers_slots or name not in _QUEUE_FACTS else "0" for name, text in _FACTS.items()}
-    untold = define_marked(engine, metadata)
+    untold = define_marked(backend, metadata)
     facts["lacking"] = missing_count_sql(rules, untold)
     inner = [f"{expression} as {name}" for name, expression in facts.items()]
     inner += [f"count_if({rule.checked}) as c_{rule.column}" for rule in rules]
     inner += [f"sum({rule.witness}) as w_{rule.column}" for rule in summed]
     balances = [f"w_{rule.column} - ({_without_dead(rule.balance)}) as d_{rule.column}" for rule in summed]
     outer = ["broker", *facts, *(f"c_{rule.column}" for rule in rules), *balances]
-    sums = engine.rows(
+    sums = backend.rows(
         f"select {', '.join(outer)} from (select broker, {', '.join(inner)} from marked group by broker) as sums"
     )
     rows = [dict(zip(["broker", *facts, *_names(rules, summed)], row, strict=True)) for row in sums]
-    dead = _dead_tokens(engine) if any(row["dead_at_end"] for row in rows) else {}
+    dead = _dead_tokens(backend) if any(row["dead_at_end"] for row in rows) else {}
     suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row[f"d_{chained.column}"] != 0]
     if suspects:
-        _refuse_duplicates(engine, suspects)
+        _refuse_duplicates(backend, suspects)
     found_brokers = [_broker_facts(row, dead, rules, summed, metadata) for row in rows]
-    applicability = count_applicable(engine, rules, [row["broker"] for row in rows if row["lacking"]])
+    applicability = count_applicable(backend, rules, [row["broker"] for row in rows if row["lacking"]])
     found_brokers = [
         broker._replace(**applicability[broker.name]._asdict()) if broker.name in applicability else broker
         for broker in found_brokers
@@ -193,7 +193,7 @@ def _without_dead(balance: str) -> str:
     return "0" if balance == "dead_tokens" else balance
 
 
-def _dead_tokens(engine: SqlBackend) -> dict[str, int]:
+def _dead_tokens(backend: SqlBackend) -> dict[str, int]:
     """Return the tokens of the entries whose slots are dead at the end; their snapshot rows do not name them."""
     query = """
         with dead as (
@@ -204,7 +204,7 @@ def _dead_tokens(engine: SqlBackend) -> dict[str, int]:
         where m.op in ('INSERT', 'REQUEUE') or (m.op = 'SNAPSHOT' and m.cause = 'OPEN' and m.life is not null)
         group by m.broker
     """
-    return {broker: int(tokens or 0) for broker, tokens in engine.rows(query)}
+    return {broker: int(tokens or 0) for broker, tokens in backend.rows(query)}
 
 
 def _broker_facts(
@@ -239,15 +239,15 @@ def _balances(difference: int | None, rule: RuleFile, dead_tokens: int) -> bool:
     return difference is not None and int(difference) == (dead_tokens if rule.balance == "dead_tokens" else 0)
 
 
-def _refuse_duplicates(engine: SqlBackend, brokers: Sequence[str]) -> None:
+def _refuse_duplicates(backend: SqlBackend, brokers: Sequence[str]) -> None:
     """Count the events where sums do not prove that each seq is there once.
 
     Raises:
         UsageError: an event is there twice.
     """
-    engine.table("suspects", {"broker": "string"}, [(broker,) for broker in brokers])
+    backend.table("suspects", {"broker": "string"}, [(broker,) for broker in brokers])
     owned = "select broker, seq from marked where broker in (select broker from suspects)"
-    twice = engine.rows(
+    twice = backend.rows(
         f"select broker, seq from ({owned}) as owned group by broker, seq having count(*) > 1 order by 1, 2 limit 1"
     )
     if twice:
@@ -281,7 +281,9 @@ def missing_count_sql(rules: Sequence[RuleFile], untold: Container[str]) -> str:
     return f"count_if(case op {arms} else false end)" if arms else "0"
 
 
-def count_applicable(engine: SqlBackend, rules: Sequence[RuleFile], brokers: Sequence[str]) -> dict[str, Applicability]:
+def count_applicable(
+    backend: SqlBackend, rules: Sequence[RuleFile], brokers: Sequence[str]
+) -> dict[str, Applicability]:
     """Count the events that each rule applies to, in brokers whose events lack something."""
     if not brokers:
         return {}
@@ -289,8 +291,8 @@ def count_applicable(engine: SqlBackend, rules: Sequence[RuleFile], brokers: Seq
     each = list(dict.fromkeys(need for own in needs.values() for need in own))
     counts = [f"count_if({need.events_sql}), count_if(({need.events_sql}) and {need.missing_sql})" for need in each]
     known = [f"count_if(({rule.checked}) and not coalesce({_left_out_sql(rule)}, false))" for rule in rules]
-    engine.table("suspects", {"broker": "string"}, [(broker,) for broker in brokers])
-    rows = engine.rows(
+    backend.table("suspects", {"broker": "string"}, [(broker,) for broker in brokers])
+    rows = backend.rows(
         f"select broker, {', '.join((*counts, *known))} from marked "
         "where broker in (select broker from suspects) group by broker"
     )

@@ -87,7 +87,7 @@ BACKEND_TEXTS: Final = {CHECKER: "the single-pass checker in tasks of Spark", DU
 
 
 class TaskPrerequisiteMissing(Exception):
-    """Raised if a task has no DuckDB, lacks numba that was asked for, or does not see the files of the trace."""
+    """Raised if a task has no DuckDB, lacks the requested numba, or does not see the files of the trace."""
 
 
 @dataclass(frozen=True)
@@ -101,12 +101,12 @@ class TaskGroup:
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """The question that is asked about every broker."""
+    """The request for the audit of every broker."""
 
     metadata: Metadata
     rules: tuple[RuleFile, ...]
     witnesses: bool
-    kernel: str | None = None
+    backend: str | None = None
     """`CHECKER` or `DUCKDB`; None uses the checker if numba is installed where the task runs."""
 
 
@@ -201,27 +201,27 @@ def _evaluate_group(group: TaskGroup, question: AuditRequest) -> tuple[Findings,
         return evaluate_by_checker(
             group.parts, question.metadata, question.rules, audited.load_checker(), means
         ), CHECKER
-    engine = DuckDbBackend(group.parts, group.threads, audited.columns, memory)
+    backend = DuckDbBackend(group.parts, group.threads, audited.columns, memory)
     try:
-        return evaluate_in_sql(engine, question.metadata, question.rules, witnesses=question.witnesses), DUCKDB
+        return evaluate_in_sql(backend, question.metadata, question.rules, witnesses=question.witnesses), DUCKDB
     finally:
-        engine.close()
+        backend.close()
 
 
 def uses_checker(question: AuditRequest) -> bool:
     """Return whether the single-pass checker evaluates the rules where this runs.
 
     Raises:
-        MissingPrerequisite: the checker was asked for, and numba is missing.
+        MissingPrerequisite: the checker was requested, and numba is missing.
     """
-    if question.kernel == DUCKDB or not question.witnesses:
+    if question.backend == DUCKDB or not question.witnesses:
         return False
-    if question.kernel == CHECKER:
+    if question.backend == CHECKER:
         require_numba("the single-pass checker", "spark")
     return has_numba()
 
 
-def _result_rows(findings: Findings, kernel: str) -> Iterator[dict[str, Any]]:
+def _result_rows(findings: Findings, evaluator: str) -> Iterator[dict[str, Any]]:
     for broker, own in findings.items():
         for rule, finding in own.items():
             violations = [violation._asdict() for violation in finding.violations]
@@ -233,13 +233,13 @@ def _result_rows(findings: Findings, kernel: str) -> Iterator[dict[str, Any]]:
                 "violations": violations,
                 "undecided": finding.undecided,
                 "unchecked": finding.unchecked,
-                "kernel": kernel,
+                "kernel": evaluator,
             }
 
 
-def collect_rows(found: DataFrame) -> list[dict[str, Any]]:
+def collect_rows(frame: DataFrame) -> list[dict[str, Any]]:
     """Collect the rows of a result frame; `toArrow` exists only since Spark 4.0, and the result is small."""
-    return [row.asDict(recursive=True) for row in found.collect()]
+    return [row.asDict(recursive=True) for row in frame.collect()]
 
 
 def read_findings(rows: Sequence[Mapping[str, Any]]) -> Findings:

@@ -1,6 +1,7 @@
 """Test the check of the rules: each kind of disagreement is reported."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import pytest
 
@@ -58,7 +59,9 @@ def test_more_than_ten_exceptions_are_a_problem(monkeypatch, runs):
 
 
 def test_a_flip_that_nothing_sees_is_a_problem(monkeypatch, runs):
-    monkeypatch.setattr(agreement.models, "derive_flips", lambda: (Fault(Rule.EVICT_1, "a harmless flip", PACKAGE, {}),))
+    monkeypatch.setattr(
+        agreement.models, "derive_flips", lambda: (Fault(Rule.EVICT_1, "a harmless flip", PACKAGE, {}),)
+    )
     assert agreement._flips(runs) == [agreement.Problem("R-EVICT-1", "no law detects the table with a harmless flip")]
 
 
@@ -88,12 +91,15 @@ def test_seeded_faults_of_a_reference_that_breaks_a_law_are_not_tried(monkeypatc
     one = corpus.Corpus((corpus.Run(system, system.model.config(), (Get(A, at(0)),)),), {})
     rules = []
     monkeypatch.setattr(agreement, "build_corpus", lambda folder, system=None: one)
-    monkeypatch.setattr(agreement.scheduler, "map_in_processes", lambda call, items, progress: [call(item) for item in items])
+    monkeypatch.setattr(
+        agreement.scheduler, "map_in_processes", lambda call, items, progress: [call(item) for item in items]
+    )
     monkeypatch.setattr(agreement, "first_break", lambda run, fired: (Rule.INSERT_1,))
     monkeypatch.setattr(agreement.examples, "check_example", lambda rule: rules.append(rule) or [])
     monkeypatch.setattr(agreement, "_fault", lambda fault, *_: rules.append(fault.rule) or [])
-    for other in ("_links", "_page", "_vocabulary", "check_strays"):
+    for other in ("_links", "_page", "_vocabulary"):
         monkeypatch.setattr(agreement, other, lambda *_: [])
+    monkeypatch.setattr(agreement.examples, "check_strays", lambda: [])
     problems = [problem for problem in agreement.check_rules() if "never fires" not in problem.what]
     assert [(problem.rule, problem.what.partition(" in ")[0]) for problem in problems] == [
         ("R-INSERT-1", agreement.BREAKS),
@@ -110,7 +116,7 @@ def test_an_example_in_which_the_reference_breaks_a_law_is_a_problem(monkeypatch
     monkeypatch.setattr(examples, "run_reference", breaks)
     monkeypatch.setattr(examples, "_is_current", lambda example: [])
     monkeypatch.setattr(examples, "CHECKS", (examples._fires,))
-    (problem,) = agreement.check_example(Rule.READ_1)
+    (problem,) = agreement.examples.check_example(Rule.READ_1)
     assert problem.what.startswith("its example breaks a law: the reference breaks R-READ-1 at Get() in State()")
     assert len(problem.what) < 400
 
@@ -197,7 +203,7 @@ def test_a_page_that_is_not_current_is_a_problem_until_it_is_written(tmp_path, m
     page.write_text("old", encoding="utf-8")
     assert "`entrycache rules --write`" in agreement._page(tmp_path)[0].what
     assert page.read_text(encoding="utf-8") == "old"
-    monkeypatch.setattr(agreement.checkout, "locate_checkout", lambda: tmp_path)
+    monkeypatch.setattr(agreement, "checkout", SimpleNamespace(locate_checkout=lambda: tmp_path))
     monkeypatch.setattr(agreement.examples, "write_answers", lambda: None)
     agreement.write_rules()
     assert agreement._page(tmp_path) == []
@@ -216,7 +222,7 @@ def test_a_step_that_throws_is_a_break():
 
 
 def test_outside_a_checkout_the_check_says_so(monkeypatch):
-    monkeypatch.setattr(agreement.checkout, "locate_checkout", lambda: None)
+    monkeypatch.setattr(agreement, "checkout", SimpleNamespace(locate_checkout=lambda: None))
     for command in (agreement.check_rules, agreement.write_rules):
         with pytest.raises(MissingPrerequisite, match="source checkout"):
             command()

@@ -170,7 +170,7 @@ NOT_FOUND = (
         ({}, r"^mvn is not on the path; expected Maven 3\.6 or later; install it$"),
         (
             {"mvn": "exit 1"},
-            r"^there is no JDK 17 or later in .*\(the path: no javac beside .*\); install a JDK .*$",
+            r"^there is no JDK 17 or later in .*\(the path: no javac next to .*\); install a JDK .*$",
         ),
         (
             {"mvn": "echo '[ERROR] the disk is full'; exit 1", "javac": "exit 0"},

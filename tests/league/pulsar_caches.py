@@ -30,7 +30,7 @@ def calls(requests: Requests) -> Iterator[tuple[int, range]]:
 
 
 def ticks(requests: Requests, interval: int) -> Callable[[int], Iterator[int]]:
-    """Return a function that yields the moments of the periodic task up to a time."""
+    """Return a function that yields the times of the periodic task up to a time."""
     tick = int(requests.times[0]) + interval
 
     def until(now: int) -> Iterator[int]:
@@ -66,12 +66,12 @@ def pip430(
     )
     hits, held = [False] * len(requests.kinds), [0] * len(requests.kinds)
     due = ticks(requests, broker.interval_nanos)
-    for kind, together in calls(requests):
-        for tick in due(int(requests.times[together[0]])):
+    for kind, call in calls(requests):
+        for tick in due(int(requests.times[call[0]])):
             now = tick
             cache.cycle()
-        now = int(requests.times[together[0]])
-        for at in together:
+        now = int(requests.times[call[0]])
+        for at in call:
             entry, count = int(requests.numbers[at]), int(requests.counts[at])
             topic = str(requests.topics[entry] if kind != PASSED else count)
             if kind == ADD:
@@ -81,12 +81,12 @@ def pip430(
             elif kind == PASSED and not by_count:
                 cache.invalidate_before(topic, (1, entry))
         if kind == READ:
-            first, last = int(requests.numbers[together[0]]), int(requests.numbers[together[-1]])
-            expected = int(requests.counts[together[0]]) if by_count else fill_count
+            first, last = int(requests.numbers[call[0]]), int(requests.numbers[call[-1]])
+            expected = int(requests.counts[call[0]]) if by_count else fill_count
             served = cache.read(str(requests.topics[first]), (1, first), (1, last), expected)
             for position in served.hits:
-                hits[together[0] + position.entry - first] = True
-        held[together[0] : together[-1] + 1] = [cache.size_bytes] * len(together)
+                hits[call[0] + position.entry - first] = True
+        held[call[0] : call[-1] + 1] = [cache.size_bytes] * len(call)
     return hits, held
 
 
@@ -113,25 +113,25 @@ def era_5(
 
     hits, held = [False] * len(requests.kinds), [0] * len(requests.kinds)
     due = ticks(requests, broker.interval_nanos)
-    for kind, together in calls(requests):
-        now = int(requests.times[together[0]])
+    for kind, call in calls(requests):
+        now = int(requests.times[call[0]])
         for tick in due(now):
             do(pip430_ops.Advance(tick - state.now_nanos))
             do(pip430_ops.Cycle())
         do(pip430_ops.Advance(now - state.now_nanos))
-        for at in together:
+        for at in call:
             entry, count = int(requests.numbers[at]), int(requests.counts[at])
             if kind == ADD:
                 do(pip430_ops.Insert(*place_of(requests, entry), int(requests.sizes[entry]), count))
             elif kind == EXPECT:
                 do(pip430_ops.ExpectRead(*place_of(requests, entry)))
         if kind == READ:
-            first, last = (int(requests.numbers[at]) for at in (together[0], together[-1]))
-            cache, count = name_of(int(requests.topics[first])), int(requests.counts[together[0]])
+            first, last = (int(requests.numbers[at]) for at in (call[0], call[-1]))
+            cache, count = name_of(int(requests.topics[first])), int(requests.counts[call[0]])
             served = do(pip430_ops.Read(cache, Position(1, first), Position(1, last), count))
             for position in served.hits:
-                hits[together[0] + position.entry - first] = True
-        held[together[0] : together[-1] + 1] = [state.size_bytes] * len(together)
+                hits[call[0] + position.entry - first] = True
+        held[call[0] : call[-1] + 1] = [state.size_bytes] * len(call)
     return hits, held
 
 
@@ -174,15 +174,15 @@ def legacy(requests: Requests, capacity: int, broker: BrokerSettings, fills: boo
     cache = Legacy(requests, capacity, broker)
     hits, held = [False] * len(requests.kinds), [0] * len(requests.kinds)
     due = ticks(requests, broker.interval_nanos)
-    for kind, together in calls(requests):
-        now = int(requests.times[together[0]])
+    for kind, call in calls(requests):
+        now = int(requests.times[call[0]])
         for tick in due(now):
             cache.go_to(tick)
             cache.expire()
         cache.go_to(now)
-        entries = [int(requests.numbers[at]) for at in together]
+        entries = [int(requests.numbers[at]) for at in call]
         whole = kind == READ and all(map(cache.has, entries))
-        for at, entry in zip(together, entries, strict=True):
+        for at, entry in zip(call, entries, strict=True):
             hits[at] = whole
             if kind == PASSED:
                 cache.do(legacy_ops.InvalidateBefore(name_of(int(requests.counts[at])), Position(1, entry)))
@@ -198,10 +198,10 @@ def segmented(requests: Requests, capacity: int, copies: bool, segments: int = 2
     config = pulsar_segmented.Config(max_size_bytes=capacity, segments=segments, mode=mode)
     state = pulsar_segmented.initial(config)
     hits, held = [False] * len(requests.kinds), [0] * len(requests.kinds)
-    for kind, together in calls(requests):
-        entries = [int(requests.numbers[at]) for at in together]
+    for kind, call in calls(requests):
+        entries = [int(requests.numbers[at]) for at in call]
         cached = {entry.place for segment in state.segments.values() for entry in segment.entries}
-        for at, entry in zip(together, entries, strict=True):
+        for at, entry in zip(call, entries, strict=True):
             hits[at] = kind == READ and all(place_of(requests, each) in cached for each in entries)
             if kind == ADD:
                 insert = segmented_ops.Insert(*place_of(requests, entry), int(requests.sizes[entry]))

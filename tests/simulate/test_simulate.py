@@ -1,4 +1,4 @@
-"""What-if simulation: the own settings give the trace again, and others give what a direct run of them gives."""
+"""Simulation: recorded settings give the trace again, and other settings give the result of a direct run."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ def spark_session() -> Iterator[object]:
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.adaptive.enabled": "false",
     }
-    made = get_session("local[2]", quick)
-    yield made
-    made.stop()
+    session = get_session("local[2]", quick)
+    yield session
+    session.stop()
 
 
 WITHOUT_SPARK: Final[Mapping[str, Evaluator]] = {
@@ -37,8 +37,8 @@ WITHOUT_SPARK: Final[Mapping[str, Evaluator]] = {
 def evaluators(spark_session: object) -> dict[str, Evaluator]:
     return {
         "spark": lambda path: audit_folder(path, "spark"),
-        "spark sql": lambda path: audit_folder(path, "spark", kernel="sql"),
-        "spark windows": lambda path: audit_folder(path, "spark", kernel="sql", witnesses=False),
+        "spark sql": lambda path: audit_folder(path, "spark", spark_backend="sql"),
+        "spark windows": lambda path: audit_folder(path, "spark", spark_backend="sql", witnesses=False),
         **WITHOUT_SPARK,
     }
 
@@ -49,17 +49,17 @@ ONE_BY_ONE: Final = (*WITHOUT_SPARK, "spark", pytest.param("spark sql", marks=py
 
 @pytest.fixture(params=ONE_BY_ONE)
 def evaluate(request: pytest.FixtureRequest) -> Evaluator:
-    """Return the engines one after the other."""
+    """Return one backend after the other."""
     if request.param in WITHOUT_SPARK:
         return WITHOUT_SPARK[request.param]
-    found: dict[str, Evaluator] = request.getfixturevalue("evaluators")
-    return found[request.param]
+    evaluators_by_name: dict[str, Evaluator] = request.getfixturevalue("evaluators")
+    return evaluators_by_name[request.param]
 
 
 @pytest.fixture(params=["without Spark", pytest.param("with Spark", marks=pytest.mark.long)])
 def engines(request: pytest.FixtureRequest) -> Mapping[str, Evaluator]:
-    """Return the engines; Spark reads seeded violations in every run, random traces only in the long one."""
+    """Return the backends; Spark reads seeded violations in every run, random traces only in the long one."""
     if request.param == "without Spark":
         return WITHOUT_SPARK
-    found: dict[str, Evaluator] = request.getfixturevalue("evaluators")
-    return {name: evaluate for name, evaluate in found.items() if name != "spark windows"}
+    evaluators_by_name: dict[str, Evaluator] = request.getfixturevalue("evaluators")
+    return {name: evaluate for name, evaluate in evaluators_by_name.items() if name != "spark windows"}

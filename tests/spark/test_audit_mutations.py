@@ -1,4 +1,4 @@
-"""A sample of the changes of docs/audit-mutations.json is detected as the table says, by engines that agree."""
+"""A sample of the changes of docs/audit-mutations.json is detected as the table says, by backends that agree."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ QUICK = {name: BACKENDS[name] for name in ("local", "replay")}
 @pytest.mark.parametrize("base", [*BASES[1:], pytest.param(BASES[0], marks=pytest.mark.long)])
 def test_a_sample_is_detected_as_the_table_says(base, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     rows = read_base(base)
-    asked = random.Random("sample").sample(list_changes(rows), 25)
+    chosen = random.Random("sample").sample(list_changes(rows), 25)
     table = committed_table()
-    for change, seen in judge_changes(base, rows, asked, SEED, QUICK):
-        assert seen[:2] == table[f"{base.system} {base.preset}", change][:2], change
+    for change, detected in judge_changes(base, rows, chosen, SEED, QUICK):
+        assert detected[:2] == table[f"{base.system} {base.preset}", change][:2], change
 
 
 def test_every_change_is_detected_or_explained() -> None:

@@ -1,6 +1,6 @@
 """The single-pass checker of `pulsar-pip430` is never laxer than the windows, and batches may be cut anywhere.
 
-What the checker calls clean is clean to the windows, and it leaves every seeded violation to them.
+Windows find no violation of a rule that the checker calls clean, and the checker leaves every seeded violation to them.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ Rows = list[plant.Row]
 
 
 def by_broker(rows: Rows) -> dict[str, Rows]:
-    found: dict[str, Rows] = {}
+    rows_by_broker: dict[str, Rows] = {}
     for row in rows:
-        found.setdefault(row["broker"], []).append(row)
-    return found
+        rows_by_broker.setdefault(row["broker"], []).append(row)
+    return rows_by_broker
 
 
 class Scenario(NamedTuple):
@@ -60,16 +60,16 @@ class Scenario(NamedTuple):
 @pytest.fixture(scope="module")
 def scenarios(tmp_path_factory: pytest.TempPathFactory) -> list[Scenario]:
     """Return each audit scenario, negative control and seeded violation."""
-    found = []
+    scenarios_found = []
     for threads in ("one", "many"):
-        rows, wanted = test_scenarios.told(threads)
+        rows, wanted = test_scenarios.record_scenarios(threads)
         if threads == "one":
             more, others = test_violations.trace_with_violations(tmp_path_factory.mktemp("violating"), seeds=1)
             rows, wanted = [*rows, *more], wanted | others
         for name, own in by_broker(rows).items():
             broken = {rule for broker, rule, _ in wanted if broker == name}
-            found.append(Scenario(name, Metadata(threads=threads), batch_of(own), broken))
-    return found
+            scenarios_found.append(Scenario(name, Metadata(threads=threads), batch_of(own), broken))
+    return scenarios_found
 
 
 def test_it_decides_every_rule() -> None:
@@ -83,10 +83,10 @@ def test_controls_are_clean_and_violations_are_not(scenarios: list[Scenario]) ->
     for name, metadata, batch, broken in scenarios:
         clean = check_rows(batch, metadata).clean
         assert not clean & broken, name
-        beside = set(RULES) - clean - broken
-        if beside:
-            assert broken, (name, beside)
-            more[name] = beside
+        undecided = set(RULES) - clean - broken
+        if undecided:
+            assert broken, (name, undecided)
+            more[name] = undecided
     assert more == {
         "a_slot_has_the_number_of_the_next violating": {"R-EVICT-8"},
         "counts_are_swapped_in_time violating": {"R-COUNT-3"},
@@ -151,16 +151,16 @@ CALLS = frozenset({"R-INVALIDATE-1", "R-INVALIDATE-4", "R-INVALIDATE-7", "R-INVA
 
 
 def test_no_call_is_clean_without_steps(scenarios: list[Scenario], monkeypatch: pytest.MonkeyPatch) -> None:
-    """With no steps the checker looks neither for the place of an entry nor for what a call has left."""
-    asked = [scenario for scenario in scenarios if scenario.broken & CALLS]
-    as_they_are = [check_rows(scenario.batch, scenario.metadata).clean for scenario in asked]
+    """With no steps the checker searches neither for the place of an entry nor for the entries that a call has left."""
+    cases = [scenario for scenario in scenarios if scenario.broken & CALLS]
+    as_they_are = [check_rows(scenario.batch, scenario.metadata).clean for scenario in cases]
     monkeypatch.setattr(removals, "STEPS_AT_ONCE", -1)
     monkeypatch.setattr(removals, "STEPS_PER_EVENT", 0)
-    for (name, metadata, batch, broken), before in zip(asked, as_they_are, strict=True):
+    for (name, metadata, batch, broken), before in zip(cases, as_they_are, strict=True):
         clean = check_rows(batch, metadata).clean
         assert not clean & broken, name
         assert clean == before - CALLS
-    assert len(asked) > len(CALLS)
+    assert len(cases) > len(CALLS)
 
 
 def test_flags_stay_after_steps_run_out(scenarios: list[Scenario], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,8 +205,8 @@ def test_slot_numbers_are_checked_after_an_unnumbered_opening(tmp_path: Path) ->
     taken["ticket"] += 1
     rows = script.finish()
     assert "R-EVICT-8" not in check_rows(batch_of(rows), Metadata(threads="one")).clean
-    found = audit_by_checker(plant.write(tmp_path / "trace", rows, threads="one"))
-    assert ("R-EVICT-8", taken["seq"]) in {(violation.rule, violation.seq) for violation in found.violations}
+    result = audit_by_checker(plant.write(tmp_path / "trace", rows, threads="one"))
+    assert ("R-EVICT-8", taken["seq"]) in {(violation.rule, violation.seq) for violation in result.violations}
 
 
 @pytest.mark.parametrize("threads", ["one", "many"])
@@ -223,10 +223,10 @@ def test_random_traces_agree_with_the_windows(tmp_path: Path, threads: str, firs
 def test_changed_values_agree_with_the_windows(tmp_path: Path, base: Any, sample: int) -> None:
     rows = read_base(base)
     every = list_changes(rows)
-    asked = every if sample >= len(every) else random.Random("fold").sample(every, sample)
-    for start in range(0, len(asked), 250):
+    chosen = every if sample >= len(every) else random.Random("fold").sample(every, sample)
+    for start in range(0, len(chosen), 250):
         copies: Rows = []
-        for number, change in enumerate(asked[start : start + 250]):
+        for number, change in enumerate(chosen[start : start + 250]):
             copy = change_row(rows, change, 7)
             copies += rename_broker(copy[0], f"{number:03}") if copy else []
         trace = tmp_path / f"{start}"
@@ -240,7 +240,7 @@ def test_changed_values_agree_with_the_windows(tmp_path: Path, base: Any, sample
 )
 def test_scenarios_agree_with_the_windows_for_any_recorder(tmp_path: Path, threads: str, clock: str) -> None:
     """The scenarios of one thread, as if several threads or a real clock had recorded them."""
-    rows, wanted = test_scenarios.told("one")
+    rows, wanted = test_scenarios.record_scenarios("one")
     broken = {broker for broker, _, _ in wanted}
     trace = plant.write(
         tmp_path / "trace", [row for row in rows if row["broker"] in broken], threads=threads, clock=clock
@@ -266,7 +266,7 @@ def test_without_numba_duckdb_evaluates_and_reports_it(tmp_path: Path, monkeypat
     trace = plant.write(tmp_path / "trace", plant.honest(tmp_path / "honest", 300, 3)["broker-0"])
     wanted, by = evaluate_by_task(trace)
     assert by == "the single-pass checker in tasks of Spark"
-    assert evaluate_by_task(trace, kernel=DUCKDB) == (wanted, "DuckDB in tasks of Spark")
+    assert evaluate_by_task(trace, backend=DUCKDB) == (wanted, "DuckDB in tasks of Spark")
     with monkeypatch.context() as uncompiled:
         uncompiled.setattr("numba.config.DISABLE_JIT", True)
         assert evaluate_by_task(trace) == (wanted, "DuckDB in tasks of Spark")

@@ -53,12 +53,12 @@ def test_an_audit_over_spark_connect_gives_the_folders_verdicts(tmp_path: Path) 
         check=False,
     )
     assert run.returncode == 0, run.stderr[-2_000:]
-    told = json.loads(run.stdout.strip().splitlines()[-1])
+    answer = json.loads(run.stdout.strip().splitlines()[-1])
     wanted = audit_folder(trace, "local")
-    assert "connect" in told["session"]
-    assert told["refused"] == []
-    assert told["views"] == ["events"]
-    assert {rule: verdict for _, rule, verdict in told["verdicts"]} == {
+    assert "connect" in answer["session"]
+    assert answer["refused"] == []
+    assert answer["views"] == ["events"]
+    assert {rule: verdict for _, rule, verdict in answer["verdicts"]} == {
         rule: verdict.value for rule, verdict in wanted.rules.items()
     }
-    assert told["violations"] == sorted([row.broker, row.rule, row.seq] for row in wanted.violations) != []
+    assert answer["violations"] == sorted([row.broker, row.rule, row.seq] for row in wanted.violations) != []

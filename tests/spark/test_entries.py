@@ -50,10 +50,10 @@ def test_a_changed_value_is_reported_at_its_row(tmp_path: Path, rows: list[plant
     fit = [row for row in own if row["op"] == op and row[column] is not None]
     for row in (changed := random.Random(column + op).sample(fit, min(3, len(fit)))):
         row[column] = not row[column] if column == "accessed" else row[column] + 1
-    told = differences(tmp_path, own)
-    assert len(told) == len(changed) > 0
+    lines = differences(tmp_path, own)
+    assert len(lines) == len(changed) > 0
     for row in changed:
-        assert any(f"seq {row['seq']}: {column} is {row[column]}," in line for line in told)
+        assert any(f"seq {row['seq']}: {column} is {row[column]}," in line for line in lines)
     assert differences(tmp_path / "many", own, threads="many") == ()
 
 

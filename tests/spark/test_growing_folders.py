@@ -43,7 +43,7 @@ def judge(directory: Path, out: Path, say: Say = lambda _: None, rules: tuple[st
     return folders.audit_new_brokers(directory, "local", "", rules, out, max_live_slots=MAX_LIVE_SLOTS, progress=say)
 
 
-def told(out: Path) -> list[tuple[str, str, int]]:
+def stored_violations(out: Path) -> list[tuple[str, str, int]]:
     rows = pq.read_table(out / VIOLATIONS_NAME).to_pylist()
     return [(row["rule"], row["broker"], row["seq"]) for row in rows]
 
@@ -59,13 +59,13 @@ def test_unchanged_brokers_are_not_judged_again(brokers: Path, tmp_path: Path) -
     every: list[tuple[str, str, int]] = []
     for name in ("a", "b.c", "d", "e"):
         shutil.copytree(brokers / f"broker={name}", growing_ / f"broker={name}")
-        found = judge(growing_, out)
-        assert found.judged == (name,)
-        assert {one.broker for one in found.violations} <= {name}
-        assert found.exit_code == int(name in ("b.c", "d"))
-        every += places(found)
+        result = judge(growing_, out)
+        assert result.judged == (name,)
+        assert {one.broker for one in result.violations} <= {name}
+        assert result.exit_code == int(name in ("b.c", "d"))
+        every += places(result)
     whole = audit_folder(brokers, "local")
-    assert sorted(every) == sorted(told(out)) == sorted(places(whole))
+    assert sorted(every) == sorted(stored_violations(out)) == sorted(places(whole))
     again = judge(growing_, out)
     assert (again.judged, again.violations, again.exit_code) == ((), (), 0)
     assert (again.rules, again.brokers) == (whole.rules, whole.brokers)
@@ -85,7 +85,7 @@ def test_a_broker_with_more_events_is_judged_again_without_repeating_violations(
     more = judge(brokers, tmp_path / "out")
     assert more.judged == ("d",) and more.exit_code == 1
     assert {one.seq for one in more.violations} >= {changed[0]["seq"]}
-    assert len(told(tmp_path / "out")) == len(set(told(tmp_path / "out")))
+    assert len(stored_violations(tmp_path / "out")) == len(set(stored_violations(tmp_path / "out")))
 
 
 def test_a_kill_between_batches_loses_and_repeats_nothing(
@@ -94,21 +94,21 @@ def test_a_kill_between_batches_loses_and_repeats_nothing(
     monkeypatch.setattr(folders, "MAX_BATCH_ROWS", 1)
     whole, out = places(audit_folder(brokers, "local")), tmp_path / "out"
     for left in (4, 3, 2, 1):
-        begun: list[str] = []
+        batches: list[str] = []
 
-        def killed(text: str, begun: list[str] = begun) -> None:
-            begun += [text] if text.startswith("judged") else []
-            if len(begun) == 2:
+        def killed(text: str, batches: list[str] = batches) -> None:
+            batches += [text] if text.startswith("judged") else []
+            if len(batches) == 2:
                 raise KeyboardInterrupt
 
         if left > 1:
             with pytest.raises(KeyboardInterrupt):
                 judge(brokers, out, killed)
-            assert begun[0] == f"judged {4 - left} of 4 brokers"
+            assert batches[0] == f"judged {4 - left} of 4 brokers"
             assert not (out / VIOLATIONS_NAME).exists()
         else:
             last = judge(brokers, out, killed)
-            assert len(last.judged or ()) == 1 and places(last) == whole == told(out)
+            assert len(last.judged or ()) == 1 and places(last) == whole == stored_violations(out)
 
 
 SMALL_BATCHES = """
@@ -121,43 +121,45 @@ main()
 
 def test_a_killed_process_leaves_a_state_to_continue_from(brokers: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    asked = ["audit", str(brokers), "--engine", "local", "--new-only", "--json", "--out", str(out)]
-    run = subprocess.Popen([sys.executable, "-c", SMALL_BATCHES, *asked], stdout=subprocess.PIPE, text=True)
-    while not kept(out) and run.poll() is None:
+    arguments = ["audit", str(brokers), "--engine", "local", "--new-only", "--json", "--out", str(out)]
+    run = subprocess.Popen([sys.executable, "-c", SMALL_BATCHES, *arguments], stdout=subprocess.PIPE, text=True)
+    while not count_stored(out) and run.poll() is None:
         time.sleep(0.001)
     run.send_signal(signal.SIGKILL)
     assert run.communicate()[0] == "" and run.returncode == -signal.SIGKILL and not (out / VIOLATIONS_NAME).exists()
-    before = kept(out)
+    before = count_stored(out)
     assert 1 <= before <= 4
-    last = subprocess.run([sys.executable, "-c", SMALL_BATCHES, *asked], capture_output=True, text=True, check=False)
+    last = subprocess.run(
+        [sys.executable, "-c", SMALL_BATCHES, *arguments], capture_output=True, text=True, check=False
+    )
     assert last.returncode == 1, last.stderr
     assert len(json.loads(last.stdout)["judged"]) == 4 - before
-    assert told(out) == places(audit_folder(brokers, "local"))
+    assert stored_violations(out) == places(audit_folder(brokers, "local"))
 
 
-def kept(out: Path) -> int:
+def count_stored(out: Path) -> int:
     return len(list(out.glob("judged/broker=*/found.json")))
 
 
 def test_other_rules_are_judged_again(brokers: Path, tmp_path: Path) -> None:
     assert judge(brokers, tmp_path / "out", rules=("R-STATE-2",)).judged == ("a", "b.c", "d", "e")
-    found = judge(brokers, tmp_path / "out")
-    assert found.judged == ("a", "b.c", "d", "e") and found.rules["R-STATE-1"] is Verdict.VIOLATES
+    result = judge(brokers, tmp_path / "out")
+    assert result.judged == ("a", "b.c", "d", "e") and result.rules["R-STATE-1"] is Verdict.VIOLATES
 
 
 def test_broken_stored_findings_are_named(brokers: Path, tmp_path: Path) -> None:
     judge(brokers, tmp_path / "out")
-    kept = tmp_path / "out" / "judged" / "broker=a" / "found.json"
-    kept.write_text("{")
+    stored = tmp_path / "out" / "judged" / "broker=a" / "found.json"
+    stored.write_text("{")
     with pytest.raises(UsageError, match=r"found\.json: is not what an audit wrote .*; remove it"):
         judge(brokers, tmp_path / "out")
 
 
 def test_the_command(brokers: Path, tmp_path: Path) -> None:
-    asked = ["audit", str(brokers), "--engine", "local", "--new-only", "--out", str(tmp_path / "out")]
-    first = CliRunner().invoke(main, asked)
+    arguments = ["audit", str(brokers), "--engine", "local", "--new-only", "--out", str(tmp_path / "out")]
+    first = CliRunner().invoke(main, arguments)
     assert first.exit_code == 1 and "4 of 4 brokers judged anew" in first.stdout
-    again = CliRunner().invoke(main, [*asked, "--json"])
+    again = CliRunner().invoke(main, [*arguments, "--json"])
     answer = json.loads(again.stdout)
     assert (again.exit_code, answer["judged"], answer["violations"]) == (0, [], 0)
     assert answer["brokers"]["d"]["R-STATE-1"] == "violates"

@@ -61,8 +61,8 @@ def test_it_is_judged_like_its_folder(spark_session: SparkSession, folder: Path,
     wanted = audit_folder(folder, "local")
     assert wanted.violations
     for where in ("/traces/date=2026-01-01", "/traces/date=*"):
-        found = audit_location(cluster + where)
-        assert (found.rules, found.violations, found.rows) == (wanted.rules, wanted.violations, wanted.rows), where
+        result = audit_location(cluster + where)
+        assert (result.rules, result.violations, result.rows) == (wanted.rules, wanted.violations, wanted.rows), where
     with pytest.raises(UsageError, match="no such folder"):
         audit_location(f"{cluster}/nothing")
 

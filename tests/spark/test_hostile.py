@@ -38,9 +38,9 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> list[plant.Row]:
     return plant.honest(tmp_path_factory.mktemp("honest") / "trace", 3_000, 11)["broker-0"]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("backend", ENGINES)
 @pytest.mark.parametrize("cut", ["gap", "no end", "no begin", "sampled"])
-def test_missing_evidence_is_inconclusive(tmp_path: Path, honest: list[plant.Row], engine: str, cut: str) -> None:
+def test_missing_evidence_is_inconclusive(tmp_path: Path, honest: list[plant.Row], backend: str, cut: str) -> None:
     rows = plant.renamed(honest, "b")
     if cut == "gap":
         del rows[500:505]
@@ -49,7 +49,7 @@ def test_missing_evidence_is_inconclusive(tmp_path: Path, honest: list[plant.Row
     elif cut == "no begin":
         rows = rows[700:]
     trace = plant.write(tmp_path / "trace", rows, sampling=0.5 if cut == "sampled" else 1)
-    result = audit_folder(trace, engine)
+    result = audit_folder(trace, backend)
     assert set(result.rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
     assert result.violations == ()
     assert result.exit_code == 0
@@ -76,8 +76,8 @@ def test_strict_fails_if_a_broker_is_undecided(
 
     def strict(name: str, rows: list[plant.Row], *more: str) -> tuple[int, str]:
         trace = str(plant.write(tmp_path / name, rows))
-        asked = [trace, "--engine", "local", "--out", str(tmp_path / "out" / name), *more]
-        code, _, said = run(capsys, "audit", *asked)
+        argv = [trace, "--engine", "local", "--out", str(tmp_path / "out" / name), *more]
+        code, _, said = run(capsys, "audit", *argv)
         return code, said
 
     assert strict("whole", whole, "--strict") == (0, "")
@@ -90,14 +90,14 @@ def test_strict_fails_if_a_broker_is_undecided(
     assert strict("broken", whole + broken[:-1], "--strict")[0] == 1
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("backend", ENGINES)
 def test_a_row_that_proves_a_violation_does_so_beside_a_gap(
-    tmp_path: Path, honest: list[plant.Row], engine: str
+    tmp_path: Path, honest: list[plant.Row], backend: str
 ) -> None:
     rows = plant.renamed(honest, "b")
     rule, seq = plant.untouched_requeue(rows[1000:], random.Random(1))
     trace = plant.write(tmp_path / "trace", rows[:500] + rows[505:])
-    result = audit_folder(trace, engine)
+    result = audit_folder(trace, backend)
     assert [(row.rule, row.seq) for row in result.violations] == [(rule, seq)]
     assert result.rules["R-STATE-1"] is Verdict.INCONCLUSIVE
 
@@ -108,21 +108,21 @@ def test_an_event_without_a_cause_proves_nothing(tmp_path: Path, honest: list[pl
     trace = plant.write(
         tmp_path / "trace", [{**honest[0], "op": "SNAPSHOT", "cause": None, "value": None}], system=system
     )
-    for engine in ENGINES:
-        assert set(audit_folder(trace, engine).rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
+    for backend in ENGINES:
+        assert set(audit_folder(trace, backend).rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
 
 
 def test_violations_with_null_texts_are_reported(tmp_path: Path, honest: list[plant.Row]) -> None:
     parts, rules = list_parts(plant.write(tmp_path / "trace", honest)), all_rules()
-    engine, metadata = DuckDbBackend(parts), Metadata()
-    brokers = survey_brokers(engine, metadata, rules)
-    engine.close()
+    backend, metadata = DuckDbBackend(parts), Metadata()
+    brokers = survey_brokers(backend, metadata, rules)
+    backend.close()
     (name,) = (broker.name for broker in brokers)
-    found = WindowFindings(rules, brokers, {rule.id: brokers for rule in rules}, metadata)
+    findings = WindowFindings(rules, brokers, {rule.id: brokers for rule in rules}, metadata)
     rows = [("R-STATE-1", (name, 7, None, expected, None, [7], True)) for expected in (None, "bytes_after 5")]
-    found.add([], rows, whole=True)
-    told = found.findings_for(rules)[name]["R-STATE-1"].violations
-    assert [(row.seq, row.expected, row.observed) for row in told] == [(7, "bytes_after 5", NULL_TEXT)]
+    findings.add([], rows, whole=True)
+    reported = findings.findings_for(rules)[name]["R-STATE-1"].violations
+    assert [(row.seq, row.expected, row.observed) for row in reported] == [(7, "bytes_after 5", NULL_TEXT)]
 
 
 def test_an_empty_folder_checks_nothing(tmp_path: Path) -> None:
@@ -137,12 +137,12 @@ def test_a_trace_without_passes_checks_no_pass_rule(tmp_path: Path, honest: list
     assert result.rules["R-EVICT-8"] is Verdict.NOTHING_CHECKED
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_seq_recorded_twice_is_refused(tmp_path: Path, honest: list[plant.Row], engine: str) -> None:
+@pytest.mark.parametrize("backend", ENGINES)
+def test_a_seq_recorded_twice_is_refused(tmp_path: Path, honest: list[plant.Row], backend: str) -> None:
     rows = plant.renamed(honest, "it's \\ b")
     trace = plant.write(tmp_path / "trace", [*rows[:50], rows[49], *rows[51:]])
     with pytest.raises(UsageError, match="seq 49: recorded twice"):
-        audit_folder(trace, engine)
+        audit_folder(trace, backend)
 
 
 def test_unreadable_files_are_refused(tmp_path: Path, honest: list[plant.Row]) -> None:
@@ -185,9 +185,9 @@ def test_a_null_in_a_required_column_is_a_broken_trace(
     at = whole.schema.names.index(name)
     broken = whole.set_column(at, whole.schema.field(name), pa.array(values, whole.schema.field(name).type))
     pq.write_table(broken, part, write_statistics=statistics)
-    for engine in (*ENGINES, "spark"):
+    for backend in (*ENGINES, "spark"):
         with pytest.raises(UsageError, match=rf"\.parquet: column {name} is null in row 7; it has a value"):
-            audit_folder(trace, engine)
+            audit_folder(trace, backend)
 
 
 def test_an_unreadable_broker_folder_is_not_skipped(honest: list[plant.Row]) -> None:
@@ -256,7 +256,7 @@ def test_names_of_brokers_are_the_same_everywhere(
     rows = [row for name in names for row in plant.renamed(honest[:300] + honest[301:], name)]
     trace = plant.write(tmp_path / "a [b]" / "trace", rows)
     (trace / "broker=utf8").rename(trace / "broker=%C3%BC")
-    noted = [set(audit_folder(trace, engine, rules=["R-EXPIRE-2"]).notes) for engine in ("spark", "local")]
+    noted = [set(audit_folder(trace, backend, rules=["R-EXPIRE-2"]).notes) for backend in ("spark", "local")]
     assert noted[0] == noted[1]
     assert all(any(repr(name) in note for note in noted[0]) for name in (*names[:-1], "ü"))
 
@@ -297,10 +297,10 @@ def test_the_command_answers_in_json(tmp_path: Path, honest: list[plant.Row]) ->
     answer = json.loads(done.stdout)
     assert answer["schema"] == 1
     assert answer["rules"][rule] == "violates"
-    found = pq.read_table(tmp_path / "out" / "violations.parquet").to_pylist()
-    assert answer["violations"] == len(found)
-    assert {row["rule"] for row in found} == {name for name, said in answer["rules"].items() if said == "violates"}
-    (row,) = (row for row in found if row["rule"] == rule)
+    stored = pq.read_table(tmp_path / "out" / "violations.parquet").to_pylist()
+    assert answer["violations"] == len(stored)
+    assert {row["rule"] for row in stored} == {name for name, said in answer["rules"].items() if said == "violates"}
+    (row,) = (row for row in stored if row["rule"] == rule)
     assert (row["broker"], row["seq"], row["life"], row["seqs"][-1]) == ("b", seq, None, seq)
     inside = CliRunner().invoke(cli.audit, [str(trace), "--engine", "local", "--out", str(trace / "x")])
     assert isinstance(inside.exception, UsageError)

@@ -24,7 +24,7 @@ from entrycache_spark.systems.kafka_streams import COLUMNS as KAFKA_COLUMNS
 from entrycache_trace.files import Metadata, list_parts, read_metadata
 from tests.spark.test_checker import by_broker
 from tests.spark.test_kafka_random import PRESET, random_traces
-from tests.spark.test_kafka_scenarios import scenarios_from_another_recorder, told
+from tests.spark.test_kafka_scenarios import record_scenarios, scenarios_from_another_recorder
 from tests.support.traces import plant
 from tests.support.traces.checker_runs import batch_of, check_rows, compare_with_windows, is_independent_of_cuts
 
@@ -44,21 +44,21 @@ class Scenario(NamedTuple):
 @pytest.fixture(scope="module")
 def scenarios() -> list[Scenario]:
     """Return each scenario and negative control, as our recorder and as another recorder would write them."""
-    found = []
-    for rows, wanted in (told(), scenarios_from_another_recorder()):
+    cases = []
+    for rows, wanted in (record_scenarios(), scenarios_from_another_recorder()):
         for name, own in by_broker(rows).items():
-            found.append(Scenario(name, batch_of(own), {rule for broker, rule, _ in wanted if broker == name}))
-    return found
+            cases.append(Scenario(name, batch_of(own), {rule for broker, rule, _ in wanted if broker == name}))
+    return cases
 
 
-def settled_by(sufficient_conditions: Set[str]) -> set[str]:
+def sufficient_conditions_of(sufficient_conditions: Set[str]) -> set[str]:
     return {rule.id for rule in all_rules(STREAMS) if rule.holds(sufficient_conditions)}
 
 
 def clean_in(own: CheckerResult, *more: str) -> set[str]:
     """Return the rules that the checker proves; `more` holds conditions that are assumed to hold."""
     return (
-        settled_by(own.sufficient_conditions | set(more))
+        sufficient_conditions_of(own.sufficient_conditions | set(more))
         | own.clean
         | ({"K-PUT-1"} if "writes_hold" in more else set())
     )
@@ -67,16 +67,17 @@ def clean_in(own: CheckerResult, *more: str) -> set[str]:
 def conditions_of_the_view(trace: Path) -> dict[str, frozenset[str]]:
     """Return the conditions of the view `sufficient` that hold, for each broker that begins empty and has no gap."""
     metadata = read_metadata(trace)
-    engine = DuckDbBackend(list_parts(trace, KAFKA_COLUMNS), columns=KAFKA_COLUMNS)
-    brokers = survey_brokers(engine, metadata, all_rules(STREAMS))
-    Windows(engine, brokers, metadata).open(
+    backend = DuckDbBackend(list_parts(trace, KAFKA_COLUMNS), columns=KAFKA_COLUMNS)
+    brokers = survey_brokers(backend, metadata, all_rules(STREAMS))
+    Windows(backend, brokers, metadata).open(
         [own for own in brokers if own.starts and not own.opened and not own.gapped]
     )
-    engine.define("sufficient", shared_view(STREAMS, "sufficient"))
-    found = engine.rows(f"select broker, {', '.join(sorted(ALL))} from sufficient")
-    engine.close()
+    backend.define("sufficient", shared_view(STREAMS, "sufficient"))
+    by_broker = backend.rows(f"select broker, {', '.join(sorted(ALL))} from sufficient")
+    backend.close()
     return {
-        broker: frozenset(name for name, held in zip(sorted(ALL), own, strict=True) if held) for broker, *own in found
+        broker: frozenset(name for name, held in zip(sorted(ALL), own, strict=True) if held)
+        for broker, *own in by_broker
     }
 
 
@@ -84,13 +85,16 @@ def apart(rows: list[plant.Row], folder: Path) -> tuple[dict[str, set[str]], int
     """Return, by broker, the rules that only the checker or only the view proves, and how many are proved in all."""
     view = conditions_of_the_view(plant.write(folder, rows, system=STREAMS))
     owned = {name: sorted(own, key=itemgetter("seq")) for name, own in by_broker(rows).items() if name in view}
-    found = {name: settled_by(check_rows(batch_of(own), ONE).sufficient_conditions) for name, own in owned.items()}
-    said = {name: own ^ settled_by(view[name]) for name, own in found.items()}
-    return {name: own for name, own in said.items() if own}, sum(map(len, found.values()))
+    conditions = {
+        name: sufficient_conditions_of(check_rows(batch_of(own), ONE).sufficient_conditions)
+        for name, own in owned.items()
+    }
+    said = {name: own ^ sufficient_conditions_of(view[name]) for name, own in conditions.items()}
+    return {name: own for name, own in said.items() if own}, sum(map(len, conditions.values()))
 
 
 def test_checker_and_view_prove_the_same_rules(tmp_path: Path) -> None:
-    for number, rows in enumerate((told()[0], scenarios_from_another_recorder()[0])):
+    for number, rows in enumerate((record_scenarios()[0], scenarios_from_another_recorder()[0])):
         differing, held = apart(rows, tmp_path / f"{number}")
         assert not differing
         assert held > 1_000

@@ -1,4 +1,4 @@
-"""All engines agree on random traces of `kafka-streams`, for any files and order of rows."""
+"""All backends agree on random traces of `kafka-streams`, for any files and order of rows."""
 
 from __future__ import annotations
 
@@ -67,18 +67,18 @@ def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Ev
         assert result.rules == wanted.rules, name
     other = split(trace, tmp_path / "files", 3, FIRST)
     for threads in (1, 3):
-        engine = DuckDbBackend(list_parts(other, STREAM_COLUMNS), threads, STREAM_COLUMNS)
-        found = merge_brokers(evaluate_sql(engine, read_metadata(other), all_rules(STREAMS)))
-        engine.close()
-        assert by_broker(tuple(row for item in found.values() for row in item.violations)) == by_broker(
+        backend = DuckDbBackend(list_parts(other, STREAM_COLUMNS), threads, STREAM_COLUMNS)
+        findings = merge_brokers(evaluate_sql(backend, read_metadata(other), all_rules(STREAMS)))
+        backend.close()
+        assert by_broker(tuple(row for item in findings.values() for row in item.violations)) == by_broker(
             wanted.violations
         )
 
 
 def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path) -> None:
     rows = plant.honest(tmp_path / "honest", 6_000, 11, preset=PRESET)["thread-0"]
-    for engine in ("local", "replay"):
-        result = audit_folder(tmp_path / "honest", engine)
+    for backend in ("local", "replay"):
+        result = audit_folder(tmp_path / "honest", backend)
         assert set(result.rules.values()) <= {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}
         assert result.rules["K-EVICT-1"] is result.rules["K-EVICT-3"] is Verdict.CONFORMS
     gapped: list[plant.Row] = []
@@ -87,24 +87,24 @@ def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path) -> N
         mutate.gap(own, random.Random(seed))
         gapped += own
     trace = plant.write(tmp_path / "gapped", gapped, system=STREAMS)
-    for engine in ("local", "replay"):
-        result = audit_folder(trace, engine)
+    for backend in ("local", "replay"):
+        result = audit_folder(trace, backend)
         assert not result.violations
         assert set(result.rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
 
 
-@pytest.mark.parametrize("engine", ["local", pytest.param("spark", marks=pytest.mark.long)])
-def test_sufficient_conditions_prove_an_honest_trace(tmp_path: Path, engine: str, spark_session: object) -> None:
+@pytest.mark.parametrize("backend", ["local", pytest.param("spark", marks=pytest.mark.long)])
+def test_sufficient_conditions_prove_an_honest_trace(tmp_path: Path, backend: str, spark_session: object) -> None:
     rows = plant.honest(tmp_path / "honest", 3_000, 4, preset=PRESET)["thread-0"]
     said: list[str] = []
-    kernel = "sql" if engine == "spark" else None
-    result = audit_folder(tmp_path / "honest", engine, kernel=kernel, progress=said.append)
+    spark_backend = "sql" if backend == "spark" else None
+    result = audit_folder(tmp_path / "honest", backend, spark_backend=spark_backend, progress=said.append)
     assert set(result.rules.values()) <= {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}
     assert "sufficient_conditions" in said
     assert not any("windows over" in text or "conditions over" in text for text in said)
     hit = next(row for row in rows if row["op"] == "HIT")
     hit["size_bytes"] += 1
     trace = plant.write(tmp_path / "wrong", rows, system=STREAMS)
-    wrong = audit_folder(trace, engine, kernel=kernel, progress=said.append)
+    wrong = audit_folder(trace, backend, spark_backend=spark_backend, progress=said.append)
     assert [(row.rule, row.seq) for row in wrong.violations] == [("K-SIZE-1", hit["seq"])]
     assert any("conditions over" in text for text in said)

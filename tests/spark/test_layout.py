@@ -18,7 +18,7 @@ from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_spark.common.results import merge_brokers
 from entrycache_spark.common.rule_files import all_rules
 from entrycache_spark.duckdb_backend import DuckDbBackend
-from entrycache_spark.folders import KERNELS, audit_folder
+from entrycache_spark.folders import SPARK_BACKENDS, audit_folder
 from entrycache_spark.plan import evaluate_in_sql
 from entrycache_spark.spark_backend import get_session, is_worth_logging
 from entrycache_trace.files import list_parts, read_metadata
@@ -47,17 +47,17 @@ def test_duckdb_and_replay_ignore_files_orders_and_threads(tmp_path: Path, viola
         assert audit_folder(trace, "local") == wanted
         assert audit_folder(trace, "replay").rules == wanted.rules
         for threads in (1, 2, 5):
-            engine = DuckDbBackend(list_parts(trace), threads)
-            found = merge_brokers(evaluate_in_sql(engine, read_metadata(trace), all_rules()))
-            engine.close()
-            shown = {(row.rule, row.broker, row.seq) for item in found.values() for row in item.violations}
-            assert shown == {(row.rule, row.broker, row.seq) for row in wanted.violations}
+            backend = DuckDbBackend(list_parts(trace), threads)
+            findings = merge_brokers(evaluate_in_sql(backend, read_metadata(trace), all_rules()))
+            backend.close()
+            reported = {(row.rule, row.broker, row.seq) for item in findings.values() for row in item.violations}
+            assert reported == {(row.rule, row.broker, row.seq) for row in wanted.violations}
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("spark_backend", SPARK_BACKENDS)
 def test_spark_ignores_files_orders_and_partitions(
-    tmp_path: Path, violating: Path, spark_session: object, monkeypatch: pytest.MonkeyPatch, kernel: str
+    tmp_path: Path, violating: Path, spark_session: object, monkeypatch: pytest.MonkeyPatch, spark_backend: str
 ) -> None:
     from entrycache_spark import spark_backend, tasks
 
@@ -65,27 +65,32 @@ def test_spark_ignores_files_orders_and_partitions(
     rules = ["R-EVICT-8", "R-STATE-1"]
     wanted = audit_folder(violating, "local", rules=rules)
     assert len(wanted.violations) >= 2
-    found = audit_folder(violating, "spark", rules=rules, kernel=kernel)
-    assert found == wanted
+    result = audit_folder(violating, "spark", rules=rules, spark_backend=spark_backend)
+    assert result == wanted
     for module in (spark_backend, tasks):
         monkeypatch.setattr(module, "ROWS_PER_TASK", 1_000)  # one or two partitions before, one a thousand rows now
     monkeypatch.setattr(tasks, "MAX_KEPT_ROWS", 0)
-    assert audit_folder(split(violating, tmp_path / "split", 3, 3), "spark", rules=rules, kernel=kernel) == found
+    assert (
+        audit_folder(split(violating, tmp_path / "split", 3, 3), "spark", rules=rules, spark_backend=spark_backend)
+        == result
+    )
 
 
 @pytest.mark.parametrize(
-    ("engine", "module"), [("spark", "pyspark"), ("local", "duckdb"), ("local", "sqlglot"), ("replay", None)]
+    ("backend", "module"), [("spark", "pyspark"), ("local", "duckdb"), ("local", "sqlglot"), ("replay", None)]
 )
 def test_a_missing_library_is_one_line(
-    tmp_path: Path, violating: Path, monkeypatch: pytest.MonkeyPatch, engine: str, module: str | None
+    tmp_path: Path, violating: Path, monkeypatch: pytest.MonkeyPatch, backend: str, module: str | None
 ) -> None:
     for name in ("pyspark", "duckdb", "sqlglot") if module is None else (module,):
-        for loaded in [found for found in sys.modules if found == name or found.startswith(f"{name}.")]:
+        for loaded in [
+            module_name for module_name in sys.modules if module_name == name or module_name.startswith(f"{name}.")
+        ]:
             monkeypatch.setitem(sys.modules, loaded, None)
         monkeypatch.setitem(sys.modules, name, None)
     for name in ("spark_backend", "tasks", "duckdb_backend"):
         monkeypatch.delitem(sys.modules, f"entrycache_spark.{name}", raising=False)
-    arguments = [str(violating), "--engine", engine, "--out", str(tmp_path / "out"), "--json"]
+    arguments = [str(violating), "--engine", backend, "--out", str(tmp_path / "out"), "--json"]
     done = CliRunner().invoke(cli.audit, arguments)
     if module is None:
         assert done.exit_code == 1

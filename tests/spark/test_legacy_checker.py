@@ -41,7 +41,7 @@ class Scenario(NamedTuple):
 @pytest.fixture(scope="module")
 def scenarios() -> list[Scenario]:
     """Return each scenario and negative control, recorded by one thread and by several."""
-    rows, wanted = test_legacy_scenarios.told()
+    rows, wanted = test_legacy_scenarios.record_scenarios()
     own: dict[str, list[plant.Row]] = {}
     for row in rows:
         own.setdefault(row["broker"], []).append(row)
@@ -68,10 +68,10 @@ def test_controls_are_clean_and_violations_are_not(scenarios: list[Scenario]) ->
     for name, metadata, batch, broken in scenarios:
         clean = check_rows(batch, metadata).clean
         assert not clean & broken, name
-        beside = set(RULES) - clean - broken
-        if beside:
-            assert broken, (name, beside)
-            assert more.setdefault(name.rsplit(" ", 1)[0], beside) == beside
+        undecided = set(RULES) - clean - broken
+        if undecided:
+            assert broken, (name, undecided)
+            assert more.setdefault(name.rsplit(" ", 1)[0], undecided) == undecided
     evictions = {f"L-EVICT-{number}" for number in range(1, 6)}
     assert more == {
         "hole_in_a_range violating": {"L-EVICT-1", "L-EXPIRE-2", "L-READ-2"},
@@ -138,11 +138,11 @@ def test_forgotten_lives_are_not_called_clean(scenarios: list[Scenario]) -> None
 def test_no_share_is_clean_without_steps(scenarios: list[Scenario], monkeypatch: pytest.MonkeyPatch) -> None:
     """With no steps no cache is chosen."""
     evictions = {f"L-EVICT-{number}" for number in range(1, 6)}
-    asked = [scenario for scenario in scenarios if scenario.broken & evictions]
+    cases = [scenario for scenario in scenarios if scenario.broken & evictions]
     monkeypatch.setattr(passes, "STEPS_AT_ONCE", -1_000_000)
-    for name, metadata, batch, _ in asked:
+    for name, metadata, batch, _ in cases:
         assert not check_rows(batch, metadata).clean & evictions, name
-    assert len(asked) > len(evictions)
+    assert len(cases) > len(evictions)
 
 
 def test_an_unborn_life_is_none() -> None:
@@ -166,8 +166,8 @@ def test_a_removal_without_position_is_judged_by_the_rows_before() -> None:
 def test_an_honest_trace_is_completely_clean(tmp_path: Path, preset: str, threads: str) -> None:
     """No window is needed."""
     rows = plant.honest(tmp_path / "honest", 3_000, 2, preset=preset)["broker-0"]
-    found = check_rows(batch_of(rows), Metadata(system=NAME, clock="virtual", threads=threads))
-    assert set(RULES) - found.clean == set()
+    result = check_rows(batch_of(rows), Metadata(system=NAME, clock="virtual", threads=threads))
+    assert set(RULES) - result.clean == set()
 
 
 def test_a_miss_proves_nothing_if_lookups_compare_objects() -> None:
@@ -189,15 +189,15 @@ def test_random_traces_agree_with_the_windows(
     copies: int,
 ) -> None:
     """The traces are generated cases, unchanged and with a changed value."""
-    rows, told = recorded
+    rows, metadata = recorded
     chance = random.Random(f"fold {threads} {copies}")
     for number in range(copies):
-        made: list[plant.Row] = []
+        changed_rows: list[plant.Row] = []
         for broker, own in enumerate(rows):
-            made += rename_broker(own, f"{broker:02}") if number == 0 else []
+            changed_rows += rename_broker(own, f"{broker:02}") if number == 0 else []
             copy = change_row(own, chance.choice(list_changes(own)), number)
-            made += rename_broker(copy[0] if copy else own, f"{broker:02} changed")
-        trace = plant.write(tmp_path / f"{number}", made, **{**told, "threads": threads})
+            changed_rows += rename_broker(copy[0] if copy else own, f"{broker:02} changed")
+        trace = plant.write(tmp_path / f"{number}", changed_rows, **{**metadata, "threads": threads})
         assert compare_with_windows(trace) == len(rows) * (1 if number else 2)
 
 
@@ -205,27 +205,30 @@ def test_random_traces_agree_with_the_windows(
     ("threads", "clock"),
     [
         ("one", "virtual"),
-        *(pytest.param(*told, marks=pytest.mark.long) for told in (("many", "virtual"), ("one", "real"))),
+        *(
+            pytest.param(*record_scenarios, marks=pytest.mark.long)
+            for record_scenarios in (("many", "virtual"), ("one", "real"))
+        ),
     ],
 )
 def test_scenarios_agree_with_the_windows_for_any_recorder(tmp_path: Path, threads: str, clock: str) -> None:
-    rows, wanted = test_legacy_scenarios.told()
+    rows, wanted = test_legacy_scenarios.record_scenarios()
     trace = plant.write(tmp_path / "trace", rows, system=NAME, threads=threads, clock=clock)
     assert compare_with_windows(trace) == 2 * len({broker for broker, _, _ in wanted})
 
 
 def test_truncated_traces_agree_with_the_windows(tmp_path: Path) -> None:
     """The traces lack the first event, the last ones, or one in between."""
-    rows, _ = test_legacy_scenarios.told()
+    rows, _ = test_legacy_scenarios.record_scenarios()
     own: dict[str, list[plant.Row]] = {}
     for row in rows:
         own.setdefault(row["broker"], []).append(row)
-    made: list[plant.Row] = []
+    cut_rows: list[plant.Row] = []
     for number, (name, its) in enumerate(own.items()):
         if name.endswith("violating"):
             cut = (its[1:], its[:-3], [row for row in its if row["seq"] != len(its) // 2])[number // 2 % 3]
-            made += cut
-    trace = plant.write(tmp_path / "cut", made, system=NAME, clock="virtual")
+            cut_rows += cut
+    trace = plant.write(tmp_path / "cut", cut_rows, system=NAME, clock="virtual")
     assert compare_with_windows(trace) == len(own) // 2
 
 
@@ -234,7 +237,7 @@ CACHES = ("b", "a", "B", "aa", "\u00e9", "z\u4e2d")
 
 
 def shared(broker: str, chance: random.Random) -> list[plant.Row]:
-    """Return size passes over caches of which several have equal bytes; a pass may take a wrong entry."""
+    """Return size passes over caches with equal bytes; a pass may take a wrong entry."""
     script = LegacyScript(broker, max_size_bytes=1_000_000)
     for _ in range(chance.randint(1, 4)):
         for _ in range(chance.randint(1, 8)):

@@ -1,4 +1,4 @@
-"""No engine finds a violation in generated cases that are recorded from the reference."""
+"""No backend finds a violation in generated cases that are recorded from the reference."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[list[Row]],
     system = SYSTEMS[NAME]
     subject = reference_subject(system)
     rows = []
-    told: dict[str, Any] = {}
+    metadata_values: dict[str, Any] = {}
     for seed in SEEDS:
         menu = system.cases.menu(system.ops_up_to(system.levels[-1]))
         case = make_case(random.Random(seed).randint, subject.declaration, menu, Coverage(), STEPS).case
@@ -39,18 +39,18 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[list[Row]],
         record(resolve_subject(SubjectChoice("reference", system=NAME)), case, folder)
         metadata = read_metadata(folder)
         assert metadata.variants.get("single_lookup", "position") == "position"
-        told = {"system": metadata.system, "clock": metadata.clock, "threads": metadata.threads}
+        metadata_values = {"system": metadata.system, "clock": metadata.clock, "threads": metadata.threads}
         rows.append(rename_broker(iterate_rows(list_parts(folder)), f"{seed:02}"))
-    return rows, told
+    return rows, metadata_values
 
 
-@pytest.mark.parametrize(("engine", "witnesses"), [("local", True), ("local", False), ("replay", True)])
+@pytest.mark.parametrize(("backend", "witnesses"), [("local", True), ("local", False), ("replay", True)])
 def test_traces_of_the_reference_have_no_violations(
-    tmp_path: Path, recorded: tuple[list[list[Row]], dict[str, Any]], engine: str, witnesses: bool
+    tmp_path: Path, recorded: tuple[list[list[Row]], dict[str, Any]], backend: str, witnesses: bool
 ) -> None:
-    rows, told = recorded
-    trace = plant.write(tmp_path / "trace", [row for own in rows for row in own], **told)
-    result = audit_folder(trace, engine, witnesses=witnesses)
+    rows, metadata_values = recorded
+    trace = plant.write(tmp_path / "trace", [row for own in rows for row in own], **metadata_values)
+    result = audit_folder(trace, backend, witnesses=witnesses)
     assert not result.violations
     assert Verdict.NOTHING_CHECKED not in result.rules.values()
     # With a watermark above 0.98 an insert may schedule a pass that does nothing, and no row tells when that ran.
@@ -58,16 +58,16 @@ def test_traces_of_the_reference_have_no_violations(
 
 
 def test_engines_agree_on_changed_copies(tmp_path: Path, recorded: tuple[list[list[Row]], dict[str, Any]]) -> None:
-    rows, told = recorded
+    rows, metadata_values = recorded
     chance = random.Random("changed")
     copies: list[Row] = []
     for number, own in enumerate(rows * 4):
         copy = change_row(own, chance.choice(list_changes(own)), number)
         copies += rename_broker(own if copy is None else copy[0], f"{number:03}")
-    trace = plant.write(tmp_path / "trace", copies, **told)
+    trace = plant.write(tmp_path / "trace", copies, **metadata_values)
     by_sql, by_replay = (
-        {(row.broker, row.rule, row.seq) for row in audit_folder(trace, engine).violations}
-        for engine in ("local", "replay")
+        {(row.broker, row.rule, row.seq) for row in audit_folder(trace, backend).violations}
+        for backend in ("local", "replay")
     )
     assert by_sql == by_replay
     assert len({broker for broker, _, _ in by_sql}) > len(rows)

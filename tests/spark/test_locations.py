@@ -46,9 +46,9 @@ def dated(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def wanted(folder: Path) -> AuditResult:
-    found = audit_folder(folder, "local")
-    assert found.violations
-    return found
+    result = audit_folder(folder, "local")
+    assert result.violations
+    return result
 
 
 def test_spark_finds_the_violations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,9 +64,11 @@ def test_it_is_judged_like_its_folder(
     spark_session: SparkSession, folder: Path, dated: Path, wanted: AuditResult, tmp_path: Path
 ) -> None:
     for where in (f"{dated}/date=*", f"{folder.parent}/tr\\[a\\]c?"):
-        found = audit_location(where, out=tmp_path)
-        assert (found.rules, found.violations, found.rows) == (wanted.rules, wanted.violations, wanted.rows), where
-        assert found.brokers == wanted.brokers
+        audited = audit_location(where, out=tmp_path)
+        assert (audited.rules, audited.violations, audited.rows) == (wanted.rules, wanted.violations, wanted.rows), (
+            where
+        )
+        assert audited.brokers == wanted.brokers
     assert (tmp_path / "violations.parquet").exists()
     part = audit_location(f"{dated}/date=2026-01-01", rules=["R-STATE-1"])
     assert (set(part.rules), set(part.brokers)) == ({"R-STATE-1"}, set(sorted(wanted.brokers)[:1]))
@@ -80,8 +82,8 @@ def test_a_table_is_judged_as_its_folder_is(
     rows.createOrReplaceGlobalTempView("elsewhere")
     try:
         metadata = folder / METADATA_NAME
-        found = audit_location("table:global_temp.elsewhere", metadata=metadata)
-        assert (found.rules, found.violations) == (wanted.rules, wanted.violations)
+        audited = audit_location("table:global_temp.elsewhere", metadata=metadata)
+        assert (audited.rules, audited.violations) == (wanted.rules, wanted.violations)
         with pytest.raises(UsageError, match="a table does not say of which system"):
             audit_location("table:global_temp.elsewhere")
         with pytest.raises(UsageError, match="table:nowhere: cannot be read"):

@@ -22,7 +22,7 @@ ENGINES: Final[Mapping[str, Callable[[Path], AuditResult]]] = {
 }
 KAFKA: Final = "kafka-streams"
 SEGMENTED: Final = "pulsar-segmented"
-TOLD: Final = {KAFKA: test_kafka_scenarios.told, SEGMENTED: test_segmented_scenarios.told}
+RECORDERS: Final = {KAFKA: test_kafka_scenarios.record_scenarios, SEGMENTED: test_segmented_scenarios.record_scenarios}
 
 
 def names_of(system: str) -> list[str]:
@@ -31,7 +31,7 @@ def names_of(system: str) -> list[str]:
 
 def forgotten(rows: list[plant.Row], names: tuple[str, ...], need: Need) -> list[plant.Row]:
     """Return the rows without some columns, settings or counters of some events."""
-    found = []
+    changed = []
     for row in rows:
         row = dict(row)
         for name in names:
@@ -42,18 +42,18 @@ def forgotten(rows: list[plant.Row], names: tuple[str, ...], need: Need) -> list
                 row["value" if name.startswith(VALUE_PREFIX) else name] = (
                     without(row["value"], name.removeprefix(VALUE_PREFIX)) if name.startswith(VALUE_PREFIX) else None
                 )
-        found.append(row)
-    return found
+        changed.append(row)
+    return changed
 
 
 def without(value: str | None, name: str) -> str:
-    told = json.loads(value or "{}")
-    return json.dumps({key: part for key, part in told.items() if key != name})
+    values = json.loads(value or "{}")
+    return json.dumps({key: part for key, part in values.items() if key != name})
 
 
 def scenarios(system: str) -> tuple[dict[str, list[plant.Row]], dict[str, set[str]]]:
     """Return the rows of each scenario, and the rules that it violates."""
-    rows, wanted = TOLD[system]() if system in TOLD else test_scenarios.told("one")
+    rows, wanted = RECORDERS[system]() if system in RECORDERS else test_scenarios.record_scenarios("one")
     by_broker: dict[str, list[plant.Row]] = {}
     for row in rows:
         by_broker.setdefault(row["broker"], []).append(row)
@@ -63,7 +63,7 @@ def scenarios(system: str) -> tuple[dict[str, list[plant.Row]], dict[str, set[st
 @pytest.mark.parametrize("system", ["pulsar-pip430", KAFKA, SEGMENTED])
 def test_events_without_a_needed_value_are_not_checked(tmp_path: Path, system: str) -> None:
     """Each need of each rule is removed from the scenarios that violate one of its rules, a broker each."""
-    rows, asked = [], {}
+    rows, needs_by_broker = [], {}
     base, broken = scenarios(system)
     needs = {
         need: {rule.id for rule in all_rules(system) if need in rule.needs}
@@ -76,41 +76,41 @@ def test_events_without_a_needed_value_are_not_checked(tmp_path: Path, system: s
             if name in fit and (broken[name] & rules or name in fit[:1]):
                 broker = f"{number} {name}"
                 rows += forgotten(plant.renamed(own, broker), need.names, need)
-                asked[broker] = (need, rules)
+                needs_by_broker[broker] = (need, rules)
     trace = plant.write(tmp_path / "trace", rows, system=system)
-    for engine, evaluate in ENGINES.items():
+    for backend, evaluate in ENGINES.items():
         result = evaluate(trace)
-        wrong = [row for row in result.violations if row.rule in asked[row.broker][1]]
-        assert not wrong, (engine, wrong[0], asked[wrong[0].broker][0])
+        wrong = [row for row in result.violations if row.rule in needs_by_broker[row.broker][1]]
+        assert not wrong, (backend, wrong[0], needs_by_broker[wrong[0].broker][0])
         said = [note for note in result.notes if " is missing in " in note]
-        for broker, (need, rules) in asked.items():
+        for broker, (need, rules) in needs_by_broker.items():
             own = [note for note in said if note.startswith(f"broker {broker!r}: {' or '.join(need.names)} ")]
-            assert any(all(rule in note for rule in rules) for note in own), (engine, broker, need)
+            assert any(all(rule in note for rule in rules) for note in own), (backend, broker, need)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_config_without_eviction_requires_none(tmp_path: Path, engine: str) -> None:
+@pytest.mark.parametrize("backend", ENGINES)
+def test_a_config_without_eviction_requires_none(tmp_path: Path, backend: str) -> None:
     rows = plant.honest(tmp_path / "honest", 1_500, 3, preset="catch-up-fanout")["broker-0"]
     for row in rows:
         if row["op"] == "CONFIG":
             row["value"] = without(row["value"], "eviction")
         if row["op"] == "PASS_BEGIN" and row["origin"] == "TRIGGER":
             row["origin"] = "CYCLE"
-    result = ENGINES[engine](plant.write(tmp_path / "trace", rows))
+    result = ENGINES[backend](plant.write(tmp_path / "trace", rows))
     silent = [f"R-TRIGGER-{number}" for number in range(2, 7)]
     assert {result.rules[rule] for rule in silent} == {Verdict.NOTHING_CHECKED}
     assert not [row for row in result.violations if row.rule.startswith("R-TRIGGER")]
     assert any("CONFIG.eviction is missing" in note and "R-TRIGGER-2" in note for note in result.notes)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_events_that_lack_a_value_are_skipped_and_counted(tmp_path: Path, engine: str) -> None:
+@pytest.mark.parametrize("backend", ENGINES)
+def test_events_that_lack_a_value_are_skipped_and_counted(tmp_path: Path, backend: str) -> None:
     rows = plant.honest(tmp_path / "honest", 1_500, 3)["broker-0"]
     some = [row for row in rows if row["op"] == "EVICT"][:3]
     for row in some:
         row["accessed"] = None
     evicts, taken = (sum(row["op"] in ops for row in rows) for ops in ({"EVICT"}, {"EVICT", "REQUEUE"}))
-    result = ENGINES[engine](plant.write(tmp_path / "trace", rows))
+    result = ENGINES[backend](plant.write(tmp_path / "trace", rows))
     assert result.rules["R-REQUEUE-3"] is Verdict.CONFORMS
     assert [note for note in result.notes if "accessed is missing in" in note] == [
         f"broker 'broker-0': accessed is missing in 3 of {taken} events (REQUEUE, EVICT); not checked there: R-READ-2",

@@ -1,4 +1,4 @@
-"""All engines give one answer to random traces, for any order of rows, files, row groups and partitions.
+"""All backends give one answer to random traces, for any order of rows, files, row groups and partitions.
 
 `ENTRYCACHE_TRACES` sets the number of traces (default 16; 1,000 every night), `ENTRYCACHE_SEED` the first seed.
 """
@@ -45,11 +45,11 @@ def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Ev
     for files in (1, 5):
         other = split(trace, tmp_path / f"files-{files}", files, first + files)
         for threads in (1, 3):
-            engine = DuckDbBackend(list_parts(other), threads)
-            found = merge_brokers(evaluate_sql(engine, read_metadata(other), all_rules()))
-            engine.close()
-            shown = by_broker(tuple(row for item in found.values() for row in item.violations))
-            assert shown == by_broker(wanted.violations), (files, threads)
+            backend = DuckDbBackend(list_parts(other), threads)
+            findings = merge_brokers(evaluate_sql(backend, read_metadata(other), all_rules()))
+            backend.close()
+            reported = by_broker(tuple(row for item in findings.values() for row in item.violations))
+            assert reported == by_broker(wanted.violations), (files, threads)
     assert not differences(audit_folder(other, "replay"), wanted)
 
 

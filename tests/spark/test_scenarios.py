@@ -1,4 +1,4 @@
-"""Every engine finds the violations of the `pulsar-pip430` scenarios at their events; negative controls are clean."""
+"""Every backend finds the violations of the `pulsar-pip430` scenarios at their events; negative controls are clean."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from tests.support.traces import plant
 from tests.support.traces.scenarios import SCENARIOS
 from tests.support.traces.script import Script
 
-Found = set[tuple[str, str, int]]
+Violations = set[tuple[str, str, int]]
 
 
-def told(threads: str) -> tuple[list[plant.Row], Found]:
+def record_scenarios(threads: str) -> tuple[list[plant.Row], Violations]:
     """Return the rows of all scenarios and controls for some threads, a broker each, and the violations to find."""
     rows: list[plant.Row] = []
-    wanted: Found = set()
-    for tell, config, own_threads in SCENARIOS:
+    wanted: Violations = set()
+    for scenario, config, own_threads in SCENARIOS:
         for violating in (True, False):
             if own_threads == threads:
-                script = Script(f"{tell.__name__} {'violating' if violating else 'control'}", **config)
-                expected = tell(script, violating)
-                assert bool(expected) is violating, tell.__name__
+                script = Script(f"{scenario.__name__} {'violating' if violating else 'control'}", **config)
+                expected = scenario(script, violating)
+                assert bool(expected) is violating, scenario.__name__
                 rows += script.finish()
                 wanted |= {(script.broker, rule, row["seq"]) for rule, row in expected}
     return rows, wanted
 
 
-def found_in(result: AuditResult) -> Found:
+def found_in(result: AuditResult) -> Violations:
     return {(row.broker, row.rule, row.seq) for row in result.violations}
 
 
@@ -43,23 +43,23 @@ ENGINES = ("spark", "spark sql", "local", "local windows", "replay")
 
 def params() -> list[ParameterSet]:
     """Return the parameters; Spark's SQL reads the scenarios of one thread with test_violations.py in every run."""
-    pairs = [(threads, engine) for threads in ("one", "many") for engine in ENGINES]
+    pairs = [(threads, backend) for threads in ("one", "many") for backend in ENGINES]
     return [pytest.param(*pair, marks=pytest.mark.long if pair == ("one", "spark sql") else ()) for pair in pairs]
 
 
-@pytest.mark.parametrize(("threads", "engine"), params())
+@pytest.mark.parametrize(("threads", "backend"), params())
 def test_every_engine_judges_the_scenarios(
-    tmp_path: Path, evaluators: dict[str, Callable[[Path], AuditResult]], threads: str, engine: str
+    tmp_path: Path, evaluators: dict[str, Callable[[Path], AuditResult]], threads: str, backend: str
 ) -> None:
-    rows, wanted = told(threads)
-    result = evaluators[engine](plant.write(tmp_path / "trace", rows, threads=threads))
-    found = found_in(result)
-    assert found == wanted, (sorted(found - wanted), sorted(wanted - found))
+    rows, wanted = record_scenarios(threads)
+    result = evaluators[backend](plant.write(tmp_path / "trace", rows, threads=threads))
+    reported = found_in(result)
+    assert reported == wanted, (sorted(reported - wanted), sorted(wanted - reported))
     assert not result.notes
 
 
 def test_every_rule_of_these_levels_has_a_scenario() -> None:
-    violating = {rule for threads in ("one", "many") for _, rule, _ in told(threads)[1]}
+    violating = {rule for threads in ("one", "many") for _, rule, _ in record_scenarios(threads)[1]}
     levels = ("R-TRIGGER", "R-CONFIG", "R-METRICS", "R-READ", "R-COUNT", "R-CURSOR", "R-INVALIDATE", "R-INSERT")
     assert {rule.id for rule in all_rules() if rule.id.startswith(levels)} | {"R-STATE-4", "R-STATE-6"} <= violating
 

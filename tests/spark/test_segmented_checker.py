@@ -23,7 +23,7 @@ from entrycache_trace.files import Metadata
 from tests.spark.test_checker import by_broker
 from tests.spark.test_kafka_random import random_traces
 from tests.spark.test_segmented_random import CHANGED, PRESETS
-from tests.spark.test_segmented_scenarios import told
+from tests.spark.test_segmented_scenarios import record_scenarios
 from tests.support.traces import mutate, plant
 from tests.support.traces.checker_runs import batch_of, check_rows, compare_with_windows, is_independent_of_cuts
 from tests.support.traces.segmented_scenarios.scenario import at
@@ -46,7 +46,7 @@ class Scenario(NamedTuple):
 @pytest.fixture(scope="module")
 def scenarios() -> list[Scenario]:
     """Return each scenario and negative control."""
-    rows, wanted = told()
+    rows, wanted = record_scenarios()
     return [
         Scenario(name, batch_of(own), {rule for broker, rule, _ in wanted if broker == name})
         for name, own in by_broker(rows).items()
@@ -67,8 +67,8 @@ def test_it_decides_every_rule() -> None:
 def test_controls_are_clean_and_violations_are_not(metadata: Metadata, scenarios: list[Scenario]) -> None:
     """No other rule is left to a window."""
     for name, batch, broken in scenarios:
-        beside = {rule for broker, rule in [OF_ONE_THREAD] if metadata is MANY and broker == name}
-        assert check_rows(batch, metadata).clean == set(RULES) - (broken - beside), name
+        undecided = {rule for broker, rule in [OF_ONE_THREAD] if metadata is MANY and broker == name}
+        assert check_rows(batch, metadata).clean == set(RULES) - (broken - undecided), name
     # Whatever columns are null, loops are compiled once.
     loops = (
         entries._check_entries,
@@ -151,8 +151,8 @@ def test_only_rules_of_single_rows_are_clean_beside_gaps(tmp_path: Path) -> None
     opened[1].update(op="SNAPSHOT", cause="OPEN")
     for own in (gapped, rows[1:], opened):
         assert check_rows(batch_of(own), ONE).clean == broker_module.ALONE
-    found = check_rows(batch_of(opened), ONE)
-    assert (found.opened, found.open_bytes) == (True, opened[1]["size_bytes"])
+    result = check_rows(batch_of(opened), ONE)
+    assert (result.opened, result.open_bytes) == (True, opened[1]["size_bytes"])
     assert check_rows(batch_of(rows), replace(ONE, sampling=2)).clean == broker_module.ALONE
 
 
@@ -164,8 +164,8 @@ def read_in_its_turn(script: RingScript) -> None:
     begin = script.call().turn(50, spare=at(5), end=False)
     script.hit(at(5), inside=True)
     script.evict(at(5), begin["seq"])
-    shown = {name: begin[name] for name in ("pass_id", "tail_no", "ticket", "trigger_bytes")}
-    script.row("PASS_END", "TURN", **shown)
+    columns = {name: begin[name] for name in ("pass_id", "tail_no", "ticket", "trigger_bytes")}
+    script.row("PASS_END", "TURN", **columns)
     script.take(at(9), 50)
 
 
@@ -192,17 +192,17 @@ SINGLE_VIOLATIONS: dict[str, tuple[str, Callable[[RingScript], object]]] = {
     "removed": ("S-GET-1", removed),
     "read in its turn": ("S-RING-2", read_in_its_turn),
 }
-"""Violations that no scenario shows alone: the rule, and what violates it."""
+"""Violations that no scenario shows alone: the rule, and the scenario that violates it."""
 
 
 def test_single_violations_agree_with_the_windows(tmp_path: Path) -> None:
     rows: list[plant.Row] = []
-    for name, (rule, tell) in SINGLE_VIOLATIONS.items():
+    for name, (rule, record) in SINGLE_VIOLATIONS.items():
         script = RingScript(name)
         for entry in range(9):
             script.insert(at(entry), 50)
         assert check_rows(batch_of(script.rows), ONE).clean == set(RULES)
-        tell(script)
+        record(script)
         assert rule not in check_rows(batch_of(script.finish()), ONE).clean, name
         rows += script.rows
     assert compare_with_windows(plant.write(tmp_path / "trace", rows, system=SEGMENTED)) == len(SINGLE_VIOLATIONS)
@@ -214,7 +214,7 @@ def too_large(script: RingScript) -> None:
 
 
 def lost(script: RingScript) -> None:
-    """Return rows in which another generation replaces the first one, which is asked for again."""
+    """Return rows in which another generation replaces the first one, and a later row needs the first one."""
     script.insert(at(0))["tail_no"] = segments.GENERATIONS_KEPT
     script.insert(at(1))
 
@@ -225,11 +225,11 @@ def twice(script: RingScript) -> None:
 
 
 @pytest.mark.parametrize("mode", ["reference", "another"])
-@pytest.mark.parametrize("tell", [too_large, lost, twice])
-def test_it_gives_up(tell: Callable[[RingScript], None], mode: str) -> None:
+@pytest.mark.parametrize("record", [too_large, lost, twice])
+def test_it_gives_up(record: Callable[[RingScript], None], mode: str) -> None:
     """In an unknown mode the offsets are unknown; then the sum of the entries is too large."""
     script = RingScript("given up", mode=mode)
-    tell(script)
+    record(script)
     with pytest.raises(CheckerGaveUp):
         check_rows(batch_of(script.finish()), ONE)
 
@@ -255,5 +255,5 @@ def test_random_traces_agree_with_the_windows(
 
 @pytest.mark.parametrize("threads", ["one", "many"])
 def test_scenarios_agree_with_the_windows(tmp_path: Path, threads: str) -> None:
-    rows, _ = told()
+    rows, _ = record_scenarios()
     assert compare_with_windows(plant.write(tmp_path / "trace", rows, system=SEGMENTED, threads=threads)) > 50

@@ -1,4 +1,4 @@
-"""All engines agree on random traces of `pulsar-segmented`; honest ones conform, and gaps leave them inconclusive."""
+"""All backends agree on random traces of `pulsar-segmented`; honest ones conform, and gaps leave them inconclusive."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Ev
 def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path, preset: str) -> None:
     (rows,) = plant.honest(tmp_path / "honest", 3_000, 11, preset=preset).values()
     nothing = {PRESETS[preset], "S-CONFIG-1"}
-    for engine in ("local", "replay"):
-        found = audit_folder(tmp_path / "honest", engine).rules
-        assert {rule for rule, verdict in found.items() if verdict is Verdict.CONFORMS} == found.keys() - nothing
-        assert found.keys() == {rule.id for rule in all_rules(SEGMENTED)}
+    for backend in ("local", "replay"):
+        verdicts = audit_folder(tmp_path / "honest", backend).rules
+        assert {rule for rule, verdict in verdicts.items() if verdict is Verdict.CONFORMS} == verdicts.keys() - nothing
+        assert verdicts.keys() == {rule.id for rule in all_rules(SEGMENTED)}
     gapped: list[plant.Row] = []
     for seed in range(6):
         own = plant.renamed(rows, f"gapped {seed}")
         mutate.gap(own, random.Random(seed))
         gapped += own
     trace = plant.write(tmp_path / "gapped", gapped, system=SEGMENTED)
-    for engine in ("local", "replay"):
-        result = audit_folder(trace, engine)
+    for backend in ("local", "replay"):
+        result = audit_folder(trace, backend)
         assert not result.violations
         assert set(result.rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}

@@ -10,13 +10,13 @@ THEIRS = {rule.id: rule for rule in all_rules("pulsar-pip430")}
 OURS = {rule.id: rule for rule in all_rules("pulsar-legacy")}
 
 
-def asked(rule: RuleFile) -> tuple[object, ...]:
+def queries_of(rule: RuleFile) -> tuple[object, ...]:
     return rule.checked, rule.needs, rule.window, rule.conditions, rule.witness, rule.balance
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [("L-STATE-1", "R-STATE-1"), ("L-INVALIDATE-3", "R-INVALIDATE-7")])
 def test_a_file_that_adds_nothing_is_the_same_rule(ours: str, theirs: str) -> None:
-    assert asked(OURS[ours]) == asked(THEIRS[theirs])
+    assert queries_of(OURS[ours]) == queries_of(THEIRS[theirs])
     assert OURS["L-STATE-1"].witness is not None
 
 

@@ -48,20 +48,20 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Part, ...]:
     return list_parts(plant.write(folder / "trace", rows))
 
 
-def asked(parts: tuple[Part, ...], groups: list[tuple[Part, ...]]) -> Findings:
+def evaluate_groups(parts: tuple[Part, ...], groups: list[tuple[Part, ...]]) -> Findings:
     question = AuditRequest(Metadata(), RULES, True)
-    told = [row for own in groups for row in evaluate_group(TaskGroup(own, 1, 512), question)]
-    return read_findings(pa.Table.from_pylist(told, RESULT_SCHEMA).to_pylist())
+    rows = [row for own in groups for row in evaluate_group(TaskGroup(own, 1, 512), question)]
+    return read_findings(pa.Table.from_pylist(rows, RESULT_SCHEMA).to_pylist())
 
 
 def test_a_broker_gets_the_same_answer_alone_and_beside_others(parts: tuple[Part, ...]) -> None:
-    engine = DuckDbBackend(parts)
-    together = evaluate_in_sql(engine, Metadata(), RULES)
-    engine.close()
-    assert sum(len(finding.violations) for own in together.values() for finding in own.values()) > 3
-    assert any(finding.unchecked for finding in together["silent"].values())
-    assert asked(parts, [parts]) == together
-    assert asked(parts, [(part,) for part in parts]) == together
+    backend = DuckDbBackend(parts)
+    at_once = evaluate_in_sql(backend, Metadata(), RULES)
+    backend.close()
+    assert sum(len(finding.violations) for own in at_once.values() for finding in own.values()) > 3
+    assert any(finding.unchecked for finding in at_once["silent"].values())
+    assert evaluate_groups(parts, [parts]) == at_once
+    assert evaluate_groups(parts, [(part,) for part in parts]) == at_once
 
 
 def test_brokers_are_grouped_by_rows(tmp_path: Path) -> None:
@@ -83,22 +83,22 @@ def test_a_refusal_names_the_first_broker(parts: tuple[Part, ...], tmp_path: Pat
     twice.append(dict(twice[-1]))
     broken = list_parts(plant.write(tmp_path / "twice", twice))
     with pytest.raises(UsageError, match=r"broker 'a', seq \d+: recorded twice"):
-        asked(broken, [(part,) for part in reversed(broken)])
+        evaluate_groups(broken, [(part,) for part in reversed(broken)])
 
 
 def test_a_missing_prerequisite_of_a_task_is_reported(parts: tuple[Part, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     gone = (replace(parts[0], path=parts[0].path / "gone"),)
     with pytest.raises(TaskPrerequisiteMissing, match="not there where a task runs"):
-        asked(parts, [parts[1:], gone])
+        evaluate_groups(parts, [parts[1:], gone])
     monkeypatch.setitem(sys.modules, "duckdb", None)
     monkeypatch.delitem(sys.modules, "entrycache_spark.duckdb_backend")
     with pytest.raises(TaskPrerequisiteMissing, match="needs the Python package duckdb"):
-        asked(parts, [parts])
+        evaluate_groups(parts, [parts])
 
 
 def test_spark_sql_decides_where_tasks_lack_something(parts: tuple[Part, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     def lacking(*arguments: object) -> Findings:
-        raise TaskPrerequisiteMissing("engine local needs duckdb")
+        raise TaskPrerequisiteMissing("backend local needs duckdb")
 
     monkeypatch.setattr(tasks, "evaluate_in_tasks", lacking)
     monkeypatch.setattr(spark_backend, "get_session", lambda *arguments: None)
@@ -106,9 +106,9 @@ def test_spark_sql_decides_where_tasks_lack_something(parts: tuple[Part, ...], m
     trace = parts[0].path.parent.parent
     result = audits.audit_folder(trace, "spark")
     assert result == audits.audit_folder(trace, "local")
-    assert result.kernel == "Spark SQL (engine local needs duckdb)"
-    with pytest.raises(MissingPrerequisite, match="kernel duckdb: engine local needs duckdb"):
-        audits.audit_folder(trace, "spark", kernel="duckdb")
-    for engine, kernel in (("local", "sql"), ("spark", "numba")):
-        with pytest.raises(UsageError, match=f"kernel '{kernel}' is not known to engine {engine}"):
-            audits.audit_folder(trace, engine, kernel=kernel)
+    assert result.evaluator == "Spark SQL (backend local needs duckdb)"
+    with pytest.raises(MissingPrerequisite, match="duckdb in tasks of Spark: backend local needs duckdb"):
+        audits.audit_folder(trace, "spark", spark_backend="duckdb")
+    for backend, name in (("local", "sql"), ("spark", "numba")):
+        with pytest.raises(UsageError, match=f"backend {backend} cannot evaluate with '{name}'"):
+            audits.audit_folder(trace, backend, spark_backend=name)

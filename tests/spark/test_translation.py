@@ -43,12 +43,12 @@ def test_both_give_the_same_values() -> None:
             over = f"(partition by broker order by seq rows between unbounded preceding and {end})"
             for edge, least in (("last", 6), ("first", 2)):
                 found_by = f"{edge}_value(case when op = 'A' then {value} end, true)"
-                asked = f"select {found_by} over {over} as x from t order by seq"
-                walking = sqlglot.transpile(asked, read="spark", write="duckdb")[0]
-                assert walking != to_duckdb(asked)
-                found = connection.execute(to_duckdb(asked)).fetchall()
-                assert found == connection.execute(walking).fetchall()
-                assert len({str(row) for row in found}) >= least
+                query = f"select {found_by} over {over} as x from t order by seq"
+                walking = sqlglot.transpile(query, read="spark", write="duckdb")[0]
+                assert walking != to_duckdb(query)
+                result = connection.execute(to_duckdb(query)).fetchall()
+                assert result == connection.execute(walking).fetchall()
+                assert len({str(row) for row in result}) >= least
 
 
 def test_missing_values_are_counted_as_0() -> None:
@@ -67,9 +67,9 @@ def test_no_rule_looks_for_a_value_in_a_long_partition(system: str) -> None:
     ]
     texts += [rule.window for rule in all_rules(system) if rule.window]
     trees = [sqlglot.parse_one(to_duckdb(text), read="duckdb") for text in texts]
-    asked = [window for tree in trees for window in tree.find_all(exp.Window)]
-    assert len(asked) > 10
-    assert not [window.sql() for window in asked if window.find(exp.IgnoreNulls) and _is_long(window)]
+    windows = [window for tree in trees for window in tree.find_all(exp.Window)]
+    assert len(windows) > 10
+    assert not [window.sql() for window in windows if window.find(exp.IgnoreNulls) and _is_long(window)]
 
 
 def _is_long(window: exp.Window) -> bool:

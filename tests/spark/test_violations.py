@@ -1,4 +1,4 @@
-"""Every engine and both tiers find each seeded violation, as that rule at that event, and nothing else."""
+"""Every backend and both tiers find each seeded violation, as that rule at that event, and nothing else."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from tests.support.traces import plant
 from tests.support.traces.scenarios import SCENARIOS
 from tests.support.traces.script import Script
 
-Found = set[tuple[str, str, int]]
+Violations = set[tuple[str, str, int]]
 LATE = ("R-READ-1", "R-COUNT-3")
 """Rules whose rows another thread may have overtaken."""
 
 Evaluators = dict[str, Callable[[Path], AuditResult]]
 
 
-def differences(found: Found, wanted: Found) -> list[str]:
-    extra = [f"extra {item}" for item in sorted(found - wanted)]
-    return extra + [f"missing {item}" for item in sorted(wanted - found)]
+def differences(reported: Violations, wanted: Violations) -> list[str]:
+    extra = [f"extra {item}" for item in sorted(reported - wanted)]
+    return extra + [f"missing {item}" for item in sorted(wanted - reported)]
 
 
-def found_in(result: AuditResult) -> Found:
+def found_in(result: AuditResult) -> Violations:
     return {(row.broker, row.rule, row.seq) for row in result.violations}
 
 
 def trace_with_violations(
     tmp_path: Path, change: Callable[[list[plant.Row]], Any] = lambda rows: None, seeds: int = 2
-) -> tuple[list[plant.Row], Found]:
+) -> tuple[list[plant.Row], Violations]:
     """Return a trace with a broker for each violation and seed, and an honest one."""
     rows: list[plant.Row] = []
-    wanted: Found = set()
+    wanted: Violations = set()
     for seed in range(seeds):
         base = plant.honest(tmp_path / f"honest-{seed}", 3_000, seed)["broker-0"]
         rows += plant.renamed(base, f"clean {seed}")
@@ -61,8 +61,8 @@ def test_every_engine_finds_every_seeded_violation(
     Seeded violations unbalance the sums, so Spark reaches its windows in the short run, too.
     """
     rows, wanted = trace_with_violations(tmp_path, seeds=seeds)
-    scenarios, told = test_scenarios.told("one")
-    rows, wanted = [*rows, *scenarios], wanted | told
+    scenarios, expected = test_scenarios.record_scenarios("one")
+    rows, wanted = [*rows, *scenarios], wanted | expected
     trace = plant.write(tmp_path / "violating", rows)
     for name in evaluators.keys() - left_out:
         evaluate = evaluators[name]
@@ -75,8 +75,8 @@ def test_every_engine_finds_every_seeded_violation(
 
 def test_every_rule_has_a_seeded_violation_or_a_scenario(tmp_path: Path) -> None:
     _, wanted = trace_with_violations(tmp_path, seeds=1)
-    told = {rule for tell, config, _ in SCENARIOS for rule, _ in tell(Script("b", **config), True)}
-    assert {rule for _, rule, _ in wanted} | told == {rule.id for rule in all_rules()}
+    rules = {rule for scenario, config, _ in SCENARIOS for rule, _ in scenario(Script("b", **config), True)}
+    assert {rule for _, rule, _ in wanted} | rules == {rule.id for rule in all_rules()}
 
 
 @pytest.mark.parametrize("seeds", [1, pytest.param(2, marks=pytest.mark.long)])
@@ -84,33 +84,33 @@ def test_seeded_violations_are_found_without_witnesses(tmp_path: Path, seeds: in
     rows, wanted = trace_with_violations(tmp_path, plant.without_witnesses, seeds)
     unseen = {item for item in wanted if item[0].startswith("wrong_ticket")}
     trace = plant.write(tmp_path / "violating", rows)
-    for engine in ("local", "replay"):
-        assert not differences(found_in(audit_folder(trace, engine)), wanted - unseen), engine
+    for backend in ("local", "replay"):
+        assert not differences(found_in(audit_folder(trace, backend)), wanted - unseen), backend
 
 
 def test_several_threads_without_witnesses_leave_order_and_late_hits_open(tmp_path: Path) -> None:
     rows, wanted = trace_with_violations(tmp_path, plant.without_witnesses, seeds=1)
     trace = plant.write(tmp_path / "violating", rows, threads="many")
     decided = {item for item in wanted if item[1] not in ("R-EVICT-8", *LATE) and not item[0].startswith("hit_after")}
-    for engine in ("local", "replay"):
-        result = audit_folder(trace, engine)
-        assert not differences(found_in(result), decided), engine
-        assert result.rules["R-EVICT-8"] is Verdict.INCONCLUSIVE, engine
+    for backend in ("local", "replay"):
+        result = audit_folder(trace, backend)
+        assert not differences(found_in(result), decided), backend
+        assert result.rules["R-EVICT-8"] is Verdict.INCONCLUSIVE, backend
 
 
 def test_several_threads_with_witnesses_decide_the_order(tmp_path: Path) -> None:
     rows, wanted = trace_with_violations(tmp_path, seeds=1)
     trace = plant.write(tmp_path / "violating", rows, threads="many")
     decided = {item for item in wanted if item[1] not in LATE and not item[0].startswith("hit_after")}
-    for engine in ("local", "replay"):
-        assert not differences(found_in(audit_folder(trace, engine)), decided), engine
+    for backend in ("local", "replay"):
+        assert not differences(found_in(audit_folder(trace, backend)), decided), backend
 
 
 @pytest.mark.parametrize("witnesses", [True, pytest.param(False, marks=pytest.mark.long)], ids=["witnesses", "none"])
 def test_traces_that_open_midway_are_checked(tmp_path: Path, witnesses: bool) -> None:
     base = plant.honest(tmp_path / "honest", 6_000, 5)["broker-0"]
     rows: list[plant.Row] = []
-    wanted: Found = set()
+    wanted: Violations = set()
     opened = plant.opened_midway(base, 1_500)
     assert sum(row["cause"] == "OPEN" for row in opened) > 10
     plants = [make for make in plant.PLANTS if make not in (plant.unborn_life,)]
@@ -124,7 +124,7 @@ def test_traces_that_open_midway_are_checked(tmp_path: Path, witnesses: bool) ->
         plant.without_witnesses(rows)
         wanted = {item for item in wanted if not item[0].startswith("wrong_ticket")}
     trace = plant.write(tmp_path / "opened", rows)
-    for engine, prove in (("local", True), ("local", False), ("replay", True)):
-        result = audit_folder(trace, engine, witnesses=prove)
-        assert not differences(found_in(result), wanted), engine
-        assert not result.notes, engine
+    for backend, prove in (("local", True), ("local", False), ("replay", True)):
+        result = audit_folder(trace, backend, witnesses=prove)
+        assert not differences(found_in(result), wanted), backend
+        assert not result.notes, backend

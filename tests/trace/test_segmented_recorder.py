@@ -1,4 +1,4 @@
-"""The recorder of `pulsar-segmented` records what our caches do, including faults and the variants of the branch."""
+"""The recorder of `pulsar-segmented` records our caches, including faults and the variants of the branch."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class ReadIsNewest(SegmentedCache):
 
 
 WRONG_CACHES = {"segmented-clears-the-full-one": ClearsTheFullOne, "segmented-read-is-newest": ReadIsNewest}
-"""Caches whose own rows show what the rows of a faulty reference do not: when and in which order entries leave."""
+"""Caches whose rows show when and in which order entries leave; the rows of a faulty reference do not show this."""
 
 
 def record_faulty_reference(folder: Path, fault: Fault) -> None:

@@ -126,7 +126,7 @@ def audit(
                     master,
                     ids,
                     out,
-                    kernel=spark_backend,
+                    spark_backend=spark_backend,
                     max_live_slots=live_slots,
                     progress=say,
                 )
@@ -139,7 +139,7 @@ def audit(
                     master,
                     ids,
                     out,
-                    kernel=spark_backend,
+                    spark_backend=spark_backend,
                     max_live_slots=live_slots,
                     progress=say,
                 )

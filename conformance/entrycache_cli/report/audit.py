@@ -59,7 +59,7 @@ def print_audit(
         out.print(escape_unprintable(f"differs from the rows before it: {difference}"))
     if result.judged is not None:
         out.print(f"{len(result.judged)} of {len(result.brokers)} brokers judged anew; above are new violations only")
-    by = f" by {result.kernel}" if result.kernel else ""
+    by = f" by {result.evaluator}" if result.evaluator else ""
     out.print(escape_unprintable(f"{result.rows} events{by}; {len(result.violations)} violations, {where}"))
 
 
@@ -86,7 +86,7 @@ def undecided_message(result: AuditResult) -> str:
 def audit_json(result: AuditResult, provenance: Mapping[str, Any]) -> dict[str, Any]:
     """Return the result as `--json` prints it; `provenance` comes from `audit_provenance`."""
     answer = {"schema": 1, "rules": verdict_names(result.rules), "violations": len(result.violations)}
-    more = {"differences": list(result.differences), "kernel": result.kernel}
+    more = {"differences": list(result.differences), "kernel": result.evaluator}
     brokers = {broker: verdict_names(verdicts) for broker, verdicts in result.brokers.items()}
     judged = {} if result.judged is None else {"judged": list(result.judged)}
     return {**answer, **more, "brokers": brokers, **judged, **provenance}

@@ -44,7 +44,7 @@ class TextNumbers:
             indices = pc.fill_null(indices, len(table))
         return np.array([*table, 0], np.int32)[indices.to_numpy()]
 
-    def listed(self) -> list[str | None]:
+    def all_texts(self) -> list[str | None]:
         """Return the texts by number."""
         return [None, *self.numbers]
 
@@ -111,13 +111,13 @@ class Span:
         self.rows += len(c.seq)
         self.last_seq, self._last_op = int(c.seq[-1]), int(c.op[-1])
 
-    def end(self, config: int, end: int, sampled: bool) -> Whole:
+    def end(self, config: int, end: int, sampled: bool) -> Completeness:
         """Return what the span says about the whole trace; `config` and `end` are the numbers of these ops."""
         gapped = sampled or self.rows != self.last_seq - self.first_seq + 1
-        return Whole(self._first_op == config, self._last_op == end, gapped)
+        return Completeness(self._first_op == config, self._last_op == end, gapped)
 
 
-class Whole(NamedTuple):
+class Completeness(NamedTuple):
     """The completeness of a trace: it starts with CONFIG, ends with END, and has a gap."""
 
     starts: bool

@@ -17,7 +17,16 @@ import pyarrow as pa
 
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.strict_json import parse_json
-from entrycache_spark.checkers.batches import FLAGS, TEXTS, EffectiveSettings, R, Span, TextNumbers, Whole, read_arrays
+from entrycache_spark.checkers.batches import (
+    FLAGS,
+    TEXTS,
+    Completeness,
+    EffectiveSettings,
+    R,
+    Span,
+    TextNumbers,
+    read_arrays,
+)
 from entrycache_spark.checkers.primitives import FREE, NULL, find, new_table, put
 from entrycache_spark.common.system import CheckerGaveUp, CheckerResult, EventKind
 from entrycache_trace.jit import Array, jit
@@ -27,9 +36,9 @@ class Events(Generic[R]):
     """The text numbers, the effective settings, the event kinds and the span of a broker; `rows` are its columns."""
 
     def __init__(
-        self, rows: type[R], names: Mapping[str, TextNumbers], in_force: EffectiveSettings, kinds: EventKinds
+        self, rows: type[R], names: Mapping[str, TextNumbers], effective: EffectiveSettings, kinds: EventKinds
     ) -> None:
-        self.names, self.in_force, self.kinds, self.span = names, in_force, kinds, Span()
+        self.names, self.effective, self.kinds, self.span = names, effective, kinds, Span()
         self._rows = rows
 
     def read(self, batch: pa.RecordBatch) -> tuple[R, Array]:
@@ -39,7 +48,7 @@ class Events(Generic[R]):
             CheckerGaveUp, UsageError: the checker cannot decide these events.
         """
         c = read_arrays(batch, self.names, self._rows)
-        settings, numbers = self.in_force.follow(c, batch)
+        settings, numbers = self.effective.follow(c, batch)
         c = c._replace(settings=numbers)
         self.span.follow(c)
         self.kinds.follow(c, settings)
@@ -47,7 +56,7 @@ class Events(Generic[R]):
 
     def result(
         self,
-        whole: Whole,
+        whole: Completeness,
         clean: frozenset[str],
         *,
         opened: bool,
@@ -67,8 +76,8 @@ class Events(Generic[R]):
             unlinked=unlinked,
             open_bytes=open_bytes,
             opened=opened,
-            unread=self.in_force.unread,
-            kinds=tuple(self.kinds.of(self.in_force)),
+            unread=self.effective.unread,
+            kinds=tuple(self.kinds.of(self.effective)),
             clean=clean,
             sufficient_conditions=sufficient_conditions,
         )
@@ -78,15 +87,15 @@ class Events(Generic[R]):
 
 MAX_KINDS: Final = 1 << 13
 MAX_NAMES: Final = 1 << 10
-MASK_BITS: Final = 20
+COLUMN_BITS: Final = 20
 
 _NAMES: Final = ("op", "cause", "origin")
 
 
 class EventKinds:
-    """The number of events for each op, cause, origin, class of settings, and mask of recorded columns.
+    """The number of events for each op, cause, origin, class of settings, and set of recorded columns.
 
-    Rules ask whether `columns` are null; the mask has a bit for each one that is not. They also ask for the value of
+    Rules ask whether `columns` are null; a key has a bit for each one that is not. They also ask for the value of
     the flags `truths`. `metered` are METRICS and END, which are few and are counted with their counters.
     """
 
@@ -97,11 +106,11 @@ class EventKinds:
         metered: tuple[int, int],
         truths: Sequence[str] = (),
     ) -> None:
-        assert len(columns) + len(truths) <= MASK_BITS
-        self._listed, self._columns, self._truths, self._metered = names, columns, truths, metered
+        assert len(columns) + len(truths) <= COLUMN_BITS
+        self._numbered, self._columns, self._truths, self._metered = names, columns, truths, metered
         self._keys, self._values = new_table(MAX_KINDS)
         self._counts = np.zeros(MAX_KINDS, np.int64)
-        self._found = np.zeros(MAX_KINDS, np.int64)
+        self._kind_keys = np.zeros(MAX_KINDS, np.int64)
         self._state = np.zeros(1, np.int64)
         self._metered_kinds: Counter[tuple[int, tuple[str, ...]]] = Counter()
 
@@ -111,48 +120,50 @@ class EventKinds:
         Raises:
             CheckerGaveUp: there are too many kinds.
         """
-        most = max(int(settings[:, -1].max()) + 1, *(len(self._listed[name]) for name in _NAMES if name in c._fields))
+        most = max(int(settings[:, -1].max()) + 1, *(len(self._numbered[name]) for name in _NAMES if name in c._fields))
         if most > MAX_NAMES or not self._count(c, settings):
             raise CheckerGaveUp("the kinds of events are too many")
 
     def _count(self, c: Any, settings: Array) -> bool:
         keys = self._keys_of(c, settings)
         return bool(
-            _count_kinds(c.op, keys, *self._metered, self._keys, self._values, self._counts, self._found, self._state)
+            _count_kinds(
+                c.op, keys, *self._metered, self._keys, self._values, self._counts, self._kind_keys, self._state
+            )
         )
 
     def _keys_of(self, c: Any, settings: Array) -> Array:
-        """Return the key of each event's kind: settings, origin, cause and op with ten bits each, and the mask."""
-        mask = np.zeros(len(c.seq), np.int64)
+        """Return the key of each event's kind: settings, origin, cause and op with ten bits each, and the columns."""
+        columns_known = np.zeros(len(c.seq), np.int64)
         for bit, name in enumerate(self._columns):
-            _mark_known(mask, getattr(c, name), _null_number(name), bit)
+            _mark_known(columns_known, getattr(c, name), _null_number(name), bit)
         for bit, name in enumerate(self._truths, len(self._columns)):
-            _mark_true(mask, getattr(c, name), bit)
+            _mark_true(columns_known, getattr(c, name), bit)
         origin = getattr(c, "origin", np.zeros(len(c.seq), np.int32))
-        _complete_keys(mask, c.op, c.cause, origin, c.settings, settings)
-        return mask
+        _complete_keys(columns_known, c.op, c.cause, origin, c.settings, settings)
+        return columns_known
 
     def count_metered(self, c: Any, i: int, settings: Array, counters: Mapping[str, int]) -> None:
         """Count a METRICS or END event with its counters."""
         one = type(c)(*(column[i : i + 1] for column in c))
         self._metered_kinds[int(self._keys_of(one, settings)[0]), tuple(sorted(counters))] += 1
 
-    def of(self, in_force: EffectiveSettings) -> Iterator[EventKind]:
+    def of(self, effective: EffectiveSettings) -> Iterator[EventKind]:
         """Yield each kind with its number of events."""
         for number in range(int(self._state[0])):
-            row, settings = self._row(int(self._found[number]))
-            yield in_force.kind(row, settings, int(self._counts[number]))
+            row, settings = self._row(int(self._kind_keys[number]))
+            yield effective.kind(row, settings, int(self._counts[number]))
         for (key, counter_names), events in self._metered_kinds.items():
             row, settings = self._row(key)
-            yield in_force.kind({**row, "value": dict.fromkeys(counter_names, 1)}, settings, events)
+            yield effective.kind({**row, "value": dict.fromkeys(counter_names, 1)}, settings, events)
 
     def _row(self, key: int) -> tuple[dict[str, Any], int]:
         row: dict[str, Any] = {name: 1 if key >> bit & 1 else None for bit, name in enumerate(self._columns)}
         for bit, name in enumerate(self._truths, len(self._columns)):
             row[name] = None if row[name] is None else key >> bit & 1
-        key >>= MASK_BITS
+        key >>= COLUMN_BITS
         for name in _NAMES:
-            row[name] = self._listed[name].listed()[key & MAX_NAMES - 1] if name in self._listed else None
+            row[name] = self._numbered[name].all_texts()[key & MAX_NAMES - 1] if name in self._numbered else None
             key >>= 10
         return row, key
 
@@ -162,34 +173,34 @@ def _null_number(name: str) -> int:
 
 
 @jit
-def _mark_known(mask: Any, column: Any, null: int, bit: int) -> None:
+def _mark_known(columns_known: Any, column: Any, null: int, bit: int) -> None:
     flag_bit = np.int64(1) << bit
     for i in range(len(column)):
         if column[i] != null:
-            mask[i] |= flag_bit
+            columns_known[i] |= flag_bit
 
 
 @jit
-def _mark_true(mask: Any, column: Any, bit: int) -> None:
+def _mark_true(columns_known: Any, column: Any, bit: int) -> None:
     flag_bit = np.int64(1) << bit
     for i in range(len(column)):
         if column[i] == 1:
-            mask[i] |= flag_bit
+            columns_known[i] |= flag_bit
 
 
 @jit
-def _complete_keys(mask: Any, op: Any, cause: Any, origin: Any, numbers: Any, settings: Any) -> None:
-    for i in range(len(mask)):
+def _complete_keys(columns_known: Any, op: Any, cause: Any, origin: Any, numbers: Any, settings: Any) -> None:
+    for i in range(len(columns_known)):
         key = np.int64(settings[numbers[i], -1])
         key = key << 10 | origin[i]
         key = key << 10 | cause[i]
         key = key << 10 | op[i]
-        mask[i] |= key << 20
+        columns_known[i] |= key << 20
 
 
 @jit
 def _count_kinds(
-    op: Any, wanted: Any, metrics: int, end: int, keys: Any, values: Any, counts: Any, found: Any, state: Any
+    op: Any, wanted: Any, metrics: int, end: int, keys: Any, values: Any, counts: Any, kind_keys: Any, state: Any
 ) -> bool:
     last_key, last = np.int64(-1), 0
     for i in range(len(op)):
@@ -203,7 +214,7 @@ def _count_kinds(
                     return False
                 last = state[0]
                 state[0] += 1
-                found[last] = key
+                kind_keys[last] = key
                 put(keys, values, key, last)
         counts[last] += 1
     return True

@@ -56,7 +56,8 @@ Findings = Mapping[str, Mapping[str, RuleFinding]]
 class AuditResult:
     """The verdict of every rule, the violations in a fixed order, and the notes about what was not decided.
 
-    `brokers` holds the verdicts of each broker. `kernel` names what evaluated the rules, if an engine has several ways.
+    `brokers` holds the verdicts of each broker. `evaluator` names what evaluated the rules, if a backend has several
+    ways.
     `unwritten` says why the violations could not be written to a file; it is empty if they were. `judged` is set by an
     audit of a growing folder: the brokers that it judged. Then `violations` are only those not reported before.
     """
@@ -68,7 +69,7 @@ class AuditResult:
     differences: tuple[str, ...] = ()
     unwritten: str = ""
     brokers: Mapping[str, Mapping[str, Verdict]] = field(default_factory=dict)
-    kernel: str = field(default="", compare=False)
+    evaluator: str = field(default="", compare=False)
     judged: tuple[str, ...] | None = None
 
     @property
@@ -105,9 +106,9 @@ def verdict_of(finding: RuleFinding) -> Verdict:
     return Verdict.INCONCLUSIVE if finding.undecided else Verdict.CONFORMS
 
 
-def merge_brokers(found: Findings) -> dict[str, RuleFinding]:
+def merge_brokers(findings: Findings) -> dict[str, RuleFinding]:
     """Merge the findings of all brokers by rule, in the order of the broker names."""
-    named = [found[broker] for broker in sorted(found)]
+    named = [findings[broker] for broker in sorted(findings)]
     return {
         rule: RuleFinding(
             sum(own[rule].checked for own in named),
@@ -123,6 +124,6 @@ def merge_brokers(found: Findings) -> dict[str, RuleFinding]:
 def sort_violations(violations: Iterable[Violation]) -> tuple[Violation, ...]:
     """Return the violations in order, at most one for an event and rule."""
     first: dict[tuple[str, str, int], Violation] = {}
-    for found in sorted(violations, key=lambda v: (v.rule, v.broker, v.seq, v.expected, v.observed)):
-        first.setdefault((found.rule, found.broker, found.seq), found)
+    for violation in sorted(violations, key=lambda v: (v.rule, v.broker, v.seq, v.expected, v.observed)):
+        first.setdefault((violation.rule, violation.broker, violation.seq), violation)
     return tuple(first.values())

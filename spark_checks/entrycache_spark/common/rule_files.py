@@ -158,15 +158,15 @@ def rules_without_needs(needs: Mapping[str, Iterable[Need]], counts: Mapping[Nee
 
 
 def describe_missing(
-    broker: str, needs: Mapping[str, Iterable[Need]], told: Mapping[Need, NeedCounts]
+    broker: str, needs: Mapping[str, Iterable[Need]], counts_by_need: Mapping[Need, NeedCounts]
 ) -> dict[str, list[str]]:
     """Describe, by rule, the events of a broker that lack a need."""
-    found: dict[str, list[str]] = {}
-    for need, counts in told.items():
+    notes: dict[str, list[str]] = {}
+    for need, counts in counts_by_need.items():
         rules = [rule for rule, own in needs.items() if need in own]
         for rule in rules if counts.never or (counts.lacking and not need.ever) else ():
-            found.setdefault(rule, []).append(need.note(broker, rules, *counts))
-    return found
+            notes.setdefault(rule, []).append(need.note(broker, rules, *counts))
+    return notes
 
 
 # ---------- rule files

@@ -144,13 +144,13 @@ class AuditedSystem(NamedTuple):
 
     def load_checker(self) -> Checker:
         """Import and return the checker; commands that check nothing do not wait for its compiler."""
-        found: Checker = import_module(self.checker).check_broker
-        return found
+        check: Checker = import_module(self.checker).check_broker
+        return check
 
     def load_replay(self) -> Replay:
         """Import and return the replay, with the reference that it steps."""
-        found: Replay = import_module(self.replayer).replay
-        return found
+        function: Replay = import_module(self.replayer).replay
+        return function
 
 
 # ---------- settings
@@ -215,17 +215,17 @@ def read_settings(broker: str, configs: Iterable[tuple[int, str | None]], parts:
     ordered = sorted(configs, key=lambda config: config[0])
     read = [parse_config(value, parts.kinds, f"broker {broker!r}, seq {seq}") for seq, value in ordered]
     limits = [None if config is None else config["max_size_bytes"] for config in read]
-    found = []
+    settings = []
     for number, others in enumerate(parts.setting_values(read)):
         until = ordered[number + 1][0] if number + 1 < len(ordered) else LAST_SEQ
         before = limits[number - 1] if number else None
         config = read[number]
         untold = None if config is None else ",".join(unnamed_settings(config, parts.kinds))
         known = (config is not None, f",{untold}," if untold else None)
-        found.append(
+        settings.append(
             ConfigSettings(broker, ordered[number][0], until, len(ordered) == 1, limits[number], before, *known, others)
         )
-    return found
+    return settings
 
 
 def unnamed_settings(config: ConfigObject, kinds: Mapping[str, type]) -> list[str]:
@@ -284,8 +284,8 @@ class AuditedSystems(Mapping[str, AuditedSystem]):
         name = system.replace("-", "_")
         if name not in _SYSTEM_MODULES or name == system:
             raise KeyError(system)
-        found: AuditedSystem = import_module(_SYSTEM_MODULES[name]).AUDIT
-        return found
+        audited: AuditedSystem = import_module(_SYSTEM_MODULES[name]).AUDIT
+        return audited
 
     def __contains__(self, system: object) -> bool:
         return system in tuple(self)

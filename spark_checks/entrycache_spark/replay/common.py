@@ -60,18 +60,18 @@ class Facts(Generic[S]):
 
     def missing(self) -> list[str]:
         """Return the reasons why a clean answer would claim too much."""
-        found = []
+        reasons = []
         if self.gapped:
-            found.append(f"broker {self.name!r}: events are missing")
+            reasons.append(f"broker {self.name!r}: events are missing")
         elif not self.starts:
-            found.append(f"broker {self.name!r}: the first event is not CONFIG, so the beginning is missing")
+            reasons.append(f"broker {self.name!r}: the first event is not CONFIG, so the beginning is missing")
         elif self.unread:
-            found.append(f"broker {self.name!r}: a CONFIG event cannot be read, so the settings are not known")
+            reasons.append(f"broker {self.name!r}: a CONFIG event cannot be read, so the settings are not known")
         elif self.rows[-1]["op"] != "END":
-            found.append(f"broker {self.name!r}: the last event is not END, so the rest is missing")
+            reasons.append(f"broker {self.name!r}: the last event is not END, so the rest is missing")
         if self.opened:
-            found.append(f"broker {self.name!r}: it begins with entries cached before")
-        return found
+            reasons.append(f"broker {self.name!r}: it begins with entries cached before")
+        return reasons
 
 
 class Settings(NamedTuple, Generic[S]):
@@ -88,7 +88,7 @@ def read_facts(name: str, rows: list[Row], metadata: Metadata, settings: Setting
     opened = any(row["op"] == "SNAPSHOT" and row["cause"] == "OPEN" for row in rows)
     first = rows[0]["seq"]
     whole = [starts and not opened and not metadata.sampled and row["seq"] == first + at for at, row in enumerate(rows)]
-    in_force, now = [], settings.nothing
+    effective, now = [], settings.nothing
     untold: list[tuple[str, ...]] = []
     lacks: tuple[str, ...] = ()
     unread = False
@@ -98,10 +98,10 @@ def read_facts(name: str, rows: list[Row], metadata: Metadata, settings: Setting
             unread |= config is None
             lacks = () if config is None else tuple(unnamed_settings(config, settings.kinds))
             now = settings.after(config, now)
-        in_force.append(now)
+        effective.append(now)
         untold.append(lacks)
     gapped = metadata.sampled or rows[-1]["seq"] - first + 1 != len(rows)
-    return Facts(name, rows, in_force, whole, metadata.many_threads, starts, opened, gapped, unread, untold)
+    return Facts(name, rows, effective, whole, metadata.many_threads, starts, opened, gapped, unread, untold)
 
 
 def differ(one: object, other: object) -> bool:
@@ -117,7 +117,7 @@ class ViolationCollector:
         self.violations: defaultdict[str, list[Violation]] = defaultdict(list)
         self.undecided: defaultdict[str, list[str]] = defaultdict(list)
 
-    def tell(
+    def report(
         self,
         rule: str,
         row: Row,
@@ -130,11 +130,11 @@ class ViolationCollector:
         if not (not self._facts.many if sure is None else sure):
             self.undecided[rule].append(f"{rule}: broker {self._facts.name!r}, seq {row['seq']}: not {expected}")
             return
-        shown = tuple(seq for seq in seqs if seq is not None) or (row["seq"],)
+        witnesses = tuple(seq for seq in seqs if seq is not None) or (row["seq"],)
         about = row["life"] if life is None else life
         observed = f"{row['op']} of life {row['life']}, {row['bytes_after']} bytes"
         self.violations[rule].append(
-            Violation(rule, self._facts.name, row["seq"], about, str(expected), observed, shown)
+            Violation(rule, self._facts.name, row["seq"], about, str(expected), observed, witnesses)
         )
 
 
@@ -209,7 +209,7 @@ def replay_brokers(
 
 
 def replay_each(
-    reading: ReplayPlan[S],
+    plan: ReplayPlan[S],
     parts: Sequence[Part],
     metadata: Metadata,
     rules: Mapping[str, Sequence[Need]],
@@ -219,18 +219,17 @@ def replay_each(
     """Return the findings of each broker."""
 
     def play(name: str, rows: list[Row]) -> BrokerFindings:
-        facts = read_facts(name, rows, metadata, reading.settings)
-        told = (
-            (row, facts.untold[at], reading.applicable_rules(row, facts.settings[at]))
-            for at, row in enumerate(facts.rows)
+        facts = read_facts(name, rows, metadata, plan.settings)
+        rows_with_rules = (
+            (row, facts.untold[at], plan.applicable_rules(row, facts.settings[at])) for at, row in enumerate(facts.rows)
         )
-        applicable = count_applicable_rows(name, told, rules)
-        telling = ViolationCollector(facts)
-        if not reading.follow(facts, telling, max_live_slots):
+        applicable = count_applicable_rows(name, rows_with_rules, rules)
+        collector = ViolationCollector(facts)
+        if not plan.follow(facts, collector, max_live_slots):
             return BrokerFindings(applicable, f"more than {max_live_slots} entries")
-        return BrokerFindings(applicable, "", facts.missing(), telling.violations, telling.undecided)
+        return BrokerFindings(applicable, "", facts.missing(), collector.violations, collector.undecided)
 
-    return replay_brokers(reading.columns, play, parts, metadata, rules, progress)
+    return replay_brokers(plan.columns, play, parts, metadata, rules, progress)
 
 
 # ---------- applicable rules
@@ -247,11 +246,11 @@ class Applicable(NamedTuple):
 def read_counters(row: Mapping[str, Any]) -> dict[str, int]:
     """Return the counters in the value of a METRICS or END row, or none if it is no JSON object."""
     try:
-        told = parse_json(row["value"] or "")
+        counters = parse_json(row["value"] or "")
     except ValueError:
         return {}
-    shown = told.items() if isinstance(told, dict) else ()
-    return {name: value for name, value in shown if type(value) is int}
+    pairs = counters.items() if isinstance(counters, dict) else ()
+    return {name: value for name, value in pairs if type(value) is int}
 
 
 def count_applicable_rows(
@@ -264,7 +263,7 @@ def count_applicable_rows(
     A row comes with the settings that its CONFIG does not name, and the rules that apply to it.
     """
     checked: Counter[str] = Counter()
-    told: Counter[Need] = Counter()
+    applied: Counter[Need] = Counter()
     lacking: Counter[Need] = Counter()
     rules_by_need: dict[Need, set[str]] = {}
     by_kind: dict[tuple[Any, ...], list[Need]] = {}
@@ -286,6 +285,8 @@ def count_applicable_rows(
             if rule not in left_out:
                 checked[rule] += 1
     for kind, times in kinds.items():
-        told.update(dict.fromkeys(by_kind[kind], times))
-    found = {need: NeedCounts(told[need], lacking[need]) for need in rules_by_need}
-    return Applicable(checked, rules_without_needs(needs, found), describe_missing(broker, needs, found))
+        applied.update(dict.fromkeys(by_kind[kind], times))
+    counts_by_need = {need: NeedCounts(applied[need], lacking[need]) for need in rules_by_need}
+    return Applicable(
+        checked, rules_without_needs(needs, counts_by_need), describe_missing(broker, needs, counts_by_need)
+    )

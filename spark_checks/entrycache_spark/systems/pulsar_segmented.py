@@ -29,7 +29,7 @@ SETTING_COLUMNS: Final = {"segments_now": "bigint", "room_now": "bigint", "named
 COPIES: Final = {Mode.COPY.value: True, Mode.REFERENCE.value: False}
 
 
-class InForce(NamedTuple):
+class EffectiveValues(NamedTuple):
     """The values of these columns; None for a value that the CONFIG does not determine."""
 
     segments: int | None = None
@@ -38,19 +38,19 @@ class InForce(NamedTuple):
     copies: bool | None = None
 
 
-def in_force(config: ConfigObject) -> InForce:
+def effective_values(config: ConfigObject) -> EffectiveValues:
     """Return the values of a CONFIG, deriving the number of segments if it names none (S-CONFIG-1)."""
     limit, segments, copies = config["max_size_bytes"], config["segments"], COPIES.get(config["mode"])
     number = segments if segments is not None or limit is None else segments_of(Config(limit))
     if number is None or number < SEGMENTS_LEAST:
-        return InForce(None, None, segments is not None, copies)
+        return EffectiveValues(None, None, segments is not None, copies)
     room = None if limit is None or limit < 0 else segment_bytes(Config(limit), number)
-    return InForce(number, room, segments is not None, copies)
+    return EffectiveValues(number, room, segments is not None, copies)
 
 
 def setting_values(configs: Sequence[ConfigObject | None]) -> list[tuple[Any, ...]]:
     """Return the values of the columns, one row for a CONFIG event."""
-    return [InForce() if config is None else in_force(config) for config in configs]
+    return [EffectiveValues() if config is None else effective_values(config) for config in configs]
 
 
 # ---------- the system's audit

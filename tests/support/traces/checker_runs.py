@@ -36,10 +36,10 @@ def audit_by_checker(trace: Path) -> AuditResult:
     audited = audited_system(metadata.system)
     parts = list_parts(trace, audited.columns)
     with prefix_errors(str(trace)):
-        found = evaluate_by_checker(
+        findings = evaluate_by_checker(
             parts, metadata, all_rules(metadata.system), audited.load_checker(), Resources(2, "2GiB")
         )
-    return build_result(found, sum(part.rows for part in parts))
+    return build_result(findings, sum(part.rows for part in parts))
 
 
 def batch_of(rows: Sequence[plant.Row]) -> pa.RecordBatch:
@@ -47,11 +47,11 @@ def batch_of(rows: Sequence[plant.Row]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([{name: row[name] for name in ROW_SCHEMA.names} for row in rows], ROW_SCHEMA)
 
 
-def check_rows(batch: pa.RecordBatch, metadata: Metadata, cuts: Sequence[int] = (), **asked: int) -> CheckerResult:
+def check_rows(batch: pa.RecordBatch, metadata: Metadata, cuts: Sequence[int] = (), **limits: int) -> CheckerResult:
     """Run the checker over one broker, in batches that end before these rows."""
     ends = [*sorted(cuts), len(batch)]
     pieces = (batch.slice(start, end - start) for start, end in zip([0, *ends[:-1]], ends, strict=True))
-    return audited_system(metadata.system).load_checker()(pieces, metadata, **asked)
+    return audited_system(metadata.system).load_checker()(pieces, metadata, **limits)
 
 
 def is_independent_of_cuts(batch: pa.RecordBatch, metadata: Metadata, chance: random.Random) -> bool:
@@ -61,12 +61,12 @@ def is_independent_of_cuts(batch: pa.RecordBatch, metadata: Metadata, chance: ra
     return all(check_rows(batch, metadata, own) == wanted for own in cuts)
 
 
-def evaluate_by_task(trace: Path, **asked: Any) -> tuple[Mapping[str, Any], str]:
-    """Return the findings of a task, and the text that names what evaluated the rules."""
+def evaluate_by_task(trace: Path, **request: Any) -> tuple[Mapping[str, Any], str]:
+    """Return the findings of a task, and the text that names its backend."""
     metadata = read_metadata(trace)
-    question = AuditRequest(metadata, all_rules(metadata.system), True, **asked)
-    told = evaluate_group(TaskGroup(list_parts(trace, audited_system(metadata.system).columns), 1, 512), question)
-    rows = pa.Table.from_pylist(told, RESULT_SCHEMA).to_pylist()
+    question = AuditRequest(metadata, all_rules(metadata.system), True, **request)
+    results = evaluate_group(TaskGroup(list_parts(trace, audited_system(metadata.system).columns), 1, 512), question)
+    rows = pa.Table.from_pylist(results, RESULT_SCHEMA).to_pylist()
     return read_findings(rows), backends_used(rows)
 
 
@@ -74,10 +74,10 @@ def compare_with_windows(trace: Path) -> int:
     """Compare the checker with the windows, and return the number of brokers."""
     metadata = read_metadata(trace)
     columns = audited_system(metadata.system).columns
-    engine = DuckDbBackend(list_parts(trace, columns), columns=columns)
-    wanted = evaluate_in_sql(engine, metadata, all_rules(metadata.system), witnesses=False)
-    engine.close()
-    found, by = evaluate_by_task(trace, kernel=CHECKER)
+    duckdb = DuckDbBackend(list_parts(trace, columns), columns=columns)
+    wanted = evaluate_in_sql(duckdb, metadata, all_rules(metadata.system), witnesses=False)
+    duckdb.close()
+    findings, by = evaluate_by_task(trace, backend=CHECKER)
     assert by == "the single-pass checker in tasks of Spark"
-    assert found == wanted
+    assert findings == wanted
     return len(wanted)

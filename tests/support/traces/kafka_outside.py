@@ -16,20 +16,20 @@ def stripped(rows: list[Row]) -> list[Row]:
 
 def evicted_last(rows: list[Row]) -> list[Row]:
     """Return the rows renumbered, with each dirty EVICT after its FLUSH rows."""
-    found: list[Row] = []
+    moved: list[Row] = []
     waiting: Row | None = None
     for row in rows:
         if waiting is not None:
             if row["op"] == "FLUSH" and row["call_id"] == waiting["call_id"] and row["cache"] == waiting["cache"]:
                 row["bytes_after"] += waiting["size_bytes"]
-                found.append(row)
+                moved.append(row)
                 continue
-            found.append(waiting)
+            moved.append(waiting)
             waiting = None
         if row["op"] == "EVICT" and row["dirty"]:
             waiting = row
         else:
-            found.append(row)
-    for seq, row in enumerate(found):
+            moved.append(row)
+    for seq, row in enumerate(moved):
         row["seq"] = seq
-    return found
+    return moved

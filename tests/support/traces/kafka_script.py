@@ -1,6 +1,6 @@
 """Small handwritten traces of a stream thread's cache: a script keeps the sums and counters of an honest one.
 
-Arguments of a row, a change to it, or its absence describe what a faulty cache does instead.
+Arguments of a row, a change to it, or its absence describe a faulty cache.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class StreamScript:
         """Write any event."""
         seq = len(self.rows)
         call_id = seq if self._call is None else self._call
-        made = {**dict.fromkeys(COLUMNS), "broker": self.broker, "seq": seq, "ts_ns": self.now, "op": op}
-        made |= {"call_id": call_id, "bytes_after": self.bytes, "manager_bytes": self.bytes, **columns}
-        self.rows.append(made)
-        return made
+        recorded = {**dict.fromkeys(COLUMNS), "broker": self.broker, "seq": seq, "ts_ns": self.now, "op": op}
+        recorded |= {"call_id": call_id, "bytes_after": self.bytes, "manager_bytes": self.bytes, **columns}
+        self.rows.append(recorded)
+        return recorded
 
     def open(self, ns: str) -> None:
         """Write CACHE_OPEN at the first use."""
@@ -56,8 +56,8 @@ class StreamScript:
         """Write an event about a key and its cached entry."""
         self.open(ns)
         entry = self.spaces[ns].get(key)
-        shown = {} if entry is None else {name: entry[name] for name in ("life", "size_bytes", "dirty")}
-        return self.row(op, cache=ns, key_hash=key_hash(key), **{**shown, **columns})
+        columns_shown = {} if entry is None else {name: entry[name] for name in ("life", "size_bytes", "dirty")}
+        return self.row(op, cache=ns, key_hash=key_hash(key), **{**columns_shown, **columns})
 
     def _begin(self, inside: bool) -> None:
         if not inside:
@@ -71,14 +71,14 @@ class StreamScript:
         self.open(ns)
         old = self.spaces[ns].pop(key, None)
         self.bytes += size - (0 if old is None else old["size_bytes"])
-        made = self.at("PUT", ns, key, size_bytes=size, dirty=dirty)
-        made["life"] = made["seq"]
+        recorded = self.at("PUT", ns, key, size_bytes=size, dirty=dirty)
+        recorded["life"] = recorded["seq"]
         self.counts["puts"] += 1
         self.own[ns]["overwrites"] += old is not None
-        self.spaces[ns][key] = {"life": made["seq"], "size_bytes": size, "dirty": dirty}
+        self.spaces[ns][key] = {"life": recorded["seq"], "size_bytes": size, "dirty": dirty}
         if relieve:
             self.relieve(ns)
-        return made
+        return recorded
 
     def relieve(self, ns: str) -> None:
         """Evict while the total is above the limit and the namespace holds an entry."""
@@ -90,20 +90,20 @@ class StreamScript:
         """Write a lookup; `columns` may set `op`."""
         self._begin(inside)
         self.counts["gets"] += 1
-        found = key in self.spaces.get(ns, {})
-        made = self.at("HIT" if found else "MISS", ns, key, cause="GET")
-        made |= columns
-        self.own[ns]["hits" if found else "misses"] += 1
-        if found:
+        is_cached = key in self.spaces.get(ns, {})
+        recorded = self.at("HIT" if is_cached else "MISS", ns, key, cause="GET")
+        recorded |= columns
+        self.own[ns]["hits" if is_cached else "misses"] += 1
+        if is_cached:
             self.spaces[ns][key] = self.spaces[ns].pop(key)
-        return made
+        return recorded
 
     def _gone(self, op: str, ns: str, key: str, cause: str | None = None) -> Row:
         entry = self.spaces[ns][key]
         self.bytes -= entry["size_bytes"]
-        made = self.at(op, ns, key, cause=cause)
+        recorded = self.at(op, ns, key, cause=cause)
         del self.spaces[ns][key]
-        return made
+        return recorded
 
     def dirty(self, ns: str) -> list[str]:
         """Return the dirty keys, in the order of their writes."""
@@ -117,19 +117,19 @@ class StreamScript:
         others = [other for other in self.dirty(ns) if other != key]
         if not entry["dirty"]:
             return self._gone("EVICT", ns, key)
-        made = None if late else self._gone("EVICT", ns, key)
+        recorded = None if late else self._gone("EVICT", ns, key)
         if handed:
             self.at("FLUSH", ns, key, cause="EVICT", **entry)
             self.hand(ns, others)
-        return self._gone("EVICT", ns, key) if made is None else made
+        return self._gone("EVICT", ns, key) if recorded is None else recorded
 
     def hand(self, ns: str, keys: list[str], cause: str | None = "CALL") -> list[Row]:
         """Flush these keys, which are clean afterwards."""
-        found = [self.at("FLUSH", ns, key, cause=cause) for key in keys]
+        flushes = [self.at("FLUSH", ns, key, cause=cause) for key in keys]
         for key in keys:
             self.spaces[ns][key]["dirty"] = False
         self.own[ns]["hits"] += len(keys)
-        return found
+        return flushes
 
     def fail(self, ns: str, keys: list[str]) -> list[Row]:
         """Write a failed flush of these keys."""

@@ -1,6 +1,6 @@
 """Small handwritten traces of the cache of Pulsar 4.0: a script keeps the sums of an honest one.
 
-Arguments of a row, a change to it, or its absence describe what a faulty cache does instead.
+Arguments of a row, a change to it, or its absence describe a faulty cache.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from entrycache_trace.schema import COLUMNS
 Row = dict[str, Any]
 Place = tuple[str, int, int]
 
-SHOWN = ("life", "size_bytes", "stamp_ns")
+ENTRY_COLUMNS = ("life", "size_bytes", "stamp_ns")
 
 
 def at(entry: int, ledger: int = 1, cache: str = "a") -> Place:
@@ -55,26 +55,26 @@ class LegacyScript:
         """Write any event."""
         seq = len(self.rows)
         call_id = seq if self._call is None else self._call
-        made = {**dict.fromkeys(COLUMNS), "broker": self.broker, "seq": seq, "ts_ns": self.now, "op": op}
-        made |= {"call_id": call_id, "bytes_after": self.bytes, "manager_bytes": self.bytes, **columns}
-        self.rows.append(made)
-        return made
+        recorded = {**dict.fromkeys(COLUMNS), "broker": self.broker, "seq": seq, "ts_ns": self.now, "op": op}
+        recorded |= {"call_id": call_id, "bytes_after": self.bytes, "manager_bytes": self.bytes, **columns}
+        self.rows.append(recorded)
+        return recorded
 
     def at(self, op: str, place: Place, **columns: Any) -> Row:
         """Write an event at a position, about the cached entry."""
         entry = self.cached.get(place)
-        shown = {} if entry is None else {name: entry[name] for name in SHOWN}
+        entry_columns = {} if entry is None else {name: entry[name] for name in ENTRY_COLUMNS}
         cache, ledger_id, entry_id = place
-        return self.row(op, cache=cache, ledger_id=ledger_id, entry_id=entry_id, **{**shown, **columns})
+        return self.row(op, cache=cache, ledger_id=ledger_id, entry_id=entry_id, **{**entry_columns, **columns})
 
     def insert(self, place: Place, size: int = 100, cause: str = "ADD") -> Row:
         """Write an INSERT, whatever is cached there."""
         self.bytes += size
         self.cached.pop(place, None)
-        made = self.at("INSERT", place, cause=cause, size_bytes=size, new_stamp_ns=self.now)
-        made["life"] = made["seq"]
-        self.cached[place] = {"life": made["seq"], "size_bytes": size, "stamp_ns": self.now}
-        return made
+        recorded = self.at("INSERT", place, cause=cause, size_bytes=size, new_stamp_ns=self.now)
+        recorded["life"] = recorded["seq"]
+        self.cached[place] = {"life": recorded["seq"], "size_bytes": size, "stamp_ns": self.now}
+        return recorded
 
     def offer(
         self, place: Place, size: int = 100, cause: str = "ADD", inside: bool = False, relieve: bool = True
@@ -100,7 +100,7 @@ class LegacyScript:
 
     def absent(self, op: str, place: Place, **columns: Any) -> Row:
         """Write an event about an entry that is not cached, or not taken."""
-        return self.at(op, place, **{**dict.fromkeys(SHOWN), **columns})
+        return self.at(op, place, **{**dict.fromkeys(ENTRY_COLUMNS), **columns})
 
     def get(self, place: Place, op: str | None = None, cause: str = "GET", inside: bool = False) -> Row:
         """Write a lookup."""
@@ -116,10 +116,10 @@ class LegacyScript:
 
     def gone(self, op: str, place: Place, **columns: Any) -> Row:
         """Remove an entry."""
-        made = self.at(op, place, **columns)
+        recorded = self.at(op, place, **columns)
         self.bytes -= self.cached.pop(place)["size_bytes"]
-        made["bytes_after"] = made["manager_bytes"] = self.bytes
-        return made
+        recorded["bytes_after"] = recorded["manager_bytes"] = self.bytes
+        return recorded
 
     def remove(self, cause: str, *places: Place) -> Row:
         """Remove entries by one call; return the last row."""
@@ -136,12 +136,12 @@ class LegacyScript:
         """Write a pass that takes these entries; return its rows."""
         limits = {"trigger_bytes": self.trigger, "target_bytes": self.target} if cause == "SIZE" else {}
         same = {"cause": cause, "origin": origin, "bound": bound, "cache": cache, **limits}
-        made = [self.row("PASS_BEGIN", **{**same, "pass_id": len(self.rows), **begin})]
-        pass_id = made[0]["seq"]
-        made += [self.gone("EVICT", place, cause=cause, pass_id=pass_id) for place in places]
+        recorded = [self.row("PASS_BEGIN", **{**same, "pass_id": len(self.rows), **begin})]
+        pass_id = recorded[0]["seq"]
+        recorded += [self.gone("EVICT", place, cause=cause, pass_id=pass_id) for place in places]
         left = [] if cache is None else self.lowest(cache)
         stamp = self.cached[left[0]]["stamp_ns"] if left else None
-        return [*made, self.row("PASS_END", **{**same, "pass_id": pass_id, "stamp_ns": stamp})]
+        return [*recorded, self.row("PASS_END", **{**same, "pass_id": pass_id, "stamp_ns": stamp})]
 
     def need(self, cache: str, need: int) -> list[Place]:
         """Return the lowest entries of a cache that free this much."""
@@ -153,7 +153,7 @@ class LegacyScript:
         return taken
 
     def shares(self, need: int) -> dict[str, int]:
-        """Return what each cache must give of an amount."""
+        """Return the share of each cache in an amount."""
         held: dict[CacheName, Cache] = {}
         for (name, _, _), entry in self.cached.items():
             known = held.get(CacheName(name), Cache({}, 0))

@@ -44,15 +44,15 @@ def random_traces(folder: Path, seeds: range) -> dict[str, list[plant.Row]]:
 
     One of three lacks witnesses.
     """
-    found: dict[str, list[plant.Row]] = {}
+    traces: dict[str, list[plant.Row]] = {}
     bases: dict[str, list[plant.Row]] = {}
     for seed in seeds:
         preset = ("tail-fanout", "catch-up-fanout")[seed % 2]
         chance = random.Random(seed)
         if seed % 8 < 2 or preset not in bases:
             events = 400 + chance.randrange(500)
-            made = plant.honest(folder / f"honest-{seed}", 4 * events, seed, 4, preset)
-            bases[preset] = made[f"broker-{chance.randrange(4)}"]
+            honest_rows = plant.honest(folder / f"honest-{seed}", 4 * events, seed, 4, preset)
+            bases[preset] = honest_rows[f"broker-{chance.randrange(4)}"]
         rows = plant.renamed(bases[preset], f"random {seed}")
         if seed % 3 == 0:
             plant.without_witnesses(rows)
@@ -60,5 +60,5 @@ def random_traces(folder: Path, seeds: range) -> dict[str, list[plant.Row]]:
             gap(rows, chance)
         elif seed % 5:
             mutate(rows, chance, CHANGED_OF_LEVELS if preset == "catch-up-fanout" else CHANGED)
-        found[f"random {seed}"] = rows
-    return found
+        traces[f"random {seed}"] = rows
+    return traces

@@ -16,7 +16,7 @@ from typing import Any
 from entrycache_trace.files import Metadata, iterate_rows, list_parts, write_rows
 from entrycache_trace.generators.generate import generate
 
-SHOWN = ("life", "size_bytes", "expected_reads", "requeues", "accessed", "stamp_ns")
+SHOWN_COLUMNS = ("life", "size_bytes", "expected_reads", "requeues", "accessed", "stamp_ns")
 
 Row = dict[str, Any]
 Expected = tuple[str, int]
@@ -85,8 +85,10 @@ def shift(rows: list[Row], size_bytes: int, entries: int = 0) -> None:
     for row in rows:
         row["bytes_after"] += size_bytes
         row["manager_bytes"] = None if row["manager_bytes"] is None else row["manager_bytes"] + size_bytes
-    told = json.loads(rows[-1]["value"])
-    rows[-1]["value"] = json.dumps({**told, "bytes": told["bytes"] + size_bytes, "entries": told["entries"] + entries})
+    counters = json.loads(rows[-1]["value"])
+    rows[-1]["value"] = json.dumps(
+        {**counters, "bytes": counters["bytes"] + size_bytes, "entries": counters["entries"] + entries}
+    )
 
 
 def without_witnesses(rows: list[Row]) -> None:
@@ -96,12 +98,14 @@ def without_witnesses(rows: list[Row]) -> None:
 
 
 def _neighbours(rows: list[Row], chance: random.Random) -> tuple[Row, Row]:
-    found = []
+    pairs_of_evictions = []
     for members in [*passes(rows, "TIME"), *passes(rows, "SIZE")]:
         taken = members[1:-2]
         pairs = itertools.pairwise(taken)
-        found += [(a, b) for a, b in pairs if a["op"] == b["op"] == "EVICT" and a["size_bytes"] and b["size_bytes"]]
-    return chance.choice(found)
+        pairs_of_evictions += [
+            (a, b) for a, b in pairs if a["op"] == b["op"] == "EVICT" and a["size_bytes"] and b["size_bytes"]
+        ]
+    return chance.choice(pairs_of_evictions)
 
 
 def wrong_order(rows: list[Row], chance: random.Random) -> Expected:
@@ -152,7 +156,7 @@ def jumped_slot(rows: list[Row], chance: random.Random) -> Expected:
 
 
 def early_stop(rows: list[Row], chance: random.Random) -> Expected:
-    """A size pass ends at a live head though it has not freed what it should."""
+    """A size pass ends at a live head although it has not freed its amount."""
     members = chance.choice([m for m in passes(rows, "SIZE") if m[-1]["stamp_ns"] is not None])
     more = 1 - members[-1]["bound"]
     for row in members:
@@ -281,7 +285,7 @@ def double_removal(rows: list[Row], chance: random.Random) -> Expected:
     """An entry is removed again by a call."""
     gone = pick(rows[: len(rows) // 2], chance, lambda row: row["op"] in ("EVICT", "REMOVE"))
     row = pick(rows, chance, lambda row: row["op"] == "MISS" and row["seq"] > gone["seq"])
-    for name in (*SHOWN, "cache", "ledger_id", "entry_id"):
+    for name in (*SHOWN_COLUMNS, "cache", "ledger_id", "entry_id"):
         row[name] = gone[name]
     row["op"], row["cause"] = "REMOVE", "RANGE"
     shift(rows[rows.index(row) :], -gone["size_bytes"], -1)
@@ -331,20 +335,20 @@ def seed_violation(make: Plant, rows: list[Row], seed: int) -> list[Expected]:
     """Seed a violation, and return all violations to find."""
     counts = {row["seq"]: row["expected_reads"] for row in rows}
     rule, seq = make(rows, random.Random(seed))
-    found = [(rule, seq), *((other, seq) for other in ALSO.get(make, ()))]
+    expected = [(rule, seq), *((other, seq) for other in ALSO.get(make, ()))]
     if make is early_expiry:
-        found.append((stamped_by(rows, seq), seq))
-        found += [("R-STATE-2", row["seq"]) for row in [before(rows, seq)] if row["op"] == "PASS_END"]
+        expected.append((stamped_by(rows, seq), seq))
+        expected += [("R-STATE-2", row["seq"]) for row in [before(rows, seq)] if row["op"] == "PASS_END"]
     if make in {unexpected_requeue, wrong_cause}:
         now = next(row["expected_reads"] for row in rows if row["seq"] == seq)
-        found += [("R-COUNT-3", seq)] if now not in {None, counts[seq]} else []
+        expected += [("R-COUNT-3", seq)] if now not in {None, counts[seq]} else []
     if make is double_removal:  # the last snapshot cannot agree with the rows
-        found.append(("R-STATE-2", rows[-1]["seq"]))
-    return found
+        expected.append(("R-STATE-2", rows[-1]["seq"]))
+    return expected
 
 
 def stamped_by(rows: list[Row], seq: int) -> str:
-    """Return the rule for the stamp that an entry has at an event, which depends on what gave the stamp."""
+    """Return the rule for the stamp of an entry at an event; it depends on the event that gave the stamp."""
     row = next(row for row in rows if row["seq"] == seq)
     gives = [each["op"] for each in rows if each["life"] == row["life"] and each["seq"] < seq and each["op"] in GIVES]
     return "R-REQUEUE-4" if gives[-1] == "REQUEUE" else "R-INSERT-1"
@@ -377,7 +381,7 @@ def opened_midway(rows: list[Row], at: int) -> list[Row]:
             lives[row["life"]] = life
         row = {**row, "expected_reads": counts[row["life"]], "stamp_ns": row["new_stamp_ns"]}
         row["accessed"] = hits.get(row["life"], -1) > row["seq"]
-        kept = ("broker", "cache", "ledger_id", "entry_id", *SHOWN[1:])
+        kept = ("broker", "cache", "ledger_id", "entry_id", *SHOWN_COLUMNS[1:])
         opened.append(
             {
                 **dict.fromkeys(row),

@@ -1,7 +1,7 @@
 """Small handwritten traces: a script keeps the sums, ordinals and counters that a recorder would.
 
-It never requeues: a pass removes what it takes, oldest first, so its configuration extends nothing for access.
-Arguments of a row, or its absence, describe what a faulty cache does instead.
+It never requeues: a pass removes entries, oldest first, so its configuration extends nothing for access.
+Arguments of a row, or its absence, describe a faulty cache.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ class Script:
         """Write any event."""
         seq = len(self.rows)
         call_id = seq if self._call is None else self._call
-        made = {**dict.fromkeys(COLUMNS), "broker": self.broker, "seq": seq, "ts_ns": self.now, "op": op}
-        made |= {"call_id": call_id, "bytes_after": self.bytes, "manager_bytes": self.bytes, **columns}
-        self.rows.append(made)
-        return made
+        recorded = {**dict.fromkeys(COLUMNS), "broker": self.broker, "seq": seq, "ts_ns": self.now, "op": op}
+        recorded |= {"call_id": call_id, "bytes_after": self.bytes, "manager_bytes": self.bytes, **columns}
+        self.rows.append(recorded)
+        return recorded
 
     def open(self, cache: str) -> None:
         """Write CACHE_OPEN at the first use of a cache."""
@@ -82,8 +82,8 @@ class Script:
         cache, ledger_id, entry_id = place
         self.open(cache)
         entry = self.cached.get(place)
-        shown = {} if entry is None else {name: entry[name] for name in SHOWN}
-        return self.row(op, cache=cache, ledger_id=ledger_id, entry_id=entry_id, **{**shown, **columns})
+        entry_columns = {} if entry is None else {name: entry[name] for name in ENTRY_COLUMNS}
+        return self.row(op, cache=cache, ledger_id=ledger_id, entry_id=entry_id, **{**entry_columns, **columns})
 
     def insert(self, place: Place, size: int = 10, count: int | None = None, **columns: Any) -> Row:
         """Write an INSERT that no pass follows."""
@@ -91,21 +91,21 @@ class Script:
         self.cached.pop(place, None)
         self.bytes += size
         self.counts["inserted_entries"] += 1
-        made = self.at("INSERT", place, **{"cause": "ADD", "size_bytes": size, "expected_reads": count, **columns})
-        made |= {"life": made["seq"], "requeues": 0, "accessed": False, "new_stamp_ns": self.now}
-        made["tail_no"] = self.tail_no
+        recorded = self.at("INSERT", place, **{"cause": "ADD", "size_bytes": size, "expected_reads": count, **columns})
+        recorded |= {"life": recorded["seq"], "requeues": 0, "accessed": False, "new_stamp_ns": self.now}
+        recorded["tail_no"] = self.tail_no
         self.tail_no += 1
-        entry = {**made, "stamp_ns": self.now}
+        entry = {**recorded, "stamp_ns": self.now}
         self.cached[place] = entry
         self.queue.append((place, entry))
-        return made
+        return recorded
 
     def offer(self, place: Place, size: int = 10, count: int | None = None, **columns: Any) -> Row:
-        """Write an INSERT in a call of its own, with what it triggers."""
+        """Write an INSERT in a call of its own, with the pass that it triggers."""
         self.call()
-        made = self.insert(place, size, count, **columns)
+        recorded = self.insert(place, size, count, **columns)
         self.relieve()
-        return made
+        return recorded
 
     def relieve(self, origin: str = "TRIGGER") -> None:
         """Write the size pass that is due, if one is."""
@@ -120,11 +120,11 @@ class Script:
             self.counts[f"{kind}_entries"] += 1
             size = self.cached[place]["size_bytes"] if op == "HIT" else self.config["storage_entry_size"]
             self.counts[f"{kind}_bytes"] += size
-        made = self.at(op, place, cause=cause) | {}
+        recorded = self.at(op, place, cause=cause) | {}
         self.rows[-1].update(columns)
         if place in self.cached:
             self.cached[place]["accessed"] = True
-        return self.rows[made["seq"]]
+        return self.rows[recorded["seq"]]
 
     def read(self, places: list[Place], count: int, cursor: str | None = None) -> list[Row]:
         """Write a read in a call of its own; return its fills."""
@@ -169,8 +169,15 @@ class Script:
 
     def _pass_row(self, op: str, cause: str, origin: str, bound: int, pass_id: int, **columns: Any) -> Row:
         limits = {"trigger_bytes": self.trigger, "target_bytes": self.target} if cause == "SIZE" else {}
-        made = {"cause": cause, "origin": origin, "bound": bound, "pass_id": pass_id, **limits, **self._settings()}
-        return self.row(op, **{**made, **columns})
+        pass_columns = {
+            "cause": cause,
+            "origin": origin,
+            "bound": bound,
+            "pass_id": pass_id,
+            **limits,
+            **self._settings(),
+        }
+        return self.row(op, **{**pass_columns, **columns})
 
     def _settings(self) -> Row:
         return {
@@ -195,8 +202,8 @@ class Script:
     def end_pass(self, begin: Row, bound: int, **columns: Any) -> Row:
         """Write PASS_END."""
         head = next((entry["stamp_ns"] for place, entry in self.queue if self.cached.get(place) is entry), None)
-        shown = {"stamp_ns": head, "tail_no": self.tail_no, "head_no": self.head_no, **columns}
-        return self._pass_row("PASS_END", begin["cause"], begin["origin"], bound, begin["pass_id"], **shown)
+        end_columns = {"stamp_ns": head, "tail_no": self.tail_no, "head_no": self.head_no, **columns}
+        return self._pass_row("PASS_END", begin["cause"], begin["origin"], bound, begin["pass_id"], **end_columns)
 
     def size_pass(self, need: int, origin: str = "CALL", **columns: Any) -> Row:
         """Write a size pass; return its PASS_BEGIN."""
@@ -247,11 +254,11 @@ class Script:
         self._call = None
         for place, entry in self.queue:
             live = self.cached.get(place) is entry
-            shown = {name: entry[name] for name in SHOWN} if live else {}
+            entry_columns = {name: entry[name] for name in ENTRY_COLUMNS} if live else {}
             where = dict(zip(("cache", "ledger_id", "entry_id"), place, strict=True)) if live else {}
-            self.row("SNAPSHOT", cause="END", **where, **shown, tail_no=entry["tail_no"])
+            self.row("SNAPSHOT", cause="END", **where, **entry_columns, tail_no=entry["tail_no"])
         self.row("END", value=json.dumps({"entries": len(self.cached), "bytes": self.bytes, "slots": len(self.queue)}))
         return self.rows
 
 
-SHOWN = ("life", "size_bytes", "expected_reads", "requeues", "accessed", "stamp_ns")
+ENTRY_COLUMNS = ("life", "size_bytes", "expected_reads", "requeues", "accessed", "stamp_ns")

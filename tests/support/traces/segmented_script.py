@@ -1,6 +1,6 @@
 """Small handwritten traces of a ring of segments: a script keeps the sums and turns of an honest one.
 
-Arguments of a row, a change to it, or its absence describe what a faulty cache does instead.
+Arguments of a row, a change to it, or its absence describe a faulty cache.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class RingScript:
     def row(self, op: str, cause: str | None = None, key: Key | None = None, **columns: Any) -> Row:
         """Write any event; about a key if one is given."""
         seq = len(self.rows)
-        made = {
+        recorded = {
             **dict.fromkeys(COLUMNS),
             "broker": self.broker,
             "seq": seq,
@@ -60,13 +60,13 @@ class RingScript:
             "op": op,
             "cause": cause,
         }
-        made |= {"call_id": seq if self._call is None else self._call, "bytes_after": self.bytes}
-        made |= {"manager_bytes": sum(self.offsets.values())}
+        recorded |= {"call_id": seq if self._call is None else self._call, "bytes_after": self.bytes}
+        recorded |= {"manager_bytes": sum(self.offsets.values())}
         if key is not None:
-            made |= dict(zip(("cache", "ledger_id", "entry_id"), key, strict=True))
-        made |= columns
-        self.rows.append(made)
-        return made
+            recorded |= dict(zip(("cache", "ledger_id", "entry_id"), key, strict=True))
+        recorded |= columns
+        self.rows.append(recorded)
+        return recorded
 
     def advance(self, size: int) -> int:
         """Return the bytes that an entry takes."""
@@ -114,8 +114,8 @@ class RingScript:
         """Evict an entry."""
         entry = self.held.pop(key)
         self.bytes -= entry["size_bytes"]
-        shown = {name: entry[name] for name in ("life", "size_bytes", "bound")}
-        return self.row("EVICT", "TURN", key, pass_id=pass_id, ticket=entry["tail_no"], **shown)
+        columns = {name: entry[name] for name in ("life", "size_bytes", "bound")}
+        return self.row("EVICT", "TURN", key, pass_id=pass_id, ticket=entry["tail_no"], **columns)
 
     def left_out(self, op: str, cause: str, key: Key, size: int = 40) -> Row:
         """Write an offer that is not taken."""
@@ -125,8 +125,8 @@ class RingScript:
         """Write a HIT."""
         if not inside:
             self.call()
-        found = self.held[key] if entry is None else entry
-        return self.row("HIT", cause, key, **{name: found[name] for name in ("life", "size_bytes", "key_hash")})
+        cached = self.held[key] if entry is None else entry
+        return self.row("HIT", cause, key, **{name: cached[name] for name in ("life", "size_bytes", "key_hash")})
 
     def miss(self, key: Key) -> Row:
         """Write a lookup that finds nothing."""
@@ -135,10 +135,10 @@ class RingScript:
     def ask(self, first: Key, last: Key, answer: tuple[Key, ...] = ()) -> Row:
         """Write a range read with its answer; return the row of its last bound."""
         self.call().row("ASK", "FIRST", first)
-        asked = self.row("ASK", "LAST", last)
+        question = self.row("ASK", "LAST", last)
         for key in answer:
             self.hit(key, "READ", inside=True)
-        return asked
+        return question
 
     def usage(self, **wrong: int) -> Row:
         """Write METRICS, with wrong values if given."""
@@ -149,12 +149,12 @@ class RingScript:
         if self.rows[-1]["op"] != "END":
             self._call = None
             for entry in sorted(self.held.values(), key=lambda entry: entry["life"]):
-                self.row("SNAPSHOT", "END", **{name: entry[name] for name in KEPT})
+                self.row("SNAPSHOT", "END", **{name: entry[name] for name in SNAPSHOT_COLUMNS})
             slots = min(self.turns + 1, self.number)
-            told = {"entries": len(self.held), "bytes": self.bytes, "slots": slots, **wrong}
-            self.row("END", value=json.dumps(told))
+            counters = {"entries": len(self.held), "bytes": self.bytes, "slots": slots, **wrong}
+            self.row("END", value=json.dumps(counters))
         return self.rows
 
 
-KEPT = ("cache", "ledger_id", "entry_id", "life", "size_bytes", "bound", "tail_no")
+SNAPSHOT_COLUMNS = ("cache", "ledger_id", "entry_id", "life", "size_bytes", "bound", "tail_no")
 """The columns of an entry that a snapshot shows."""

@@ -48,12 +48,12 @@ class StreamThreadChecker:
         self.flags = new_flags(len(w.SUFFICIENT_CONDITIONS))
         self._sampled = metadata.sampled
         names = vocabulary()
-        in_force, kinds = (
+        effective, kinds = (
             EffectiveSettings(SETTINGS, w.CONFIG, _select_values),
             EventKinds(names, COLUMNS, (w.METRICS, w.END), ("dirty",)),
         )
-        self._events = Events(Rows, names, in_force, kinds)
-        self._keys, self._spaces, self._meters = Keys(), state.new_spaces(), Counters()
+        self._events = Events(Rows, names, effective, kinds)
+        self._keys, self._spaces, self._counters = Keys(), state.new_spaces(), Counters()
         self._suspects = np.zeros((k.MAX_SUSPECTS, 2), np.int64)
         self._state = np.zeros(k.STATE_FIELDS, np.int64)
         self._state[k.LAST_SEQ] = NULL
@@ -73,17 +73,17 @@ class StreamThreadChecker:
         check_events(c, settings, *kept, sums, self.flags)
         if self._state[k.HOMELESS]:
             raise CheckerGaveUp("an event of a key is of no namespace")
-        self._meter(c, settings, batch, at, sums)
+        self._check_counters(c, settings, batch, at, sums)
 
-    def _meter(self, c: Rows, settings: Array, batch: pa.RecordBatch, at: Array, sums: Array) -> None:
+    def _check_counters(self, c: Rows, settings: Array, batch: pa.RecordBatch, at: Array, sums: Array) -> None:
         for (i, counters), counted in zip(counters_at(batch, at), sums.tolist(), strict=True):
             seq, own = int(c.seq[i]), Sums(*counted)
             if c.op[i] == w.END:
-                self._meters.check_end(seq, counters, own, int(c.bytes_after[i]), self.flags)
+                self._counters.check_end(seq, counters, own, int(c.bytes_after[i]), self.flags)
             elif c.cache[i] == 0:
-                self._meters.check_thread(seq, counters, own, self.flags)
+                self._counters.check_thread(seq, counters, own, self.flags)
             else:
-                self._meters.check_space(seq, counters, own, self.flags)
+                self._counters.check_space(seq, counters, own, self.flags)
             self._events.kinds.count_metered(c, i, settings, counters)
 
     def end(self) -> CheckerResult:

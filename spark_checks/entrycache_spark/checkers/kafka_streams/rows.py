@@ -15,7 +15,7 @@ from entrycache_trace.jit import Array
 
 SUFFICIENT_CONDITIONS: Final = (
     *("keys_hold", "calls_hold", "evicted_first", "order_holds", "handed_all", "left_empty", "eldest_first"),
-    *("none_needless", "none_elsewhere", "none_above", "none_left_above", "sums_hold", "totals_hold", "counts_hold"),
+    *("none_needless", "none_outside", "none_above", "none_left_above", "sums_hold", "totals_hold", "counts_hold"),
     *("own_counts_hold", "writes_hold"),
 )
 """The columns of the view `sufficient`, and the condition of K-PUT-1; the number of a condition is its index here."""

@@ -74,13 +74,13 @@ class LegacyBrokerChecker:
         self._many, self._virtual = metadata.many_threads, metadata.clock == "virtual"
         self._sampled, self._by_object = metadata.sampled, by_object(metadata)
         names = vocabulary()
-        in_force, kinds = (
+        effective, kinds = (
             EffectiveSettings(SETTINGS, w.CONFIG, _select_values),
             EventKinds(names, COLUMNS, (w.METRICS, w.END)),
         )
-        self._events = Events(Rows, names, in_force, kinds)
-        self._order, self._sums, self._meters = np.full(ORDER_FIELDS, NULL), new_sums(), Totals()
-        self._lives, self._places, self._leavers = Lives(max_removed), Places(MISSES_KEPT), Removals()
+        self._events = Events(Rows, names, effective, kinds)
+        self._order, self._sums, self._totals = np.full(ORDER_FIELDS, NULL), new_sums(), Totals()
+        self._lives, self._places, self._removals = Lives(max_removed), Places(MISSES_KEPT), Removals()
         self._carried, self._entries = np.zeros((0, CARRIED_FIELDS), np.int64), np.zeros((0, ENTRY_FIELDS), np.int64)
         self._offers, self._reads, self._passes, self._taken = new_offers(), new_reads(), new_passes(), no_taken(16)
         self._shares = Shares()
@@ -99,7 +99,7 @@ class LegacyBrokerChecker:
         check_offers(c, settings, self._offers, self._flags)
         self._follow_entries(c)
         self._shares.follow(c, self._events.names["cache"], self._flags)
-        self._meter(c, settings, there, batch)
+        self._check_counters(c, settings, there, batch)
 
     def _follow_entries(self, c: Rows) -> None:
         numbers, how = self._lives.number(c, self._theirs)
@@ -107,20 +107,20 @@ class LegacyBrokerChecker:
         if room > len(self._entries):
             self._carried, self._entries = (widen(table, room) for table in (self._carried, self._entries))
         check_carried(c, numbers, how, self._virtual, False, self._carried, self._theirs)
-        found = self._places.follow(c, self._many, self._theirs)
-        below = self._leavers.follow(c, numbers, how, self._entries, caches, self._theirs)
+        present = self._places.follow(c, self._many, self._theirs)
+        below = self._removals.follow(c, numbers, how, self._entries, caches, self._theirs)
         if caches > len(self._taken):
             self._taken = np.concatenate((self._taken, no_taken(caches)))
         check_passes(c, below, self._passes, self._taken, self._flags)
-        check_reads(c, numbers, found, below, self._by_object, self._reads, self._flags)
+        check_reads(c, numbers, present, below, self._by_object, self._reads, self._flags)
         self._lives.freed()
 
-    def _meter(self, c: Rows, settings: Array, there: Array, batch: pa.RecordBatch) -> None:
+    def _check_counters(self, c: Rows, settings: Array, there: Array, batch: pa.RecordBatch) -> None:
         at = np.flatnonzero((c.op == w.METRICS) | (c.op == w.END))
         add_totals(c, there, self._sums, np.zeros((len(at), METRIC_FIELDS), np.int64))
         for i, counters in counters_at(batch, at):
             if c.op[i] == w.END:
-                self._meters.check_end(int(c.seq[i]), counters, int(c.bytes_after[i]), self._theirs)
+                self._totals.check_end(int(c.seq[i]), counters, int(c.bytes_after[i]), self._theirs)
             self._events.kinds.count_metered(c, i, settings, counters)
 
     def end(self) -> CheckerResult:
@@ -129,26 +129,26 @@ class LegacyBrokerChecker:
         opened = self._order[OPENED] == 1
         end_order(self._order, self._many, self._theirs)
         end_reads(self._reads, self._by_object, self._flags)
-        self._leavers.end(self._entries, self._theirs)
+        self._removals.end(self._entries, self._theirs)
         if self._lives.unborn != NULL and whole.starts:
             flag(self._theirs, w.STATE_8, self._lives.unborn)
-        self._meters.end(self._sums, whole.starts and not opened, whole.all and whole.ended, False, self._theirs)
+        self._totals.end(self._sums, whole.starts and not opened, whole.all and whole.ended, False, self._theirs)
         clean = self._clean()
         decided = clean if whole.all and not opened else clean & PLAIN
         return self._events.result(whole, decided, opened=bool(opened), open_bytes=int(self._order[OPEN_SO_FAR]))
 
     def _clean(self) -> frozenset[str]:
         """Return the rules that no loop has flagged, neither of this system nor of the shared rules."""
-        flagged = {rule for rule, found in zip(own.OWN, self._flags, strict=True) if found[0]}
+        flagged = {rule for rule, flag_values in zip(own.OWN, self._flags, strict=True) if flag_values[0]}
         flagged |= {rule for rule, others in own.SAME.items() if any(self._theirs[other, 0] for other in others)}
         return frozenset(own.RULES) - flagged
 
 
 def _there(settings: Array) -> Array:
     """Return the settings as the loops of `pulsar-pip430` expect them; settings of that system alone are null."""
-    found = np.full((len(settings), w.STORAGE + 1), NULL)
-    found[:, own.THERE] = settings[:, : len(own.THERE)]
-    return found
+    values = np.full((len(settings), w.STORAGE + 1), NULL)
+    values[:, own.THERE] = settings[:, : len(own.THERE)]
+    return values
 
 
 def _select_values(settings: SettingValues) -> SettingValues:

@@ -92,7 +92,7 @@ def _disorder(seq: int, flags: Any) -> None:
 
 # ---------- shares of a size pass
 
-BYTES, LIVE, LIVE_AT, ASKED, TIED, CHOSEN, GAVE, GAVE_BYTES, LAST_BYTES = range(9)
+BYTES, LIVE, LIVE_AT, SHARE_BYTES, TIED, CHOSEN, GAVE, GAVE_BYTES, LAST_BYTES = range(9)
 """The fields of a cache: its bytes and entries, what it held and must give when the pass began, and what it gave."""
 SHARE_FIELDS: Final = 9
 
@@ -125,7 +125,7 @@ class Shares:
 def _ranks_of(names: TextNumbers) -> Array:
     """Return the rank of each name in the order of SQL, which compares bytes."""
     ranks = np.zeros(len(names), np.int64)
-    named = [(name.encode(), number) for number, name in enumerate(names.listed()) if name is not None]
+    named = [(name.encode(), number) for number, name in enumerate(names.all_texts()) if name is not None]
     for rank, (_, number) in enumerate(sorted(named)):
         ranks[number] = rank
     return ranks
@@ -154,7 +154,7 @@ def _check_shares(c: Any, ranks: Any, caches: Any, s: Any, flags: Any) -> None:
                     _begin(c.seq[i], c.bound[i], c.cache[i], ranks, caches, s, flags)
             elif op == w.PASS_END and s[_PASS] != NULL and c.pass_id[i] == s[_PASS]:
                 for it in caches:
-                    if it[ASKED] != 0 or it[GAVE] != 0:
+                    if it[SHARE_BYTES] != 0 or it[GAVE] != 0:
                         _judge(c.seq[i], it, s, flags)
                 s[_PASS] = NULL
     if s[_STEPS] > s[_ALLOWED]:
@@ -174,9 +174,9 @@ def _begin(seq: int, need: int, named: int, ranks: Any, caches: Any, s: Any, fla
     s[_STEPS] += len(caches)
     for it in caches:
         it[LIVE_AT] = it[LIVE]
-        it[ASKED] = it[TIED] = it[CHOSEN] = it[GAVE] = it[GAVE_BYTES] = it[LAST_BYTES] = 0
+        it[SHARE_BYTES] = it[TIED] = it[CHOSEN] = it[GAVE] = it[GAVE_BYTES] = it[LAST_BYTES] = 0
     if named != 0:
-        caches[named, ASKED] = need
+        caches[named, SHARE_BYTES] = need
     elif abs(need) > MAX_AMOUNT:
         _left_open(seq, flags)
     else:
@@ -208,7 +208,7 @@ def _share_out(seq: int, need: int, ranks: Any, caches: Any, s: Any, flags: Any)
     ties = best >= 0 and caches[best, BYTES] == caches[last, BYTES]
     for it in caches:
         if it[CHOSEN] == 1:
-            it[ASKED] = np.int64(floor(float(need) * (float(it[BYTES]) / float(taken_bytes))))
+            it[SHARE_BYTES] = np.int64(floor(float(need) * (float(it[BYTES]) / float(taken_bytes))))
         it[TIED] = 1 if ties and it[LIVE] > 0 and it[BYTES] == caches[last, BYTES] else 0
 
 
@@ -227,9 +227,9 @@ def _largest(ranks: Any, caches: Any) -> int:
 @jit
 def _judge(seq: int, it: Any, s: Any, flags: Any) -> None:
     """Check what a cache gave, at the end of the pass."""
-    gives, gave, asked = it[ASKED] > 0, it[GAVE] > 0, it[ASKED]
-    too_little = it[GAVE_BYTES] < asked and it[LIVE_AT] > it[GAVE]
-    too_much = gave and it[GAVE_BYTES] - it[LAST_BYTES] >= asked
+    gives, gave, share_bytes = it[SHARE_BYTES] > 0, it[GAVE] > 0, it[SHARE_BYTES]
+    too_little = it[GAVE_BYTES] < share_bytes and it[LIVE_AT] > it[GAVE]
+    too_much = gave and it[GAVE_BYTES] - it[LAST_BYTES] >= share_bytes
     if s[_NAMED] != 0:
         if gives and too_little:
             flag(flags, own.EVICT_1, seq)

@@ -16,12 +16,12 @@ from entrycache_spark.checkers.pulsar_pip430 import rows as w
 from entrycache_spark.checkers.pulsar_pip430.removals import NOT_KNOWN
 from entrycache_trace.jit import Array, jit
 
-CALL, HITS, MISSES, HELD, OFFERS, SINGLES, HIT_LIFE, HIT_SEQ, LEFT_SEQ = range(9)
+CALL, HITS, MISSES, CACHED_MISSES, OFFERS, SINGLES, HIT_LIFE, HIT_SEQ, LEFT_SEQ = range(9)
 """The fields of the state: the current call and its counts, its last `get` hit, and the last event that removed one.
 
 Three positions follow: the first one that a read missed, and the last ones that a `get` and a read looked up.
 """
-FIRST, GOT, READ = range(9, 18, 3)
+FIRST, LAST_GET, READ = range(9, 18, 3)
 READ_FIELDS: Final = 18
 
 UNSEEN: Final = -1
@@ -37,7 +37,7 @@ def new_reads() -> Array:
 
 
 @jit
-def check_reads(c: Any, numbers: Any, found: Any, below: Any, by_object: bool, r: Any, flags: Any) -> None:
+def check_reads(c: Any, numbers: Any, present: Any, below: Any, by_object: bool, r: Any, flags: Any) -> None:
     """Check the lookups and offers of a batch.
 
     `found` says for each lookup whether its position is held. `below` holds for each HIT the next lower life.
@@ -49,9 +49,9 @@ def check_reads(c: Any, numbers: Any, found: Any, below: Any, by_object: bool, r
             continue
         gets = (op == w.HIT or op == w.MISS) and cause == w.BY_GET
         reads = (op == w.HIT or op == w.MISS) and cause == w.BY_READ
-        if gets and (found[i] == 0 if op == w.HIT else found[i] == 1 and not by_object):
+        if gets and (present[i] == 0 if op == w.HIT else present[i] == 1 and not by_object):
             flag(flags, own.READ_1, seq)
-        elif reads and op == w.HIT and found[i] == 0:
+        elif reads and op == w.HIT and present[i] == 0:
             flag(flags, own.READ_4, seq)
         offers, single = is_offer(op, cause), op == w.SKIP and cause == w.BY_NOT_WANTED
         if call == NULL or not (gets or reads or offers or single):
@@ -63,10 +63,10 @@ def check_reads(c: Any, numbers: Any, found: Any, below: Any, by_object: bool, r
             _open(call, r)
         if gets:
             if op == w.HIT:
-                _got(seq, c.cache[i], c.ledger_id[i], c.entry_id[i], numbers[i], below[i], r, flags)
-            _store_position(c.cache[i], c.ledger_id[i], c.entry_id[i], GOT, r)
+                _check_get(seq, c.cache[i], c.ledger_id[i], c.entry_id[i], numbers[i], below[i], r, flags)
+            _store_position(c.cache[i], c.ledger_id[i], c.entry_id[i], LAST_GET, r)
         elif reads:
-            _read(seq, op, c.cache[i], c.ledger_id[i], c.entry_id[i], found[i] == 1, r, flags)
+            _read(seq, op, c.cache[i], c.ledger_id[i], c.entry_id[i], present[i] == 1, r, flags)
             _store_position(c.cache[i], c.ledger_id[i], c.entry_id[i], READ, r)
         elif offers:
             r[OFFERS] += 1
@@ -76,7 +76,7 @@ def check_reads(c: Any, numbers: Any, found: Any, below: Any, by_object: bool, r
                 flag(flags, own.READ_5, seq)
         else:
             r[SINGLES] += 1
-            other = numbers_differ(c.size_bytes[i], STORED_BYTES) or _elsewhere(
+            other = numbers_differ(c.size_bytes[i], STORED_BYTES) or _is_displaced(
                 c.cache[i], c.ledger_id[i], c.entry_id[i], 0, FIRST, r
             )
             if other or r[MISSES] != 1 or r[OFFERS] > 0:
@@ -89,7 +89,7 @@ def _open(call: int, r: Any) -> None:
     for count in range(HITS, SINGLES + 1):
         r[count] = 0
     r[HIT_LIFE] = r[HIT_SEQ] = NULL
-    r[FIRST] = r[GOT] = r[READ] = UNSEEN
+    r[FIRST] = r[LAST_GET] = r[READ] = UNSEEN
 
 
 @jit
@@ -99,7 +99,7 @@ def _store_position(cache: int, ledger: int, entry: int, at: int, r: Any) -> Non
 
 
 @jit
-def _elsewhere(cache: int, ledger: int, entry: int, further: int, at: int, r: Any) -> bool:
+def _is_displaced(cache: int, ledger: int, entry: int, further: int, at: int, r: Any) -> bool:
     """Return whether a position is known not to be `further` entries after the stored one."""
     return (
         names_differ(cache, r[at])
@@ -109,13 +109,13 @@ def _elsewhere(cache: int, ledger: int, entry: int, further: int, at: int, r: An
 
 
 @jit
-def _got(seq: int, cache: int, ledger: int, entry: int, number: int, below: int, r: Any, flags: Any) -> None:
+def _check_get(seq: int, cache: int, ledger: int, entry: int, number: int, below: int, r: Any, flags: Any) -> None:
     """Check a hit of a range lookup: it must be the next higher cached entry after the hit before it."""
-    if r[GOT] != UNSEEN:
-        before, last = r[GOT + 1], r[GOT + 2]
+    if r[LAST_GET] != UNSEEN:
+        before, last = r[LAST_GET + 1], r[LAST_GET + 2]
         descends = ledger != NULL and before != NULL and ledger < before
         stands = ledger != NULL and ledger == before and entry != NULL and last != NULL and entry <= last
-        if names_differ(cache, r[GOT]) or descends or stands:
+        if names_differ(cache, r[LAST_GET]) or descends or stands:
             flag(flags, own.READ_2, seq)
     if r[HIT_SEQ] != NULL and (below < 0 or below != r[HIT_LIFE] or r[LEFT_SEQ] > r[HIT_SEQ]):
         flag(flags, own.READ_2, seq)
@@ -126,7 +126,7 @@ def _got(seq: int, cache: int, ledger: int, entry: int, number: int, below: int,
 @jit
 def _read(seq: int, op: int, cache: int, ledger: int, entry: int, held: bool, r: Any, flags: Any) -> None:
     """Check a lookup of a read: all hits or all misses, in order; misses come before the offers."""
-    if r[READ] != UNSEEN and _elsewhere(cache, ledger, entry, 1, READ, r):
+    if r[READ] != UNSEEN and _is_displaced(cache, ledger, entry, 1, READ, r):
         flag(flags, own.READ_4, seq)
     if op == w.HIT:
         r[HITS] += 1
@@ -135,7 +135,7 @@ def _read(seq: int, op: int, cache: int, ledger: int, entry: int, held: bool, r:
             _store_position(cache, ledger, entry, FIRST, r)
         r[MISSES] += 1
         if held:
-            r[HELD] += 1
+            r[CACHED_MISSES] += 1
         if r[OFFERS] > 0:
             flag(flags, own.READ_5, seq)
         if r[SINGLES] > 0:
@@ -152,7 +152,7 @@ def _unasked(op: int, cause: int, cache: int, ledger: int, entry: int, size: int
     return (
         (op == w.INSERT and names_differ(cause, w.BY_FILL))
         or numbers_differ(size, STORED_BYTES)
-        or _elsewhere(cache, ledger, entry, r[OFFERS] - 1, FIRST, r)
+        or _is_displaced(cache, ledger, entry, r[OFFERS] - 1, FIRST, r)
     )
 
 
@@ -162,10 +162,10 @@ def end_reads(r: Any, by_object: bool, flags: Any) -> None:
     if r[CALL] == NULL:
         return
     if r[SINGLES] > 0:
-        if r[MISSES] != 1 or (r[HELD] > 0 and not by_object):
+        if r[MISSES] != 1 or (r[CACHED_MISSES] > 0 and not by_object):
             flag(flags, own.READ_6, r[CALL])
     elif r[MISSES] > 0:
-        if r[HELD] == r[MISSES]:
+        if r[CACHED_MISSES] == r[MISSES]:
             flag(flags, own.READ_4, r[CALL])
         if r[OFFERS] != r[MISSES]:
             flag(flags, own.READ_5, r[CALL])

@@ -121,9 +121,9 @@ def check_offers(c: Any, settings: Any, o: Any, flags: Any) -> None:
         held = held_bytes(c.manager_bytes[i], c.bytes_after[i])
         o[ENDED_CALL] = NULL
         if offers:
-            found = o[BEGUN_HELD] if behind else o[HELD_BEFORE]
-            if found != NULL:
-                _offered(seq, op, cause, found, behind, settings[c.settings[i]], o, flags)
+            held_at_offer = o[BEGUN_HELD] if behind else o[HELD_BEFORE]
+            if held_at_offer != NULL:
+                _offered(seq, op, cause, held_at_offer, behind, settings[c.settings[i]], o, flags)
         elif cause == w.BY_SIZE and c.origin[i] == w.OF_TRIGGER:
             if op == w.PASS_BEGIN:
                 _check_pass_begin(seq, c.bound[i], held, c.trigger_bytes[i], settings[c.settings[i]], o, flags)
@@ -135,19 +135,19 @@ def check_offers(c: Any, settings: Any, o: Any, flags: Any) -> None:
 
 
 @jit
-def _offered(seq: int, op: int, cause: int, found: int, behind: bool, now: Any, o: Any, flags: Any) -> None:
+def _offered(seq: int, op: int, cause: int, held: int, behind: bool, now: Any, o: Any, flags: Any) -> None:
     limit, target = now[LIMIT_NOW], now[TARGET_NOW]
     if limit != NULL:
-        if op == w.INSERT and found >= limit:
+        if op == w.INSERT and held >= limit:
             flag(flags, INSERT_3, seq)
-        elif op == w.SKIP and cause == w.BY_FULL and found < limit:
+        elif op == w.SKIP and cause == w.BY_FULL and held < limit:
             flag(flags, INSERT_4, seq)
-    if now[TRIGGER_NOW] == NULL or found <= now[TRIGGER_NOW] or target == NULL or found <= target:
+    if now[TRIGGER_NOW] == NULL or held <= now[TRIGGER_NOW] or target == NULL or held <= target:
         return
     if now[MANUAL] == 1:
-        o[LAST_AMOUNT] = found - target
+        o[LAST_AMOUNT] = held - target
         if o[FIRST_AMOUNT] == NULL:
-            o[FIRST_AMOUNT] = found - target
+            o[FIRST_AMOUNT] = held - target
     elif now[MANUAL] == 0 and not behind:
         flag(flags, TRIGGER_2 if op == w.INSERT else TRIGGER_7, seq)
 

@@ -93,19 +93,19 @@ class PulsarBrokerChecker:
         self._many, self._virtual = metadata.many_threads, metadata.clock == "virtual"
         self._split, self._sampled = split_budget(metadata), metadata.sampled
         names = vocabulary()
-        in_force, kinds = (
+        effective, kinds = (
             EffectiveSettings(SETTINGS, w.CONFIG, _select_values),
             EventKinds(names, COLUMNS, (w.METRICS, w.END)),
         )
-        self._events = Events(Rows, names, in_force, kinds)
+        self._events = Events(Rows, names, effective, kinds)
         self._order, self._passes = np.full(ORDER_FIELDS, NULL), np.full(PASS_FIELDS, NULL)
         self._lives, self._places, self._cursors = Lives(max_removed), Places(), Cursors()
-        self._leavers, self._calls = Removals(), new_calls()
+        self._removals, self._calls = Removals(), new_calls()
         self._counts, self._carried = np.zeros((0, COUNT_FIELDS), np.int64), np.zeros((0, CARRIED_FIELDS), np.int64)
         self._entries, self._slot_of = np.zeros((0, ENTRY_FIELDS), np.int64), np.zeros(0, np.int64)
         self._held, self._slots = new_slots()
         self._numbers = new_numbers()
-        self._sums, self._meters = new_sums(), Totals()
+        self._sums, self._totals = new_sums(), Totals()
 
     def follow(self, batch: pa.RecordBatch) -> None:
         """Read a batch.
@@ -124,7 +124,7 @@ class PulsarBrokerChecker:
         self._cursors.follow(
             c, settings, len(self._events.names["cache"]), named, self._many, self._virtual, self.flags
         )
-        self._meter(c, settings, batch)
+        self._check_counters(c, settings, batch)
 
     def _follow_lives(self, c: Rows) -> None:
         numbers, how = self._lives.number(c, self.flags)
@@ -138,10 +138,10 @@ class PulsarBrokerChecker:
         self._held = with_room(self._held, self._slots, len(c.seq))
         check_slots(c, numbers, how, self._held, self._slots, self._slot_of, self.flags)
         check_slot_numbers(c, self._numbers, self.flags)
-        self._leavers.follow(c, numbers, how, self._entries, len(self._events.names["cache"]), self.flags)
+        self._removals.follow(c, numbers, how, self._entries, len(self._events.names["cache"]), self.flags)
         close_counts(self._counts, self._lives.freed(), self._many, self.flags)
 
-    def _meter(self, c: Rows, settings: Array, batch: pa.RecordBatch) -> None:
+    def _check_counters(self, c: Rows, settings: Array, batch: pa.RecordBatch) -> None:
         at = np.flatnonzero((c.op == w.METRICS) | (c.op == w.END))
         sums = np.zeros((len(at), METRIC_FIELDS), np.int64)
         add_totals(c, settings, self._sums, sums)
@@ -151,9 +151,9 @@ class PulsarBrokerChecker:
             if c.op[i] == w.METRICS:
                 held = after if c.manager_bytes[i] == NULL else int(c.manager_bytes[i])
                 priced = settings[c.settings[i], w.STORAGE] != NULL
-                self._meters.check_metrics(seq, counters, next(metrics), held, bool(priced), self.flags)
+                self._totals.check_metrics(seq, counters, next(metrics), held, bool(priced), self.flags)
             else:
-                self._meters.check_end(seq, counters, after, self.flags)
+                self._totals.check_end(seq, counters, after, self.flags)
             self._events.kinds.count_metered(c, i, settings, counters)
 
     def end(self) -> CheckerResult:
@@ -166,11 +166,11 @@ class PulsarBrokerChecker:
         end_slots(self._slots, self.flags)
         end_numbers(self._numbers, bool(self._slots[UNLINKED]), self.flags)
         self._cursors.end(self.flags)
-        self._leavers.end(self._entries, self.flags)
+        self._removals.end(self._entries, self.flags)
         close_counts(self._counts, np.arange(self._lives.used(), dtype=np.int32), self._many, self.flags)
         if self._lives.unborn != NULL and whole.starts:
             flag(self.flags, w.STATE_8, self._lives.unborn)
-        self._meters.end(self._sums, whole.starts and not opened, whole.all and whole.ended, numbered, self.flags)
+        self._totals.end(self._sums, whole.starts and not opened, whole.all and whole.ended, numbered, self.flags)
         clean = frozenset(rule for rule, own in zip(RULES, self.flags, strict=True) if not own[0])
         return self._events.result(
             whole,

@@ -34,10 +34,10 @@ MAX_REMOVED: Final = 1 << 20
 MAX_LIVES: Final = 4_000_000
 """The number of cached entries above which the checker gives up; DuckDB decides then, which can use the disk."""
 
-BORN, GONE, BEGINS = 1, 2, 4
+BORN, AFTER_END, BEGINS = 1, 2, 4
 """The reports of `Lives.number` about an event: it is the first of a life, comes after its end, or begins it."""
 
-_LEFT, _DROPPED, _UNBORN, _OLDEST, _FREED, _NUMBERED, _UNUSED = range(7)
+_REMOVED, _DROPPED, _UNBORN, _OLDEST, _FREED, _NUMBERED, _UNUSED = range(7)
 
 
 class Lives:
@@ -65,12 +65,12 @@ class Lives:
 
     def freed(self) -> Array:
         """Return the lives that the last batch forgot, and allow their numbers to be reused."""
-        found = self._freed[: self._state[_FREED]]
+        freed_numbers = self._freed[: self._state[_FREED]]
         unused = int(self._state[_UNUSED])
-        self._unused[unused : unused + len(found)] = found
-        self._state[_UNUSED] += len(found)
+        self._unused[unused : unused + len(freed_numbers)] = freed_numbers
+        self._state[_UNUSED] += len(freed_numbers)
         self._state[_FREED] = 0
-        return found
+        return freed_numbers
 
     def used(self) -> int:
         """Return the number of lives ever numbered."""
@@ -150,7 +150,7 @@ def _number_lives(
             put(keys, values, life, number)
             how[i] = BORN
         elif gone[number] == 1:
-            how[i] = GONE
+            how[i] = AFTER_END
             if op != w.READ_DONE:
                 flag(flags, w.STATE_8, seq)
         if begins:
@@ -160,15 +160,15 @@ def _number_lives(
         numbers[i] = number
         if (op == w.EVICT or op == w.REMOVE) and gone[number] == 0:
             gone[number] = 1
-            at = s[_LEFT] % len(removed)
-            if s[_LEFT] >= len(removed):
+            at = s[_REMOVED] % len(removed)
+            if s[_REMOVED] >= len(removed):
                 oldest = removed[at]
                 drop(keys, values, life_of[oldest])
                 freed[s[_FREED]] = oldest
                 s[_FREED] += 1
                 s[_DROPPED] += 1
             removed[at] = number
-            s[_LEFT] += 1
+            s[_REMOVED] += 1
 
 
 @jit
@@ -194,13 +194,14 @@ def _left_open(seq: int, flags: Any) -> None:
     flag(flags, w.INVALIDATE_9, seq)
 
 
-# ---------- what a life carries
+# ---------- the state of a life
 
-BEGUN, CACHE, LEDGER, ENTRY, SIZE, AHEAD, STEPS, STAMP, GIVEN, MARK, SLOT, SHOWN, HAD, FROM_BEGIN = range(14)
-"""The fields of a life: whether its first event begins it, and what that event says.
+HAS_BEGIN, CACHE, LEDGER, ENTRY, SIZE, AHEAD, STEPS, STAMP, GIVER, MARK, SLOT, IN_SNAPSHOT, HAD, FROM_BEGIN = range(14)
+"""The fields of a life: whether its first event begins it, and the values of that event.
 
-`AHEAD`: the requeue count shown, less the `STEPS` recorded. `STAMP`, `MARK` (-1: unknown) and `SLOT`: what the event
-`GIVEN` gave. `SHOWN`: the last snapshot showed it. `HAD`: its requeues; `FROM_BEGIN`: counted from its begin.
+`AHEAD`: the requeue count shown, less the `STEPS` recorded. `STAMP`, `MARK` (-1: unknown) and `SLOT`: the values of
+the event `GIVER`. `IN_SNAPSHOT`: the last snapshot showed it. `HAD`: its requeues. `FROM_BEGIN`: those since its
+begin.
 """
 CARRIED_FIELDS = 14
 
@@ -216,10 +217,10 @@ def check_carried(c: Any, numbers: Any, how: Any, virtual: bool, split: bool, t:
         if n < 0 or op == w.TOMBSTONE:
             continue
         if how[i] & BORN:
-            t[n, BEGUN], t[n, STEPS], t[n, SHOWN], t[n, HAD], t[n, FROM_BEGIN] = how[i] & BEGINS, 0, 0, 0, 0
-            t[n, AHEAD], t[n, GIVEN], t[n, MARK], t[n, SIZE] = NULL, NULL, -1, NULL
+            t[n, HAS_BEGIN], t[n, STEPS], t[n, IN_SNAPSHOT], t[n, HAD], t[n, FROM_BEGIN] = how[i] & BEGINS, 0, 0, 0, 0
+            t[n, AHEAD], t[n, GIVER], t[n, MARK], t[n, SIZE] = NULL, NULL, -1, NULL
         leaves = op == w.EVICT or op == w.REMOVE
-        if leaves and t[n, BEGUN] and numbers_differ(c.size_bytes[i], t[n, SIZE]):
+        if leaves and t[n, HAS_BEGIN] and numbers_differ(c.size_bytes[i], t[n, SIZE]):
             flag(flags, w.STATE_1, c.seq[i])
         if op == w.EVICT:
             touched = c.accessed[i] == 1 and c.extend_accessed[i] == 1
@@ -228,7 +229,7 @@ def check_carried(c: Any, numbers: Any, how: Any, virtual: bool, split: bool, t:
         elif op == w.REQUEUE or how[i] & BEGINS:
             _spent(c.seq[i], op, c.cause[i], c.requeues[i], c.max_requeues[i], split, t[n], flags)
         shows = leaves or op == w.SNAPSHOT or op == w.INSERT or op == w.HIT or op == w.REQUEUE
-        if how[i] & GONE or not (shows or op == w.READ_DONE or op == w.EXPECT):
+        if how[i] & AFTER_END or not (shows or op == w.READ_DONE or op == w.EXPECT):
             continue
         if op == w.REQUEUE and not (split and c.cause[i] == w.BY_ACCESSED):
             t[n, STEPS] += 1
@@ -239,14 +240,14 @@ def check_carried(c: Any, numbers: Any, how: Any, virtual: bool, split: bool, t:
             else:
                 _set_given(op, c.stamp_ns[i], NULL, False, c.accessed[i], c.tail_no[i], t[n])
             continue
-        if t[n, BEGUN]:
+        if t[n, HAS_BEGIN]:
             size = NULL if leaves else c.size_bytes[i]
             if _lies(c.requeues[i], c.stamp_ns[i], c.accessed[i], t[n]):
                 _check_shown(c.seq[i], c.requeues[i], c.stamp_ns[i], c.accessed[i], t[n], flags)
-            if _elsewhere(c.cache[i], c.ledger_id[i], c.entry_id[i], size, t[n]):
+            if _is_displaced(c.cache[i], c.ledger_id[i], c.entry_id[i], size, t[n]):
                 flag(flags, w.STATE_2, c.seq[i])
             if op == w.SNAPSHOT and (
-                numbers_differ(c.tail_no[i], t[n, SLOT]) or (c.cause[i] == w.BY_END and t[n, SHOWN])
+                numbers_differ(c.tail_no[i], t[n, SLOT]) or (c.cause[i] == w.BY_END and t[n, IN_SNAPSHOT])
             ):
                 flag(flags, w.STATE_2, c.seq[i])
         if c.requeues[i] != NULL:
@@ -256,7 +257,7 @@ def check_carried(c: Any, numbers: Any, how: Any, virtual: bool, split: bool, t:
         elif op == w.REQUEUE:
             _set_given(op, c.new_stamp_ns[i], c.ts_ns[i], virtual, 0, c.tail_no[i], t[n])
         elif op == w.SNAPSHOT and c.cause[i] == w.BY_END:
-            t[n, SHOWN] = 1
+            t[n, IN_SNAPSHOT] = 1
 
 
 @jit
@@ -270,7 +271,7 @@ def _set_begin(cache: int, ledger: int, entry: int, size: int, requeues: int, ow
 def _set_given(op: int, stamp: int, now: int, virtual: bool, mark: int, slot: int, own: Any) -> None:
     """Store what a slot of the removal queue gives; a virtual clock determines a stamp that is not recorded."""
     own[STAMP] = now if virtual and stamp == NULL else stamp
-    own[GIVEN], own[MARK], own[SLOT] = op, mark, slot
+    own[GIVER], own[MARK], own[SLOT] = op, mark, slot
 
 
 @jit
@@ -289,13 +290,13 @@ def _check_shown(seq: int, requeues: int, stamp: int, mark: int, own: Any, flags
     if requeues != NULL and own[AHEAD] != NULL and requeues - own[STEPS] != own[AHEAD]:
         flag(flags, w.REQUEUE_5, seq)
     if numbers_differ(stamp, own[STAMP]):
-        flag(flags, w.REQUEUE_4 if own[GIVEN] == w.REQUEUE else w.INSERT_1, seq)
+        flag(flags, w.REQUEUE_4 if own[GIVER] == w.REQUEUE else w.INSERT_1, seq)
     if mark >= 0 and own[MARK] >= 0 and mark != own[MARK]:
         flag(flags, w.READ_2, seq)
 
 
 @jit
-def _elsewhere(cache: int, ledger: int, entry: int, size: int, own: Any) -> bool:
+def _is_displaced(cache: int, ledger: int, entry: int, size: int, own: Any) -> bool:
     return (
         (cache != 0 and own[CACHE] != 0 and cache != own[CACHE])
         or numbers_differ(ledger, own[LEDGER])

@@ -18,7 +18,7 @@ from entrycache_spark.checkers.pulsar_pip430.rows import held_bytes, value_or_se
 from entrycache_trace.jit import Array, jit
 
 PRIOR_SEQ, PRIOR_TS, PRIOR_OP, PRIOR_BYTES, PRIOR_CALL, PRIOR_OFF, PRIOR_WAITS, OPEN_PASS, FIRST_BYTES = range(9)
-OPEN_SO_FAR, OPENED, STARTS, CAME_IN, CAME_BEFORE, LAG, ASKED, RELIEVED, LAST_RELIEF, LAST_ABOVE = range(9, 19)
+OPEN_SO_FAR, OPENED, STARTS, CAME_IN, CAME_BEFORE, LAG, ASK_SEQ, RELIEVED, LAST_RELIEF, LAST_ABOVE = range(9, 19)
 PASS_KIND, PASS_ORIGIN, MANAGER_BEFORE, MANAGER_THEN = range(19, 23)
 """The fields of the state, all `NULL` at first: of the event before, then what has gathered since the first event.
 
@@ -109,7 +109,7 @@ def _passes(seq: int, op: int, pass_id: int, many: bool, o: Any, flags: Any) -> 
 def _inserted(seq: int, held: int, now: Any, many: bool, o: Any) -> None:
     if now[w.TRIGGER_NOW] == NULL or held <= now[w.TRIGGER_NOW]:
         return
-    o[ASKED] = seq
+    o[ASK_SEQ] = seq
     if now[w.MANUAL] == 0 and now[w.TARGET_NOW] != NULL and held > now[w.TARGET_NOW]:
         if many:
             o[LAST_ABOVE] = seq
@@ -167,7 +167,7 @@ def _triggered(c: Any, i: int, now: Any, many: bool, held: int, o: Any, flags: A
         if not many and (before == w.REJECT or before == w.SKIP):
             flag(flags, w.TRIGGER_3, seq)
     elif now[w.MANUAL] == 1:
-        unasked = not many and o[STARTS] == 1 and o[OPENED] == 0 and (o[ASKED] == NULL or o[ASKED] < o[RELIEVED])
+        unasked = not many and o[STARTS] == 1 and o[OPENED] == 0 and (o[ASK_SEQ] == NULL or o[ASK_SEQ] < o[RELIEVED])
         if other or unasked or _needless(c, i, now, False, held):
             flag(flags, w.TRIGGER_5, seq)
 
@@ -298,7 +298,7 @@ def end_passes(p: Any, flags: Any) -> None:
 # ---------- totals that METRICS and END report
 
 INSERTED, EVICTED, CYCLES, HITS, HIT_BYTES, MISSES, MISS_BYTES, OPENED_LIVE, OPENED_SLOTS = range(9)
-DEQUEUED, SHOWN, SHOWN_LIVE, SHOWN_SEQ, CHANGED_SEQ = range(9, 14)
+DEQUEUED, SNAPSHOT_ROWS, SHOWN_LIVE, SHOWN_SEQ, CHANGED_SEQ = range(9, 14)
 SUM_FIELDS: Final = 14
 METRIC_FIELDS: Final = 7
 """The number of totals that METRICS reports; they come first, in the order of `METRIC_NAMES`."""
@@ -333,10 +333,10 @@ def add_totals(c: Any, settings: Any, s: Any, at_metrics: Any) -> None:
             s[DEQUEUED] += op == w.TOMBSTONE
             s[CHANGED_SEQ] = c.seq[i]
         elif op == w.PASS_BEGIN:
-            asked = c.origin[i] == w.OF_TRIGGER or c.origin[i] == w.OF_CYCLE
-            s[CYCLES] += cause == w.BY_SIZE and asked and c.bound[i] > 0
+            is_requested = c.origin[i] == w.OF_TRIGGER or c.origin[i] == w.OF_CYCLE
+            s[CYCLES] += cause == w.BY_SIZE and is_requested and c.bound[i] > 0
         elif op == w.SNAPSHOT:
-            _shown(c, i, s)
+            _count_snapshot(c, i, s)
         elif op == w.METRICS:
             for column in range(METRIC_FIELDS):
                 at_metrics[k, column] = s[column]
@@ -344,12 +344,12 @@ def add_totals(c: Any, settings: Any, s: Any, at_metrics: Any) -> None:
 
 
 @jit
-def _shown(c: Any, i: int, s: Any) -> None:
+def _count_snapshot(c: Any, i: int, s: Any) -> None:
     if c.cause[i] == w.BY_OPEN:
         s[OPENED_SLOTS] += 1
         s[OPENED_LIVE] += c.life[i] != NULL
     elif c.cause[i] == w.BY_END:
-        s[SHOWN] += 1
+        s[SNAPSHOT_ROWS] += 1
         s[SHOWN_LIVE] += c.life[i] != NULL
         if s[SHOWN_SEQ] == NULL:
             s[SHOWN_SEQ] = c.seq[i]
@@ -357,9 +357,9 @@ def _shown(c: Any, i: int, s: Any) -> None:
 
 def new_sums() -> Array:
     """Return the initial totals."""
-    found = np.zeros(SUM_FIELDS, np.int64)
-    found[[SHOWN_SEQ, CHANGED_SEQ]] = NULL
-    return found
+    sums = np.zeros(SUM_FIELDS, np.int64)
+    sums[[SHOWN_SEQ, CHANGED_SEQ]] = NULL
+    return sums
 
 
 class Totals:
@@ -412,7 +412,7 @@ class Totals:
             numbered and counters.get("slots", slots) != slots,
             self._ends > 1,
         }
-        if sums[SHOWN] and sums[CHANGED_SEQ] < sums[SHOWN_SEQ]:
-            others |= {sums[SHOWN_LIVE] != live, numbered and sums[SHOWN] != slots}
+        if sums[SNAPSHOT_ROWS] and sums[CHANGED_SEQ] < sums[SHOWN_SEQ]:
+            others |= {sums[SHOWN_LIVE] != live, numbered and sums[SNAPSHOT_ROWS] != slots}
         if any(others):
             flag(flags, w.STATE_2, seq)

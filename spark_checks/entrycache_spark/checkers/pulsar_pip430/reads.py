@@ -34,7 +34,7 @@ from entrycache_trace.jit import Array, jit
 
 MAX_MISSES: Final = 1 << 16
 
-HELD, LIFE, MISSED_CALL, MISSED_BY, MISSED_SEQ = range(ENTRY + 1, 9)
+IS_HELD, LIFE, MISSED_CALL, MISSED_BY, MISSED_SEQ = range(ENTRY + 1, 9)
 PLACE_FIELDS: Final = 9
 
 _PLACES, _MISSES, _FORGOTTEN = range(3)
@@ -52,29 +52,29 @@ class Places:
     def follow(self, c: Any, many: bool, flags: Array) -> Array:
         """Read a batch; return for each lookup whether the position holds the entry it names (-1: no lookup)."""
         self._table = with_positions(self._table, int(self._state[_PLACES]) + len(c.seq))
-        found = np.full(len(c.seq), -1, np.int8)
-        _check_places(c, many, self._table, self._misses, self._state, found, flags)
-        return found
+        present = np.full(len(c.seq), -1, np.int8)
+        _check_places(c, many, self._table, self._misses, self._state, present, flags)
+        return present
 
 
 @jit
 def _occupy_row(table: Any, at: int, cache: int, ledger: int, entry: int, state: Any) -> None:
     """Give a free row to a position."""
     if occupy(table, at, cache, ledger, entry):
-        table[at, HELD], table[at, MISSED_SEQ] = 0, NULL
+        table[at, IS_HELD], table[at, MISSED_SEQ] = 0, NULL
         state[_PLACES] += 1
 
 
 @jit
 def _free(table: Any, at: int, state: Any) -> None:
     """Forget a position that holds nothing and was not missed recently."""
-    if not table[at, HELD] and table[at, MISSED_SEQ] == NULL:
+    if not table[at, IS_HELD] and table[at, MISSED_SEQ] == NULL:
         state[_PLACES] -= 1
         forget(table, at)
 
 
 @jit
-def _check_places(c: Any, many: bool, table: Any, misses: Any, state: Any, found: Any, flags: Any) -> None:
+def _check_places(c: Any, many: bool, table: Any, misses: Any, state: Any, present: Any, flags: Any) -> None:
     for i in range(len(c.seq)):
         op, entry = c.op[i], c.entry_id[i]
         if entry == NULL:
@@ -85,13 +85,13 @@ def _check_places(c: Any, many: bool, table: Any, misses: Any, state: Any, found
             continue
         cache, ledger = c.cache[i], c.ledger_id[i]
         at = position(table, cache, ledger, entry)
-        held = table[at, USED] and table[at, HELD]
+        held = table[at, USED] and table[at, IS_HELD]
         if op == w.HIT:
-            found[i] = 1 if held and (c.life[i] == NULL or table[at, LIFE] == c.life[i]) else 0
-            if not found[i]:
+            present[i] = 1 if held and (c.life[i] == NULL or table[at, LIFE] == c.life[i]) else 0
+            if not present[i]:
                 _looked_up(c.cause[i], c.seq[i], flags)
         elif op == w.MISS:
-            found[i] = 1 if held else 0
+            present[i] = 1 if held else 0
             if held:
                 _looked_up(c.cause[i], c.seq[i], flags)
             _occupy_row(table, at, cache, ledger, entry, state)
@@ -102,7 +102,7 @@ def _check_places(c: Any, many: bool, table: Any, misses: Any, state: Any, found
                 flag(flags, w.INSERT_1, c.seq[i])
         elif leaves:
             if held:
-                table[at, HELD] = 0
+                table[at, IS_HELD] = 0
                 _free(table, at, state)
         elif op == w.INSERT or c.life[i] != NULL:
             if op == w.INSERT:
@@ -111,7 +111,7 @@ def _check_places(c: Any, many: bool, table: Any, misses: Any, state: Any, found
                 if c.cause[i] == w.BY_FILL:
                     _filled(c.seq[i], c.call_id[i], c.expected_reads[i], many, table, at, state, flags)
             _occupy_row(table, at, cache, ledger, entry, state)
-            table[at, HELD], table[at, LIFE] = 1, c.life[i]
+            table[at, IS_HELD], table[at, LIFE] = 1, c.life[i]
 
 
 @jit
@@ -257,10 +257,10 @@ class Cursors:
 
 
 def _new_caches(number: int) -> Array:
-    found = np.full((number, 10), NULL, np.int64)
-    found[:, [MEMBERS, ASKS]] = 0
-    found[:, [EPOCH, FIRST_CURSOR]] = -1
-    return found
+    caches = np.full((number, 10), NULL, np.int64)
+    caches[:, [MEMBERS, ASKS]] = 0
+    caches[:, [EPOCH, FIRST_CURSOR]] = -1
+    return caches
 
 
 @jit
@@ -366,11 +366,11 @@ def _rank(cursors: Any, number: int, own: Any) -> int:
 @jit
 def _millis(ts: int, since: int) -> int:
     """Return the milliseconds since a moment, as the difference of two millisecond clocks; `NULL` without a moment."""
-    return NULL if since == NULL else _whole(ts) - _whole(since)
+    return NULL if since == NULL else _whole_millis(ts) - _whole_millis(since)
 
 
 @jit
-def _whole(ns: int) -> int:
+def _whole_millis(ns: int) -> int:
     return -(-ns // 1_000_000) if ns < 0 else ns // 1_000_000
 
 

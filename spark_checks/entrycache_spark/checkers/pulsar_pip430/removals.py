@@ -16,10 +16,10 @@ import numpy as np
 
 from entrycache_spark.checkers.primitives import NULL, flag, numbers_differ
 from entrycache_spark.checkers.pulsar_pip430 import rows as w
-from entrycache_spark.checkers.pulsar_pip430.lives import BEGINS, BORN, GONE
+from entrycache_spark.checkers.pulsar_pip430.lives import AFTER_END, BEGINS, BORN
 from entrycache_trace.jit import Array, jit
 
-MODE, OLDEST, TAKEN, TOP, AHEAD, MOVED, UNNUMBERED, UNLINKED = range(8)
+MODE, OLDEST, LAST_TAKEN, TOP, AHEAD, MOVED, UNNUMBERED, UNLINKED = range(8)
 """The fields of the state: the numbering mode, the oldest held slot, the highest slot taken, and the next slot.
 
 `AHEAD`: how far tickets are ahead of dequeues. `MOVED`: where that first changed. The last two: what the trace lacks.
@@ -95,7 +95,7 @@ def _dequeue(seq: int, op: int, ticket: int, head: int, n: int, held: Any, s: An
     if op != w.TOMBSTONE:
         held[slot & mask] = 0
         t[n] = -1
-    s[TAKEN] = max(s[TAKEN], slot)
+    s[LAST_TAKEN] = max(s[LAST_TAKEN], slot)
     return True
 
 
@@ -106,7 +106,7 @@ def _enqueue(slot: int, n: int, held: Any, s: Any, t: Any) -> bool:
         return False
     if s[TOP] == 0:
         s[OLDEST] = slot
-    if slot <= s[TAKEN] or slot < s[OLDEST] or slot - s[OLDEST] > mask or held[slot & mask]:
+    if slot <= s[LAST_TAKEN] or slot < s[OLDEST] or slot - s[OLDEST] > mask or held[slot & mask]:
         return False
     held[slot & mask] = 1
     t[n] = slot
@@ -117,7 +117,7 @@ def _enqueue(slot: int, n: int, held: Any, s: Any, t: Any) -> bool:
 def new_slots() -> tuple[Array, Array]:
     """Return an empty ring, and the initial state."""
     state = np.zeros(SLOT_FIELDS, np.int64)
-    state[MOVED], state[TAKEN] = NULL, -1
+    state[MOVED], state[LAST_TAKEN] = NULL, -1
     return np.zeros(LEAST_ROOM, np.int8), state
 
 
@@ -154,9 +154,9 @@ head at the end of the last pass, until an event shows it; and the first event t
 
 def new_numbers() -> Array:
     """Return the initial state."""
-    found = np.full(8, NULL, np.int64)
-    found[[ENQUEUED, DEQUEUED]] = 0
-    return found
+    numbers = np.full(8, NULL, np.int64)
+    numbers[[ENQUEUED, DEQUEUED]] = 0
+    return numbers
 
 
 @jit
@@ -214,7 +214,7 @@ ENTRY_FIELDS: Final = 6
 HEAD, TAIL, FINGER = range(3)
 """The fields of a cache."""
 
-CALL, WHERE, CAUSE, LEDGER_OF, SINCE, LAST, LOW, LOW_ENTRY, HIGH, HIGH_ENTRY, LEFT = range(11)
+CALL, WHERE, CAUSE, LEDGER_OF, SINCE, LAST, LOW, LOW_ENTRY, HIGH, HIGH_ENTRY, LEFT_ENTRY = range(11)
 """The fields of a call: what it removes and since which event, the range of its rows, and whether it left an entry."""
 
 _CURRENT, _CALLS, _DROPPED, _STEPS, _ALLOWED = range(5)
@@ -246,10 +246,10 @@ class Removals:
 
     def end(self, entries: Array, flags: Array) -> None:
         """Check the last calls."""
-        _look(entries, self._caches, self._calls, self._state)
+        _check_call(entries, self._caches, self._calls, self._state)
         _given_up(self._state, 0, flags)
         for call in self._calls:
-            if call[CALL] != NULL and call[LEFT]:
+            if call[CALL] != NULL and call[LEFT_ENTRY]:
                 _broken(call, int(call[LAST]), flags)
 
 
@@ -259,30 +259,30 @@ def _check_removals(
 ) -> None:
     for i in range(len(c.seq)):
         op, n = c.op[i], numbers[i]
-        removes = (op == w.REMOVE or op == w.CACHE_CLOSE) and _tells(
+        removes = (op == w.REMOVE or op == w.CACHE_CLOSE) and _is_of_call(
             _kind(c, i), c.call_id[i], c.cache[i], c.entry_id[i]
         )
         if s[_CURRENT] >= 0 and not (removes and _same(c, i, calls[s[_CURRENT]])):
-            _look(entries, caches, calls, s)
+            _check_call(entries, caches, calls, s)
         if removes:
             _called(c, i, calls, s, flags)
         if n < 0:
             continue
         if how[i] & BORN:
             entries[n, CACHE] = -1
-        if (op == w.HIT or op == w.EVICT) and not how[i] & GONE:
-            below[i] = _below(c.cache[i], c.ledger_id[i], c.entry_id[i], n, entries)
+        if (op == w.HIT or op == w.EVICT) and not how[i] & AFTER_END:
+            below[i] = _next_lower(c.cache[i], c.ledger_id[i], c.entry_id[i], n, entries)
         if how[i] & BEGINS and how[i] & BORN and c.cache[i] != 0:
             if c.ledger_id[i] != NULL and c.entry_id[i] != NULL and s[_STEPS] <= s[_ALLOWED]:
                 _put(c.seq[i], c.cache[i], c.ledger_id[i], c.entry_id[i], n, entries, caches[c.cache[i]], s)
-        elif (op == w.EVICT or op == w.REMOVE) and not how[i] & GONE and entries[n, CACHE] >= 0:
+        elif (op == w.EVICT or op == w.REMOVE) and not how[i] & AFTER_END and entries[n, CACHE] >= 0:
             _unlink(n, entries, caches[entries[n, CACHE]])
     if len(c.seq):
         _given_up(s, c.seq[0], flags)
 
 
 @jit
-def _below(cache: int, ledger: int, entry: int, n: int, entries: Any) -> int:
+def _next_lower(cache: int, ledger: int, entry: int, n: int, entries: Any) -> int:
     own = entries[n]
     if own[CACHE] != cache or own[LEDGER] != ledger or own[ENTRY] != entry:
         return NOT_KNOWN
@@ -312,7 +312,7 @@ def _kind(c: Any, i: int) -> int:
 
 
 @jit
-def _tells(kind: int, call: int, cache: int, entry: int) -> bool:
+def _is_of_call(kind: int, call: int, cache: int, entry: int) -> bool:
     """Return whether an event that removes entries belongs to a call; one that names no entry does not."""
     if call == NULL or cache == 0:
         return False
@@ -344,11 +344,11 @@ def _called(c: Any, i: int, calls: Any, s: Any, flags: Any) -> None:
         s[_CALLS] += 1
         old = calls[at]
         if old[CALL] != NULL:
-            if old[LEFT]:
+            if old[LEFT_ENTRY]:
                 _broken(old, old[LAST], flags)
             s[_DROPPED] = max(s[_DROPPED], old[LAST])
         old[CALL], old[WHERE], old[CAUSE], old[LEDGER_OF] = c.call_id[i], c.cache[i], kind, _ledger_of(c, i)
-        old[SINCE], old[LOW], old[HIGH], old[LEFT] = c.seq[i], NULL, NULL, 0
+        old[SINCE], old[LOW], old[HIGH], old[LEFT_ENTRY] = c.seq[i], NULL, NULL, 0
         if c.call_id[i] <= s[_DROPPED]:
             _broken(old, c.seq[i], flags)
         s[_CURRENT] = at
@@ -377,13 +377,13 @@ def _broken(call: Any, seq: int, flags: Any) -> None:
 
 
 @jit
-def _look(entries: Any, caches: Any, calls: Any, s: Any) -> None:
+def _check_call(entries: Any, caches: Any, calls: Any, s: Any) -> None:
     """Check whether the current call has left an entry that it should have removed, as far as it has come."""
     if s[_CURRENT] < 0:
         return
     call = calls[s[_CURRENT]]
     s[_CURRENT] = -1
-    call[LEFT] = 0
+    call[LEFT_ENTRY] = 0
     cause = call[CAUSE]
     n = caches[call[WHERE], HEAD]
     while n >= 0 and s[_STEPS] <= s[_ALLOWED]:
@@ -399,7 +399,7 @@ def _look(entries: Any, caches: Any, calls: Any, s: Any) -> None:
         else:
             inside = True
         if inside and own[BEGAN] < call[SINCE]:
-            call[LEFT] = 1
+            call[LEFT_ENTRY] = 1
             return
         s[_STEPS] += 1
         n = own[NEXT]

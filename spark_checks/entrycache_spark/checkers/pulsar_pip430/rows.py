@@ -184,12 +184,12 @@ def _size_pass(c: Any, i: int, now: Any, many: bool, flags: Any) -> None:
 
 
 @jit
-def value_or_setting(told: int, other: int) -> int:
+def value_or_setting(value: int, setting: int) -> int:
     """Return the value of the row, or the effective setting if it is null."""
-    return told if told != NULL else other
+    return value if value != NULL else setting
 
 
 @jit
 def held_bytes(manager: int, after: int) -> int:
-    """Return the bytes that the cache looks at: the manager's own if they are recorded."""
+    """Return the bytes that the cache compares: the manager's own if they are recorded."""
     return manager if manager != NULL else after

@@ -16,7 +16,7 @@ from entrycache_spark.checkers.batches import EffectiveSettings, SettingsSource,
 from entrycache_spark.checkers.events import EventKinds, Events, check_batches
 from entrycache_spark.checkers.primitives import NULL, new_flags
 from entrycache_spark.checkers.pulsar_segmented import rows as w
-from entrycache_spark.checkers.pulsar_segmented.entries import KEPT, Entries, Totals
+from entrycache_spark.checkers.pulsar_segmented.entries import MIN_LIVES, Entries, Totals
 from entrycache_spark.checkers.pulsar_segmented.lookups import RANGE_FIELDS, Places, check_ranges
 from entrycache_spark.checkers.pulsar_segmented.rows import (
     ORDER_FIELDS,
@@ -45,7 +45,7 @@ NOT_METERED: Final = (-1, -1)
 """No op is counted with its counters, because no rule asks which counters METRICS and END report."""
 
 
-def check_broker(batches: Iterator[pa.RecordBatch], metadata: Metadata, kept: int = KEPT) -> CheckerResult:
+def check_broker(batches: Iterator[pa.RecordBatch], metadata: Metadata, kept: int = MIN_LIVES) -> CheckerResult:
     """Check the events of one broker; at least `kept` lives, a power of 2, are kept.
 
     Raises:
@@ -57,15 +57,18 @@ def check_broker(batches: Iterator[pa.RecordBatch], metadata: Metadata, kept: in
 class RingChecker:
     """The state of the checker for one broker between two batches."""
 
-    def __init__(self, metadata: Metadata, kept: int = KEPT) -> None:
+    def __init__(self, metadata: Metadata, kept: int = MIN_LIVES) -> None:
         self.flags = new_flags(len(RULES))
         self._many, self._sampled = metadata.many_threads, metadata.sampled
         names = vocabulary()
-        in_force, kinds = EffectiveSettings(SETTINGS, w.CONFIG, _select_values), EventKinds(names, COLUMNS, NOT_METERED)
-        self._events = Events(Rows, names, in_force, kinds)
+        effective, kinds = (
+            EffectiveSettings(SETTINGS, w.CONFIG, _select_values),
+            EventKinds(names, COLUMNS, NOT_METERED),
+        )
+        self._events = Events(Rows, names, effective, kinds)
         self._order, self._ranges = np.full(ORDER_FIELDS, NULL), np.full(RANGE_FIELDS, NULL)
         self._turns, self._entries, self._offsets = Turns(), Entries(kept), Offsets()
-        self._places, self._meters = Places(), Totals()
+        self._places, self._totals = Places(), Totals()
         self._open_bytes, self._opened = 0, False
 
     def follow(self, batch: pa.RecordBatch) -> None:
@@ -82,7 +85,7 @@ class RingChecker:
         left = self._entries.follow(c, settings, turned, self.flags)
         self._offsets.follow(c, settings, turned, left, self.flags)
         self._places.follow(c, self.flags)
-        self._meters.follow(c, settings, turned, left, batch, self.flags)
+        self._totals.follow(c, settings, turned, left, batch, self.flags)
         self._note_opening(c)
 
     def _note_opening(self, c: Rows) -> None:

@@ -30,23 +30,23 @@ from entrycache_spark.checkers.pulsar_segmented.segments import NUMBER, TURNS
 from entrycache_spark.common.system import CheckerGaveUp
 from entrycache_trace.jit import Array, jit
 
-KEPT: Final = 1 << 14
+MIN_LIVES: Final = 1 << 14
 """The minimum number of lives that are kept, a power of 2."""
 
 MAX_LIVES: Final = 1 << 22
 """The number of lives since the oldest cached one above which the checker gives up; DuckDB decides then."""
 
-LIFE, CACHE, LEDGER, ENTRY, SIZE, BOUND, HASH, GENERATION, GONE = range(9)
+LIFE, CACHE, LEDGER, ENTRY, SIZE, BOUND, HASH, GENERATION, HAS_LEFT = range(9)
 """The fields of a life: what its INSERT records, and whether it has left."""
 _FIELDS: Final = 9
 
-_TAKEN, _OLDEST, _LAST_SHOWN = range(3)
+_BEGUN_LIVES, _OLDEST, _LAST_SHOWN = range(3)
 
 
 class Entries:
     """The lives in a ring buffer: the n-th one has the place n modulo its length."""
 
-    def __init__(self, kept: int = KEPT) -> None:
+    def __init__(self, kept: int = MIN_LIVES) -> None:
         self._lives = np.full((kept, _FIELDS), NULL)
         self._keys, self._values = new_table(kept)
         self._state = np.zeros(3, np.int64)
@@ -65,7 +65,7 @@ class Entries:
 
     def _make_room(self, more: int) -> None:
         _pass_over(self._lives, self._state)
-        taken, oldest = int(self._state[_TAKEN]), int(self._state[_OLDEST])
+        taken, oldest = int(self._state[_BEGUN_LIVES]), int(self._state[_OLDEST])
         most = taken - oldest + more
         if most > MAX_LIVES:
             raise CheckerGaveUp("more entries are cached at once than the checker keeps in memory")
@@ -82,7 +82,7 @@ class Entries:
 @jit
 def _pass_over(lives: Any, s: Any) -> None:
     mask = len(lives) - 1
-    while s[_OLDEST] < s[_TAKEN] and lives[s[_OLDEST] & mask, GONE] == 1:
+    while s[_OLDEST] < s[_BEGUN_LIVES] and lives[s[_OLDEST] & mask, HAS_LEFT] == 1:
         s[_OLDEST] += 1
 
 
@@ -100,10 +100,10 @@ def _check_entries(
     for i in range(len(c.seq)):
         op, life = c.op[i], c.life[i]
         if op == w.INSERT:
-            at = s[_TAKEN] & (len(lives) - 1)
+            at = s[_BEGUN_LIVES] & (len(lives) - 1)
             if lives[at, LIFE] != NULL:
                 drop(keys, values, lives[at, LIFE])
-            s[_TAKEN] += 1
+            s[_BEGUN_LIVES] += 1
             put(keys, values, c.seq[i], at)
             _begin(c.seq[i], c.cache[i], c.ledger_id[i], c.entry_id[i], c.size_bytes[i], c.bound[i], lives[at])
             lives[at, HASH] = c.key_hash[i]
@@ -122,15 +122,15 @@ def _check_entries(
             if numbers_differ(c.key_hash[i], own[HASH]):
                 flag(flags, w.GET_3, c.seq[i])
             segments = settings[c.settings[i], w.SEGMENTS]
-            if own[GONE] == 0 and segments != NULL:
+            if own[HAS_LEFT] == 0 and segments != NULL:
                 if own[GENERATION] <= min(turned[i + 1, NUMBER], turned[i + 1, TURNS]) - segments:
                     flag(flags, w.RING_2, c.seq[i])
             continue
-        if _elsewhere(c.cache[i], c.ledger_id[i], c.entry_id[i], c.bound[i], own):
+        if _is_displaced(c.cache[i], c.ledger_id[i], c.entry_id[i], c.bound[i], own):
             flag(flags, w.STATE_2, c.seq[i])
         if op == w.SNAPSHOT:
             if (
-                own[GONE] == 1
+                own[HAS_LEFT] == 1
                 or numbers_differ(c.tail_no[i], own[GENERATION])
                 or (s[_LAST_SHOWN] != NULL and life <= s[_LAST_SHOWN])
             ):
@@ -140,21 +140,21 @@ def _check_entries(
             if numbers_differ(c.ticket[i], own[GENERATION]):
                 flag(flags, w.STATE_2, c.seq[i])
             segments = settings[c.settings[i], w.SEGMENTS]
-            if own[GONE] == 1 or _is_early(own[GENERATION], turned[i + 1, NUMBER], turned[i + 1, TURNS], segments):
+            if own[HAS_LEFT] == 1 or _is_early(own[GENERATION], turned[i + 1, NUMBER], turned[i + 1, TURNS], segments):
                 flag(flags, w.RING_4, c.seq[i])
-            if own[GONE] == 0:
+            if own[HAS_LEFT] == 0:
                 left[i, 0], left[i, 1] = own[GENERATION], own[SIZE] if own[SIZE] != NULL else 0
-                own[GONE] = 1
+                own[HAS_LEFT] = 1
 
 
 @jit
 def _begin(seq: int, cache: int, ledger: int, entry: int, size: int, bound: int, own: Any) -> None:
     own[LIFE], own[CACHE], own[LEDGER], own[ENTRY], own[SIZE], own[BOUND] = seq, cache, ledger, entry, size, bound
-    own[GONE] = 0
+    own[HAS_LEFT] = 0
 
 
 @jit
-def _elsewhere(cache: int, ledger: int, entry: int, bound: int, own: Any) -> bool:
+def _is_displaced(cache: int, ledger: int, entry: int, bound: int, own: Any) -> bool:
     return (
         names_differ(cache, own[CACHE])
         or numbers_differ(ledger, own[LEDGER])
@@ -164,9 +164,9 @@ def _elsewhere(cache: int, ledger: int, entry: int, bound: int, own: Any) -> boo
 
 
 @jit
-def _is_early(lot: int, number: int, turns: int, segments: int) -> bool:
+def _is_early(generation: int, number: int, turns: int, segments: int) -> bool:
     """Return whether an entry leaves that is not of the oldest segment."""
-    return segments != NULL and lot != number - segments and lot != turns - segments
+    return segments != NULL and generation != number - segments and generation != turns - segments
 
 
 @jit
@@ -204,10 +204,10 @@ class Totals:
         if not _check_totals(c, settings, turned, left, self._sums, sums, flags):
             raise CheckerGaveUp("the bytes of all entries are too many")
         for (i, counters), own in zip(counters_at(batch, at), sums.tolist(), strict=True):
-            size, live, shown, slots = own
+            size, live, in_snapshot, slots = own
             if counters.get("bytes", size) != size or counters.get("entries", live) != live:
                 flag(flags, w.USAGE_1, c.seq[i])
-            if c.op[i] == w.END and (counters.get("slots", slots) != slots or shown not in (0, live)):
+            if c.op[i] == w.END and (counters.get("slots", slots) != slots or in_snapshot not in (0, live)):
                 flag(flags, w.STATE_2, c.seq[i])
 
 

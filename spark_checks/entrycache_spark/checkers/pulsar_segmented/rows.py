@@ -52,7 +52,7 @@ def in_turn(op: int) -> bool:
 
 
 @jit
-def looks(op: int) -> bool:
+def is_lookup(op: int) -> bool:
     """Return whether an event belongs to a call that changes nothing."""
     return HIT <= op <= METRICS
 
@@ -104,7 +104,7 @@ def check_single_rows(c: Any, settings: Any, flags: Any) -> None:
             if op == PASS_BEGIN and bound != NULL and size != NULL and room != NULL and bound + size <= room:
                 flag(flags, SEGMENT_1, c.seq[i])
         if op == INSERT:
-            _taken(c.seq[i], size, bound, settings[c.settings[i], LIMIT], settings[c.settings[i], ROOM], flags)
+            _check_insert(c.seq[i], size, bound, settings[c.settings[i], LIMIT], settings[c.settings[i], ROOM], flags)
         elif op == SKIP and settings[c.settings[i], LIMIT] > 0:
             room = settings[c.settings[i], ROOM]
             if c.cause[i] == BY_DISABLED:
@@ -117,7 +117,7 @@ def check_single_rows(c: Any, settings: Any, flags: Any) -> None:
 
 
 @jit
-def _taken(seq: int, size: int, bound: int, limit: int, room: int, flags: Any) -> None:
+def _check_insert(seq: int, size: int, bound: int, limit: int, room: int, flags: Any) -> None:
     if limit == 0:
         flag(flags, INSERT_4, seq)
     if limit <= 0 or size == NULL or room == NULL:
@@ -146,7 +146,7 @@ def check_order(c: Any, many: bool, o: Any, flags: Any) -> None:
             if c.ts_ns[i] < o[PRIOR_TS] or (not many and seq == o[PRIOR_SEQ] + 1 and call != seq and other):
                 flag(flags, LIVENESS_1, seq)
             changes = op == INSERT or op == PASS_BEGIN or op == EVICT
-            if changes and looks(before) and call != NULL and call == o[PRIOR_CALL]:
+            if changes and is_lookup(before) and call != NULL and call == o[PRIOR_CALL]:
                 flag(flags, GET_2, seq)
             if before == PASS_END and (op != INSERT or other or numbers_differ(c.size_bytes[i], o[TURNED_BYTES])):
                 flag(flags, RING_1, seq)

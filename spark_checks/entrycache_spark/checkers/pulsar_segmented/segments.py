@@ -1,9 +1,9 @@
 """The turns of the ring and the offsets of its segments.
 
-`Turns` counts the turns and the numbers that events show of them (S-RING-1, S-INSERT-1). What one segment holds between
-two of its turns is a segment generation, numbered by the turn by which it became current. `Offsets` adds up what each
-generation took and compares it with what events show; the last generations are kept, and the checker gives up if an
-older one is asked for.
+`Turns` counts the turns and the numbers that events show of them (S-RING-1, S-INSERT-1). The entries of one segment
+between two of its turns are a segment generation, numbered by the turn that made it current. `Offsets` adds up the
+bytes that each generation took and compares them with events. The last generations are kept; the checker gives up if
+it needs an older one.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ class Offsets:
     """
 
     def __init__(self, kept: int = GENERATIONS_KEPT) -> None:
-        self._lots = np.zeros((kept, 4), np.int64)
-        self._lots[:, _GENERATION] = NULL
+        self._generations = np.zeros((kept, 4), np.int64)
+        self._generations[:, _GENERATION] = NULL
         self._state = np.array([0, 0, NULL, NULL, NULL, NULL, 0], np.int64)
 
     def follow(self, c: Any, settings: Array, turned: Array, left: Array, flags: Array) -> None:
@@ -96,36 +96,36 @@ class Offsets:
         Raises:
             CheckerGaveUp: a generation is no longer kept, or a sum is too large.
         """
-        _check_offsets(c, settings, turned, left, self._lots, self._state, flags)
+        _check_offsets(c, settings, turned, left, self._generations, self._state, flags)
         if self._state[_LOST]:
-            raise CheckerGaveUp("what a segment took is not known any more")
+            raise CheckerGaveUp("the bytes that a segment took are not known any more")
 
 
 @jit
-def _check_offsets(c: Any, settings: Any, turned: Any, left: Any, lots: Any, s: Any, flags: Any) -> None:
+def _check_offsets(c: Any, settings: Any, turned: Any, left: Any, generations: Any, s: Any, flags: Any) -> None:
     for i in range(len(c.seq)):
         seq, op, manager = c.seq[i], c.op[i], c.manager_bytes[i]
-        shown = NULL if manager == NULL else manager - s[_MANAGER]
+        shown_bytes = NULL if manager == NULL else manager - s[_MANAGER]
         wrote, also = 0, NULL
         if op == w.INSERT:
-            lot = turned[i + 1, NUMBER] if c.tail_no[i] == NULL else c.tail_no[i]
+            generation = turned[i + 1, NUMBER] if c.tail_no[i] == NULL else c.tail_no[i]
             wrote = _advance(c.size_bytes[i], settings[c.settings[i], w.COPIES])
-            own = _generation_row(lots, lot, s)
+            own = _generation_row(generations, generation, s)
             _starts(seq, c.bound[i], turned[i + 1, TURNS], own[_BYTES], s, flags)
-            _takes(own, seq, c.bound[i], wrote, shown, s)
+            _takes(own, seq, c.bound[i], wrote, shown_bytes, s)
         elif op == w.EVICT:
             if left[i, 0] != NULL:
-                _generation_row(lots, left[i, 0], s)[_LIVE] -= 1
+                _generation_row(generations, left[i, 0], s)[_LIVE] -= 1
         elif op == w.PASS_BEGIN:
-            own = _generation_row(lots, turned[i, NUMBER], s)
+            own = _generation_row(generations, turned[i, NUMBER], s)
             if numbers_differ(c.bound[i], 0) if _is_first(s) else _is_astray(c.bound[i], own[_BYTES], s):
                 flag(flags, w.SEGMENT_4, seq)
-            _shows(own, shown, s)
+            _shows(own, shown_bytes, s)
             s[_TURN_SEQ] = seq
         elif op == w.SKIP or op == w.REJECT:
-            _shows(_generation_row(lots, turned[i, NUMBER], s), shown, s)
+            _shows(_generation_row(generations, turned[i, NUMBER], s), shown_bytes, s)
         elif op == w.PASS_END and settings[c.settings[i], w.SEGMENTS] != NULL:
-            own = _generation_row(lots, turned[i + 1, NUMBER] - settings[c.settings[i], w.SEGMENTS], s)
+            own = _generation_row(generations, turned[i + 1, NUMBER] - settings[c.settings[i], w.SEGMENTS], s)
             if own[_LIVE] > 0:
                 flag(flags, w.RING_2, seq)
             wrote, also = -own[_BYTES], s[_MANAGER] - own[_BYTES_SHOWN]
@@ -144,9 +144,9 @@ def _check_offsets(c: Any, settings: Any, turned: Any, left: Any, lots: Any, s: 
 
 
 @jit
-def _generation_row(lots: Any, number: int, s: Any) -> Any:
+def _generation_row(generations: Any, number: int, s: Any) -> Any:
     """Return the row of a generation; a new one replaces an older one."""
-    own = lots[number & (len(lots) - 1)]
+    own = generations[number & (len(generations) - 1)]
     if own[_GENERATION] > number:
         s[_LOST] = 1
     elif own[_GENERATION] < number:
@@ -169,16 +169,16 @@ def _is_first(s: Any) -> bool:
 
 
 @jit
-def _is_astray(bound: int, lot_bytes: int, s: Any) -> bool:
+def _is_astray(bound: int, generation_bytes: int, s: Any) -> bool:
     """Return whether an offset follows neither from what the generation took, nor from its last entry."""
-    return bound != NULL and bound != lot_bytes and bound != s[_BY_RULE] and bound != s[_BY_SHOWN]
+    return bound != NULL and bound != generation_bytes and bound != s[_BY_RULE] and bound != s[_BY_SHOWN]
 
 
 @jit
-def _starts(seq: int, bound: int, turns: int, lot_bytes: int, s: Any, flags: Any) -> None:
+def _starts(seq: int, bound: int, turns: int, generation_bytes: int, s: Any, flags: Any) -> None:
     """Check where an entry starts in its segment."""
     if not _is_first(s):
-        if _is_astray(bound, lot_bytes, s):
+        if _is_astray(bound, generation_bytes, s):
             flag(flags, w.INSERT_1, seq)
     elif numbers_differ(bound, 0):
         if turns > 0:
@@ -188,19 +188,19 @@ def _starts(seq: int, bound: int, turns: int, lot_bytes: int, s: Any, flags: Any
 
 
 @jit
-def _takes(own: Any, seq: int, bound: int, wrote: int, shown: int, s: Any) -> None:
+def _takes(own: Any, seq: int, bound: int, wrote: int, shown_bytes: int, s: Any) -> None:
     """Add an entry to its generation."""
     own[_LIVE] += 1
     own[_BYTES] += wrote if wrote != NULL else 0
-    _shows(own, shown, s)
+    _shows(own, shown_bytes, s)
     s[_INSERT_SEQ] = seq
     s[_BY_RULE] = bound + wrote if bound != NULL and wrote != NULL else NULL
-    s[_BY_SHOWN] = bound + shown if bound != NULL and shown != NULL else NULL
+    s[_BY_SHOWN] = bound + shown_bytes if bound != NULL and shown_bytes != NULL else NULL
 
 
 @jit
-def _shows(own: Any, shown: int, s: Any) -> None:
-    own[_BYTES_SHOWN] += shown if shown != NULL else 0
+def _shows(own: Any, shown_bytes: int, s: Any) -> None:
+    own[_BYTES_SHOWN] += shown_bytes if shown_bytes != NULL else 0
     if not (-w.MAX_BYTES < own[_BYTES] < w.MAX_BYTES and -w.MAX_BYTES < own[_BYTES_SHOWN] < w.MAX_BYTES):
         s[_LOST] = 1
 
@@ -208,7 +208,7 @@ def _shows(own: Any, shown: int, s: Any) -> None:
 @jit
 def _miswritten(seq: int, op: int, copies: int, flags: Any) -> None:
     """Flag the rule of an event that shows another sum of offsets than the events before it."""
-    if w.looks(op):
+    if w.is_lookup(op):
         flag(flags, w.GET_2, seq)
     elif op == w.REJECT:
         flag(flags, w.INSERT_2, seq)

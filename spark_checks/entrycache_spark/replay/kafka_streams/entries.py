@@ -1,4 +1,4 @@
-"""The entries of a replayed stream thread, its limits, and what calls may evict."""
+"""The entries of a replayed stream thread, its limits, and the evictions that calls may make."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from entrycache_spark.replay.common import Facts as AnyFacts
 from entrycache_spark.replay.common import Row, Settings, differ
 from entrycache_spark.systems.kafka_streams import KINDS
 
-ENDS: Final = ("EVICT", "DELETE", "REMOVE")
+LEAVE_OPS: Final = ("EVICT", "DELETE", "REMOVE")
 LOOKUPS: Final = ("HIT", "MISS", "CACHE_OPEN")
 
 
@@ -66,9 +66,9 @@ def applicable_rules(row: Row, limit: Limit) -> Iterable[str]:
         yield "K-METRICS-2" if row["cache"] is None else "K-METRICS-3"
     if op == "CONFIG" and limit.shrank:
         yield "K-RESIZE-2"
-    if op in ("PUT", "END", *ENDS):
+    if op in ("PUT", "END", *LEAVE_OPS):
         yield "K-METRICS-1"
-    if op in ("PUT", "HIT", "MISS", "FLUSH", "CACHE_CLOSE", *ENDS):
+    if op in ("PUT", "HIT", "MISS", "FLUSH", "CACHE_CLOSE", *LEAVE_OPS):
         yield from _of_entries(row, op, cause, has_life)
 
 
@@ -82,9 +82,9 @@ def _of_entries(row: Row, op: str, cause: str | None, has_life: bool) -> Iterabl
             yield "K-PUT-4"
     if op == "EVICT" and row["dirty"]:
         yield "K-EVICT-3"
-    if has_life and op in ("HIT", *ENDS):
+    if has_life and op in ("HIT", *LEAVE_OPS):
         yield "K-FLUSH-3"
-    if has_life and op in ("HIT", "FLUSH", *ENDS):
+    if has_life and op in ("HIT", "FLUSH", *LEAVE_OPS):
         yield from ("K-SIZE-1", "K-FLUSH-2")
     if op == "DELETE" and cause == "FLUSH":
         yield "K-FLUSH-4"
@@ -99,12 +99,12 @@ def _of_entries(row: Row, op: str, cause: str | None, has_life: bool) -> Iterabl
 # ---------- entries
 
 Key = tuple[str | None, int | None]
-Tell = Callable[..., None]
+Reporter = Callable[..., None]
 
 RULE_OF: Final = {"HIT": "K-GET-1", "EVICT": "K-EVICT-1", "DELETE": "K-DELETE-1", "CLEAR": "K-CLOSE-1"}
 
 
-class Shown(NamedTuple):
+class LastShown(NamedTuple):
     """An entry as its key's last row showed it."""
 
     life: int | None = None
@@ -130,7 +130,7 @@ class KeyState:
     """The known state of one key."""
 
     put: Row | None = None
-    shown: Shown = field(default_factory=Shown)
+    last_shown: LastShown = field(default_factory=LastShown)
     flushed: Handed | None = None
     evicted: Handed | None = None
     leaves: dict[int, Handed] = field(default_factory=dict)
@@ -140,10 +140,10 @@ class KeyState:
 class Entries:
     """The namespaces of a thread. `told`: by writes and ends alone; `used`: as the rows show them, for recency."""
 
-    def __init__(self, facts: Facts, tell: Tell) -> None:
+    def __init__(self, facts: Facts, report: Reporter) -> None:
         self._facts = facts
-        self._tell = tell
-        self.told: defaultdict[str | None, Space] = defaultdict(Space)
+        self._report = report
+        self.spaces: defaultdict[str | None, Space] = defaultdict(Space)
         self.used: defaultdict[str | None, Space] = defaultdict(Space)
         self.key_states: defaultdict[Key, KeyState] = defaultdict(KeyState)
         self.live_in_all = 0
@@ -177,13 +177,13 @@ class Entries:
             if named not in flushed:
                 before_last = row["call_id"] is not None and last_call is not None and row["call_id"] < last_call
                 sure = not self._facts.gapped and (self._facts.complete or before_last)
-                self._tell("K-EVICT-3", row, "a FLUSH of the same life and call", sure=sure)
+                self._report("K-EVICT-3", row, "a FLUSH of the same life and call", sure=sure)
 
     def follow(self, at: int, row: Row) -> None:
         """Read one event."""
         op, life, cache = row["op"], row["life"], row["cache"]
         key_state = self.key_states[(cache, row["key_hash"])]
-        node = self.told[cache].nodes.get(str(row["key_hash"]))
+        node = self.spaces[cache].nodes.get(str(row["key_hash"]))
         self.was_live = node is not None
         evictions = (key_state.evicted, key_state.leaves.get(row["seq"])) if op == "FLUSH" else ()
         own = [each for each in evictions if each is not None and each.is_of(row)]
@@ -194,38 +194,38 @@ class Entries:
             self.flushed_seq = key_state.flushed.seq
         self.was_handed = key_state.flushed is not None and key_state.flushed.is_of(row)
         if op == "PUT" and life != row["seq"]:
-            self._tell("K-PUT-1", row, f"life {row['seq']}", sure=True)
+            self._report("K-PUT-1", row, f"life {row['seq']}", sure=True)
         if self._facts.whole[at]:
             self._judge(row, key_state, node)
         self._apply(row, key_state, node)
 
     def _judge(self, row: Row, key_state: KeyState, node: Node | None) -> None:
         op, life = row["op"], row["life"]
-        if op in ("HIT", *ENDS):
+        if op in ("HIT", *LEAVE_OPS):
             self._check_life(row, key_state, node)
-        if op == "MISS" and node is not None and key_state.shown.life is not None:
-            self._tell("K-GET-2", row, f"a HIT of life {node.write}", [node.write, row["seq"]], life=node.write)
-        if op == "PUT" and not row["dirty"] and node is not None and node.is_dirty and key_state.shown.dirty:
-            self._tell("K-PUT-4", row, "no clean PUT over a dirty entry", [node.write, row["seq"]])
+        if op == "MISS" and node is not None and key_state.last_shown.life is not None:
+            self._report("K-GET-2", row, f"a HIT of life {node.write}", [node.write, row["seq"]], life=node.write)
+        if op == "PUT" and not row["dirty"] and node is not None and node.is_dirty and key_state.last_shown.dirty:
+            self._report("K-PUT-4", row, "no clean PUT over a dirty entry", [node.write, row["seq"]])
         if op == "FLUSH" and (node is None or life != node.write) and not self.leaves_here:
-            self._tell("K-FLUSH-1", row, "what is cached, or evicted by this call")
+            self._report("K-FLUSH-1", row, "an entry that is cached, or evicted by this call")
         dropped = op == "DELETE" and row["cause"] == "FLUSH"
         if dropped and (not self.was_handed or self._strange(row, key_state, node)):
-            self._tell("K-FLUSH-4", row, "what was handed over in this call, and is there")
+            self._report("K-FLUSH-4", row, "a DELETE only of an entry that was handed over in this call, and is cached")
         used, key = self.used[row["cache"]], str(row["key_hash"])
         if op == "EVICT" and key in used.nodes and used.recent[-1] != key:
-            self._tell("K-EVICT-1", row, "the least recently used entry")
+            self._report("K-EVICT-1", row, "the least recently used entry")
         self._flags(row, key_state, node)
-        if op in ("HIT", "FLUSH", "FAILED", *ENDS) and key_state.put is not None and life == key_state.put["seq"]:
+        if op in ("HIT", "FLUSH", "FAILED", *LEAVE_OPS) and key_state.put is not None and life == key_state.put["seq"]:
             size = row["size_bytes"]
-            if differ(size, key_state.put["size_bytes"] or 0) and differ(size, key_state.shown.size_bytes):
-                self._tell("K-SIZE-1", row, f"size_bytes {key_state.put['size_bytes']}", [life, row["seq"]])
+            if differ(size, key_state.put["size_bytes"] or 0) and differ(size, key_state.last_shown.size_bytes):
+                self._report("K-SIZE-1", row, f"size_bytes {key_state.put['size_bytes']}", [life, row["seq"]])
 
     @staticmethod
     def _strange(row: Row, key_state: KeyState, node: Node | None) -> bool:
-        """Return whether a row is about another life than what is cached, by all that is known."""
+        """Return whether a row is known to be about another life than the cached one."""
         return row["life"] is None or (
-            row["life"] != key_state.shown.life and row["life"] != (None if node is None else node.write)
+            row["life"] != key_state.last_shown.life and row["life"] != (None if node is None else node.write)
         )
 
     def _check_life(self, row: Row, key_state: KeyState, node: Node | None) -> None:
@@ -239,56 +239,56 @@ class Entries:
         else:
             rule = RULE_OF[op]
         if rule is not None:
-            self._tell(rule, row, "nothing cached" if node is None else f"life {node.write}")
+            self._report(rule, row, "nothing cached" if node is None else f"life {node.write}")
 
     def _flags(self, row: Row, key_state: KeyState, node: Node | None) -> None:
-        op, life, shown = row["op"], row["life"], key_state.shown
-        if node is None or life != node.write or shown.dirty is None or op not in ("HIT", "FLUSH", *ENDS):
+        op, life, last_shown = row["op"], row["life"], key_state.last_shown
+        if node is None or life != node.write or last_shown.dirty is None or op not in ("HIT", "FLUSH", *LEAVE_OPS):
             return
-        if op != "FLUSH" and not row["dirty"] and node.is_dirty and shown.dirty:
-            self._tell("K-FLUSH-3", row, "a dirty entry, or its FLUSH before", [node.write, row["seq"]])
-        if node.is_dirty or shown.dirty:
+        if op != "FLUSH" and not row["dirty"] and node.is_dirty and last_shown.dirty:
+            self._report("K-FLUSH-3", row, "a dirty entry, or its FLUSH before", [node.write, row["seq"]])
+        if node.is_dirty or last_shown.dirty:
             return
         just = op == "EVICT" and self.was_handed
         if op == "FLUSH" or (row["dirty"] and not just):
-            self._tell("K-FLUSH-2", row, "a clean entry", [node.write, row["seq"]])
+            self._report("K-FLUSH-2", row, "a clean entry", [node.write, row["seq"]])
 
     def _apply(self, row: Row, key_state: KeyState, node: Node | None) -> None:
         op, cache, key = row["op"], row["cache"], str(row["key_hash"])
-        space, used = self.told[cache], self.used[cache]
+        space, used = self.spaces[cache], self.used[cache]
         if op == "PUT":
-            made = Node(None, row["dirty"], row["size_bytes"] or 0, Context(), row["seq"])
-            self._grow(made.size_bytes - (0 if node is None else node.size_bytes), 1 if node is None else 0)
+            new_node = Node(None, row["dirty"], row["size_bytes"] or 0, Context(), row["seq"])
+            self._grow(new_node.size_bytes - (0 if node is None else node.size_bytes), 1 if node is None else 0)
             # A clean write over a dirty entry, which the reference refuses, leaves it clean.
             left = space if node is None or row["dirty"] else remove_key(space, key)
-            self.told[cache] = write_key(left, key, made)
-            self.used[cache] = write_key(used, key, made)
+            self.spaces[cache] = write_key(left, key, new_node)
+            self.used[cache] = write_key(used, key, new_node)
             key_state.put = row
-            key_state.shown = Shown(row["life"], row["size_bytes"], row["dirty"])
+            key_state.last_shown = LastShown(row["life"], row["size_bytes"], row["dirty"])
         elif op == "HIT":
             there = used if key in used.nodes else write_key(used, key, Node(None, False, 0, Context(), row["seq"]))
             self.used[cache] = look_up_key(there, key)
-            size = key_state.shown.size_bytes if row["size_bytes"] is None else row["size_bytes"]
-            key_state.shown = Shown(row["life"], size, row["dirty"])
-        elif op in ("MISS", *ENDS):
+            size = key_state.last_shown.size_bytes if row["size_bytes"] is None else row["size_bytes"]
+            key_state.last_shown = LastShown(row["life"], size, row["dirty"])
+        elif op in ("MISS", *LEAVE_OPS):
             self.used[cache] = remove_key(used, key)
-            key_state.shown = key_state.shown._replace(life=None)
-            if op in ENDS and node is not None:
+            key_state.last_shown = key_state.last_shown._replace(life=None)
+            if op in LEAVE_OPS and node is not None:
                 self._grow(-node.size_bytes, -1)
-                self.told[cache] = remove_key(space, key)
+                self.spaces[cache] = remove_key(space, key)
             if op == "EVICT":
                 key_state.evicted = Handed(row["life"], row["call_id"], row["seq"], row["dirty"])
         elif op == "FLUSH":
             key_state.flushed = Handed(row["life"], row["call_id"], row["seq"])
-            key_state.shown = key_state.shown._replace(dirty=False)
+            key_state.last_shown = key_state.last_shown._replace(dirty=False)
             if node is not None and key_state.put is not None:
                 self._mark(cache, key, node, bool(key_state.put["dirty"]) and row["life"] != node.write)
 
     def _mark(self, cache: str | None, key: str, node: Node, is_dirty: bool) -> None:
-        space = self.told[cache]
+        space = self.spaces[cache]
         others = without_key(space.dirty, key)
         marked = {**space.nodes, key: node._replace(is_dirty=is_dirty)}
-        self.told[cache] = space._replace(nodes=marked, dirty=(*others, key) if is_dirty else others)
+        self.spaces[cache] = space._replace(nodes=marked, dirty=(*others, key) if is_dirty else others)
 
     def _grow(self, size_bytes: int, entries: int) -> None:
         self.sum_bytes += size_bytes
@@ -301,9 +301,9 @@ class Entries:
 class Calls:
     """K-EVICT-4, K-EVICT-5 and K-RESIZE-2, call by call."""
 
-    def __init__(self, facts: Facts, tell: Tell, entries: Entries) -> None:
+    def __init__(self, facts: Facts, report: Reporter, entries: Entries) -> None:
         self._facts = facts
-        self._tell = tell
+        self._report = report
         self._entries = entries
         self._changed_call: int | None = None
         self._opened_call: int | None = None
@@ -344,7 +344,7 @@ class Calls:
             self._other_seq = row["seq"]
 
     def _is_unheard(self, before: Row | None, row: Row) -> bool:
-        """Return whether no listener can have asked for this eviction."""
+        """Return whether no listener can have requested this eviction."""
         if self._handed_seq is None or self._handed_seq < row["call_id"]:
             return True
         at = self._opened_seq
@@ -354,12 +354,12 @@ class Calls:
 
     def _overflow(self, row: Row, limit_bytes: int) -> None:
         if row["cache"] != self._put_cache:
-            self._tell("K-EVICT-4", row, f"an eviction from {self._put_cache}", [row["call_id"], row["seq"]])
+            self._report("K-EVICT-4", row, f"an eviction from {self._put_cache}", [row["call_id"], row["seq"]])
         if row["size_bytes"] is not None and row["bytes_after"] + row["size_bytes"] <= limit_bytes:
-            self._tell("K-EVICT-5", row, f"no EVICT at or under {limit_bytes} bytes", [row["call_id"], row["seq"]])
+            self._report("K-EVICT-5", row, f"no EVICT at or under {limit_bytes} bytes", [row["call_id"], row["seq"]])
 
     def _left_over(self, row: Row, limit_bytes: int) -> None:
         if self._opened_as == "SHRINK":
-            self._tell("K-RESIZE-2", row, f"at most {limit_bytes} bytes", [row["call_id"], row["seq"]])
-        if self._opened_as == "PUT" and self._entries.told[self._put_cache].nodes:
-            self._tell("K-EVICT-4", row, f"at most {limit_bytes} bytes", [row["call_id"], row["seq"]])
+            self._report("K-RESIZE-2", row, f"at most {limit_bytes} bytes", [row["call_id"], row["seq"]])
+        if self._opened_as == "PUT" and self._entries.spaces[self._put_cache].nodes:
+            self._report("K-EVICT-4", row, f"at most {limit_bytes} bytes", [row["call_id"], row["seq"]])

@@ -11,7 +11,7 @@ from entrycache_spark.replay.kafka_streams.entries import (
     Calls,
     Entries,
     Facts,
-    Tell,
+    Reporter,
     applicable_rules,
     as_followed,
     same,
@@ -24,9 +24,9 @@ THREAD_COUNTERS = ("puts", "gets", "evicts", "flushes")
 class Counters:
     """The sum of all sizes, and the counters of the thread and of its namespaces."""
 
-    def __init__(self, facts: Facts, tell: Tell, entries: Entries, calls: Calls) -> None:
+    def __init__(self, facts: Facts, report: Reporter, entries: Entries, calls: Calls) -> None:
         self._facts = facts
-        self._tell = tell
+        self._report = report
         self._entries = entries
         self._calls = calls
         self._of_thread: Counter[str] = Counter()
@@ -45,17 +45,17 @@ class Counters:
         self._sum_before = self._entries.sum_bytes
         by_row = None if at == 0 else self._facts.rows[at - 1]["bytes_after"] + grown
         if whole and row["bytes_after"] not in (by_row, self._entries.sum_bytes):
-            self._tell("K-METRICS-1", row, f"bytes_after {self._entries.sum_bytes}")
+            self._report("K-METRICS-1", row, f"bytes_after {self._entries.sum_bytes}")
         if whole and op == "END":
-            shown = read_counters(row)
+            counters = read_counters(row)
             right = {"bytes": self._entries.sum_bytes, "entries": self._entries.live_in_all}
-            if any(differ(shown.get(name), value) for name, value in right.items()):
-                self._tell("K-METRICS-1", row, right)
+            if any(differ(counters.get(name), value) for name, value in right.items()):
+                self._report("K-METRICS-1", row, right)
         if differ(row["manager_bytes"], row["bytes_after"]):
             if op == "END":
-                self._tell("K-METRICS-1", row, f"a running total of {row['bytes_after']}", sure=True)
+                self._report("K-METRICS-1", row, f"a running total of {row['bytes_after']}", sure=True)
             elif self._facts.ends_call(at):
-                self._tell("K-METRICS-1", row, f"a running total of {row['bytes_after']} between calls")
+                self._report("K-METRICS-1", row, f"a running total of {row['bytes_after']} between calls")
         if op == "METRICS" and row["cache"] is None:
             self._thread(row, whole)
         elif op == "METRICS" and whole and row["call_id"] == row["seq"]:
@@ -86,32 +86,32 @@ class Counters:
         self._shrunk |= op == "CONFIG" and self._facts.settings[at].shrank
 
     def _thread(self, row: Row, whole: bool) -> None:
-        shown, mine = read_counters(row), self._of_thread
-        wrong = any(name in shown and shown[name] < self._told_before.get(name, 0) for name in THREAD_COUNTERS)
+        counters, mine = read_counters(row), self._of_thread
+        wrong = any(name in counters and counters[name] < self._told_before.get(name, 0) for name in THREAD_COUNTERS)
         if whole and row["call_id"] == row["seq"]:
-            wrong |= not mine["failed"] and shown.get("puts", mine["puts"]) < mine["puts"]
-            evicts = shown.get("evicts")
+            wrong |= not mine["failed"] and counters.get("puts", mine["puts"]) < mine["puts"]
+            evicts = counters.get("evicts")
             if evicts is not None:
                 wrong |= evicts < self._calls.sure_evicts or (not self._shrunk and evicts > mine["evicts"])
-            wrong |= shown.get("flushes", self._calls.flush_calls) < self._calls.flush_calls
-            if shown.get("puts", 0) > mine["puts"] or shown.get("gets", 0) > mine["lookups"]:
-                self._tell("K-METRICS-2", row, dict(mine), sure=False)
+            wrong |= counters.get("flushes", self._calls.flush_calls) < self._calls.flush_calls
+            if counters.get("puts", 0) > mine["puts"] or counters.get("gets", 0) > mine["lookups"]:
+                self._report("K-METRICS-2", row, dict(mine), sure=False)
         if wrong:
-            self._tell("K-METRICS-2", row, dict(mine))
-        self._told_before |= {name: shown[name] for name in THREAD_COUNTERS if name in shown}
+            self._report("K-METRICS-2", row, dict(mine))
+        self._told_before |= {name: counters[name] for name in THREAD_COUNTERS if name in counters}
 
     def _namespace(self, row: Row) -> None:
-        shown, mine = read_counters(row), self._of_cache[row["cache"]]
-        hits, misses = shown.get("hits"), shown.get("misses")
-        wrong = differ(shown.get("overwrites"), mine["overwrites"])
+        counters, mine = read_counters(row), self._of_cache[row["cache"]]
+        hits, misses = counters.get("hits"), counters.get("misses")
+        wrong = differ(counters.get("overwrites"), mine["overwrites"])
         if misses is not None:
             wrong |= not mine["sure_misses"] <= misses <= mine["misses"]
         if hits is not None:
             wrong |= hits < mine["hits"] or (not self._vague[row["cache"]] and hits > mine["hits"])
             if self._vague[row["cache"]] and hits > mine["hits"]:
-                self._tell("K-METRICS-3", row, dict(mine), sure=False)
+                self._report("K-METRICS-3", row, dict(mine), sure=False)
         if wrong:
-            self._tell("K-METRICS-3", row, dict(mine))
+            self._report("K-METRICS-3", row, dict(mine))
 
 
 # ---------- the order of events
@@ -123,11 +123,11 @@ def falls(one: int | None, other: int | None) -> bool:
 
 
 class Order:
-    """K-LIVENESS-1, and what K-FLUSH-1, K-EVICT-3, K-CLOSE-1 and K-CLOSE-2 say of rows that stand together."""
+    """K-LIVENESS-1, and the parts of K-FLUSH-1, K-EVICT-3, K-CLOSE-1 and K-CLOSE-2 about adjacent rows."""
 
-    def __init__(self, facts: Facts, tell: Tell, entries: Entries) -> None:
+    def __init__(self, facts: Facts, report: Reporter, entries: Entries) -> None:
         self._facts = facts
-        self._tell = tell
+        self._report = report
         self._entries = entries
         self._left_before = False
 
@@ -145,25 +145,25 @@ class Order:
 
     def _frame(self, before: Row, row: Row) -> None:
         if row["ts_ns"] < before["ts_ns"]:
-            self._tell("K-LIVENESS-1", row, f"ts_ns at or after {before['ts_ns']}", sure=True)
+            self._report("K-LIVENESS-1", row, f"ts_ns at or after {before['ts_ns']}", sure=True)
         follows = before["seq"] == row["seq"] - 1
         goes_on = not differ(row["call_id"], row["seq"]) or not differ(row["call_id"], before["call_id"])
         if follows and not goes_on and not self._facts.many:
-            self._tell("K-LIVENESS-1", row, f"call {before['call_id']}, or one that begins here", sure=True)
+            self._report("K-LIVENESS-1", row, f"call {before['call_id']}, or one that begins here", sure=True)
 
     def _handed(self, before: Row | None, row: Row, after: Row | None) -> None:
-        together = same(before, row, "op", "cache", "call_id")
-        if together and before is not None:
+        same_call = same(before, row, "op", "cache", "call_id")
+        if same_call and before is not None:
             if self._entries.is_evicted:
-                self._tell("K-EVICT-3", row, "the evicted entry first", [before["seq"], row["seq"]])
+                self._report("K-EVICT-3", row, "the evicted entry first", [before["seq"], row["seq"]])
             elif not self._entries.leaves_here and not self._left_before and falls(before["life"], row["life"]):
-                self._tell("K-FLUSH-1", row, "the order of the last writes", [before["seq"], row["seq"]])
+                self._report("K-FLUSH-1", row, "the order of the last writes", [before["seq"], row["seq"]])
         goes_on = after is None or same(after, row, "op", "cache", "call_id")
-        if not goes_on and self._entries.told[row["cache"]].dirty:
-            self._tell("K-FLUSH-1", row, "every dirty entry handed over")
+        if not goes_on and self._entries.spaces[row["cache"]].dirty:
+            self._report("K-FLUSH-1", row, "every dirty entry handed over")
 
     def _left(self, row: Row, after: Row | None) -> None:
-        if not self._entries.told[row["cache"]].nodes:
+        if not self._entries.spaces[row["cache"]].nodes:
             return
         op, cause = row["op"], row["cause"]
         if op not in ("REMOVE", "CACHE_CLOSE") or after is None:
@@ -171,28 +171,28 @@ class Order:
         goes_on = same(after, row, "cache", "call_id")
         if op == "CACHE_CLOSE" or cause == "CLOSE":
             if not (goes_on and after["op"] in ("REMOVE", "CACHE_CLOSE")):
-                self._tell("K-CLOSE-2", row, "an empty namespace")
+                self._report("K-CLOSE-2", row, "an empty namespace")
         elif cause == "CLEAR" and not (goes_on and after["op"] == "REMOVE" and after["cause"] == "CLEAR"):
-            self._tell("K-CLOSE-1", row, "an empty namespace")
+            self._report("K-CLOSE-1", row, "an empty namespace")
 
 
 # ---------- threads
 
 
-def _follow(facts: Facts, telling: ViolationCollector, max_live_slots: int) -> bool:
+def _follow(facts: Facts, collector: ViolationCollector, max_live_slots: int) -> bool:
     """Replay the rows in order; return whether there were never more entries than replay is meant for."""
     as_followed(facts.rows)
-    entries = Entries(facts, telling.tell)
-    calls = Calls(facts, telling.tell, entries)
-    followers: tuple[Order | Calls | Counters, ...] = (
-        Order(facts, telling.tell, entries),
+    entries = Entries(facts, collector.report)
+    calls = Calls(facts, collector.report, entries)
+    checks: tuple[Order | Calls | Counters, ...] = (
+        Order(facts, collector.report, entries),
         calls,
-        Counters(facts, telling.tell, entries, calls),
+        Counters(facts, collector.report, entries, calls),
     )
     for at, row in enumerate(facts.rows):
         entries.follow(at, row)
-        for follower in followers:
-            follower.follow(at, row)
+        for check in checks:
+            check.follow(at, row)
         if entries.live_in_all > max_live_slots:
             return False
     return True

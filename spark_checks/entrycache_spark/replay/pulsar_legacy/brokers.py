@@ -29,7 +29,7 @@ from entrycache_spark.replay.pulsar_legacy.trigger_points import (
 )
 from entrycache_spark.replay.pulsar_pip430.brokers import BrokerReplay, TooManySlots
 from entrycache_spark.replay.pulsar_pip430.removals import RULE_OF, Named, RemovalChecks
-from entrycache_spark.replay.pulsar_pip430.trigger_points import Facts, Row, Tell
+from entrycache_spark.replay.pulsar_pip430.trigger_points import Facts, Reporter, Row
 from entrycache_spark.systems.pulsar_legacy import by_object
 from entrycache_spark.systems.pulsar_pip430 import COLUMNS
 from entrycache_trace.files import Metadata, Part
@@ -46,15 +46,15 @@ class Pass:
 
     def begin_value(self, name: str) -> int | str | None:
         """Return the value of a column in its PASS_BEGIN, or None if that records none."""
-        told = [row[name] for row in self.rows if row["op"] == "PASS_BEGIN" and row[name] is not None]
-        return max(told, default=None)
+        values = [row[name] for row in self.rows if row["op"] == "PASS_BEGIN" and row[name] is not None]
+        return max(values, default=None)
 
 
-class Taken:
+class PassRemovals:
     """The removals of each pass, compared with the values of its PASS_BEGIN."""
 
-    def __init__(self, facts: Facts, tell: Tell, rows: list[Row]) -> None:
-        self._tell = tell
+    def __init__(self, facts: Facts, report: Reporter, rows: list[Row]) -> None:
+        self._report = report
         passes: defaultdict[int, Pass] = defaultdict(Pass)
         for row in rows:
             if row["pass_id"] is not None and row["op"] in ("PASS_BEGIN", "EVICT", "PASS_END"):
@@ -71,7 +71,9 @@ class Taken:
             wrong = ends and known(row["cache"], cache) and row["cache"] != cache
             wrong |= ends and known(bound, cutoff) and bound != cutoff
             if row["cause"] == "SIZE" and wrong:
-                self._tell("L-EVICT-1", row, (cutoff, cache), (bound, row["cache"]), [row["pass_id"], row["seq"]], True)
+                self._report(
+                    "L-EVICT-1", row, (cutoff, cache), (bound, row["cache"]), [row["pass_id"], row["seq"]], True
+                )
             if row["cause"] != "TIME":
                 continue
             if row["op"] == "EVICT":
@@ -81,7 +83,7 @@ class Taken:
                 last = cutoff if bound is None else bound
                 wrong |= isinstance(last, int) and stamp is not None and is_old(stamp, last)
             if wrong:
-                self._tell(
+                self._report(
                     "L-EXPIRE-1", row, (cutoff, cache), (stamp, row["cache"]), [row["pass_id"], row["seq"]], True
                 )
 
@@ -93,25 +95,25 @@ class Taken:
             before = last.get(row["cache"])
             last[row["cache"]] = row
             if before is not None and row["cause"] in ORDER and not ascends(row, before):
-                self._tell(ORDER[row["cause"]], row, "ascending positions", row["entry_id"], [before["seq"]], True)
+                self._report(ORDER[row["cause"]], row, "ascending positions", row["entry_id"], [before["seq"]], True)
 
 
-class Given(NamedTuple):
+class PassEvictions(NamedTuple):
     """The entries that a pass removed from one cache."""
 
     rows: list[Row]
 
     @property
     def sizes(self) -> list[int]:
-        """In the order in which it gave."""
+        """The sizes, in the order of the removals."""
         return [row["size_bytes"] or 0 for row in self.rows]
 
 
 class Shares:
-    """The bytes and entries of each cache, and what a size pass asks of each, computed by the reference."""
+    """The bytes and entries of each cache, and the share of each in a size pass, computed by the reference."""
 
-    def __init__(self, facts: Facts, tell: Tell, events: list[Moment]) -> None:
-        self._tell = tell
+    def __init__(self, facts: Facts, report: Reporter, events: list[Moment]) -> None:
+        self._report = report
         self._one = not facts.many
         self._bytes: Counter[str] = Counter()
         self._live: Counter[str] = Counter()
@@ -146,39 +148,41 @@ class Shares:
         total = sum(cache.size_bytes for cache in held.values())
         taken = choose_givers(State(0, held, total))
         if begin["cache"] is not None:
-            asked = {begin["cache"]: begin["bound"]}
+            share_bytes = {begin["cache"]: begin["bound"]}
         else:
             taken_bytes = sum(held[name].size_bytes for name in taken)
-            asked = {name: compute_share(begin["bound"], held[name].size_bytes, taken_bytes) for name in taken}
+            share_bytes = {name: compute_share(begin["bound"], held[name].size_bytes, taken_bytes) for name in taken}
         left = {cache.size_bytes for name, cache in held.items() if name not in taken}
         last = held[taken[-1]].size_bytes if taken else None
         tied = last is not None and max(left, default=None) == last
         alone = begin["cache"] is not None or len(taken) == 1
         gave_now = {name for pass_id, name in self._given if pass_id == begin["seq"]}
         for name in sorted({*self._bytes, *gave_now}):
-            gave = Given(self._given.get((begin["seq"], name), []))
+            gave = PassEvictions(self._given.get((begin["seq"], name), []))
             own = tied and name in held and held[CacheName(name)].size_bytes == last
-            self._one_cache(begin, end, name, asked.get(CacheName(name), 0), gave, alone, own)
+            self._one_cache(begin, end, name, share_bytes.get(CacheName(name), 0), gave, alone, own)
 
-    def _one_cache(self, begin: Row, end: Row, name: str, asked: int, gave: Given, alone: bool, tied: bool) -> None:
+    def _one_cache(
+        self, begin: Row, end: Row, name: str, share_bytes: int, gave: PassEvictions, alone: bool, tied: bool
+    ) -> None:
         of_one, rows, gave_bytes = begin["cache"] is not None, gave.rows, sum(gave.sizes)
-        too_little = gave_bytes < asked and self._live[name] > len(rows)
-        too_much = bool(rows) and gave_bytes - gave.sizes[-1] >= asked
+        too_little = gave_bytes < share_bytes and self._live[name] > len(rows)
+        too_much = bool(rows) and gave_bytes - gave.sizes[-1] >= share_bytes
         none = not rows and self._live[name] > 0
         seqs = [begin["seq"]]
-        if asked > 0 and alone and too_little and (of_one or not none):
-            self._tell("L-EVICT-1", {**end, "life": None}, asked, gave_bytes, [*seqs, end["seq"]], self._one)
-        if rows and (too_much if asked > 0 and alone else False):
-            self._tell("L-EVICT-2", {**rows[-1], "life": None}, asked, gave_bytes, seqs, self._one)
-        if rows and of_one and asked <= 0:
-            self._tell("L-EVICT-2", {**rows[0], "life": None}, "nothing", gave_bytes, seqs, self._one)
+        if share_bytes > 0 and alone and too_little and (of_one or not none):
+            self._report("L-EVICT-1", {**end, "life": None}, share_bytes, gave_bytes, [*seqs, end["seq"]], self._one)
+        if rows and (too_much if share_bytes > 0 and alone else False):
+            self._report("L-EVICT-2", {**rows[-1], "life": None}, share_bytes, gave_bytes, seqs, self._one)
+        if rows and of_one and share_bytes <= 0:
+            self._report("L-EVICT-2", {**rows[0], "life": None}, "nothing", gave_bytes, seqs, self._one)
         rule = "L-EVICT-4" if tied else "L-EVICT-3"
-        if not of_one and rows and asked <= 0:
-            self._tell(rule, {**rows[0], "life": None}, "nothing", gave_bytes, seqs, self._one)
-        if not of_one and asked > 0 and none:
-            self._tell(rule, {**end, "life": None}, "something", 0, seqs, self._one)
-        if rows and asked > 0 and not alone and (too_little or too_much):
-            self._tell("L-EVICT-5", {**rows[-1], "life": None}, asked, gave_bytes, seqs, self._one)
+        if not of_one and rows and share_bytes <= 0:
+            self._report(rule, {**rows[0], "life": None}, "nothing", gave_bytes, seqs, self._one)
+        if not of_one and share_bytes > 0 and none:
+            self._report(rule, {**end, "life": None}, "something", 0, seqs, self._one)
+        if rows and share_bytes > 0 and not alone and (too_little or too_much):
+            self._report("L-EVICT-5", {**rows[-1], "life": None}, share_bytes, gave_bytes, seqs, self._one)
 
 
 # ---------- brokers
@@ -210,7 +214,7 @@ def replay(
 
     def play(name: str, rows: list[Row]) -> BrokerFindings:
         broker = LegacyReplay(name, rows, metadata, max_live_slots)
-        told = (
+        rows_with_rules = (
             (
                 now.row,
                 () if now.settings is None else now.settings.untold,
@@ -218,7 +222,7 @@ def replay(
             )
             for now in broker.events
         )
-        applicable = count_applicable_rows(name, told, rules)
+        applicable = count_applicable_rows(name, rows_with_rules, rules)
         try:
             broker.run()
         except TooManySlots:
@@ -250,11 +254,11 @@ class LegacyReplay:
         """Replay the rows in order."""
         self._same.run()
         self._take_over()
-        Taken(self.facts, self._tell, self._rows)
+        PassRemovals(self.facts, self._report, self._rows)
         self._refused()
-        removal_checks = RemovalChecks(self.facts, self._tell, self._rows, _group_of, GROUPS)
-        reads = Reads(self.facts, self._tell, self._by_object)
-        checks = (Offers(self.facts, self._tell), reads, Shares(self.facts, self._tell, self.events))
+        removal_checks = RemovalChecks(self.facts, self._report, self._rows, _group_of, GROUPS)
+        reads = Reads(self.facts, self._report, self._by_object)
+        checks = (Offers(self.facts, self._report), reads, Shares(self.facts, self._report, self.events))
         for now in self.events:
             removal_checks.take(now.row)
             for check in checks:
@@ -278,18 +282,22 @@ class LegacyReplay:
             if op == "PASS_BEGIN" and row["origin"] == "CALL" and bound is not None:
                 wrong = (cause == "SIZE" and bound <= 0) or (cause == "TIME" and bound > row["ts_ns"])
             if is_triggered(row, "PASS_BEGIN") and bound is not None and bound <= 0:
-                self._tell("L-TRIGGER-6", row, "no pass", bound, [], True)
+                self._report("L-TRIGGER-6", row, "no pass", bound, [], True)
             if wrong:
-                self._tell("L-STATE-3", row, "what is allowed", bound, [], True)
+                self._report("L-STATE-3", row, "an allowed value", bound, [], True)
 
-    def _tell(self, rule: str, row: Row, wanted: object, found: object, seqs: Iterable[int | None], sure: bool) -> None:
-        """Read a violation, or what would be one if it were sure."""
+    def _report(
+        self, rule: str, row: Row, wanted: object, observed: object, seqs: Iterable[int | None], sure: bool
+    ) -> None:
+        """Report a violation, or store it as undecided if it is not sure."""
         seq = row["seq"]
         if sure:
-            shown = tuple(known for known in seqs if known is not None) or (seq,)
-            self.violations[rule].append(Violation(rule, self._name, seq, row["life"], str(wanted), str(found), shown))
+            witnesses = tuple(known for known in seqs if known is not None) or (seq,)
+            self.violations[rule].append(
+                Violation(rule, self._name, seq, row["life"], str(wanted), str(observed), witnesses)
+            )
         else:
-            self.undecided[rule].append(f"{rule}: broker {self._name!r}, seq {seq}: {found}")
+            self.undecided[rule].append(f"{rule}: broker {self._name!r}, seq {seq}: {observed}")
 
 
 def _group_of(row: Row) -> Named | None:

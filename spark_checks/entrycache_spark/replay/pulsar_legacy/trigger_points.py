@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 from entrycache_reference.pulsar_legacy.config import STORED_BYTES, Config
 from entrycache_reference.pulsar_legacy.passes import target_bytes, trigger_bytes
 from entrycache_spark.common.system import parse_config, unnamed_settings
-from entrycache_spark.replay.pulsar_pip430.trigger_points import SHOWING, Facts, Row, Tell, held_bytes, is_open
+from entrycache_spark.replay.pulsar_pip430.trigger_points import SHOWING, Facts, Reporter, Row, held_bytes, is_open
 from entrycache_spark.systems.pulsar_legacy import KINDS
 from entrycache_spark.systems.pulsar_pip430 import IS_MANUAL
 
 
-class InForce(NamedTuple):
+class EffectiveValues(NamedTuple):
     """The effective settings, with thresholds computed by the reference; None for an unknown value."""
 
     untold: frozenset[str]
@@ -25,7 +25,7 @@ class InForce(NamedTuple):
     manual: bool | None
 
 
-class Held(NamedTuple):
+class PositionState(NamedTuple):
     """The state of a position before an event; None: not known. `changed`: the event that changed it last."""
 
     is_in: bool | None
@@ -42,41 +42,41 @@ class Moment:
     island: int
     whole: bool
     """Nothing is missing since the first event, that is CONFIG, and nothing was cached before."""
-    settings: InForce | None
-    held: Held
+    settings: EffectiveValues | None
+    held: PositionState
 
 
-def settings_by_row(broker: str, rows: Iterable[Row]) -> list[InForce | None]:
+def settings_by_row(broker: str, rows: Iterable[Row]) -> list[EffectiveValues | None]:
     """Return the effective settings at each row."""
-    found: list[InForce | None] = []
-    now: InForce | None = None
+    settings: list[EffectiveValues | None] = []
+    now: EffectiveValues | None = None
     for row in rows:
         if row["op"] == "CONFIG":
-            now = _in_force(broker, row)
-        found.append(now)
-    return found
+            now = _effective_values(broker, row)
+        settings.append(now)
+    return settings
 
 
-def _in_force(broker: str, row: Row) -> InForce | None:
-    shown = parse_config(row["value"], KINDS, f"broker {broker!r}, seq {row['seq']}")
-    if shown is None:
+def _effective_values(broker: str, row: Row) -> EffectiveValues | None:
+    values = parse_config(row["value"], KINDS, f"broker {broker!r}, seq {row['seq']}")
+    if values is None:
         return None
-    limit, watermark = shown["max_size_bytes"], shown["watermark"]
-    told = {"max_size_bytes": limit, "watermark": watermark}
-    config = Config(**{name: value for name, value in told.items() if value is not None})
-    return InForce(
-        frozenset(unnamed_settings(shown, KINDS)),
+    limit, watermark = values["max_size_bytes"], values["watermark"]
+    config_values = {"max_size_bytes": limit, "watermark": watermark}
+    config = Config(**{name: value for name, value in config_values.items() if value is not None})
+    return EffectiveValues(
+        frozenset(unnamed_settings(values, KINDS)),
         limit,
         None if limit is None else trigger_bytes(config),
         None if limit is None or watermark is None else target_bytes(config),
-        IS_MANUAL.get(shown["eviction"]),
+        IS_MANUAL.get(values["eviction"]),
     )
 
 
 def read_events(name: str, rows: list[Row], facts: Facts, sampled: bool) -> list[Moment]:
-    """Return the events of a broker, each with what it meets."""
+    """Return the events of a broker, each with the state before it."""
     settings = settings_by_row(name, rows)
-    found: list[Moment] = []
+    events: list[Moment] = []
     changes: dict[object, Row] = {}
     island = 0
     for at, row in enumerate(rows):
@@ -91,11 +91,11 @@ def read_events(name: str, rows: list[Row], facts: Facts, sampled: bool) -> list
         is_in = None if changed is not None else False if facts.starts and island == 0 else None
         is_in = is_in if changed is None else changed["op"] in ("INSERT", "SNAPSHOT")
         whole = facts.fresh and island == 0
-        found.append(Moment(row, before, after, island, whole, settings[at], Held(is_in, changed)))
+        events.append(Moment(row, before, after, island, whole, settings[at], PositionState(is_in, changed)))
         begins = row["op"] == "INSERT" or (is_open(row) and row["life"] is not None)
         if row["entry_id"] is not None and (begins or row["op"] in ("EVICT", "REMOVE")):
             changes[place] = row
-    return found
+    return events
 
 
 def is_offer(row: Row | None) -> bool:
@@ -106,7 +106,7 @@ def is_offer(row: Row | None) -> bool:
 
 
 def is_triggered(row: Row | None, op: str) -> bool:
-    """Return whether it begins or ends a size pass that was asked for."""
+    """Return whether it begins or ends a requested size pass."""
     return row is not None and (row["op"], row["cause"], row["origin"]) == (op, "SIZE", "TRIGGER")
 
 
@@ -135,7 +135,7 @@ REMOVALS: Final = {
 }
 
 
-def rules_of(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
+def rules_of(row: Row, settings: EffectiveValues | None, facts: Facts) -> Iterable[str]:
     """Return the rules that apply to one event."""
     op, cause, has_life = row["op"], row["cause"], row["life"] is not None
     yield "L-STATE-2"
@@ -156,7 +156,7 @@ def rules_of(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
     yield from _of_passes(row, settings)
 
 
-def _of_offers(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
+def _of_offers(row: Row, settings: EffectiveValues | None, facts: Facts) -> Iterable[str]:
     op, cause = row["op"], row["cause"]
     manual = settings is not None and bool(settings.manual)
     duplicate = (op, cause) == ("REJECT", "DUPLICATE")
@@ -187,7 +187,7 @@ def _of_lookups(row: Row) -> Iterable[str]:
         yield "L-READ-6"
 
 
-def _of_passes(row: Row, settings: InForce | None) -> Iterable[str]:
+def _of_passes(row: Row, settings: EffectiveValues | None) -> Iterable[str]:
     op, cause = row["op"], row["cause"]
     manual = settings is not None and bool(settings.manual)
     states = row["trigger_bytes"] is not None or row["target_bytes"] is not None
@@ -211,10 +211,10 @@ def _of_passes(row: Row, settings: InForce | None) -> Iterable[str]:
 
 
 class Offers:
-    """The bytes at the beginning of each offer, and what has been asked for since the last pass."""
+    """The bytes at the beginning of each offer, and the requests since the last pass."""
 
-    def __init__(self, facts: Facts, tell: Tell) -> None:
-        self._tell = tell
+    def __init__(self, facts: Facts, report: Reporter) -> None:
+        self._report = report
         self._sure = not facts.many and not facts.gapped
         self._one = not facts.many
         self._island = -1
@@ -229,7 +229,7 @@ class Offers:
         if now.island != self._island:
             self._island = now.island
             self._forget()
-        row, settings = now.row, now.settings or InForce(frozenset(), None, None, None, None)
+        row, settings = now.row, now.settings or EffectiveValues(frozenset(), None, None, None, None)
         if is_offer(row):
             self._offered(now, settings)
         if is_triggered(row, "PASS_BEGIN"):
@@ -238,32 +238,32 @@ class Offers:
         if is_triggered(row, "PASS_END") and settings.manual is False and now.after is not None:
             follows = is_offer(now.after) and known(row["call_id"]) and now.after["call_id"] == row["call_id"]
             if not follows:
-                self._tell("L-TRIGGER-2", row, "the offer that asked for it", now.after["op"], [], self._one)
+                self._report("L-TRIGGER-2", row, "the offer that requested it", now.after["op"], [], self._one)
 
-    def _offered(self, now: Moment, settings: InForce) -> None:
+    def _offered(self, now: Moment, settings: EffectiveValues) -> None:
         row, before = now.row, now.before
         if before is None:
             return
         own_pass = is_triggered(before, "PASS_END") and known(row["call_id"]) and before["call_id"] == row["call_id"]
-        met = self._begin_row if own_pass else before
-        if met is None:
+        shown_by = self._begin_row if own_pass else before
+        if shown_by is None:
             return
-        found, seqs = held_bytes(met), [met["seq"], row["seq"]]
+        held, seqs = held_bytes(shown_by), [shown_by["seq"], row["seq"]]
         limit, trigger, target = settings.limit_bytes, settings.trigger_bytes, settings.target_bytes
-        if limit is not None and row["op"] == "INSERT" and found >= limit:
-            self._tell("L-INSERT-3", row, "SKIP FULL", found, seqs, self._sure)
-        if limit is not None and (row["op"], row["cause"]) == ("SKIP", "FULL") and found < limit:
-            self._tell("L-INSERT-4", row, "INSERT", found, seqs, self._sure)
-        if trigger is None or target is None or found <= trigger:
+        if limit is not None and row["op"] == "INSERT" and held >= limit:
+            self._report("L-INSERT-3", row, "SKIP FULL", held, seqs, self._sure)
+        if limit is not None and (row["op"], row["cause"]) == ("SKIP", "FULL") and held < limit:
+            self._report("L-INSERT-4", row, "INSERT", held, seqs, self._sure)
+        if trigger is None or target is None or held <= trigger:
             return
         if settings.manual:
-            self._requests.append((row, found - target))
-        elif settings.manual is False and not own_pass and found > target:
+            self._requests.append((row, held - target))
+        elif settings.manual is False and not own_pass and held > target:
             rule = "L-TRIGGER-2" if row["op"] == "INSERT" else "L-TRIGGER-7"
-            self._tell(rule, row, "a size pass before it", found, seqs, self._sure)
+            self._report(rule, row, "a size pass before it", held, seqs, self._sure)
 
-    def _begins(self, now: Moment, settings: InForce) -> None:
-        """A size pass that was asked for."""
+    def _begins(self, now: Moment, settings: EffectiveValues) -> None:
+        """Check a requested size pass."""
         row = now.row
         if settings.manual:
             self._scheduled(now)
@@ -274,11 +274,11 @@ class Offers:
         stated = row["trigger_bytes"] is not None
         trigger = row["trigger_bytes"] if stated else settings.trigger_bytes
         if trigger is not None and held <= trigger:
-            self._tell("L-TRIGGER-2", row, f"no pass at {held}", trigger, [], self._one and (self._sure or stated))
+            self._report("L-TRIGGER-2", row, f"no pass at {held}", trigger, [], self._one and (self._sure or stated))
         stated = row["target_bytes"] is not None
         target = row["target_bytes"] if stated else settings.target_bytes
         if target is not None and row["bound"] not in (None, held - target):
-            self._tell("L-TRIGGER-1", row, held - target, row["bound"], [], self._one and (self._sure or stated))
+            self._report("L-TRIGGER-1", row, held - target, row["bound"], [], self._one and (self._sure or stated))
 
     def _scheduled(self, now: Moment) -> None:
         row, bound = now.row, now.row["bound"]
@@ -287,10 +287,10 @@ class Offers:
         amounts = [(request["seq"], amount) for request, amount in self._requests if amount > 0]
         sure = self._one and len(amounts) == len(self._requests)
         if not amounts:
-            self._tell("L-TRIGGER-5", row, "no pass", bound, [], sure)
+            self._report("L-TRIGGER-5", row, "no pass", bound, [], sure)
         elif bound is not None and bound != amounts[0][1]:
             rule = "L-TRIGGER-4" if bound == amounts[-1][1] else "L-TRIGGER-5"
-            self._tell(rule, row, amounts[0][1], bound, [amounts[0][0], row["seq"]], sure)
+            self._report(rule, row, amounts[0][1], bound, [amounts[0][0], row["seq"]], sure)
 
 
 # ---------- reads
@@ -310,9 +310,9 @@ class Call:
 class Reads:
     """Each event at its position, and each call when all of it is known."""
 
-    def __init__(self, facts: Facts, tell: Tell, by_object: bool) -> None:
+    def __init__(self, facts: Facts, report: Reporter, by_object: bool) -> None:
         self._facts = facts
-        self._tell = tell
+        self._report = report
         self._one = not facts.many
         self._by_object = by_object
         self._calls: defaultdict[int, Call] = defaultdict(Call)
@@ -326,16 +326,16 @@ class Reads:
             changed = now.held.changed
             other = changed is not None and row["life"] is not None and row["life"] != changed["life"]
             if not now.held.is_in or other:
-                self._tell("L-READ-4", row, "what is cached", row["life"], [], self._one)
-        looks = op in ("HIT", "MISS") and cause in ("GET", "READ")
-        if row["call_id"] is not None and (looks or is_offer(row) or (op, cause) == ("SKIP", "NOT_WANTED")):
+                self._report("L-READ-4", row, "the cached entry", row["life"], [], self._one)
+        is_lookup = op in ("HIT", "MISS") and cause in ("GET", "READ")
+        if row["call_id"] is not None and (is_lookup or is_offer(row) or (op, cause) == ("SKIP", "NOT_WANTED")):
             self._calls[row["call_id"]].events.append(now)
 
     def _rejected(self, now: Moment) -> None:
         row, changed = now.row, now.held.changed
         own = changed is not None and known(row["call_id"], row["entry_id"]) and changed["seq"] >= row["call_id"]
         if own and changed is not None and now.held.is_in is False:
-            self._tell("L-INSERT-5", row, "INSERT", "REJECT", [changed["seq"], row["seq"]], self._one)
+            self._report("L-INSERT-5", row, "INSERT", "REJECT", [changed["seq"], row["seq"]], self._one)
 
     def finish(self) -> None:
         """Judge the calls."""
@@ -349,7 +349,7 @@ class Reads:
                 self._ranged(call, misses)
 
     def _in_order(self, call: Call) -> None:
-        """Each lookup beside the one before it in the same call."""
+        """Compare each lookup with the one before it in the same call."""
         last: dict[str, Row] = {}
         for now in call.events:
             row, cause = now.row, now.row["cause"]
@@ -361,37 +361,37 @@ class Reads:
                 continue
             other = known(row["cache"], before["cache"]) and row["cache"] != before["cache"]
             if (row["op"], cause) == ("HIT", "GET") and (other or not ascends(row, before)):
-                self._tell("L-READ-2", row, "ascending positions", row["entry_id"], [before["seq"]], self._one)
+                self._report("L-READ-2", row, "ascending positions", row["entry_id"], [before["seq"]], self._one)
             if cause == "READ" and (other or not _follows(row, before)):
-                self._tell("L-READ-4", row, "the next position", row["entry_id"], [before["seq"]], self._one)
+                self._report("L-READ-4", row, "the next position", row["entry_id"], [before["seq"]], self._one)
 
     def _single(self, call: Call, misses: list[Moment], singles: list[Moment]) -> None:
         for now in call.events:
             missed = now in misses and now.held.is_in and now.row["entry_id"] is not None and not self._by_object
             apart = now in singles and (len(misses) != 1 or self._astray(now.row, misses[0].row, 0))
             if is_offer(now.row) or missed or apart:
-                self._tell("L-READ-6", now.row, "one MISS, no offer", now.row["op"], [], self._one)
+                self._report("L-READ-6", now.row, "one MISS, no offer", now.row["op"], [], self._one)
         self._mixed(call, misses)
 
     def _mixed(self, call: Call, misses: list[Moment]) -> None:
         for now in misses if call.of("HIT", "READ") else ():
-            self._tell("L-READ-4", now.row, "all from one place", "MISS", [], self._one)
+            self._report("L-READ-4", now.row, "all from one place", "MISS", [], self._one)
 
     def _ranged(self, call: Call, misses: list[Moment]) -> None:
         self._mixed(call, misses)
         held = [now for now in misses if now.held.is_in and now.row["entry_id"] is not None]
         looked = [now for now in call.events if now.row["op"] in ("HIT", "MISS") and now.row["cause"] == "READ"]
         if misses and len(held) == len(misses) and looked[0] is misses[0]:
-            self._tell("L-READ-4", misses[0].row, "HIT: all of it is cached", "MISS", [], self._one)
+            self._report("L-READ-4", misses[0].row, "HIT: all of it is cached", "MISS", [], self._one)
         offers = [now.row for now in call.events if is_offer(now.row)]
         for number, row in enumerate(offers):
             fill = (row["op"], row["cause"]) == ("INSERT", "FILL")
             if (fill and not misses) or (misses and self._astray(row, misses[0].row, number)):
-                self._tell("L-READ-5", row, "a fill of a miss", row["entry_id"], [], self._one)
+                self._report("L-READ-5", row, "a fill of a miss", row["entry_id"], [], self._one)
         if misses and len(offers) != len(misses):
             sure = self._one and self._facts.complete
             last = call.events[-1].row
-            self._tell("L-READ-5", last, f"{len(misses)} offers", len(offers), [], sure)
+            self._report("L-READ-5", last, f"{len(misses)} offers", len(offers), [], sure)
 
     def _astray(self, row: Row, first: Row, number: int) -> bool:
         """Return whether an offer is not the one of this number that a read makes which first missed there."""

@@ -1,7 +1,7 @@
 """Replay of `pulsar-pip430`: the loop over the rows of each broker.
 
 Each row is applied to the reference's entries and compared with them; Python keeps a mirror of the removal queue and
-the sums. A row that contradicts an entry of earlier rows is reported as a difference, beside the verdicts: all engines
+the sums. A row that contradicts an entry of earlier rows is reported as a difference, beside the verdicts: all backends
 decide the rules from the rows as they are. Replay gives up above a number of live slots.
 """
 
@@ -100,7 +100,7 @@ class PassSums:
 
 @dataclass
 class Life:
-    """One life of an entry: what is known beforehand, and its events so far."""
+    """One life of an entry: its values that are known beforehand, and its events so far."""
 
     begin_seq: int | None = None
     begin_island: int | None = None
@@ -126,7 +126,7 @@ class BrokerReplay:
         self.gapped = self.facts.gapped
         self.settings = settings_by_row(name, rows)
         self.unread = any(
-            row["op"] == "CONFIG" and found is None for row, found in zip(rows, self.settings, strict=True)
+            row["op"] == "CONFIG" and config is None for row, config in zip(rows, self.settings, strict=True)
         )
         self.has_queue = has_queue
         self.numbered = not any(_unnumbered(row) for row in rows)
@@ -215,28 +215,30 @@ class BrokerReplay:
         asking = frozenset(row["cache"] for before, row in pairs if asks(row, before))
         facts = self.facts
         return (
-            *(Clock(facts, self._tell), Frames(facts, self._tell)),
-            Thresholds(facts, self._tell, max(reliefs, default=None)),
-            *(Counters(facts, self._tell), Lookups(facts, self._tell), ReadCountChecks(facts, self._tell)),
-            Cursors(facts, self._tell, asking),
-            RemovalChecks(facts, self._tell, self.rows),
-            Carriers(facts, self._tell, self.split, begins),
-            FinalTotals(facts, self._tell, self.numbered),
-            *((Slots(facts, self._tell, self.numbered, self.rows, self.sampled),) if self.has_queue else ()),
+            *(Clock(facts, self._report), Frames(facts, self._report)),
+            Thresholds(facts, self._report, max(reliefs, default=None)),
+            *(Counters(facts, self._report), Lookups(facts, self._report), ReadCountChecks(facts, self._report)),
+            Cursors(facts, self._report, asking),
+            RemovalChecks(facts, self._report, self.rows),
+            Carriers(facts, self._report, self.split, begins),
+            FinalTotals(facts, self._report, self.numbered),
+            *((Slots(facts, self._report, self.numbered, self.rows, self.sampled),) if self.has_queue else ()),
         )
 
-    def _tell(self, rule: str, row: Row, wanted: object, found: object, seqs: Iterable[int | None], sure: bool) -> None:
-        """Read a violation, or what would be one if it were sure."""
+    def _report(
+        self, rule: str, row: Row, wanted: object, observed: object, seqs: Iterable[int | None], sure: bool
+    ) -> None:
+        """Report a violation, or store it as undecided if it is not sure."""
         if sure:
-            shown = [seq for seq in seqs if seq is not None] or [row["seq"]]
-            self._violation(rule, row["seq"], row["life"], wanted, found, shown)
+            witnesses = [seq for seq in seqs if seq is not None] or [row["seq"]]
+            self._violation(rule, row["seq"], row["life"], wanted, observed, witnesses)
         else:
-            self.undecided[rule].append(f"{rule}: broker {self.name!r}, seq {row['seq']}: {found}")
+            self.undecided[rule].append(f"{rule}: broker {self.name!r}, seq {row['seq']}: {observed}")
 
     def _violation(
-        self, rule: str, seq: int, life: int | None, wanted: object, found: object, seqs: Iterable[int]
+        self, rule: str, seq: int, life: int | None, wanted: object, observed: object, seqs: Iterable[int]
     ) -> None:
-        self.violations[rule].append(Violation(rule, self.name, seq, life, str(wanted), str(found), tuple(seqs)))
+        self.violations[rule].append(Violation(rule, self.name, seq, life, str(wanted), str(observed), tuple(seqs)))
 
     def _survey(self) -> None:
         """Collect the facts of later rows that the check of a row needs."""
@@ -350,8 +352,8 @@ class BrokerReplay:
             done |= row["bound"] is not None and has_to_halt(PassKind.SIZE, row["bound"], NO_ENTRY)
         left = None if sums.need is None or self.island != sums.begin_island else sums.need - sums.freed_bytes
         if done or _differ(row["bound"], left):
-            shown = (sums.freed_bytes, row["bound"])
-            self._violation("R-EVICT-5", row["seq"], row["life"], sums.need, shown, [row["pass_id"], row["seq"]])
+            observed = (sums.freed_bytes, row["bound"])
+            self._violation("R-EVICT-5", row["seq"], row["life"], sums.need, observed, [row["pass_id"], row["seq"]])
 
     def _head(self, row: Row) -> None:
         stamp, bound, seq = row["stamp_ns"], row["bound"], row["seq"]
@@ -393,20 +395,20 @@ class BrokerReplay:
         )
         seqs = [seq if row["pass_id"] is None else row["pass_id"], seq]
         held = self.entries.entry(life)
-        shown = held._replace(accessed=bool(row["accessed"]), expected_reads=row["expected_reads"])
+        entry_shown = held._replace(accessed=bool(row["accessed"]), expected_reads=row["expected_reads"])
         if op == "EVICT":
             whole = life is not None and self.lives[life].begin_island == self.island
             used = min(row["requeues"], held.requeues) if whole else row["requeues"]
-            action = decide(shown._replace(requeues=used), False, settings).action
+            action = decide(entry_shown._replace(requeues=used), False, settings).action
             if action is not Action.REMOVE:
                 self._violation("R-REQUEUE-3", seq, life, action.name, "EVICT", seqs)
             return
         after = self.entries.after_requeue(row).requeues
-        entry = shown._replace(requeues=max(row["requeues"], after) - (after - held.requeues))
+        entry = entry_shown._replace(requeues=max(row["requeues"], after) - (after - held.requeues))
         action = decide(entry, False, settings).action
         if row["cause"] == "ACCESSED":
-            told = (row["accessed"], row["extend_accessed"])
-            if action is not Action.REQUEUE_ACCESSED and (None not in told or False in told):
+            flags_shown = (row["accessed"], row["extend_accessed"])
+            if action is not Action.REQUEUE_ACCESSED and (None not in flags_shown or False in flags_shown):
                 self._violation("R-REQUEUE-1", seq, life, action.name, "REQUEUE ACCESSED", seqs)
         if row["cause"] != "EXPECTED_READS":
             return
@@ -416,8 +418,8 @@ class BrokerReplay:
             self._violation("R-REQUEUE-6", seq, life, settings.max_requeues, entry.requeues + 1, seqs)
 
 
-def _differ(shown: int | None, known: int | None) -> bool:
-    return shown is not None and known is not None and shown != known
+def _differ(value: int | None, known: int | None) -> bool:
+    return value is not None and known is not None and value != known
 
 
 def _unnumbered(row: Row) -> bool:

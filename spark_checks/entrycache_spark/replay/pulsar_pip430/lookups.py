@@ -11,7 +11,15 @@ from entrycache_reference.pulsar_pip430.change import EMPTY_CACHE
 from entrycache_reference.pulsar_pip430.cursors import NANOS_A_MILLISECOND, is_in_grace, rank_of
 from entrycache_reference.vocabulary import CursorName, Position
 from entrycache_spark.replay.pulsar_pip430.removals import RULE_OF as REMOVALS
-from entrycache_spark.replay.pulsar_pip430.trigger_points import SHOWING, Facts, InForce, Moment, Row, Tell, is_open
+from entrycache_spark.replay.pulsar_pip430.trigger_points import (
+    SHOWING,
+    EffectiveValues,
+    Facts,
+    Moment,
+    Reporter,
+    Row,
+    is_open,
+)
 
 Place = tuple[Any, Any, Any]
 
@@ -27,9 +35,9 @@ class Change(NamedTuple):
 class Lookups:
     """The entry at each position, and the call that missed the position last."""
 
-    def __init__(self, facts: Facts, tell: Tell) -> None:
+    def __init__(self, facts: Facts, report: Reporter) -> None:
         self._facts = facts
-        self._tell = tell
+        self._report = report
         self._island = 0
         self._changes: dict[Place, Change] = {}
         self._missed: dict[Place, Row] = {}
@@ -51,10 +59,12 @@ class Lookups:
         if op in ("HIT", "MISS"):
             self._looked_up(row, change, is_in)
         elif op == "REJECT" and row["cause"] == "DUPLICATE" and is_in is False:
-            self._tell("R-INSERT-1", row, "INSERT", "REJECT of what is not cached", [row["seq"]], not self._facts.many)
+            self._report(
+                "R-INSERT-1", row, "INSERT", "REJECT of an entry that is not cached", [row["seq"]], not self._facts.many
+            )
         elif op == "INSERT":
             if is_in:
-                self._tell("R-INSERT-2", row, "REJECT", "INSERT", [row["seq"]], not self._facts.many)
+                self._report("R-INSERT-2", row, "REJECT", "INSERT", [row["seq"]], not self._facts.many)
             if row["cause"] == "FILL":
                 self._filled(row, self._missed.get(place))
         if op == "MISS":
@@ -71,18 +81,18 @@ class Lookups:
         other = change is not None and row["life"] is not None and row["life"] != change.life
         if is_in if row["op"] == "MISS" else (not is_in or other):
             seqs = [None if change is None else change.seq, row["seq"]]
-            self._tell(rule, row, "what is cached", f"{row['op']} of life {row['life']}", seqs, not self._facts.many)
+            self._report(rule, row, "a cached entry", f"{row['op']} of life {row['life']}", seqs, not self._facts.many)
 
     def _filled(self, row: Row, missed: Row | None) -> None:
         many, call_id = self._facts.many, row["call_id"]
         uncounted = row["expected_reads"] is None or row["expected_reads"] < 1
-        seen = call_id is not None and call_id >= self._facts.first_seq and not self._facts.gapped
-        told = None if missed is None else missed["call_id"]
-        foreign = seen and (not many if told is None else told != call_id)
+        call_is_complete = call_id is not None and call_id >= self._facts.first_seq and not self._facts.gapped
+        missed_call = None if missed is None else missed["call_id"]
+        foreign = call_is_complete and (not many if missed_call is None else missed_call != call_id)
         if uncounted or foreign:
-            self._tell("R-READ-9", row, "a MISS in the same call", row["expected_reads"], [], not many or uncounted)
+            self._report("R-READ-9", row, "a MISS in the same call", row["expected_reads"], [], not many or uncounted)
         if missed is not None and missed["cause"] == "REPLAY" and missed["call_id"] == call_id is not None:
-            self._tell("R-READ-10", row, "no fill", "a fill", [missed["seq"], row["seq"]], not many)
+            self._report("R-READ-10", row, "no fill", "a fill", [missed["seq"], row["seq"]], not many)
 
     def _in_call(self, row: Row) -> None:
         """The reads of one call that name no cursor: lookups first, then fills, ascending, of one count."""
@@ -92,9 +102,9 @@ class Lookups:
             return
         last, sure = self._fills.get(row["call_id"]), not self._facts.many
         if last is not None and lookup:
-            self._tell("R-READ-7", row, "lookups before fills", row["op"], [last["seq"], row["seq"]], sure)
+            self._report("R-READ-7", row, "lookups before fills", row["op"], [last["seq"], row["seq"]], sure)
         elif last is not None and _goes_astray(row, last):
-            self._tell("R-READ-9", row, "ascending, one count", row["entry_id"], [last["seq"], row["seq"]], sure)
+            self._report("R-READ-9", row, "ascending, one count", row["entry_id"], [last["seq"], row["seq"]], sure)
         if fill:
             names = ("expected_reads", "ledger_id", "entry_id")
             known = {} if last is None else {name: last[name] for name in names if row[name] is None}
@@ -134,9 +144,9 @@ class CacheCursors:
 class Cursors:
     """The cursors of all caches."""
 
-    def __init__(self, facts: Facts, tell: Tell, asking: frozenset[Any]) -> None:
+    def __init__(self, facts: Facts, report: Reporter, asking: frozenset[Any]) -> None:
         self._facts = facts
-        self._tell = tell
+        self._report = report
         self._asking = asking
         self._of: dict[Any, CacheCursors] = {}
 
@@ -155,7 +165,7 @@ class Cursors:
             wanted = rank_of(self._members_at_request(row, cursors), row["cursor"])
             if now.settings.ranks and row["expected_reads"] != wanted:
                 sure = self._facts.fresh and not self._facts.gapped and not self._facts.many
-                self._tell("R-CURSOR-7", row, wanted, row["expected_reads"], [row["seq"]], sure)
+                self._report("R-CURSOR-7", row, wanted, row["expected_reads"], [row["seq"]], sure)
         elif op == "INSERT" and row["cause"] == "ADD":
             if row["cache"] in self._asking or not self._facts.virtual:
                 self._added(now, cursors, True)
@@ -163,7 +173,7 @@ class Cursors:
             self._added(now, cursors, False)
 
     def _members_at_request(self, row: Row, cursors: CacheCursors) -> Mapping[CursorName, Position | None]:
-        """The members when the fill's count was asked for: with several threads that is when its call begins."""
+        """Return the members when the read asked for the count: with several threads when its call begins."""
         call_id = row["call_id"]
         if not self._facts.many or call_id is None or call_id >= row["seq"]:
             return cursors.members
@@ -197,7 +207,7 @@ class Cursors:
         members, seqs = len(cursors.members), [row["seq"]]
         if not settings.ranks:
             if cached != (members > 0):
-                self._tell("R-CURSOR-12", row, members > 0, cached, seqs, known)
+                self._report("R-CURSOR-12", row, members > 0, cached, seqs, known)
             return
         grace = settings.grace_millis
         if grace is None:
@@ -208,11 +218,11 @@ class Cursors:
         )
         sure = known and (self._facts.virtual or members > 0 or not self._near(row, cursors, grace))
         if cached and members == 0 and by_grace is False:
-            self._tell("R-CURSOR-6" if by_restart else "R-CURSOR-11", row, "SKIP", "INSERT", seqs, sure)
+            self._report("R-CURSOR-6" if by_restart else "R-CURSOR-11", row, "SKIP", "INSERT", seqs, sure)
         elif not cached and (members > 0 or (by_grace and by_open)):
-            self._tell("R-CURSOR-11", row, "INSERT", "SKIP", seqs, sure)
+            self._report("R-CURSOR-11", row, "INSERT", "SKIP", seqs, sure)
         elif not cached and by_grace and by_open is False:
-            self._tell("R-CURSOR-6", row, "INSERT", "SKIP", seqs, sure)
+            self._report("R-CURSOR-6", row, "INSERT", "SKIP", seqs, sure)
 
     def _near(self, row: Row, cursors: CacheCursors, grace: int) -> bool:
         """Return whether the end of the grace period is within a millisecond."""
@@ -239,7 +249,7 @@ def asks(row: Row, before: Row | None) -> bool:
 DEQUEUES = ("EVICT", "REQUEUE", "TOMBSTONE")
 
 
-def rules_of(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
+def rules_of(row: Row, settings: EffectiveValues | None, facts: Facts) -> Iterable[str]:
     """Return the rules that apply to one event."""
     op, cause = row["op"], row["cause"]
     yield "R-STATE-6"
@@ -264,7 +274,7 @@ def rules_of(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
     yield from _of_levels(row, settings, facts)
 
 
-def _of_thresholds(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
+def _of_thresholds(row: Row, settings: EffectiveValues | None, facts: Facts) -> Iterable[str]:
     op, cause, origin = row["op"], row["cause"], row["origin"]
     manual = settings is not None and bool(settings.manual)
     states = row["trigger_bytes"] is not None or row["target_bytes"] is not None
@@ -285,7 +295,7 @@ def _of_thresholds(row: Row, settings: InForce | None, facts: Facts) -> Iterable
         yield "R-TRIGGER-8"
 
 
-def _of_levels(row: Row, settings: InForce | None, facts: Facts) -> Iterable[str]:
+def _of_levels(row: Row, settings: EffectiveValues | None, facts: Facts) -> Iterable[str]:
     op, cause = row["op"], row["cause"]
     if op == "METRICS":
         yield from (f"R-METRICS-{number}" for number in range(3, 8))

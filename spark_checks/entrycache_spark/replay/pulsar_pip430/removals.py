@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from typing import Any, Final, NamedTuple
 
 from entrycache_spark.replay.common import differ
-from entrycache_spark.replay.pulsar_pip430.trigger_points import Facts, Moment, Row, Tell, is_open
+from entrycache_spark.replay.pulsar_pip430.trigger_points import Facts, Moment, Reporter, Row, is_open
 
 QueueRow = dict[str, Any]
 
@@ -50,7 +50,7 @@ class RemovalQueue:
         self._left: set[int] = set()
         self._of_life: dict[int, HeldSlot] = {}
         self._op_before: dict[int, str] = {}
-        self._found: list[Finding] = []
+        self._findings: list[Finding] = []
         self._numbers: list[tuple[int, int | None, int, int]] = []
         self._unlinked = False
 
@@ -102,13 +102,13 @@ class RemovalQueue:
             self._held.pop(slot.number, None)
             self._left.add(slot.number)
         if sure and slot.suspect is not None:
-            self._found.append(slot.suspect)
+            self._findings.append(slot.suspect)
         if row["op"] in ("REMOVE", "TOMBSTONE"):
             return
         seq, life, ticket = row["seq"], row["life"], row["ticket"]
         if self._numbered and slot.island == island and ticket != slot.number:
             place = LATER_SLOT if ticket > slot.number else EARLIER_SLOT
-            self._found.append(Finding(place, seq, life, f"ticket {ticket} of slot {slot.number}"))
+            self._findings.append(Finding(place, seq, life, f"ticket {ticket} of slot {slot.number}"))
         if sure:
             self._pass_over(slot.number, Finding(PASSED, seq, life, f"{row['op']} of a younger slot"), island)
 
@@ -118,25 +118,25 @@ class RemovalQueue:
             if slot is not None and not slot.passed:
                 slot.passed = True
                 if slot.island == island:
-                    self._found.append(finding)
+                    self._findings.append(finding)
                 else:
                     slot.suspect = finding
 
     def findings(self, whole: bool) -> list[Finding]:
         """The wrong dequeues of the most telling kind."""
-        found = self._found + (self._out_of_line() if whole and not self._unlinked else [])
-        first = min((item.place for item in found), default=0)
-        return sorted({item for item in found if item.place == first}, key=lambda item: item.seq)
+        all_findings = self._findings + (self._out_of_line() if whole and not self._unlinked else [])
+        first = min((item.place for item in all_findings), default=0)
+        return sorted({item for item in all_findings if item.place == first}, key=lambda item: item.seq)
 
     def _out_of_line(self) -> list[Finding]:
         ahead = [ticket - head_no for _, _, ticket, head_no in self._numbers]
-        found = []
+        findings = []
         for at, (seq, life, _, head_no) in enumerate(self._numbers):
             before = ahead[at - 1] if at else 0
             after = ahead[at + 1] if at + 1 < len(ahead) else before
             if ahead[at] != before and after == before:
-                found.append(Finding(NUMBER, seq, life, f"head_no {head_no}"))
-        return found
+                findings.append(Finding(NUMBER, seq, life, f"head_no {head_no}"))
+        return findings
 
 
 # ---------- slots
@@ -151,25 +151,25 @@ class Side:
 
     def __init__(self) -> None:
         self.count = 0
-        self.told: int | None = None
+        self.last_number: int | None = None
 
     def is_wrong(self, number: int | None, whole: bool, numbered: bool) -> bool:
         """Return whether a number agrees neither with the rows nor with the number shown last."""
         if number is None or not (whole or numbered) or (whole and number == self.count):
             return False
-        return number != self.told if self.told is not None else whole
+        return number != self.last_number if self.last_number is not None else whole
 
     def known(self, whole: bool) -> int | None:
         """Return the expected number, or None if it is not known."""
-        return self.count if whole else self.told
+        return self.count if whole else self.last_number
 
 
 class Slots:
     """The slots of one broker; `rows`: all of its rows, of which the first `n_whole` miss nothing."""
 
-    def __init__(self, facts: Facts, tell: Tell, numbered: bool, rows: Sequence[Row], sampled: bool) -> None:
+    def __init__(self, facts: Facts, report: Reporter, numbered: bool, rows: Sequence[Row], sampled: bool) -> None:
         self._facts = facts
-        self._tell = tell
+        self._report = report
         self._numbered = numbered
         self._linked = not any(row["op"] == "REMOVE" and row["ticket"] is not None for row in rows)
         whole = rows if facts.starts and not sampled else ()
@@ -199,7 +199,7 @@ class Slots:
             self._leave(row, now.whole, ends)
         empty = now.whole and self._linked and self._given.count == self._taken.count
         if ends and empty and row["stamp_ns"] is not None:
-            self._tell("R-STATE-2", row, "no stamp: no slot is left", row["stamp_ns"], [row["seq"]], True)
+            self._report("R-STATE-2", row, "no stamp: no slot is left", row["stamp_ns"], [row["seq"]], True)
 
     def finish(self) -> None:
         """Nothing follows the last event without a gap."""
@@ -211,16 +211,16 @@ class Slots:
         if side.is_wrong(number, whole, self._numbered):
             certain = self._in_order if ends else self._facts.complete and self._drifts
             sure = not self._facts.many or certain
-            self._tell("R-STATE-2", row, side.known(whole), number, [row["seq"]], sure)
+            self._report("R-STATE-2", row, side.known(whole), number, [row["seq"]], sure)
         side.count += not ends
-        side.told = side.told if number is None else number + (not ends)
+        side.last_number = side.last_number if number is None else number + (not ends)
 
     def _leave(self, row: Row, whole: bool, ends: bool) -> None:
         side, number = self._taken, row["head_no"]
         if self._linked and side.is_wrong(number, whole, self._numbered):
-            self._tell("R-STATE-2", row, side.known(whole), number, [row["seq"]], True)
+            self._report("R-STATE-2", row, side.known(whole), number, [row["seq"]], True)
         side.count += not ends
-        side.told = side.told if number is None else number + (not ends)
+        side.last_number = side.last_number if number is None else number + (not ends)
 
     def _heads(self, row: Row | None) -> None:
         """Check that the next slot taken or shown is the head that the end of a pass has shown."""
@@ -228,13 +228,13 @@ class Slots:
             self._head(self._before[0], self._before[1], row)
         self._before = [*self._before[-1:], row] if row is not None else self._before
 
-    def _head(self, ended: Row, shown: Row | None, then: Row | None) -> None:
-        if ended["op"] != "PASS_END" or not self._linked or shown is None or shown["op"] not in SHOWS_HEAD:
+    def _head(self, ended: Row, next_row: Row | None, then: Row | None) -> None:
+        if ended["op"] != "PASS_END" or not self._linked or next_row is None or next_row["op"] not in SHOWS_HEAD:
             return
         stamp = ended["stamp_ns"]
-        again = shown["op"] == "PASS_END" and then is not None and stamp is not None and then["stamp_ns"] == stamp
-        if differ(shown["stamp_ns"], stamp) and not again:
-            self._tell("R-STATE-2", ended, shown["stamp_ns"], stamp, [ended["seq"], shown["seq"]], True)
+        again = next_row["op"] == "PASS_END" and then is not None and stamp is not None and then["stamp_ns"] == stamp
+        if differ(next_row["stamp_ns"], stamp) and not again:
+            self._report("R-STATE-2", ended, next_row["stamp_ns"], stamp, [ended["seq"], next_row["seq"]], True)
 
 
 def gives(row: Row) -> bool:
@@ -294,19 +294,19 @@ def _named(row: Row) -> Named | None:
 
 
 def _calls(rows: list[Row], named_of: Callable[[Row], Named | None]) -> dict[Named, Call]:
-    found: dict[Named, Call] = {}
+    calls: dict[Named, Call] = {}
     for row in rows:
         named = named_of(row)
         if named is None:
             continue
-        call = found.setdefault(named, Call(named[1], named[2], row["seq"], row["seq"]))
+        call = calls.setdefault(named, Call(named[1], named[2], row["seq"], row["seq"]))
         call.last_seq = row["seq"]
         call.n_rows += 1
         if row["entry_id"] is not None and row["ledger_id"] is not None:
             pos = (row["ledger_id"], row["entry_id"])
             call.lowest = pos if call.lowest is None else min(call.lowest, pos)
             call.highest = pos if call.highest is None else max(call.highest, pos)
-    return found
+    return calls
 
 
 class RemovalChecks:
@@ -318,13 +318,13 @@ class RemovalChecks:
     def __init__(
         self,
         facts: Facts,
-        tell: Tell,
+        report: Reporter,
         rows: list[Row],
         named_of: Callable[[Row], Named | None] = _named,
         rule_of: Mapping[str, str] = RULE_OF,
     ) -> None:
         self._facts = facts
-        self._tell = tell
+        self._report = report
         self._named_of = named_of
         self._rule_of = rule_of
         begins = Counter(row["life"] for row in rows if row["op"] == "INSERT" or is_open(row))
@@ -359,8 +359,10 @@ class RemovalChecks:
         left = [life for life, (pos, begin_seq) in live if begin_seq < call.first_seq and call.covers(pos)]
         if len(left) > call.n_rows > 1 if call.cause == "GET" else left:
             sure = not self._facts.gapped and not self._facts.many
-            told = {**row, "life": min(left)}
-            self._tell(self._rule_of[call.cause], told, "none left", f"{len(left)} left", [call.last_seq], sure)
+            last_number = {**row, "life": min(left)}
+            self._report(
+                self._rule_of[call.cause], last_number, "none left", f"{len(left)} left", [call.last_seq], sure
+            )
 
 
 # ---------- read counts
@@ -370,7 +372,7 @@ COUNT_RULE_OF: Final = {"READ_DONE": "R-COUNT-1", "EXPECT": "R-COUNT-2"}
 
 
 @dataclass
-class Tally:
+class ReadCount:
     """The counts of one life, as far as its rows have shown them without a gap."""
 
     has_begin: bool
@@ -386,11 +388,11 @@ class Tally:
 class ReadCountChecks:
     """The counts of all lives."""
 
-    def __init__(self, facts: Facts, tell: Tell) -> None:
+    def __init__(self, facts: Facts, report: Reporter) -> None:
         self._facts = facts
-        self._tell = tell
+        self._report = report
         self._island = 0
-        self._of: dict[int, Tally] = {}
+        self._of: dict[int, ReadCount] = {}
 
     def follow(self, now: Moment) -> None:
         """Read one event."""
@@ -402,57 +404,69 @@ class ReadCountChecks:
         if life is None or not self._speaks(row):
             return
         count, step = row["expected_reads"], STEPS.get(op, 0)
-        tally = self._of.get(life)
-        if tally is None:
+        read_count = self._of.get(life)
+        if read_count is None:
             has_begin = op == "INSERT" or is_open(row)
-            tally = self._of[life] = Tally(has_begin, count, count, row["seq"])
+            read_count = self._of[life] = ReadCount(has_begin, count, count, row["seq"])
             if step and count is None:
-                self._tell("R-COUNT-3", row, "a count", None, [row["seq"]], True)
+                self._report("R-COUNT-3", row, "a count", None, [row["seq"]], True)
         else:
-            self._compare(row, tally, step)
-        tally.steps += step
-        tally.count, tally.seq = count, row["seq"]
+            self._compare(row, read_count, step)
+        read_count.steps += step
+        read_count.count, read_count.seq = count, row["seq"]
         if step:
-            tally.last_step = row
+            read_count.last_step = row
             if count is not None:
-                tally.after[count] += 1
-                tally.before[count - step] += 1
+                read_count.after[count] += 1
+                read_count.before[count - step] += 1
 
     def _speaks(self, row: Row) -> bool:
         if row["op"] in ("HIT", "REQUEUE"):
             return row["expected_reads"] is not None and not self._facts.many
         return row["op"] in ("INSERT", "READ_DONE", "EXPECT", "EVICT", "REMOVE", "SNAPSHOT")
 
-    def _compare(self, row: Row, tally: Tally, step: int) -> None:
+    def _compare(self, row: Row, read_count: ReadCount, step: int) -> None:
         op, count = row["op"], row["expected_reads"]
-        total = None if tally.first_count is None else tally.first_count + tally.steps + step
-        seqs = [tally.seq, row["seq"]]
+        total = None if read_count.first_count is None else read_count.first_count + read_count.steps + step
+        seqs = [read_count.seq, row["seq"]]
         if step:
-            if count is None or tally.count is None:
-                self._tell("R-COUNT-3", row, "an entry with a count", count, seqs, True)
-            elif not self._facts.many and count != tally.count + step and not (tally.has_begin and count == total):
-                self._tell(COUNT_RULE_OF[op], row, tally.count + step, count, seqs, True)
+            if count is None or read_count.count is None:
+                self._report("R-COUNT-3", row, "an entry with a count", count, seqs, True)
+            elif (
+                not self._facts.many
+                and count != read_count.count + step
+                and not (read_count.has_begin and count == total)
+            ):
+                self._report(COUNT_RULE_OF[op], row, read_count.count + step, count, seqs, True)
         elif (
             op != "INSERT"
             and not self._facts.many
-            and count != tally.count
-            and not (tally.has_begin and count == total)
+            and count != read_count.count
+            and not (read_count.has_begin and count == total)
         ):
-            self._tell("R-COUNT-3", row, tally.count, count, seqs, True)
+            self._report("R-COUNT-3", row, read_count.count, count, seqs, True)
 
     def finish(self) -> None:
         """With several threads: the counts before and after pair up, but for the first and the last."""
         if not self._facts.many:
             return
-        for tally in self._of.values():
-            if not tally.has_begin or tally.last_step is None:
+        for read_count in self._of.values():
+            if not read_count.has_begin or read_count.last_step is None:
                 continue
-            first, last = tally.first_count, None if tally.first_count is None else tally.first_count + tally.steps
-            before, after = tally.before.copy(), tally.after.copy()
+            first, last = (
+                read_count.first_count,
+                None if read_count.first_count is None else read_count.first_count + read_count.steps,
+            )
+            before, after = read_count.before.copy(), read_count.after.copy()
             if first is not None and last is not None:
                 after[first] += 1
                 before[last] += 1
             if before + Counter() != after + Counter():
-                self._tell(
-                    "R-COUNT-1", tally.last_step, last, "other counts", [tally.last_step["seq"]], self._facts.complete
+                self._report(
+                    "R-COUNT-1",
+                    read_count.last_step,
+                    last,
+                    "other counts",
+                    [read_count.last_step["seq"]],
+                    self._facts.complete,
                 )

@@ -54,7 +54,7 @@ def facts_of(name: str, rows: list[Row], metadata: Metadata) -> Facts:
 
 
 @dataclass(frozen=True)
-class InForce:
+class EffectiveValues:
     """The effective configuration, with thresholds computed by the reference; None for an unknown value."""
 
     seq: int
@@ -70,45 +70,45 @@ class InForce:
     storage_bytes: int | None
 
 
-def settings_by_row(broker: str, rows: Iterable[Row]) -> list[InForce | None]:
+def settings_by_row(broker: str, rows: Iterable[Row]) -> list[EffectiveValues | None]:
     """Return the effective settings at each row; the grace period is that of the first CONFIG (R-CONFIG-4)."""
-    found: list[InForce | None] = []
-    now: InForce | None = None
+    settings: list[EffectiveValues | None] = []
+    now: EffectiveValues | None = None
     grace: int | None = None
     configs = 0
     for row in rows:
         if row["op"] == "CONFIG":
-            now = _in_force(broker, row)
+            now = _effective_values(broker, row)
             grace = (None if now is None else now.grace_millis) if configs == 0 else grace
             now = None if now is None else replace(now, grace_millis=grace)
             configs += 1
-        found.append(now)
-    return found
+        settings.append(now)
+    return settings
 
 
-def _in_force(broker: str, row: Row) -> InForce | None:
+def _effective_values(broker: str, row: Row) -> EffectiveValues | None:
     """Return the settings of a CONFIG event, or None if it cannot be read."""
-    shown = parse_config(row["value"], KINDS, f"broker {broker!r}, seq {row['seq']}")
-    if shown is None:
+    values = parse_config(row["value"], KINDS, f"broker {broker!r}, seq {row['seq']}")
+    if values is None:
         return None
     names = {*Settings._fields, "evict_by_expected_reads", "storage_entry_size"}
-    told = {name for name in names if shown[name] is not None}
-    config = Config(**{name: shown[name] for name in told})
+    known_names = {name for name in names if values[name] is not None}
+    config = Config(**{name: values[name] for name in known_names})
     state = initial(config)
-    grace = shown.get("grace_millis", config.effective_grace_millis if "ttl_nanos" in told else None)
-    limited = "max_size_bytes" in told
-    return InForce(
+    grace = values.get("grace_millis", config.effective_grace_millis if "ttl_nanos" in known_names else None)
+    limited = "max_size_bytes" in known_names
+    return EffectiveValues(
         seq=row["seq"],
-        untold=frozenset(unnamed_settings(shown, KINDS)),
+        untold=frozenset(unnamed_settings(values, KINDS)),
         grace_millis=grace if type(grace) is int else None,
         trigger_bytes=trigger_bytes(state) if limited else None,
-        target_bytes=target_bytes(state) if limited and "watermark" in told else None,
-        manual=IS_MANUAL.get(shown["eviction"]),
-        ranks=shown["evict_by_expected_reads"],
-        ttl_nanos=shown["ttl_nanos"],
-        max_requeues=shown["max_requeues"],
-        extend_accessed=shown["extend_recently_accessed"],
-        storage_bytes=shown["storage_entry_size"],
+        target_bytes=target_bytes(state) if limited and "watermark" in known_names else None,
+        manual=IS_MANUAL.get(values["eviction"]),
+        ranks=values["evict_by_expected_reads"],
+        ttl_nanos=values["ttl_nanos"],
+        max_requeues=values["max_requeues"],
+        extend_accessed=values["extend_recently_accessed"],
+        storage_bytes=values["storage_entry_size"],
     )
 
 
@@ -122,7 +122,7 @@ class Moment:
     island: int
     whole: bool
     """Nothing is missing since the first event, and that is CONFIG."""
-    settings: InForce | None
+    settings: EffectiveValues | None
 
     @property
     def manual(self) -> bool | None:
@@ -130,8 +130,8 @@ class Moment:
         return None if self.settings is None else self.settings.manual
 
 
-Tell = Callable[[str, Row, object, object, Iterable[int | None], bool], None]
-"""Report a violation: rule, the event, what was expected, what was observed, what shows it, whether it is sure."""
+Reporter = Callable[[str, Row, object, object, Iterable[int | None], bool], None]
+"""Report a violation: its rule, the event, the expected and the observed value, the seqs, and whether it is sure."""
 
 
 def held_bytes(row: Row) -> int:
@@ -147,7 +147,7 @@ def is_open(row: Row) -> bool:
 # ---------- entries
 
 NO_ENTRY: Final = Entry(0, 0, 0, False, None, None)
-"""Stands for an entry of which nothing is known: never requeued, not accessed, without a count."""
+"""An entry without any known value: never requeued, not accessed, without a count."""
 
 READ_BY: Final = {
     "size_bytes": "R-STATE-1",
@@ -164,20 +164,20 @@ _POS: Final = Position(0, 0)
 
 
 class Difference(NamedTuple):
-    """One value of a row that is not what the reference holds after the rows before it."""
+    """One value of a row that differs from the value that the reference holds after the rows before it."""
 
     rule: str
     seq: int
     column: str
     held: object
-    shown: object
+    observed: object
 
     def __str__(self) -> str:
-        return f"seq {self.seq}: {self.column} is {self.shown}, the reference holds {self.held}"
+        return f"seq {self.seq}: {self.column} is {self.observed}, the reference holds {self.held}"
 
 
 @dataclass
-class Held:
+class ReferenceEntry:
     """The entry of one life; compared with the rows of one island only, and until the first difference."""
 
     entry: Entry = NO_ENTRY
@@ -189,7 +189,7 @@ class ReferenceEntries:
 
     def __init__(self, split: bool, compare: bool) -> None:
         self.config = Config(variants=Variants(RequeueBudget.SPLIT if split else RequeueBudget.SHARED))
-        self._held: dict[int, Held] = {}
+        self._held: dict[int, ReferenceEntry] = {}
         self._compare = compare
 
     def entry(self, life: int | None) -> Entry:
@@ -203,11 +203,11 @@ class ReferenceEntries:
         return requeue_entry(self.entry(row["life"]), _stamp(row), action, self.config)
 
     def follow(self, row: Row, island: int) -> list[Difference]:
-        """Apply one row; what it shows that the reference does not."""
+        """Apply one row, and return the values in which it differs from the reference."""
         op, life = row["op"], row["life"]
         if life is None or op == "TOMBSTONE":
             return []
-        held = self._held.setdefault(life, Held())
+        held = self._held.setdefault(life, ReferenceEntry())
         before = held.entry
         held.entry = after = self._applied(row, before)
         if op == "INSERT" or (op == "SNAPSHOT" and row["cause"] == "OPEN"):
@@ -215,10 +215,10 @@ class ReferenceEntries:
             held.island = island if whole and self._compare else None
         if held.island != island:
             return []
-        found = _differences(row, after if op in _BEGINS else before, after)
-        if found or op in ("EVICT", "REMOVE"):
+        differences = _differences(row, after if op in _BEGINS else before, after)
+        if differences or op in ("EVICT", "REMOVE"):
             held.island = None
-        return found
+        return differences
 
     def _applied(self, row: Row, entry: Entry) -> Entry:
         op = row["op"]
@@ -273,7 +273,7 @@ def _differences(row: Row, before: Entry, after: Entry) -> list[Difference]:
     ]
 
 
-# ---------- what a life carries
+# ---------- the state of a life
 
 SHOWING: Final = ("HIT", "READ_DONE", "EXPECT", "REQUEUE", "EVICT", "REMOVE", "SNAPSHOT")
 PLACE: Final = ("cache", "ledger_id", "entry_id")
@@ -283,7 +283,7 @@ PAST_MOST_NS: Final = 1_000_000_000
 
 @dataclass
 class Carried:
-    """One life as its rows of one island have left it; None where they do not tell."""
+    """The state of one life after its rows of one island; None for an unknown value."""
 
     place: tuple[Any, ...]
     size_bytes: int | None
@@ -304,9 +304,9 @@ class Carried:
 class Carriers:
     """All lives that began in the present island; `begins`: the time at which each pass began."""
 
-    def __init__(self, facts: Facts, tell: Tell, split: bool, begins: Mapping[int, int]) -> None:
+    def __init__(self, facts: Facts, report: Reporter, split: bool, begins: Mapping[int, int]) -> None:
         self._facts = facts
-        self._tell = tell
+        self._report = report
         self._split = split
         self._island = 0
         self._lives: dict[int, Carried | None] = {}
@@ -349,7 +349,7 @@ class Carriers:
 
     def _begin_life(self, row: Row) -> Carried:
         off = row["requeues"]
-        begun = Carried(
+        carried = Carried(
             place=tuple(row[name] for name in PLACE),
             size_bytes=row["size_bytes"],
             given_seq=row["seq"],
@@ -360,8 +360,8 @@ class Carriers:
             first_off=off or 0 if row["op"] == "INSERT" else off,
             off=off,
         )
-        self._remember(row, begun)
-        return begun
+        self._remember(row, carried)
+        return carried
 
     def _change(self, row: Row, carried: Carried, begins: bool) -> None:
         op = row["op"]
@@ -398,22 +398,22 @@ class Carriers:
         if any(
             self._is_new_difference(row, carried, name, first) for name, first in zip(PLACE, carried.place, strict=True)
         ):
-            self._tell("R-STATE-2", row, carried.place, place, [row["life"], row["seq"]], True)
+            self._report("R-STATE-2", row, carried.place, place, [row["life"], row["seq"]], True)
         if op not in ("EVICT", "REMOVE") and self._is_new_difference(row, carried, "size_bytes", carried.size_bytes):
-            self._tell("R-STATE-2", row, carried.size_bytes, row["size_bytes"], [row["life"], row["seq"]], True)
+            self._report("R-STATE-2", row, carried.size_bytes, row["size_bytes"], [row["life"], row["seq"]], True)
         if op == "SNAPSHOT":
             if _differ(row["tail_no"], carried.slot_no):
-                self._tell("R-STATE-2", row, f"slot {carried.slot_no}", row["tail_no"], seqs, True)
+                self._report("R-STATE-2", row, f"slot {carried.slot_no}", row["tail_no"], seqs, True)
             if row["cause"] == "END" and carried.shown_seq is not None:
-                self._tell("R-STATE-2", row, "one row a slot", "a second row", [carried.shown_seq, row["seq"]], True)
+                self._report("R-STATE-2", row, "one row a slot", "a second row", [carried.shown_seq, row["seq"]], True)
         if self._is_new_difference(row, carried, "stamp_ns", carried.stamp_ns):
             rule = "R-REQUEUE-4" if carried.given_by == "REQUEUE" else "R-INSERT-1"
-            self._tell(rule, row, f"stamp {carried.stamp_ns}", row["stamp_ns"], seqs, True)
+            self._report(rule, row, f"stamp {carried.stamp_ns}", row["stamp_ns"], seqs, True)
         if self._is_new_difference(row, carried, "accessed", carried.marked):
-            self._tell("R-READ-2", row, carried.marked, row["accessed"], [*seqs, carried.hit_seq], True)
+            self._report("R-READ-2", row, carried.marked, row["accessed"], [*seqs, carried.hit_seq], True)
         off = None if row["requeues"] is None else row["requeues"] - carried.steps
         if _differ(off, carried.off) and off != carried.first_off:
-            self._tell("R-REQUEUE-5", row, (carried.off or 0) + carried.steps, row["requeues"], seqs, True)
+            self._report("R-REQUEUE-5", row, (carried.off or 0) + carried.steps, row["requeues"], seqs, True)
 
     def _is_strange(self, row: Row) -> bool:
         """Return whether a new stamp is not of the present."""
@@ -424,17 +424,17 @@ class Carriers:
         stamp, ts = row["new_stamp_ns"], row["ts_ns"]
         sure = self._is_strange(row) or bool(row["accessed"]) or row["requeues"] not in (None, 0)
         if sure or (stamp is not None and ts - stamp > PAST_MOST_NS):
-            shown = (row["accessed"], row["requeues"], stamp)
-            self._tell("R-INSERT-1", row, (False, 0, ts), shown, [row["seq"]], sure or self._facts.virtual)
+            observed = (row["accessed"], row["requeues"], stamp)
+            self._report("R-INSERT-1", row, (False, 0, ts), observed, [row["seq"]], sure or self._facts.virtual)
 
     def _requeued(self, row: Row) -> None:
         stamp, before, ended = row["new_stamp_ns"], row["stamp_ns"], self._ended_ns
-        begun = None if row["pass_id"] is None else self._begun_ns.get(row["pass_id"])
-        kept = None not in (before, begun) and stamp <= before < begun
+        pass_begin_ns = None if row["pass_id"] is None else self._begun_ns.get(row["pass_id"])
+        kept = None not in (before, pass_begin_ns) and stamp <= before < pass_begin_ns
         if self._is_strange(row) or kept or (ended is not None and stamp < ended):
             seqs = [row["pass_id"], row["seq"]]
-            self._tell("R-REQUEUE-4", row, f"a stamp from {ended} to {row['ts_ns']}", stamp, seqs, True)
+            self._report("R-REQUEUE-4", row, f"a stamp from {ended} to {row['ts_ns']}", stamp, seqs, True)
 
 
-def _differ(shown: object, held: object) -> bool:
-    return shown is not None and held is not None and shown != held
+def _differ(value: object, held: object) -> bool:
+    return value is not None and held is not None and value != held

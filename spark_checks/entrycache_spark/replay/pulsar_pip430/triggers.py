@@ -10,7 +10,7 @@ from entrycache_reference.pulsar_pip430.ops import Expire
 from entrycache_reference.pulsar_pip430.passes import cutoff_of
 from entrycache_reference.pulsar_pip430.state import initial
 from entrycache_spark.replay.common import differ, read_counters
-from entrycache_spark.replay.pulsar_pip430.trigger_points import Facts, Moment, Row, Tell, held_bytes, is_open
+from entrycache_spark.replay.pulsar_pip430.trigger_points import Facts, Moment, Reporter, Row, held_bytes, is_open
 
 TAKES: Final = ("EVICT", "REQUEUE", "TOMBSTONE")
 KINDS: Final = ("EVICT", "TOMBSTONE")
@@ -20,24 +20,24 @@ KINDS: Final = ("EVICT", "TOMBSTONE")
 class Clock:
     """Time never goes back."""
 
-    def __init__(self, facts: Facts, tell: Tell) -> None:
-        self._tell = tell
+    def __init__(self, facts: Facts, report: Reporter) -> None:
+        self._report = report
         self._last: Row | None = None
 
     def follow(self, now: Moment) -> None:
         """Read one event."""
         row, last = now.row, self._last
         if last is not None and row["ts_ns"] < last["ts_ns"]:
-            self._tell("R-STATE-6", row, last["ts_ns"], row["ts_ns"], [last["seq"], row["seq"]], True)
+            self._report("R-STATE-6", row, last["ts_ns"], row["ts_ns"], [last["seq"], row["seq"]], True)
         self._last = row
 
 
 class Frames:
     """The check that every action of a pass stands between its begin and its end."""
 
-    def __init__(self, facts: Facts, tell: Tell) -> None:
+    def __init__(self, facts: Facts, report: Reporter) -> None:
         self._facts = facts
-        self._tell = tell
+        self._report = report
         self._island = 0
         self._marker: Row | None = None
         self._kind: str | None = None
@@ -58,7 +58,9 @@ class Frames:
             wrong = not self._facts.many and op != "SNAPSHOT" and open_pass is not None and inside
         if wrong:
             seqs = [row["seq"]] if open_pass is None else [open_pass, row["seq"]]
-            self._tell("R-STATE-4", row, f"pass {open_pass} under way", f"{op} of pass {row['pass_id']}", seqs, True)
+            self._report(
+                "R-STATE-4", row, f"pass {open_pass} in progress", f"{op} of pass {row['pass_id']}", seqs, True
+            )
         if open_pass is not None and open_pass == row["pass_id"] and op in ("PASS_END", *KINDS):
             self._kinds(row, self._marker or row)
         if op in ("PASS_BEGIN", *KINDS):
@@ -70,8 +72,10 @@ class Frames:
         """A pass is of one kind and origin."""
         wrong = differ(row["cause"], begin["cause"]) and differ(row["cause"], self._kind)
         if wrong or (row["op"] == "PASS_END" and differ(row["origin"], begin["origin"])):
-            told = (row["cause"], row["origin"])
-            self._tell("R-STATE-4", row, (begin["cause"], begin["origin"]), told, [begin["seq"], row["seq"]], True)
+            observed = (row["cause"], row["origin"])
+            self._report(
+                "R-STATE-4", row, (begin["cause"], begin["origin"]), observed, [begin["seq"], row["seq"]], True
+            )
 
 
 # ---------- thresholds
@@ -89,9 +93,9 @@ def _is_other(stated: tuple[int | None, ...], right: tuple[int | None, ...]) -> 
 class Thresholds:
     """The bytes against the trigger and the target, INSERT by INSERT and pass by pass."""
 
-    def __init__(self, facts: Facts, tell: Tell, last_relief_seq: int | None) -> None:
+    def __init__(self, facts: Facts, report: Reporter, last_relief_seq: int | None) -> None:
         self._facts = facts
-        self._tell = tell
+        self._report = report
         self._last_relief_seq = last_relief_seq
         self._island = -1
         self._forget()
@@ -150,14 +154,14 @@ class Thresholds:
         stated = (row["max_requeues"], row["extend_accessed"])
         right: tuple[int | None, int | None] = (settings.max_requeues, settings.extend_accessed)
         if _is_other(stated, right):
-            self._tell("R-CONFIG-1", row, right, stated, seqs, self._sure_of_settings())
+            self._report("R-CONFIG-1", row, right, stated, seqs, self._sure_of_settings())
         if row["cause"] == "SIZE" and row["op"] in ("PASS_BEGIN", "PASS_END"):
             stated, right = (row["trigger_bytes"], row["target_bytes"]), (settings.trigger_bytes, settings.target_bytes)
             if _is_other(stated, right):
-                self._tell("R-TRIGGER-1", row, right, stated, seqs, self._sure_of_settings())
+                self._report("R-TRIGGER-1", row, right, stated, seqs, self._sure_of_settings())
 
     def _limits(self, now: Moment) -> tuple[int | None, int | None]:
-        """Trigger and target: those that the row states, or else those in force."""
+        """Return trigger and target: those that the row states, or else the effective ones."""
         settings, row = now.settings, now.row
         trigger, target = (None, None) if settings is None else (settings.trigger_bytes, settings.target_bytes)
         return (
@@ -166,7 +170,7 @@ class Thresholds:
         )
 
     def _is_over(self, now: Moment) -> bool:
-        """Above the trigger in force, and above the target."""
+        """Return whether the bytes are above the effective trigger, and above the target."""
         settings = now.settings
         if settings is None or settings.trigger_bytes is None or settings.target_bytes is None:
             return False
@@ -182,7 +186,7 @@ class Thresholds:
             missing = now.after is not None and not _is_pass(now.after, "PASS_BEGIN", "SIZE", "TRIGGER")
         if missing:
             sure = not many and not self._facts.gapped
-            self._tell("R-TRIGGER-2", row, "a size pass", f"none at {held_bytes(row)} bytes", [row["seq"]], sure)
+            self._report("R-TRIGGER-2", row, "a size pass", f"none at {held_bytes(row)} bytes", [row["seq"]], sure)
 
     def _check_pass_begin(self, now: Moment) -> None:
         """A size pass of the manager: needed, and of the right amount."""
@@ -191,7 +195,7 @@ class Thresholds:
         triggered = row["origin"] == "TRIGGER"
         sure = not self._facts.gapped or row["trigger_bytes"] is not None
         looked_at: int | None = held
-        if many:  # what the pass has looked at, not what is there when it begins
+        if many:  # the bytes that the pass has read, not those when it begins
             looked_at = None if target is None or row["bound"] is None else row["bound"] + target
         needless = trigger is not None and looked_at is not None and looked_at <= trigger
         amount = not many and target is not None and held > target and row["bound"] not in (None, held - target)
@@ -208,21 +212,21 @@ class Thresholds:
             needless = trigger is not None and held <= trigger
             wrong = needless or amount or (not many and now.whole and self._facts.fresh and unasked)
             if not many and row["call_id"] not in (None, row["seq"]):
-                self._tell("R-TRIGGER-4", row, "a call of its own", row["call_id"], [], not self._facts.gapped)
+                self._report("R-TRIGGER-4", row, "a call of its own", row["call_id"], [], not self._facts.gapped)
         elif triggered:
             rule = "R-TRIGGER-2"
             wrong |= not many and before is not None and before not in ("INSERT", "REJECT", "SKIP")
             if not many and before in ("REJECT", "SKIP"):
-                self._tell("R-TRIGGER-3", row, "no pass", f"a pass after {before}", [row["seq"]], True)
+                self._report("R-TRIGGER-3", row, "no pass", f"a pass after {before}", [row["seq"]], True)
         if wrong:
-            self._tell(rule, row, f"above {trigger}, to free what is above {target}", (held, row["bound"]), [], sure)
+            self._report(rule, row, f"above {trigger}, to free down to {target}", (held, row["bound"]), [], sure)
         nothing = target is not None and trigger is not None and trigger < held <= target
         if (row["bound"] is not None and row["bound"] <= 0) if many else nothing:
             sure = not self._facts.gapped or None not in (row["trigger_bytes"], row["target_bytes"])
-            self._tell("R-TRIGGER-8", row, f"no pass at or under {target}", held, [row["seq"]], sure)
+            self._report("R-TRIGGER-8", row, f"no pass at or under {target}", held, [row["seq"]], sure)
 
     def _left_over(self, now: Moment) -> None:
-        """With several threads: no more above the target than what came in since the pass before."""
+        """Check, with several threads, that no more is above the target than came in since the pass before."""
         row, target = now.row, self._limits(now)[1]
         triggered = row["origin"] == "TRIGGER"
         if not self._facts.many or self._open_pass is None or self._open_pass != row["pass_id"] or target is None:
@@ -234,7 +238,9 @@ class Thresholds:
         most = target + self._came_in - self._came_at_end + self._lag_at_begin
         if some_left and row["bytes_after"] > most:
             rule = "R-TRIGGER-2" if triggered else "R-TRIGGER-6"
-            self._tell(rule, row, f"at most {most} bytes left", row["bytes_after"], [row["pass_id"], row["seq"]], False)
+            self._report(
+                rule, row, f"at most {most} bytes left", row["bytes_after"], [row["pass_id"], row["seq"]], False
+            )
 
     def _timed(self, now: Moment) -> None:
         """The time pass of the cycle: with the present time to live; a size pass after it where one is needed."""
@@ -245,10 +251,10 @@ class Thresholds:
             state = initial(Config(ttl_nanos=settings.ttl_nanos))
             wanted = cutoff_of(state._replace(now_nanos=row["ts_ns"]), Expire())
             if row["bound"] != wanted if self._facts.virtual else row["bound"] > wanted:
-                self._tell("R-TRIGGER-6", row, wanted, row["bound"], [settings.seq], self._sure_of_settings())
+                self._report("R-TRIGGER-6", row, wanted, row["bound"], [settings.seq], self._sure_of_settings())
         due = row["op"] == "PASS_END" and not self._facts.many and self._is_over(now)
         if due and now.after is not None and not _is_pass(now.after, "PASS_BEGIN", "SIZE", "CYCLE"):
-            self._tell("R-TRIGGER-6", row, "a size pass", held_bytes(row), [row["seq"]], not self._facts.gapped)
+            self._report("R-TRIGGER-6", row, "a size pass", held_bytes(row), [row["seq"]], not self._facts.gapped)
 
 
 # ---------- counters
@@ -267,9 +273,9 @@ RULE_OF: Final = {
 class Counters:
     """The counters as the events move them."""
 
-    def __init__(self, facts: Facts, tell: Tell) -> None:
+    def __init__(self, facts: Facts, report: Reporter) -> None:
         self._facts = facts
-        self._tell = tell
+        self._report = report
         self._island = 0
         self._counts: Counter[str] = Counter()
         self._off: dict[str, int | None] = {}
@@ -296,13 +302,13 @@ class Counters:
             self._check_counters(now)
 
     def _check_counters(self, now: Moment) -> None:
-        row, told = now.row, read_counters(now.row)
+        row, counters = now.row, read_counters(now.row)
         whole = now.whole and self._facts.fresh
         sure = not self._facts.many
         priced = now.settings is not None and now.settings.storage_bytes is not None
         wrong: dict[str, str] = {}
         for name, rule in RULE_OF.items():
-            value, counted, off = told.get(name), self._counts[name], self._off.get(name)
+            value, counted, off = counters.get(name), self._counts[name], self._off.get(name)
             if (
                 value is not None
                 and (priced or name != "miss_bytes")
@@ -312,9 +318,9 @@ class Counters:
                 wrong[rule] = name
             self._off[name] = None if value is None else value - counted
         for rule, name in wrong.items():
-            self._tell(rule, row, f"{name} {self._counts[name]}", told.get(name), [row["seq"]], sure)
-        if told.get("bytes") not in (None, held_bytes(row)):
-            self._tell("R-METRICS-7", row, held_bytes(row), told.get("bytes"), [row["seq"]], sure)
+            self._report(rule, row, f"{name} {self._counts[name]}", counters.get(name), [row["seq"]], sure)
+        if counters.get("bytes") not in (None, held_bytes(row)):
+            self._report("R-METRICS-7", row, held_bytes(row), counters.get("bytes"), [row["seq"]], sure)
 
 
 # ---------- final totals
@@ -323,11 +329,11 @@ CHANGES = ("INSERT", "REQUEUE", "EVICT", "REMOVE", "TOMBSTONE")
 
 
 class FinalTotals:
-    """The entries and slots at the end; and the manager's own bytes at rest."""
+    """The entries and slots at the end; and the manager's own bytes when the cache is quiescent."""
 
-    def __init__(self, facts: Facts, tell: Tell, numbered: bool) -> None:
+    def __init__(self, facts: Facts, report: Reporter, numbered: bool) -> None:
         self._facts = facts
-        self._tell = tell
+        self._report = report
         self._numbered = numbered
         self._live = self._slots = self._shown = self._shown_live = 0
         self._shown_seq: int | None = None
@@ -350,11 +356,11 @@ class FinalTotals:
             self._shown += 1
             self._shown_live += row["life"] is not None
             self._shown_seq = row["seq"] if self._shown_seq is None else self._shown_seq
-        self._at_rest(now)
+        self._check_quiescent(now)
         if op == "END":
             self._end(row)
 
-    def _at_rest(self, now: Moment) -> None:
+    def _check_quiescent(self, now: Moment) -> None:
         row, after = now.row, now.after
         if now.island != self._island:
             self._island, self._off = now.island, None
@@ -371,7 +377,7 @@ class FinalTotals:
             wrong |= off not in (0, self._off)
             self._off = off
         if wrong:
-            self._tell("R-STATE-1", row, row["bytes_after"], row["manager_bytes"], [row["seq"]], True)
+            self._report("R-STATE-1", row, row["bytes_after"], row["manager_bytes"], [row["seq"]], True)
 
     def _strays(self, now: Moment, former: list[int | None]) -> bool:
         """Return whether the manager's bytes are neither the earlier sum, nor unchanged, nor off by the same amount."""
@@ -383,17 +389,19 @@ class FinalTotals:
         return not lags and bool(own - row["bytes_after"] != before["manager_bytes"] - summed)
 
     def _end(self, row: Row) -> None:
-        told = read_counters(row)
-        if told.get("bytes") not in (None, row["bytes_after"]):
-            self._tell("R-STATE-1", row, row["bytes_after"], told["bytes"], [row["seq"]], True)
+        counters = read_counters(row)
+        if counters.get("bytes") not in (None, row["bytes_after"]):
+            self._report("R-STATE-1", row, row["bytes_after"], counters["bytes"], [row["seq"]], True)
         if not self._facts.complete:
             return
         slots = self._slots if self._numbered else None
-        wrong = told.get("entries") not in (None, self._live)
-        wrong |= slots is not None and told.get("slots") not in (None, slots)
-        at_rest = self._changed_seq is None or (self._shown_seq is not None and self._changed_seq < self._shown_seq)
-        if self._shown and at_rest:
+        wrong = counters.get("entries") not in (None, self._live)
+        wrong |= slots is not None and counters.get("slots") not in (None, slots)
+        is_quiescent = self._changed_seq is None or (
+            self._shown_seq is not None and self._changed_seq < self._shown_seq
+        )
+        if self._shown and is_quiescent:
             wrong |= self._shown_live != self._live or (slots is not None and self._shown != slots)
         if wrong:
-            shown = f"{told}; a snapshot of {self._shown_live} and {self._shown}"
-            self._tell("R-STATE-2", row, f"{self._live} entries, {slots} slots", shown, [row["seq"]], True)
+            observed = f"{counters}; a snapshot of {self._shown_live} and {self._shown}"
+            self._report("R-STATE-2", row, f"{self._live} entries, {slots} slots", observed, [row["seq"]], True)

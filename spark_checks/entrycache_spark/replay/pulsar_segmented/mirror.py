@@ -1,6 +1,6 @@
-"""A mirror of a replayed ring: what earlier rows say of a row's position, life, segment and bytes.
+"""A mirror of a replayed ring: the state of a row's position, life, segment and bytes by the rows before it.
 
-The reference turns sizes into offsets. A segment generation is what one segment holds between two of its turns.
+The reference turns sizes into offsets. A segment generation is the entries of one segment between two of its turns.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from entrycache_reference.pulsar_segmented.ring import advance
 from entrycache_spark.common.system import ConfigObject
 from entrycache_spark.replay.common import Facts as AnyFacts
 from entrycache_spark.replay.common import Row, Settings, differ
-from entrycache_spark.systems.pulsar_segmented import KINDS, InForce, in_force
+from entrycache_spark.systems.pulsar_segmented import KINDS, EffectiveValues, effective_values
 
-LOOKS: Final = ("HIT", "MISS", "ASK", "METRICS")
+LOOKUP_OPS: Final = ("HIT", "MISS", "ASK", "METRICS")
 
 
 class Ring(NamedTuple):
-    """The settings at a row: the limit, and what follows from it."""
+    """The settings at a row: the limit, and the values that follow from it."""
 
     limit_bytes: int | None = None
-    of: InForce = InForce()
+    of: EffectiveValues = EffectiveValues()
 
 
 Facts = AnyFacts[Ring]
 
 
 def _after(config: ConfigObject | None, before: Ring) -> Ring:
-    return Ring() if config is None else Ring(config["max_size_bytes"], in_force(config))
+    return Ring() if config is None else Ring(config["max_size_bytes"], effective_values(config))
 
 
 SETTINGS: Final = Settings(KINDS, Ring(), _after)
@@ -100,10 +100,10 @@ def place_of(row: Row) -> Place:
 
 @dataclass
 class LifeState:
-    """One life: its INSERT and its lot, whether it has left, and what its last row showed."""
+    """One life: its INSERT and its segment generation, whether it has left, and the values of its last row."""
 
     insert_row: Row | None = None
-    lot: int | None = None
+    generation: int | None = None
     gone: bool = False
     last: Row | None = None
     size_bytes: int | None = None
@@ -112,7 +112,7 @@ class LifeState:
 
 
 @dataclass
-class Held:
+class PositionState:
     """The state of a position; `life`: its last INSERT."""
 
     is_in: bool = False
@@ -121,7 +121,7 @@ class Held:
 
 
 @dataclass
-class Lot:
+class Generation:
     """A segment generation: its entries, the bytes they took by the rules, and those that the offsets show."""
 
     live: int = 0
@@ -131,7 +131,7 @@ class Lot:
 
 @dataclass
 class Last:
-    """The last INSERT: where the next entry starts by the rules, and by what the offsets show."""
+    """The last INSERT, and the start of the next entry by the rules and by the offsets."""
 
     seq: int | None = None
     by_rule: int | None = None
@@ -140,14 +140,14 @@ class Last:
 
 @dataclass
 class Moment:
-    """One row beside what the rows before it tell."""
+    """One row with the state before it."""
 
     row: Row
     before: Row | None
     after: Row | None
     ring: Ring
     life_state: LifeState
-    held: Held
+    held: PositionState
     last: Last
     turns: int
     turn_before: int
@@ -156,16 +156,16 @@ class Moment:
     turned: Row | None
     is_first: bool
     manager_shown: int
-    lot: Lot
+    generation: Generation
     by_row: int | None
     by_sum: int
     live: int
     is_miswritten: bool
-    lot_bytes: int
+    generation_bytes: int
 
     @property
     def in_turn(self) -> bool:
-        """Return whether a turn is under way."""
+        """Return whether a turn is in progress."""
         return self.marker is not None and self.marker["op"] == "PASS_BEGIN"
 
     @property
@@ -179,18 +179,18 @@ class Moment:
         """Return whether an entry starts, or a segment ends, where neither rule nor rows say so."""
         bound = self.row["bound"]
         return bound is not None and all(
-            unlike(bound, start) for start in (self.lot_bytes, self.last.by_rule, self.last.by_shown)
+            unlike(bound, start) for start in (self.generation_bytes, self.last.by_rule, self.last.by_shown)
         )
 
 
 @dataclass
 class Mirror:
-    """The ring, as the rows so far tell it."""
+    """The ring after the rows so far."""
 
     facts: Facts
     life_states: dict[int, LifeState] = field(default_factory=dict)
-    places: dict[Place, Held] = field(default_factory=dict)
-    lots: dict[int | None, Lot] = field(default_factory=dict)
+    places: dict[Place, PositionState] = field(default_factory=dict)
+    generations: dict[int | None, Generation] = field(default_factory=dict)
     last: Last = field(default_factory=Last)
     turns: int = 0
     turn_now: int = 0
@@ -203,37 +203,42 @@ class Mirror:
     live: int = 0
 
     def take(self, at: int) -> Moment:
-        """Read the next row; what it is to be judged by."""
+        """Read the next row, and return it with the state before it."""
         row, ring = self.facts.rows[at], self.facts.settings[at]
         op, own = row["op"], row["seq"] if row["op"] == "INSERT" else row["life"]
         before = self.facts.rows[at - 1] if at else None
         life_state = LifeState() if own is None else self.life_states.setdefault(own, LifeState())
-        told, held = LifeState(**vars(life_state)), Held(**vars(self.places.setdefault(place_of(row), Held())))
+        state_before, held = (
+            LifeState(**vars(life_state)),
+            PositionState(**vars(self.places.setdefault(place_of(row), PositionState()))),
+        )
         turn_before, last, marker, turned = self.turn_now, self.last, self.marker, self.turned
         is_first = last.seq is None or (self.turn_seq is not None and last.seq < self.turn_seq)
         if op == "PASS_BEGIN":
             self.turns += 1
             self.turn_now = self.turns if row["tail_no"] is None else row["tail_no"]
-        lot = self.lots.setdefault(self._lot_no(row, ring, life_state, turn_before), Lot())
-        lot_bytes, took = lot.wrote_bytes, _advance(row, ring)
-        shown = None if row["manager_bytes"] is None else row["manager_bytes"] - self.manager_shown
+        generation = self.generations.setdefault(
+            self._generation_number(row, ring, life_state, turn_before), Generation()
+        )
+        generation_bytes, took = generation.wrote_bytes, _advance(row, ring)
+        growth = None if row["manager_bytes"] is None else row["manager_bytes"] - self.manager_shown
         gone = life_state.insert_row if op == "EVICT" and not life_state.gone else None
         grown = (row["size_bytes"] or 0) if op == "INSERT" else 0 if gone is None else -(gone["size_bytes"] or 0)
         entered = 1 if op == "INSERT" else 0 if gone is None else -1
         self.sum_bytes += grown
         self.live += entered
-        lot.live += entered
-        lot.wrote_bytes += took or 0
+        generation.live += entered
+        generation.wrote_bytes += took or 0
         if op in ("INSERT", "PASS_BEGIN", "SKIP", "REJECT"):
-            lot.shown_bytes += shown or 0
-        wrote = took if op == "INSERT" else -lot_bytes if op == "PASS_END" else 0
+            generation.shown_bytes += growth or 0
+        wrote = took if op == "INSERT" else -generation_bytes if op == "PASS_END" else 0
         self.written_bytes += wrote or 0
         moment = Moment(
             row=row,
             before=before,
             after=self.facts.rows[at + 1] if at + 1 < len(self.facts.rows) else None,
             ring=ring,
-            life_state=told,
+            life_state=state_before,
             held=held,
             last=last,
             turns=self.turns,
@@ -243,44 +248,46 @@ class Mirror:
             turned=turned,
             is_first=is_first,
             manager_shown=self.manager_shown,
-            lot=lot,
+            generation=generation,
             by_row=None if before is None else before["bytes_after"] + grown,
             by_sum=self.sum_bytes,
             live=self.live,
-            is_miswritten=self._is_miswritten(row, wrote, lot),
-            lot_bytes=lot_bytes,
+            is_miswritten=self._is_miswritten(row, wrote, generation),
+            generation_bytes=generation_bytes,
         )
-        self._remember(row, life_state, took, shown, moment)
+        self._remember(row, life_state, took, growth, moment)
         return moment
 
-    def _lot_no(self, row: Row, ring: Ring, life_state: LifeState, turn_before: int) -> int | None:
+    def _generation_number(self, row: Row, ring: Ring, life_state: LifeState, turn_before: int) -> int | None:
         op = row["op"]
         if op == "INSERT":
             return self.turn_now if row["tail_no"] is None else int(row["tail_no"])
         if op == "EVICT":
-            return life_state.lot
+            return life_state.generation
         if op == "PASS_END":
             return None if ring.of.segments is None else self.turn_now - ring.of.segments
         return turn_before if op in ("PASS_BEGIN", "SKIP", "REJECT") else None
 
-    def _is_miswritten(self, row: Row, wrote: int | None, lot: Lot) -> bool:
+    def _is_miswritten(self, row: Row, wrote: int | None, generation: Generation) -> bool:
         """Return whether the sum of offsets follows neither from the row before, nor from all rows since the start."""
         if row["manager_bytes"] is None or wrote is None:
             return False
         right = {self.manager_shown + wrote, self.written_bytes}
         if row["op"] == "PASS_END":
-            right.add(self.manager_shown - lot.shown_bytes)
+            right.add(self.manager_shown - generation.shown_bytes)
         return row["manager_bytes"] not in right
 
-    def _remember(self, row: Row, life_state: LifeState, took: int | None, shown: int | None, now: Moment) -> None:
+    def _remember(
+        self, row: Row, life_state: LifeState, took: int | None, shown_bytes: int | None, now: Moment
+    ) -> None:
         """Store the values that later rows are checked against."""
         op, held = row["op"], self.places[place_of(row)]
         if op == "INSERT":
             life_state.insert_row = row
-            life_state.lot = self.turn_now if row["tail_no"] is None else row["tail_no"]
+            life_state.generation = self.turn_now if row["tail_no"] is None else row["tail_no"]
             held.life = row["seq"]
             bound = row["bound"]
-            self.last = Last(row["seq"], _sum(bound, took), _sum(bound, shown))
+            self.last = Last(row["seq"], _sum(bound, took), _sum(bound, shown_bytes))
         elif op == "EVICT":
             life_state.gone = True
         if op in ("INSERT", "EVICT"):

@@ -1,5 +1,5 @@
--- K-CLOSE-1: a clear takes out what is cached, and all of it: its REMOVE rows stand together, and nothing is left behind
--- the last one.
+-- K-CLOSE-1: a clear removes every cached entry and nothing else. Its REMOVE rows stand together, and no entry is left
+-- after the last one.
 
 -- checked
 op = 'REMOVE' and cause = 'CLEAR'
@@ -12,7 +12,7 @@ keys_hold and calls_hold and left_empty
 
 -- over streamed
 op = 'REMOVE' and cause = 'CLEAR' and whole and (
-  coalesce(life <> life_shown and life <> life_told, true)
+  coalesce(life <> life_shown and life <> life_by_writes, true)
   or (
     live_in_cache > 0 and seq_after = seq + 1
     and not coalesce(op_after = 'REMOVE' and cause_after = 'CLEAR' and cache_after = cache and call_after = call_id, false)
@@ -20,11 +20,11 @@ op = 'REMOVE' and cause = 'CLEAR' and whole and (
 )
 
 -- expected
-case when coalesce(life <> life_shown and life <> life_told, true) then 'what is cached' else 'an empty namespace' end
+case when coalesce(life <> life_shown and life <> life_by_writes, true) then 'a cached entry' else 'an empty namespace' end
 
 -- observed
 case
-  when coalesce(life <> life_shown and life <> life_told, true)
+  when coalesce(life <> life_shown and life <> life_by_writes, true)
     then concat('a REMOVE of life ', coalesce(cast(life as string), 'null'))
   else concat(cast(live_in_cache as string), ' entries left')
 end

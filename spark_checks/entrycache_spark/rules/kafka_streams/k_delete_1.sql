@@ -1,4 +1,4 @@
--- K-DELETE-1: a delete takes out what is cached, once. (A DELETE without a life found nothing, and takes nothing out.)
+-- K-DELETE-1: a delete removes a cached entry, once. (A DELETE without a life found no entry and removes none.)
 
 -- checked
 op = 'DELETE' and coalesce(cause, 'CALL') <> 'FLUSH' and life is not null
@@ -10,10 +10,10 @@ life of DELETE
 keys_hold
 
 -- over streamed
-op = 'DELETE' and coalesce(cause, 'CALL') <> 'FLUSH' and whole and life <> life_shown and life <> life_told
+op = 'DELETE' and coalesce(cause, 'CALL') <> 'FLUSH' and whole and life <> life_shown and life <> life_by_writes
 
 -- expected
-case when live then concat('life ', cast(life_told as string)) else 'no DELETE: nothing is cached under this key' end
+case when live then concat('life ', cast(life_by_writes as string)) else 'no DELETE: nothing is cached under this key' end
 
 -- observed
 concat('a DELETE of life ', cast(life as string))

@@ -1,5 +1,5 @@
--- K-EVICT-1: what is evicted is cached, and is the least recently used entry of its namespace: no other that is cached
--- then was last written or hit before it. FLUSH changes no recency.
+-- K-EVICT-1: an evicted entry is cached, and is the least recently used one of its namespace: no other cached entry was
+-- last written or hit before it. FLUSH does not change the order of use.
 
 -- checked
 op = 'EVICT'
@@ -12,10 +12,10 @@ key_hash of PUT
 keys_hold and calls_hold and eldest_first
 
 -- over streamed
-op = 'EVICT' and whole and coalesce(life <> life_shown and life <> life_told, true)
+op = 'EVICT' and whole and coalesce(life <> life_shown and life <> life_by_writes, true)
 
 -- expected
-case when live then concat('life ', cast(life_told as string)) else 'no EVICT: nothing is cached under this key' end
+case when live then concat('life ', cast(life_by_writes as string)) else 'no EVICT: nothing is cached under this key' end
 
 -- observed
 concat('an EVICT of life ', coalesce(cast(life as string), 'null'))
@@ -26,8 +26,8 @@ case when seen_seq is null then array(seq) else array(seen_seq, seq) end
 -- sure
 not many
 
--- window: each use of an entry lasts until its key's next event; an eviction is wrong that ends a use within one that
--- began before and lasts beyond it
+-- window: each use of an entry lasts until the next event of its key. An eviction is wrong if the use that it ends
+-- began after a use that is still going on.
 with uses as (
   select
     e.broker, cache, seq, e.life, op, many,

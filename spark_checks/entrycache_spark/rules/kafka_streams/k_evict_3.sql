@@ -1,5 +1,5 @@
--- K-EVICT-3: a dirty entry that is evicted is handed over: it has a FLUSH of the same life and call, in any order; and
--- it comes first of those that are handed over with it.
+-- K-EVICT-3: an evicted dirty entry is handed over: it has a FLUSH of the same life and call, in any order. It is the
+-- first of the entries that are handed over with it.
 
 -- checked
 op = 'EVICT' and dirty
@@ -26,7 +26,7 @@ array(seq_before, seq)
 -- sure
 not many
 
--- window: a call that was under way when the trace was cut off may have gone on
+-- window: a call that was in progress when the trace was cut off may have gone on
 with handed as (
   select
     broker, life, call_id, max(case when op = 'EVICT' then seq end) as seq,

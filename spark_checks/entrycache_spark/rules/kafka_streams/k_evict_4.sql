@@ -1,7 +1,7 @@
--- K-EVICT-4: a write evicts from the namespace that it wrote while the total is above the limit and that namespace holds
--- entries. So when a call that began with a PUT has ended, the total is at or under the limit, or that namespace is
--- empty, unless a handing over failed (FLUSH, cause FAILED); and up to the first handing over (when a listener may do
--- what it likes) no other namespace is evicted from.
+-- K-EVICT-4: a write evicts from the namespace that it wrote while the total is above the limit and that namespace
+-- holds entries. When a call that began with a PUT has ended, the total is at or under the limit, or that namespace is
+-- empty, unless a FLUSH failed (cause FAILED). Up to the first FLUSH no other namespace loses entries; after it a
+-- listener may do anything.
 
 -- checked
 op = 'PUT'
@@ -10,7 +10,7 @@ op = 'PUT'
 CONFIG.max_size_bytes of PUT
 
 -- sufficient
-keys_hold and calls_hold and none_elsewhere and none_above
+keys_hold and calls_hold and none_outside and none_above
 
 -- over streamed
 ends_call and whole and in_put and bytes_after > limit_now and put_live > 0 and coalesce(failed_call <> call_id, true)
@@ -27,7 +27,7 @@ array(call_id, seq)
 -- sure
 not many
 
--- over streamed: only the namespace that was written pays
+-- over streamed: only the namespace that was written loses entries
 overflows and whole and cache <> put_cache
 
 -- expected

@@ -1,5 +1,5 @@
--- K-EVICT-5: a write at or under the limit evicts nothing: in a call that began with a PUT the total was above the limit
--- before each eviction. (Decided up to the first handing over of the call; a listener may evict as it likes.)
+-- K-EVICT-5: a write at or under the limit evicts nothing: in a call that began with a PUT the total was above the
+-- limit before each eviction. (Checked up to the first FLUSH of the call; after it a listener may evict.)
 
 -- checked
 op = 'PUT'

@@ -1,5 +1,5 @@
--- K-FLUSH-1: a flush hands over what is cached, in the order of the last writes, and leaves nothing dirty. The FLUSH rows
--- of one handing over stand together; that of an eviction begins with the evicted entry (K-EVICT-3).
+-- K-FLUSH-1: a flush hands over cached entries in the order of their last writes, and leaves no dirty entry. Its FLUSH
+-- rows stand together; those of an eviction begin with the evicted entry (K-EVICT-3).
 
 -- checked
 op = 'FLUSH' and coalesce(cause, 'CALL') <> 'FAILED'
@@ -11,11 +11,11 @@ dirty of PUT
 -- sufficient
 keys_hold and calls_hold and order_holds and handed_all
 
--- over streamed: what is handed over is cached, or is being evicted by this very call
-op = 'FLUSH' and whole and coalesce(life <> life_told, true) and not leaves_here
+-- over streamed: an entry that is handed over is cached, or evicted by the same call
+op = 'FLUSH' and whole and coalesce(life <> life_by_writes, true) and not leaves_here
 
 -- expected
-case when live then concat('life ', cast(life_told as string)) else 'an entry that is cached, or evicted by this call' end
+case when live then concat('life ', cast(life_by_writes as string)) else 'an entry that is cached, or evicted by this call' end
 
 -- observed
 concat('a FLUSH of life ', coalesce(cast(life as string), 'null'))
@@ -42,7 +42,7 @@ array(seq_before, seq)
 -- sure
 not many
 
--- over streamed: nothing is left dirty by the last row of a handing over
+-- over streamed: no entry is left dirty by the last FLUSH row
 op = 'FLUSH' and whole and dirty_in_cache > 0 and seq_after = seq + 1 and not coalesce(op_after = 'FLUSH' and cache_after = cache and call_after = call_id, false)
 
 -- expected

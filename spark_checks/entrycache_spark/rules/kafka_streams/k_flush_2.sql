@@ -1,5 +1,5 @@
--- K-FLUSH-2: what has been handed over is clean, and so is what was put clean: no row shows it dirty, and it is not
--- handed over again.
+-- K-FLUSH-2: an entry that was handed over, or put clean, is clean: no row shows it dirty, and it is not handed over
+-- again.
 
 -- checked
 op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH') and life is not null
@@ -12,7 +12,7 @@ life of FLUSH
 keys_hold
 
 -- over streamed
-whole and live and life = life_told and not dirty_told and not dirty_shown and (
+whole and live and life = life_by_writes and not dirty_by_writes and not dirty_shown and (
   op = 'FLUSH'
   or (op in ('HIT', 'DELETE', 'REMOVE') and dirty)
   or (op = 'EVICT' and dirty and coalesce(flushed_life <> life or flushed_call <> call_id, true))

@@ -1,5 +1,5 @@
--- K-FLUSH-3: what is dirty stays dirty until it is handed over: a row that shows a written entry clean needs its FLUSH
--- before. (The first such row of a life is told.)
+-- K-FLUSH-3: a dirty entry stays dirty until it is handed over: a row that shows a written entry clean needs a FLUSH
+-- before it. (Only the first such row of a life is reported.)
 
 -- checked
 op in ('HIT', 'EVICT', 'DELETE', 'REMOVE') and life is not null
@@ -12,7 +12,7 @@ dirty of HIT, EVICT, DELETE, REMOVE
 keys_hold
 
 -- over streamed
-op in ('HIT', 'EVICT', 'DELETE', 'REMOVE') and whole and life = life_told and not dirty and dirty_told and dirty_shown
+op in ('HIT', 'EVICT', 'DELETE', 'REMOVE') and whole and life = life_by_writes and not dirty and dirty_by_writes and dirty_shown
 
 -- expected
 concat('a dirty entry, or a FLUSH of life ', cast(life as string))

@@ -1,5 +1,5 @@
--- K-FLUSH-4: what is dropped after a call (DELETE, cause FLUSH) is a write that was handed over in that call, and is
--- still there.
+-- K-FLUSH-4: an entry dropped after a call (DELETE, cause FLUSH) is a write that was handed over in that call, and is
+-- still cached.
 
 -- checked
 op = 'DELETE' and cause = 'FLUSH'
@@ -14,13 +14,13 @@ keys_hold
 -- over streamed
 op = 'DELETE' and cause = 'FLUSH' and whole and (
   coalesce(life <> flushed_life or call_id <> flushed_call, true)
-  or coalesce(life <> life_shown and life <> life_told, true)
+  or coalesce(life <> life_shown and life <> life_by_writes, true)
 )
 
 -- expected
 case
   when flushed_life = life and flushed_call = call_id then 'no DELETE: that write is not cached'
-  else 'only what was handed over in this call is dropped'
+  else 'a DELETE only of an entry that was handed over in this call'
 end
 
 -- observed

@@ -1,4 +1,4 @@
--- K-GET-1: a hit finds what is cached: the life that the key's last PUT began and that has not ended.
+-- K-GET-1: a hit finds the cached entry: the life that the key's last PUT began and that has not ended.
 
 -- checked
 op = 'HIT'
@@ -11,10 +11,10 @@ key_hash of PUT
 keys_hold
 
 -- over streamed
-op = 'HIT' and whole and coalesce(life <> life_shown and life <> life_told, true)
+op = 'HIT' and whole and coalesce(life <> life_shown and life <> life_by_writes, true)
 
 -- expected
-case when live then concat('life ', cast(life_told as string)) else 'a MISS: nothing is cached under this key' end
+case when live then concat('life ', cast(life_by_writes as string)) else 'a MISS: nothing is cached under this key' end
 
 -- observed
 concat('a HIT of life ', coalesce(cast(life as string), 'null'))

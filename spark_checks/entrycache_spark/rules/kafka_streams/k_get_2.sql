@@ -1,4 +1,4 @@
--- K-GET-2: a miss finds nothing because nothing is cached under that key.
+-- K-GET-2: a lookup misses only if nothing is cached under its key.
 
 -- checked
 op = 'MISS'
@@ -13,13 +13,13 @@ keys_hold
 op = 'MISS' and whole and live and life_shown <> -9223372036854775807
 
 -- expected
-concat('a HIT of life ', cast(life_told as string))
+concat('a HIT of life ', cast(life_by_writes as string))
 
 -- observed
 'a MISS'
 
 -- life
-life_told
+life_by_writes
 
 -- seqs
 array(put_seq, seq)

@@ -1,6 +1,6 @@
--- K-METRICS-1: `bytes_after` is the exact sum of the sizes of all entries: a row is wrong that neither follows from the
--- row before it nor equals the sum since the start. So is an END with other entries or bytes, and a running total
--- (`manager_bytes`, where there is one) that differs from the sum when a call has ended.
+-- K-METRICS-1: `bytes_after` is the exact sum of the sizes of all entries. A row is wrong if its value neither follows
+-- from the row before it nor equals the sum since the start. An END with other entries or bytes is wrong too, and so is
+-- a running total (`manager_bytes`, if it is recorded) that differs from the sum when a call has ended.
 
 -- checked
 op in ('PUT', 'EVICT', 'DELETE', 'REMOVE', 'END')

@@ -1,8 +1,8 @@
--- K-METRICS-2: the counters of the thread never fall; `puts` are the PUT rows, `evicts` at least the evictions that are
--- overflow for certain and at most all of them, unless the limit has shrunk (a turn of `resize` counts for an empty
--- namespace too), `flushes` at least the calls that begin with a FLUSH of what is not evicted. More `puts` than rows are
--- no violation for certain (a refused write counts and leaves no row), nor are more `gets` than lookups. Only METRICS
--- events that are calls of their own are compared.
+-- K-METRICS-2: the counters of the thread never fall. `puts` is the number of PUT rows. `evicts` is at least the number
+-- of certain overflow evictions and at most that of all evictions, unless the limit has shrunk (`resize` counts an
+-- empty namespace too). `flushes` is at least the number of calls that begin with a FLUSH of an entry that is not
+-- evicted. More `puts` than rows are no certain violation (a refused write counts and leaves no row), nor are more
+-- `gets` than lookups. Only METRICS events that are calls of their own are compared.
 
 -- checked
 op = 'METRICS' and cache is null

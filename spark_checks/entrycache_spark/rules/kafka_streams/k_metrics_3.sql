@@ -1,7 +1,7 @@
--- K-METRICS-3: the counters of a namespace since it was made: `overwrites` are the PUT rows over what was cached,
--- `misses` the MISS rows (those before its first PUT may have found no namespace), `hits` the HIT rows and the FLUSH
--- rows of what was not evicted; a handing over that failed counts hits too, so more are no violation for certain where
--- one did, or where the FLUSH rows have no cause.
+-- K-METRICS-3: the counters of a namespace since it was created. `overwrites` is the number of PUT rows over a cached
+-- entry. `misses` is the number of MISS rows (those before its first PUT may have found no namespace). `hits` is the
+-- number of HIT rows, and of FLUSH rows of entries that were not evicted. A FLUSH that failed counts hits too; so more
+-- hits are no certain violation if one failed, or if the FLUSH rows have no cause.
 
 -- checked
 op = 'METRICS' and cache is not null

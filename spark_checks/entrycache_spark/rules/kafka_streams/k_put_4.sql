@@ -1,4 +1,4 @@
--- K-PUT-4: a clean write never replaces what is dirty.
+-- K-PUT-4: a clean write never replaces a dirty entry.
 
 -- checked
 op = 'PUT' and not coalesce(dirty, false)
@@ -10,10 +10,10 @@ dirty of PUT
 keys_hold
 
 -- over streamed
-op = 'PUT' and not dirty and whole and dirty_told and dirty_shown
+op = 'PUT' and not dirty and whole and dirty_by_writes and dirty_shown
 
 -- expected
-concat('no clean PUT over the dirty life ', cast(life_told as string))
+concat('no clean PUT over the dirty life ', cast(life_by_writes as string))
 
 -- observed
 'a clean PUT'

@@ -1,4 +1,4 @@
--- K-RESIZE-2: when a call that made the limit smaller has ended, the total is at or under it, unless a handing over failed.
+-- K-RESIZE-2: when a call that lowered the limit has ended, the total is at or under it, unless a FLUSH failed.
 
 -- checked
 op = 'CONFIG' and limit_now < limit_before

@@ -1,5 +1,5 @@
--- K-SIZE-1: an entry counts what its PUT counted, as long as it lives. (A row is wrong that neither says so nor follows
--- the one before. The size itself does not follow from a trace: it shows no keys and values.)
+-- K-SIZE-1: an entry keeps the size of its PUT as long as it lives. (A row is wrong if it agrees neither with the PUT
+-- nor with the row before. The trace shows no keys and values, so the size itself is not checked.)
 
 -- checked
 op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH') and life is not null

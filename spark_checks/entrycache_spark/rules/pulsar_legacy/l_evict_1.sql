@@ -1,5 +1,5 @@
--- L-EVICT-1: a cache gives from its lowest position up, and one that is asked alone gives until that is freed, or until it
--- holds none. (Where several caches share an amount it is L-EVICT-5's.)
+-- L-EVICT-1: a cache removes entries from its lowest position up. A cache that is asked alone removes entries until it
+-- has freed the amount or holds none. (If several caches share an amount, L-EVICT-5 applies.)
 
 -- checked
 op in ('PASS_BEGIN', 'EVICT') and cause = 'SIZE'
@@ -37,7 +37,7 @@ op = 'EVICT' and cause = 'SIZE' and not coalesce(ascends, true)
 -- seqs
 array(taken_before, seq)
 
--- over taken: the end of a pass beside its begin
+-- over taken: the end of a pass compared with its begin
 op = 'PASS_END' and cause = 'SIZE' and (bound <> begun_bound or cache <> begun_cache)
 
 -- expected
@@ -53,7 +53,7 @@ array(pass_id, seq)
 place = 'END' and alone and gives and too_little and (of_one or not gave_none)
 
 -- expected
-concat('at least ', cast(asked as string), ' bytes from ', cache)
+concat('at least ', cast(share_bytes as string), ' bytes from ', cache)
 
 -- observed
 concat(cast(gave_bytes as string), ' bytes')

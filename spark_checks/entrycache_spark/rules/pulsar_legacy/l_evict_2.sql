@@ -1,5 +1,5 @@
--- L-EVICT-2: a cache that is asked alone gives no entry more once that is freed, and no other cache does. (Where several
--- caches share an amount it is L-EVICT-5's.)
+-- L-EVICT-2: a cache that is asked alone removes no entry more once it has freed the amount, and no other cache removes
+-- any. (If several caches share an amount, L-EVICT-5 applies.)
 
 -- checked
 op = 'EVICT' and cause = 'SIZE'
@@ -13,7 +13,7 @@ bound of PASS_BEGIN SIZE
 (place = 'LAST' and alone and gives and too_much) or (place = 'FIRST' and of_one and not gives)
 
 -- expected
-case when gives then concat('no more than ', cast(asked as string), ' bytes need') else concat('nothing from ', cache) end
+case when gives then concat('no more than ', cast(share_bytes as string), ' bytes need') else concat('nothing from ', cache) end
 
 -- observed
 concat(cast(gave_bytes as string), ' bytes from ', cache)

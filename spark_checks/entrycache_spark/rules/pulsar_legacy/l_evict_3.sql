@@ -1,5 +1,5 @@
--- L-EVICT-3: a size pass over all caches takes them by their bytes, the largest first, as long as those taken hold less than
--- half of all bytes; each that is asked for something gives, no other one does.
+-- L-EVICT-3: a size pass over all caches chooses them by their bytes, the largest first, as long as the chosen ones
+-- hold less than half of all bytes. Each cache with a share removes entries; no other one does.
 
 -- checked
 op = 'PASS_BEGIN' and cause = 'SIZE' and cache is null

@@ -1,4 +1,4 @@
--- L-EVICT-4: of caches with the same bytes a size pass takes those first whose names come first.
+-- L-EVICT-4: of caches with the same bytes a size pass chooses them in the order of their names.
 
 -- checked
 op = 'PASS_BEGIN' and cause = 'SIZE' and cache is null

@@ -1,5 +1,6 @@
--- L-EVICT-5: of several caches each gives the amount times its bytes divided by the sum of those taken, in doubles, the
--- quotient first, the product truncated; it gives no entry more than that needs, and one whose share is 0 none.
+-- L-EVICT-5: each of several caches removes entries for its share: the amount times its bytes divided by the sum of the
+-- chosen ones, in doubles, the quotient first, the product truncated. It removes no entry more than that needs, and
+-- none if its share is 0.
 
 -- checked
 op = 'PASS_BEGIN' and cause = 'SIZE' and cache is null
@@ -13,7 +14,7 @@ bound of PASS_BEGIN SIZE
 gives and not alone and not gave_none and place = 'LAST' and (too_little or too_much)
 
 -- expected
-concat('the lowest entries of ', cache, ' that are ', cast(asked as string), ' bytes')
+concat('the lowest entries of ', cache, ' that are ', cast(share_bytes as string), ' bytes')
 
 -- observed
 concat(cast(gave_bytes as string), ' bytes, ', cast(gave_bytes - last_bytes as string), ' before the last')

@@ -1,5 +1,5 @@
--- L-EXPIRE-1: a time pass removes from its cache what is at the cutoff or older, from the lowest position up: nothing
--- younger, nothing of another cache, and none that is old is left in front when it ends.
+-- L-EXPIRE-1: a time pass removes from its cache the entries at the cutoff or older, from the lowest position up: no
+-- younger entry, none of another cache, and at its end no old entry is left in front.
 
 -- checked
 op in ('PASS_END', 'EVICT') and cause = 'TIME'

@@ -1,4 +1,4 @@
--- L-EXPIRE-2: a time pass takes the lowest positions, ascending: none stays below one that leaves.
+-- L-EXPIRE-2: a time pass removes the lowest positions, ascending: no cached entry is below one that leaves.
 
 -- checked
 op = 'EVICT' and cause = 'TIME'

@@ -1,4 +1,4 @@
--- L-INSERT-3: an offer that begins with the bytes at `max_size_bytes` or above adds nothing, also where its own pass has
+-- L-INSERT-3: an offer that begins with the bytes at `max_size_bytes` or above adds nothing, even if its own pass has
 -- made room.
 
 -- checked
@@ -8,16 +8,16 @@ op = 'INSERT'
 CONFIG.max_size_bytes of INSERT
 
 -- over offered
-op = 'INSERT' and found >= limit_now
+op = 'INSERT' and held_at_offer >= limit_now
 
 -- expected
-concat('SKIP FULL: ', cast(found as string), ' bytes at the beginning')
+concat('SKIP FULL: ', cast(held_at_offer as string), ' bytes at the beginning')
 
 -- observed
 'INSERT'
 
 -- seqs
-array(found_seq, seq)
+array(held_at_seq, seq)
 
 -- sure
 not many and not gapped

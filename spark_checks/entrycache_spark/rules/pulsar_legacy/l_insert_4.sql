@@ -1,4 +1,5 @@
--- L-INSERT-4: an offer that begins with the bytes below `max_size_bytes` is not refused for want of room, whatever its size.
+-- L-INSERT-4: an offer that begins with the bytes below `max_size_bytes` is not refused for lack of room, whatever its
+-- size.
 
 -- checked
 op in ('INSERT', 'SKIP') and coalesce(cause, '') <> 'NOT_WANTED'
@@ -7,16 +8,16 @@ op in ('INSERT', 'SKIP') and coalesce(cause, '') <> 'NOT_WANTED'
 CONFIG.max_size_bytes of INSERT, SKIP FULL
 
 -- over offered
-op = 'SKIP' and cause = 'FULL' and found < limit_now
+op = 'SKIP' and cause = 'FULL' and held_at_offer < limit_now
 
 -- expected
-concat('INSERT: ', cast(found as string), ' bytes at the beginning')
+concat('INSERT: ', cast(held_at_offer as string), ' bytes at the beginning')
 
 -- observed
 'SKIP FULL'
 
 -- seqs
-array(found_seq, seq)
+array(held_at_seq, seq)
 
 -- sure
 not many and not gapped

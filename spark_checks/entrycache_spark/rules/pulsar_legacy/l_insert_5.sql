@@ -1,5 +1,5 @@
--- L-INSERT-5: whether the position is cached is asked after the pass that the offer itself ran: an entry that this pass
--- evicted comes in anew.
+-- L-INSERT-5: an offer checks whether the position is cached after the pass that the offer itself ran: an entry that
+-- this pass evicted is inserted again.
 
 -- checked
 op = 'INSERT' or (op = 'REJECT' and cause = 'DUPLICATE')

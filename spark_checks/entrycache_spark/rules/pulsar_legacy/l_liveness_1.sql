@@ -1,5 +1,5 @@
--- L-LIVENESS-1: a pass begins and ends, one at a time, and takes each entry at most once: a life begins with an INSERT, ends
--- once, and has no event after that.
+-- L-LIVENESS-1: a pass begins and ends, one at a time, and removes each entry at most once. A life begins with an
+-- INSERT, ends once, and has no event after that.
 
 -- checked
 life is not null or op in ('PASS_BEGIN', 'PASS_END')

@@ -1,5 +1,5 @@
 -- L-READ-1: `get` hits exactly when the position is cached, and finds the entry that is cached there. (With variant
--- `single_lookup` "object" it misses, L-READ-7; a hit is then one of `get_range`.)
+-- `single_lookup` "object" it always misses, L-READ-7; then a hit is one of `get_range`.)
 
 -- checked
 op in ('HIT', 'MISS') and cause = 'GET'

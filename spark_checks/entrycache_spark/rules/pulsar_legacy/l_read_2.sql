@@ -1,4 +1,4 @@
--- L-READ-2: the hits of one lookup ascend, and none that is cached between the lowest and the highest is left out.
+-- L-READ-2: the hits of one lookup ascend, and include every cached entry between the lowest and the highest.
 
 -- checked
 op = 'HIT' and cause = 'GET'
@@ -24,7 +24,7 @@ array(begin_seq, seq)
 unbroken and not many
 
 -- over reads
-op = 'HIT' and cause = 'GET' and looked_before is not null and not coalesce(ascends, true)
+op = 'HIT' and cause = 'GET' and lookup_before_seq is not null and not coalesce(ascends, true)
 
 -- expected
 'ascending positions'
@@ -33,7 +33,7 @@ op = 'HIT' and cause = 'GET' and looked_before is not null and not coalesce(asce
 'a position at or below the one before it'
 
 -- seqs
-array(looked_before, seq)
+array(lookup_before_seq, seq)
 
 -- sure
 not many

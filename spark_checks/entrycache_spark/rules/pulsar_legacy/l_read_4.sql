@@ -1,4 +1,4 @@
--- L-READ-4: `read` asks for the positions of its range, one after the other in one ledger; the cache serves them all where
+-- L-READ-4: `read` asks for the positions of its range, one after the other in one ledger. The cache serves them all if
 -- all are cached, else none.
 
 -- checked
@@ -9,7 +9,7 @@ entry_id of INSERT
 entry_id of HIT READ, MISS READ
 call_id of HIT READ, MISS READ
 
--- over placed: a hit of what is not cached
+-- over placed: a hit at a position that is not cached
 op = 'HIT' and cause = 'READ' and coalesce(held_before = 0 or life <> life_before, false)
 
 -- expected
@@ -24,18 +24,19 @@ case when changed_seq is null then array(seq) else array(changed_seq, seq) end
 -- sure
 not many
 
--- over reads: hits and misses in one read; a range from storage that is all cached; a position that does not follow
+-- over reads: hits and misses in one read; a range read from storage although all of it is cached; a position out of
+-- order
 op in ('HIT', 'MISS') and cause = 'READ'
 and (
   (op = 'MISS' and n_hits > 0)
-  or (op = 'MISS' and n_singles = 0 and n_held = n_misses and looked_before is null)
-  or (looked_before is not null and not coalesce(follows, true))
+  or (op = 'MISS' and n_singles = 0 and n_held = n_misses and lookup_before_seq is null)
+  or (lookup_before_seq is not null and not coalesce(follows, true))
 )
 
 -- expected
 case
   when op = 'MISS' and n_hits > 0 then 'all of it from the cache, or all from storage'
-  when looked_before is null then 'HIT: all of it is cached'
+  when lookup_before_seq is null then 'HIT: all of it is cached'
   else 'the position behind the one before it'
 end
 
@@ -43,7 +44,7 @@ end
 concat(op, ' of entry ', coalesce(cast(entry_id as string), 'unknown'))
 
 -- seqs
-array(coalesce(looked_before, seq), seq)
+array(coalesce(lookup_before_seq, seq), seq)
 
 -- sure
 not many

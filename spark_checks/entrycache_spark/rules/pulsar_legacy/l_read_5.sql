@@ -1,5 +1,5 @@
--- L-READ-5: what a `read` gets from storage is offered to the cache: each position of its range, ascending, with 100 bytes,
--- also those that are cached; nothing else is filled.
+-- L-READ-5: a `read` offers the entries that it gets from storage to the cache: each position of its range, ascending,
+-- with 100 bytes, also those that are cached. It fills nothing else.
 
 -- checked
 op in ('MISS', 'INSERT') and cause in ('READ', 'FILL')
@@ -8,7 +8,7 @@ op in ('MISS', 'INSERT') and cause in ('READ', 'FILL')
 entry_id of MISS READ
 call_id of MISS READ, INSERT FILL
 
--- over reads: an offer that is none of this read, or of another size
+-- over reads: an offer that does not belong to this read, or of another size
 offer and n_singles = 0
 and (
   (op = 'INSERT' and cause = 'FILL' and n_misses = 0)
@@ -42,5 +42,5 @@ concat(cast(n_offers as string), ' offers')
 -- seqs
 array(first_seq, seq)
 
--- sure: of a trace that is cut off the rest may be missing
+-- sure: if the trace is cut off, the remaining offers may be missing
 not many and complete

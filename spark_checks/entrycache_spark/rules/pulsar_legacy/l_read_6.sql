@@ -1,5 +1,6 @@
--- L-READ-6: a single read misses only what is not cached, and what storage gives is not offered to the cache. (Where it
--- hits it looks like a `read` of one position, L-READ-4. With variant `single_lookup` "object" it always misses, L-READ-7.)
+-- L-READ-6: a single read misses only entries that are not cached, and does not offer the entry from storage to the
+-- cache. (A hit looks like a `read` of one position, L-READ-4. With variant `single_lookup` "object" it always misses,
+-- L-READ-7.)
 
 -- checked
 op = 'SKIP' and cause = 'NOT_WANTED'

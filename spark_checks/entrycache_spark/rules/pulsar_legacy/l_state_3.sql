@@ -1,5 +1,5 @@
--- L-STATE-3: what is refused leaves no event: no size below 0, no amount of 0 or less, no age below 0. (A read over two
--- ledgers, or with its ends reversed, is L-READ-4's.)
+-- L-STATE-3: a refused call leaves no event: no size below 0, no amount of 0 or less, no age below 0. (L-READ-4 checks
+-- a read over two ledgers, or with reversed bounds.)
 
 -- checked
 op in ('INSERT', 'PASS_BEGIN')

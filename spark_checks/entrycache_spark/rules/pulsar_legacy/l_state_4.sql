@@ -1,4 +1,4 @@
--- L-STATE-4: what is cached changes by its own events alone: a life keeps its position and size, snapshots show each entry
--- once and the last one all of them, and END tells how many there are.
+-- L-STATE-4: only the events of an entry change it: a life keeps its position and size, snapshots show each entry once
+-- and the last one shows all of them, and END shows how many there are.
 
 -- as R-STATE-2 of pulsar-pip430

@@ -1,6 +1,6 @@
--- L-TRIGGER-1: trigger and target of a size pass are those of the CONFIG in force: max_size_bytes times 0.98 and times
--- `watermark`, the IEEE double products, truncated; a pass that an insert runs at once is to free what is above the target
--- (one that was scheduled: L-TRIGGER-5).
+-- L-TRIGGER-1: trigger and target of a size pass are those of the effective CONFIG: max_size_bytes times 0.98 and times
+-- `watermark`, the IEEE double products, truncated. A pass that an insert runs at once frees the excess over the target
+-- (L-TRIGGER-5 checks a scheduled pass).
 
 -- as R-TRIGGER-1 of pulsar-pip430
 

@@ -1,5 +1,6 @@
--- L-TRIGGER-2: with `eviction` inline an entry that comes with the bytes above the trigger (and above the target) comes behind
--- one size pass of its own call; at the trigger or below there is none, and none without an offer behind it.
+-- L-TRIGGER-2: with `eviction` inline an entry that arrives with the bytes above the trigger (and above the target)
+-- follows one size pass of its own call. At or below the trigger there is no pass, and there is none without an offer
+-- after it.
 
 -- checked
 (op = 'INSERT' or (op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER')) and not coalesce(manual, false)
@@ -11,16 +12,16 @@ CONFIG.watermark of INSERT
 trigger_bytes or CONFIG.max_size_bytes of PASS_BEGIN SIZE TRIGGER
 
 -- over offered
-op = 'INSERT' and not manual and not own_pass and found > trigger_now and found > target_now
+op = 'INSERT' and not manual and not own_pass and held_at_offer > trigger_now and held_at_offer > target_now
 
 -- expected
 concat('a size pass before it: above ', cast(trigger_now as string))
 
 -- observed
-concat('none at ', cast(found as string), ' bytes')
+concat('none at ', cast(held_at_offer as string), ' bytes')
 
 -- seqs
-array(found_seq, seq)
+array(held_at_seq, seq)
 
 -- sure
 not many and not gapped
@@ -42,7 +43,7 @@ not many and (not gapped or trigger_bytes is not null)
 op = 'PASS_END' and cause = 'SIZE' and origin = 'TRIGGER' and not manual and op_after is not null and not offer_follows
 
 -- expected
-'the offer that asked for it'
+'the offer that requested it'
 
 -- observed
 op_after

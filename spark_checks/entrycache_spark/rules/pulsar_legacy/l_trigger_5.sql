@@ -1,5 +1,5 @@
--- L-TRIGGER-5: with `eviction` manual a pass of origin TRIGGER runs only where an insert has scheduled it since the last one,
--- with the amount of then: what the bytes were above the target when that insert began.
+-- L-TRIGGER-5: with `eviction` manual a pass of origin TRIGGER runs only if an insert has scheduled it since the last
+-- one. Its amount is the excess over the target when that insert began.
 
 -- checked
 op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and manual

@@ -1,4 +1,4 @@
--- L-TRIGGER-6: a size pass that was asked for has something to free.
+-- L-TRIGGER-6: a requested size pass has something to free.
 
 -- checked
 op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER'

@@ -1,4 +1,4 @@
--- R-CONFIG-1: the rows of a pass carry the settings of the CONFIG in force.
+-- R-CONFIG-1: the rows of a pass carry the settings of the effective CONFIG.
 
 -- checked
 op in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE') and (max_requeues is not null or extend_accessed is not null)

@@ -1,6 +1,6 @@
--- R-COUNT-1: a delivery lowers the count of the entry that was read by 1, below 0 too, also after the entry has left.
--- A row is wrong that neither follows from the one before nor from all since the INSERT. With several threads the rows
--- may be recorded in another order: then the counts before and after must pair up within the life.
+-- R-COUNT-1: a delivery lowers the count of the entry that was read by 1, even below 0, also after the entry has left.
+-- A row is wrong if its count follows neither from the row before nor from all rows since the INSERT. With several
+-- threads the rows may be recorded in another order: then the counts before and after must pair up within the life.
 
 -- checked
 op = 'READ_DONE' and life is not null

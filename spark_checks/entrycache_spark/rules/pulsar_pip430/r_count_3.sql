@@ -1,5 +1,5 @@
--- R-COUNT-3: a count changes by deliveries and expectations alone, and an entry without one never gets one: what leaves
--- or is still there, or with one thread is hit or requeued, shows the count that it had last.
+-- R-COUNT-3: only deliveries and expectations change a count, and an entry without a count never gets one. An entry
+-- shows its last count when it leaves or in the last snapshot, and with one thread also when it is hit or requeued.
 
 -- checked
 life is not null and op in ('READ_DONE', 'EXPECT', 'EVICT', 'REMOVE', 'SNAPSHOT')

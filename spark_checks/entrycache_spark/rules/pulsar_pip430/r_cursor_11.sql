@@ -1,9 +1,9 @@
--- R-CURSOR-11: in the active container an added entry is cached exactly while its cache has a member, or while the grace
--- period goes on, in whole milliseconds.
--- Which traces can show it: an op `insert` does not ask, only a managed ledger does. So what was cached is held to the
--- rule where the clock is a real one (a broker recorded it) or the cache has a SKIP NOT_WANTED of an add somewhere;
--- what was not cached (a SKIP NOT_WANTED that is the first event of its call) always is. Needs the trace from its
--- very beginning. A call on a real clock is left open within a millisecond of the end.
+-- R-CURSOR-11: in the active container an added entry is cached exactly while its cache has a member, or during the
+-- grace period, in whole milliseconds. Only some traces can show it: a managed ledger asks, an op `insert` does not. So
+-- a cached entry is checked only if the clock is real (a broker recorded the trace) or the cache has a SKIP NOT_WANTED
+-- of an add. An entry that was not cached (a SKIP NOT_WANTED that is the first event of its call) is always checked.
+-- The rule needs the trace from its first event. A call on a real clock is left undecided within a millisecond of the
+-- end of the grace period.
 
 -- checked
 ranks and ((op = 'INSERT' and cause = 'ADD' and not virtual) or (op = 'SKIP' and cause = 'NOT_WANTED'))
@@ -15,7 +15,7 @@ CONFIG.grace_millis or CONFIG.ttl_nanos of INSERT ADD, SKIP NOT_WANTED
 -- over wanted
 ranks
 and case
-  when is_add then asked and members = 0 and passed_millis >= grace_millis and since_restart >= grace_millis
+  when is_add then cache_asks and members = 0 and passed_millis >= grace_millis and since_restart >= grace_millis
   else members > 0 or (passed_millis < grace_millis and since_opened < grace_millis)
 end
 

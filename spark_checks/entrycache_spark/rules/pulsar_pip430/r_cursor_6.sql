@@ -1,6 +1,7 @@
--- R-CURSOR-6: the grace period starts when the cache begins to exist and whenever a member is removed, by nothing else:
--- an entry cached after its end would be within it counted from a reopening or from `cursor_add`, or one not cached
--- within it would be out of it counted from the beginning. Shown by the traces that show R-CURSOR-11.
+-- R-CURSOR-6: the grace period starts when the cache is created and when a member is removed, and at no other event. It
+-- is violated if an entry cached after the end would be within a period counted from a reopening or from `cursor_add`,
+-- or if an entry not cached within the period would be outside of one counted from the creation. The traces that show
+-- R-CURSOR-11 show this rule too.
 
 -- checked
 ranks and ((op = 'INSERT' and cause = 'ADD' and not virtual) or (op = 'SKIP' and cause = 'NOT_WANTED'))
@@ -12,7 +13,7 @@ CONFIG.grace_millis or CONFIG.ttl_nanos of INSERT ADD, SKIP NOT_WANTED
 -- over wanted
 ranks and members = 0
 and case
-  when is_add then asked and passed_millis >= grace_millis and since_restart < grace_millis
+  when is_add then cache_asks and passed_millis >= grace_millis and since_restart < grace_millis
   else passed_millis < grace_millis and since_opened >= grace_millis
 end
 

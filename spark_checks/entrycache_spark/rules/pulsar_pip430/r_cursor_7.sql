@@ -1,6 +1,7 @@
--- R-CURSOR-7: a fill that a cursor has read carries that cursor's rank: the tracked cursors of its cache at or before its
--- position, itself included, at that moment; with several threads, where its call is told, when that begins: a read asks
--- once. Needs a trace from its very beginning, since a snapshot shows no cursors.
+-- R-CURSOR-7: a fill by a cursor's read carries that cursor's rank: the number of tracked cursors of its cache at or
+-- before its position, including itself, at that time. With several threads, if the fill names its call, the time is
+-- the begin of that call, because a read asks once. The rule needs the trace from its first event, because a snapshot
+-- shows no cursors.
 
 -- checked
 op = 'INSERT' and cause = 'FILL' and cursor is not null and ranks
@@ -8,8 +9,8 @@ op = 'INSERT' and cause = 'FILL' and cursor is not null and ranks
 -- needs
 CONFIG.evict_by_expected_reads of INSERT FILL
 
--- window: fills between two cursor events of their cache are asked about once; each one against the last event of every
--- cursor there, where that has been a member since
+-- window: fills between two cursor events of their cache are compared at once, each one with the last event of every
+-- cursor of the cache that has been a member since
 with moved as (
   select
     broker, cache, cursor, seq, op, ledger_id, entry_id,
@@ -31,16 +32,16 @@ lined as (
     e.broker, e.cache, e.cursor, e.seq, e.op, e.life, e.expected_reads, e.many, b.fresh and not b.gapped as known,
     coalesce(
       max(case when op <> 'INSERT' then seq end)
-        over (partition by e.broker, e.cache order by asked_at, seq rows between unbounded preceding and current row),
+        over (partition by e.broker, e.cache order by question_seq, seq rows between unbounded preceding and current row),
       -1
     ) as epoch
   from (
-    select *, case when op = 'INSERT' and many and call_id < seq then call_id else seq end as asked_at from events
+    select *, case when op = 'INSERT' and many and call_id < seq then call_id else seq end as question_seq from events
   ) e join brokers b on e.broker = b.broker
   where e.ranks and e.cursor is not null
     and (op in ('CURSOR_ADD', 'CURSOR_MOVE', 'CURSOR_REMOVE') or (op = 'INSERT' and cause = 'FILL'))
 ),
-asked as (
+questions as (
   select broker, cache, cursor, epoch from lined where op = 'INSERT' group by broker, cache, cursor, epoch
 ),
 names as (
@@ -48,7 +49,7 @@ names as (
 ),
 points as (
   select broker, cache, other, epoch as seq, 1 as is_question, cast(null as bigint) as ledger_id, cast(null as bigint) as entry_id
-  from (select distinct a.broker, a.cache, a.epoch, n.other from asked a join names n on a.broker = n.broker and a.cache <=> n.cache) as each_one
+  from (select distinct a.broker, a.cache, a.epoch, n.other from questions a join names n on a.broker = n.broker and a.cache <=> n.cache) as each_one
   union all
   select
     broker, cache, cursor as other, seq, 0 as is_question,
@@ -74,7 +75,7 @@ ranked as (
   select
     a.broker, a.cache, a.cursor, a.epoch,
     count(case when s.ledger_id < o.ledger_id or (s.ledger_id = o.ledger_id and s.entry_id <= o.entry_id) then 1 end) as rank
-  from asked a
+  from questions a
   left join standing o on a.broker = o.broker and a.cache <=> o.cache and a.epoch = o.epoch and a.cursor = o.other
   left join standing s on a.broker = s.broker and a.cache <=> s.cache and a.epoch = s.epoch
   group by a.broker, a.cache, a.cursor, a.epoch

@@ -1,4 +1,4 @@
--- R-EVICT-4: a size pass frees at least what was over at its begin, or ends with no slot left.
+-- R-EVICT-4: a size pass frees at least the excess at its begin, or ends with no slot left.
 
 -- checked
 op = 'PASS_END' and cause = 'SIZE'
@@ -8,7 +8,7 @@ bound of PASS_BEGIN SIZE
 size_bytes of EVICT SIZE
 pass_id of EVICT SIZE
 
--- witness: what is left to free shrinks by what was removed, and is nothing at the end unless nothing is cached
+-- witness: the bytes left to free shrink by the bytes removed, and are 0 at the end unless nothing is cached
 case
   when op = 'PASS_BEGIN' and cause = 'SIZE' then token(pass_id, greatest(bound, 0))
   when op = 'EVICT' and cause = 'SIZE'
@@ -19,7 +19,7 @@ case
   else 0
 end
 
--- window: entries that were cached before the last row of the pass and still are, are slots left
+-- window: slots are left if an entry was cached before the last row of the pass and still is
 with counted as (
   select
     e.broker, seq, op, cause, pass_id, bound, tail_no, head_no, stamp_ns, size_bytes, island,

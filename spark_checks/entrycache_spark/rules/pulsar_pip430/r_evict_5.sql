@@ -1,5 +1,5 @@
--- R-EVICT-5: a size pass removes nothing more once it has freed what it needs; so what it frees beyond that is
--- less than its last entry. Each of its rows says what is left to free before it.
+-- R-EVICT-5: a size pass removes nothing more once it has freed what it needs, so its surplus is less than its last
+-- entry. Each of its rows says how much is left to free before it.
 
 -- checked
 op = 'PASS_END' and cause = 'SIZE'
@@ -9,7 +9,7 @@ bound of PASS_BEGIN SIZE
 size_bytes of EVICT SIZE
 pass_id of EVICT SIZE
 
--- witness: no removal with nothing left to free; and each row takes over what the one before it has left to free
+-- witness: no row removes an entry with nothing left to free, and each row continues from the row before it
 case
   when op = 'EVICT' and cause = 'SIZE' and not coalesce(bound > 0, false) then 4294967311
   when op not in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE') or pass_id is null then 0

@@ -30,7 +30,7 @@ end
 -- balance
 dead_tokens
 
--- unless: sums do not show that a pass comes after those that took older slots; its end tells how many were taken
+-- unless: sums do not show that a pass follows those that took older slots; its end shows how many were taken
 select broker
 from (
   select broker, head_no, lag(head_no) over (partition by broker order by seq) as taken_before
@@ -39,8 +39,8 @@ from (
 ) as ends
 where head_no < taken_before
 
--- window: the slot of an entry is the one that its last INSERT or REQUEUE gave it, by number where the trace has
--- numbers, else by order; a dequeue is wrong that is the first to pass over an older slot which is still held
+-- window: the slot of an entry is the one of its last INSERT or REQUEUE, by number if the trace has numbers, else by
+-- order. A dequeue is wrong if it is the first to skip an older slot that is still held
 with chain as (
   select
     e.broker, e.seq, e.life, e.op, e.island, e.ticket, e.head_no, b.numbered,
@@ -120,7 +120,7 @@ numbers as (
   from chain
   where numbered and op in ('EVICT', 'REQUEUE', 'TOMBSTONE') and op_before in ('INSERT', 'REQUEUE', 'SNAPSHOT', 'REMOVE')
 ),
-found as (
+passed_over as (
   select /*+ BROADCAST(j) */
     e.broker, e.seq, e.life, 1 as place,
     concat('the slot given at ', cast(older_no as string), ' or an older one') as expected,
@@ -152,7 +152,7 @@ found as (
   where not b.unlinked and not b.gapped and b.starts and n.ahead <> n.ahead_before and n.ahead_after = n.ahead_before
 ),
 ranked as (
-  select *, min(place) over (partition by broker) as first_place from found
+  select *, min(place) over (partition by broker) as first_place from passed_over
 )
 select broker, seq, life, expected, observed, seqs, sure
 from ranked

@@ -8,8 +8,8 @@ bound of PASS_BEGIN TIME
 stamp_ns of EVICT TIME
 pass_id of EVICT TIME
 
--- witness: no young EVICT; and the rows of all time passes are counted for by their evictions, dead slots and
--- requeues of expired entries alone (a REQUEUE does not say in which kind of pass it stands)
+-- witness: no EVICT of a young entry; and the rows of all time passes are evictions, dead slots and requeues of expired
+-- entries (a REQUEUE does not say in which kind of pass it stands)
 case
   when op = 'PASS_BEGIN' and cause = 'TIME' then token(pass_id, bound)
   when op = 'PASS_END' and cause = 'TIME' then (seq - pass_id - 1) * token(pass_id, bound) - token(pass_id, bound)

@@ -12,7 +12,7 @@ case
   else 0
 end
 
--- window: a null stamp says that no live entry is left; where bytes are left, it says nothing
+-- window: a null stamp says that no live entry is left; if bytes are left, it says nothing
 select
   broker, seq, life,
   concat('head stamp at or above ', cast(bound as string)) as expected,

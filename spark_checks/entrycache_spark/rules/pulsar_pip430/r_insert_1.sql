@@ -1,6 +1,7 @@
--- R-INSERT-1: what is offered at a position that the cache does not hold is added, never rejected as a duplicate: not
--- accessed, never requeued, and stamped with the present: not after the event, with a virtual clock exactly then (how long
--- before it a real clock was read, no row tells), and later events show that stamp.
+-- R-INSERT-1: an entry that is offered at a position the cache does not hold is added, never rejected as a duplicate.
+-- It is not accessed, never requeued, and stamped with the present time: not later than the event, and with a virtual
+-- clock exactly at its time. (No row says how long before the event a real clock was read.) Later events show that
+-- stamp.
 
 -- checked
 op = 'INSERT' or (op = 'REJECT' and cause = 'DUPLICATE') or (op = 'SNAPSHOT' and cause = 'OPEN')

@@ -1,4 +1,4 @@
--- R-INSERT-2: what is offered at a position that the cache holds is rejected and changes nothing.
+-- R-INSERT-2: an entry that is offered at a position the cache holds is rejected and changes nothing.
 
 -- checked
 op = 'INSERT'

@@ -1,5 +1,5 @@
--- R-METRICS-3: `inserted_entries` counts each INSERT, by an add or as a fill, and nothing else. A row is wrong
--- that neither counts what the trace holds since the start nor grows by what it holds since the METRICS before.
+-- R-METRICS-3: `inserted_entries` counts each INSERT, by an add or as a fill, and nothing else. A row is wrong if it
+-- neither counts the events since the start nor grows by those since the METRICS before.
 
 -- checked
 op = 'METRICS'

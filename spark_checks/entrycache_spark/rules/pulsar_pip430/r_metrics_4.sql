@@ -1,5 +1,5 @@
--- R-METRICS-4: `evicted_entries` counts each entry that leaves, by whatever pass or call. A row is wrong that
--- neither counts what the trace holds since the start nor grows by what it holds since the METRICS before.
+-- R-METRICS-4: `evicted_entries` counts each entry that leaves, by any pass or call. A row is wrong if it neither
+-- counts the events since the start nor grows by those since the METRICS before.
 
 -- checked
 op = 'METRICS'

@@ -1,5 +1,5 @@
--- R-METRICS-5: `eviction_cycles` counts the size passes of origin TRIGGER or CYCLE, and no others. A row is wrong
--- that neither counts what the trace holds since the start nor grows by what it holds since the METRICS before.
+-- R-METRICS-5: `eviction_cycles` counts the size passes of origin TRIGGER or CYCLE, and no others. A row is wrong if it
+-- neither counts the events since the start nor grows by those since the METRICS before.
 
 -- checked
 op = 'METRICS'

@@ -1,6 +1,6 @@
--- R-METRICS-6: hits and misses are those of reads, one a position; hits with their accounted bytes, misses with
--- those of storage. A row is wrong that neither counts what the trace holds since the start nor grows by what it
--- holds since the METRICS before.
+-- R-METRICS-6: hits and misses are those of reads, one for each position; hits with their accounted bytes, misses with
+-- those of storage. A row is wrong if it neither counts the events since the start nor grows by those since the METRICS
+-- before.
 
 -- checked
 op = 'METRICS'

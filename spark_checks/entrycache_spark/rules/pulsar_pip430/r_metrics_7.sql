@@ -1,4 +1,4 @@
--- R-METRICS-7: METRICS tells the present bytes of all caches.
+-- R-METRICS-7: METRICS shows the present bytes of all caches.
 
 -- checked
 op = 'METRICS'

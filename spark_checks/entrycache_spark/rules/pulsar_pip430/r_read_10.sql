@@ -1,6 +1,6 @@
--- R-READ-10: a single read (cause REPLAY) serves what is cached, and what it reads from storage is not cached.
--- A trace tells a `read_one` from a `read` of one position only by what it does not cache, so for cause READ nothing
--- can be said.
+-- R-READ-10: a single read (cause REPLAY) serves a cached entry, and does not cache an entry that it reads from
+-- storage. A trace distinguishes a `read_one` from a `read` of one position only by this, so the rule does not check
+-- cause READ.
 
 -- checked
 op in ('HIT', 'MISS') and cause = 'REPLAY'

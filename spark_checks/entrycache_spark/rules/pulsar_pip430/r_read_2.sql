@@ -1,5 +1,5 @@
--- R-READ-2: a lookup that hits marks the entry accessed, and nothing else does: what a row shows of the mark before its
--- event follows from the hits since the entry was inserted or requeued.
+-- R-READ-2: only a hit marks an entry accessed. The mark that a row shows before its event follows from the hits since
+-- the entry was inserted or requeued.
 
 -- checked
 life is not null and accessed is not null

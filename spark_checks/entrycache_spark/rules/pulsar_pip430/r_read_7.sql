@@ -1,5 +1,5 @@
--- R-READ-7: a read serves from the cache exactly what is cached when it begins: nothing that has left, all that is
--- there; and it looks up all of its range before it caches a fill.
+-- R-READ-7: a read serves from the cache exactly the entries that are cached when it begins, and looks up all of its
+-- range before it caches a fill.
 
 -- checked
 op in ('HIT', 'MISS') and cause = 'READ'
@@ -25,7 +25,7 @@ case when changed_seq is null then array(seq) else array(changed_seq, seq) end
 -- sure: with several threads a lookup may be recorded after the event that it overtook
 not many
 
--- over calls: only of reads that name no cursor; a reader's call may be several reads, one after the other
+-- over calls: only reads that name no cursor; a call of a reader may be several reads, one after the other
 op in ('HIT', 'MISS') and filled_seq is not null
 
 -- expected
@@ -37,5 +37,5 @@ concat(op, ' after a fill of the same call')
 -- seqs
 array(filled_seq, seq)
 
--- sure: with several threads what is read from storage may be filled by another one
+-- sure: with several threads another call may fill an entry that this one reads from storage
 not many

@@ -1,6 +1,6 @@
--- R-READ-9: a fill carries a count of at least 1, is of a position that its own call has missed, and the fills of one
--- read ascend and carry one count. (Where a cursor is named the count is that of R-CURSOR-7. Where no call is told the
--- count alone is looked at. With several threads a lookup of a range may have no MISS to show.)
+-- R-READ-9: a fill carries a count of at least 1 and is of a position that its own call has missed. The fills of one
+-- read ascend and carry the same count. (If a cursor is named, R-CURSOR-7 gives the count. If no call is named, only
+-- the count is checked. With several threads a lookup of a range may have no MISS row.)
 
 -- checked
 op = 'INSERT' and cause = 'FILL'

@@ -1,5 +1,6 @@
--- R-REQUEUE-4: a requeued entry is stamped with the present: not after the event (with a virtual clock exactly then), not
--- before the end of the pass before, and later than before; and later events show that stamp.
+-- R-REQUEUE-4: a requeued entry is stamped with the present time: not later than the event (with a virtual clock
+-- exactly at its time), not before the end of the pass before, and later than its stamp before. Later events show that
+-- stamp.
 
 -- checked
 op = 'REQUEUE'

@@ -1,5 +1,6 @@
--- R-REQUEUE-5: each requeue raises the requeue count by 1, and nothing else changes it. (Where the budget is split, one
--- for access does not count.) A row is wrong that neither follows from the one before it nor from all since the life began.
+-- R-REQUEUE-5: each requeue raises the requeue count by 1, and nothing else changes it. (With a split budget a requeue
+-- for access does not count.) A row is wrong if its count follows neither from the row before it nor from all since
+-- the life began.
 
 -- checked
 life is not null and requeues is not null

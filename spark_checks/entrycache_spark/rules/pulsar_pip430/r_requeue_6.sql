@@ -1,5 +1,5 @@
--- R-REQUEUE-6: requeues for expected reads stay within the limit, by the count that the row states and by
--- the requeues that the entry has really had; so the life of an entry that nobody reads is bounded.
+-- R-REQUEUE-6: requeues for expected reads stay within the limit, by the count that the row states and by the requeues
+-- recorded. So the life of an entry that nobody reads is bounded.
 
 -- checked
 op = 'REQUEUE' and cause = 'EXPECTED_READS'

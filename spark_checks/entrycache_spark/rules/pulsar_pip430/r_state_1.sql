@@ -1,5 +1,6 @@
--- R-STATE-1: `bytes_after` is the running sum of the accounted bytes of all caches; an entry leaves with the size that
--- it came with; END tells the sum; and the manager's own bytes equal it at rest: at END, with one thread also when a call has ended.
+-- R-STATE-1: `bytes_after` is the running sum of the accounted bytes of all caches. An entry leaves with the size of
+-- its INSERT. END shows the sum. The manager's own bytes equal it when the cache is quiescent: at END, and with one
+-- thread also when a call has ended.
 
 -- checked
 op in ('INSERT', 'EVICT', 'REMOVE')
@@ -8,7 +9,7 @@ op in ('INSERT', 'EVICT', 'REMOVE')
 size_bytes of INSERT
 size_bytes of EVICT, REMOVE
 
--- witness: each row takes over where the one before it stood, and each entry leaves with the size it came with
+-- witness: each row continues from the row before it, and each entry leaves with the size of its INSERT
 token(seq, bytes_after)
 - token(seq - 1, case
     when op = 'INSERT' then bytes_after - size_bytes
@@ -30,8 +31,8 @@ token(seq, bytes_after)
 -- balance
 token(last_seq, last_bytes) - token(first_seq - 1, open_bytes)
 
--- window: a row is wrong that neither follows from the row before it nor equals the sum since the start; of one without
--- a size nothing is known
+-- window: a row is wrong if its bytes neither follow from the row before it nor equal the sum since the start. A row
+-- without a size is not compared
 with changes as (
   select
     e.broker, e.seq, e.life, e.op, e.cause, e.island, e.bytes_after, b.open_bytes,
@@ -88,8 +89,8 @@ select
 from sizes
 where op in ('EVICT', 'REMOVE') and size_bytes <> came_with
 
--- over ordered: the manager's own bytes, where they begin to be otherwise: at rest; and with one thread anywhere, since
--- they may lag behind, but are the sum as it is, as it was, or as they were
+-- over ordered: the first row where the manager's own bytes differ: when quiescent; and with one thread at any row,
+-- where they may lag, but are the sum now, the sum before, or unchanged
 manager_bytes <> bytes_after and (
   (coalesce(manager_bytes - bytes_after <> off_before, true) and (op = 'END' or (not many and call_after <> call_id)))
   or (not many and manager_bytes not in (manager_before, bytes_before) and coalesce(manager_bytes <> manager_then, true)
@@ -102,7 +103,7 @@ concat('manager_bytes ', cast(bytes_after as string))
 -- observed
 concat('manager_bytes ', cast(manager_bytes as string))
 
--- over rows: what END tells
+-- over rows: the sum that END shows
 op = 'END' and counter(value, 'bytes') <> bytes_after
 
 -- expected

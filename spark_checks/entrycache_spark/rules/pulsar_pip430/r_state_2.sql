@@ -1,6 +1,7 @@
--- R-STATE-2: each cached entry has one slot, and each slot names the entry that it was given to: a life keeps its position
--- and size, snapshots show each slot once and by its number, and the last one shows all of them; END tells how many there are.
--- Slots are numbered, given and taken, one after the other; the end of a pass tells how many, and the stamp of the head.
+-- R-STATE-2: each cached entry has one slot, and each slot names the entry that it was given to. A life keeps its
+-- position and size. Snapshots show each slot once and by its number, and the last one shows all of them; END shows how
+-- many there are. Slots are numbered in order, where they are given and where they are taken. The end of a pass shows
+-- how many there have been, and the stamp of the head.
 
 -- checked
 (life is not null and op in ('HIT', 'READ_DONE', 'EXPECT', 'REQUEUE', 'EVICT', 'REMOVE', 'SNAPSHOT'))
@@ -29,7 +30,7 @@ concat(
 -- seqs
 array(life, seq)
 
--- over carried: the size (what leaves is R-STATE-1's)
+-- over carried: the size (R-STATE-1 checks it for entries that leave)
 op not in ('EVICT', 'REMOVE') and size_bytes <> first_size and coalesce(size_bytes <> size_before, true)
 
 -- expected
@@ -59,13 +60,13 @@ end
 -- seqs
 array(coalesce(shown_seq, given_seq), seq)
 
--- over slots: the number of a slot, and how many the end of a pass says there have been; with several threads a queue may
--- be ahead of the rows, but it has as many slots as there are rows
+-- over slots: the number of a given slot, and how many the end of a pass shows; with several threads a queue may be
+-- ahead of the rows, but it has as many slots as there are rows
 (gives or op = 'PASS_END') and (whole or numbered)
-and (not whole or tail_no <> n_given) and coalesce(tail_no <> given_told, whole)
+and (not whole or tail_no <> n_given) and coalesce(tail_no <> given_number, whole)
 
 -- expected
-concat(case when gives then 'slot ' else 'slots given: ' end, cast(case when whole then n_given else given_told end as string))
+concat(case when gives then 'slot ' else 'slots given: ' end, cast(case when whole then n_given else given_number end as string))
 
 -- observed
 cast(tail_no as string)
@@ -73,18 +74,18 @@ cast(tail_no as string)
 -- sure
 not many or case when gives then complete and drift <> 0 else in_order end
 
--- over slots: the number of what is taken, and how many the end of a pass says there have been
+-- over slots: the number of a taken slot, and how many the end of a pass shows
 (takes or op = 'PASS_END') and (whole or numbered) and not unlinked
-and (not whole or head_no <> n_taken) and coalesce(head_no <> taken_told, whole)
+and (not whole or head_no <> n_taken) and coalesce(head_no <> taken_number, whole)
 
 -- expected
-concat(case when takes then 'slot ' else 'slots taken: ' end, cast(case when whole then n_taken else taken_told end as string))
+concat(case when takes then 'slot ' else 'slots taken: ' end, cast(case when whole then n_taken else taken_number end as string))
 
 -- observed
 cast(head_no as string)
 
--- over slots: the head whose stamp the end of a pass has told is what is taken next, or shown first; a slot whose entry
--- has left shows no stamp. Of two passes in a row the one is wrong that what follows does not show.
+-- over slots: the head whose stamp the end of a pass shows is taken next, or shown first; a slot whose entry has left
+-- shows no stamp. Of two passes in a row the one is wrong that the next rows contradict.
 op = 'PASS_END' and not unlinked and (
   (next_one.op in ('EVICT', 'REQUEUE', 'SNAPSHOT', 'PASS_END') and stamp_ns <> next_one.stamp_ns
     and not coalesce(next_one.op = 'PASS_END' and stamp_ns = stamp_then, false))
@@ -103,7 +104,7 @@ concat('stamp ', cast(stamp_ns as string))
 -- seqs
 case when next_one.at is null then array(seq) else array(seq, next_one.at) end
 
--- window: what END tells; the snapshot before it is whole where there is one, and nothing came or left behind it
+-- window: the totals of END; the snapshot before it is complete if there is one, and no entry came or left after it
 with counted as (
   select
     e.broker,
@@ -122,8 +123,8 @@ with counted as (
     min(case when op = 'SNAPSHOT' and cause = 'END' then seq end) as shown_seq,
     max(case when op in ('INSERT', 'REQUEUE', 'EVICT', 'REMOVE', 'TOMBSTONE') then seq end) as changed_seq,
     max(case when op = 'END' then seq end) as seq,
-    max(case when op = 'END' then counter(value, 'entries') end) as told_entries,
-    max(case when op = 'END' then counter(value, 'slots') end) as told_slots
+    max(case when op = 'END' then counter(value, 'entries') end) as reported_entries,
+    max(case when op = 'END' then counter(value, 'slots') end) as reported_slots
   from (select *, op = 'SNAPSHOT' and cause = 'OPEN' as is_open from events) e join brokers b on e.broker = b.broker
   where b.complete and op in ('INSERT', 'EVICT', 'REMOVE', 'REQUEUE', 'TOMBSTONE', 'SNAPSHOT', 'END')
   group by e.broker
@@ -132,11 +133,11 @@ select
   broker, seq, cast(null as bigint) as life,
   concat(cast(live as string), ' entries, ', coalesce(cast(slots as string), 'unknown'), ' slots') as expected,
   concat(
-    coalesce(cast(told_entries as string), 'unknown'), ' entries, ', coalesce(cast(told_slots as string), 'unknown'),
+    coalesce(cast(reported_entries as string), 'unknown'), ' entries, ', coalesce(cast(reported_slots as string), 'unknown'),
     ' slots; a snapshot of ', cast(n_shown_live as string), ' and ', cast(n_shown as string)
   ) as observed,
   case when shown_seq is null then array(seq) else array(shown_seq, seq) end as seqs,
   true as sure
 from counted
-where told_entries <> live or told_slots <> slots
+where reported_entries <> live or reported_slots <> slots
   or (n_shown > 0 and coalesce(changed_seq < shown_seq, true) and (n_shown_live <> live or n_shown <> slots))

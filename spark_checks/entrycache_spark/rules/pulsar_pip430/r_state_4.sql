@@ -1,5 +1,5 @@
--- R-STATE-4: nothing leaves by itself. What a pass does stands between its PASS_BEGIN and its PASS_END, one pass at a
--- time, of one kind and origin; with one thread nothing else stands there.
+-- R-STATE-4: no entry leaves by itself. The rows of a pass stand between its PASS_BEGIN and its PASS_END, one pass at a
+-- time, of one kind and origin. With one thread no other row stands there.
 
 -- checked
 op in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE')
@@ -7,8 +7,8 @@ op in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE')
 -- needs
 pass_id of PASS_BEGIN, PASS_END, EVICT, REQUEUE, TOMBSTONE
 
--- witness: each pass begins and ends, and its rows fill the seqs between: they are as many, and their sum is the
--- least that so many different seqs behind the begin can have
+-- witness: each pass begins and ends, and its rows fill the seqs between: their number is right, and their sum is the
+-- least that so many different seqs after the begin can have
 case
   when op not in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE') then 0
   when many or pass_id is null then 4294967311
@@ -20,7 +20,7 @@ case
   else - token(pass_id, 1) - (seq - pass_id)
 end
 
--- unless: no sum shows what a pass is
+-- unless: no sum shows the kind of a pass
 select broker
 from marked
 where op in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'TOMBSTONE') and pass_id is not null
@@ -41,8 +41,8 @@ end
 
 -- expected
 case
-  when op = 'PASS_BEGIN' then 'no pass under way'
-  when op in ('PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE') then 'a row of the pass that is under way'
+  when op = 'PASS_BEGIN' then 'no pass in progress'
+  when op in ('PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE') then 'a row of the pass in progress'
   else concat('the end of pass ', cast(open_pass as string))
 end
 
@@ -52,7 +52,7 @@ concat(op, ' of pass ', coalesce(cast(pass_id as string), 'none'))
 -- seqs
 case when open_pass is null then array(seq) else array(open_pass, seq) end
 
--- over ordered: what kind of pass it is, and who asked for it
+-- over ordered: the kind and the origin of a pass
 op in ('PASS_END', 'EVICT', 'TOMBSTONE') and open_pass = pass_id and (
   (cause <> pass_kind and cause <> kind_before) or (op = 'PASS_END' and origin <> pass_origin)
 )

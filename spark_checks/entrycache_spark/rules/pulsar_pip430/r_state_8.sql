@@ -1,5 +1,5 @@
--- R-STATE-8: every life begins with an INSERT (or in the opening snapshot), ends once, and has no event after that
--- but the release of what had been read. (A dead slot may name the life it belonged to.)
+-- R-STATE-8: every life begins with an INSERT (or in the opening snapshot), ends once, and has no later event except
+-- the release of entries that were read. (A dead slot may name its former life.)
 
 -- checked
 life is not null

@@ -1,4 +1,4 @@
--- R-TRIGGER-1: trigger and target of a size pass are those of the CONFIG in force: max_size_bytes times 0.98 and times
+-- R-TRIGGER-1: trigger and target of a size pass are those of the effective CONFIG: max_size_bytes times 0.98 and times
 -- `watermark`, the IEEE double products, truncated.
 
 -- checked

@@ -1,8 +1,8 @@
 -- R-TRIGGER-2: with `eviction` inline, an INSERT that leaves the bytes above the trigger (and above the target) is
--- followed at once by a size pass of origin TRIGGER, which is to free what is above the target; no other runs.
--- With several threads the pass may run elsewhere, and the bytes are those that it looked at (its `bound` and the
--- target): a size pass has to end after the INSERT, and at its end no more should be left above the target than came in
--- since the one before it.
+-- followed at once by a size pass of origin TRIGGER, which frees the excess over the target; no other such pass runs.
+-- With several threads the pass may run on another thread, and the bytes are those that it read (its `bound` and the
+-- target): a size pass ends after the INSERT, and at its end no more is left above the target than came in since the
+-- pass before it.
 
 -- checked
 (op = 'INSERT' or (op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER')) and not coalesce(manual, false)
@@ -27,7 +27,7 @@ case
   else 0
 end
 
--- over ordered: a pass without need, of another amount, or that no INSERT asked for
+-- over ordered: a pass without need, for another amount, or without a preceding INSERT that requests it
 op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and not manual
 and (
   case
@@ -41,7 +41,7 @@ and (
 -- expected
 concat(
   'after an INSERT above ', coalesce(cast(coalesce(trigger_bytes, trigger_now) as string), 'the trigger'), ', to free ',
-  coalesce(cast(greatest(held - coalesce(target_bytes, target_now), 0) as string), 'what is above the target')
+  coalesce(cast(greatest(held - coalesce(target_bytes, target_now), 0) as string), 'the excess over the target')
 )
 
 -- observed
@@ -70,8 +70,8 @@ case when seq_after is null then array(seq) else array(seq, seq_after) end
 -- sure
 not many and not gapped
 
--- over ordered: with several threads, what is left at the end; the bytes were looked at before the pass began, and after
--- the end of the one before it
+-- over ordered: with several threads, the bytes left at the end; the pass read the bytes before it began, and after the
+-- pass before it ended
 many and op = 'PASS_END' and cause = 'SIZE' and origin = 'TRIGGER' and not manual
 and open_pass = pass_id and coalesce(tail_no > head_no, stamp_ns is not null)
 and bytes_after > coalesce(target_bytes, target_now) + came_in - came_before + lag_at_begin
@@ -85,5 +85,5 @@ concat(cast(bytes_after as string), ' bytes left')
 -- seqs
 array(pass_id, seq)
 
--- sure: which bytes were looked at, no row tells
+-- sure: no row shows which bytes the pass read
 false

@@ -1,4 +1,4 @@
--- R-TRIGGER-3: what was not inserted triggers nothing.
+-- R-TRIGGER-3: an entry that was not inserted triggers no pass.
 
 -- checked
 op in ('REJECT', 'SKIP') and not coalesce(manual, false) and not many

@@ -1,5 +1,5 @@
--- R-TRIGGER-5: with `eviction` manual a pass of origin TRIGGER runs only where, since the last one, an INSERT has left
--- the bytes above the trigger, and they are above it now; it is to free what is above the target of now.
+-- R-TRIGGER-5: with `eviction` manual a pass of origin TRIGGER runs only if an INSERT since the last one has left the
+-- bytes above the trigger, and they are above it now. It frees the present excess over the target.
 
 -- checked
 op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and manual
@@ -9,7 +9,7 @@ CONFIG.eviction of PASS_BEGIN SIZE TRIGGER
 CONFIG.max_size_bytes of INSERT
 trigger_bytes or CONFIG.max_size_bytes of PASS_BEGIN SIZE TRIGGER
 
--- witness: what was asked for stands anywhere before
+-- witness: the INSERT that requested the pass may stand anywhere before it
 case when op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and manual then 4294967311 else 0 end
 
 -- over ordered
@@ -17,18 +17,18 @@ op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and manual
 and (
   held <= coalesce(trigger_bytes, trigger_now)
   or (not many and held > coalesce(target_bytes, target_now) and bound <> held - coalesce(target_bytes, target_now))
-  or (not many and whole and fresh and coalesce(asked_seq < relieved_seq, asked_seq is null))
+  or (not many and whole and fresh and coalesce(request_seq < relieved_seq, request_seq is null))
 )
 
 -- expected
 concat(
-  'asked for by an INSERT, above ', coalesce(cast(coalesce(trigger_bytes, trigger_now) as string), 'the trigger'),
-  ', to free ', coalesce(cast(greatest(held - coalesce(target_bytes, target_now), 0) as string), 'what is above the target')
+  'requested by an INSERT, above ', coalesce(cast(coalesce(trigger_bytes, trigger_now) as string), 'the trigger'),
+  ', to free ', coalesce(cast(greatest(held - coalesce(target_bytes, target_now), 0) as string), 'the excess over the target')
 )
 
 -- observed
 concat(
-  'asked for at ', coalesce(cast(asked_seq as string), 'no seq'), ', at ', cast(held as string), ', to free ',
+  'requested at ', coalesce(cast(request_seq as string), 'no seq'), ', at ', cast(held as string), ', to free ',
   coalesce(cast(bound as string), 'unknown')
 )
 

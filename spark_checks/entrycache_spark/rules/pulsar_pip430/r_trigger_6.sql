@@ -1,6 +1,6 @@
--- R-TRIGGER-6: the periodic task runs a time pass with the present time to live, and then, where the bytes are still
--- above the trigger (and above the target), a size pass that is to free what is above the target; else none. With
--- several threads the bytes are those that the pass looked at (its `bound` and the target).
+-- R-TRIGGER-6: the periodic task runs a time pass with the present time to live. If the bytes are then still above the
+-- trigger (and above the target), it runs a size pass that frees the excess over the target; otherwise it runs none.
+-- With several threads the bytes are those that the pass read (its `bound` and the target).
 
 -- checked
 op = 'PASS_BEGIN' and origin = 'CYCLE'
@@ -27,7 +27,7 @@ case
   else 0
 end
 
--- over ordered: a size pass without need, or of another amount
+-- over ordered: a size pass without need, or for another amount
 op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'CYCLE' and manual is not null
 and (
   case
@@ -40,7 +40,7 @@ and (
 -- expected
 concat(
   'above ', coalesce(cast(coalesce(trigger_bytes, trigger_now) as string), 'the trigger'), ', to free ',
-  coalesce(cast(greatest(held - coalesce(target_bytes, target_now), 0) as string), 'what is above the target')
+  coalesce(cast(greatest(held - coalesce(target_bytes, target_now), 0) as string), 'the excess over the target')
 )
 
 -- observed
@@ -83,7 +83,7 @@ array(seq, seq_after)
 -- sure
 not gapped
 
--- over ordered: with several threads, what is left at the end
+-- over ordered: with several threads, the bytes left at the end
 many and op = 'PASS_END' and cause = 'SIZE' and origin = 'CYCLE' and manual is not null
 and open_pass = pass_id and coalesce(tail_no > head_no, stamp_ns is not null)
 and bytes_after > coalesce(target_bytes, target_now) + came_in - came_before + lag_at_begin
@@ -97,5 +97,5 @@ concat(cast(bytes_after as string), ' bytes left')
 -- seqs
 array(pass_id, seq)
 
--- sure: which bytes were looked at, no row tells
+-- sure: no row shows which bytes the pass read
 false

@@ -1,5 +1,5 @@
--- R-TRIGGER-8: above the trigger but not above the target no size pass runs, neither for an insert nor in the cycle.
--- With several threads the bytes are those that the pass looked at: it is to free something.
+-- R-TRIGGER-8: above the trigger but not above the target no size pass runs, neither for an insert nor in the periodic
+-- task. With several threads the bytes are those that the pass read: it has something to free.
 
 -- checked
 op = 'PASS_BEGIN' and cause = 'SIZE' and origin in ('TRIGGER', 'CYCLE')

@@ -1,5 +1,5 @@
--- S-CONFIG-1: where the settings do not say how many segments there are, a turn shows the room of one of
--- max(2, trunc(max_size_bytes / 2^30)).
+-- S-CONFIG-1: if the settings do not give the number of segments, a turn shows the room of one of max(2,
+-- trunc(max_size_bytes / 2^30)).
 
 -- checked
 op in ('PASS_BEGIN', 'PASS_END') and not named

@@ -1,4 +1,4 @@
--- S-CONFIG-2: a segment has room for trunc(max_size_bytes / segments) bytes: what a turn shows.
+-- S-CONFIG-2: a segment has room for trunc(max_size_bytes / segments) bytes, and a turn shows this room.
 
 -- checked
 op in ('PASS_BEGIN', 'PASS_END') and named

@@ -1,4 +1,4 @@
--- S-GET-2: lookups and looks change nothing: no offset, and nothing comes or leaves in their call.
+-- S-GET-2: lookups and queries change nothing: no offset moves, and no entry comes or leaves in their call.
 
 -- checked
 op in ('HIT', 'MISS', 'ASK', 'METRICS')
@@ -15,7 +15,7 @@ concat('manager_bytes ', cast(manager_bytes as string))
 -- sure
 not many
 
--- over ringed: what comes or leaves
+-- over ringed: an entry comes or leaves
 op in ('INSERT', 'PASS_BEGIN', 'EVICT') and whole and before.op in ('HIT', 'MISS', 'ASK', 'METRICS')
 and before.call_id = call_id
 

@@ -1,4 +1,4 @@
--- S-GET-3: what a lookup hands over is the payload that the entry's insert carried, as `key_hash` tells it.
+-- S-GET-3: a lookup returns the payload of the entry's insert, as `key_hash` shows.
 
 -- checked
 op = 'HIT' and life is not null and key_hash is not null

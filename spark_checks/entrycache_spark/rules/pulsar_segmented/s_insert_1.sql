@@ -1,5 +1,5 @@
--- S-INSERT-1: what is not cached is added: a life of its own, in the current segment, behind all entries that are there;
--- it is neither rejected as a duplicate, nor left out because caching were off.
+-- S-INSERT-1: an entry that is not cached is added: a life of its own, in the current segment, after all entries that
+-- are there. It is not rejected as a duplicate, and not skipped because caching is disabled.
 
 -- checked
 op = 'INSERT' or (op = 'REJECT' and cause = 'DUPLICATE') or (op = 'SKIP' and cause = 'DISABLED')
@@ -20,11 +20,11 @@ concat('life ', coalesce(cast(life as string), 'none'), ' in that of turn ', coa
 -- sure
 not many or coalesce(life <> seq, false)
 
--- over ringed: where it starts
+-- over ringed: its start
 op = 'INSERT' and whole and not is_first and is_astray
 
 -- expected
-concat('a start at byte ', cast(lot_bytes as string))
+concat('a start at byte ', cast(generation_bytes as string))
 
 -- observed
 concat('byte ', cast(bound as string))
@@ -35,7 +35,7 @@ array(last_in_seq, seq)
 -- sure
 not many
 
--- over ringed: what is left out
+-- over ringed: a skipped entry
 whole and (
   (op = 'REJECT' and cause = 'DUPLICATE' and is_placed and coalesce(held_before = 0, true))
   or (op = 'SKIP' and cause = 'DISABLED' and limit_now > 0)

@@ -1,4 +1,4 @@
--- S-INSERT-2: what is offered at a position that a segment holds is rejected and changes nothing, no offset either.
+-- S-INSERT-2: an entry that is offered at a position a segment holds is rejected and changes nothing, also no offset.
 
 -- as R-INSERT-2 of pulsar-pip430
 

@@ -1,4 +1,4 @@
--- S-INSERT-3: an entry that is longer than a segment is not taken.
+-- S-INSERT-3: an entry that is longer than a segment is not added.
 
 -- checked
 op = 'INSERT' or (op = 'SKIP' and cause = 'FULL')

@@ -1,4 +1,4 @@
--- S-INSERT-4: with max_size_bytes 0 nothing is taken.
+-- S-INSERT-4: with max_size_bytes 0 no entry is added.
 
 -- checked
 op = 'INSERT' or (op = 'SKIP' and cause = 'DISABLED')

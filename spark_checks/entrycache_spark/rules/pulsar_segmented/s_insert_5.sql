@@ -1,4 +1,4 @@
--- S-INSERT-5: an insert of a negative size is refused: it leaves no row, and turns no ring.
+-- S-INSERT-5: an insert of a negative size is refused: it leaves no row and does not turn the ring.
 
 -- checked
 op in ('INSERT', 'REJECT', 'SKIP', 'PASS_BEGIN')

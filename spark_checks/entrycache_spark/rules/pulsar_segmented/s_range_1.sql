@@ -1,5 +1,5 @@
--- S-RANGE-1: a range over one ledger of which every position is cached is answered; the answer is ascending, from the
--- first position on, one by one.
+-- S-RANGE-1: a range over one ledger whose positions are all cached is answered; the answer ascends from the first
+-- position, one by one.
 
 -- checked
 op = 'ASK' and cause = 'LAST'
@@ -27,7 +27,7 @@ array(first_asked.at, seq)
 -- sure
 not many
 
--- over missed: what is cached as a whole
+-- over missed: a range that is completely cached
 cached = span
 
 -- expected

@@ -1,4 +1,4 @@
--- S-RANGE-2: a range of which some position is not cached answers nothing: no entry that is not there, and no part.
+-- S-RANGE-2: a range with a position that is not cached is not answered: no entry that is not there, and no part.
 
 -- checked
 op = 'ASK' and cause = 'LAST'
@@ -7,7 +7,7 @@ op = 'ASK' and cause = 'LAST'
 entry_id of ASK FIRST, ASK LAST
 entry_id of INSERT ADD
 
--- over ringed: what is not there
+-- over ringed: an entry that is not there
 op = 'HIT' and cause = 'READ' and whole and is_placed and (coalesce(held_before = 0, true) or life <> life_before)
 
 -- expected

@@ -1,6 +1,6 @@
--- S-RING-1: an insert that does not fit turns the ring by one segment: turns are numbered one by one, each begins, ends
--- and lets the entry in, nothing leaves outside of one, and the segment that becomes current is the one whose turn it is:
--- with N segments that of N turns ago, which is how a ring shows. What fits into a segment is always taken.
+-- S-RING-1: an insert that does not fit turns the ring by one segment. Turns are numbered one by one; each begins, ends
+-- and lets the entry in, and no entry leaves outside of one. The oldest segment becomes current: with N segments that
+-- of N turns ago. An entry that fits into a segment is always added.
 
 -- as R-STATE-4 of pulsar-pip430
 
@@ -25,7 +25,7 @@ concat('turn ', coalesce(cast(tail_no as string), 'unknown'), ', of that of turn
 -- sure
 not many
 
--- over ringed: what stands behind it, or is not taken
+-- over ringed: the event after a turn, or an entry that is not added
 whole and (
   (op = 'PASS_END' and after.at = seq + 1 and (after.op <> 'INSERT' or after.call_id <> call_id))
   or (op = 'INSERT' and before.op = 'PASS_END' and size_bytes <> turned_bytes)

@@ -1,5 +1,5 @@
--- S-RING-4: an entry leaves with its own segment, when the ring has come round to it, and never before: once,
--- and out of the oldest segment. A turn gives back the bytes of that segment, and of no other.
+-- S-RING-4: an entry leaves with its own segment, when that is the oldest one and its turn comes, and never before:
+-- once. A turn frees the bytes of that segment, and of no other.
 
 -- checked
 op in ('EVICT', 'PASS_END')
@@ -7,10 +7,10 @@ op in ('EVICT', 'PASS_END')
 -- needs
 life of EVICT TURN
 
--- over ringed: what leaves
+-- over ringed: an entry that leaves
 op = 'EVICT' and whole and (
   (life is not null and (begun.at is null or gone_seq is not null))
-  or (begun.lot <> turn_now - segments_now and begun.lot <> turns - segments_now)
+  or (begun.generation <> turn_now - segments_now and begun.generation <> turns - segments_now)
 )
 
 -- expected
@@ -18,7 +18,7 @@ concat('an entry of turn ', coalesce(cast(turn_now - segments_now as string), 'u
 
 -- observed
 concat(
-  'EVICT of life ', coalesce(cast(life as string), 'none'), ', of turn ', coalesce(cast(begun.lot as string), 'unknown'),
+  'EVICT of life ', coalesce(cast(life as string), 'none'), ', of turn ', coalesce(cast(begun.generation as string), 'unknown'),
   case when gone_seq is null then '' else ', once more' end
 )
 
@@ -28,7 +28,7 @@ case when begun.at is null then array(seq) else array(begun.at, seq) end
 -- sure
 not many
 
--- over ringed: what is given back
+-- over ringed: the freed bytes
 op in ('EVICT', 'PASS_END') and whole and is_miswritten
 
 -- expected

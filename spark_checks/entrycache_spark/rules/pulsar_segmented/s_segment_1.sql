@@ -1,5 +1,5 @@
--- S-SEGMENT-1: an entry is taken by a segment where it ends within its room; where it would end within that of the
--- current one the ring does not turn.
+-- S-SEGMENT-1: a segment takes an entry that ends within its room; if the entry would end within the room of the
+-- current one, the ring does not turn.
 
 -- checked
 op in ('INSERT', 'PASS_BEGIN')

@@ -1,5 +1,5 @@
--- S-SEGMENT-2: with copies an entry that is taken moves the offsets, as `manager_bytes` sums them up, by its size rounded
--- up to a multiple of 64.
+-- S-SEGMENT-2: with copies an added entry moves the offsets, whose sum is `manager_bytes`, by its size rounded up to a
+-- multiple of 64.
 
 -- checked
 op = 'INSERT' and copies

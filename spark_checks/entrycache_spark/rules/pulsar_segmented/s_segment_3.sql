@@ -1,4 +1,4 @@
--- S-SEGMENT-3: with references an entry that is taken moves the offsets, as `manager_bytes` sums them up, by its size.
+-- S-SEGMENT-3: with references an added entry moves the offsets, whose sum is `manager_bytes`, by its size.
 
 -- checked
 op = 'INSERT' and not copies

@@ -1,5 +1,5 @@
--- S-SEGMENT-4: a segment that does not take an entry keeps its offset: what PASS_BEGIN shows of it follows from the
--- entries that it took, and no offset moves for what is left out.
+-- S-SEGMENT-4: a segment that does not take an entry keeps its offset: the offset that PASS_BEGIN shows follows from
+-- the entries that the segment took, and a skipped entry moves no offset.
 
 -- checked
 op in ('PASS_BEGIN', 'SKIP')
@@ -14,7 +14,7 @@ whole and (
 )
 
 -- expected
-concat('an offset of ', cast(lot_bytes as string), ', offsets of ', cast(manager_shown as string), ' bytes in all')
+concat('an offset of ', cast(generation_bytes as string), ', offsets of ', cast(manager_shown as string), ' bytes in all')
 
 -- observed
 concat('bound ', coalesce(cast(bound as string), 'unknown'), ', manager_bytes ', coalesce(cast(manager_bytes as string), 'unknown'))

@@ -1,5 +1,6 @@
--- S-STATE-2: what the ring shows is what it holds: an entry keeps its position and its place in its segment, snapshots
--- show each entry once in the order of the inserts, the last one all of them, and END tells how many segments are used.
+-- S-STATE-2: the ring shows what it holds: an entry keeps its position and its place in its segment, snapshots show
+-- each entry once in the order of the inserts, the last one shows all of them, and END shows how many segments are
+-- used.
 
 -- checked
 op in ('EVICT', 'SNAPSHOT', 'END')
@@ -10,13 +11,13 @@ entry_id of INSERT ADD
 -- over ringed: position and place
 op in ('EVICT', 'SNAPSHOT') and whole and (
   is_displaced or (bound <> begun.bound and coalesce(bound <> bound_before, true))
-  or (op = 'EVICT' and ticket <> begun.lot) or (op = 'SNAPSHOT' and tail_no <> begun.lot)
+  or (op = 'EVICT' and ticket <> begun.generation) or (op = 'SNAPSHOT' and tail_no <> begun.generation)
 )
 
 -- expected
 concat(
   begun.cache, ' ', cast(begun.ledger_id as string), ':', cast(begun.entry_id as string), ' at byte ',
-  coalesce(cast(begun.bound as string), 'unknown'), ' of turn ', cast(begun.lot as string)
+  coalesce(cast(begun.bound as string), 'unknown'), ' of turn ', cast(begun.generation as string)
 )
 
 -- observed
@@ -43,7 +44,7 @@ concat('life ', cast(life as string))
 -- seqs
 array(coalesce(shown_seq, seq), seq)
 
--- over ringed: what END tells, and the offsets behind the last call
+-- over ringed: the totals of END, and the offsets after the last call
 whole and (
   (op = 'END' and (counter(value, 'slots') <> slots_used or (n_shown > 0 and n_shown <> live_in_all)))
   or (op in ('SNAPSHOT', 'END') and is_miswritten)

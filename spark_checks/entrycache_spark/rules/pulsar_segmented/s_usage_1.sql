@@ -1,6 +1,6 @@
--- S-USAGE-1: `bytes_after` is the sum of the sizes of all entries as they were inserted: a row is wrong that neither
--- follows from the row before it nor equals the sum since the start. So is a METRICS or END with other entries or bytes;
--- and an entry has the size that it came with as long as it lives.
+-- S-USAGE-1: `bytes_after` is the sum of the sizes of all entries as they were inserted. A row is wrong if its value
+-- neither follows from the row before it nor equals the sum since the start. A METRICS or END with other entries or
+-- bytes is wrong too. An entry keeps its size as long as it lives.
 
 -- checked
 op in ('INSERT', 'EVICT', 'METRICS', 'END')
@@ -23,7 +23,7 @@ array(before.at, seq)
 -- sure
 not many
 
--- over ringed: what is told
+-- over ringed: the totals of METRICS and END
 op in ('METRICS', 'END') and whole and (counter(value, 'bytes') <> by_sum or counter(value, 'entries') <> live_in_all)
 
 -- expected

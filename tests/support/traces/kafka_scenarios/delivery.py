@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.support.traces.kafka_scenarios.scenario import Found, scenario, wrong
+from tests.support.traces.kafka_scenarios.scenario import Violations, scenario, wrong
 from tests.support.traces.kafka_script import StreamScript
 
 
 @scenario()
-def tombstone_written_again(s: StreamScript, violating: bool) -> Found:
-    """A tombstone is dropped after its call; what the listener wrote under its key is not."""
+def tombstone_written_again(s: StreamScript, violating: bool) -> Violations:
+    """A tombstone is dropped after its call; an entry that the listener wrote under its key is not."""
     s.put("a", "k", 50)
     s.flush("a")
     if violating:
@@ -18,8 +18,8 @@ def tombstone_written_again(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def cleaned_by_nobody(s: StreamScript, violating: bool) -> Found:
-    """An entry is clean after it was handed over, and not before; only its first clean row is told."""
+def cleaned_by_nobody(s: StreamScript, violating: bool) -> Violations:
+    """An entry is clean after it was handed over, and not before; only its first clean row is reported."""
     s.put("a", "k")
     s.put("a", "l")
     if not violating:
@@ -32,7 +32,7 @@ def cleaned_by_nobody(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario(max_size_bytes=250)
-def failed_and_dropped(s: StreamScript, violating: bool) -> Found:
+def failed_and_dropped(s: StreamScript, violating: bool) -> Violations:
     """Marked clean before the listener threw, the other entry is dropped later without a call."""
     s.put("a", "k")
     s.put("a", "l")
@@ -47,8 +47,8 @@ def failed_and_dropped(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def dirty_after_it_was_handed_over(s: StreamScript, violating: bool) -> Found:
-    """What was handed over is clean, until it is written again."""
+def dirty_after_it_was_handed_over(s: StreamScript, violating: bool) -> Violations:
+    """A flushed entry is clean until it is written again."""
     s.put("a", "k")
     s.flush("a")
     if not violating:
@@ -59,8 +59,8 @@ def dirty_after_it_was_handed_over(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def handed_over_twice(s: StreamScript, violating: bool) -> Found:
-    """What was handed over is not handed over again by the next flush, unless it was written in between."""
+def handed_over_twice(s: StreamScript, violating: bool) -> Violations:
+    """A flush hands over an entry again only if it was written in between."""
     s.put("a", "k")
     s.flush("a")
     if not violating:
@@ -69,7 +69,7 @@ def handed_over_twice(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def out_of_order(s: StreamScript, violating: bool) -> Found:
+def out_of_order(s: StreamScript, violating: bool) -> Violations:
     """Dirty entries are handed over in the order of their last writes; a lookup does not change it."""
     for key in ("k", "l", "m"):
         s.put("a", key)
@@ -80,8 +80,8 @@ def out_of_order(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def left_dirty(s: StreamScript, violating: bool) -> Found:
-    """A flush leaves nothing dirty, but what its listener has written."""
+def left_dirty(s: StreamScript, violating: bool) -> Violations:
+    """A flush leaves no dirty entry except those that its listener has written."""
     s.put("a", "k")
     s.put("a", "l")
     rows = s.flush("a", ["k"] if violating else None)
@@ -90,8 +90,8 @@ def left_dirty(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def flush_of_the_deleted(s: StreamScript, violating: bool) -> Found:
-    """What was deleted is not handed over."""
+def flush_of_the_deleted(s: StreamScript, violating: bool) -> Violations:
+    """A deleted entry is not handed over."""
     life = s.put("a", "k")["life"]
     s.put("a", "l")
     s.delete("a", "k")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.support.traces.kafka_scenarios.scenario import Found, scenario, wrong
+from tests.support.traces.kafka_scenarios.scenario import Violations, scenario, wrong
 from tests.support.traces.kafka_script import StreamScript
 
 
 @scenario(max_size_bytes=300)
-def not_the_eldest(s: StreamScript, violating: bool) -> Found:
+def not_the_eldest(s: StreamScript, violating: bool) -> Violations:
     """The least recently used entry leaves: a lookup is a use, being handed over is none."""
     for key in ("k", "l", "m"):
         s.put("a", key)
@@ -20,7 +20,7 @@ def not_the_eldest(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario(max_size_bytes=200)
-def evicted_twice(s: StreamScript, violating: bool) -> Found:
+def evicted_twice(s: StreamScript, violating: bool) -> Violations:
     """An entry leaves once."""
     life = s.put("a", "k", dirty=False)["life"]
     s.put("a", "l", dirty=False)
@@ -30,7 +30,7 @@ def evicted_twice(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario(max_size_bytes=200)
-def lost_by_an_eviction(s: StreamScript, violating: bool) -> Found:
+def lost_by_an_eviction(s: StreamScript, violating: bool) -> Violations:
     """A dirty entry that is evicted is handed over in the same call."""
     s.put("a", "k")
     s.flush("a")
@@ -43,7 +43,7 @@ def lost_by_an_eviction(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario(max_size_bytes=200)
-def handed_over_in_another_call(s: StreamScript, violating: bool) -> Found:
+def handed_over_in_another_call(s: StreamScript, violating: bool) -> Violations:
     """A FLUSH of a call before does not make up for it: the entry was written again."""
     s.put("a", "k")
     s.put("a", "l")
@@ -59,7 +59,7 @@ def handed_over_in_another_call(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario(max_size_bytes=300)
-def the_evicted_one_comes_later(s: StreamScript, violating: bool) -> Found:
+def the_evicted_one_comes_later(s: StreamScript, violating: bool) -> Violations:
     """The evicted entry is handed over first, though it was written last; its EVICT may stand behind."""
     s.put("a", "l")
     s.put("a", "m")
@@ -79,7 +79,7 @@ def the_evicted_one_comes_later(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario(max_size_bytes=300)
-def over_the_limit(s: StreamScript, violating: bool) -> Found:
+def over_the_limit(s: StreamScript, violating: bool) -> Violations:
     """The limit itself is allowed; one byte more is not."""
     s.put("a", "k")
     row = s.put("a", "l", 201 if violating else 200, relieve=False)
@@ -87,7 +87,7 @@ def over_the_limit(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario(max_size_bytes=100)
-def over_the_limit_for_a_reason(s: StreamScript, violating: bool) -> Found:
+def over_the_limit_for_a_reason(s: StreamScript, violating: bool) -> Violations:
     """Above the limit after a failed handing over, or with nothing left in the namespace written, is no violation."""
     s.put("a", "k", relieve=False)
     s.put("a", "l", relieve=False)
@@ -100,7 +100,7 @@ def over_the_limit_for_a_reason(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario(max_size_bytes=200)
-def somebody_else_pays(s: StreamScript, violating: bool) -> Found:
+def somebody_else_pays(s: StreamScript, violating: bool) -> Violations:
     """The namespace that was written pays, though another one holds the eldest entry."""
     s.put("b", "k", dirty=False)
     s.put("a", "k", dirty=False)
@@ -111,7 +111,7 @@ def somebody_else_pays(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario(max_size_bytes=300)
-def eviction_at_the_limit(s: StreamScript, violating: bool) -> Found:
+def eviction_at_the_limit(s: StreamScript, violating: bool) -> Violations:
     """At the limit nothing is evicted; one byte above it is."""
     s.put("a", "k", dirty=False)
     s.put("a", "l", 200 if violating else 201, dirty=False, relieve=False)
@@ -121,7 +121,7 @@ def eviction_at_the_limit(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario(max_size_bytes=300)
-def shrunk_too_little(s: StreamScript, violating: bool) -> Found:
+def shrunk_too_little(s: StreamScript, violating: bool) -> Violations:
     """A smaller limit holds when its call has ended."""
     for key in ("k", "l", "m"):
         s.put("a", key, dirty=False)

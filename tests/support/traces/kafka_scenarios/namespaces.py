@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.support.traces.kafka_scenarios.scenario import Found, scenario, wrong
+from tests.support.traces.kafka_scenarios.scenario import Violations, scenario, wrong
 from tests.support.traces.kafka_script import StreamScript
 
 
 @scenario()
-def left_by_a_clear(s: StreamScript, violating: bool) -> Found:
+def left_by_a_clear(s: StreamScript, violating: bool) -> Violations:
     """A clear takes out everything."""
     s.put("a", "k")
     s.put("a", "l")
@@ -16,8 +16,8 @@ def left_by_a_clear(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def cleared_twice(s: StreamScript, violating: bool) -> Found:
-    """What a clear takes out was there."""
+def cleared_twice(s: StreamScript, violating: bool) -> Violations:
+    """A clear removes only entries that are cached."""
     life = s.put("a", "k")["life"]
     s.delete("a", "k")
     s.put("a", "l")
@@ -29,7 +29,7 @@ def cleared_twice(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def left_by_a_close(s: StreamScript, violating: bool) -> Found:
+def left_by_a_close(s: StreamScript, violating: bool) -> Violations:
     """A closed namespace is empty."""
     s.put("a", "k")
     s.put("a", "l")
@@ -37,8 +37,8 @@ def left_by_a_close(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def left_by_a_close_told_first(s: StreamScript, violating: bool) -> Found:
-    """A recorder may tell of the close before it tells what leaves by it."""
+def left_by_a_close_reported_first(s: StreamScript, violating: bool) -> Violations:
+    """A recorder may record the close before the entries that leave by it."""
     for key in ("k", "l", "m"):
         s.put("a", key)
     s.call()

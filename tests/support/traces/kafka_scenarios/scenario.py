@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.support.traces.kafka_script import Row, StreamScript
 
-Found = list[tuple[str, Row]]
-Scenario = Callable[[StreamScript, bool], Found]
+Violations = list[tuple[str, Row]]
+Scenario = Callable[[StreamScript, bool], Violations]
 
 SCENARIOS: list[tuple[Scenario, dict[str, Any]]] = []
 """Each scenario with the configuration of its script."""
@@ -20,13 +20,13 @@ ORDER_FREE = ("K-PUT-1", "K-EVICT-3")
 def scenario(**config: Any) -> Callable[[Scenario], Scenario]:
     """Add a scenario to the list."""
 
-    def enter(tell: Scenario) -> Scenario:
-        SCENARIOS.append((tell, config))
-        return tell
+    def enter(function: Scenario) -> Scenario:
+        SCENARIOS.append((function, config))
+        return function
 
     return enter
 
 
-def wrong(violating: bool, rule: str, *rows: Row) -> Found:
+def wrong(violating: bool, rule: str, *rows: Row) -> Violations:
     """Return the violations to find, or none for the negative control."""
     return [(rule, row) for row in rows if violating]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.support.traces.kafka_scenarios.scenario import Found, scenario, wrong
+from tests.support.traces.kafka_scenarios.scenario import Violations, scenario, wrong
 from tests.support.traces.kafka_script import StreamScript
 
 
 @scenario()
-def wrong_sum(s: StreamScript, violating: bool) -> Found:
-    """An overwrite takes off what was there before."""
+def wrong_sum(s: StreamScript, violating: bool) -> Violations:
+    """An overwrite subtracts the size of the former entry."""
     s.put("a", "k")
     s.put("b", "l")
     row = s.put("a", "k", 120)
@@ -19,8 +19,8 @@ def wrong_sum(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def sum_that_drifts(s: StreamScript, violating: bool) -> Found:
-    """Counted twice once, the sum stays wrong: the row where it begins is told, and END, not all that follow."""
+def sum_that_drifts(s: StreamScript, violating: bool) -> Violations:
+    """A sum that counts an entry twice stays wrong: the first wrong row and END are reported, not all rows."""
     s.put("a", "k")
     if violating:
         s.bytes += 7
@@ -30,7 +30,7 @@ def sum_that_drifts(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def running_total_that_drifts(s: StreamScript, violating: bool) -> Found:
+def running_total_that_drifts(s: StreamScript, violating: bool) -> Violations:
     """The cache's own total may lag behind inside of a call, not between two."""
     s.put("a", "k")
     s.flush("a")
@@ -43,7 +43,7 @@ def running_total_that_drifts(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def counter_that_falls(s: StreamScript, violating: bool) -> Found:
+def counter_that_falls(s: StreamScript, violating: bool) -> Violations:
     """Counters never fall."""
     s.get("a", "k")
     s.put("a", "k")
@@ -52,7 +52,7 @@ def counter_that_falls(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario(max_size_bytes=200)
-def writes_not_counted(s: StreamScript, violating: bool) -> Found:
+def writes_not_counted(s: StreamScript, violating: bool) -> Violations:
     """Each write counts; more than the rows show may have been refused, and that is inconclusive."""
     s.put("a", "k")
     s.put("a", "l")
@@ -60,7 +60,7 @@ def writes_not_counted(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario(max_size_bytes=200)
-def evictions_not_counted(s: StreamScript, violating: bool) -> Found:
+def evictions_not_counted(s: StreamScript, violating: bool) -> Violations:
     """Evictions by overflow count."""
     for key in ("k", "l", "m", "n"):
         s.put("a", key, dirty=False)
@@ -68,7 +68,7 @@ def evictions_not_counted(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario(max_size_bytes=200)
-def evictions_made_up(s: StreamScript, violating: bool) -> Found:
+def evictions_made_up(s: StreamScript, violating: bool) -> Violations:
     """No more are counted than there were."""
     for key in ("k", "l", "m", "n"):
         s.put("a", key)
@@ -76,8 +76,8 @@ def evictions_made_up(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def overwrites_not_counted(s: StreamScript, violating: bool) -> Found:
-    """A write over a cached key is an overwrite, one over what has left is none; a close starts anew."""
+def overwrites_not_counted(s: StreamScript, violating: bool) -> Violations:
+    """A write over a cached key is an overwrite, one over a key that has left is none; a close resets the counters."""
     s.put("a", "k")
     s.put("a", "k")
     s.close("a")
@@ -89,7 +89,7 @@ def overwrites_not_counted(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def misses_not_counted(s: StreamScript, violating: bool) -> Found:
+def misses_not_counted(s: StreamScript, violating: bool) -> Violations:
     """A miss counts from the first write of its namespace on."""
     s.put("a", "k")
     s.get("a", "l")
@@ -98,8 +98,8 @@ def misses_not_counted(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario(max_size_bytes=300)
-def hits_of_the_evicted(s: StreamScript, violating: bool) -> Found:
-    """What is handed over was looked up, but for the evicted entry."""
+def hits_of_the_evicted(s: StreamScript, violating: bool) -> Violations:
+    """Each entry that is handed over was looked up, except the evicted one."""
     for key in ("k", "l", "m", "n"):
         s.put("a", key)
     s.get("a", "n")
@@ -107,7 +107,7 @@ def hits_of_the_evicted(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def time_goes_back(s: StreamScript, violating: bool) -> Found:
+def time_goes_back(s: StreamScript, violating: bool) -> Violations:
     """Time may stand still."""
     s.put("a", "k")
     row = s.put("a", "l")
@@ -116,7 +116,7 @@ def time_goes_back(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def call_that_goes_on(s: StreamScript, violating: bool) -> Found:
+def call_that_goes_on(s: StreamScript, violating: bool) -> Violations:
     """A call has ended when the next one begins."""
     first = s.put("a", "k")
     s.put("a", "l")

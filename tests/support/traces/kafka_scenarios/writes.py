@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.support.traces.kafka_scenarios.scenario import Found, scenario, wrong
+from tests.support.traces.kafka_scenarios.scenario import Violations, scenario, wrong
 from tests.support.traces.kafka_script import StreamScript
 
 
 @scenario()
-def hit_after_the_end(s: StreamScript, violating: bool) -> Found:
-    """What was deleted is missed."""
+def hit_after_the_end(s: StreamScript, violating: bool) -> Violations:
+    """A lookup misses a deleted entry."""
     life = s.put("a", "k")["life"]
     s.delete("a", "k")
     row = s.get("a", "k")
@@ -18,7 +18,7 @@ def hit_after_the_end(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def hit_of_the_former_life(s: StreamScript, violating: bool) -> Found:
+def hit_of_the_former_life(s: StreamScript, violating: bool) -> Violations:
     """A write ends the life of the entry it replaces."""
     former = s.put("a", "k")["life"]
     s.put("a", "k")
@@ -30,8 +30,8 @@ def hit_of_the_former_life(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def miss_while_cached(s: StreamScript, violating: bool) -> Found:
-    """What is cached is found, also right after another key of the same name elsewhere has left."""
+def miss_while_cached(s: StreamScript, violating: bool) -> Violations:
+    """A lookup finds a cached entry, also right after the same key has left another namespace."""
     life = s.put("a", "k")["life"]
     s.put("b", "k")
     s.delete("b", "k")
@@ -44,7 +44,7 @@ def miss_while_cached(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def write_without_a_life_of_its_own(s: StreamScript, violating: bool) -> Found:
+def write_without_a_life_of_its_own(s: StreamScript, violating: bool) -> Violations:
     """A write over a cached key begins another life."""
     first = s.put("a", "k")
     row = s.put("a", "k")
@@ -55,7 +55,7 @@ def write_without_a_life_of_its_own(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def clean_over_dirty(s: StreamScript, violating: bool) -> Found:
+def clean_over_dirty(s: StreamScript, violating: bool) -> Violations:
     """A clean write over a dirty entry would lose it; over one that was handed over it does not."""
     s.put("a", "k")
     if not violating:
@@ -64,7 +64,7 @@ def clean_over_dirty(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def size_that_changes(s: StreamScript, violating: bool) -> Found:
+def size_that_changes(s: StreamScript, violating: bool) -> Violations:
     """An entry has the size of its last write."""
     s.put("a", "k", 100)
     s.put("a", "k", 101)
@@ -76,8 +76,8 @@ def size_that_changes(s: StreamScript, violating: bool) -> Found:
 
 
 @scenario()
-def deleted_twice(s: StreamScript, violating: bool) -> Found:
-    """What was deleted and written again can be deleted again."""
+def deleted_twice(s: StreamScript, violating: bool) -> Violations:
+    """An entry that was deleted and written again can be deleted again."""
     row = s.put("a", "k")
     s.delete("a", "k")
     if violating:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.traces.legacy_scenarios.scenario import Found, scenario, wrong
+from tests.support.traces.legacy_scenarios.scenario import Violations, scenario, wrong
 from tests.support.traces.legacy_script import LegacyScript, at
 
 
@@ -14,7 +14,7 @@ def _five(s: LegacyScript) -> None:
 
 
 @scenario()
-def sum_that_drifts(s: LegacyScript, violating: bool) -> Found:
+def sum_that_drifts(s: LegacyScript, violating: bool) -> Violations:
     """The bytes are those of the entries, all the time."""
     s.offer(at(0))
     row = s.get(at(0))
@@ -26,8 +26,8 @@ def sum_that_drifts(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def leaves_with_another_size(s: LegacyScript, violating: bool) -> Found:
-    """An entry takes along what it brought."""
+def leaves_with_another_size(s: LegacyScript, violating: bool) -> Violations:
+    """An entry leaves with the size of its insert."""
     s.offer(at(0), 60)
     s.offer(at(1), 40)
     row = s.remove("RANGE", at(0))
@@ -41,7 +41,7 @@ def leaves_with_another_size(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def time_goes_back(s: LegacyScript, violating: bool) -> Found:
+def time_goes_back(s: LegacyScript, violating: bool) -> Violations:
     """Time may stand, it does not fall."""
     s.offer(at(0))
     row = s.call(-1 if violating else 0).get(at(0), inside=True)
@@ -49,7 +49,7 @@ def time_goes_back(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def less_than_nothing(s: LegacyScript, violating: bool) -> Found:
+def less_than_nothing(s: LegacyScript, violating: bool) -> Violations:
     """An entry may be empty, not less."""
     s.offer(at(0), 30)
     row = s.offer(at(1), -1 if violating else 0)
@@ -57,7 +57,7 @@ def less_than_nothing(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def amount_of_nothing(s: LegacyScript, violating: bool) -> Found:
+def amount_of_nothing(s: LegacyScript, violating: bool) -> Violations:
     """A call that asks for nothing is refused."""
     s.offer(at(0), 30)
     s.call()
@@ -66,7 +66,7 @@ def amount_of_nothing(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def cutoff_in_the_future(s: LegacyScript, violating: bool) -> Found:
+def cutoff_in_the_future(s: LegacyScript, violating: bool) -> Violations:
     """The age of an expiry may be nothing, not less."""
     s.offer(at(0))
     s.call()
@@ -75,7 +75,7 @@ def cutoff_in_the_future(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def grows_when_it_is_read(s: LegacyScript, violating: bool) -> Found:
+def grows_when_it_is_read(s: LegacyScript, violating: bool) -> Violations:
     """A lookup changes nothing of an entry."""
     s.offer(at(0))
     row = s.get(at(0))
@@ -85,8 +85,8 @@ def grows_when_it_is_read(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def end_forgets_an_entry(s: LegacyScript, violating: bool) -> Found:
-    """The last snapshot shows what is cached."""
+def end_forgets_an_entry(s: LegacyScript, violating: bool) -> Violations:
+    """The last snapshot shows the cached entries."""
     _five(s)
     rows = s.finish()
     if violating:
@@ -99,8 +99,8 @@ def end_forgets_an_entry(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def leaves_twice(s: LegacyScript, violating: bool) -> Found:
-    """What comes again is another life."""
+def leaves_twice(s: LegacyScript, violating: bool) -> Violations:
+    """An entry that is inserted again begins another life."""
     s.offer(at(0), 0)
     first = s.remove("RANGE", at(0))
     if not violating:
@@ -113,7 +113,7 @@ def leaves_twice(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def leaves_between_passes(s: LegacyScript, violating: bool) -> Found:
+def leaves_between_passes(s: LegacyScript, violating: bool) -> Violations:
     """An EVICT stands within its pass."""
     _five(s)
     s.call()
@@ -130,7 +130,7 @@ def leaves_between_passes(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def ledger_is_not_empty(s: LegacyScript, violating: bool) -> Found:
+def ledger_is_not_empty(s: LegacyScript, violating: bool) -> Violations:
     """All of the ledger leaves; other ledgers and caches stay."""
     _five(s)
     row = s.remove("LEDGER", at(0), at(1), *(() if violating else (at(2),)))
@@ -139,7 +139,7 @@ def ledger_is_not_empty(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def one_below_is_left(s: LegacyScript, violating: bool) -> Found:
+def one_below_is_left(s: LegacyScript, violating: bool) -> Violations:
     """All below the position leave, the one at it stays."""
     _five(s)
     row = s.remove("CURSOR", at(0), *(() if violating else (at(1),)), at(2))
@@ -147,7 +147,7 @@ def one_below_is_left(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def cleared_in_part(s: LegacyScript, violating: bool) -> Found:
+def cleared_in_part(s: LegacyScript, violating: bool) -> Violations:
     """Every entry of the cache leaves."""
     _five(s)
     row = s.remove("CLEAR", at(0), at(1), at(2), *(() if violating else (at(0, 2),)))
@@ -156,7 +156,7 @@ def cleared_in_part(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def closed_cache_holds_on(s: LegacyScript, violating: bool) -> Found:
+def closed_cache_holds_on(s: LegacyScript, violating: bool) -> Violations:
     """A cache that was closed holds nothing."""
     _five(s)
     row = s.remove("CLOSE", at(0), at(1), *(() if violating else (at(2),)), at(0, 2))
@@ -164,7 +164,7 @@ def closed_cache_holds_on(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def hole_in_a_range(s: LegacyScript, violating: bool) -> Found:
+def hole_in_a_range(s: LegacyScript, violating: bool) -> Violations:
     """A range may end before the last entry, but has no hole."""
     _five(s)
     row = s.remove("RANGE", at(0), at(2) if violating else at(1))

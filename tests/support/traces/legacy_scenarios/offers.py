@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.traces.legacy_scenarios.scenario import Found, scenario, wrong
+from tests.support.traces.legacy_scenarios.scenario import Violations, scenario, wrong
 from tests.support.traces.legacy_script import LegacyScript, at
 
 
@@ -13,7 +13,7 @@ def _full(s: LegacyScript, *sizes: int) -> None:
 
 
 @scenario()
-def stamped_later(s: LegacyScript, violating: bool) -> Found:
+def stamped_later(s: LegacyScript, violating: bool) -> Violations:
     """An entry has the stamp of its insert."""
     row = s.offer(at(0))
     if violating:
@@ -24,7 +24,7 @@ def stamped_later(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def rejects_what_is_not_there(s: LegacyScript, violating: bool) -> Found:
+def rejects_what_is_not_there(s: LegacyScript, violating: bool) -> Violations:
     """A duplicate is one."""
     s.offer(at(0))
     s.remove("RANGE", at(0))
@@ -34,8 +34,8 @@ def rejects_what_is_not_there(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def replaces_what_is_there(s: LegacyScript, violating: bool) -> Found:
-    """What is cached is not inserted again."""
+def replaces_what_is_there(s: LegacyScript, violating: bool) -> Violations:
+    """A cached entry is not inserted again."""
     s.offer(at(0), 0)
     row = s.call().insert(at(0), 0) if violating else s.offer(at(0), 0)
     # the former one leaves by no event, and END does not know it
@@ -43,7 +43,7 @@ def replaces_what_is_there(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def taken_at_the_limit(s: LegacyScript, violating: bool) -> Found:
+def taken_at_the_limit(s: LegacyScript, violating: bool) -> Violations:
     """At the limit nothing is added, though its own pass has made room; below it, anything."""
     _full(s, 500, 500 if violating else 485)
     s.call()
@@ -53,8 +53,8 @@ def taken_at_the_limit(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def too_large_to_be_taken(s: LegacyScript, violating: bool) -> Found:
-    """Only the bytes before are asked for."""
+def too_large_to_be_taken(s: LegacyScript, violating: bool) -> Violations:
+    """Only the bytes before the offer count."""
     _full(s, 400)
     s.call()
     row = s.absent("SKIP", at(1), cause="FULL", size_bytes=5_000) if violating else s.insert(at(1), 5_000)
@@ -62,8 +62,8 @@ def too_large_to_be_taken(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def rejected_for_what_it_has_evicted(s: LegacyScript, violating: bool) -> Found:
-    """What its own pass evicts comes in anew."""
+def rejected_for_what_it_has_evicted(s: LegacyScript, violating: bool) -> Violations:
+    """An entry that its own pass evicts is inserted again."""
     _full(s, 500, 490)
     s.call()
     s.ask(s.bytes - s.target)
@@ -72,7 +72,7 @@ def rejected_for_what_it_has_evicted(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def other_thresholds(s: LegacyScript, violating: bool) -> Found:
+def other_thresholds(s: LegacyScript, violating: bool) -> Violations:
     """A pass states the thresholds that follow from the settings."""
     _full(s, 500, 490)
     s.call()
@@ -82,8 +82,8 @@ def other_thresholds(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def frees_another_amount(s: LegacyScript, violating: bool) -> Found:
-    """A pass frees what was above the target when the insert began."""
+def frees_another_amount(s: LegacyScript, violating: bool) -> Violations:
+    """A pass frees the excess over the target when the insert began."""
     _full(s, 500, 490)
     s.call()
     rows = s.passing("SIZE", 495 if violating else 490, at(0), origin="TRIGGER")
@@ -92,7 +92,7 @@ def frees_another_amount(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def above_the_trigger_without_a_pass(s: LegacyScript, violating: bool) -> Found:
+def above_the_trigger_without_a_pass(s: LegacyScript, violating: bool) -> Violations:
     """Above the trigger an insert runs its pass before its entry; at it, none."""
     _full(s, 500, 481 if violating else 480)
     row = s.call().insert(at(2), 1)
@@ -100,7 +100,7 @@ def above_the_trigger_without_a_pass(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def pass_without_need(s: LegacyScript, violating: bool) -> Found:
+def pass_without_need(s: LegacyScript, violating: bool) -> Violations:
     """At the trigger no pass runs."""
     _full(s, 500, 480 if violating else 481)
     s.call()
@@ -110,8 +110,8 @@ def pass_without_need(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def pass_without_an_offer(s: LegacyScript, violating: bool) -> Found:
-    """A pass that was asked for has an offer behind it."""
+def pass_without_an_offer(s: LegacyScript, violating: bool) -> Violations:
+    """A requested pass has an offer after it."""
     _full(s, 500, 490)
     s.call()
     rows = s.passing("SIZE", 490, at(0), origin="TRIGGER")
@@ -122,7 +122,7 @@ def pass_without_an_offer(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario(eviction="manual")
-def insert_that_waits_for_no_one(s: LegacyScript, violating: bool) -> Found:
+def insert_that_waits_for_no_one(s: LegacyScript, violating: bool) -> Violations:
     """A pass that is scheduled is a call of its own."""
     _full(s, 500, 485)
     s.offer(at(2), 1)
@@ -133,7 +133,7 @@ def insert_that_waits_for_no_one(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario(eviction="manual")
-def amount_of_the_later_one(s: LegacyScript, violating: bool) -> Found:
+def amount_of_the_later_one(s: LegacyScript, violating: bool) -> Violations:
     """The first insert that asks says how much."""
     _full(s, 500, 485)
     s.offer(at(2), 5)
@@ -144,8 +144,8 @@ def amount_of_the_later_one(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario(eviction="manual")
-def runs_what_nobody_asked(s: LegacyScript, violating: bool) -> Found:
-    """What was scheduled is run once."""
+def runs_what_nobody_asked(s: LegacyScript, violating: bool) -> Violations:
+    """A scheduled pass runs once."""
     _full(s, 300, 685)
     s.offer(at(2), 200)
     s.call()
@@ -159,8 +159,8 @@ def runs_what_nobody_asked(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario(eviction="manual")
-def frees_by_the_bytes_of_now(s: LegacyScript, violating: bool) -> Found:
-    """The amount is that of when it was asked for, though entries have left."""
+def frees_by_the_bytes_of_now(s: LegacyScript, violating: bool) -> Violations:
+    """The amount is that of the request, even if entries have left since."""
     _full(s, 100, 200, 685)
     s.offer(at(3), 5)
     s.remove("RANGE", at(0))
@@ -171,7 +171,7 @@ def frees_by_the_bytes_of_now(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario(watermark=0.99)
-def frees_nothing(s: LegacyScript, violating: bool) -> Found:
+def frees_nothing(s: LegacyScript, violating: bool) -> Violations:
     """Between the trigger and the target there is nothing to free."""
     _full(s, 500, 485)
     s.call()
@@ -181,7 +181,7 @@ def frees_nothing(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def rejected_without_a_pass(s: LegacyScript, violating: bool) -> Found:
+def rejected_without_a_pass(s: LegacyScript, violating: bool) -> Violations:
     """An offer that is not taken asks for a pass too."""
     _full(s, 500, 490)
     row = s.offer(at(1), 5, relieve=not violating)

@@ -1,8 +1,8 @@
-"""Scenarios of passes: what a time pass may take, and who gives how much in a size pass."""
+"""Scenarios of passes: the entries that a time pass may remove, and the share of each cache in a size pass."""
 
 from __future__ import annotations
 
-from tests.support.traces.legacy_scenarios.scenario import Found, scenario, wrong
+from tests.support.traces.legacy_scenarios.scenario import Violations, scenario, wrong
 from tests.support.traces.legacy_script import LegacyScript, at
 
 
@@ -16,8 +16,8 @@ def _aged(s: LegacyScript) -> int:
 
 
 @scenario()
-def young_one_expires(s: LegacyScript, violating: bool) -> Found:
-    """What is exactly as old as the limit expires, what is younger does not."""
+def young_one_expires(s: LegacyScript, violating: bool) -> Violations:
+    """An entry exactly as old as the limit expires; a younger one does not."""
     cutoff = _aged(s) - violating
     s.call()
     rows = s.passing("TIME", cutoff, at(0), at(1), cache="a")
@@ -25,7 +25,7 @@ def young_one_expires(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def old_one_stays_in_front(s: LegacyScript, violating: bool) -> Found:
+def old_one_stays_in_front(s: LegacyScript, violating: bool) -> Violations:
     """Nothing old is left in front."""
     cutoff = _aged(s)
     s.call()
@@ -34,7 +34,7 @@ def old_one_stays_in_front(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def expires_behind_the_young(s: LegacyScript, violating: bool) -> Found:
+def expires_behind_the_young(s: LegacyScript, violating: bool) -> Violations:
     """A young entry hides the old ones behind it."""
     s.offer(at(1))
     cutoff = s.now
@@ -46,7 +46,7 @@ def expires_behind_the_young(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def expires_from_the_other_end(s: LegacyScript, violating: bool) -> Found:
+def expires_from_the_other_end(s: LegacyScript, violating: bool) -> Violations:
     """A time pass takes the lowest first."""
     cutoff = _aged(s)
     s.call()
@@ -55,7 +55,7 @@ def expires_from_the_other_end(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def gives_the_newest(s: LegacyScript, violating: bool) -> Found:
+def gives_the_newest(s: LegacyScript, violating: bool) -> Violations:
     """A cache gives from its lowest position up."""
     _aged(s)
     s.call()
@@ -64,7 +64,7 @@ def gives_the_newest(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def gives_too_little(s: LegacyScript, violating: bool) -> Found:
+def gives_too_little(s: LegacyScript, violating: bool) -> Violations:
     """A cache gives until enough is freed, or nothing is left."""
     _aged(s)
     s.call()
@@ -75,7 +75,7 @@ def gives_too_little(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def gives_one_too_many(s: LegacyScript, violating: bool) -> Found:
+def gives_one_too_many(s: LegacyScript, violating: bool) -> Violations:
     """No entry leaves without need."""
     _aged(s)
     s.call()
@@ -84,8 +84,8 @@ def gives_one_too_many(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def another_cache_gives(s: LegacyScript, violating: bool) -> Found:
-    """A cache that is asked alone gives alone."""
+def another_cache_gives(s: LegacyScript, violating: bool) -> Violations:
+    """If a pass names one cache, only that cache removes entries."""
     _aged(s)
     s.call()
     rows = s.passing("SIZE", 100, at(0), *((at(0, cache="b"),) if violating else ()), cache="a")
@@ -93,7 +93,7 @@ def another_cache_gives(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def small_cache_gives(s: LegacyScript, violating: bool) -> Found:
+def small_cache_gives(s: LegacyScript, violating: bool) -> Violations:
     """The largest caches give that hold half of all bytes together."""
     _aged(s)
     s.call()
@@ -102,8 +102,8 @@ def small_cache_gives(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def large_cache_is_spared(s: LegacyScript, violating: bool) -> Found:
-    """Each cache gives that is asked for something."""
+def large_cache_is_spared(s: LegacyScript, violating: bool) -> Violations:
+    """Each cache with a share removes entries."""
     for cache, size in (("a", 300), ("b", 200), ("c", 199)):
         s.offer(at(0, cache=cache), size)
     s.call()
@@ -113,7 +113,7 @@ def large_cache_is_spared(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def later_name_gives(s: LegacyScript, violating: bool) -> Found:
+def later_name_gives(s: LegacyScript, violating: bool) -> Violations:
     """Of two caches of one size the first by name gives."""
     for cache in ("b", "a"):
         s.offer(at(0, cache=cache), 200)
@@ -130,7 +130,7 @@ def _unequal(s: LegacyScript) -> None:
 
 
 @scenario(max_size_bytes=10_000)
-def shares_alike(s: LegacyScript, violating: bool) -> Found:
+def shares_alike(s: LegacyScript, violating: bool) -> Violations:
     """Shares are proportional."""
     _unequal(s)
     own = {"a": 50, "b": 50} if violating else {"a": 60, "b": 40}
@@ -140,7 +140,7 @@ def shares_alike(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def quotient_in_whole_numbers(s: LegacyScript, violating: bool) -> Found:
+def quotient_in_whole_numbers(s: LegacyScript, violating: bool) -> Violations:
     """The quotient comes first, in doubles: 50 * (29 / 50) is 28.99.., truncated 28, which the first entry gives."""
     for place, size in ((at(0), 28), (at(1), 1), (at(0, cache="b"), 21), (at(0, cache="c"), 20)):
         s.call().insert(place, size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.traces.legacy_scenarios.scenario import Found, scenario, wrong
+from tests.support.traces.legacy_scenarios.scenario import Violations, scenario, wrong
 from tests.support.traces.legacy_script import LegacyScript, Place, at
 
 
@@ -12,7 +12,7 @@ def _three(s: LegacyScript) -> None:
 
 
 def _read(s: LegacyScript, *places: Place) -> None:
-    """A read of a range; what is missing comes from storage."""
+    """A read of a range; missing entries come from storage."""
     s.call()
     cached = all(place in s.cached for place in places)
     for place in places:
@@ -22,8 +22,8 @@ def _read(s: LegacyScript, *places: Place) -> None:
 
 
 @scenario()
-def found_after_it_has_left(s: LegacyScript, violating: bool) -> Found:
-    """What has left is not found."""
+def found_after_it_has_left(s: LegacyScript, violating: bool) -> Violations:
+    """A lookup does not find an entry that has left."""
     _three(s)
     entry = dict(s.cached[at(1)])
     s.remove("RANGE", at(1))
@@ -35,15 +35,15 @@ def found_after_it_has_left(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def missed_while_cached(s: LegacyScript, violating: bool) -> Found:
-    """What is cached is found."""
+def missed_while_cached(s: LegacyScript, violating: bool) -> Violations:
+    """A lookup finds a cached entry."""
     _three(s)
     row = s.get(at(1), "MISS" if violating else "HIT")
     return wrong(violating, ("L-READ-1", row))
 
 
 @scenario()
-def range_with_a_hole(s: LegacyScript, violating: bool) -> Found:
+def range_with_a_hole(s: LegacyScript, violating: bool) -> Violations:
     """A lookup of a range finds all that is cached in it."""
     _three(s)
     if not violating:
@@ -53,7 +53,7 @@ def range_with_a_hole(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def range_in_disorder(s: LegacyScript, violating: bool) -> Found:
+def range_in_disorder(s: LegacyScript, violating: bool) -> Violations:
     """A lookup of a range ascends."""
     _three(s)
     rows = s.lookups(at(0), at(2), at(1)) if violating else s.lookups(at(0), at(1), at(2))
@@ -61,7 +61,7 @@ def range_in_disorder(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def part_of_a_read_from_the_cache(s: LegacyScript, violating: bool) -> Found:
+def part_of_a_read_from_the_cache(s: LegacyScript, violating: bool) -> Violations:
     """A read is served by one of the two."""
     _three(s)
     if not violating:
@@ -75,8 +75,8 @@ def part_of_a_read_from_the_cache(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def storage_asked_without_need(s: LegacyScript, violating: bool) -> Found:
-    """What is all cached is not read from storage."""
+def storage_asked_without_need(s: LegacyScript, violating: bool) -> Violations:
+    """A range that is completely cached is not read from storage."""
     _three(s)
     s.call()
     rows = [s.get(place, "MISS" if violating else "HIT", "READ", inside=True) for place in (at(1), at(2))]
@@ -86,7 +86,7 @@ def storage_asked_without_need(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def read_that_leaps(s: LegacyScript, violating: bool) -> Found:
+def read_that_leaps(s: LegacyScript, violating: bool) -> Violations:
     """A read asks for one position after the other."""
     _three(s)
     s.call()
@@ -96,7 +96,7 @@ def read_that_leaps(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def fill_of_another_size(s: LegacyScript, violating: bool) -> Found:
+def fill_of_another_size(s: LegacyScript, violating: bool) -> Violations:
     """Storage gives entries of one size."""
     _read(s, at(0))
     s.call()
@@ -106,8 +106,8 @@ def fill_of_another_size(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def one_is_not_filled(s: LegacyScript, violating: bool) -> Found:
-    """All of the range is offered, also what is cached."""
+def one_is_not_filled(s: LegacyScript, violating: bool) -> Violations:
+    """All of the range is offered, also cached entries."""
     s.offer(at(0), 10)
     s.call()
     for entry in range(2):
@@ -117,7 +117,7 @@ def one_is_not_filled(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def filled_without_a_miss(s: LegacyScript, violating: bool) -> Found:
+def filled_without_a_miss(s: LegacyScript, violating: bool) -> Violations:
     """A fill is of a read."""
     s.call()
     if not violating:
@@ -127,8 +127,8 @@ def filled_without_a_miss(s: LegacyScript, violating: bool) -> Found:
 
 
 @scenario()
-def single_read_misses_what_is_cached(s: LegacyScript, violating: bool) -> Found:
-    """A single read finds what is cached."""
+def single_read_misses_what_is_cached(s: LegacyScript, violating: bool) -> Violations:
+    """A single read finds a cached entry."""
     _three(s)
     place = at(1 if violating else 5)
     s.call()
@@ -138,8 +138,8 @@ def single_read_misses_what_is_cached(s: LegacyScript, violating: bool) -> Found
 
 
 @scenario()
-def single_read_is_filled(s: LegacyScript, violating: bool) -> Found:
-    """What a single read gets from storage is not offered."""
+def single_read_is_filled(s: LegacyScript, violating: bool) -> Violations:
+    """A single read does not offer the entry that it gets from storage."""
     s.call()
     s.get(at(5), "MISS", "READ", inside=True)
     s.absent("SKIP", at(5), cause="NOT_WANTED", size_bytes=100)

@@ -1,10 +1,10 @@
-"""Scenarios of what a life carries from event to event, and of the end of a trace."""
+"""Scenarios of the state of a life from event to event, and of the end of a trace."""
 
 from __future__ import annotations
 
 import json
 
-from tests.support.traces.scenarios.scenario import SMALL, Found, at, scenario, wrong
+from tests.support.traces.scenarios.scenario import SMALL, Violations, at, scenario, wrong
 from tests.support.traces.script import MILLI, Place, Row, Script
 
 
@@ -41,8 +41,8 @@ def two(s: Script, count: int | None = None) -> None:
 
 
 @scenario(extend_recently_accessed=True)
-def requeue_keeps_its_stamp(s: Script, violating: bool) -> Found:
-    """What is requeued is stamped with the present."""
+def requeue_keeps_its_stamp(s: Script, violating: bool) -> Violations:
+    """A requeued entry is stamped with the present time."""
     two(s)
     kept = s.cached[at(0)]["stamp_ns"]
     row = requeue(s, at(0), **({"new_stamp_ns": kept} if violating else {}))
@@ -50,7 +50,7 @@ def requeue_keeps_its_stamp(s: Script, violating: bool) -> Found:
 
 
 @scenario(threads="many", extend_recently_accessed=True)
-def requeue_keeps_its_stamp_beside_other_threads(s: Script, violating: bool) -> Found:
+def requeue_keeps_its_stamp_beside_other_threads(s: Script, violating: bool) -> Violations:
     """The stamp of a requeue is that of its own thread, so it is of the present with several threads too."""
     two(s)
     row = requeue(s, at(0), new_stamp_ns=s.cached[at(0)]["stamp_ns"] if violating else s.now)
@@ -58,7 +58,7 @@ def requeue_keeps_its_stamp_beside_other_threads(s: Script, violating: bool) -> 
 
 
 @scenario(extend_recently_accessed=True)
-def stamp_of_a_requeue_is_forgotten(s: Script, violating: bool) -> Found:
+def stamp_of_a_requeue_is_forgotten(s: Script, violating: bool) -> Violations:
     """A later event shows the stamp that the requeue gave."""
     two(s)
     requeue(s, at(0))
@@ -67,8 +67,8 @@ def stamp_of_a_requeue_is_forgotten(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def insert_with_a_stamp_of_the_past(s: Script, violating: bool) -> Found:
-    """What is added is stamped with the present."""
+def insert_with_a_stamp_of_the_past(s: Script, violating: bool) -> Violations:
+    """An added entry is stamped with the present time."""
     row = s.offer(at(0))
     if violating:
         row["new_stamp_ns"] -= MILLI
@@ -77,7 +77,7 @@ def insert_with_a_stamp_of_the_past(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def removal_before_its_time(s: Script, violating: bool) -> Found:
+def removal_before_its_time(s: Script, violating: bool) -> Violations:
     """A stamp that lies lets an entry expire too early."""
     s.offer(at(0))
     s.now += MILLI
@@ -89,7 +89,7 @@ def removal_before_its_time(s: Script, violating: bool) -> Found:
 
 
 @scenario(extend_recently_accessed=True)
-def requeue_counts_twice(s: Script, violating: bool) -> Found:
+def requeue_counts_twice(s: Script, violating: bool) -> Violations:
     """A requeue raises the count by 1."""
     two(s)
     row = requeue(s, at(0), **({"requeues": 2} if violating else {}))
@@ -97,7 +97,7 @@ def requeue_counts_twice(s: Script, violating: bool) -> Found:
 
 
 @scenario(extend_recently_accessed=True)
-def requeue_without_a_hit(s: Script, violating: bool) -> Found:
+def requeue_without_a_hit(s: Script, violating: bool) -> Violations:
     """A mark comes from a hit."""
     s.offer(at(0))
     s.offer(at(1))
@@ -109,8 +109,8 @@ def requeue_without_a_hit(s: Script, violating: bool) -> Found:
 
 
 @scenario(threads="many")
-def mark_is_forgotten(s: Script, violating: bool) -> Found:
-    """What was hit is marked, with several threads too."""
+def mark_is_forgotten(s: Script, violating: bool) -> Violations:
+    """A hit marks its entry, with several threads too."""
     two(s)
     s.cached[at(0)]["accessed"] = not violating
     s.call().time_pass(s.now)
@@ -119,7 +119,7 @@ def mark_is_forgotten(s: Script, violating: bool) -> Found:
 
 
 @scenario(**SMALL)
-def counter_drifts(s: Script, violating: bool) -> Found:
+def counter_drifts(s: Script, violating: bool) -> Violations:
     """The manager's own bytes may lag behind within a call, not between calls."""
     s.offer(at(0))
     s.call()
@@ -132,7 +132,7 @@ def counter_drifts(s: Script, violating: bool) -> Found:
 
 
 @scenario(**SMALL)
-def counter_strays_within_a_call(s: Script, violating: bool) -> Found:
+def counter_strays_within_a_call(s: Script, violating: bool) -> Violations:
     """While it lags behind, the manager's own counter is the sum as it was."""
     for entry in range(4):
         s.offer(at(entry))
@@ -145,7 +145,7 @@ def counter_strays_within_a_call(s: Script, violating: bool) -> Found:
 
 
 @scenario(threads="many")
-def counter_drifts_for_good(s: Script, violating: bool) -> Found:
+def counter_drifts_for_good(s: Script, violating: bool) -> Violations:
     """With several threads the manager's own bytes equal the sum at the end."""
     s.offer(at(0))["manager_bytes"] = 0
     s.finish()
@@ -155,19 +155,19 @@ def counter_drifts_for_good(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def end_lies(s: Script, violating: bool) -> Found:
-    """END tells how much is left."""
+def end_lies(s: Script, violating: bool) -> Violations:
+    """END shows the totals that are left."""
     s.offer(at(0))
     s.finish()
-    told = json.loads(s.rows[-1]["value"])
-    for name in told if violating else ():
-        told[name] += 1
-    s.rows[-1]["value"] = json.dumps(told)
+    counters = json.loads(s.rows[-1]["value"])
+    for name in counters if violating else ():
+        counters[name] += 1
+    s.rows[-1]["value"] = json.dumps(counters)
     return wrong(violating, ("R-STATE-1", s.rows[-1]), ("R-STATE-2", s.rows[-1]))
 
 
 @scenario()
-def snapshot_lacks_an_entry(s: Script, violating: bool) -> Found:
+def snapshot_lacks_an_entry(s: Script, violating: bool) -> Violations:
     """The last snapshot shows every slot."""
     for entry in range(3):
         s.offer(at(entry))
@@ -178,7 +178,7 @@ def snapshot_lacks_an_entry(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def snapshot_of_another_slot(s: Script, violating: bool) -> Found:
+def snapshot_of_another_slot(s: Script, violating: bool) -> Violations:
     """A snapshot repeats the number of the slot."""
     s.offer(at(0))
     s.offer(at(1))
@@ -189,7 +189,7 @@ def snapshot_of_another_slot(s: Script, violating: bool) -> Found:
 
 
 @scenario(threads="many")
-def removal_names_another_place(s: Script, violating: bool) -> Found:
+def removal_names_another_place(s: Script, violating: bool) -> Violations:
     """A life keeps its cache and position."""
     s.offer(at(0))
     s.offer(at(0, cache="b"))
@@ -201,7 +201,7 @@ def removal_names_another_place(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def an_event_shows_another_size(s: Script, violating: bool) -> Found:
+def an_event_shows_another_size(s: Script, violating: bool) -> Violations:
     """An entry has one size."""
     s.offer(at(0))
     row = s.call().get(at(0), size_bytes=10 + violating)
@@ -209,7 +209,7 @@ def an_event_shows_another_size(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def counts_are_swapped_in_time(s: Script, violating: bool) -> Found:
+def counts_are_swapped_in_time(s: Script, violating: bool) -> Violations:
     """Counts that add up may come in the wrong order."""
     s.offer(at(0), 10, 3)
     rows = [s.call().done(at(0)) for _ in range(2)]
@@ -222,8 +222,8 @@ def counts_are_swapped_in_time(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def a_row_of_a_pass_says_another_amount(s: Script, violating: bool) -> Found:
-    """Each row of a size pass says what is left to free."""
+def a_row_of_a_pass_says_another_amount(s: Script, violating: bool) -> Violations:
+    """Each row of a size pass shows the bytes that are left to free."""
     for entry in range(4):
         s.offer(at(entry))
     s.call().size_pass(30)
@@ -234,7 +234,7 @@ def a_row_of_a_pass_says_another_amount(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def a_row_of_a_pass_says_another_cutoff(s: Script, violating: bool) -> Found:
+def a_row_of_a_pass_says_another_cutoff(s: Script, violating: bool) -> Violations:
     """A time pass has one cutoff."""
     s.offer(at(0))
     s.now += MILLI
@@ -245,7 +245,7 @@ def a_row_of_a_pass_says_another_cutoff(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def passes_are_swapped(s: Script, violating: bool) -> Found:
+def passes_are_swapped(s: Script, violating: bool) -> Violations:
     """Witnesses that agree with one another do not make a later pass an earlier one."""
     for entry in range(4):
         s.offer(at(entry))

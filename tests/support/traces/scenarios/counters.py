@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.traces.scenarios.scenario import SMALL, Found, at, scenario, wrong
+from tests.support.traces.scenarios.scenario import SMALL, Violations, at, scenario, wrong
 from tests.support.traces.script import Script
 
 
@@ -19,9 +19,9 @@ def _busy(s: Script) -> None:
     s.call().get(at(7))
 
 
-def _told_wrong(rule: str, counter: str, by: int) -> None:
+def _misreported(rule: str, counter: str, by: int) -> None:
     @scenario(max_requeues=0, **SMALL)
-    def counter_is_off(s: Script, violating: bool) -> Found:
+    def counter_is_off(s: Script, violating: bool) -> Violations:
         _busy(s)
         row = s.metrics(**({counter: s.counts.get(counter, s.bytes) + by} if violating else {}))
         s.metrics()
@@ -35,12 +35,12 @@ for _rule, _counter, _by in (
     *(("R-METRICS-5", "eviction_cycles", 1), ("R-METRICS-6", "hit_entries", 1), ("R-METRICS-6", "hit_bytes", -400)),
     *(("R-METRICS-6", "miss_entries", -1), ("R-METRICS-6", "miss_bytes", 1), ("R-METRICS-7", "bytes", 100)),
 ):
-    _told_wrong(_rule, _counter, _by)
+    _misreported(_rule, _counter, _by)
 
 
 @scenario(max_requeues=0, **SMALL)
-def one_removal_is_not_counted(s: Script, violating: bool) -> Found:
-    """From one removal on a counter is behind; it is told once, where it begins."""
+def one_removal_is_not_counted(s: Script, violating: bool) -> Violations:
+    """A counter is behind from one removal on; this is reported once, where it begins."""
     _busy(s)
     s.offer(at(5))
     s.call().remove("CLEAR", at(5))

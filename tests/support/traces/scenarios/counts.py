@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.support.traces.scenarios.scenario import Found, at, scenario, wrong
+from tests.support.traces.scenarios.scenario import Violations, at, scenario, wrong
 from tests.support.traces.script import Script
 
 
 @scenario()
-def delivery_takes_two(s: Script, violating: bool) -> Found:
+def delivery_takes_two(s: Script, violating: bool) -> Violations:
     """A delivery takes 1; two deliveries take 2."""
     s.offer(at(0), 10, 3)
     s.call()
@@ -18,7 +18,7 @@ def delivery_takes_two(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def delivery_is_lost(s: Script, violating: bool) -> Found:
+def delivery_is_lost(s: Script, violating: bool) -> Violations:
     """A count that fell without a delivery shows when the entry leaves."""
     s.offer(at(0), 10, 3)
     s.call()
@@ -31,7 +31,7 @@ def delivery_is_lost(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def count_out_of_nothing(s: Script, violating: bool) -> Found:
+def count_out_of_nothing(s: Script, violating: bool) -> Violations:
     """An entry without a count never gets one."""
     s.offer(at(0), 10, None if violating else 0)
     s.cached[at(0)]["expected_reads"] = 0
@@ -42,7 +42,7 @@ def count_out_of_nothing(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def expectation_of_two(s: Script, violating: bool) -> Found:
+def expectation_of_two(s: Script, violating: bool) -> Violations:
     """An expectation adds 1."""
     s.offer(at(0), 10, 1)
     s.call()
@@ -51,7 +51,7 @@ def expectation_of_two(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def delivery_of_a_departed_life(s: Script, violating: bool) -> Found:
+def delivery_of_a_departed_life(s: Script, violating: bool) -> Violations:
     """A delivery may end after the entry has left, even where another is cached: it takes from the old count."""
     old = s.offer(at(0), 10, 3)
     s.call().remove("CLEAR", at(0))
@@ -61,7 +61,7 @@ def delivery_of_a_departed_life(s: Script, violating: bool) -> Found:
 
 
 @scenario(threads="many")
-def deliveries_that_overtake(s: Script, violating: bool) -> Found:
+def deliveries_that_overtake(s: Script, violating: bool) -> Violations:
     """With several threads counts may be recorded out of order, but each once."""
     s.offer(at(0), 10, 4)
     s.cached[at(0)]["expected_reads"] = 4 if violating else 2

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tests.support.traces.scenarios.scenario import Found, at, scenario, wrong
+from tests.support.traces.scenarios.scenario import Violations, at, scenario, wrong
 from tests.support.traces.script import MILLI, Place, Row, Script
 
 
 @scenario()
-def rank_before_the_move(s: Script, violating: bool) -> Found:
-    """A fill carries the rank of its moment: a cursor that moved away in between counts no more."""
+def rank_before_the_move(s: Script, violating: bool) -> Violations:
+    """A fill carries the rank at its own time: a cursor that moved away before does not count."""
     s.cursor("ADD", "a", "slow", (1, 0))
     s.cursor("ADD", "a", "fast", (1, 5))
     s.cursor("ADD", "b", "other", (1, 0))
@@ -18,7 +18,7 @@ def rank_before_the_move(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def rank_with_a_tie(s: Script, violating: bool) -> Found:
+def rank_with_a_tie(s: Script, violating: bool) -> Violations:
     """Cursors at the same position count, itself included; one that is not tracked does not."""
     s.cursor("ADD", "a", "one", (1, 5))
     s.cursor("ADD", "a", "two", (1, 5))
@@ -28,7 +28,7 @@ def rank_with_a_tie(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def rank_of_one_that_left(s: Script, violating: bool) -> Found:
+def rank_of_one_that_left(s: Script, violating: bool) -> Violations:
     """A cursor that was removed counts no more, and a move does not bring it back."""
     s.cursor("ADD", "a", "one", (1, 1))
     s.cursor("ADD", "a", "two", (1, 5))
@@ -39,7 +39,7 @@ def rank_of_one_that_left(s: Script, violating: bool) -> Found:
 
 
 @scenario(evict_by_expected_reads=False)
-def no_ranks_in_the_heap(s: Script, violating: bool) -> Found:
+def no_ranks_in_the_heap(s: Script, violating: bool) -> Violations:
     """Without expected reads counts are no ranks, but still one a read."""
     s.cursor("ADD", "a", "one", (1, 1))
     s.call().get(at(5), "READ", cursor="one")
@@ -53,7 +53,7 @@ def _skip(s: Script, place: Place) -> Row:
 
 
 @scenario(grace_millis=50)
-def grace_is_over(s: Script, violating: bool) -> Found:
+def grace_is_over(s: Script, violating: bool) -> Violations:
     """In the last millisecond of the grace period an entry is cached, in the next one not."""
     s.now = 1_000 * MILLI + MILLI - 1
     s.cursor("ADD", "a", "c", (1, 0))
@@ -66,7 +66,7 @@ def grace_is_over(s: Script, violating: bool) -> Found:
 
 
 @scenario(grace_millis=50)
-def skipped_in_grace(s: Script, violating: bool) -> Found:
+def skipped_in_grace(s: Script, violating: bool) -> Violations:
     """Within the grace period, and while there is a member, nothing is skipped."""
     s.cursor("ADD", "a", "c", None)
     s.now += 60 * MILLI
@@ -80,7 +80,7 @@ def skipped_in_grace(s: Script, violating: bool) -> Found:
 
 
 @scenario(grace_millis=50)
-def skipped_with_a_member(s: Script, violating: bool) -> Found:
+def skipped_with_a_member(s: Script, violating: bool) -> Violations:
     """A member that is not tracked is one all the same."""
     s.cursor("ADD", "a", "c", None)
     s.cursor("ADD", "a", "d", None)
@@ -94,7 +94,7 @@ def skipped_with_a_member(s: Script, violating: bool) -> Found:
 
 
 @scenario(grace_millis=50)
-def reopening_starts_no_grace(s: Script, violating: bool) -> Found:
+def reopening_starts_no_grace(s: Script, violating: bool) -> Violations:
     """A cache that comes back has the grace period that it had."""
     s.cursor("ADD", "a", "c", None)
     s.cursor("REMOVE", "a", "c")
@@ -109,8 +109,8 @@ def reopening_starts_no_grace(s: Script, violating: bool) -> Found:
 
 
 @scenario(grace_millis=50)
-def a_fill_is_not_asked(s: Script, violating: bool) -> Found:
-    """What a read does not cache is no added entry: only that is held to the grace period."""
+def a_fill_is_not_asked(s: Script, violating: bool) -> Violations:
+    """An entry that a read does not cache is no added entry; the grace period applies only to added entries."""
     s.cursor("ADD", "a", "c", (1, 0))
     if violating:
         row = _skip(s, at(1))
@@ -121,7 +121,7 @@ def a_fill_is_not_asked(s: Script, violating: bool) -> Found:
 
 
 @scenario(evict_by_expected_reads=False, grace_millis=50)
-def no_grace_in_the_heap(s: Script, violating: bool) -> Found:
+def no_grace_in_the_heap(s: Script, violating: bool) -> Violations:
     """The heap container knows members only."""
     s.cursor("ADD", "a", "c", (1, 0))
     if violating:
@@ -134,8 +134,8 @@ def no_grace_in_the_heap(s: Script, violating: bool) -> Found:
 
 
 @scenario(evict_by_expected_reads=False, grace_millis=50)
-def skipped_in_the_heap(s: Script, violating: bool) -> Found:
-    """While the heap has a member, what is added is not skipped."""
+def skipped_in_the_heap(s: Script, violating: bool) -> Violations:
+    """While the heap has a member, an added entry is not skipped."""
     s.cursor("ADD", "a", "c", (1, 0))
     if not violating:
         s.cursor("REMOVE", "a", "c")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.traces.scenarios.scenario import Found, at, scenario, wrong
+from tests.support.traces.scenarios.scenario import Violations, at, scenario, wrong
 from tests.support.traces.script import Script
 
 
@@ -14,7 +14,7 @@ def _five(s: Script) -> None:
 
 
 @scenario()
-def ledger_is_not_empty(s: Script, violating: bool) -> Found:
+def ledger_is_not_empty(s: Script, violating: bool) -> Violations:
     """All of the ledger leaves; other ledgers and caches stay."""
     _five(s)
     s.call()
@@ -27,7 +27,7 @@ def ledger_is_not_empty(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def one_below_is_left(s: Script, violating: bool) -> Found:
+def one_below_is_left(s: Script, violating: bool) -> Violations:
     """All below the position leave, the one at it stays."""
     _five(s)
     s.call()
@@ -37,7 +37,7 @@ def one_below_is_left(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def closed_cache_holds_on(s: Script, violating: bool) -> Found:
+def closed_cache_holds_on(s: Script, violating: bool) -> Violations:
     """A cache that was closed holds nothing until it is filled again."""
     _five(s)
     s.call()
@@ -52,8 +52,8 @@ def closed_cache_holds_on(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def cleared_in_part(s: Script, violating: bool) -> Found:
-    """What came after the call is not its business."""
+def cleared_in_part(s: Script, violating: bool) -> Violations:
+    """A call leaves entries that were inserted after it began."""
     _five(s)
     s.call()
     row = s.remove("CLEAR", at(0), at(1), at(2), *(() if violating else (at(0, 2),)))
@@ -63,7 +63,7 @@ def cleared_in_part(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def hole_in_a_range(s: Script, violating: bool) -> Found:
+def hole_in_a_range(s: Script, violating: bool) -> Violations:
     """A range may end before the last entry, but has no hole."""
     _five(s)
     s.call()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.support.traces.scenarios.scenario import Found, at, scenario, wrong
+from tests.support.traces.scenarios.scenario import Violations, at, scenario, wrong
 from tests.support.traces.script import Script
 
 
 @scenario()
-def miss_while_cached(s: Script, violating: bool) -> Found:
+def miss_while_cached(s: Script, violating: bool) -> Violations:
     """A miss of a cached position; where the entry has left in between it is none."""
     life = s.offer(at(0))
     if not violating:
@@ -18,8 +18,8 @@ def miss_while_cached(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def replayed_miss_while_cached(s: Script, violating: bool) -> Found:
-    """A replay read misses what is not cached, and nothing else."""
+def replayed_miss_while_cached(s: Script, violating: bool) -> Violations:
+    """A replay read misses only entries that are not cached."""
     s.offer(at(0))
     if not violating:
         s.call().remove("RANGE", at(0))
@@ -28,8 +28,8 @@ def replayed_miss_while_cached(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def hit_after_removal(s: Script, violating: bool) -> Found:
-    """A hit of what has left; where it has come again it is one, of the new life."""
+def hit_after_removal(s: Script, violating: bool) -> Violations:
+    """A hit of an entry that has left; if it has been inserted again, the hit is of the new life."""
     old = s.offer(at(0))
     s.call().remove("RANGE", at(0))
     life = old["life"] if violating else s.offer(at(0))["life"]
@@ -40,7 +40,7 @@ def hit_after_removal(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def hit_of_the_life_before(s: Script, violating: bool) -> Found:
+def hit_of_the_life_before(s: Script, violating: bool) -> Violations:
     """A hit finds the entry that is cached now."""
     s.offer(at(0))
     s.offer(at(1))
@@ -52,7 +52,7 @@ def hit_of_the_life_before(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def miss_beside_a_reject(s: Script, violating: bool) -> Found:
+def miss_beside_a_reject(s: Script, violating: bool) -> Violations:
     """A rejected duplicate shows that the entry was cached; where it was inserted after the miss all is well."""
     if violating:
         s.offer(at(0))
@@ -64,8 +64,8 @@ def miss_beside_a_reject(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def rejected_though_absent(s: Script, violating: bool) -> Found:
-    """A duplicate is one of what is cached now, not of what was."""
+def rejected_though_absent(s: Script, violating: bool) -> Violations:
+    """A duplicate is one of an entry that is cached now, not of a former one."""
     s.offer(at(0))
     if violating:
         s.call().remove("CLEAR", at(0))
@@ -74,7 +74,7 @@ def rejected_though_absent(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def inserted_twice(s: Script, violating: bool) -> Found:
+def inserted_twice(s: Script, violating: bool) -> Violations:
     """A position is taken until its entry leaves."""
     first = s.offer(at(0))
     if not violating:
@@ -88,7 +88,7 @@ def inserted_twice(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def fill_without_a_count(s: Script, violating: bool) -> Found:
+def fill_without_a_count(s: Script, violating: bool) -> Violations:
     """A fill that nobody expects is not cached; an added entry may have no count."""
     for entry in range(2):
         s.call().get(at(entry), "READ")
@@ -98,7 +98,7 @@ def fill_without_a_count(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def fill_of_another_call(s: Script, violating: bool) -> Found:
+def fill_of_another_call(s: Script, violating: bool) -> Violations:
     """A fill is of a position that its own call has missed."""
     s.call().get(at(0), "READ")
     if violating:
@@ -108,7 +108,7 @@ def fill_of_another_call(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def fills_of_two_counts(s: Script, violating: bool) -> Found:
+def fills_of_two_counts(s: Script, violating: bool) -> Violations:
     """The fills of one read carry one count; those of the next may carry another."""
     s.call().get(at(0), "READ")
     s.get(at(1), "READ")
@@ -120,7 +120,7 @@ def fills_of_two_counts(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def fills_that_descend(s: Script, violating: bool) -> Found:
+def fills_that_descend(s: Script, violating: bool) -> Violations:
     """The fills of one read ascend."""
     s.call().get(at(0), "READ")
     s.get(at(1), "READ")
@@ -130,7 +130,7 @@ def fills_that_descend(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def lookup_after_a_fill(s: Script, violating: bool) -> Found:
+def lookup_after_a_fill(s: Script, violating: bool) -> Violations:
     """A read decides all its hits before it caches a fill; a reader that is named may read twice in a call."""
     cursor = None if violating else "c"
     s.cursor("ADD", "a", "c", (1, 0))
@@ -141,8 +141,8 @@ def lookup_after_a_fill(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def replay_fills(s: Script, violating: bool) -> Found:
-    """What a single read has missed is not cached; a later read of it may be."""
+def replay_fills(s: Script, violating: bool) -> Violations:
+    """An entry that a single read missed is not cached; a later read may cache it."""
     s.call().row("MISS", cause="REPLAY", cache="a", ledger_id=1, entry_id=0)
     if not violating:
         s.call().get(at(0), "READ")

@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.support.traces.script import Place, Row, Script
 
-Found = list[tuple[str, Row]]
-Scenario = Callable[[Script, bool], Found]
+Violations = list[tuple[str, Row]]
+Scenario = Callable[[Script, bool], Violations]
 
 SCENARIOS: list[tuple[Scenario, dict[str, Any], str]] = []
 """Each scenario with the configuration of its script and its `threads`."""
@@ -19,9 +19,9 @@ SMALL: dict[str, Any] = {"max_size_bytes": 1000, "watermark": 0.5}
 def scenario(threads: str = "one", **config: Any) -> Callable[[Scenario], Scenario]:
     """Add a scenario to the list."""
 
-    def enter(tell: Scenario) -> Scenario:
-        SCENARIOS.append((tell, config, threads))
-        return tell
+    def enter(function: Scenario) -> Scenario:
+        SCENARIOS.append((function, config, threads))
+        return function
 
     return enter
 
@@ -30,6 +30,6 @@ def at(entry: int, ledger: int = 1, cache: str = "a") -> Place:
     return (cache, ledger, entry)
 
 
-def wrong(violating: bool, *found: tuple[str, Row | None]) -> Found:
+def wrong(violating: bool, *expected: tuple[str, Row | None]) -> Violations:
     """Return the violations to find, or none for the negative control."""
-    return [(rule, row) for rule, row in found if violating and row is not None]
+    return [(rule, row) for rule, row in expected if violating and row is not None]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.support.traces.scenarios.scenario import Found, at, scenario, wrong
+from tests.support.traces.scenarios.scenario import Violations, at, scenario, wrong
 from tests.support.traces.script import Script
 
 
 @scenario()
-def clock_goes_back(s: Script, violating: bool) -> Found:
+def clock_goes_back(s: Script, violating: bool) -> Violations:
     """Two events may have one time; none has an earlier one."""
     s.offer(at(0))
     s.now -= int(violating)
@@ -17,7 +17,7 @@ def clock_goes_back(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def event_within_a_pass(s: Script, violating: bool) -> Found:
+def event_within_a_pass(s: Script, violating: bool) -> Violations:
     """With one thread a lookup stands before a pass or after it."""
     s.offer(at(0))
     s.offer(at(1))
@@ -33,7 +33,7 @@ def event_within_a_pass(s: Script, violating: bool) -> Found:
 
 
 @scenario(threads="many")
-def passes_overlap(s: Script, violating: bool) -> Found:
+def passes_overlap(s: Script, violating: bool) -> Violations:
     """With several threads events stand within a pass, but never a second pass."""
     for entry in range(3):
         s.offer(at(entry))
@@ -51,7 +51,7 @@ def passes_overlap(s: Script, violating: bool) -> Found:
 
 
 @scenario()
-def removed_outside_its_pass(s: Script, violating: bool) -> Found:
+def removed_outside_its_pass(s: Script, violating: bool) -> Violations:
     """An entry leaves within the pass that takes it."""
     s.offer(at(0))
     s.call()

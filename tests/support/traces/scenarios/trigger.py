@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.support.traces.scenarios.scenario import SMALL, Found, at, scenario, wrong
+from tests.support.traces.scenarios.scenario import SMALL, Violations, at, scenario, wrong
 from tests.support.traces.script import MILLI, Row, Script
 
 
 @scenario(**SMALL)
-def pass_at_the_trigger(s: Script, violating: bool) -> Found:
+def pass_at_the_trigger(s: Script, violating: bool) -> Violations:
     """Bytes exactly at the trigger run no pass; one byte above it, one does."""
     s.offer(at(0), 500)
     s.call().insert(at(1), 480 if violating else 481)
@@ -16,7 +16,7 @@ def pass_at_the_trigger(s: Script, violating: bool) -> Found:
 
 
 @scenario(**SMALL)
-def no_pass_above_the_trigger(s: Script, violating: bool) -> Found:
+def no_pass_above_the_trigger(s: Script, violating: bool) -> Violations:
     """One byte above the trigger needs a pass; at the trigger there is none."""
     s.offer(at(0), 500)
     last = s.call().insert(at(1), 481 if violating else 480)
@@ -25,7 +25,7 @@ def no_pass_above_the_trigger(s: Script, violating: bool) -> Found:
 
 
 @scenario(**SMALL)
-def too_little_asked_for(s: Script, violating: bool) -> Found:
+def too_little_asked_for(s: Script, violating: bool) -> Violations:
     """A pass is to free all that is above the target."""
     for entry in range(4):
         s.offer(at(entry), 240)
@@ -35,7 +35,7 @@ def too_little_asked_for(s: Script, violating: bool) -> Found:
 
 
 @scenario(**SMALL)
-def pass_after_a_lookup(s: Script, violating: bool) -> Found:
+def pass_after_a_lookup(s: Script, violating: bool) -> Violations:
     """A pass of origin TRIGGER stands right behind its INSERT; one of origin CALL may stand anywhere."""
     s.offer(at(0), 900)
     s.configure(max_size_bytes=800)
@@ -45,8 +45,8 @@ def pass_after_a_lookup(s: Script, violating: bool) -> Found:
 
 
 @scenario(**SMALL)
-def pass_after_a_duplicate(s: Script, violating: bool) -> Found:
-    """What was rejected triggers nothing, however full the caches are."""
+def pass_after_a_duplicate(s: Script, violating: bool) -> Violations:
+    """A rejected entry triggers nothing, however full the caches are."""
     s.offer(at(0), 900)
     s.configure(max_size_bytes=800)
     s.call()
@@ -59,7 +59,7 @@ def pass_after_a_duplicate(s: Script, violating: bool) -> Found:
 
 
 @scenario(max_size_bytes=1000, watermark=1.0)
-def nothing_above_the_target(s: Script, violating: bool) -> Found:
+def nothing_above_the_target(s: Script, violating: bool) -> Violations:
     """With a watermark above 0.98 the bytes may be above the trigger and have nothing to free."""
     s.offer(at(0), 500)
     s.call().insert(at(1), 500 if violating else 501)
@@ -68,7 +68,7 @@ def nothing_above_the_target(s: Script, violating: bool) -> Found:
 
 
 @scenario(**SMALL)
-def trigger_of_other_settings(s: Script, violating: bool) -> Found:
+def trigger_of_other_settings(s: Script, violating: bool) -> Violations:
     """The thresholds are those of the last CONFIG, not of the one before."""
     s.offer(at(0), 400)
     s.configure(max_size_bytes=900, watermark=0.7)
@@ -83,7 +83,7 @@ def trigger_of_other_settings(s: Script, violating: bool) -> Found:
 
 
 @scenario(max_size_bytes=1000, watermark=0.29)
-def product_rounded(s: Script, violating: bool) -> Found:
+def product_rounded(s: Script, violating: bool) -> Violations:
     """1000 * 0.29 is 290 as decimals and 289 after the IEEE product."""
     begin = s.call().size_pass(7)
     begin["target_bytes"] = int(1000 * 0.29) + violating
@@ -91,8 +91,8 @@ def product_rounded(s: Script, violating: bool) -> Found:
 
 
 @scenario(max_requeues=3)
-def setting_of_before(s: Script, violating: bool) -> Found:
-    """A pass uses the settings in force, not those of its entries' inserts."""
+def setting_of_before(s: Script, violating: bool) -> Violations:
+    """A pass uses the effective settings, not those of its entries' inserts."""
     s.offer(at(0))
     s.configure(max_requeues=1)
     begin = s.call().size_pass(5)
@@ -102,7 +102,7 @@ def setting_of_before(s: Script, violating: bool) -> Found:
 
 
 @scenario(eviction="manual", **SMALL)
-def manual_insert_runs_a_pass(s: Script, violating: bool) -> Found:
+def manual_insert_runs_a_pass(s: Script, violating: bool) -> Violations:
     """With eviction manual the pass is a call of its own."""
     s.call().insert(at(0), 990)
     if not violating:
@@ -112,8 +112,8 @@ def manual_insert_runs_a_pass(s: Script, violating: bool) -> Found:
 
 
 @scenario(eviction="manual", **SMALL)
-def nobody_has_asked(s: Script, violating: bool) -> Found:
-    """A scheduled pass runs once for what asked for it."""
+def nobody_has_asked(s: Script, violating: bool) -> Violations:
+    """A scheduled pass runs once for its request."""
     s.call().insert(at(0), 600)
     s.call().insert(at(1), 400)
     s.call().size_pass(s.bytes - s.target, "TRIGGER")
@@ -124,7 +124,7 @@ def nobody_has_asked(s: Script, violating: bool) -> Found:
 
 
 @scenario(ttl_nanos=50 * MILLI, **SMALL)
-def cycle_with_another_time_to_live(s: Script, violating: bool) -> Found:
+def cycle_with_another_time_to_live(s: Script, violating: bool) -> Violations:
     """The cutoff of the periodic pass is that of the present time to live."""
     s.offer(at(0), 10)
     s.configure(ttl_nanos=20 * MILLI)
@@ -134,8 +134,8 @@ def cycle_with_another_time_to_live(s: Script, violating: bool) -> Found:
 
 
 @scenario(**SMALL)
-def cycle_leaves_too_much(s: Script, violating: bool) -> Found:
-    """What is still above the trigger after the time pass needs a size pass; what is not needs none."""
+def cycle_leaves_too_much(s: Script, violating: bool) -> Violations:
+    """A cache that is still above the trigger after the time pass needs a size pass; another one needs none."""
     s.offer(at(0), 600)
     s.offer(at(1), 300)
     s.configure(max_size_bytes=900 if violating else 919)
@@ -146,7 +146,7 @@ def cycle_leaves_too_much(s: Script, violating: bool) -> Found:
 
 
 @scenario(**SMALL)
-def cycle_without_need(s: Script, violating: bool) -> Found:
+def cycle_without_need(s: Script, violating: bool) -> Violations:
     """A cycle at the trigger ends with its time pass."""
     s.offer(at(0), 600)
     s.offer(at(1), 298)
@@ -158,8 +158,8 @@ def cycle_without_need(s: Script, violating: bool) -> Found:
 
 
 @scenario(threads="many", **SMALL)
-def pass_that_looked_at_too_little(s: Script, violating: bool) -> Found:
-    """With several threads a pass is needed by the bytes that it looked at: what it is to free, above the target."""
+def pass_that_looked_at_too_little(s: Script, violating: bool) -> Violations:
+    """With several threads the bytes that a pass has read show its need: the amount that it frees, above the target."""
     for entry in range(4):
         s.call().insert(at(entry), 300)
     need = s.bytes - s.target - 200
@@ -193,7 +193,7 @@ def _stops(s: Script, origin: str, violating: bool) -> Row:
 
 
 @scenario(**SMALL)
-def triggered_pass_that_stops(s: Script, violating: bool) -> Found:
+def triggered_pass_that_stops(s: Script, violating: bool) -> Violations:
     """A pass that was triggered goes on until the bytes are at the target."""
     _shrunk(s)
     s.call().insert(at(3), 30)
@@ -202,7 +202,7 @@ def triggered_pass_that_stops(s: Script, violating: bool) -> Found:
 
 
 @scenario(**SMALL)
-def periodic_pass_that_stops(s: Script, violating: bool) -> Found:
+def periodic_pass_that_stops(s: Script, violating: bool) -> Violations:
     """So does the size pass of a cycle."""
     _shrunk(s)
     s.call().time_pass(s.now - s.config["ttl_nanos"], "CYCLE")
@@ -211,8 +211,8 @@ def periodic_pass_that_stops(s: Script, violating: bool) -> Found:
 
 
 @scenario(threads="many", **SMALL)
-def pass_with_nothing_to_free(s: Script, violating: bool) -> Found:
-    """With several threads entries may have left since the bytes were looked at; a pass is to free something."""
+def pass_with_nothing_to_free(s: Script, violating: bool) -> Violations:
+    """With several threads entries may have left since the pass read the bytes; a pass has something to free."""
     for entry in range(4):
         s.call().insert(at(entry), 300)
     s.call().remove("LEDGER", *(at(entry) for entry in range(4)))

@@ -1,6 +1,6 @@
 """Audit scenarios of `pulsar-segmented`, each with a negative control: a clean trace that differs only slightly.
 
-A scenario writes a trace into a script. If `violating`, it violates its rule and returns what an audit must find; else
+A scenario writes a trace into a script. If `violating`, it violates its rule and returns the expected violations; else
 the trace barely keeps every rule.
 """
 

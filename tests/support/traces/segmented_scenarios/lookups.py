@@ -1,13 +1,13 @@
-"""Scenarios of lookups, of ranges, and of what the ring shows."""
+"""Scenarios of lookups, of ranges, and of the rows that the ring shows."""
 
 from __future__ import annotations
 
-from tests.support.traces.segmented_scenarios.scenario import Found, at, fill, scenario, wrong
+from tests.support.traces.segmented_scenarios.scenario import Violations, at, fill, scenario, wrong
 from tests.support.traces.segmented_script import RingScript
 
 
 @scenario()
-def a_miss_of_an_older_segment(s: RingScript, violating: bool) -> Found:
+def a_miss_of_an_older_segment(s: RingScript, violating: bool) -> Violations:
     """An entry is found in whichever segment it is."""
     fill(s, 6)
     row = s.miss(at(0)) if violating else s.hit(at(0))
@@ -15,7 +15,7 @@ def a_miss_of_an_older_segment(s: RingScript, violating: bool) -> Found:
 
 
 @scenario()
-def hit_after_its_end(s: RingScript, violating: bool) -> Found:
+def hit_after_its_end(s: RingScript, violating: bool) -> Violations:
     """Nothing is read after its segment has turned."""
     fill(s, 6)
     entry = s.held[at(0)]
@@ -25,7 +25,7 @@ def hit_after_its_end(s: RingScript, violating: bool) -> Found:
 
 
 @scenario()
-def hit_of_another_life(s: RingScript, violating: bool) -> Found:
+def hit_of_another_life(s: RingScript, violating: bool) -> Violations:
     """A position that was dropped and inserted again is a new life."""
     fill(s, 7)
     former = s.rows[1]
@@ -35,8 +35,8 @@ def hit_of_another_life(s: RingScript, violating: bool) -> Found:
 
 
 @scenario()
-def a_lookup_moves_an_offset(s: RingScript, violating: bool) -> Found:
-    """What is read does not use bytes again."""
+def a_lookup_moves_an_offset(s: RingScript, violating: bool) -> Violations:
+    """A read uses no bytes."""
     fill(s, 2, 10)
     s.offsets[0] += 10 if violating else 0
     row = s.hit(at(0))
@@ -45,7 +45,7 @@ def a_lookup_moves_an_offset(s: RingScript, violating: bool) -> Found:
 
 
 @scenario()
-def a_lookup_fills(s: RingScript, violating: bool) -> Found:
+def a_lookup_fills(s: RingScript, violating: bool) -> Violations:
     """A lookup that misses takes nothing in; an insert is a call of its own."""
     fill(s, 1, 10)
     s.miss(at(5))
@@ -56,8 +56,8 @@ def a_lookup_fills(s: RingScript, violating: bool) -> Found:
 
 
 @scenario(mode="copy", max_size_bytes=768)
-def the_payload_of_another(s: RingScript, violating: bool) -> Found:
-    """What is handed over is what came with the insert, not what lies at the start of the segment."""
+def the_payload_of_another(s: RingScript, violating: bool) -> Violations:
+    """A lookup returns the bytes of the insert, not those at the start of the segment."""
     fill(s, 3)
     row = s.hit(at(1))
     row["key_hash"] = s.held[at(0 if violating else 1)]["key_hash"]
@@ -65,7 +65,7 @@ def the_payload_of_another(s: RingScript, violating: bool) -> Found:
 
 
 @scenario()
-def a_range_over_two_segments(s: RingScript, violating: bool) -> Found:
+def a_range_over_two_segments(s: RingScript, violating: bool) -> Violations:
     """A range that begins in an older segment than it ends in is answered."""
     fill(s, 4)
     row = s.ask(at(1), at(3), () if violating else (at(1), at(2), at(3)))
@@ -73,19 +73,19 @@ def a_range_over_two_segments(s: RingScript, violating: bool) -> Found:
 
 
 @scenario()
-def a_range_out_of_order(s: RingScript, violating: bool) -> Found:
+def a_range_out_of_order(s: RingScript, violating: bool) -> Violations:
     """The answer ascends, whatever the segments are."""
     s.insert(at(2), 60)
     s.insert(at(1), 60)
     s.ask(at(1), at(2), (at(2), at(1)) if violating else (at(1), at(2)))
-    found = [("S-RANGE-1", s.rows[-2]), ("S-RANGE-1", s.rows[-1]), ("S-RANGE-2", s.rows[-1])]
+    violations = [("S-RANGE-1", s.rows[-2]), ("S-RANGE-1", s.rows[-1]), ("S-RANGE-2", s.rows[-1])]
     s.miss(at(9))
-    return wrong(violating, *found)
+    return wrong(violating, *violations)
 
 
 @scenario()
-def a_range_in_part(s: RingScript, violating: bool) -> Found:
-    """A range with a gap answers nothing, also where it begins with what is cached."""
+def a_range_in_part(s: RingScript, violating: bool) -> Violations:
+    """A range with a gap is not answered, even if it begins with cached entries."""
     s.insert(at(0))
     s.insert(at(2))
     s.ask(at(0), at(1), (at(0),) if violating else ())
@@ -95,7 +95,7 @@ def a_range_in_part(s: RingScript, violating: bool) -> Found:
 
 
 @scenario()
-def a_range_of_what_has_left(s: RingScript, violating: bool) -> Found:
+def a_range_of_what_has_left(s: RingScript, violating: bool) -> Violations:
     """An entry that has left is not read as part of a range."""
     fill(s, 6)
     entry = s.held[at(1)]
@@ -110,7 +110,7 @@ def a_range_of_what_has_left(s: RingScript, violating: bool) -> Found:
 
 
 @scenario()
-def a_range_over_two_ledgers(s: RingScript, violating: bool) -> Found:
+def a_range_over_two_ledgers(s: RingScript, violating: bool) -> Violations:
     """A range over two ledgers answers nothing, however much of it is cached."""
     s.insert(at(0))
     s.insert(at(1, ledger=2))
@@ -119,7 +119,7 @@ def a_range_over_two_ledgers(s: RingScript, violating: bool) -> Found:
 
 
 @scenario()
-def a_reversed_range(s: RingScript, violating: bool) -> Found:
+def a_reversed_range(s: RingScript, violating: bool) -> Violations:
     """A range that is reversed answers nothing; one of a single position is a range."""
     fill(s, 2, 10)
     last = at(0 if violating else 1)
@@ -129,7 +129,7 @@ def a_reversed_range(s: RingScript, violating: bool) -> Found:
 
 
 @scenario()
-def an_entry_is_moved(s: RingScript, violating: bool) -> Found:
+def an_entry_is_moved(s: RingScript, violating: bool) -> Violations:
     """An entry is dropped where it was inserted."""
     fill(s, 7)
     row = next(row for row in s.rows if row["op"] == "EVICT")
@@ -138,7 +138,7 @@ def an_entry_is_moved(s: RingScript, violating: bool) -> Found:
 
 
 @scenario()
-def shown_in_the_order_of_reads(s: RingScript, violating: bool) -> Found:
+def shown_in_the_order_of_reads(s: RingScript, violating: bool) -> Violations:
     """An entry that is read stays where it is."""
     fill(s, 2, 10)
     s.hit(at(0))
@@ -152,15 +152,15 @@ def shown_in_the_order_of_reads(s: RingScript, violating: bool) -> Found:
 
 
 @scenario()
-def segments_that_were_not_used(s: RingScript, violating: bool) -> Found:
-    """END tells the segments that were used, of three at most."""
+def segments_that_were_not_used(s: RingScript, violating: bool) -> Violations:
+    """END shows the number of used segments, at most three."""
     fill(s, 4)
     rows = s.finish(slots=3 if violating else 2)
     return wrong(violating, ("S-STATE-2", rows[-1]))
 
 
 @scenario()
-def time_goes_back(s: RingScript, violating: bool) -> Found:
+def time_goes_back(s: RingScript, violating: bool) -> Violations:
     """Two events may be of the same time."""
     fill(s, 2)
     row = s.rows[-1]
@@ -169,7 +169,7 @@ def time_goes_back(s: RingScript, violating: bool) -> Found:
 
 
 @scenario()
-def calls_that_meet(s: RingScript, violating: bool) -> Found:
+def calls_that_meet(s: RingScript, violating: bool) -> Violations:
     """A call ends before the next one begins."""
     fill(s, 1)
     s.ask(at(0), at(0), (at(0),))

@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.support.traces.segmented_script import RingScript, Row
 
-Found = list[tuple[str, Row]]
-Scenario = Callable[[RingScript, bool], Found]
+Violations = list[tuple[str, Row]]
+Scenario = Callable[[RingScript, bool], Violations]
 
 SCENARIOS: list[tuple[Scenario, dict[str, Any]]] = []
 """Each scenario with the configuration of its script."""
@@ -17,9 +17,9 @@ SCENARIOS: list[tuple[Scenario, dict[str, Any]]] = []
 def scenario(**config: Any) -> Callable[[Scenario], Scenario]:
     """Add a scenario to the list."""
 
-    def enter(tell: Scenario) -> Scenario:
-        SCENARIOS.append((tell, config))
-        return tell
+    def enter(function: Scenario) -> Scenario:
+        SCENARIOS.append((function, config))
+        return function
 
     return enter
 
@@ -35,6 +35,6 @@ def fill(s: RingScript, entries: int, size: int = 50) -> None:
         s.insert(at(entry), size)
 
 
-def wrong(violating: bool, *found: tuple[str, Row]) -> Found:
+def wrong(violating: bool, *expected: tuple[str, Row]) -> Violations:
     """Return the violations to find, or none for the negative control."""
-    return list(found) if violating else []
+    return list(expected) if violating else []

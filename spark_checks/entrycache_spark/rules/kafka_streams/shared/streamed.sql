@@ -1,6 +1,6 @@
--- Each event of a stream thread's cache beside what the events before it tell: of its key (`told`: by writes and ends
--- alone; `shown`: as the key's last event showed it), of its namespace, of its broker and of its call.
--- What one event says is kept together in a struct, so that few windows are needed.
+-- Each event of a stream thread's cache with the state before it: of its key, namespace, broker and call. A key's state
+-- is computed from writes and removals alone (`by_writes`), and taken from the key's last event (`shown`). The values
+-- of one event are kept in a struct, so that few windows are needed.
 with kept as (
   select
     e.broker, e.seq, ts_ns, case when op = 'FLUSH' and cause = 'FAILED' then 'FAILED' else op end as op, cause, cache,
@@ -49,9 +49,9 @@ keyed as (
 judged as (
   select
     *,
-    case when live then put_seq else -9223372036854775807 end as life_told,
+    case when live then put_seq else -9223372036854775807 end as life_by_writes,
     live and put_dirty
-      and coalesce(flushed_life <> put_seq or flushed_seq < put_seq, flushed_seq is null or flushed_life is null) as dirty_told
+      and coalesce(flushed_life <> put_seq or flushed_seq < put_seq, flushed_seq is null or flushed_life is null) as dirty_by_writes
   from keyed
 ),
 changed as (
@@ -63,11 +63,11 @@ changed as (
       else 0
     end as entered,
     case
-      when op = 'PUT' then case when dirty then 1 else 0 end - case when dirty_told then 1 else 0 end
-      when op in ('EVICT', 'DELETE', 'REMOVE') and dirty_told then -1
+      when op = 'PUT' then case when dirty then 1 else 0 end - case when dirty_by_writes then 1 else 0 end
+      when op in ('EVICT', 'DELETE', 'REMOVE') and dirty_by_writes then -1
       when op = 'FLUSH' then
         case when live and put_dirty and coalesce(life <> put_seq, true) then 1 else 0 end
-        - case when dirty_told then 1 else 0 end
+        - case when dirty_by_writes then 1 else 0 end
       else 0
     end as dirtied,
     case

@@ -1,8 +1,8 @@
 -- One row for each broker that begins empty and has no gap: the sufficient conditions that hold in all its rows. If they
 -- hold, no condition over `streamed` can be fulfilled, so that view is not built. A condition may fail in an honest
 -- trace; then it proves nothing.
--- Each row is compared with its key's last one, then with its neighbours in a chunk of whole calls. What runs on from
--- chunk to chunk is summed up by parts: a part ends with a row at which a running sum is looked at (`is_mark`).
+-- Each row is compared with the last row of its key, then with its neighbours in a chunk of whole calls. Values that
+-- continue from chunk to chunk are summed in parts: a part ends with a row where a running sum is compared (`is_mark`).
 with kept as (
   select
     e.broker, seq, ts_ns, case when op = 'FLUSH' and cause = 'FAILED' then 'FAILED' else op end as op, cause, cache,
@@ -172,7 +172,7 @@ parts as (
     sum(case when went_on and is_evicted then 1 else 0 end) as behind,
     sum(case when went_on and not leaves_here and not before.leaves_here and life < before.life then 1 else 0 end) as disordered,
     sum(case when overflows and bytes_after + size_bytes <= limit_now then 1 else 0 end) as needless,
-    sum(case when overflows and coalesce(cache <> put_cache, true) then 1 else 0 end) as elsewhere,
+    sum(case when overflows and coalesce(cache <> put_cache, true) then 1 else 0 end) as outside,
     sum(case when ends and in_put and bytes_after > limit_now then 1 else 0 end) as above,
     sum(case when ends and in_shrink and bytes_after > limit_now then 1 else 0 end) as left_above,
     sum(case when not coalesce(bytes_after - grown = before.bytes_after, before.at is null and grown is not null) then 1 else 0 end) as unsummed,
@@ -191,13 +191,13 @@ parts as (
     sum(case when opens_as = 3 then 1 else 0 end) as flushes, sum(case when op = 'CONFIG' and limit_now < limit_before then 1 else 0 end) as shrinks,
     max(case when op = 'END' then counter(value, 'bytes') - bytes_after end) as end_off,
     max(case when op = 'END' then counter(value, 'entries') end) as end_entries,
-    max(case when op = 'METRICS' and cache is null then counter(value, 'puts') end) as told_puts,
-    max(case when op = 'METRICS' and cache is null then counter(value, 'gets') end) as told_gets,
-    max(case when op = 'METRICS' and cache is null then counter(value, 'evicts') end) as told_evicts,
-    max(case when op = 'METRICS' and cache is null then counter(value, 'flushes') end) as told_flushes,
-    max(case when op = 'METRICS' and cache is not null then counter(value, 'overwrites') end) as told_overwrites,
-    max(case when op = 'METRICS' and cache is not null then counter(value, 'misses') end) as told_misses,
-    max(case when op = 'METRICS' and cache is not null then counter(value, 'hits') end) as told_hits
+    max(case when op = 'METRICS' and cache is null then counter(value, 'puts') end) as reported_puts,
+    max(case when op = 'METRICS' and cache is null then counter(value, 'gets') end) as reported_gets,
+    max(case when op = 'METRICS' and cache is null then counter(value, 'evicts') end) as reported_evicts,
+    max(case when op = 'METRICS' and cache is null then counter(value, 'flushes') end) as reported_flushes,
+    max(case when op = 'METRICS' and cache is not null then counter(value, 'overwrites') end) as reported_overwrites,
+    max(case when op = 'METRICS' and cache is not null then counter(value, 'misses') end) as reported_misses,
+    max(case when op = 'METRICS' and cache is not null then counter(value, 'hits') end) as reported_hits
   from spaced
   group by broker, chunk, part, cache
 ),
@@ -231,18 +231,18 @@ by_part as (
     broker, chunk, part,
     sum(n_rows) as n_rows, min(first_at) as first_at, max(last_at) as last_at, min(first_ts) as first_ts,
     max(last_ts) as last_ts, sum(strange) as strange, sum(unframed) as unframed, sum(behind) as behind,
-    sum(disordered) as disordered, sum(needless) as needless, sum(elsewhere) as elsewhere, sum(above) as above,
+    sum(disordered) as disordered, sum(needless) as needless, sum(outside) as outside, sum(above) as above,
     sum(left_above) as left_above, sum(unsummed) as unsummed, max(bytes_came) as bytes_came, max(bytes_went) as bytes_went,
     sum(astray) as astray,
     sum(not_eldest) + sum(case when used_low < evicted_came then 1 else 0 end) + sum(case when unended_low < evicted_ever then 1 else 0 end) as not_eldest,
     sum(case when handed_over > 0 and dirty_now <> 0 then 1 else 0 end) as unclean, sum(case when emptied > 0 and live_now <> 0 then 1 else 0 end) as unempty,
     sum(entered) as entered, sum(puts) as puts, sum(lookups) as lookups, sum(evicts) as evicts,
     sum(sure_evicts) as sure_evicts, sum(flushes) as flushes, sum(shrinks) as shrinks,
-    max(end_off) as end_off, max(end_entries) as end_entries, max(told_puts) as told_puts, max(told_gets) as told_gets,
-    max(told_evicts) as told_evicts, max(told_flushes) as told_flushes,
-    sum(case when told_overwrites <> overwrites_now - coalesce(closed.overwrites, 0) or told_hits <> hits_now - coalesce(closed.hits, 0)
-      or told_misses > misses_now - coalesce(closed.misses, 0)
-      or told_misses < sure_misses_now - coalesce(closed.sure_misses, 0)
+    max(end_off) as end_off, max(end_entries) as end_entries, max(reported_puts) as reported_puts, max(reported_gets) as reported_gets,
+    max(reported_evicts) as reported_evicts, max(reported_flushes) as reported_flushes,
+    sum(case when reported_overwrites <> overwrites_now - coalesce(closed.overwrites, 0) or reported_hits <> hits_now - coalesce(closed.hits, 0)
+      or reported_misses > misses_now - coalesce(closed.misses, 0)
+      or reported_misses < sure_misses_now - coalesce(closed.sure_misses, 0)
       then 1 else 0 end) as miscounted
   from since
   group by broker, chunk, part
@@ -254,8 +254,8 @@ chained as (
     sum(entered) over upto as live_now, sum(puts) over upto as puts_now, sum(lookups) over upto as lookups_now,
     sum(evicts) over upto as evicts_now, sum(sure_evicts) over upto as sure_now, sum(flushes) over upto as flushes_now,
     sum(shrinks) over upto as shrinks_now,
-    max(told_puts) over past as puts_before, max(told_gets) over past as gets_before,
-    max(told_evicts) over past as evicts_before, max(told_flushes) over past as flushes_before
+    max(reported_puts) over past as puts_before, max(reported_gets) over past as gets_before,
+    max(reported_evicts) over past as evicts_before, max(reported_flushes) over past as flushes_before
   from by_part
   window
     line as (partition by broker order by chunk, part),
@@ -269,14 +269,14 @@ select
       then 1 else 0 end) = 0 as calls_hold,
   sum(behind) = 0 as evicted_first, sum(disordered) = 0 as order_holds, sum(unclean) = 0 as handed_all,
   sum(unempty) = 0 as left_empty, sum(not_eldest) = 0 as eldest_first,
-  sum(needless) = 0 as none_needless, sum(elsewhere) = 0 as none_elsewhere, sum(above) = 0 as none_above,
+  sum(needless) = 0 as none_needless, sum(outside) = 0 as none_outside, sum(above) = 0 as none_above,
   sum(left_above) = 0 as none_left_above,
   sum(unsummed) + sum(case when bytes_came <> coalesce(bytes_before, 0) or end_off <> 0 or end_entries <> live_now
       then 1 else 0 end) = 0 as sums_hold,
   sum(astray) = 0 as totals_hold,
-  sum(case when told_puts < puts_before or told_gets < gets_before or told_evicts < evicts_before or told_flushes < flushes_before
-    or told_puts <> puts_now or told_gets > lookups_now
-    or told_evicts < sure_now or (shrinks_now = 0 and told_evicts > evicts_now) or told_flushes < flushes_now
+  sum(case when reported_puts < puts_before or reported_gets < gets_before or reported_evicts < evicts_before or reported_flushes < flushes_before
+    or reported_puts <> puts_now or reported_gets > lookups_now
+    or reported_evicts < sure_now or (shrinks_now = 0 and reported_evicts > evicts_now) or reported_flushes < flushes_now
       then 1 else 0 end) = 0 as counts_hold,
   sum(miscounted) = 0 as own_counts_hold
 from chained

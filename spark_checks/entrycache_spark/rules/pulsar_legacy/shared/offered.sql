@@ -1,6 +1,7 @@
--- Each offer beside the bytes at its beginning (`found`, told at `found_seq`): those before the pass of its own call that
--- ends right before it, else those after the event before it; and each pass that was asked for beside what the inserts
--- since the one before it have asked (`first_amount`, `last_amount`; `n_vague`: with nothing to free).
+-- Each offer with the bytes at its beginning (`held_at_offer`, shown by `held_at_seq`): those before the pass of its
+-- own call that ends right before it, else those after the event before it. Each requested pass with the amounts that
+-- the inserts since the pass before it requested (`first_amount`, `last_amount`; `n_vague`: inserts with nothing to
+-- free).
 with lined as (
   select
     e.*, b.gapped, b.fresh and e.island = b.first_island as whole, coalesce(manager_bytes, bytes_after) as held,
@@ -29,13 +30,13 @@ with lined as (
 begun as (
   select
     *,
-    case when offer then case when own_pass then begun_held else held_before end end as found,
-    case when own_pass then begun_seq else seq_before end as found_seq,
+    case when offer then case when own_pass then begun_held else held_before end end as held_at_offer,
+    case when own_pass then begun_seq else seq_before end as held_at_seq,
     coalesce(runs, 0) as run
   from lined
 ),
 asking as (
-  select *, case when manual and found > trigger_now then found - target_now end as amount from begun
+  select *, case when manual and held_at_offer > trigger_now then held_at_offer - target_now end as amount from begun
 )
 select
   *,

@@ -1,6 +1,6 @@
--- The lookups and offers of each call beside one another: how many hits, misses (`n_held`: of what is cached), offers and
--- single reads from storage the call has; of a lookup the one before it, of an offer its number.
-with asked as (
+-- The lookups and offers of each call: how many hits, misses (`n_held`: of cached entries), offers and single reads
+-- from storage the call has. A lookup has the one before it, an offer has its number.
+with questions as (
   select
     e.broker, e.seq, op, cause, e.life, cache, ledger_id, entry_id, size_bytes, call_id, many, by_object, b.complete,
     op in ('HIT', 'MISS') as looks,
@@ -29,14 +29,14 @@ counted as (
       over (partition by broker, call_id order by seq rows between unbounded preceding and current row) as n_offered,
     lag(seq) over line as before_seq, lag(cache) over line as cache_before,
     lag(ledger_id) over line as ledger_before, lag(entry_id) over line as entry_before
-  from asked
+  from questions
   window
     whole as (partition by broker, call_id),
     line as (partition by broker, call_id, looks, cause order by seq)
 )
 select
   *,
-  case when looks then before_seq end as looked_before,
+  case when looks then before_seq end as lookup_before_seq,
   cache = cache_before and (ledger_id > ledger_before or (ledger_id = ledger_before and entry_id > entry_before)) as ascends,
   cache = cache_before and ledger_id = ledger_before and entry_id = entry_before + 1 as follows,
   max(case when seq = missed_seq then cache end) over (partition by broker, call_id) as first_cache,

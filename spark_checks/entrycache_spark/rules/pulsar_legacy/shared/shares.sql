@@ -1,7 +1,7 @@
--- Each size pass and each cache, up to three times: at the first and the last entry that the cache gave, and at the end of
--- the pass. `asked`: what it was to give, the whole amount where the pass names it (`of_one`), else its share; `gives`: more
--- than 0; `alone`: no other cache does; `tied`: the last one taken has as many bytes as one that is not. Told of passes that
--- begin and end, and before which every size is known.
+-- Each size pass and each cache, up to three times: at the first and the last entry that the cache removed, and at the
+-- end of the pass. `share_bytes`: the bytes to free, the whole amount if the pass names the cache (`of_one`), else its
+-- share; `gives`: more than 0; `alone`: no other cache has a share; `tied`: the last chosen cache has as many bytes as
+-- one that is not chosen. Only passes that begin and end, and before which every size is known.
 with moves as (
   select
     e.broker, seq, op, cache, size_bytes, pass_id, bound, many, b.fresh and e.island = b.first_island as whole,
@@ -82,7 +82,7 @@ judged as (
       when s.taken then
         cast(floor(cast(p.need as double) * (cast(s.bytes_at as double) / cast(s.taken_bytes as double))) as bigint)
       else 0
-    end as asked,
+    end as share_bytes,
     coalesce(g.gave_count, 0) as gave_count, coalesce(g.gave_bytes, 0) as gave_bytes, coalesce(g.last_bytes, 0) as last_bytes,
     g.first_seq, g.last_seq
   from shared s
@@ -92,9 +92,9 @@ judged as (
 select
   j.*, w.place, cast(null as bigint) as life,
   case w.place when 'FIRST' then first_seq when 'LAST' then last_seq else end_seq end as seq,
-  asked > 0 as gives, gave_count = 0 and live_at > 0 as gave_none,
-  gave_bytes < asked and live_at > gave_count as too_little,
-  gave_count > 0 and gave_bytes - last_bytes >= asked as too_much
+  share_bytes > 0 as gives, gave_count = 0 and live_at > 0 as gave_none,
+  gave_bytes < share_bytes and live_at > gave_count as too_little,
+  gave_count > 0 and gave_bytes - last_bytes >= share_bytes as too_much
 from judged j
   cross join (select 'FIRST' as place union all select 'LAST' as place union all select 'END' as place) w
 where w.place = 'END' or gave_count > 0

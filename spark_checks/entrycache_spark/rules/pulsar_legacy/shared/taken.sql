@@ -1,4 +1,4 @@
--- The rows of each pass beside what its begin says, and what the pass took of the same cache before.
+-- The rows of each pass with the values of its begin, and with the entries that it removed from the same cache before.
 with framed as (
   select
     broker, seq, op, cause, cache, e.life, stamp_ns, bound, pass_id, many, ledger_id, entry_id,

@@ -1,4 +1,4 @@
--- The reads of each call, and what it cached, beside the fill before.
+-- The reads of each call and the entries that it cached, with the fill before.
 select
   e.broker, seq, op, cause, cache, ledger_id, entry_id, e.life, expected_reads, call_id, cursor, many,
   max(case when op = 'INSERT' then seq end)

@@ -1,7 +1,8 @@
--- Each event of a life beside what the events before it in the same island have left: how the life began (`first`), what
--- its last INSERT, REQUEUE or opening snapshot gave it (`given`), whether it was hit since (`marked`), and by how much the
--- requeue count shown is ahead of the requeues recorded (`off`); and what the last event showed (`.._before`). An event is
--- wrong that agrees with neither, so that one lie is told once. Told of lives that begin in the island, until they end.
+-- Each event of a life with the state before it, within an island: how the life began (`first`), the values of its last
+-- INSERT, REQUEUE or opening snapshot (`given`), whether it was hit since (`marked`), and how far the requeue count
+-- shown is ahead of the requeues recorded (`off`); and the values that the last event showed (`.._before`). An event is
+-- wrong if it agrees with neither, so that one wrong value is reported once. Only lives that begin in the island are
+-- followed, until they end.
 with touched as (
   select
     e.broker, seq, op, cause, cache, ledger_id, entry_id, e.life, size_bytes, requeues, accessed, stamp_ns, tail_no,

@@ -1,4 +1,4 @@
--- The events that change or show the count of expected reads, beside the one before in the same life and island.
+-- The events that change or show the count of expected reads, with the one before in the same life and island.
 with steps as (
   select
     e.broker, seq, e.life, op, cause, expected_reads, many, island, b.complete,

@@ -1,4 +1,4 @@
--- Each METRICS event beside the events since the start, and the METRICS event before it in the same island.
+-- Each METRICS event with the events since the start, and the METRICS event before it in the same island.
 with summed as (
   select
     e.broker, seq, e.life, op, island, many, value, storage_bytes, coalesce(manager_bytes, bytes_after) as held,
@@ -19,7 +19,7 @@ with summed as (
       over (partition by e.broker, island order by seq rows between unbounded preceding and current row) as n_miss_bytes
   from events e join brokers b on e.broker = b.broker
 ),
-told as (
+reported as (
   select
     *,
     counter(value, 'inserted_entries') as inserted, counter(value, 'evicted_entries') as evicted,
@@ -39,4 +39,4 @@ select
   lag(hit_bytes - n_hit_bytes) over (partition by broker, island order by seq) as hit_bytes_off,
   lag(misses - n_misses) over (partition by broker, island order by seq) as misses_off,
   lag(miss_bytes - n_miss_bytes) over (partition by broker, island order by seq) as miss_bytes_off
-from told
+from reported

@@ -1,4 +1,4 @@
--- Each event beside its neighbours in the order of the broker, within an island (events without a gap between).
+-- Each event with its neighbours in the order of the broker, within an island (events without a gap between).
 with summed as (
   select
     e.*, b.starts, b.gapped, b.fresh, b.first_seq, e.island = b.first_island and b.starts as whole,
@@ -24,7 +24,7 @@ with summed as (
     sum(case when op = 'INSERT' then size_bytes else 0 end)
       over (partition by e.broker, island order by seq rows between unbounded preceding and current row) as came_in,
     max(case when op = 'INSERT' and coalesce(manager_bytes, bytes_after) > trigger_now then seq end)
-      over (partition by e.broker, island order by seq rows between unbounded preceding and 1 preceding) as asked_seq,
+      over (partition by e.broker, island order by seq rows between unbounded preceding and 1 preceding) as request_seq,
     max(case when op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' then seq end)
       over (partition by e.broker, island order by seq rows between unbounded preceding and 1 preceding) as relieved_seq,
     max(case when op = 'PASS_END' and cause = 'SIZE' and origin in ('TRIGGER', 'CYCLE') then seq end)

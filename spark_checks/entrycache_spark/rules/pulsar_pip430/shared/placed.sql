@@ -1,5 +1,6 @@
--- Each event about a position beside what the position held before it: `held_before` 1 an entry (of `life_before`),
--- 0 none, null unknown; and the last miss there. Where events are missing nothing is known of what was before.
+-- Each event about a position with the state of the position before it: `held_before` is 1 for an entry (of
+-- `life_before`), 0 for none, and null if that is unknown; and the last miss there. After missing events the state is
+-- unknown.
 with touched as (
   select
     e.*, b.gapped, b.first_seq, e.island = b.first_island and b.starts as whole,

@@ -1,7 +1,7 @@
--- Each call of `leavers` beside the entries of its range that were cached before it and after it (`left_over`): a ledger,
--- a cache, up to the highest position of its rows, or from the lowest to the highest.
+-- Each call of `removal_calls` with the entries of its range that were cached before it and after it (`left_over`). The
+-- range is a ledger, a cache, all up to the highest position of its rows, or from the lowest to the highest.
 with calls as (
-  select * from over_leavers
+  select * from over_removal_calls
 ),
 lives as (
   select
@@ -27,7 +27,7 @@ spread as (
   from lives l join ends n on l.broker = n.broker
   where begin_seq is not null and ledger_id is not null and entry_id is not null
 ),
-found as (
+leftovers as (
   select
     c.broker, c.last_seq as seq, c.cause, c.n_rows, s.many, s.life, s.begin_seq, s.removed_seq
   from spread s join calls c
@@ -44,5 +44,5 @@ found as (
 select
   f.broker, f.seq, f.cause, max(case when f.many then 1 else 0 end) = 1 as many, min(f.life) as life, min(f.begin_seq) as begin_seq, count(*) as left_over, max(f.n_rows) as n_rows,
   min(f.removed_seq) as removed_seq, max(case when b.gapped then 1 else 0 end) = 0 as unbroken
-from found f join brokers b on f.broker = b.broker
+from leftovers f join brokers b on f.broker = b.broker
 group by f.broker, f.seq, f.cause

@@ -1,5 +1,5 @@
--- Each added entry, and each that was not wanted, beside the members of its cache and the start of its grace period.
--- `asked`: the trace shows that this cache asks whether to cache what is added.
+-- Each added entry, and each that was not wanted, with the members of its cache and the start of its grace period.
+-- `cache_asks`: the trace shows that this cache asks whether to cache added entries.
 with own as (
   select
     e.*, b.fresh and not b.gapped as known,
@@ -35,7 +35,7 @@ counted as (
       over (partition by broker, cache order by seq rows between unbounded preceding and current row) as opened_ns,
     max(case when op = 'CACHE_OPEN' or op = 'CURSOR_ADD' or turn = -1 then ts_ns end)
       over (partition by broker, cache order by seq rows between unbounded preceding and current row) as restart_ns,
-    max(case when is_skip then 1 else 0 end) over (partition by broker, cache) = 1 or not virtual as asked
+    max(case when is_skip then 1 else 0 end) over (partition by broker, cache) = 1 or not virtual as cache_asks
   from turns
 )
 select

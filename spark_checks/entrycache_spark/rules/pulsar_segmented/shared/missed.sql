@@ -1,6 +1,6 @@
--- Each range that was asked for and not answered, beside how many of its positions were cached then. Entries are looked
--- for by stretches of 64 positions, and only for ranges that are no longer than all entries that ever came.
-with asked as (
+-- Each range that was asked for and not answered, with the number of its positions that were cached then. Entries are
+-- searched in groups of 64 positions, and only for ranges no longer than the number of all entries.
+with questions as (
   select
     e.broker, seq, e.life, op, cause, cache, ledger_id, entry_id, many, b.fresh and e.island = b.first_island as whole,
     lag(struct(seq as at, cause as cause, cache as cache, ledger_id as ledger_id, entry_id as entry_id, op as op)) over line
@@ -16,7 +16,7 @@ missed as (
   select
     a.broker, a.seq, a.life, a.many, a.cache, a.ledger_id, first.at as first_seq, first.entry_id as first_entry,
     a.entry_id as last_entry, a.entry_id - first.entry_id + 1 as span
-  from asked a join came c on a.broker = c.broker
+  from questions a join came c on a.broker = c.broker
   where a.op = 'ASK' and a.cause = 'LAST' and a.whole and first.op = 'ASK' and first.cause = 'FIRST'
     and after.at = a.seq + 1 and not coalesce(after.op = 'HIT' and after.cause = 'READ', false)
     and first.cache = a.cache and first.ledger_id = a.ledger_id

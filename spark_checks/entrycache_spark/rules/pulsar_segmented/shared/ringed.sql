@@ -1,6 +1,6 @@
--- Each event of a ring beside what the events before it tell: of its position, of its life, of its segment, of its call.
--- A lot is what one segment holds between two of its turns, numbered by the turn by which it became current (`tail_no`).
--- What one event says is kept together in a struct, so that few windows are needed.
+-- Each event of a ring with the state before it: of its position, life, segment and call. A generation is the entries
+-- that one segment holds between two of its turns; its number is that of the turn that made it current (`tail_no`). The
+-- values of one event are kept in a struct, so that few windows are needed.
 with kept as (
   select
     e.broker, e.seq, ts_ns, op, cause, cache, ledger_id, entry_id, key_hash, e.life, size_bytes, pass_id, call_id, bound,
@@ -72,7 +72,7 @@ storied as (
       case
         when op = 'INSERT' then struct(
           seq as at, cache as cache, ledger_id as ledger_id, entry_id as entry_id, size_bytes as size_bytes, bound as bound,
-          key_hash as key_hash, coalesce(tail_no, turn_now) as lot
+          key_hash as key_hash, coalesce(tail_no, turn_now) as generation
         )
       end, true
     ) over past as begun,
@@ -90,10 +90,10 @@ changed as (
     op = 'EVICT' and begun.at is not null and gone_seq is null as leaves,
     case
       when op = 'INSERT' then coalesce(tail_no, turn_now)
-      when op = 'EVICT' then begun.lot
+      when op = 'EVICT' then begun.generation
       when op = 'PASS_END' then turn_now - segments_now
       when op in ('PASS_BEGIN', 'SKIP', 'REJECT') then turn_before
-    end as lot,
+    end as generation,
     manager_bytes - manager_shown as shown
   from storied
 ),
@@ -109,22 +109,22 @@ summed as (
     *,
     sum(grown) over upto as by_sum,
     sum(entered) over upto as live_in_all,
-    sum(entered) over in_lot as live_in_lot,
-    coalesce(sum(advance) over in_lot, 0) - coalesce(advance, 0) as lot_bytes,
-    coalesce(sum(case when op in ('INSERT', 'PASS_BEGIN', 'SKIP', 'REJECT') then shown end) over in_lot, 0) as lot_shown,
+    sum(entered) over in_generation as live_in_generation,
+    coalesce(sum(advance) over in_generation, 0) - coalesce(advance, 0) as generation_bytes,
+    coalesce(sum(case when op in ('INSERT', 'PASS_BEGIN', 'SKIP', 'REJECT') then shown end) over in_generation, 0) as generation_shown,
     last_value(case when op = 'INSERT' then struct(seq as at, bound + advance as by_rule, bound + shown as by_shown) end, true)
       over past as last_in
   from moved
   window
     past as (partition by broker order by seq rows between unbounded preceding and 1 preceding),
     upto as (partition by broker order by seq rows between unbounded preceding and current row),
-    in_lot as (partition by broker, lot order by seq rows between unbounded preceding and current row)
+    in_generation as (partition by broker, generation order by seq rows between unbounded preceding and current row)
 ),
 written as (
   select
     *,
-    case when op = 'INSERT' then advance when op = 'PASS_END' then - lot_bytes else 0 end as wrote,
-    sum(case when op = 'INSERT' then coalesce(advance, 0) when op = 'PASS_END' then - lot_bytes else 0 end) over (
+    case when op = 'INSERT' then advance when op = 'PASS_END' then - generation_bytes else 0 end as wrote,
+    sum(case when op = 'INSERT' then coalesce(advance, 0) when op = 'PASS_END' then - generation_bytes else 0 end) over (
       partition by broker order by seq rows between unbounded preceding and current row
     ) as written_sum
   from summed
@@ -135,9 +135,9 @@ select
   last_in.at as last_in_seq,
   turned.size_bytes as turned_bytes,
   coalesce(insert_seq < turn_seq, insert_seq is null) as is_first,
-  bound <> lot_bytes and coalesce(bound <> last_in.by_rule, true) and coalesce(bound <> last_in.by_shown, true) as is_astray,
+  bound <> generation_bytes and coalesce(bound <> last_in.by_rule, true) and coalesce(bound <> last_in.by_shown, true) as is_astray,
   manager_bytes <> manager_shown + wrote and manager_bytes <> written_sum
-    and (op <> 'PASS_END' or manager_bytes <> manager_shown - lot_shown) as is_miswritten,
+    and (op <> 'PASS_END' or manager_bytes <> manager_shown - generation_shown) as is_miswritten,
   cache <> begun.cache and coalesce(cache <> place_before.cache, true)
     or ledger_id <> begun.ledger_id and coalesce(ledger_id <> place_before.ledger_id, true)
     or entry_id <> begun.entry_id and coalesce(entry_id <> place_before.entry_id, true) as is_displaced,

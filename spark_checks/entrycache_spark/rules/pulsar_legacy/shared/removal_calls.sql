@@ -1,5 +1,5 @@
--- Each call that removes entries or finds several, and what each pass takes of a cache, with the lowest and the highest
--- position that its rows show.
+-- Each call that removes entries or finds several, and the removals of each pass from a cache, with the lowest and the
+-- highest position that its rows show.
 select
   broker, call_id, cache, cause, case when cause = 'LEDGER' then ledger_id end as ledger,
   min(seq) as first_seq, max(seq) as last_seq, count(*) as n_rows,
