@@ -94,12 +94,6 @@ DEFINED_NAMES: Final = WHOLE_NAMES | {
 }
 """Words that are the whole name of no module, and of nothing that a module defines."""
 
-STILL: Final = {
-    name: int(number)
-    for name, number in map(str.split, (ROOT / "tests/support/words_still.txt").read_text("utf-8").splitlines())
-}
-"""Files that still hold banned words or docstrings that ask a question, and how many. Numbers only get smaller."""
-
 QUESTION: Final = re.compile(r"(What|Whether|How|Where|Which|Who|Whose|When|Why) ")
 QUOTED: Final = re.compile(r"```.*?```|``[^`]*``|`[^`\n]*`|\]\([^)\s]*\)|<!--.*?-->", re.DOTALL)
 WORD: Final = re.compile(r"[A-Za-z]+")
@@ -184,9 +178,9 @@ def help_texts() -> Iterator[tuple[str, str]]:
             yield name, command.get_help(context)
         if isinstance(command, click.Group):
             for child in command.list_commands(context):
-                found = command.get_command(context, child)
-                assert found is not None
-                yield from below(found, f"{name} {child}")
+                inner = command.get_command(context, child)
+                assert inner is not None
+                yield from below(inner, f"{name} {child}")
 
     return below(main, "entrycache")
 
@@ -200,9 +194,10 @@ def count_problems(path: Path) -> int:
     return len(banned_names(path, text)) + len(texts)
 
 
-def test_no_file_holds_banned_words_but_those_that_still_do() -> None:
+def test_no_file_holds_banned_words() -> None:
     problems = {path.relative_to(ROOT).as_posix(): count_problems(path) for path in (*python_files(), *pages())}
-    assert {name: number for name, number in problems.items() if number} == STILL
+    assert len(problems) > 700
+    assert {name: number for name, number in problems.items() if number} == {}
 
 
 def test_help_texts_hold_no_banned_word() -> None:
