@@ -71,7 +71,7 @@ def test_the_harness_sees_what_ends_otherwise(
 ) -> None:
     for name in ("WAITS_SECONDS", "BUSY_SECONDS", "GONE_SECONDS"):
         monkeypatch.setattr(signals, name, 0.5)
-    monkeypatch.setattr(signals, "heard", lambda process: True)
+    monkeypatch.setattr(signals, "handles_sigterm", lambda process: True)
     ended = try_program("planted", [sys.executable, "-c", program], number, 0.5, False, tmp_path)
     assert all(wrong in ended.wrong for wrong in wrongs), str(ended)
 
