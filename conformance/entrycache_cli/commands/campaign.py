@@ -34,7 +34,7 @@ DEFAULT_WORKLOAD: Final = "default"
 class WorkloadName(click.ParamType):  # type: ignore[type-arg]  # not generic in click 8.2
     """The name of a workload profile; only a name other than the default makes it load the profiles of all systems."""
 
-    name = "theme"
+    name = "workload"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name if a system or a program has it."""
@@ -54,13 +54,13 @@ def _workload_choice() -> click.Choice[str]:
 @click.command("campaign")
 @click.argument("subjects", nargs=-1, required=True)
 @click.option(
-    "--theme",
-    "workload",
+    "--workload",
     type=WorkloadName(),
     default=DEFAULT_WORKLOAD,
     show_default=True,
     help="The workload profile of the cases.",
 )
+@click.option("--theme", "former_workload", type=WorkloadName(), hidden=True)
 @click.option("--system", type=click.Choice(list(SYSTEMS)), help="The system, for a subject of several systems.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The seed, which decides every case.")
 @click.option("--steps", type=click.IntRange(1), default=600, show_default=True, help="The steps of each case.")
@@ -86,6 +86,7 @@ def _workload_choice() -> click.Choice[str]:
 def command(
     subjects: tuple[str, ...],
     workload: str,
+    former_workload: str | None,
     system: str | None,
     seed: int,
     steps: int,
@@ -103,6 +104,7 @@ def command(
     """
     if cases is None and cpu_seconds is None:
         cases = 100
+    workload = former_workload or workload
     if workload in PROGRAMS:
         program = load_program(workload)
         try:
