@@ -86,8 +86,8 @@ def test_a_reader_that_does_wrong_is_seen(said: str, tmp_path: Path, monkeypatch
 
 
 UNHELD: Final = {
-    "record.json": "entrycache_cli.report.version_records.check_shape",
-    "results.jsonl": "entrycache_cli.report.results.check_shape",
+    "record.json": "entrycache_protocol.strict_json.check_shape",
+    "results.jsonl": "entrycache_protocol.strict_json.check_shape",
     "numbers.json": "entrycache_dev.bench.result.check_shape",
 }
 """The place where each kind of file is checked against its schema."""
