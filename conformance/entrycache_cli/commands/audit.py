@@ -120,13 +120,13 @@ def audit(
         with spinner("reading the trace") as say:
             if new_only:
                 result = audit_new_brokers(
-                    Path(where), engine, master, ids, out, spark_backend=kernel, max_live_slots=live_slots, progress=say
+                    Path(where), engine, master, ids, out, spark_method=kernel, max_live_slots=live_slots, progress=say
                 )
             elif elsewhere is not None:
                 result = elsewhere(where, master, ids, out, metadata=metadata, progress=say)
             else:
                 result = run_audit(
-                    Path(where), engine, master, ids, out, spark_backend=kernel, max_live_slots=live_slots, progress=say
+                    Path(where), engine, master, ids, out, spark_method=kernel, max_live_slots=live_slots, progress=say
                 )
     except Interrupted as stopped:
         unwritten = "not written: the audit was stopped; these are the rules decided by then"
