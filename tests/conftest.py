@@ -1,8 +1,8 @@
-"""What all tests share: one JVM a release, how files are handed out, and skips.
+"""Fixtures and hooks of all tests: one JVM for each release, the order of files, and the rules of skips.
 
-A skip is counted, and in CI a skip whose tool is there is a failure. Files are handed to workers whole, the dear ones
-first; what needs Spark goes to one worker, because there is one Spark session a process. Tests marked `long` are left
-to `make test-all`, and how many they are is printed.
+Skips are counted. In CI, a skip whose tool is installed is a failure. A worker runs the whole of a file, and expensive
+files start first. All files that need Spark go to one worker, because a process has one Spark session. `make test`
+leaves out the tests marked `long`, which `make test-all` runs, and prints their number.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ import pytest
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import TestedSubject
-from tests.support.walls import not_there
+from tests.support.sandboxes import not_there
 
 pytest_plugins = ("pytester",)
 
 TOOLS = ("java", "javac", "mvn", "node", "go", "cargo", "python3.11", "python3.12", "python3.13", "python3.14")
-"""A test may skip for want of one of these, or of a wall (tests/support/walls.py), and must name it in its reason."""
+"""Tools that a test may lack, besides a sandbox (tests/support/sandboxes.py); the reason of its skip names it."""
 
-TOGETHER = ("tests/spark/",)
-"""Folders whose files share what is dear to start."""
+ONE_WORKER = ("tests/spark/",)
+"""Folders whose files share an expensive start, and so a worker."""
 
 DEAR = (
-    *TOGETHER,
+    *ONE_WORKER,
     "tests/faults/",
     "tests/findings/",
     "tests/evidence/",
@@ -39,17 +39,17 @@ DEAR = (
     "tests/packaging/",
     "tests/jvm/",
 )
-"""What takes longest, first: a dear file that begins last keeps one worker busy alone."""
+"""Folders in the order in which their files start. An expensive file that starts last keeps one worker busy alone."""
 
 NOT_LONG = "not long"
-"""What `make test` asks for."""
+"""The marker expression of `make test`."""
 
-LEFT = pytest.StashKey[int]()
+LONG_TESTS = pytest.StashKey[int]()
 
 
 @pytest.fixture(scope="session")
 def released_subject() -> Iterator[Callable[[str], TestedSubject]]:
-    """The subject that ``pulsar:4.2.4`` names, started when a test first asks for it, for all tests of this process."""
+    """Return a function that opens a subject such as ``pulsar:4.2.4`` once for all tests of this process."""
     started: dict[str, TestedSubject] = {}
 
     def subject(name: str) -> TestedSubject:
@@ -66,8 +66,8 @@ def released_subject() -> Iterator[Callable[[str], TestedSubject]]:
 
 
 @pytest.fixture(autouse=True)
-def _strangers_are_forgotten(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A subject that a test wrote and named by `my_cache:MyCache` is not what the next test finds by that name."""
+def _forget_modules_of_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Forget the modules that a test wrote, so that the next test can import its own `my_cache`."""
     before = set(sys.modules)
     yield
     folder = tmp_path_factory.getbasetemp()
@@ -78,14 +78,14 @@ def _strangers_are_forgotten(tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 def unexcused(reports: list[pytest.TestReport]) -> list[str]:
-    """The skips that name no tool that is really missing."""
+    """Return the skips that name no tool that is really missing."""
     missing = [*(tool for tool in TOOLS if shutil.which(tool) is None), *(not_there() if reports else ())]
-    found = []
+    messages = []
     for report in reports:
         reason = str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else str(report.longrepr)
         if not any(tool in reason for tool in missing):
-            found.append(f"{report.nodeid}: {reason}")
-    return found
+            messages.append(f"{report.nodeid}: {reason}")
+    return messages
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -98,7 +98,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_deselected(items: list[pytest.Item]) -> None:
     for item in items:
         if item.config.option.markexpr == NOT_LONG and item.get_closest_marker("long"):
-            item.config.stash[LEFT] = item.config.stash.get(LEFT, 0) + 1
+            item.config.stash[LONG_TESTS] = item.config.stash.get(LONG_TESTS, 0) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -107,16 +107,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            together = (folder for folder in TOGETHER if nodeid.startswith(folder))
-            return next(together, None) or super()._split_scope(nodeid)
+            folders = (folder for folder in ONE_WORKER if nodeid.startswith(folder))
+            return next(folders, None) or super()._split_scope(nodeid)
 
     return Scheduling(config, log)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: Any) -> None:
-    """A worker is over: each has left out the same tests."""
-    node.config.stash[LEFT] = getattr(node, "workeroutput", {}).get("left", 0)
+    """Copy the number of long tests from a finished worker; all workers leave out the same tests."""
+    node.config.stash[LONG_TESTS] = getattr(node, "workeroutput", {}).get("left", 0)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -124,7 +124,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(f"skipped tests: {len(skipped)}")
     for line in unexcused(skipped):
         terminalreporter.write_line(f"skipped though nothing is missing: {line}")
-    left = terminalreporter.config.stash.get(LEFT, 0)
+    left = terminalreporter.config.stash.get(LONG_TESTS, 0)
     if left:
         terminalreporter.write_line(f"long tests left to make test-all: {left}")
 
@@ -132,7 +132,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["left"] = session.config.stash.get(LEFT, 0)
+        session.config.workeroutput["left"] = session.config.stash.get(LONG_TESTS, 0)
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     skipped = reporter.stats.get("skipped", []) if reporter is not None else []
     if os.environ.get("CI") and unexcused(skipped) and session.exitstatus == pytest.ExitCode.OK:

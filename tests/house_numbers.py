@@ -22,11 +22,11 @@ from tests.support import ROOT
 from tests.support.layers import cycles, folder_pairs, imports, modules, package_of, upward
 
 COPY_LINES: Final = 6
-"""So many equal lines in a row are a copy."""
+"""The number of equal lines in a row that counts as a copy."""
 
 SYSTEMS: Final = ("pulsar-pip430", "pulsar-legacy", "pulsar-segmented", "kafka-streams")
 SYSTEM_TEXTS: Final = (*SYSTEMS, "R-", "K-", "L-")
-"""The strings by which code asks which system it has at hand."""
+"""The strings by which code distinguishes systems."""
 
 EXECUTED: Final = """
 import sys, threading

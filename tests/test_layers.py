@@ -1,4 +1,4 @@
-"""Packages and folders know only what lies below them; files have a natural size; and each check fails on a plant."""
+"""Packages import only lower layers; files have a natural size; and each check fails on a seeded mistake."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_failing_run_executes_few_files() -> None:
     assert number.is_met, number
 
 
-def test_a_planted_import_that_runs_up_is_found(tmp_path: Path) -> None:
+def test_a_seeded_import_of_a_higher_layer_is_detected(tmp_path: Path) -> None:
     package = tmp_path / "entrycache_conformance"
     package.mkdir()
     (package / "judge.py").write_text(KNOWS_TOO_MUCH)
@@ -73,7 +73,7 @@ def test_a_planted_import_that_runs_up_is_found(tmp_path: Path) -> None:
     ]
 
 
-def test_a_planted_cycle_is_found(tmp_path: Path) -> None:
+def test_a_seeded_cycle_is_detected(tmp_path: Path) -> None:
     package = tmp_path / "entrycache_trace"
     package.mkdir()
     (package / "__init__.py").write_text("")
@@ -86,7 +86,7 @@ def test_a_planted_cycle_is_found(tmp_path: Path) -> None:
     assert cycles([each for each in imports(paths) if not each.typing], paths) == []
 
 
-def test_planted_folders_that_import_each_other_are_found(tmp_path: Path) -> None:
+def test_seeded_folders_that_import_each_other_are_detected(tmp_path: Path) -> None:
     package = tmp_path / "entrycache_cli"
     for folder in ("commands", "report"):
         (package / folder).mkdir(parents=True)
@@ -122,11 +122,11 @@ def test_a_copy_is_counted(tmp_path: Path) -> None:
 
 
 def test_shared_code_names_no_system() -> None:
-    """Outside a system's folders, no string is a system's name or the prefix of its rule ids."""
+    """Check that outside a system's folders no string is a system's name or the prefix of its rule ids."""
     assert house_numbers.system_questions(OURS) == {}
 
 
-def test_a_planted_question_is_found(tmp_path: Path) -> None:
+def test_a_seeded_question_is_detected(tmp_path: Path) -> None:
     package = tmp_path / "entrycache_conformance"
     package.mkdir()
     (package / "judge.py").write_text('def own(name):\n    return name == "kafka-streams" or name.startswith("K-")\n')

@@ -17,7 +17,7 @@ from types import FrameType
 
 
 def begin(module: str) -> None:
-    """Run the `main` of a module, which hears signals itself as soon as it is there."""
+    """Run the `main` of a module; handle signals until the module is imported and installs its own handlers."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end)

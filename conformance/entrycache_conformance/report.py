@@ -81,13 +81,13 @@ class RunMetadata:
 
     seed: int
     profile: str
-    engine: str
+    search_name: str
     versions: Mapping[str, str]
     seconds: float | None = field(default=None, compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """Return the keys in `--json`."""
-        value = asdict(self)
+        value = {"engine" if name == "search_name" else name: part for name, part in asdict(self).items()}
         return {name: part for name, part in value.items() if part is not None}
 
 

@@ -173,7 +173,7 @@ def audit_ways(trace: Path, master: str, rows: int) -> Mapping[str, Callable[[],
     def frame() -> Any:
         return spark.read.schema(kinds).option("basePath", str(trace)).parquet(f"{trace}/broker=*")
 
-    found: dict[str, Callable[[], object]] = {
+    ways: dict[str, Callable[[], object]] = {
         BY_OP: lambda: frame().groupBy("op").agg({"size_bytes": "sum", "*": "count"}).collect(),
         BY_COLUMN: lambda: frame().groupBy("broker").agg(*_column_aggregates(spark)).collect(),
         AUDIT: lambda: audit_clean(trace, "spark", master),
@@ -183,8 +183,8 @@ def audit_ways(trace: Path, master: str, rows: int) -> Mapping[str, Callable[[],
         WINDOWS: lambda: audit_clean(trace, "spark", master, witnesses=False),
     }
     if rows <= FEW_EVENTS:
-        return found
-    return {name: found[name] for name in (BY_COLUMN, AUDIT, *([ALONE] if rows <= ALONE_MOST else []))}
+        return ways
+    return {name: ways[name] for name in (BY_COLUMN, AUDIT, *([ALONE] if rows <= ALONE_MOST else []))}
 
 
 def _many_threads_copy(trace: Path) -> Path:
@@ -206,9 +206,9 @@ def _column_aggregates(spark: Any) -> list[Any]:
     return [functions.expr(kinds[sql_type(name)].format(name)) for name in COLUMNS if name != "broker"]
 
 
-def audit_clean(trace: Path, engine: str, master: str, **asked: Any) -> None:
+def audit_clean(trace: Path, backend: str, master: str, **options: Any) -> None:
     """Audit an honest trace; a violation ends the benchmark."""
-    result = audit_folder(trace, engine, master, **asked)
+    result = audit_folder(trace, backend, master, **options)
     assert result.exit_code == 0, result.violations[:3]
 
 
@@ -218,13 +218,13 @@ def command_cost(trace: Path, master: str, out: Path) -> Cost:
     return cost_of(lambda: subprocess.run(argv, check=True, capture_output=True))
 
 
-def judge_runs(found: Sequence[Run], processors: int) -> list[Measurement]:
+def judge_runs(runs: Sequence[Run], processors: int) -> list[Measurement]:
     """Return the ratios with their targets, and the rates without targets."""
-    by = {(run.events, run.brokers, run.way): run for run in found}
+    by = {(run.events, run.brokers, run.way): run for run in runs}
     items: list[Measurement] = []
-    for events, brokers in dict.fromkeys((run.events, run.brokers) for run in found):
+    for events, brokers in dict.fromkeys((run.events, run.brokers) for run in runs):
         name = f"{events / 1e6:.1f} M events, {'one broker' if brokers == 1 else f'{brokers} brokers'}"
-        own = {run.way: run for run in found if (run.events, run.brokers) == (events, brokers)}
+        own = {run.way: run for run in runs if (run.events, run.brokers) == (events, brokers)}
         items += _ratio_measurements(name, own)
         for way, goal in GOALS.items():
             if way in own:
@@ -232,7 +232,7 @@ def judge_runs(found: Sequence[Run], processors: int) -> list[Measurement]:
                 items.append(
                     Measurement(f"{name}: {way}, events a second", processors * 1e6 / own[way].each, "", note=note)
                 )
-    items += _skew_measurements(by) + _growth_measurements(found)
+    items += _skew_measurements(by) + _growth_measurements(runs)
     return items
 
 
@@ -256,19 +256,19 @@ def _ratio_measurements(name: str, own: Mapping[str, Run]) -> list[Measurement]:
 
 def _skew_measurements(by: Mapping[tuple[int, int, str], Run]) -> list[Measurement]:
     """Compare one giant broker with many brokers of about as many events in all."""
-    found = []
+    measurements = []
     for (events, *kind), run in by.items():
         if kind == [1, AUDIT]:
             many = [each for (_, *other), each in by.items() if other == [MANY, AUDIT]]
-            beside = min(many, key=lambda each: abs(each.events - events))
+            nearest = min(many, key=lambda each: abs(each.events - events))
             what = f"{events / 1e6:.1f} M events: one giant broker, times many, an event"
-            found.append(Measurement(what, run.each / beside.each, "", at_most=1.2))
-    return found
+            measurements.append(Measurement(what, run.each / nearest.each, "", at_most=1.2))
+    return measurements
 
 
-def _growth_measurements(found: Sequence[Run]) -> list[Measurement]:
+def _growth_measurements(runs: Sequence[Run]) -> list[Measurement]:
     """Compare the time per event of each trace with that of the next shorter one."""
-    giants = sorted((run for run in found if run.brokers == 1 and run.way == AUDIT), key=lambda run: run.events)
+    giants = sorted((run for run in runs if run.brokers == 1 and run.way == AUDIT), key=lambda run: run.events)
     return [
         Measurement(
             f"an event of {longer.events / 1e6:.1f} M, times one of {shorter.events / 1e6:.1f} M",
@@ -304,9 +304,9 @@ class MeasuredBackend:
     """A backend that notes the cost of each query."""
 
     def __init__(
-        self, engine: SqlBackend, plan_of: Callable[[str], tuple[int, ...]], compiled: Callable[[], float]
+        self, backend: SqlBackend, plan_of: Callable[[str], tuple[int, ...]], compiled: Callable[[], float]
     ) -> None:
-        self._engine = engine
+        self._backend = backend
         self._plan_of = plan_of
         self._compiled = compiled
         self.about = ""
@@ -314,36 +314,36 @@ class MeasuredBackend:
 
     def define(self, name: str, query: str) -> None:
         """Define a view."""
-        self._engine.define(name, query)
+        self._backend.define(name, query)
 
     def table(self, name: str, columns: Mapping[str, str], rows: Sequence[tuple[Any, ...]]) -> None:
         """Create a table."""
-        self._engine.table(name, columns, rows)
+        self._backend.table(name, columns, rows)
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Run a query and note its cost."""
         cpu, compiled = cpu_seconds(), self._compiled()
-        found = self._engine.rows(query)
+        rows = self._backend.rows(query)
         spent = cpu_seconds() - cpu, self._compiled() - compiled
         scans, sorts, shuffles, method = self._plan_of(query)
         self.questions.append(QueryCost(self.about, spent[0], scans, sorts, shuffles, method, spent[1]))
-        return found
+        return rows
 
     def close(self) -> None:
         """Close the backend."""
-        self._engine.close()
+        self._backend.close()
 
     def says(self, text: str) -> None:
         """Set the subject of the following queries."""
         self.about = text.partition(":")[0]
 
 
-def profile_audit(trace: Path, engine: str, master: str, witnesses: bool) -> list[QueryCost]:
+def profile_audit(trace: Path, backend: str, master: str, witnesses: bool) -> list[QueryCost]:
     """Return the cost of the queries of one audit; without `witnesses`, windows decide all rules."""
     metadata = read_metadata(trace)
     audited = audited_system(metadata.system)
     parts = list_parts(trace, audited.columns)
-    if engine == "local":
+    if backend == "local":
         local = DuckDbBackend(parts, columns=audited.columns)
         watched = MeasuredBackend(local, lambda query: _plan_of_duckdb(local, query), lambda: 0.0)
     else:
@@ -356,14 +356,14 @@ def profile_audit(trace: Path, engine: str, master: str, witnesses: bool) -> lis
     return watched.questions
 
 
-def _plan_of_duckdb(engine: DuckDbBackend, query: str) -> tuple[int, ...]:
-    plan = engine.explain(query)
+def _plan_of_duckdb(backend: DuckDbBackend, query: str) -> tuple[int, ...]:
+    plan = backend.explain(query)
     return len(re.findall(r"READ_PARQUET", plan)), len(re.findall(r"WINDOW|ORDER_BY", plan)), 0, 0
 
 
-def _plan_of_spark(engine: SparkSqlBackend, query: str) -> tuple[int, ...]:
-    plan = engine.explain(query, "simple")
-    methods = [int(told) for told in re.findall(r"maxMethodCodeSize:(\d+)", engine.explain(query, "codegen"))]
+def _plan_of_spark(backend: SparkSqlBackend, query: str) -> tuple[int, ...]:
+    plan = backend.explain(query, "simple")
+    methods = [int(size) for size in re.findall(r"maxMethodCodeSize:(\d+)", backend.explain(query, "codegen"))]
     scans = len(re.findall(r"FileScan parquet|InMemoryTableScan", plan))
     sorts = len(re.findall(r"\bSort \[", plan))
     return (
@@ -374,10 +374,10 @@ def _plan_of_spark(engine: SparkSqlBackend, query: str) -> tuple[int, ...]:
     )
 
 
-def _compile_seconds(engine: SparkSqlBackend) -> float:
+def _compile_seconds(backend: SparkSqlBackend) -> float:
     """Return the seconds that Spark has spent on compiling generated code, if this version reports them."""
     with suppress(Exception):
-        return engine.compile_seconds()
+        return backend.compile_seconds()
     return 0.0
 
 
@@ -445,16 +445,16 @@ def measure_audits(sizes: Sequence[int], rounds: int, master: str, progress: Cal
     """Measure everything, in a folder that is gone afterwards."""
     load, processors = os.getloadavg()[0], os.cpu_count() or 1
     with _trace_folder() as folder:
-        found = tuple(measure_runs(sizes, folder, master, rounds, progress))
+        runs = tuple(measure_runs(sizes, folder, master, rounds, progress))
         first = folder / f"{sizes[0]}-1"
         progress("the whole command")
         whole = command_cost(first, master, folder / "out")
         note = f"of the wall, {load:.1f} programs wanting a processor; goal 20 s for 1 M on a quiet machine"
         start = Measurement(
-            f"{found[0].events / 1e6:.1f} M events, command to verdict", whole.wall_seconds, "s", note=note
+            f"{runs[0].events / 1e6:.1f} M events, command to verdict", whole.wall_seconds, "s", note=note
         )
-        items = (*judge_runs(found, processors), start)
-    return AuditNumbers(tuple(sizes), rounds, master, processors, load, found, items)
+        items = (*judge_runs(runs, processors), start)
+    return AuditNumbers(tuple(sizes), rounds, master, processors, load, runs, items)
 
 
 def measure_profile(size: int, master: str, progress: Callable[[str], None]) -> AuditProfile:

@@ -55,7 +55,7 @@ generation does not pay there, whatever the plan says.
 """
 
 
-def render_audit_page(numbers: AuditNumbers, picture: str) -> str:
+def render_audit_page(numbers: AuditNumbers, chart: str) -> str:
     """Return the page in Markdown."""
     head = AUDIT_HEAD.format(
         sizes=",".join(str(size) for size in numbers.sizes),
@@ -63,7 +63,7 @@ def render_audit_page(numbers: AuditNumbers, picture: str) -> str:
         master=numbers.master,
         processors=numbers.processors,
         load=numbers.load,
-        picture=picture,
+        picture=chart,
         alone=ALONE_MOST // 1_000_000,
     )
     lines = [measurement_row(item) for item in numbers.measurements]
@@ -89,16 +89,16 @@ def profile_page(profile: AuditProfile) -> str:
 
 def profile_lines(profile: AuditProfile) -> list[str]:
     """Return the table of a profile, with a line for each query and one for the sum."""
-    beside: dict[str, list[QueryCost]] = {}
+    of_spark: dict[str, list[QueryCost]] = {}
     for question in profile.spark_sql:
-        beside.setdefault(question.about, []).append(question)
+        of_spark.setdefault(question.about, []).append(question)
     lines = [
         "| question | DuckDB, s | scans | sorts | Spark SQL, s | scans | sorts | shuffles | compiling, s "
         "| longest method |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for about, own in _group_by_question(profile.duckdb).items():
-        lines.append(f"| {about} | {_cost_cells(own)} | {_spark_cells(beside.get(about, []))} |")
+        lines.append(f"| {about} | {_cost_cells(own)} | {_spark_cells(of_spark.get(about, []))} |")
     total = sum(question.cpu_seconds for question in profile.duckdb)
     other = sum(question.cpu_seconds for question in profile.spark_sql)
     lines.append(f"| all | {total:.2f} | | | {other:.2f} | | | | | |")
@@ -106,10 +106,10 @@ def profile_lines(profile: AuditProfile) -> list[str]:
 
 
 def _group_by_question(questions: Sequence[QueryCost]) -> dict[str, list[QueryCost]]:
-    found: dict[str, list[QueryCost]] = {}
+    groups: dict[str, list[QueryCost]] = {}
     for question in questions:
-        found.setdefault(question.about, []).append(question)
-    return found
+        groups.setdefault(question.about, []).append(question)
+    return groups
 
 
 def _cost_cells(own: Sequence[QueryCost]) -> str:
@@ -144,6 +144,6 @@ def draw_audit_costs(numbers: AuditNumbers, path: Path) -> None:
         axes.set(xscale="log", xlabel="events", ylabel="processor seconds a million events", ylim=(0, None))
         axes.grid(visible=True, which="major", alpha=0.25)
         axes.legend(frameon=False, ncols=2)
-        with atomic_path(path) as beside:
-            figure.savefig(beside, format="svg", metadata={"Date": None, "Creator": None})
+        with atomic_path(path) as temporary:
+            figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
         pyplot.close(figure)

@@ -98,13 +98,13 @@ WAYS: Final = (*VALUE_CHANGES, "swapped", "dropped")
 
 def list_changes(rows: Sequence[Row]) -> list[Change]:
     """Return all changes that the events of a trace allow, in a fixed order."""
-    told = Counter(
+    values = Counter(
         (row["op"], row["cause"], column)
         for row in rows
         for column, value in row.items()
         if value is not None and column not in UNCHANGED_COLUMNS and column != "broker"
     )
-    kinds = sorted(told, key=str)
+    kinds = sorted(values, key=str)
     return [Change(*kind, way) for kind in kinds for way in WAYS if way != "dropped" or kind[2] not in REQUIRED_COLUMNS]
 
 
@@ -155,12 +155,12 @@ def rename_broker(rows: Iterable[Row], broker: str) -> list[Row]:
 MAX_ROWS: Final = 250_000
 """The maximum number of rows that are judged in one audit."""
 
-ENGINES: Final[Mapping[str, tuple[str, bool]]] = {
+BACKENDS: Final[Mapping[str, tuple[str, bool]]] = {
     "local": ("local", True),
     "local windows": ("local", False),
     "replay": ("replay", True),
 }
-"""The engines, each with whether witnesses may prove rules."""
+"""The backends, each with a flag that allows witnesses to prove rules."""
 
 
 class BaseTrace(NamedTuple):
@@ -207,7 +207,7 @@ class Detection(NamedTuple):
 
 
 class Disagreement(Exception):
-    """Raised if two engines disagree about a trace."""
+    """An error: two backends disagree about a trace."""
 
 
 def read_base(base: BaseTrace) -> list[Row]:
@@ -225,57 +225,57 @@ def judge_changes(
     rows: Sequence[Row],
     changes: Sequence[Change],
     seed: int,
-    engines: Mapping[str, tuple[str, bool]] = ENGINES,
+    backends: Mapping[str, tuple[str, bool]] = BACKENDS,
 ) -> Iterator[tuple[Change, Detection]]:
     """Audit the copy of each possible change, and yield its detection.
 
     Raises:
-        Disagreement: two engines disagree; it names them and the first change.
+        Disagreement: two backends disagree; it names them and the first change.
     """
     many = max(1, MAX_ROWS // len(rows))
     for start in range(0, len(changes), many):
-        made: dict[str, tuple[Change, int]] = {}
+        numbered: dict[str, tuple[Change, int]] = {}
         copies: list[Row] = []
         for number, change in enumerate(changes[start : start + many]):
             copy = change_row(rows, change, seed)
             if copy is not None:
-                made[f"{number:03}"] = (change, copy[1])
+                numbered[f"{number:03}"] = (change, copy[1])
                 copies += rename_broker(copy[0], f"{number:03}")
-        if made:
-            yield from _judge_batch(base, copies, made, engines)
+        if numbered:
+            yield from _judge_batch(base, copies, numbered, backends)
 
 
 def _judge_batch(
     base: BaseTrace,
     copies: Sequence[Row],
-    made: Mapping[str, tuple[Change, int]],
-    engines: Mapping[str, tuple[str, bool]],
+    numbered: Mapping[str, tuple[Change, int]],
+    backends: Mapping[str, tuple[str, bool]],
 ) -> Iterator[tuple[Change, Detection]]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(scratch_folder())) / "trace"
         write_rows(folder, base.metadata, copies)
-        said = {name: _audit_copies(folder, *how) for name, how in engines.items()}
+        said = {name: _audit_copies(folder, *how) for name, how in backends.items()}
     first, *others = said
     for name in others:
-        for broker, (change, seq) in made.items():
+        for broker, (change, seq) in numbered.items():
             if said[name][0][broker] != said[first][0][broker]:
                 apart = sorted(said[name][0][broker] ^ said[first][0][broker])
                 raise Disagreement(f"{base.system}, {change}, seq {seq}: {first} and {name} differ in {apart}")
     violations, notes = said[first]
-    for broker, (change, seq) in made.items():
+    for broker, (change, seq) in numbered.items():
         here = tuple(sorted(rule for rule, at in violations[broker] if at == seq))
         there = tuple(sorted({rule for rule, _ in violations[broker]} - set(here)))
         yield change, Detection(here, there, any(f"broker '{broker}'" in note for note in notes))
 
 
 def _audit_copies(
-    folder: Path, engine: str, witnesses: bool
+    folder: Path, backend: str, witnesses: bool
 ) -> tuple[defaultdict[str, set[tuple[str, int]]], tuple[str, ...]]:
-    result = audit_folder(folder, engine, witnesses=witnesses)
-    found: defaultdict[str, set[tuple[str, int]]] = defaultdict(set)
+    result = audit_folder(folder, backend, witnesses=witnesses)
+    violations: defaultdict[str, set[tuple[str, int]]] = defaultdict(set)
     for row in result.violations:
-        found[row.broker].add((row.rule, row.seq))
-    return found, result.notes
+        violations[row.broker].add((row.rule, row.seq))
+    return violations, result.notes
 
 
 # ---------- the table of detections
@@ -306,9 +306,9 @@ class Reason(NamedTuple):
 
 def load_reasons() -> tuple[Reason, ...]:
     """Load all reasons, in the order in which they are tried."""
-    told = tomllib.loads(Path(__file__).with_name("audit_mutations.toml").read_text(encoding="utf-8"))["reason"]
+    items = tomllib.loads(Path(__file__).with_name("audit_mutations.toml").read_text(encoding="utf-8"))["reason"]
     names = ("columns", "ways", "events", "systems")
-    return tuple(Reason(item["id"], item["why"], *(tuple(item.get(name, ())) for name in names)) for item in told)
+    return tuple(Reason(item["id"], item["why"], *(tuple(item.get(name, ())) for name in names)) for item in items)
 
 
 def find_reason(system: str, change: Change, known: Sequence[Reason]) -> str | None:
@@ -326,34 +326,34 @@ def unexplained_changes(lines: Mapping[tuple[str, Change], Detection]) -> list[t
     known = load_reasons()
     return [
         (trace, change)
-        for (trace, change), seen in lines.items()
-        if not seen.is_caught and find_reason(system_of(trace), change, known) is None
+        for (trace, change), detection in lines.items()
+        if not detection.is_caught and find_reason(system_of(trace), change, known) is None
     ]
 
 
 def table_to_json(lines: Mapping[tuple[str, Change], Detection]) -> str:
     """Return the table as JSON for the repository."""
-    told: dict[str, dict[str, list[list[str]]]] = {}
-    for (trace, change), seen in sorted(lines.items(), key=str):
+    traces: dict[str, dict[str, list[list[str]]]] = {}
+    for (trace, change), detection in sorted(lines.items(), key=str):
         key = " / ".join((change.op, change.cause or "", change.column, change.way))
-        told.setdefault(trace, {})[key] = [list(seen.here), list(seen.there)]
-    return json.dumps({"schema": 1, "traces": told}, indent=0) + "\n"
+        traces.setdefault(trace, {})[key] = [list(detection.here), list(detection.there)]
+    return json.dumps({"schema": 1, "traces": traces}, indent=0) + "\n"
 
 
 def table_from_json(text: str) -> Table:
     """Parse the table from JSON."""
-    found: Table = {}
-    for trace, told in json.loads(text)["traces"].items():
-        for key, (here, there) in told.items():
+    table: Table = {}
+    for trace, changes in json.loads(text)["traces"].items():
+        for key, (here, there) in changes.items():
             op, cause, column, way = key.split(" / ")
-            found[trace, Change(op, cause or None, column, way)] = Detection(tuple(here), tuple(there), False)
-    return found
+            table[trace, Change(op, cause or None, column, way)] = Detection(tuple(here), tuple(there), False)
+    return table
 
 
 _PAGE_HEAD: Final = """# Audit mutations: which rule detects which changed value
 
 `python -m entrycache_dev.audit_mutations --write` writes this page. It changes one value of one event of a generated
-trace, for each column of each kind of event, and audits the copy by engine `local` (with witnesses, and by its windows
+trace, for each column of each kind of event, and audits the copy by backend `local` (with witnesses, and by its windows
 alone) and by replay. All of them must give the same answer. A cell names the violated rules: in **bold** if they name
 the changed event, else they name another event that shows the change. A word in *italics* says why no rule is violated.
 
@@ -364,25 +364,27 @@ row is a gap, which makes the rules that it may affect inconclusive.
 
 def render_page(lines: Mapping[tuple[str, Change], Detection]) -> str:
     """Render the table as a Markdown page."""
-    known, caught = load_reasons(), sum(seen.is_caught for seen in lines.values())
-    named = sum(bool(seen.here) for seen in lines.values())
-    told = f"{len(lines)} changes: {caught} are detected, {named} of them at the changed event"
-    text = [_PAGE_HEAD, f"{told}; {len(unexplained_changes(lines))} are unexplained.", ""]
+    known, caught = load_reasons(), sum(detection.is_caught for detection in lines.values())
+    named = sum(bool(detection.here) for detection in lines.values())
+    summary = f"{len(lines)} changes: {caught} are detected, {named} of them at the changed event"
+    text = [_PAGE_HEAD, f"{summary}; {len(unexplained_changes(lines))} are unexplained.", ""]
     text += [f"- *{reason.id}*: {reason.why}." for reason in known]
     for trace in dict.fromkeys(trace for trace, _ in lines):
-        own = {change: seen for (name, change), seen in lines.items() if name == trace}
+        own = {change: detection for (name, change), detection in lines.items() if name == trace}
         text += ["", f"## {trace}", "", f"| event | column | {' | '.join(WAYS)} |", f"|---|---|{'---|' * len(WAYS)}"]
         rows: dict[tuple[str, str], dict[str, str]] = {}
-        for change, seen in own.items():
-            rows.setdefault((change.event, change.column), {})[change.way] = _cell(trace, change, seen, known)
+        for change, detection in own.items():
+            rows.setdefault((change.event, change.column), {})[change.way] = _table_entry(
+                trace, change, detection, known
+            )
         for (event, column), cells in rows.items():
             text.append(f"| {event} | `{column}` | {' | '.join(cells.get(way, '') for way in WAYS)} |")
     return "\n".join(text) + "\n"
 
 
-def _cell(trace: str, change: Change, seen: Detection, known: Sequence[Reason]) -> str:
-    if seen.is_caught:
-        return ", ".join((*_bold(seen.here), *seen.there))
+def _table_entry(trace: str, change: Change, detection: Detection, known: Sequence[Reason]) -> str:
+    if detection.is_caught:
+        return ", ".join((*_bold(detection.here), *detection.there))
     return f"*{find_reason(system_of(trace), change, known) or 'HOLE'}*"
 
 
@@ -401,10 +403,10 @@ def docs_folder() -> Path:
     Raises:
         UsageError: this is not a source checkout.
     """
-    found = next((folder / "docs" for folder in Path(__file__).resolve().parents if (folder / "docs").is_dir()), None)
-    if found is None:
+    docs = next((folder / "docs" for folder in Path(__file__).resolve().parents if (folder / "docs").is_dir()), None)
+    if docs is None:
         raise UsageError("the table of changed traces is part of a source checkout; expected to run in one")
-    return found
+    return docs
 
 
 def committed_table() -> Table:
@@ -415,30 +417,30 @@ def committed_table() -> Table:
 
 def detect_changes(bases: Sequence[BaseTrace], sample: int | None, seed: int) -> Table:
     """Return the detections of all changes, or of a sample of each trace."""
-    found: Table = {}
+    table: Table = {}
     for base in bases:
         rows = read_base(base)
         changes = list_changes(rows)
         if sample is not None:
             changes = random.Random(seed).sample(changes, min(sample, len(changes)))
-        for change, seen in judge_changes(base, rows, changes, SEED):
-            found[base.name, change] = seen
+        for change, detection in judge_changes(base, rows, changes, SEED):
+            table[base.name, change] = detection
         if sys.stderr.isatty():
-            print(f"{base.preset}: {len(found)} changes", file=sys.stderr)
-    return found
+            print(f"{base.preset}: {len(table)} changes", file=sys.stderr)
+    return table
 
 
-def changed_detections(found: Table, former: Table) -> list[str]:
+def changed_detections(table: Table, former: Table) -> list[str]:
     """Describe the changes that are detected differently from the table."""
     return [
-        f"{trace}, {change}: {seen.here} {seen.there}, the table says {former[trace, change][:2]}"
-        for (trace, change), seen in found.items()
-        if (trace, change) in former and former[trace, change][:2] != seen[:2]
+        f"{trace}, {change}: {detection.here} {detection.there}, the table says {former[trace, change][:2]}"
+        for (trace, change), detection in table.items()
+        if (trace, change) in former and former[trace, change][:2] != detection[:2]
     ]
 
 
 def main() -> int:
-    """Run the command; return 1 if engines disagree, a change is unexplained, or the table says otherwise."""
+    """Run the command; return 1 if backends disagree, a change is unexplained, or the table says otherwise."""
     parser = argparse.ArgumentParser(prog="python -m entrycache_dev.audit_mutations", description=__doc__)
     parser.add_argument("--sample", type=int, help="test this many changes of each trace instead of all")
     parser.add_argument("--seed", type=int, default=1, help="the seed that selects them")
@@ -448,19 +450,20 @@ def main() -> int:
     parser.add_argument(
         "--write", action="store_true", help=f"write docs/reference/{TABLE_NAME}.md and docs/{TABLE_NAME}.json"
     )
-    asked = parser.parse_args()
-    bases = BASES if asked.trace is None else (recorded_trace(asked.trace),)
-    found = detect_changes(bases, asked.sample, asked.seed)
-    if asked.write and asked.trace is None:
-        write_text(docs_folder() / f"{TABLE_NAME}.json", table_to_json(found))
-        write_text(docs_folder() / "reference" / f"{TABLE_NAME}.md", render_page(found))
-    told = [
-        f"{trace}, {change}: detected by no rule" for trace, change in unexplained_changes(found)
-    ] + changed_detections(found, committed_table())
-    for line in told:
+    arguments = parser.parse_args()
+    bases = BASES if arguments.trace is None else (recorded_trace(arguments.trace),)
+    table = detect_changes(bases, arguments.sample, arguments.seed)
+    if arguments.write and arguments.trace is None:
+        write_text(docs_folder() / f"{TABLE_NAME}.json", table_to_json(table))
+        write_text(docs_folder() / "reference" / f"{TABLE_NAME}.md", render_page(table))
+    problems = [
+        f"{trace}, {change}: detected by no rule" for trace, change in unexplained_changes(table)
+    ] + changed_detections(table, committed_table())
+    for line in problems:
         print(line)
-    print(f"{len(found)} changes, {sum(seen.is_caught for seen in found.values())} detected, {len(told)} to look at")
-    return int(bool(told))
+    detected = sum(detection.is_caught for detection in table.values())
+    print(f"{len(table)} changes, {detected} detected, {len(problems)} to look at")
+    return int(bool(problems))
 
 
 if __name__ == "__main__":

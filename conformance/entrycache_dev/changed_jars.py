@@ -56,10 +56,10 @@ def write_changed_jar(change: JarChange, jar: Path) -> Path:
 
 
 def _change_class(content: bytes, change: JarChange) -> bytes:
-    found = list(re.finditer(change.instructions, content, re.DOTALL))
-    if len(found) != 1 or len(found[0]["new"]) != len(change.new):
-        raise ValueError(f"{len(found)} places in {change.class_name} for {change.instructions!r}, expected one")
-    start, end = found[0].span("new")
+    matches = list(re.finditer(change.instructions, content, re.DOTALL))
+    if len(matches) != 1 or len(matches[0]["new"]) != len(change.new):
+        raise ValueError(f"{len(matches)} places in {change.class_name} for {change.instructions!r}, expected one")
+    start, end = matches[0].span("new")
     return content[:start] + change.new + content[end:]
 
 

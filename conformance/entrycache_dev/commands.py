@@ -109,9 +109,9 @@ def _measure(
         raise
     _print_result(result, as_json)
     if page is not None:
-        picture = page.with_suffix(".svg")
-        write_text(page, page_of(result, picture.name))
-        draw_picture(result, picture)
+        chart = page.with_suffix(".svg")
+        write_text(page, page_of(result, chart.name))
+        draw_picture(result, chart)
     return 1 if result.missed else 0
 
 
@@ -126,7 +126,7 @@ def _print_result(result: BenchResult, as_json: bool) -> None:
         table.add_column(column, overflow="fold")
     for item in (*result.measurements, *(() if result.streams is None else result.streams.measurements)):
         style = "red" if item.missed else ""
-        table.add_row(Text(item.what), Text(item.shown, style=style), Text(item.target), Text(item.note))
+        table.add_row(Text(item.what), Text(item.value_text, style=style), Text(item.target), Text(item.note))
     make_console().print(table)
 
 
@@ -164,16 +164,16 @@ def bench_audit(sizes: str, rounds: int, master: str, profile: bool, page: Path 
         table = Table("what", "value", "target", "note", title=f"median of {rounds} rounds", title_justify="left")
         for item in numbers.measurements:
             table.add_row(
-                Text(item.what), Text(item.shown, style="red" if item.missed else ""), item.target, Text(item.note)
+                Text(item.what), Text(item.value_text, style="red" if item.missed else ""), item.target, Text(item.note)
             )
         make_console().print(table)
     if page is not None:
         from entrycache_dev.audit_bench_page import draw_audit_costs
         from entrycache_dev.audit_bench_page import render_audit_page as page_of
 
-        picture = page.with_suffix(".svg")
-        write_text(page, page_of(numbers, picture.name))
-        draw_audit_costs(numbers, picture)
+        chart = page.with_suffix(".svg")
+        write_text(page, page_of(numbers, chart.name))
+        draw_audit_costs(numbers, chart)
     return 1 if numbers.missed else 0
 
 

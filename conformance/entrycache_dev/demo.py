@@ -38,7 +38,7 @@ from entrycache_spark.common.system import AUDITED, DemoTrace
 
 FAST = "fast"
 
-ENGINES = ("spark", "local", "replay")
+BACKENDS = ("spark", "local", "replay")
 TRACED_STEPS = 2_000
 TRACED_SEED = 1
 TRACED_EVENTS = 5_000
@@ -103,13 +103,13 @@ class Demo:
         self._parts.append(part)
         return part
 
-    def made(self, what: str, *arguments: str) -> bool:
-        """Run a part that others need, and wait for it; whether it gave a result."""
+    def make_files(self, what: str, *arguments: str) -> bool:
+        """Run a part that others need, wait for it, and return whether it gave a result."""
         code, value, _ = self.part(what, *arguments).ran.result()
         return code != MISSING_PREREQUISITE and value is not None
 
     def finish(self) -> None:
-        """Wait for all parts, and enter them in the order in which they were asked for; if stopped, those over."""
+        """Wait for all parts and enter their results in the order of requests; after a stop, only the finished ones."""
         out = make_console(stderr=True)
         try:
             while self._parts:
@@ -163,14 +163,14 @@ def write_traced_case(folder: Path, system: AnySystem) -> Path:
     source = random.Random(TRACED_SEED)
     subject = reference_subject(system)
     menu = system.cases.menu(system.ops_up_to(system.levels[-1]))
-    made = make_case(source.randint, subject.declaration, menu, Coverage(), TRACED_STEPS)
-    return write_case(made.case, folder, "traced")
+    generated = make_case(source.randint, subject.declaration, menu, Coverage(), TRACED_STEPS)
+    return write_case(generated.case, folder, "traced")
 
 
-def audit_trace(tour: Demo, folder: Path, system: str, demo_trace: DemoTrace, strict: bool) -> None:
-    """Make the trace of a system, and audit it with each engine."""
+def audit_trace(demo: Demo, folder: Path, system: str, demo_trace: DemoTrace, strict: bool) -> None:
+    """Make the trace of a system, and audit it with each backend."""
     trace = folder / "trace"
-    made: tuple[str, ...] = (
+    arguments: tuple[str, ...] = (
         "generate",
         demo_trace.preset or "",
         "--events",
@@ -179,23 +179,23 @@ def audit_trace(tour: Demo, folder: Path, system: str, demo_trace: DemoTrace, st
         str(TRACED_SEED),
     )
     if demo_trace.preset is None:
-        made = ("record", "fast", "--case", str(write_traced_case(folder, SYSTEMS[system])))
-    if tour.made(f"trace {made[0]} {made[1]}", "trace", *made, "--out", str(trace)):
-        for engine in ENGINES if strict else demo_trace.engines:
-            out = folder / engine
-            what = f"audit of {system}, {engine}"
-            tour.part(what, "audit", str(trace), "--engine", engine, "--out", str(out), engine=engine)
+        arguments = ("record", "fast", "--case", str(write_traced_case(folder, SYSTEMS[system])))
+    if demo.make_files(f"trace {arguments[0]} {arguments[1]}", "trace", *arguments, "--out", str(trace)):
+        for backend in BACKENDS if strict else demo_trace.engines:
+            out = folder / backend
+            what = f"audit of {system}, {backend}"
+            demo.part(what, "audit", str(trace), "--backend", backend, "--out", str(out), engine=backend)
 
 
-def request_parts(tour: Demo, folder: Path, profile: str, others: str | None, strict: bool) -> None:
+def request_parts(demo: Demo, folder: Path, profile: str, others: str | None, strict: bool) -> None:
     """Ask for every part."""
     for name, system in SYSTEMS.items():
         for subject, stands_for_others in demo_subjects(system, strict).items():
             what, own = f"conform {subject} ({name})", profile if stands_for_others else others or profile
-            tour.part(what, "conform", subject, "--system", name, "--profile", own)
+            demo.part(what, "conform", subject, "--system", name, "--profile", own)
     for name, parts in AUDITED.items():
-        audit_trace(tour, folder / name, name, parts.demo_trace, strict)
-    tour.part("prove", "prove", "--profile", "long" if strict and others is None else "ci")
+        audit_trace(demo, folder / name, name, parts.demo_trace, strict)
+    demo.part("prove", "prove", "--profile", "long" if strict and others is None else "ci")
 
 
 @click.command(cls=OneLineErrors)
@@ -204,17 +204,17 @@ def request_parts(tour: Demo, folder: Path, profile: str, others: str | None, st
 @click.option("--strict", is_flag=True, help="A missing tool is a failure; without --others, proofs go further.")
 def main(profile: str, others: str | None, strict: bool) -> None:
     """Run every part once and print one table."""
-    tour = Demo()
+    demo = Demo()
     try:
-        with scratch_folder() as folder, tour:
-            request_parts(tour, folder, profile, others, strict)
-            tour.finish()
+        with scratch_folder() as folder, demo:
+            request_parts(demo, folder, profile, others, strict)
+            demo.finish()
     finally:
-        make_console().print(summary_table(tour.results))
+        make_console().print(summary_table(demo.results))
     echo("more: entrycache prove (bounds of each line), entrycache audit, entrycache conform SUBJECT")
-    echo(f"skipped for want of a tool: {tour.missing}")
-    if tour.worst:
+    echo(f"skipped for want of a tool: {demo.missing}")
+    if demo.worst:
         echo("something was violated or not checked: see the table")
-    elif tour.missing and strict:
+    elif demo.missing and strict:
         echo("a tool is missing, and this run was asked to be strict")
-    sys.exit(1 if tour.worst or (strict and tour.missing) else 0)
+    sys.exit(1 if demo.worst or (strict and demo.missing) else 0)

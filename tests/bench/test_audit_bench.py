@@ -35,12 +35,10 @@ def run(events: int, brokers: int, way: str, each: float) -> Run:
 
 
 def of(giant: float = 2.0, longer: float = 2.0) -> list[Run]:
-    found = [run(1_000_000, brokers, way, each) for brokers in (1, 8) for way, each in EACH.items()]
-    found = [
-        one._replace(cost=run(1_000_000, 1, AUDIT, giant).cost) if one[1:3] == (1, AUDIT) else one for one in found
-    ]
+    runs = [run(1_000_000, brokers, way, each) for brokers in (1, 8) for way, each in EACH.items()]
+    runs = [one._replace(cost=run(1_000_000, 1, AUDIT, giant).cost) if one[1:3] == (1, AUDIT) else one for one in runs]
     long = {BY_COLUMN: 1.0, AUDIT: longer, ALONE: 1.0}
-    return found + [run(5_000_000, brokers, way, each) for brokers in (1, 8) for way, each in long.items()]
+    return runs + [run(5_000_000, brokers, way, each) for brokers in (1, 8) for way, each in long.items()]
 
 
 def test_ratios_are_held_to_their_targets() -> None:
@@ -57,8 +55,8 @@ def test_ratios_are_held_to_their_targets() -> None:
 def test_the_page_shows_every_way(tmp_path: Path) -> None:
     # DuckDB alone is not measured of the longest ones.
     longest = [run(100_000_000, brokers, way, 1.0) for brokers in (1, 8) for way in (BY_COLUMN, AUDIT)]
-    found = [*of(), *longest]
-    numbers = AuditNumbers((1_000_000, 5_000_000), 1, "local[2]", 2, 3.0, tuple(found), tuple(judge_runs(found, 2)))
+    runs = [*of(), *longest]
+    numbers = AuditNumbers((1_000_000, 5_000_000), 1, "local[2]", 2, 3.0, tuple(runs), tuple(judge_runs(runs, 2)))
     text = render_audit_page(numbers, "x.svg")
     assert all(f"| {way} |" in text for way in EACH)
     assert "100.0 M events, one broker: audit, times trivial" in text
@@ -67,13 +65,15 @@ def test_the_page_shows_every_way(tmp_path: Path) -> None:
     assert "processor seconds a million events" in (tmp_path / "x.svg").read_text()
 
 
-def test_a_profile_tells_each_question_of_an_audit(tmp_path: Path) -> None:
+def test_a_profile_reports_each_query_of_an_audit(tmp_path: Path) -> None:
     generate("tail-fanout", 300, 1, tmp_path / "trace")
-    asked = profile_audit(tmp_path / "trace", "local", "local[1]", False)
-    about = {question.about for question in asked}
+    questions = profile_audit(tmp_path / "trace", "local", "local[1]", False)
+    about = {question.about for question in questions}
     assert {"witnesses", "R-EVICT-8", "ordered", "placed"} <= about
-    assert all(question.cpu_seconds >= 0 for question in asked)
-    text = profile_page(AuditProfile(300, 300, "local[1]", tuple(asked), (asked[0]._replace(method_bytes=9_000),)))
+    assert all(question.cpu_seconds >= 0 for question in questions)
+    text = profile_page(
+        AuditProfile(300, 300, "local[1]", tuple(questions), (questions[0]._replace(method_bytes=9_000),))
+    )
     assert "| R-EVICT-8 |" in text
     assert "9,000 (not compiled)" in text
 

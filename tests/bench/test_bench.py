@@ -63,19 +63,19 @@ def test_rounds_are_interleaved_with_a_calibration_loop() -> None:
 
     seconds = interleaved(3, {"a": lambda: run("a", 2.0), "b": lambda: run("b", 1.0)})
     assert calls == ["a", "b", "b", "a", "a", "b"]
-    assert {name: len(found) for name, found in seconds.items()} == {"a": 3, "b": 3, CALIBRATION: 3}
+    assert {name: len(times) for name, times in seconds.items()} == {"a": 3, "b": 3, CALIBRATION: 3}
     assert ratio(seconds, "a", "b") == 2.0
 
 
 def test_small_measurements_have_targets_and_notes() -> None:
     pytest.importorskip("cachetools")
-    found = [
+    measurements = [
         *measure_beside_cachetools(1, 2_000, 50),
         *measure_more_live(1, 2_000, 50, 100),
         *measure_more_caches(1, 2, 20, 100),
     ]
-    assert [bool(item.target) for item in found] == [True, True, False, True, True]
-    assert all(item.value > 0 and item.note and item.shown for item in found)
+    assert [bool(item.target) for item in measurements] == [True, True, False, True, True]
+    assert all(item.value > 0 and item.note and item.value_text for item in measurements)
 
 
 def test_a_target_is_missed_on_its_own_side_only() -> None:

@@ -46,10 +46,10 @@ def test_the_linked_list_is_right(spread: int) -> None:
 @pytest.mark.parametrize("mix", MIXES)
 @pytest.mark.parametrize("cursors", [1, 7, 300])
 def test_both_containers_rank_alike(mix: str, cursors: int) -> None:
-    made = make_cursor_mix(mix, cursors, 500)
+    cursor_mix = make_cursor_mix(mix, cursors, 500)
     names = [f"c{number}" for number in range(cursors)]
-    fast, linear = make_fast_cursors(names, made), make_linear_cursors(names, made)
-    for cursor, entry in made.moves:
+    fast, linear = make_fast_cursors(names, cursor_mix), make_linear_cursors(names, cursor_mix)
+    for cursor, entry in cursor_mix.moves:
         assert fast.rank(names[cursor]) == linear.rank(names[cursor])
         fast.move(names[cursor], (5, entry))
         linear.move(names[cursor], entry)
@@ -57,15 +57,15 @@ def test_both_containers_rank_alike(mix: str, cursors: int) -> None:
 
 
 def test_tailing_cursors_stand_near_the_head_and_lockstep_ones_on_two_entries() -> None:
-    made = make_cursor_mix("tailing", 1_000, 20_000)
-    at = made.start
-    for cursor, entry in made.moves:
+    cursor_mix = make_cursor_mix("tailing", 1_000, 20_000)
+    at = cursor_mix.start
+    for cursor, entry in cursor_mix.moves:
         assert entry >= at[cursor]
         at[cursor] = entry
     assert len(set(at)) < 30
-    made = make_cursor_mix("lockstep", 100, 1_000)
-    at = made.start
-    for cursor, entry in made.moves:
+    cursor_mix = make_cursor_mix("lockstep", 100, 1_000)
+    at = cursor_mix.start
+    for cursor, entry in cursor_mix.moves:
         assert entry == at[cursor] + 1
         at[cursor] = entry
         assert len(set(at)) <= 2
@@ -73,25 +73,25 @@ def test_tailing_cursors_stand_near_the_head_and_lockstep_ones_on_two_entries() 
 
 def test_every_pattern_is_measured() -> None:
     for pattern in PATTERNS:
-        found = measure_cost(1, "tailing", pattern, 5, 50)
-        assert found.fast_nanos > 0
-        assert found.linear_nanos > 0
+        cost = measure_cost(1, "tailing", pattern, 5, 50)
+        assert cost.fast_nanos > 0
+        assert cost.linear_nanos > 0
 
 
 def test_only_thousands_of_cursors_are_judged_and_a_slow_container_misses() -> None:
     costs = [CursorCost("tailing", MOVE_RANK, size, 100.0, 150.0) for size in (1, *JUDGED_SIZES)]
-    found = judge_costs(costs)
-    assert [item.missed for item in found] == [True] * len(JUDGED_SIZES)
+    measurements = judge_costs(costs)
+    assert [item.missed for item in measurements] == [True] * len(JUDGED_SIZES)
 
 
 def test_the_released_container_plays_every_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
     costs = [CursorCost("tailing", pattern, 5, 1.0, 1.0) for pattern in PATTERNS]
     try:
-        found = add_released(costs, demo_release(pulsar_cursors.FAMILY).version, 1)
+        measured = add_released(costs, demo_release(pulsar_cursors.FAMILY).version, 1)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
-    assert [item.pattern for item in found] == list(PATTERNS)
-    assert all(item.released_nanos is not None and item.released_nanos > 0 for item in found)
+    assert [item.pattern for item in measured] == list(PATTERNS)
+    assert all(item.released_nanos is not None and item.released_nanos > 0 for item in measured)
     monkeypatch.setattr(pulsar_cursors, "MAIN", "no.Such")
     with pytest.raises(BrokenSubject, match=r"could not be measured: .*no\.Such"):
         add_released(costs, demo_release(pulsar_cursors.FAMILY).version, 1)

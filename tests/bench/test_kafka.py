@@ -80,9 +80,9 @@ def test_an_unknown_version_is_refused() -> None:
 
 def test_without_a_jvm_there_are_two_ratios() -> None:
     pytest.importorskip("cachetools")
-    found = streams_at(1, 2_000, 50, None)
-    assert [item.what.split(",")[0] for item in found] == ["fast", "fast"]
-    assert all(item.value > 0 and JVM not in item.what for item in found)
+    measurements = streams_at(1, 2_000, 50, None)
+    assert [item.what.split(",")[0] for item in measurements] == ["fast", "fast"]
+    assert all(item.value > 0 and JVM not in item.what for item in measurements)
 
 
 def test_the_page_has_a_part_and_its_file_comes_back(tmp_path: Path) -> None:

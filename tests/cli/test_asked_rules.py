@@ -37,15 +37,15 @@ def test_a_failure_of_an_asked_rule_counts(tmp_path: Path, capsys: pytest.Captur
     assert said["levels"]["queue"]["rules"].keys() <= {"R-EXPIRE-1", "R-EVICT-8"}
 
 
-def test_another_one_is_told_and_the_search_goes_on_behind_it(
+def test_a_failure_of_another_rule_is_reported_and_the_search_continues(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, said = conform(capsys, tmp_path, "R-EVICT-8")
     assert (code, said["verdict"], said["failures"]) == (0, "conforms", [])
     assert said["levels"]["queue"]["examples"] >= 400
-    told = {skip["what"]: skip["reason"] for skip in said["skipped"]}
-    assert str(tmp_path) in told["a failure of R-EXPIRE-1"]
-    assert "operation expire" in told
+    reasons = {skip["what"]: skip["reason"] for skip in said["skipped"]}
+    assert str(tmp_path) in reasons["a failure of R-EXPIRE-1"]
+    assert "operation expire" in reasons
     assert said["rules"].keys() == {"R-EVICT-8"}
 
 
@@ -65,26 +65,26 @@ def test_rules_that_cannot_be_asked_are_refused(rules: str, said: str, capsys: p
         assert said in err
 
 
-def test_a_list_tells_what_each_rule_needs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_list_reports_the_needs_of_each_rule(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "conform", "--list", "--json")
     assert code == 0
-    told = json.loads(out)["systems"]
-    assert told.keys() == SYSTEMS.keys()
-    levels = told[PULSAR.name]
+    systems = json.loads(out)["systems"]
+    assert systems.keys() == SYSTEMS.keys()
+    levels = systems[PULSAR.name]
     assert tuple(levels) == PULSAR.levels
     assert levels["queue"]["rules"]["R-EXPIRE-1"]["ops"] == ["expire"]
     assert levels["queue"]["ops"] == ["advance", "expire", "evict", "mark_read", "expect_read"]
-    listed = [rule for level in levels.values() for rule in level["rules"]]
-    assert len(listed) == len(set(listed))
-    lost = {rule.value for rule in PULSAR.laws.rules} - set(listed)
+    rules = [rule for level in levels.values() for rule in level["rules"]]
+    assert len(rules) == len(set(rules))
+    lost = {rule.value for rule in PULSAR.laws.rules} - set(rules)
     assert lost == {rule.value for rule in PULSAR.laws.of_variants}
 
 
-def test_a_list_of_rules_tells_of_these_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_list_reports_only_the_requested_rules(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "conform", "--list", "--rules", "R-EXPIRE-1", "--json")
     assert code == 0
-    told = json.loads(out)["systems"]
-    assert {name: {level: [*of["rules"]] for level, of in levels.items()} for name, levels in told.items()} == {
+    systems = json.loads(out)["systems"]
+    assert {name: {level: [*of["rules"]] for level, of in levels.items()} for name, levels in systems.items()} == {
         PULSAR.name: {"queue": ["R-EXPIRE-1"]}
     }
     code, _, err = run(capsys, "conform", "--list", "--rules", "R-EXPIRE-99")
@@ -118,7 +118,7 @@ def test_a_rule_of_a_higher_level_is_never_named(level: str, explained: list[Rul
 
 
 @pytest.mark.parametrize(
-    ("level", "met", "verdict"),
+    ("level", "of_rule", "verdict"),
     [
         (Verdict.VIOLATES, Verdict.CONFORMS, Verdict.CONFORMS),
         (Verdict.VIOLATES, Verdict.NOTHING_CHECKED, Verdict.NOTHING_CHECKED),
@@ -126,8 +126,8 @@ def test_a_rule_of_a_higher_level_is_never_named(level: str, explained: list[Rul
         (Verdict.NOTHING_CHECKED, Verdict.CONFORMS, Verdict.NOTHING_CHECKED),
     ],
 )
-def test_a_level_is_judged_by_the_rules_that_are_asked_for(level: Verdict, met: Verdict, verdict: Verdict) -> None:
-    rules = {"R-EXPIRE-1": RuleReport(5, Verdict.VIOLATES), "R-EVICT-8": RuleReport(5, met)}
+def test_a_level_is_judged_by_the_rules_that_are_asked_for(level: Verdict, of_rule: Verdict, verdict: Verdict) -> None:
+    rules = {"R-EXPIRE-1": RuleReport(5, Verdict.VIOLATES), "R-EVICT-8": RuleReport(5, of_rule)}
     judged = restrict_level(LevelReport(3, 9, level, (), None, rules), {"R-EVICT-8"})
     assert judged.verdict is verdict
-    assert judged.rules == {"R-EVICT-8": RuleReport(5, met)}
+    assert judged.rules == {"R-EVICT-8": RuleReport(5, of_rule)}

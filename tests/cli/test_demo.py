@@ -35,22 +35,22 @@ def test_parts_run_beside_each_other_and_are_entered_in_order(said: dict[str, Co
     said.update(
         late=CommandResult(0, {**CONFORMS, "subject": "a"}, ""), soon=CommandResult(0, {**CONFORMS, "subject": "b"}, "")
     )
-    made = Demo()
-    made.part("one", "late", engine="x")
-    made.part("two", "soon")
-    made.finish()
-    assert [(result["subject"], result.get("engine")) for result in made.results] == [("a", "x"), ("b", None)]
-    assert (made.worst, made.missing) == (0, 0)
+    parts = Demo()
+    parts.part("one", "late", engine="x")
+    parts.part("two", "soon")
+    parts.finish()
+    assert [(result["subject"], result.get("engine")) for result in parts.results] == [("a", "x"), ("b", None)]
+    assert (parts.worst, parts.missing) == (0, 0)
 
 
 def test_a_missing_tool_is_counted_and_a_part_without_a_result_is_a_failure(said: dict[str, CommandResult]) -> None:
     said.update(lacks=CommandResult(4, None, "entrycache: mvn is missing"), dies=CommandResult(0, None, ""))
-    made = Demo()
-    made.part("jar", "lacks")
-    made.part("audit", "dies")
-    made.finish()
-    assert (made.worst, made.missing) == (1, 1)
-    (lacking,), (died,) = (result["skipped"] for result in made.results)
+    parts = Demo()
+    parts.part("jar", "lacks")
+    parts.part("audit", "dies")
+    parts.finish()
+    assert (parts.worst, parts.missing) == (1, 1)
+    (lacking,), (died,) = (result["skipped"] for result in parts.results)
     assert lacking == {"what": "jar", "reason": "mvn is missing"}
     assert died == {"what": "audit: failed", "reason": "no result, exit code 0"}
 
@@ -60,34 +60,34 @@ def test_an_audit_that_decides_too_little_is_a_failure(
     said: dict[str, CommandResult], rules: dict[str, str], worst: int
 ) -> None:
     said["audit"] = CommandResult(0, {"violations": 0, "rules": rules}, "")
-    made = Demo()
-    made.part("audit", "audit")
-    made.finish()
-    assert made.worst == worst
+    parts = Demo()
+    parts.part("audit", "audit")
+    parts.finish()
+    assert parts.worst == worst
 
 
 def test_what_others_need_is_waited_for(said: dict[str, CommandResult]) -> None:
     said.update(trace=CommandResult(0, {"events": 1}, ""), none=CommandResult(4, None, "entrycache: none"))
-    made = Demo()
-    assert made.made("a trace", "trace")
-    assert not made.made("no trace", "none")
-    made.finish()
-    assert (made.missing, len(made.results)) == (1, 1)
+    parts = Demo()
+    assert parts.make_files("a trace", "trace")
+    assert not parts.make_files("no trace", "none")
+    parts.finish()
+    assert (parts.missing, len(parts.results)) == (1, 1)
 
 
 @pytest.mark.parametrize("strict", [False, True])
-def test_every_system_is_asked(strict: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    asked: list[tuple[str, ...]] = []
+def test_every_system_is_tested(strict: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    commands: list[tuple[str, ...]] = []
 
     def run(*arguments: str) -> CommandResult:
-        asked.append(arguments)
+        commands.append(arguments)
         return CommandResult(4, None, "entrycache: not here")
 
     monkeypatch.setattr(demo, "run_command", run)
-    made = Demo()
-    request_parts(made, tmp_path, "dev", None, strict)
-    made.finish()
-    subjects = {name: [line[1] for line in asked if line[:1] == ("conform",) and name in line] for name in SYSTEMS}
+    parts = Demo()
+    request_parts(parts, tmp_path, "dev", None, strict)
+    parts.finish()
+    subjects = {name: [line[1] for line in commands if line[:1] == ("conform",) and name in line] for name in SYSTEMS}
     for name, system in SYSTEMS.items():
         assert ("fast" in subjects[name]) is (system.fast is not None)
         assert "reference" in subjects[name]

@@ -17,7 +17,7 @@ from tests.support.command import run
 LEAKY = """
 import json, sys
 offer = {"ops": ["insert", "usage"], "config": []}
-kept = {}  # what a third entry in a cache leaves behind, every later run finds
+kept = {}  # a third entry in a cache affects every later run
 for line in sys.stdin:
     asked = json.loads(line)
     if asked["cmd"] == "start":
@@ -45,7 +45,7 @@ WORN = """
 import json, sys
 with open("{starts}", "a") as starts:
     starts.write("started\\n")
-played = 0  # from the 31st run on nothing is right
+played = 0  # from the 31st run on every answer is wrong
 for line in sys.stdin:
     asked = json.loads(line)
     if asked["cmd"] == "start":
@@ -80,8 +80,8 @@ def test_the_runs_that_show_it_are_kept_and_replayed(
     case = read_case(file, SYSTEMS)
     assert [len(each.steps) for each in case.earlier] == [3]
     assert len(case.steps) == 1
-    told = [line for line in out.splitlines() if "earlier run 1, step " in line]
-    assert len(told) == 3
+    lines = [line for line in out.splitlines() if "earlier run 1, step " in line]
+    assert len(lines) == 3
     (replay,) = (line for line in out.splitlines() if line.startswith("replay it: "))
     code, again, _ = run(capsys, *shlex.split(replay)[3:])
     assert code == 1
@@ -116,7 +116,7 @@ def test_what_is_no_earlier_run_is_refused(earlier: object) -> None:
         case_from_json({**CASE, "earlier": earlier}, SYSTEMS)
 
 
-def test_many_earlier_runs_are_told_after_few_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_many_earlier_runs_are_reported_after_few_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Find thirty earlier runs with few starts, because each try starts a process."""
     program, starts = tmp_path / "worn.py", tmp_path / "starts"
     program.write_text(WORN.format(starts=starts))

@@ -1,4 +1,4 @@
-"""Every end of a command: its exit code, one line, its finished results, and no process left behind."""
+"""The ends of commands: a documented exit code, one line, the finished results, and no process left behind."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def test_what_is_unforeseen_is_one_line_a_file_and_exit_70(
     assert len(err.splitlines()) == 1
     assert err.startswith("entrycache: an error of entrycache itself, not of the subject; report it: KeyError: ")
     assert "\x1b" not in err
-    (told,) = tmp_path.iterdir()
-    assert str(told) in err
-    assert "in broken" in told.read_text("utf-8")
+    (report,) = tmp_path.iterdir()
+    assert str(report) in err
+    assert "in broken" in report.read_text("utf-8")
 
 
 def test_a_full_disk_does_not_hide_what_is_unforeseen(
@@ -74,11 +74,11 @@ def test_a_standard_stream_may_be_closed(closed: str, code: int) -> None:
     ended = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
     assert ended.returncode == code
     assert bool(ended.stdout) is (code == 0)
-    told = "entrycache: cannot write the output: stdout is closed, or open only for reading\n"
-    assert ended.stderr == (told if closed in {">&-", "1</dev/null"} else "")
+    message = "entrycache: cannot write the output: stdout is closed, or open only for reading\n"
+    assert ended.stderr == (message if closed in {">&-", "1</dev/null"} else "")
 
 
-def test_a_name_that_is_no_text_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_name_that_is_no_text_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     rows = plant.honest(tmp_path / "honest", 300, 1)["broker-0"]
     trace = str(plant.write(tmp_path / "trace", rows))
     with pytest.raises(SystemExit) as ended:
@@ -88,7 +88,7 @@ def test_a_name_that_is_no_text_is_told(tmp_path: Path, capfd: pytest.CaptureFix
     assert line.endswith("caf\\udce9' is not UTF-8 text; expected file names in UTF-8")
 
 
-def test_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     argv = ["/bin/sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && "$@"', "sh", *ENTRYCACHE, "conform", "fast"]
     ended = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
     assert (ended.returncode, ended.stdout) == (2, "")
@@ -141,9 +141,9 @@ def at_work(process: subprocess.Popen[str], children: int) -> list[psutil.Proces
     """Return the children of a process as soon as there are enough; without children, wait for some computing."""
     own, end = psutil.Process(process.pid), time.monotonic() + 90
     while time.monotonic() < end:
-        found = own.children(recursive=True)
-        if len(found) >= children and (children or own.cpu_times().user > START_CPU_SECONDS):
-            return found
+        processes = own.children(recursive=True)
+        if len(processes) >= children and (children or own.cpu_times().user > START_CPU_SECONDS):
+            return processes
         time.sleep(0.02)
     raise AssertionError("it did not begin")
 
@@ -164,7 +164,7 @@ def test_a_signal_ends_a_command_in_time_and_nothing_stays(
 ) -> None:
     more = ["--failures", str(tmp_path)] if arguments[0] == "conform" else []
     with started(*arguments, *more) as process:
-        found = at_work(process, children)
+        processes = at_work(process, children)
         time.sleep(1)
         began = time.monotonic()
         process.send_signal(number)
@@ -172,7 +172,7 @@ def test_a_signal_ends_a_command_in_time_and_nothing_stays(
     assert process.returncode == code
     assert time.monotonic() - began < BUSY_SECONDS
     assert "Traceback" not in err
-    _, alive = psutil.wait_procs(found, timeout=2)
+    _, alive = psutil.wait_procs(processes, timeout=2)
     assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == [], "or init has not looked"
 
 
@@ -185,11 +185,11 @@ STARTS_ANOTHER = "import subprocess, sys; subprocess.run([sys.executable, '-c', 
 def test_no_subject_outlives_a_runner_that_is_killed(subject: str) -> None:
     command = shlex.join([sys.executable, "-c", subject])
     with started("smoke", "--command", command, "--timeout", "100") as process:
-        found = at_work(process, 3 if subject == STARTS_ANOTHER else 2)
+        processes = at_work(process, 3 if subject == STARTS_ANOTHER else 2)
         time.sleep(0.5)
         process.kill()
         process.communicate(timeout=20)
-    _, alive = psutil.wait_procs(found, timeout=BUSY_SECONDS)
+    _, alive = psutil.wait_procs(processes, timeout=BUSY_SECONDS)
     assert alive == []
 
 
@@ -200,7 +200,9 @@ if os.fork() == 0:
 time.sleep(1000)"""
 
 
-@pytest.mark.parametrize("numbers", [(signal.SIGKILL,), (signal.SIGTERM, signal.SIGTERM)], ids=["killed", "told twice"])
+@pytest.mark.parametrize(
+    "numbers", [(signal.SIGKILL,), (signal.SIGTERM, signal.SIGTERM)], ids=["killed", "two signals"]
+)
 def test_nor_does_what_it_has_begun_outside_of_its_session(numbers: tuple[signal.Signals, ...], tmp_path: Path) -> None:
     command = shlex.join([sys.executable, "-c", LEAVES_A_DAEMON, str(tmp_path)])
     with started("smoke", "--command", command, "--timeout", "100") as process:
@@ -233,7 +235,7 @@ def test_what_was_finished_is_said(tmp_path: Path) -> None:
     with closing(resolve_subject(SubjectChoice("fast"))) as fast, pytest.raises(Interrupted) as stopped:
         conform(fast, options, notify)
     report = stopped.value.partial_result
-    assert {level: told.verdict for level, told in report.levels.items()} == {
+    assert {level: level_report.verdict for level, level_report in report.levels.items()} == {
         "range": Verdict.CONFORMS,
         "queue": Verdict.NOTHING_CHECKED,
     }

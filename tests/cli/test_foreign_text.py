@@ -42,12 +42,12 @@ def calls(text: str) -> set[str]:
 
 
 def test_nothing_is_printed_past_the_one_way_out() -> None:
-    found = {
+    bypasses = {
         str(path.relative_to(CLI)): past
         for path in CLI.rglob("*.py")
         if (past := PAST_IT & calls(path.read_text("utf-8")))
     }
-    assert found == ALLOWED
+    assert bypasses == ALLOWED
     assert PAST_IT & calls("import click\nclick.echo('x')\nprint(1)") == {"click.echo", "print"}
 
 
@@ -100,12 +100,12 @@ def test_a_report_shows_text_as_text(text: str, tmp_path: Path, capsys: pytest.C
     assert names == [f"{name}, level {name}", "proof", f"audit, {name}", name]
     tokens = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(said["markdown"][1])
     cells = [token for token in tokens if token.type == "inline"]
-    assert len(cells) == 4 * 5 + 1  # how the audit was made
+    assert len(cells) == 4 * 5 + 1  # the provenance of the audit
     assert {child.type for cell in cells for child in cell.children or ()} <= {"text", "text_special"}
     assert [cell.content for cell in cells[4:5]] != []
-    shown = ["".join(child.content for child in cell.children or ()) for cell in cells]
-    assert shown[4] == escape_unprintable(text).strip()
-    assert shown[20] == f"engine {escape_unprintable(text)}".rstrip()
+    contents = ["".join(child.content for child in cell.children or ()) for cell in cells]
+    assert contents[4] == escape_unprintable(text).strip()
+    assert contents[20] == f"engine {escape_unprintable(text)}".rstrip()
 
 
 @pytest.mark.parametrize("text", NASTY)
@@ -118,7 +118,7 @@ def test_a_test_of_pytest_runs_nothing_of_a_case(text: str) -> None:
     kinds = [type(node) for node in module.body]
     assert kinds == [ast.Expr, ast.Import, ast.Import, *[ast.Assign] * 6, ast.FunctionDef, ast.FunctionDef]
     names: dict[str, Any] = {}
-    exec(compile(module, "test_case.py", "exec"), names)  # what collecting it does
+    exec(compile(module, "test_case.py", "exec"), names)  # the effect of collecting it
     assert names["NOTE"] == text
     assert names["RULES"] == [text]
     assert names["STEPS"] == case["steps"]
@@ -185,20 +185,20 @@ def test_the_name_and_the_note_of_a_case_are_text(
         assert expected or out.startswith(f"{escape_unprintable(str(path))}: "), "a name is in one line"
 
 
-def test_what_is_told_of_known_failures_and_of_what_was_declined_is_a_line_each(
+def test_known_failures_and_refusals_are_reported_in_a_line_each(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     text = "two\nentrycache: all conforms"
     entry = KnownFailure(1, text, text, text, (text,), text, {}, {}, text, text)
     report = RunReport("s", None, "pulsar-pip430", {}, {}, {}, (), (Skip("level range", text),))
-    told = KnownReport(
+    known = KnownReport(
         report,
         tuple(EntryCheck(entry, state, text, text, {}, {}) for state in (EntryState.FAILS, EntryState.PASSES)),
         (),
     )
-    assert conform.print_problems(told, None, 0) == 1
-    assert conform.print_problems(told, [text], 0) == 0
-    (fails,) = conform.known_lines(told)
+    assert conform.print_problems(known, None, 0) == 1
+    assert conform.print_problems(known, [text], 0) == 0
+    (fails,) = conform.known_lines(known)
     print_run(report, "seed 0")
     out, err = capsys.readouterr()
     assert [line.split("(")[0] for line in err.splitlines()] == [
@@ -215,14 +215,14 @@ def test_the_names_in_a_trace_are_text(tmp_path: Path, capsys: pytest.CaptureFix
     rows = [row for text in NAMES for row in plant.renamed(honest, text)]
     trace = plant.write(tmp_path / "trace", rows, source=NAMES[0])
     local = ("--engine", "local", "--out", str(tmp_path / "out"))
-    told, found = run(capsys, "trace", "inspect", str(trace)), run(capsys, "audit", str(trace), *local)
-    assert (told[0], told[2]) == (0, "")
-    assert all(terminal.escape(text).split("\n")[0].split(" ")[0] in told[1] for text in NAMES)
-    assert (found[0], found[2]) == (1, "")
-    for line in (*told[1].split("\n"), *found[1].split("\n")):
+    inspection, audit = run(capsys, "trace", "inspect", str(trace)), run(capsys, "audit", str(trace), *local)
+    assert (inspection[0], inspection[2]) == (0, "")
+    assert all(terminal.escape(text).split("\n")[0].split(" ")[0] in inspection[1] for text in NAMES)
+    assert (audit[0], audit[2]) == (1, "")
+    for line in (*inspection[1].split("\n"), *audit[1].split("\n")):
         assert line.isprintable(), line
-    assert f"source: {escape_unprintable(NAMES[0])}" in told[1]
-    assert f"R-EVICT-8: broker {escape_unprintable(min(NAMES))}" in found[1]
+    assert f"source: {escape_unprintable(NAMES[0])}" in inspection[1]
+    assert f"R-EVICT-8: broker {escape_unprintable(min(NAMES))}" in audit[1]
 
 
 def test_the_rows_around_a_violation_are_shown_and_it_is_marked(
@@ -233,9 +233,9 @@ def test_the_rows_around_a_violation_are_shown_and_it_is_marked(
     trace = plant.write(tmp_path / "trace", honest)
     local = ("--engine", "local", "--out", str(tmp_path / "out"))
     out = run(capsys, "audit", str(trace), *local)[1]
-    told = re.search(r"R-EVICT-8: the rows around seq (\d+) of broker", out)
-    assert told is not None
-    seq = int(told[1])
-    shown = re.findall(r"^│ (.) +│ +(\d+) +│ (op=|ts_ns=)", out[told.end() :], re.M)[:7]
-    assert [int(number) for _, number, _ in shown] == list(range(seq - 3, seq + 4))
-    assert [number for mark, number, _ in shown if mark == ">"] == [str(seq)]
+    title = re.search(r"R-EVICT-8: the rows around seq (\d+) of broker", out)
+    assert title is not None
+    seq = int(title[1])
+    rows = re.findall(r"^│ (.) +│ +(\d+) +│ (op=|ts_ns=)", out[title.end() :], re.M)[:7]
+    assert [int(number) for _, number, _ in rows] == list(range(seq - 3, seq + 4))
+    assert [number for mark, number, _ in rows if mark == ">"] == [str(seq)]

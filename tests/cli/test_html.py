@@ -58,17 +58,17 @@ def violation(text: str) -> dict[str, Any]:
     return {**words, **lines, "seq": 7, "trigger": 8, "target": None}
 
 
-def told(text: str) -> list[dict[str, Any]]:
+def results_of(text: str) -> list[dict[str, Any]]:
     return [result(text, [failure("R-EXPIRE-1", text)]), {**AUDITED, "engine": text, "shown": [violation(text)]}]
 
 
 def test_equal_input_gives_the_same_bytes() -> None:
-    assert render_html(told("mine")) == render_html(told("mine"))
+    assert render_html(results_of("mine")) == render_html(results_of("mine"))
 
 
 @pytest.mark.parametrize("text", [*NASTY, CODE, "{{ 7 * 7 }}"])
 def test_no_text_makes_an_element(text: str) -> None:
-    page, plain = Page(render_html(told(text))), Page(render_html(told("mine")))
+    page, plain = Page(render_html(results_of(text))), Page(render_html(results_of("mine")))
     assert [tag for tag, _ in page.tags] == [tag for tag, _ in plain.tags]
     assert [attributes for _, attributes in page.tags] == [attributes for _, attributes in plain.tags]
     texts = model(page)["texts"]
@@ -76,7 +76,7 @@ def test_no_text_makes_an_element(text: str) -> None:
 
 
 def test_nothing_is_asked_of_a_network_and_only_its_own_script_runs() -> None:
-    text = render_html(told("mine"))
+    text = render_html(results_of("mine"))
     page = Page(text)
     assert not any({"src", "href"} & attributes.keys() for _, attributes in page.tags)
     assert not any(name.startswith("on") for _, attributes in page.tags for name in attributes)
@@ -90,37 +90,47 @@ def test_nothing_is_asked_of_a_network_and_only_its_own_script_runs() -> None:
 
 
 def test_the_matrix_holds_every_rule_and_every_subject() -> None:
-    shown = model(Page(render_html(told("mine"))))
-    texts = shown["texts"]
-    assert [texts[rule] for rule in shown["rules"]] == ["R-EVICT-2", "R-EVICT-8", "R-EXPIRE-1", "R-STATE-1"]
-    assert [[cell and texts[cell[0]] for cell in column["rules"]] for column in shown["columns"]] == [
+    content = model(Page(render_html(results_of("mine"))))
+    texts = content["texts"]
+    assert [texts[rule] for rule in content["rules"]] == ["R-EVICT-2", "R-EVICT-8", "R-EXPIRE-1", "R-STATE-1"]
+    assert [[cell and texts[cell[0]] for cell in column["rules"]] for column in content["columns"]] == [
         ["nothing-checked", 0, "violates", "conforms"],
         [0, "violates", 0, 0],
     ]
 
 
 def test_a_violation_of_an_audit_has_its_rows_and_a_timeline() -> None:
-    shown = model(Page(render_html(told("mine"))))
-    of_run, of_audit = shown["failures"]
+    content = model(Page(render_html(results_of("mine"))))
+    of_run, of_audit = content["failures"]
     assert "timeline" not in of_run
     assert of_audit["timeline"] == {"at": 7, "bytes": [[6, 10], [7, 4]], "trigger": 8, "target": None}
-    say = shown["texts"].__getitem__
+    say = content["texts"].__getitem__
     assert [[say(cell) for cell in row] for row in of_audit["rows"]] == [["6", "HIT", "mine"], ["7", "EVICT", "mine"]]
-    assert (say(shown["columns"][of_audit["of"]]["name"]), of_audit["bad"]) == ("audit, mine", 1)
+    assert (say(content["columns"][of_audit["of"]]["name"]), of_audit["bad"]) == ("audit, mine", 1)
 
 
 def test_an_audit_writes_its_page(tmp_path: Path) -> None:
     rows = plant.honest(tmp_path / "honest", 300, 4)["broker-0"]
     ((rule, seq),) = plant.seed_violation(plant.wrong_sum, rows, 1)
     trace, page = plant.write(tmp_path / "trace", rows), tmp_path / "page.html"
-    asked = ["audit", str(trace), "--engine", "local", "--out", str(tmp_path / "out"), "--html", str(page), "--json"]
-    done = CliRunner().invoke(main, asked)
+    arguments = [
+        "audit",
+        str(trace),
+        "--engine",
+        "local",
+        "--out",
+        str(tmp_path / "out"),
+        "--html",
+        str(page),
+        "--json",
+    ]
+    done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 1 and "shown" not in json.loads(done.stdout)
-    shown = model(Page(page.read_text("utf-8")))
-    found = next(one for one in shown["failures"] if one["timeline"]["at"] == seq)
-    assert shown["texts"][found["rules"][0]] == rule
-    assert shown["texts"][found["rows"][found["bad"]][0]] == str(seq)
-    assert len(found["timeline"]["bytes"]) > len(found["rows"]) > 1
+    content = model(Page(page.read_text("utf-8")))
+    failure = next(one for one in content["failures"] if one["timeline"]["at"] == seq)
+    assert content["texts"][failure["rules"][0]] == rule
+    assert content["texts"][failure["rows"][failure["bad"]][0]] == str(seq)
+    assert len(failure["timeline"]["bytes"]) > len(failure["rows"]) > 1
 
 
 def many() -> list[dict[str, Any]]:
@@ -134,9 +144,9 @@ def many() -> list[dict[str, Any]]:
 
 def test_ten_thousand_failures_are_small_and_quick() -> None:
     results = many()
-    begun = time.process_time()
+    started_at = time.process_time()
     page = render_html(results)
-    assert time.process_time() - begun < 30
+    assert time.process_time() - started_at < 30
     assert len(page) < 8_000_000
     assert len(model(Page(page))["failures"]) == 10_000
 
@@ -159,20 +169,20 @@ def chromium() -> Path:
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["hostile", "many"])
 def test_in_chromium_nothing_runs_nothing_is_said_and_keys_work(kind: str, chromium: Path, tmp_path: Path) -> None:
-    results = many() if kind == "many" else [one for text in (*NASTY, CODE) for one in told(text)]
+    results = many() if kind == "many" else [one for text in (*NASTY, CODE) for one in results_of(text)]
     failures = sum(len(one.get("failures", ())) + len(one.get("shown", ())) for one in results)
     file = tmp_path / "page.html"
     file.write_text(render_html(results), "utf-8")
-    looks = {}
+    backgrounds = {}
     for scheme in ("dark", "light"):
         argv = ["node", "look.mjs", str(file), scheme]
         done = subprocess.run(argv, cwd=chromium, capture_output=True, text=True, timeout=300, check=True)
-        look = json.loads(done.stdout)
-        assert (look["said"], look["asked"], look["ran"]) == ([], [f"file://{file}"], False)
-        assert look["count"] == look["again"] == f"{failures} of {failures} failures"
-        assert look["filtered"] == f"0 of {failures} failures"
-        assert (look["pictures"], look["scripts"]) == (2, 2)
-        assert "expire" in look["opened"]
-        assert look["millis"] < 20_000
-        looks[scheme] = look["back"]
-    assert looks["dark"] != looks["light"]
+        observed = json.loads(done.stdout)
+        assert (observed["said"], observed["asked"], observed["ran"]) == ([], [f"file://{file}"], False)
+        assert observed["count"] == observed["again"] == f"{failures} of {failures} failures"
+        assert observed["filtered"] == f"0 of {failures} failures"
+        assert (observed["pictures"], observed["scripts"]) == (2, 2)
+        assert "expire" in observed["opened"]
+        assert observed["millis"] < 20_000
+        backgrounds[scheme] = observed["back"]
+    assert backgrounds["dark"] != backgrounds["light"]

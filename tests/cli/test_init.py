@@ -56,20 +56,22 @@ def vectors_played(language: str, folder: Path) -> subprocess.CompletedProcess[s
     return subprocess.run(LANGUAGES[language].test, shell=True, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def beside(manifest: str, text: bytes) -> str:
+def with_hash(manifest: str, text: bytes) -> str:
     """Return a manifest that has another hash for its first pack."""
-    told = json.loads(manifest)
-    told["packs"][0]["sha256"] = hashlib.sha256(text).hexdigest()
-    return json.dumps(told)
+    value = json.loads(manifest)
+    value["packs"][0]["sha256"] = hashlib.sha256(text).hexdigest()
+    return json.dumps(value)
 
 
 def crossing() -> bytes:
     """Return a vector of level `range` alone in which an insert crosses the manager's trigger."""
     config = reference_subject(SYSTEMS["pulsar-pip430"]).declaration.base_config()
-    told = config_to_json(SYSTEMS["pulsar-pip430"], dataclasses.replace(config, max_size_bytes=100, watermark=0.5))
+    config_json = config_to_json(
+        SYSTEMS["pulsar-pip430"], dataclasses.replace(config, max_size_bytes=100, watermark=0.5)
+    )
     steps = [{"op": "insert", "cache": "a", "pos": [1, 0], "size": 99}, {"op": "usage"}]
     outcomes = [{"inserted": True}, {"entries": 0, "bytes": 0}]
-    vector = {"system": "pulsar-pip430", "config": told, "steps": steps, "outcomes": outcomes}
+    vector = {"system": "pulsar-pip430", "config": config_json, "steps": steps, "outcomes": outcomes}
     return json.dumps({**vector, "note": "pulsar-pip430-manager 0, seed 0"}).encode() + b"\n"
 
 
@@ -87,9 +89,9 @@ def check_that_no_wrong_pack_passes(language: str, folder: Path) -> None:
         (packed[: len(packed) // 2], manifest, ""),
         (gzip.compress(text[: text.rindex(b"\n", 0, -1) + 1]), manifest, "is not as the manifest beside it says"),
         (gzip.compress(wrong), manifest, "is not as the manifest beside it says"),
-        (gzip.compress(wrong), beside(manifest, wrong), "pulsar-pip430-range"),
-        (gzip.compress(others), beside(manifest, others), "no vector was played"),
-        (gzip.compress(crossing()), beside(manifest, crossing()), "no vector was played"),
+        (gzip.compress(wrong), with_hash(manifest, wrong), "pulsar-pip430-range"),
+        (gzip.compress(others), with_hash(manifest, others), "no vector was played"),
+        (gzip.compress(crossing()), with_hash(manifest, crossing()), "no vector was played"),
     ):
         pack.write_bytes(content)
         known.write_text(named, encoding="utf-8")
@@ -146,14 +148,14 @@ def test_the_reader_in_javascript_plays_in_vitest_too(tmp_path: Path, capsys: py
         pytest.skip("node, with npm, is missing")
     run(capsys, "init", "--lang", "node", str(tmp_path))
     subprocess.run(["npm", "install", "--no-fund", "--no-audit", "vitest"], cwd=tmp_path, check=True)
-    told = {}
+    runs = {}
     for wrong in (False, True):
         text = (tmp_path / "cache.mjs").read_text(encoding="utf-8")
         (tmp_path / "cache.mjs").write_text(text.replace(*SLIPS["node"][1:]) if wrong else text, encoding="utf-8")
         argv = ["npx", "vitest", "run"]
-        told[wrong] = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (told[False].returncode, "vectors played" in told[False].stdout) == (0, True), told[False].stdout
-    assert (told[True].returncode, "pulsar-pip430-range 1, seed 0" in told[True].stderr) == (1, True), told[True].stderr
+        runs[wrong] = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (runs[False].returncode, "vectors played" in runs[False].stdout) == (0, True), runs[False].stdout
+    assert (runs[True].returncode, "pulsar-pip430-range 1, seed 0" in runs[True].stderr) == (1, True), runs[True].stderr
 
 
 def test_another_pack_is_named_by_the_environment(

@@ -26,8 +26,8 @@ def suites(results: list[dict[str, Any]]) -> dict[str, ElementTree.Element]:
 
 
 def case(suite: ElementTree.Element, name: str) -> ElementTree.Element:
-    (found,) = (one for one in suite if one.get("name") == name)
-    return found
+    (only,) = (one for one in suite if one.get("name") == name)
+    return only
 
 
 def test_a_test_case_is_a_rule_at_a_level() -> None:
@@ -43,28 +43,28 @@ def test_a_test_case_is_a_rule_at_a_level() -> None:
     assert properties["version of subject"] == SUBJECT
 
 
-def test_a_failure_is_told_whole_once_with_all_that_is_asked_for() -> None:
-    found = suites([result(SUBJECT, TWICE)])
-    whole = case(found["mine, level queue"], "R-EXPIRE-1")[0]
+def test_a_failure_is_reported_once_in_full() -> None:
+    by_name = suites([result(SUBJECT, TWICE)])
+    whole = case(by_name["mine, level queue"], "R-EXPIRE-1")[0]
     assert whole.get("message") == 'R-EXPIRE-1: expected {"entries": 0}, got {"entries": "x"}'
     for part in ("expire  cache=x", "config ttl_nanos=x", "expected: ", "got:      ", "level reads (b.json)"):
         assert part in str(whole.text)
     assert str(whole.text).endswith("replay it: entrycache replay a.json x")
-    again = case(found["mine, level reads"], "R-EXPIRE-1")[0]
+    again = case(by_name["mine, level reads"], "R-EXPIRE-1")[0]
     assert (again.get("message"), again.text) == ("the failure of R-EXPIRE-1 at level queue", None)
 
 
 def test_times_stand_where_the_stream_holds_them() -> None:
-    told = result(SUBJECT, [])
-    assert "time=" not in render_junit([told])
-    told["levels"]["queue"]["seconds"] = 1.25
-    assert suites([told])["mine, level queue"].get("time") == "1.250"
+    value = result(SUBJECT, [])
+    assert "time=" not in render_junit([value])
+    value["levels"]["queue"]["seconds"] = 1.25
+    assert suites([value])["mine, level queue"].get("time") == "1.250"
 
 
 def test_audits_and_proofs_say_how_they_were_made() -> None:
-    made = {"subject": "kafka", "engine": "local", "versions": {"duckdb": "2"}}
-    audit = {"schema": 1, "rules": {"R-EVICT-8": "conforms"}, "violations": 0, "trace": "t", **made}
-    proof = {"schema": 1, "evidence": [], "skipped": [], "profile": "long", **made}
+    provenance = {"subject": "kafka", "engine": "local", "versions": {"duckdb": "2"}}
+    audit = {"schema": 1, "rules": {"R-EVICT-8": "conforms"}, "violations": 0, "trace": "t", **provenance}
+    proof = {"schema": 1, "evidence": [], "skipped": [], "profile": "long", **provenance}
     (suite,) = suites([audit]).values()
     properties = {one.get("name"): one.get("value") for one in suite.iter("property")}
     assert properties == {"subject": "kafka", "trace": "t", "engine": "local", "version of duckdb": "2"}
@@ -73,7 +73,7 @@ def test_audits_and_proofs_say_how_they_were_made() -> None:
     assert "profile long, engine local, duckdb 2" in text
 
 
-def test_markdown_tells_each_failure_once_with_all_that_is_asked_for() -> None:
+def test_markdown_reports_each_failure_once_in_full() -> None:
     text = render_markdown([result(SUBJECT, TWICE, seconds=1.25)])
     assert "seed 7, profile dev, engine search, seconds 1.25" in text
     assert text.count("### R-EXPIRE-1, level queue") == 1
@@ -97,8 +97,8 @@ def test_one_run_writes_its_result_and_its_reports(tmp_path: Path, capsys: pytes
     stream.write_text(out)
     for form, file in files.items():
         assert run(capsys, "report", str(stream), "--to", form)[1] == file.read_text("utf-8")
-    (told,) = json.loads(out)["failures"]
-    assert run(capsys, *shlex.split(told["replay"])[1:])[0] == 1
+    (failure,) = json.loads(out)["failures"]
+    assert run(capsys, *shlex.split(failure["replay"])[1:])[0] == 1
     assert json.loads(out)["versions"].keys() >= {"entrycache", "python", "subject"}
     assert {json.loads(out)[name] for name in ("seed", "profile", "engine")} == {0, "dev", "search"}
 
@@ -108,11 +108,11 @@ def test_a_broken_subject_is_an_error_in_every_report(tmp_path: Path, capsys: py
     command = shlex.join([sys.executable, "-I", "-S", "-c", "print('no protocol')"])
     code, out, err = run(capsys, "conform", "--command", command, "--json", "--junit", str(file))
     assert (code, len(err.splitlines())) == (3, 1)
-    told = json.loads(out)
-    assert told["broken"] in err
-    assert (told["seed"], told["verdict"]) == (0, "nothing-checked")
+    value = json.loads(out)
+    assert value["broken"] in err
+    assert (value["seed"], value["verdict"]) == (0, "nothing-checked")
     (error,) = ElementTree.parse(file).iter("error")
-    assert error.get("message") == told["broken"]
+    assert error.get("message") == value["broken"]
 
 
 MUTE = """
@@ -134,19 +134,19 @@ def test_a_broken_subject_says_how_the_run_was_made_in_every_report(
     command = shlex.join([sys.executable, "-I", "-S", str(program)])
     options = [part for form, file in files.items() for part in (f"--{form}", str(file))]
     code, out, _ = run(capsys, "conform", "--command", command, "--seed", "7", "--bulk", "1.5", "--json", *options)
-    told = json.loads(out)
-    assert (code, told["seed"], told["profile"], told["versions"]["subject"]) == (3, 7, "dev", "7.7")
-    assert (told["system"], told["source"]) == ("pulsar-pip430", "<b>here</b>")
-    assert told["engine"] == "search, then bulk for 1.5 s a level"
-    made = {one.get("name"): one.get("value") for one in ElementTree.parse(files["junit"]).iter("property")}
-    assert made.keys() >= {"subject", "system", "source", "seed", "profile", "engine", "version of subject"}
-    assert (made["seed"], made["version of subject"]) == ("7", "7.7")
+    value = json.loads(out)
+    assert (code, value["seed"], value["profile"], value["versions"]["subject"]) == (3, 7, "dev", "7.7")
+    assert (value["system"], value["source"]) == ("pulsar-pip430", "<b>here</b>")
+    assert value["engine"] == "search, then bulk for 1.5 s a level"
+    properties = {one.get("name"): one.get("value") for one in ElementTree.parse(files["junit"]).iter("property")}
+    assert properties.keys() >= {"subject", "system", "source", "seed", "profile", "engine", "version of subject"}
+    assert (properties["seed"], properties["version of subject"]) == ("7", "7.7")
     stream = tmp_path / "results.json"
     stream.write_text(out)
-    shown = run(capsys, "report", str(stream), "--to", "markdown")[1]
-    assert "seed 7, profile dev, engine search, then bulk for 1.5 s a level, " in shown
+    markdown = run(capsys, "report", str(stream), "--to", "markdown")[1]
+    assert "seed 7, profile dev, engine search, then bulk for 1.5 s a level, " in markdown
     page = files["html"].read_text("utf-8")
-    for text in (shown, page):
+    for text in (markdown, page):
         assert "<b>here" not in text
         assert "subject 7.7" in text
     assert "seed 7  profile dev  engine search" in page

@@ -21,24 +21,24 @@ def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any
 
 
 def test_smoke_plays_every_operation(capsys: pytest.CaptureFixture[str]) -> None:
-    code, shown = _json(capsys, "smoke", "reference", "--system", "kafka-streams")
+    code, value = _json(capsys, "smoke", "reference", "--system", "kafka-streams")
     assert code == 0
-    assert len(shown["ops"]) == 26
-    assert {look["verdict"] for look in shown["ops"].values()} == {"passed"}
+    assert len(value["ops"]) == 26
+    assert {result["verdict"] for result in value["ops"].values()} == {"passed"}
 
 
 def test_served_over_the_protocol_it_is_the_same_subject(capsys: pytest.CaptureFixture[str]) -> None:
     command = f"{sys.executable} -m entrycache_cli serve reference --system kafka-streams"
-    code, shown = _json(capsys, "smoke", "--command", command)
+    code, value = _json(capsys, "smoke", "--command", command)
     assert code == 0
-    assert {look["verdict"] for look in shown["ops"].values()} == {"passed"}
+    assert {result["verdict"] for result in value["ops"].values()} == {"passed"}
 
 
 def test_a_case_says_which_system_the_reference_is_of(capsys: pytest.CaptureFixture[str]) -> None:
-    code, shown = _json(capsys, "replay", str(CASE), "reference")
+    code, value = _json(capsys, "replay", str(CASE), "reference")
     assert code == 0
-    assert shown["verdict"] == "conforms"
-    assert shown["stale_outcomes"] == []
+    assert value["verdict"] == "conforms"
+    assert value["stale_outcomes"] == []
 
 
 def test_who_does_not_offer_the_system_says_so(capsys: pytest.CaptureFixture[str]) -> None:
@@ -53,12 +53,12 @@ def test_who_does_not_offer_the_system_says_so(capsys: pytest.CaptureFixture[str
 @pytest.mark.long
 def test_every_message_fits_its_schema(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     arguments = ("conform", "reference", "--system", "kafka-streams", "--validate", "--failures", str(tmp_path))
-    code, shown = _json(capsys, *arguments)
+    code, value = _json(capsys, *arguments)
     assert code == 0
-    assert shown["verdict"] == "conforms"
-    assert all(rule.startswith("K-") for rule in shown["rules"])
-    assert shown["cells"].keys() == {"LIMIT/BELOW", "LIMIT/AT", "RESIZE/BELOW", "RESIZE/AT", "RESIZE/ABOVE"}
-    assert all(shown["cells"].values())
+    assert value["verdict"] == "conforms"
+    assert all(rule.startswith("K-") for rule in value["rules"])
+    assert value["cells"].keys() == {"LIMIT/BELOW", "LIMIT/AT", "RESIZE/BELOW", "RESIZE/AT", "RESIZE/ABOVE"}
+    assert all(value["cells"].values())
 
 
 def test_a_system_without_a_fast_cache_says_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -119,9 +119,9 @@ def test_a_full_disk_is_one_line_and_the_verdict_is_said(line: str, said: str, w
     before = sorted(work.rglob("*"))
     done = without_room(*line.split(), cwd=work)
     assert done.returncode == 2, done.stdout + done.stderr
-    (told,) = done.stderr.splitlines()
-    assert told.startswith("entrycache: cannot write ")
-    assert told.endswith(": File too large") or (line.startswith("bench-audit") and NO_FOLDER in told)
+    (message,) = done.stderr.splitlines()
+    assert message.startswith("entrycache: cannot write ")
+    assert message.endswith(": File too large") or (line.startswith("bench-audit") and NO_FOLDER in message)
     assert said in done.stdout
     left = [path for path in work.rglob("*") if path not in before and path.is_file() and "hypothesis" not in str(path)]
     assert left == []
@@ -131,25 +131,25 @@ def test_a_full_disk_is_one_line_and_the_verdict_is_said(line: str, said: str, w
 def commands(group: Any, before: str = "") -> Iterator[tuple[str, set[str]]]:
     """Yield every command with the names of its options."""
     for name in group.list_commands(None):
-        found = group.get_command(None, name)
-        if isinstance(found, click.Group):
-            yield from commands(found, f"{name} ")
+        command = group.get_command(None, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{name} ")
         else:
-            yield before + name, {option for each in found.params for option in each.opts}
+            yield before + name, {option for each in command.params for option in each.opts}
 
 
 def test_every_command_that_writes_is_tried() -> None:
     writing = {name for name, options in commands(main) if options & PATHS} | {"trace convert", "init"}
-    tried = {name for name in writing for line, _ in FULL if line.startswith(f"{name} ")}
-    assert tried == writing
+    covered = {name for name in writing for line, _ in FULL if line.startswith(f"{name} ")}
+    assert covered == writing
 
 
 def test_what_was_there_stays_until_it_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / "new" / "file.txt"
     write_text(path, "one")
     path.chmod(0o640)
-    with pytest.raises(KeyError), atomic_path(path) as beside:
-        beside.write_text("half of tw")
+    with pytest.raises(KeyError), atomic_path(path) as temporary:
+        temporary.write_text("half of tw")
         raise KeyError
     assert path.read_text() == "one"
     write_text(path, "two")
@@ -218,13 +218,13 @@ def writes(text: str) -> set[str]:
 
 
 def test_every_file_is_written_by_the_one_place() -> None:
-    found = {
+    places = {
         str(path.relative_to(base))
         for base in (ROOT / "conformance", ROOT / "spark_checks")
         for path in base.rglob("*.py")
         if writes(path.read_text("utf-8"))
     }
-    assert found == OWN.keys()
+    assert places == OWN.keys()
     assert writes("path.write_text('x')\nwrite_text(path, 'x')") == {"write_text"}
     assert writes("path.open('w')") == writes("open(path, 'ab')") == {"open"}
     assert writes("path.open()\npath.open('rb')") == set()

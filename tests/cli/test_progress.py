@@ -23,35 +23,35 @@ def on_a_terminal(folder: Path, *arguments: str) -> tuple[str, str]:
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
     with subprocess.Popen(argv, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True) as run:
         os.close(theirs)
-        told = b""
+        screen = b""
         while True:
             try:
-                told += os.read(ours, 65_536)
+                screen += os.read(ours, 65_536)
             except OSError:  # the other end is closed
                 break
         os.close(ours)
         assert run.stdout is not None
-        return run.stdout.read(), told.decode("utf-8")
+        return run.stdout.read(), screen.decode("utf-8")
 
 
 def test_the_bar_names_level_and_shortening_and_is_taken_away(tmp_path: Path) -> None:
-    out, told = on_a_terminal(tmp_path, "conform", "expire-at-the-cutoff", "--level", "queue")
+    out, screen = on_a_terminal(tmp_path, "conform", "expire-at-the-cutoff", "--level", "queue")
     assert "R-EXPIRE-1 is broken" in out
-    assert "expire-at-the-cutoff, level queue" in told
-    assert SHRINKING in told
-    assert told.rstrip().endswith("\x1b[2K")
+    assert "expire-at-the-cutoff, level queue" in screen
+    assert SHRINKING in screen
+    assert screen.rstrip().endswith("\x1b[2K")
 
 
 def test_a_level_that_conforms_is_not_said_to_be_shortened(tmp_path: Path) -> None:
-    _, told = on_a_terminal(tmp_path, "conform", "fast", "--level", "range")
-    assert "fast, level range" in told
-    assert SHRINKING not in told
+    _, screen = on_a_terminal(tmp_path, "conform", "fast", "--level", "range")
+    assert "fast, level range" in screen
+    assert SHRINKING not in screen
 
 
 def test_a_narrow_terminal_is_spared_what_was_before_each_step(capsys: pytest.CaptureFixture[str]) -> None:
-    told = Table("title", ("step", "queue before", "queue after"), (("0", "(empty)", "a(1,0)"),), bad=0, wrong=2)
+    table = Table("title", ("step", "queue before", "queue after"), (("0", "(empty)", "a(1,0)"),), bad=0, wrong=2)
     for width, left_out in ((80, True), (160, False)):
-        Console(width=width).print(failure_table(told))
+        Console(width=width).print(failure_table(table))
         out = capsys.readouterr().out
         assert ("queue before" not in out, "(empty)" not in out) == (left_out, left_out)
         assert "a(1,0)" in out

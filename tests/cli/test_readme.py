@@ -19,7 +19,7 @@ from tests.support import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMANDS = [line[2:] for block in re.findall(r"```console\n(.*?)```", README, re.S) for line in block.splitlines()]
-BEGUN = "conformance/entrycache_cli/templates/adapters/python/my_cache.py.txt"
+ADAPTER_TEMPLATE = "conformance/entrycache_cli/templates/adapters/python/my_cache.py.txt"
 ENTRYCACHE = [command for command in COMMANDS if command.startswith("entrycache ")]
 
 
@@ -51,10 +51,10 @@ def test_a_command_of_the_readme_does_what_it_says(line: str, tmp_path: Path) ->
         standing_for["my.jar"] = str(jar_under_test(demo_release("pulsar").subject))
     if "audit" in arguments:
         generate = next(command for command in ENTRYCACHE if command.startswith("entrycache trace generate "))
-        made = [sys.executable, "-m", "entrycache_cli", *shlex.split(generate.partition("#")[0])[1:]]
-        subprocess.run(made, cwd=tmp_path, check=True)
+        generate_argv = [sys.executable, "-m", "entrycache_cli", *shlex.split(generate.partition("#")[0])[1:]]
+        subprocess.run(generate_argv, cwd=tmp_path, check=True)
     if "my_cache:MyCache" in arguments:
-        shutil.copy(ROOT / BEGUN, tmp_path / "my_cache.py")
+        shutil.copy(ROOT / ADAPTER_TEMPLATE, tmp_path / "my_cache.py")
     argv = [sys.executable, "-m", "entrycache_cli", *(standing_for.get(word, word) for word in arguments)]
     done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False)
     expected = 1 if "exits 1" in comment else 0

@@ -52,14 +52,14 @@ def test_junit_counts_violations_as_failures_and_the_undecided_as_skipped() -> N
 
 
 def test_text_in_brackets_is_text() -> None:
-    shown = printed(verdict_table(ALL))
-    assert "1 + [accessed]" in shown
-    assert "[red] & <odd>" in shown
+    text = printed(verdict_table(ALL))
+    assert "1 + [accessed]" in text
+    assert "[red] & <odd>" in text
 
 
 def test_the_summary_gathers_rules_and_hides_no_verdict() -> None:
-    shown = printed(summary_table([AUDITED, PROVED, SKIPPED]))
-    assert all(word in shown for word in ("violates", "inconclusive", "proved", "skipped", "EVICT-8"))
+    text = printed(summary_table([AUDITED, PROVED, SKIPPED]))
+    assert all(word in text for word in ("violates", "inconclusive", "proved", "skipped", "EVICT-8"))
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_one_rule_is_printed_with_its_example_as_a_table(capsys: pytest.CaptureF
 
 def test_in_json_a_rule_is_what_it_was(capsys: pytest.CaptureFixture[str]) -> None:
     _, said = run(capsys, "R-EXPIRE-1", "--json")
-    assert [shown["id"] for shown in json.loads(said)["rules"]] == ["R-EXPIRE-1"]
+    assert [rule["id"] for rule in json.loads(said)["rules"]] == ["R-EXPIRE-1"]
 
 
 def test_a_page_that_is_not_current_fails_the_check_which_says_what_writes_it(
@@ -37,7 +37,7 @@ def test_a_page_that_is_not_current_fails_the_check_which_says_what_writes_it(
     stale = Problem(
         "docs/reference/rules.md", "is not current; `entrycache rules --write`, part of `make docs`, writes it"
     )
-    monkeypatch.setattr(rules, "check_rules", lambda told: [stale])
+    monkeypatch.setattr(rules, "check_rules", lambda texts: [stale])
     code, said = run(capsys, "--check")
     assert code == 1
     assert said.splitlines() == [f"docs/reference/rules.md: {stale.what}", "1 problems"]
@@ -53,13 +53,13 @@ def test_write_writes_and_prints_nothing(capsys: pytest.CaptureFixture[str], mon
 def test_with_a_rule_the_check_is_about_that_one(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Rule] = []
+    checked: list[Rule] = []
 
-    def found(rule: Rule) -> list[Problem]:
-        asked.append(rule)
+    def problems_of(rule: Rule) -> list[Problem]:
+        checked.append(rule)
         return [Problem(rule.value, "has no seeded fault")]
 
-    monkeypatch.setattr(rules, "check_rule", found)
+    monkeypatch.setattr(rules, "check_rule", problems_of)
     assert run(capsys, "R-EXPIRE-1", "--check") == (1, "R-EXPIRE-1: has no seeded fault\n1 problems\n")
-    assert asked == [Rule.EXPIRE_1]
+    assert checked == [Rule.EXPIRE_1]
     assert run(capsys, "R-NONE-1", "--check")[0] == 2

@@ -42,9 +42,9 @@ def status_of(effective: EffectiveSettings, name: str) -> tuple[Applicability, A
 
 
 def test_a_file_that_sets_nothing_gives_the_defaults(tmp_path: Path) -> None:
-    found = read(tmp_path, A_BROKERS)
-    assert found.passed_over == 5
-    assert found.config == {
+    effective = read(tmp_path, A_BROKERS)
+    assert effective.passed_over == 5
+    assert effective.config == {
         "max_size_bytes": 819 << 20,
         "watermark": 0.9,
         "ttl_nanos": 1_000_000_000,
@@ -54,8 +54,8 @@ def test_a_file_that_sets_nothing_gives_the_defaults(tmp_path: Path) -> None:
         "grace_millis": 0,
         "evict_by_mark_deleted": False,
     }
-    assert found.interval_millis == 10
-    assert {line.line for line in found.lines} == {None, 9}
+    assert effective.interval_millis == 10
+    assert {line.line for line in effective.lines} == {None, 9}
 
 
 def test_the_limit_follows_the_direct_memory(tmp_path: Path) -> None:
@@ -102,16 +102,18 @@ def test_expected_reads_overrule_the_mark_delete_position(tmp_path: Path) -> Non
     [("0", "25", 25), ("0", "2000000", 1_000_000), ("3", "25", 333), ("5000", "25", 1), ("0.0001", "25", 1_000_000)],
 )
 def test_pace_of_scheduled_passes(tmp_path: Path, frequency: str, interval: str, millis: int) -> None:
-    found = read(tmp_path, f"{pulsar_table.FREQUENCY}={frequency}\n{pulsar_table.INTERVAL}={interval}\n")
-    assert found.interval_millis == millis
-    assert status_of(found, pulsar_table.INTERVAL)[0] is (Applicability.YES if frequency == "0" else Applicability.NO)
+    effective = read(tmp_path, f"{pulsar_table.FREQUENCY}={frequency}\n{pulsar_table.INTERVAL}={interval}\n")
+    assert effective.interval_millis == millis
+    assert status_of(effective, pulsar_table.INTERVAL)[0] is (
+        Applicability.YES if frequency == "0" else Applicability.NO
+    )
 
 
 def test_a_limit_of_nothing_switches_the_rest_off(tmp_path: Path) -> None:
-    found = read(tmp_path, f"{pulsar_table.CACHE_SIZE}=0\n{pulsar_table.WATERMARK}=0.5", "5.0")
-    assert found.config["max_size_bytes"] == 0
-    assert status_of(found, pulsar_table.WATERMARK)[0] is Applicability.NO
-    assert status_of(found, pulsar_table.IN_FLIGHT)[0] is Applicability.YES
+    effective = read(tmp_path, f"{pulsar_table.CACHE_SIZE}=0\n{pulsar_table.WATERMARK}=0.5", "5.0")
+    assert effective.config["max_size_bytes"] == 0
+    assert status_of(effective, pulsar_table.WATERMARK)[0] is Applicability.NO
+    assert status_of(effective, pulsar_table.IN_FLIGHT)[0] is Applicability.YES
     older = read(tmp_path, f"{pulsar_table.CACHE_SIZE}=0\n{pulsar_table.IN_FLIGHT}=9", "4.2")
     assert status_of(older, pulsar_table.IN_FLIGHT)[0] is Applicability.NO
 
@@ -130,10 +132,10 @@ def test_properties_syntax(tmp_path: Path) -> None:
         f"managedLedgerCacheSize\\u004DB\t77\r\n"
         f"{pulsar_table.COPY}\nother=\\u00e4 \xe4 caf\xe9\n"
     )
-    found = read(tmp_path, text)
-    assert found.config["ttl_nanos"] == 1_234_000_000
-    assert found.config["max_size_bytes"] == 77 << 20
-    assert [line.line for line in found.lines if line.line is not None] == [6, 3]
+    effective = read(tmp_path, text)
+    assert effective.config["ttl_nanos"] == 1_234_000_000
+    assert effective.config["max_size_bytes"] == 77 << 20
+    assert [line.line for line in effective.lines if line.line is not None] == [6, 3]
 
 
 MISTAKES = {
@@ -160,11 +162,11 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("text", MISTAKES)
-def test_a_mistake_in_the_file_is_told(tmp_path: Path, text: str) -> None:
-    with pytest.raises(UsageError) as told:
+def test_a_mistake_in_the_file_is_reported(tmp_path: Path, text: str) -> None:
+    with pytest.raises(UsageError) as raised:
         read(tmp_path, text)
-    assert MISTAKES[text] in str(told.value)
-    assert "\n" not in str(told.value)
+    assert MISTAKES[text] in str(raised.value)
+    assert "\n" not in str(raised.value)
 
 
 def run(*argv: str) -> subprocess.CompletedProcess[str]:
@@ -177,9 +179,9 @@ def test_command(tmp_path: Path) -> None:
     path.write_text(A_BROKERS)
     done = run("--broker-conf", str(path), "--era", "5.0", "--json")
     assert done.returncode == 0, done.stderr
-    shown = json.loads(done.stdout)
-    assert shown["config"]["extend_recently_accessed"] is False
-    assert [line["name"] for line in shown["settings"]] == list(pulsar_table.SETTINGS)
+    value = json.loads(done.stdout)
+    assert value["config"]["extend_recently_accessed"] is False
+    assert [line["name"] for line in value["settings"]] == list(pulsar_table.SETTINGS)
     assert run("--broker-conf", str(path), "--era", "5.0").stdout.count("when changed") == 0
     for argv, said in (
         (["--broker-conf", str(path), "--era", "3.3"], "unknown era '3.3'; expected one of: 4.0, 4.2, 5.0"),

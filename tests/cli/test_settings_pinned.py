@@ -37,9 +37,9 @@ class Watched(InProcessSubject):
 
 
 def watched(**offer: Any) -> Watched:
-    found = Watched("watched", SYSTEMS["pulsar-pip430"], fast_cache.open_cache, {**fast_cache.DECLARATION, **offer})
-    found.configs = []
-    return found
+    subject = Watched("watched", SYSTEMS["pulsar-pip430"], fast_cache.open_cache, {**fast_cache.DECLARATION, **offer})
+    subject.configs = []
+    return subject
 
 
 def broker_conf(tmp_path: Path, text: str = WORDS) -> Path:
@@ -69,9 +69,9 @@ def test_every_run_has_the_settings(tmp_path: Path) -> None:
 def test_a_subject_that_has_other_settings_is_not_asked(tmp_path: Path, offer: dict[str, Any], said: str) -> None:
     effective = read_effective_settings(broker_conf(tmp_path, f"{pulsar_table.TTL}=7"), Era.PULSAR_4_2)
     config = {key: effective.config[key] for key in ("ttl_nanos",)}
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as raised:
         pin_settings(watched(**offer), config, effective.path)
-    assert said in str(told.value)
+    assert said in str(raised.value)
     pin_settings(watched(fixed={"ttl_nanos": 7_000_000}), config, effective.path)
 
 

@@ -32,25 +32,30 @@ def test_generate_and_audit(
     monkeypatch.chdir(tmp_path)
     Path("broker.conf").write_text(CONF)
     settings = ["--broker-conf", "broker.conf", "--era", "5.0"]
-    made = ["trace", "generate", "catch-up-fanout", "--events", "3000", "--brokers", "4", "--out", "t"]
-    assert called(*made, *settings) == 0
+    generate = ["trace", "generate", "catch-up-fanout", "--events", "3000", "--brokers", "4", "--out", "t"]
+    assert called(*generate, *settings) == 0
     for broker in range(4):
         parts = [part for part in list_parts(Path("t")) if part.broker == f"broker-{broker}"]
         first = json.loads(read_broker(parts).slice(0, 1).to_pylist()[0]["value"])
-        shown = (first["max_size_bytes"], first["ttl_nanos"], first["max_requeues"], first["extend_recently_accessed"])
-        assert shown == (64 << 20, 20_000_000, 1, False)
+        recorded = (
+            first["max_size_bytes"],
+            first["ttl_nanos"],
+            first["max_requeues"],
+            first["extend_recently_accessed"],
+        )
+        assert recorded == (64 << 20, 20_000_000, 1, False)
         assert first["evict_by_expected_reads"] is True
     assert called("audit", "t", "--engine", "local", "--json", *settings) == 0
     capsys.readouterr()
     assert called("audit", "t", "--engine", "local", "--broker-conf", "broker.conf", "--era", "4.2") == 2
-    told = capsys.readouterr().err
-    assert len(told.splitlines()) == 1
-    assert "broker 'broker-0': max_requeues was 1 when it was recorded, broker.conf in era 4.2 makes it 5" in told
+    err = capsys.readouterr().err
+    assert len(err.splitlines()) == 1
+    assert "broker 'broker-0': max_requeues was 1 when it was recorded, broker.conf in era 4.2 makes it 5" in err
     assert called("audit", "t", "--broker-conf", "broker.conf", "--era", "4.0") == 2
     assert "the trace is of pulsar-pip430" in capsys.readouterr().err
     assert called("audit", "t", "--era", "4.2") == 2
     assert "go together" in capsys.readouterr().err
-    assert called(*made, "--broker-conf", "broker.conf", "--era", "4.0") == 2
+    assert called(*generate, "--broker-conf", "broker.conf", "--era", "4.0") == 2
     assert "traces are generated of pulsar-pip430" in capsys.readouterr().err
 
 

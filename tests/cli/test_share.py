@@ -37,11 +37,11 @@ def numbers(*arguments: str) -> dict[str, Any]:
 def test_the_shares_are_those_that_the_release_computes(
     release: str, released_subject: Callable[[str], TestedSubject]
 ) -> None:
-    steps = tuple(ops.Share(*asked) for asked in GRID)
+    steps = tuple(ops.Share(*arguments) for arguments in GRID)
     released = released_subject(f"kafka-streams:{release}")
     answer = released.play([Case(SYSTEMS["kafka-streams"], Config(), steps)])[0]
     assert isinstance(answer, RunResult)
-    assert [outcome["bytes"] for outcome in answer.outcomes] == [share_bytes(*asked) for asked in GRID]
+    assert [outcome["bytes"] for outcome in answer.outcomes] == [share_bytes(*arguments) for arguments in GRID]
 
 
 def test_a_thread_gets_an_equal_part_and_a_store_nothing_of_its_own() -> None:

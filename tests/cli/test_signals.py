@@ -14,7 +14,7 @@ import pytest
 
 from entrycache_cli.main import main
 from tests.support import signals
-from tests.support.signals import COMMANDS, chosen, prepared, tried, tried_program
+from tests.support.signals import COMMANDS, chosen, prepared, try_program, try_signal
 
 COUNT = int(os.environ.get("ENTRYCACHE_SIGNALS", "100"))
 SEED = int(os.environ.get("ENTRYCACHE_SEED", "1"))
@@ -36,18 +36,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_a_signal_ends_a_command(command: str, number: signal.Signals, after: float, group: bool, folder: Path) -> None:
-    found = tried(command, number, after, group, folder)
-    assert not found.wrong, str(found)
-    assert found.seconds >= 0, "it was over before"
+    ended = try_signal(command, number, after, group, folder)
+    assert not ended.wrong, str(ended)
+    assert ended.seconds >= 0, "it was over before"
 
 
 @pytest.mark.long
 @pytest.mark.timeout(7200)
 def test_a_hundred_signals(tmp_path: Path) -> None:
     work = prepared(tmp_path)
-    found = [tried(*each, work) for each in chosen(SEED, COUNT, list(COMMANDS))]
-    assert [str(each) for each in found if each.wrong] == [], f"seed {SEED}"
-    assert sum(each.seconds >= 0 for each in found) > COUNT / 2
+    endings = [try_signal(*each, work) for each in chosen(SEED, COUNT, list(COMMANDS))]
+    assert [str(each) for each in endings if each.wrong] == [], f"seed {SEED}"
+    assert sum(each.seconds >= 0 for each in endings) > COUNT / 2
 
 
 def test_every_command_is_tried() -> None:
@@ -71,9 +71,9 @@ def test_the_harness_sees_what_ends_otherwise(
 ) -> None:
     for name in ("WAITS_SECONDS", "BUSY_SECONDS", "GONE_SECONDS"):
         monkeypatch.setattr(signals, name, 0.5)
-    monkeypatch.setattr(signals, "heard", lambda process: True)
-    found = tried_program("planted", [sys.executable, "-c", program], number, 0.5, False, tmp_path)
-    assert all(wrong in found.wrong for wrong in wrongs), str(found)
+    monkeypatch.setattr(signals, "handles_sigterm", lambda process: True)
+    ended = try_program("planted", [sys.executable, "-c", program], number, 0.5, False, tmp_path)
+    assert all(wrong in ended.wrong for wrong in wrongs), str(ended)
 
 
 POOL = (
@@ -97,12 +97,12 @@ def test_no_child_outlives_its_parent(program: str, number: int) -> None:
         preexec_fn=signals.hears_all,  # noqa: PLW1509 - a test has one thread
     ) as process:
         own, end = psutil.Process(process.pid), time.monotonic() + 60
-        while len(found := own.children(recursive=True)) < 2 and time.monotonic() < end:
+        while len(children := own.children(recursive=True)) < 2 and time.monotonic() < end:
             time.sleep(0.02)
         time.sleep(0.3)
         (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
         _, err = process.communicate(timeout=20)
-    _, alive = psutil.wait_procs(found, timeout=signals.BUSY_SECONDS)
+    _, alive = psutil.wait_procs(children, timeout=signals.BUSY_SECONDS)
     assert alive == []
     assert "Process" not in err
 

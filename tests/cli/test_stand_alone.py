@@ -35,7 +35,7 @@ class Language(NamedTuple):
 
     file: str
     argv: list[str]
-    beside: Mapping[str, str] = MappingProxyType({})
+    extra_files: Mapping[str, str] = MappingProxyType({})
 
 
 LANGUAGES = {
@@ -73,7 +73,7 @@ for line in sys.stdin:
         outcomes = OUTCOMES
         print(json.dumps({"id": request["id"], "outcomes": outcomes, "leaked": LEAKED}), flush=True)
 """
-"""A subject that declares little, gives reasons for refusals, and answers as it is told."""
+"""A subject that declares little, gives reasons for refusals, and answers as its test says."""
 
 
 def params() -> list[Any]:
@@ -84,18 +84,18 @@ def said_of(
     language: str, file: Path, command: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> subprocess.CompletedProcess[str]:
     """Return the output of the language's own test runner for the test of a case."""
-    told = LANGUAGES[language]
-    if shutil.which(told.argv[0]) is None:
-        pytest.skip(f"{told.argv[0]} is missing")
+    tools = LANGUAGES[language]
+    if shutil.which(tools.argv[0]) is None:
+        pytest.skip(f"{tools.argv[0]} is missing")
     code, text, err = run(capsys, "replay", str(file), "--as", language, "--command", command)
     assert (code, err) == (0, "")
-    for name, content in {**told.beside, told.file: text}.items():
+    for name, content in {**tools.extra_files, tools.file: text}.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(content, "utf-8")
     if language == "go" and shutil.which("gofmt"):
         formed = subprocess.run(["gofmt", "-l", "."], cwd=folder, capture_output=True, text=True, check=True)
         assert formed.stdout == ""
-    return subprocess.run(told.argv, cwd=folder, capture_output=True, text=True, check=False)
+    return subprocess.run(tools.argv, cwd=folder, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("fault", ["requeue-keeps-stamp", "streams-flush-loses-a-write"])

@@ -47,17 +47,17 @@ class StoppedAt:
 CAMPAIGN = ("campaign", "fast", "--cases", "9", "--steps", "30", "--out", "record.json", "--json")
 
 
-def test_a_campaign_tells_and_writes_the_cases_that_were_answered(
+def test_a_campaign_reports_and_writes_the_cases_that_were_answered(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(campaign, "has_same_answers", StoppedAt(campaign.has_same_answers, 4))
     code, out, err = run(capsys, *CAMPAIGN)
-    told = json.loads(out)
+    record = json.loads(out)
     assert (code, err.strip()) == (130, "")
-    assert (told["cases"], told["judged_steps"], told["laws"]["cases"]) == (3, 90, 1)
-    assert told["stopped"]
-    assert json.loads(Path("record.json").read_text()) == told
+    assert (record["cases"], record["judged_steps"], record["laws"]["cases"]) == (3, 90, 1)
+    assert record["stopped"]
+    assert json.loads(Path("record.json").read_text()) == record
     monkeypatch.setattr(campaign, "has_same_answers", lambda *_: True)
     assert run(capsys, *CAMPAIGN)[0] == 0
     whole = json.loads(Path("record.json").read_text())
@@ -109,7 +109,7 @@ def three_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("three_parts")
-def test_a_bench_tells_what_was_measured(
+def test_a_bench_reports_its_measurements(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -119,9 +119,9 @@ def test_a_bench_tells_what_was_measured(
     assert (code, whole["verdict"], len(whole["measurements"])) == (0, "conforms", 5)
     monkeypatch.setattr(bench, "measure_suite", lambda *_: map(StoppedAt(measured, 1), ("three",)))
     code, out, _ = run(capsys, *argv, "--page", "page.md")
-    told = json.loads(out)
-    assert (code, told["verdict"], told["stopped"]) == (130, "nothing-checked", True)
-    assert [item["what"] for item in told["measurements"]] == ["one", "two"]
+    value = json.loads(out)
+    assert (code, value["verdict"], value["stopped"]) == (130, "nothing-checked", True)
+    assert [item["what"] for item in value["measurements"]] == ["one", "two"]
     assert list(tmp_path.iterdir()) == []
     Path("numbers.json").write_text(out)
     with pytest.raises(UsageError, match=r"not a complete result .* at \$\.stopped"):
@@ -138,35 +138,35 @@ def test_a_bench_that_is_stopped_beside_a_thread_has_the_rest(
 
 
 @pytest.mark.parametrize(("failures", "verdict"), [([], "nothing-checked"), (["wrong"], "violates")])
-def test_prove_tells_what_the_parts_before_have_obtained(
+def test_prove_reports_the_results_of_the_parts_before(
     failures: list[str], verdict: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    obtained = [Evidence(Rule.STATE_1, "proved", "bounds", "a fault")]
+    proved = [Evidence(Rule.STATE_1, "proved", "bounds", "a fault")]
     parts = [
         (what, single_call(what, call))
-        for what, call in (("one", lambda: (obtained, failures)), ("two", StoppedAt(list, 1)), ("three", list))
+        for what, call in (("one", lambda: (proved, failures)), ("two", StoppedAt(list, 1)), ("three", list))
     ]
     monkeypatch.setattr(evidence, "_parts", lambda *_: iter(parts))
     code, out, _ = run(capsys, "prove", "--json")
-    told = json.loads(out)
-    assert (code, told["verdict"], told["problems"]) == (130, verdict, failures)
-    assert [item["rule"] for item in told["evidence"]] == ["R-STATE-1"]
-    assert [item["what"] for item in told["skipped"][-2:]] == ["two", "three"]
+    value = json.loads(out)
+    assert (code, value["verdict"], value["problems"]) == (130, verdict, failures)
+    assert [item["rule"] for item in value["evidence"]] == ["R-STATE-1"]
+    assert [item["what"] for item in value["skipped"][-2:]] == ["two", "three"]
 
 
 def test_processes_end_at_once_with_what_they_are_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scheduler.os, "sched_getaffinity", lambda _: {0, 1})
     before, began = set(multiprocessing.active_children()), time.monotonic()
-    told = itertools.count()
+    counter = itertools.count()
 
     def stop(_: int) -> None:
-        next(told)
+        next(counter)
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         scheduler.map_in_processes(time.sleep, [0, 60, 60], stop)
     assert time.monotonic() - began < 30
-    assert next(told) == 1
+    assert next(counter) == 1
     assert set(multiprocessing.active_children()) <= before
 
 
@@ -188,18 +188,18 @@ def test_a_signal_whose_exception_a_library_drops_ends_the_command_all_the_same(
     assert goes_on._code([], ([],), {"standalone_mode": False}) == 0
 
 
-def test_smoke_tells_the_operations_that_were_judged(
+def test_smoke_reports_the_operations_that_were_judged(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replay, "_play_smoke_case", StoppedAt(replay._play_smoke_case, 3))
     code, out, err = run(capsys, "smoke", "fast", "--json")
     assert (code, err.strip()) == (130, "")
-    assert [look["verdict"] for look in json.loads(out)["ops"].values()] == ["passed", "passed"]
+    assert [result["verdict"] for result in json.loads(out)["ops"].values()] == ["passed", "passed"]
     monkeypatch.setattr(replay, "_play_smoke_case", StoppedAt(replay._play_smoke_case, 1))
     assert run(capsys, "smoke", "fast")[:2] == (130, "")
 
 
-def test_an_audit_tells_the_rules_that_were_decided_and_writes_nothing(
+def test_an_audit_reports_the_rules_that_were_decided_and_writes_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     trace, out = str(tmp_path / "trace"), tmp_path / "out"
@@ -210,10 +210,10 @@ def test_an_audit_tells_the_rules_that_were_decided_and_writes_nothing(
     (out / folders.VIOLATIONS_NAME).unlink()
     monkeypatch.setattr(plan, "first_rows", StoppedAt(plan.first_rows, 5))
     code, said, err = run(capsys, *argv)
-    told = json.loads(said)["rules"]
+    decided = json.loads(said)["rules"]
     assert (code, err.strip()) == (130, "")
-    assert 0 < len(told) < len(every)
-    assert told.items() <= every.items()
+    assert 0 < len(decided) < len(every)
+    assert decided.items() <= every.items()
     assert not any(out.iterdir())
     monkeypatch.setattr(plan, "survey_brokers", StoppedAt(plan.survey_brokers, 1))
     assert run(capsys, *argv)[:2] == (130, "")

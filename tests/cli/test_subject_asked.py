@@ -86,10 +86,10 @@ def test_os_exit_does_not_end_its_judge(tmp_path: Path) -> None:
     """Keep the exit code: 0 would be taken for a cache that conforms."""
     (tmp_path / "mine.py").write_text(MODULE.format(first="", body="os._exit(0)"))
     (tmp_path / "begins.py").write_text(MODULE.format(first="os._exit(0)", body="return {}"))
-    for name, code, told in (("mine", 1, "R-LIVENESS-2 is broken"), ("begins", 2, "SystemExit: os._exit(0)")):
+    for name, code, message in (("mine", 1, "R-LIVENESS-2 is broken"), ("begins", 2, "SystemExit: os._exit(0)")):
         argv = [sys.executable, "-m", "entrycache_cli", "conform", f"{name}:Mine", "--level", "range"]
         ended = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
-        assert ended.returncode == code and told in ended.stdout + ended.stderr, ended.stderr
+        assert ended.returncode == code and message in ended.stdout + ended.stderr, ended.stderr
 
 
 def test_a_class_is_served_by_its_name(tmp_path: Path) -> None:

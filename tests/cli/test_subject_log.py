@@ -22,7 +22,7 @@ for line in sys.stdin:
         answer = {"version": 1, "implementation": {"name": "panics"}, "systems": {"pulsar-pip430": offer}}
         print(json.dumps(answer), flush=True)
     elif asked["cmd"] == "run":
-        own = os.getpid()  # what differs from process to process makes no second failure
+        own = os.getpid()  # text that differs from process to process makes no second failure
         print(f"thread 'main' ({own}) panicked at src/main.rs:41:9:\nno such slot\nat 0x{own:x}", file=sys.stderr)
         print("stack backtrace:\n" + "   at somewhere\n" * 50, file=sys.stderr, flush=True)
         sys.exit(101)
@@ -51,7 +51,7 @@ def panics(tmp_path: Path) -> list[str]:
     return ["conform", "--command", command, "--failures", str(tmp_path / "failures")]
 
 
-def test_a_panic_is_told_once_with_its_first_lines(panics: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_panic_is_reported_once_with_its_first_lines(panics: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, *panics)
     assert code == 1
     assert out.count("stderr: thread 'main' panicked at src/main.rs:41:9:\nstderr: no such slot\nstderr: at 0x") == 1
@@ -63,17 +63,17 @@ def test_a_panic_is_told_once_with_its_first_lines(panics: list[str], capsys: py
     assert {failure["log"].splitlines()[1] for failure in failures} == {"no such slot"}
 
 
-@pytest.mark.parametrize(("said", "told"), [(PANIC, True), ("slow today", False)])
-def test_a_subject_that_answers_after_a_panic_has_told_it_on_stderr(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], said: str, told: bool
+@pytest.mark.parametrize(("said", "is_quoted"), [(PANIC, True), ("slow today", False)])
+def test_the_stderr_of_a_subject_that_answers_after_a_panic_is_quoted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], said: str, is_quoted: bool
 ) -> None:
     """Check that other log lines are not taken for the cause."""
     program = tmp_path / "recovers.py"
     program.write_text(RECOVERS.format(said=said))
     command = shlex.join([sys.executable, "-I", "-S", str(program)])
     code, out, _ = run(capsys, "conform", "--command", command, "--failures", str(tmp_path / "failures"))
-    assert (code, "stderr: " in out) == (1, told)
-    assert ("stderr: thread 'main' panicked at src/main.rs:41:9:\nstderr: no such slot\n" in out) is told
+    assert (code, "stderr: " in out) == (1, is_quoted)
+    assert ("stderr: thread 'main' panicked at src/main.rs:41:9:\nstderr: no such slot\n" in out) is is_quoted
 
 
 def test_quiet_is_a_line_a_failure_and_the_verdict(panics: list[str], capsys: pytest.CaptureFixture[str]) -> None:

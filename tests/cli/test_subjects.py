@@ -31,12 +31,12 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("bare")
-def test_subjects_tell_why_they_cannot_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_subjects_report_why_they_cannot_run(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "subjects", "--json")
     assert code == 0
-    told = {(one["name"], one["system"]): one for one in json.loads(out)["subjects"]}
-    assert {name for name, _ in told} >= {"reference", "fast", *(release.subject for release in all_releases())}
-    for (name, _), one in told.items():
+    by_name = {(one["name"], one["system"]): one for one in json.loads(out)["subjects"]}
+    assert {name for name, _ in by_name} >= {"reference", "fast", *(release.subject for release in all_releases())}
+    for (name, _), one in by_name.items():
         assert one["runs"] is (":" not in name)
         assert ("Java" in one["lacks"]) is (":" in name)
     code, out, _ = run(capsys, "subjects")
@@ -67,6 +67,6 @@ def test_doctor_names_each_prerequisite_and_its_extra(capsys: pytest.CaptureFixt
             assert name in ("entrycache", *out.split())
         assert extra == "dev" or f"extra {extra}: {install_command(extra)}" in lines
     _, out, _ = run(capsys, "doctor", "--json")
-    found = json.loads(out)["found"]
-    assert found.keys() >= {"python", "pyarrow", "duckdb", "pyspark", "z3-solver", "java", "javac", "mvn", "java 21"}
-    assert {name for name, version in found.items() if version} == {"python"}
+    versions = json.loads(out)["found"]
+    assert versions.keys() >= {"python", "pyarrow", "duckdb", "pyspark", "z3-solver", "java", "javac", "mvn", "java 21"}
+    assert {name for name, version in versions.items() if version} == {"python"}

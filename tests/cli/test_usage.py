@@ -53,7 +53,7 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("line", "code", "said"), MISTAKES, ids=[line for line, _, _ in MISTAKES])
-def test_a_mistake_is_told_in_one_line(
+def test_a_mistake_is_reported_in_one_line(
     line: str, code: int, said: str, capsys: pytest.CaptureFixture[str], nowhere: None
 ) -> None:
     ended, out, err = run(capsys, *line.split())
@@ -80,13 +80,13 @@ def test_an_empty_folder_is_nothing_checked(tmp_path: Path, capsys: pytest.Captu
 
 def test_an_audit_says_how_many_violations_it_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = plant.honest(tmp_path / "honest", 300, 4)["broker-0"]
-    for planted, told in ((False, "; 0 violations, in "), (True, "; 1 violations, in ")):
-        if planted:
+    for is_violated, ending in ((False, "; 0 violations, in "), (True, "; 1 violations, in ")):
+        if is_violated:
             plant.seed_violation(plant.wrong_sum, rows, 1)
-        trace = plant.write(tmp_path / f"trace-{planted}", rows)
-        asked = ("--engine", "local", "--rules", "R-STATE-1", "--out", str(tmp_path / "out"))
-        code, out, _ = run(capsys, "audit", str(trace), *asked)
-        assert (code, told in out) == (int(planted), True), out
+        trace = plant.write(tmp_path / f"trace-{is_violated}", rows)
+        options = ("--engine", "local", "--rules", "R-STATE-1", "--out", str(tmp_path / "out"))
+        code, out, _ = run(capsys, "audit", str(trace), *options)
+        assert (code, ending in out) == (int(is_violated), True), out
 
 
 def test_recording_beside_another_subject_says_that_it_is_no_evidence(
@@ -151,8 +151,8 @@ def test_an_error_of_ours_is_one_line_with_its_own_code(tmp_path: Path) -> None:
 
 
 def test_the_list_of_commands_is_whole_and_loads_none_of_them() -> None:
-    for name, told in COMMANDS.items():
-        assert len(told) <= 62
+    for name, summary in COMMANDS.items():
+        assert len(summary) <= 62
         assert main.get_command(None, name).name == name  # type: ignore[arg-type, union-attr]
     code = (
         "import sys; from entrycache_cli.main import main\n"
@@ -161,7 +161,7 @@ def test_the_list_of_commands_is_whole_and_loads_none_of_them() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert all(told in done.stdout for told in COMMANDS.values())
+    assert all(summary in done.stdout for summary in COMMANDS.values())
 
 
 @pytest.mark.parametrize(("former", "present"), [*ALIASES.items()])

@@ -112,9 +112,9 @@ def test_a_record_of_several_runs_a_subject() -> None:
 
 
 def test_each_record_is_a_line() -> None:
-    shown = render_version_page(build_version_table(judged(campaign(3), conform()), FINDINGS, only, ()), 50)
-    assert "| [0.json](../campaigns/0.json) | 3 | 10 | 12000 | fast, pulsar:4.2.4 | default: every outcome |" in shown
-    assert "| [1.json](../campaigns/1.json) |  | 9 | 90 | other | conform: every outcome" in shown
+    page = render_version_page(build_version_table(judged(campaign(3), conform()), FINDINGS, only, ()), 50)
+    assert "| [0.json](../campaigns/0.json) | 3 | 10 | 12000 | fast, pulsar:4.2.4 | default: every outcome |" in page
+    assert "| [1.json](../campaigns/1.json) |  | 9 | 90 | other | conform: every outcome" in page
 
 
 def test_differences_are_no_conformance() -> None:
@@ -124,12 +124,12 @@ def test_differences_are_no_conformance() -> None:
     fast, other, _ = table.versions
     assert (fast.differences, other.differences) == (1, 2)
     assert table.cells["R-EXPIRE-1"][1] == (0, 2, ())
-    shown = render_version_page(table, 50)
-    assert "| R-EXPIRE-1 | not met | differs, not met | not met |" in shown
-    assert "| 1 differences; differs |" in shown
+    page = render_version_page(table, 50)
+    assert "| R-EXPIRE-1 | not met | differs, not met | not met |" in page
+    assert "| 1 differences; differs |" in page
 
 
-def test_a_record_of_another_jar_is_told() -> None:
+def test_a_record_of_another_jar_is_reported() -> None:
     table = build_version_table(judged(campaign(), campaign(5, "dd" * 32)), FINDINGS, only, ())
     assert [version.subject for version in table.versions] == ["fast", "pulsar:4.2.4", "pulsar:4.2.4"]
     (line,) = table.stale
@@ -148,7 +148,7 @@ def test_what_is_not_run_is_a_row_with_its_reason() -> None:
     assert any("4.1" in release.subject for release in ABSENT)
 
 
-def test_what_never_was_a_release_is_told_so_and_maven_is_not_asked() -> None:
+def test_a_version_that_never_was_released_is_refused_without_asking_maven() -> None:
     never = next(release for release in ABSENT if not release.coordinates)
     assert resolves_in_maven(never) is never.resolves is False
     said = render_version_page(build_version_table(judged(campaign()), FINDINGS, only, (never,)), 50)
@@ -190,7 +190,7 @@ def test_spans() -> None:
         (conform(levels=3), "the record lacks something"),
     ],
 )
-def test_a_file_that_is_no_record_is_told(value: Any, said: str) -> None:
+def test_a_file_that_is_no_record_is_reported(value: Any, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         read_record(value, "x.json", "here/x.json")
 
@@ -216,9 +216,9 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pages = [tmp_path / "one.md", tmp_path / "two.md"]
     for path in pages:
         assert called(*folders, "--write", str(path), "--json") == 0
-        shown = json.loads(capsys.readouterr().out)
-        assert shown["rules"]["R-EVICT-1"]["fast"] == {"fired": 7, "differences": 0, "findings": []}
-        assert [release["subject"] for release in shown["not_run"]] == [release.subject for release in ABSENT]
+        value = json.loads(capsys.readouterr().out)
+        assert value["rules"]["R-EVICT-1"]["fast"] == {"fired": 7, "differences": 0, "findings": []}
+        assert [release["subject"] for release in value["not_run"]] == [release.subject for release in ABSENT]
     assert pages[0].read_bytes() == pages[1].read_bytes()
     (results / "b.json").write_text(json.dumps(campaign(sha256="00" * 32)))
     assert called(*folders) == 1
@@ -229,7 +229,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert called(*folders[2:], "--results", str(results / "a.json")) == 2
 
 
-def test_resolve_tells_a_release_that_is_listed_wrongly(capsys: pytest.CaptureFixture[str]) -> None:
+def test_resolve_reports_a_release_that_is_registered_wrongly(capsys: pytest.CaptureFixture[str]) -> None:
     assert check_resolves(ABSENT, lambda release: release.resolves) == 0
     assert check_resolves(ABSENT, lambda release: True) == 1
     assert "managed-ledger:4.1.0 is listed otherwise" in capsys.readouterr().err

@@ -14,7 +14,7 @@ import yaml
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import case_from_json, write_case
 from tests.support import ROOT
-from tests.support.walls import can
+from tests.support.sandboxes import can
 
 PAGE = (ROOT / "docs" / "how-to/ci.md").read_text("utf-8")
 CACHE = """
@@ -81,11 +81,11 @@ def test_the_bisection_finds_the_commit(tmp_path: Path) -> None:
         git(repository, "add", "run.sh")
         git(repository, "commit", "-q", "-m", f"commit {at}")
     git(repository, "bisect", "start", "HEAD", "HEAD~6")
-    found = git(repository, "bisect", "run", "sh", str(tmp_path / "bisect.sh"), str(file), "sh run.sh")
+    output = git(repository, "bisect", "run", "sh", str(tmp_path / "bisect.sh"), str(file), "sh run.sh")
     skipped = subprocess.run(["sh", "bisect.sh", str(file), "false"], cwd=tmp_path, env=ENVIRONMENT, check=False)
     assert skipped.returncode == 125
-    assert "is the first bad commit" in found
-    assert "commit 5" in found.partition("is the first bad commit")[2]
+    assert "is the first bad commit" in output
+    assert "commit 5" in output.partition("is the first bad commit")[2]
 
 
 def test_the_image_is_built_of_the_sources_alone_and_runs() -> None:
@@ -105,9 +105,9 @@ def test_the_image_is_built_of_the_sources_alone_and_runs() -> None:
 
 
 def git(folder: Path, *arguments: str) -> str:
-    told = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    options = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
     done = subprocess.run(
-        ["git", *told, *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False
+        ["git", *options, *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False
     )
     return done.stdout + done.stderr
 

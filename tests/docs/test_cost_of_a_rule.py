@@ -39,7 +39,7 @@ def test_the_check_finds_nothing_missing(copy: Checkout) -> None:
 
 
 @pytest.mark.parametrize(
-    ("left_out", "code", "told"),
+    ("left_out", "code", "message"),
     [
         (FAULT, 1, f"{RULE}: has no seeded fault"),
         pytest.param(EXAMPLE, 1, f"{RULE}: has no example: {EXAMPLE}", marks=pytest.mark.long),
@@ -48,9 +48,9 @@ def test_the_check_finds_nothing_missing(copy: Checkout) -> None:
     ],
     ids=["fault", "example", "law", "spec"],
 )
-def test_the_check_finds_what_is_left_out(copy: Checkout, left_out: str, code: int, told: str) -> None:
+def test_the_check_finds_what_is_left_out(copy: Checkout, left_out: str, code: int, message: str) -> None:
     copy.apply("".join(part for name, part in parts(DIFF).items() if name != left_out))
-    assert told in copy.entrycache("rules", RULE, "--check", code=code)
+    assert message in copy.entrycache("rules", RULE, "--check", code=code)
 
 
 @pytest.mark.long

@@ -48,9 +48,9 @@ def test_what_is_right_conforms(copy: Checkout, subject: str) -> None:
     }
 
 
-def test_what_is_planted_is_listed_caught_and_named(copy: Checkout) -> None:
-    listed = json.loads(copy.entrycache("faults", "--json"))["exhibits"]
-    assert listed["toy-one-too-many"]["rules"] == ["T-PUT-2"]
+def test_a_seeded_fault_is_registered_caught_and_named(copy: Checkout) -> None:
+    seeded_faults = json.loads(copy.entrycache("faults", "--json"))["exhibits"]
+    assert seeded_faults["toy-one-too-many"]["rules"] == ["T-PUT-2"]
     report = json.loads(copy.entrycache("conform", "toy-one-too-many", "--system", "toy", "--json", code=1))
     assert [(failure["rule"], failure["steps"]) for failure in report["failures"]] == [("T-PUT-2", 1)]
 

@@ -34,39 +34,39 @@ class Page(HTMLParser):
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = {name: value or "" for name, value in attrs}
-        self.anchors |= {told[name] for name in ("id", "name") if name in told}
-        if tag == "a" and "href" in told:
-            self.links.append(told["href"])
-        elif "src" in told or (tag == "link" and "href" in told):
-            self.loaded.append(told.get("src") or told["href"])
+        attributes = {name: value or "" for name, value in attrs}
+        self.anchors |= {attributes[name] for name in ("id", "name") if name in attributes}
+        if tag == "a" and "href" in attributes:
+            self.links.append(attributes["href"])
+        elif "src" in attributes or (tag == "link" and "href" in attributes):
+            self.loaded.append(attributes.get("src") or attributes["href"])
 
 
 def broken(site: Path) -> list[str]:
     """Return broken links and files from elsewhere; outside links are checked by their form only."""
     pages = {path: Page(path) for path in site.rglob("*.html") if path.name != "404.html"}
-    found = []
+    problems = []
     for path, page in pages.items():
         name = path.relative_to(site)
-        found += [f"{name} loads {what}" for what in page.loaded if re.match(r"(https?:)?//", what)]
+        problems += [f"{name} loads {what}" for what in page.loaded if re.match(r"(https?:)?//", what)]
         for link in page.links:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 if parts.scheme not in {"https", "http", "mailto"} or (parts.scheme != "mailto" and not parts.netloc):
-                    found.append(f"{name}: {link}")
+                    problems.append(f"{name}: {link}")
                 continue
             to = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             if not to.is_file():
-                found.append(f"{name}: {link}")
+                problems.append(f"{name}: {link}")
             elif parts.fragment and to in pages and unquote(parts.fragment) not in pages[to].anchors:
-                found.append(f"{name}: {link} has no such place")
-    return found
+                problems.append(f"{name}: {link} has no such place")
+    return problems
 
 
 def build(pages: Path, site: Path) -> subprocess.CompletedProcess[str]:
     """Build a site of these pages, as `make site` does; nothing that it could fetch is within reach."""
-    told = yaml.unsafe_load((ROOT / "mkdocs.yml").read_text("utf-8"))
-    assert told["docs_dir"] == "build/pages"
+    options = yaml.unsafe_load((ROOT / "mkdocs.yml").read_text("utf-8"))
+    assert options["docs_dir"] == "build/pages"
     config = site.parent / "mkdocs.yml"
     text = (ROOT / "mkdocs.yml").read_text("utf-8")
     config.write_text(text.replace("build/pages", str(pages)).replace("build/site", str(site)), "utf-8")
@@ -106,7 +106,7 @@ def test_the_site_is_built_and_every_link_leads_somewhere(pages: Path, tmp_path:
     assert broken(tmp_path / "site") == []
 
 
-def test_a_link_to_nowhere_is_seen_by_the_build_and_by_our_own_look(tmp_path: Path) -> None:
+def test_a_broken_link_is_detected_by_the_build_and_by_our_own_check(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text(
         '<a href="gone.html"></a><a href="#no"></a><a id="yes" href="#yes"></a><a href="https:x"></a>'
         '<a href="https://example.org/a"></a><script src="https://cdn.example/x.js"></script>',
@@ -128,16 +128,16 @@ def test_a_link_to_nowhere_is_seen_by_the_build_and_by_our_own_look(tmp_path: Pa
     assert "nowhere" in build(pages, tmp_path / "site").stderr
 
 
-def words(picture: str) -> str:
+def words(name: str) -> str:
     """Return the words that a reader of a picture sees, without its title and description."""
-    root = ElementTree.parse(ROOT / "docs" / "explanation" / picture).getroot()
+    root = ElementTree.parse(ROOT / "docs" / "explanation" / name).getroot()
     return " ".join("".join(part.itertext()) for part in root.iter("{http://www.w3.org/2000/svg}text"))
 
 
 def test_the_pictures_show_the_words_of_the_queue_and_of_an_entry() -> None:
-    seen = words("removal-queue.svg") + words("life-of-an-entry.svg")
+    shown_words = words("removal-queue.svg") + words("life-of-an-entry.svg")
     for word in ("slot", "dead slot", "stamp", "count", "hold", "fill", "pass", "trigger", "life"):
-        assert re.search(rf"\b{word}s?\b", seen), word
+        assert re.search(rf"\b{word}s?\b", shown_words), word
         assert f"- **{word}**" in (ROOT / "docs" / "reference/glossary.md").read_text("utf-8")
     for page, folder in (("reference/glossary.md", "../explanation/"), ("explanation/what-it-is.md", "")):
         text = (ROOT / "docs" / page).read_text("utf-8")
@@ -161,12 +161,12 @@ def test_the_picture_of_a_life_is_what_the_reference_does() -> None:
     held = [Read(A, at(0), at(0), 2, H), Advance(4), Release(H), Advance(6), Expire(5), Advance(4)]
     again = [ReadOne(A, at(0), HoldName("h2")), Advance(2), Release(HoldName("h2")), Advance(2)]
     run = play(*held, *again, Expire(5), extend_recently_accessed=False)
-    told: list[tuple[int, int, int | None]] = []
+    stamps: list[tuple[int, int, int | None]] = []
     for state in run.states[:-1]:
         entry = entry_at(state, A, at(0))
         if entry is not None:
-            told.append((state.now_nanos, entry.stamp_nanos, entry.expected_reads))
-    assert list(dict.fromkeys((stamp, count) for _, stamp, count in told)) == [(0, 2), (0, 1), (10, 1), (10, 0)]
-    assert list(dict.fromkeys(now for now, _, _ in told)) == [0, 4, 10, 14, 16, 18]
+            stamps.append((state.now_nanos, entry.stamp_nanos, entry.expected_reads))
+    assert list(dict.fromkeys((stamp, count) for _, stamp, count in stamps)) == [(0, 2), (0, 1), (10, 1), (10, 0)]
+    assert list(dict.fromkeys(now for now, _, _ in stamps)) == [0, 4, 10, 14, 16, 18]
     assert run.find(0) is None
     assert "0 4 10 14 16 18" in words("life-of-an-entry.svg")

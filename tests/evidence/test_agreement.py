@@ -1,6 +1,7 @@
 """Test the check of the rules: each kind of disagreement is reported."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import pytest
 
@@ -38,13 +39,13 @@ def mutant_problems(runs, exceptions):
 
 def test_a_mutant_that_nothing_sees_is_a_problem(monkeypatch, runs):
     harmless = Fault(Rule.READ_1, "nothing is wrong", PACKAGE, {})
-    monkeypatch.setattr(agreement, "RULE_FAULTS", (harmless,))
+    monkeypatch.setattr(agreement.models, "RULE_FAULTS", (harmless,))
     assert "neither its law nor a test" in mutant_problems(runs, {})[0].what
 
 
 def test_a_mutant_that_another_rule_sees_is_a_problem_unless_listed(monkeypatch, runs):
     marks_nothing = dataclasses.replace(FAULT_OF[Rule.READ_2], rule=Rule.READ_1)
-    monkeypatch.setattr(agreement, "RULE_FAULTS", (marks_nothing,))
+    monkeypatch.setattr(agreement.models, "RULE_FAULTS", (marks_nothing,))
     problems = mutant_problems(runs, {})
     assert any("the law of R-READ-2 detects its seeded fault too" in problem.what for problem in problems)
     without_exceptions = mutant_problems(runs, {"R-READ-1": {"R-READ-2"}})
@@ -52,13 +53,15 @@ def test_a_mutant_that_another_rule_sees_is_a_problem_unless_listed(monkeypatch,
 
 
 def test_more_than_ten_exceptions_are_a_problem(monkeypatch, runs):
-    monkeypatch.setattr(agreement, "RULE_FAULTS", ())
+    monkeypatch.setattr(agreement.models, "RULE_FAULTS", ())
     eleven = {f"R-STATE-{number}": {"R-READ-1"} for number in range(11)}
     assert "at most 10" in mutant_problems(runs, eleven)[0].what
 
 
 def test_a_flip_that_nothing_sees_is_a_problem(monkeypatch, runs):
-    monkeypatch.setattr(agreement, "derive_flips", lambda: (Fault(Rule.EVICT_1, "a harmless flip", PACKAGE, {}),))
+    monkeypatch.setattr(
+        agreement.models, "derive_flips", lambda: (Fault(Rule.EVICT_1, "a harmless flip", PACKAGE, {}),)
+    )
     assert agreement._flips(runs) == [agreement.Problem("R-EVICT-1", "no law detects the table with a harmless flip")]
 
 
@@ -88,12 +91,15 @@ def test_seeded_faults_of_a_reference_that_breaks_a_law_are_not_tried(monkeypatc
     one = corpus.Corpus((corpus.Run(system, system.model.config(), (Get(A, at(0)),)),), {})
     rules = []
     monkeypatch.setattr(agreement, "build_corpus", lambda folder, system=None: one)
-    monkeypatch.setattr(agreement, "map_in_processes", lambda call, items, progress: [call(item) for item in items])
+    monkeypatch.setattr(
+        agreement.scheduler, "map_in_processes", lambda call, items, progress: [call(item) for item in items]
+    )
     monkeypatch.setattr(agreement, "first_break", lambda run, fired: (Rule.INSERT_1,))
-    monkeypatch.setattr(agreement, "check_example", lambda rule: rules.append(rule) or [])
+    monkeypatch.setattr(agreement.examples, "check_example", lambda rule: rules.append(rule) or [])
     monkeypatch.setattr(agreement, "_fault", lambda fault, *_: rules.append(fault.rule) or [])
-    for other in ("_links", "_page", "_vocabulary", "check_strays"):
+    for other in ("_links", "_page", "_vocabulary"):
         monkeypatch.setattr(agreement, other, lambda *_: [])
+    monkeypatch.setattr(agreement.examples, "check_strays", lambda: [])
     problems = [problem for problem in agreement.check_rules() if "never fires" not in problem.what]
     assert [(problem.rule, problem.what.partition(" in ")[0]) for problem in problems] == [
         ("R-INSERT-1", agreement.BREAKS),
@@ -110,7 +116,7 @@ def test_an_example_in_which_the_reference_breaks_a_law_is_a_problem(monkeypatch
     monkeypatch.setattr(examples, "run_reference", breaks)
     monkeypatch.setattr(examples, "_is_current", lambda example: [])
     monkeypatch.setattr(examples, "CHECKS", (examples._fires,))
-    (problem,) = agreement.check_example(Rule.READ_1)
+    (problem,) = agreement.examples.check_example(Rule.READ_1)
     assert problem.what.startswith("its example breaks a law: the reference breaks R-READ-1 at Get() in State()")
     assert len(problem.what) < 400
 
@@ -182,7 +188,7 @@ def test_the_check_of_one_rule_finds_its_own_problems_and_no_others(monkeypatch,
     systems = []
     monkeypatch.setattr(agreement, "build_corpus", lambda folder, system: systems.append(system.name) or runs)
     harmless = [Fault(rule, "nothing is wrong", PACKAGE, {}) for rule in (Rule.READ_1, Rule.READ_2)]
-    monkeypatch.setattr(agreement, "RULE_FAULTS", tuple(harmless))
+    monkeypatch.setattr(agreement.models, "RULE_FAULTS", tuple(harmless))
     problems = [Problem("R-READ-1", "has no function"), Problem("R-READ-2", "has no function")]
     monkeypatch.setattr(agreement, "_links", lambda: problems)
     unseen = Problem("R-READ-1", "neither its law nor a test of it detects its seeded fault: nothing is wrong")
@@ -197,8 +203,8 @@ def test_a_page_that_is_not_current_is_a_problem_until_it_is_written(tmp_path, m
     page.write_text("old", encoding="utf-8")
     assert "`entrycache rules --write`" in agreement._page(tmp_path)[0].what
     assert page.read_text(encoding="utf-8") == "old"
-    monkeypatch.setattr(agreement, "locate_checkout", lambda: tmp_path)
-    monkeypatch.setattr(agreement, "write_answers", lambda: None)
+    monkeypatch.setattr(agreement, "checkout", SimpleNamespace(locate_checkout=lambda: tmp_path))
+    monkeypatch.setattr(agreement.examples, "write_answers", lambda: None)
     agreement.write_rules()
     assert agreement._page(tmp_path) == []
 
@@ -216,7 +222,7 @@ def test_a_step_that_throws_is_a_break():
 
 
 def test_outside_a_checkout_the_check_says_so(monkeypatch):
-    monkeypatch.setattr(agreement, "locate_checkout", lambda: None)
+    monkeypatch.setattr(agreement, "checkout", SimpleNamespace(locate_checkout=lambda: None))
     for command in (agreement.check_rules, agreement.write_rules):
         with pytest.raises(MissingPrerequisite, match="source checkout"):
             command()

@@ -163,8 +163,8 @@ def test_without_one_package_the_rest_runs_with_the_models_of_its_profile(monkey
     hide(monkeypatch, "crosshair")
     prove_few(monkeypatch)
     monkeypatch.setattr(model_evidence, "exhaust", exhaust)
-    monkeypatch.setattr(run, "find_tools", lambda: None)
-    monkeypatch.setattr(run, "obtain_models", modelled)
+    monkeypatch.setattr(run.runner, "find_tools", lambda: None)
+    monkeypatch.setattr(run.evidence, "obtain_models", modelled)
     monkeypatch.setattr(run, "refine_all", refined)
     result = prove("long")
     assert result.skipped == [("crosshair", str(missing_extra("crosshair", "crosshair-tool", "prove")))]
@@ -184,7 +184,7 @@ def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: p
 
     hide(monkeypatch, "crosshair")
     prove_few(monkeypatch)
-    monkeypatch.setattr(model_evidence, "explore", dies)
+    monkeypatch.setattr(model_evidence.checker, "explore", dies)
     monkeypatch.setattr(run, "refine_all", lambda scopes: nothing())
     result = prove("ci")
     assert [line.partition(":")[0] for line in result.failures] == [

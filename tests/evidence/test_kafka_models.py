@@ -246,7 +246,7 @@ def test_a_law_whose_mutant_is_not_refuted_gives_no_evidence(monkeypatch: pytest
     scope = replace(bounded_models.EVERY, depth=1)
     harmless = replace(FAULT_OF[Rule.K_SHARE_1], replaced={})
     own = {Rule.K_SHARE_1: harmless, Rule.K_GET_3: FAULT_OF[Rule.K_GET_3]}
-    monkeypatch.setattr(model_evidence, "FAULT_OF", own)
+    monkeypatch.setattr(model_evidence.models, "FAULT_OF", own)
     monkeypatch.setattr(refuting, "DEPTH_OF_FAULTS", 1)
     evidence, failures = run_alone(exhaust((scope,)))
     assert [item.rule for item in evidence] == [Rule.K_GET_3]

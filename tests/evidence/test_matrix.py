@@ -96,7 +96,7 @@ TOY_CHANGES = [
 ]
 """Every change of the toy, in the order of its text; none of its types, its documentation and its imports."""
 
-SMALL = detectors.CostBound(cases=40, twins=10, runs=5, depth=1, inputs=50)
+SMALL = detectors.CostBound(cases=40, fast_cases=10, runs=5, depth=1, inputs=50)
 
 
 def toy(source: str = TOY) -> list[Change]:
@@ -182,7 +182,7 @@ def test_bounds_that_no_small_model_reaches_are_detected_in_large_runs(
     small: ReferenceFacts, names: tuple[str, ...]
 ) -> None:
     """Only the stress runs check the changes; each is part of `prove` too."""
-    alone = small._replace(effort=SMALL._replace(cases=0, runs=0))
+    alone = small._replace(bound=SMALL._replace(cases=0, runs=0))
     changes = [change for change in generate_all_changes() if change.id in names]
     assert len(changes) == len(names)
     assert [change.id for change in changes if not ask_about(change, alone, ("laws",)).get("laws")] == []
@@ -251,7 +251,7 @@ def test_the_page_distinguishes_holes_from_equivalent_changes() -> None:
     ]
     text = render_page([*lines, Line(changes[3], {})], {"toy": TOY}, 25)
     assert "**25 changes have not been tried yet.**" in text
-    assert "4 changes, of which 1 change nothing. Of the other 3 formal detectors detect 1 (33.3 %)" in text
+    assert "4 changes; 1 of them change nothing. Of the other 3 formal detectors detect 1 (33.3 %)" in text
     assert "## Not detected by any formal detector: 2" in text
     assert "-LEAST = 3\n+LEAST = 2" in text
     assert read_json(to_json(lines)) == {

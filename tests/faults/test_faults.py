@@ -22,7 +22,7 @@ from entrycache_faults.model import load_catalogue
 from entrycache_protocol.subject import TestedSubject
 from tests.conftest import NOT_LONG
 from tests.support import ROOT
-from tests.support.asked import asked_for
+from tests.support.requested import requested_names
 
 STEPS_MOST = 8
 
@@ -96,7 +96,7 @@ def in_this_process(choice: SubjectChoice) -> TestedSubject:
 
 @pytest.fixture(scope="module")
 def caught(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, faults.CaughtFault]:
-    folder, requested = tmp_path_factory.mktemp("faults"), asked_for(request, "caught")
+    folder, requested = tmp_path_factory.mktemp("faults"), requested_names(request, "caught")
     names = [name for name in faults.NAMES if name in requested]
     start = in_this_process if request.config.option.markexpr == NOT_LONG else resolve_subject
     return {fault.name: fault for fault in faults.catch_seeded_faults(folder, names, start)}
@@ -109,7 +109,9 @@ def jars(
     if shutil.which("mvn") is None or shutil.which("javac") is None:
         pytest.skip("mvn or javac is missing")
     folder = tmp_path_factory.mktemp("jars")
-    return {fault.name: (fault, path) for fault, path in faults.catch_changed_jars(folder, asked_for(request, "jars"))}
+    return {
+        fault.name: (fault, path) for fault, path in faults.catch_changed_jars(folder, requested_names(request, "jars"))
+    }
 
 
 @FAULTS

@@ -28,20 +28,20 @@ MANY: Final = int(os.environ.get("ENTRYCACHE_FILES", "600"))
 
 
 @pytest.fixture(autouse=True)
-def told_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def report_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Write the traceback of an internal error into a file of the test."""
     (tmp_path / "told").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "told"))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_broken_file_is_told_in_one_line(name: str, tmp_path: Path) -> None:
+def test_a_broken_file_is_reported_in_one_line(name: str, tmp_path: Path) -> None:
     assert faults(name, (f"{BASE}/{number}" for number in range(DEAR.get(name, FEW))), tmp_path / "files") == []
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
-def test_thousands_of_broken_files_are_told_in_one_line(name: str, tmp_path: Path) -> None:
+def test_thousands_of_broken_files_are_reported_in_one_line(name: str, tmp_path: Path) -> None:
     many = MANY if name not in DEAR else MANY // 2 if name != "history.json" else MANY // 20
     assert faults(name, (f"{BASE}/long/{number}" for number in range(many)), tmp_path / "files") == []
 
@@ -65,24 +65,24 @@ def _escapes(*_: Any) -> Any:
     print("\x1b[2J")
 
 
-PLANTED: Final = {
+SEEDED_FAULTS: Final = {
     "exit 70": _lets_through,
     "lines on stderr": _says_more,
     "CPU seconds": _takes_long,
     "not printable": _escapes,
 }
-"""Faults of a reader of settings, by what the test says of them."""
+"""Faults of a reader of settings, by the message that reports them."""
 
 
-@pytest.mark.parametrize("said", PLANTED)
+@pytest.mark.parametrize("said", SEEDED_FAULTS)
 def test_a_reader_that_does_wrong_is_seen(said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     right = Kind.read
-    fault: Callable[..., Any] = PLANTED[said]
+    fault: Callable[..., Any] = SEEDED_FAULTS[said]
     monkeypatch.setattr("tests.support.files.runs.CPU_SECONDS_MOST", 0.15)
     monkeypatch.setattr(Kind, "read", lambda kind, name, text, where: (fault(), right(kind, name, text, where))[1])
-    found = faults("client.properties", (f"{BASE}/{number}" for number in range(5)), tmp_path / "files")
-    assert any(said in line for line in found), found
-    assert f"python -m tests.support.files client.properties {BASE}/" in found[0]
+    lines = faults("client.properties", (f"{BASE}/{number}" for number in range(5)), tmp_path / "files")
+    assert any(said in line for line in lines), lines
+    assert f"python -m tests.support.files client.properties {BASE}/" in lines[0]
 
 
 UNHELD: Final = {
@@ -96,12 +96,12 @@ UNHELD: Final = {
 @pytest.mark.parametrize("name", UNHELD)
 def test_a_reader_without_its_schema_is_seen(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(UNHELD[name], lambda *_: None)
-    found = faults(name, (f"1/{number}" for number in range(10)), tmp_path / "files")
-    assert any(line.startswith("exit 70: ") for line in found), found
+    lines = faults(name, (f"1/{number}" for number in range(10)), tmp_path / "files")
+    assert any(line.startswith("exit 70: ") for line in lines), lines
 
 
 UNREFUSED: Final[dict[str, tuple[str, Any]]] = {
-    "known.toml": ("entrycache_conformance.known.check_json_value", lambda value, where: value),
+    "known.toml": ("entrycache_protocol.strict_json.check_json_value", lambda value, where: value),
     "record.json": ("entrycache_protocol.strict_json._has_lone_surrogates", lambda value: False),
     "trace": ("entrycache_trace.files.check_broker", lambda name, where: None),
 }
@@ -115,8 +115,8 @@ def test_a_reader_that_takes_what_can_only_be_refused_is_seen(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(*UNREFUSED[name])
-    found = faults(name, (f"1/{number}" for number in range(40)), tmp_path / "files")
-    assert any("could only be refused" in line for line in found), found
+    lines = faults(name, (f"1/{number}" for number in range(40)), tmp_path / "files")
+    assert any("could only be refused" in line for line in lines), lines
 
 
 def test_a_line_that_does_not_name_the_file_is_seen(tmp_path: Path) -> None:

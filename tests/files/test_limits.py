@@ -30,8 +30,8 @@ GROWTH_MB_MOST: Final = 300
 
 
 def _socket(path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as made:
-        made.bind(str(path))
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
 
 
 SPECIAL: Final[dict[str, tuple[Callable[[Path], object], str]]] = {
@@ -70,7 +70,7 @@ def test_what_is_no_file_is_refused(kind: Any, special: str, tmp_path: Path, mon
 
 
 class Waits(io.BytesIO):
-    """A file of the system whose reader would wait: opened without waiting, it gives neither bytes nor an end."""
+    """A special file whose reader would wait for ever; opened without waiting, it gives neither bytes nor an end."""
 
     def read(self, *_: Any) -> Any:
         return None
@@ -247,23 +247,23 @@ def test_settings_far_apart_take_no_more_than_others(tmp_path: Path, monkeypatch
     assert end.cpu_seconds < CPU_SECONDS_MOST
 
 
-def test_of_many_violations_the_first_are_told_and_the_rest_is_said(
+def test_of_many_violations_the_first_are_reported_and_the_others_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Report that a rule is broken, although there is no room for any of its violations."""
     rows = plant.honest(tmp_path / "honest", 300, 1)["broker-0"]
     plant.wrong_tickets(rows, random.Random(1))
     plant.write(tmp_path / "wrong", rows)
-    verdicts, rows_told = {}, {}
+    verdicts, rows_reported = {}, {}
     for most in (100_000, 0):
         monkeypatch.setattr("entrycache_spark.plan.MAX_REPORTED", most)
         end = ended(["audit", str(tmp_path / "wrong"), "--engine", "local", "--out", str(tmp_path / "out"), "--json"])
         verdicts[most] = json.loads(end.out)["rules"]
-        rows_told[most] = pq.read_metadata(tmp_path / "out/violations.parquet").num_rows
+        rows_reported[most] = pq.read_metadata(tmp_path / "out/violations.parquet").num_rows
     broken = {rule for rule, verdict in verdicts[100_000].items() if verdict == "violates"}
     assert "R-EVICT-8" in broken
     assert {verdicts[0][rule] for rule in broken} == {"inconclusive"}
-    assert rows_told[100_000] > rows_told[0] == 0
+    assert rows_reported[100_000] > rows_reported[0] == 0
 
 
 BOMBS: Final = {

@@ -17,17 +17,17 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Page], Path]:
     """Return the compiled fix of a page, made at its first use."""
     folder = tmp_path_factory.mktemp("fixes")
     jars: dict[str, Path] = {}
-    made: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
 
     def of(page: Page) -> Path:
         release = release_of_fixes(page)
         try:
             if release.subject not in jars:
                 jars[release.subject] = sources_jar(release, folder)
-            if page.name not in made:
-                made[page.name] = fixed(release, page.fixes, jars[release.subject], folder / page.name)
+            if page.name not in folders:
+                folders[page.name] = fixed(release, page.fixes, jars[release.subject], folder / page.name)
         except MissingPrerequisite as missing:
             pytest.skip(str(missing))
-        return made[page.name]
+        return folders[page.name]
 
     return of

@@ -26,8 +26,8 @@ JAVA: Final = 17
 SECONDS_MOST: Final = 120
 SCENARIO_SECONDS_MOST: Final = 240
 HEAP: Final = "heap-removal-breaks-order"
-WHOLE: Final = "message 1, message 2, message 3, message 4, message 5"
-CONTROL: Final = f"a deleted, then d: f, which has acknowledged nothing, receives [{WHOLE}]"
+ALL_MESSAGES: Final = "message 1, message 2, message 3, message 4, message 5"
+CONTROL: Final = f"a deleted, then d: f, which has acknowledged nothing, receives [{ALL_MESSAGES}]"
 
 
 def ended(finding: str, name: str, release: str, folder: Path, *more: Path) -> subprocess.CompletedProcess[str]:
@@ -60,7 +60,7 @@ def test_settings_of_the_time_in_the_cache_are_ignored_at_start(release: str, tm
     assert done.stdout.endswith("MaxTimes: expected 9, got 5\n")
 
 
-def told(done: subprocess.CompletedProcess[str]) -> list[str]:
+def output_lines(done: subprocess.CompletedProcess[str]) -> list[str]:
     """Return the output of the program, which is between log lines of the clients."""
     return [line for line in done.stdout.splitlines() if not line[:4].isdigit()]
 
@@ -76,8 +76,8 @@ def with_clients(release: str, folder: Path, front: Path | None = None) -> subpr
     path = FINDINGS / HEAP / "broker" / "LostMessageTest.java"
     serving = BrokerJars(jars.recorder, jars.clients, (*([front] if front else []), *jars.broker))
     with run_standalone(java.program, serving, BrokerPlan("none"), folder, None, lambda line: None) as broker:
-        asked = (broker.addresses.service, broker.addresses.web)
-        done = compile_and_run(path, tools, folder / "out", *asked, timeout_seconds=SCENARIO_SECONDS_MOST)
+        addresses = (broker.addresses.service, broker.addresses.web)
+        done = compile_and_run(path, tools, folder / "out", *addresses, timeout_seconds=SCENARIO_SECONDS_MOST)
         broker.stop()
     return done
 
@@ -86,8 +86,8 @@ def with_clients(release: str, folder: Path, front: Path | None = None) -> subpr
 def test_a_running_broker_loses_a_message_that_nobody_has_acknowledged(release: str, tmp_path: Path) -> None:
     done = with_clients(release, tmp_path)
     assert done.returncode == 1, done.stderr
-    lost, control, last = told(done)
-    assert lost.endswith(f"receives [{WHOLE.removeprefix('message 1, ')}]")
+    lost, control, last = output_lines(done)
+    assert lost.endswith(f"receives [{ALL_MESSAGES.removeprefix('message 1, ')}]")
     assert (control, last) == (CONTROL, "lost: 1")
 
 
@@ -95,4 +95,4 @@ def test_a_running_broker_with_the_fix_loses_none(classes: Callable[[Page], Path
     page = next(page for page in PAGES if page.name == HEAP)
     done = with_clients(release_of_fixes(page).version, tmp_path, classes(page))
     assert done.returncode == 0, done.stdout + done.stderr
-    assert told(done)[1:] == [CONTROL, "conforms"]
+    assert output_lines(done)[1:] == [CONTROL, "conforms"]

@@ -47,9 +47,9 @@ def test_every_release_that_a_page_names_violates_and_no_other(
     for page in pages:
         files = sorted((path for one, path in CASES if one is page), key=lambda path: (path.name != "case.json", path))
         for path, own in zip(files, cases[page.name], strict=True):
-            tried = play_finding_cases(lift_waivers(subject, (page.name,), cases), [own], own.level)
-            assert [finding for finding, _ in tried.failing] == [page.name] * page.fails(release, path.name)
-            assert tried.skipped == ()
+            result = play_finding_cases(lift_waivers(subject, (page.name,), cases), [own], own.level)
+            assert [finding for finding, _ in result.failing] == [page.name] * page.fails(release, path.name)
+            assert result.skipped == ()
 
 
 def test_a_repaired_cache_conforms_with_every_case_of_its_system(tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_a_repaired_cache_conforms_with_every_case_of_its_system(tmp_path: Path)
 
 def test_a_case_that_needs_what_is_not_offered_is_reported(tmp_path: Path) -> None:
     own = load_finding_cases(PULSAR)[HEAP][0]
-    tried = play_finding_cases(without_operations(reference_subject(PULSAR), frozenset({"slowest"})), [own], own.level)
-    assert [(skip.what, skip.reason) for skip in tried.skipped] == [
+    result = play_finding_cases(without_operations(reference_subject(PULSAR), frozenset({"slowest"})), [own], own.level)
+    assert [(skip.what, skip.reason) for skip in result.skipped] == [
         (f"the case of {HEAP}", "reference does not offer slowest, which the case needs")
     ]
 
@@ -79,7 +79,9 @@ def test_a_finding_that_nothing_waives_may_be_asked_where_it_has_a_case() -> Non
         lift_waivers(reference_subject(PULSAR), ("nope",), cases)
 
 
-def test_the_command_tells_whose_case_it_is(released_subject: Callable[[str], TestedSubject], tmp_path: Path) -> None:
+def test_the_command_reports_the_finding_of_a_case(
+    released_subject: Callable[[str], TestedSubject], tmp_path: Path
+) -> None:
     released_subject("pulsar:4.2.4")
     line = ["conform", "pulsar:4.2.4", "--level", "cursors", "--unmask", HEAP, "--failures", str(tmp_path)]
     done = CliRunner().invoke(main, [*line, "--json"])

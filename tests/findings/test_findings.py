@@ -39,15 +39,15 @@ def cases_of_releases() -> list[tuple[Release, Page, Path]]:
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Release], Mapping[Path, Ended]]:
-    """Return how all Java tests of a system end on a release of it; they run at the first use."""
+    """Return the results of all Java tests of a system on one of its releases; they run at the first use."""
 
     @cache
     def ended_on(release: Release) -> Mapping[Path, Ended]:
-        together = [path for _, path in java_tests_of(release) if not has_threads(path)]
+        shared = [path for _, path in java_tests_of(release) if not has_threads(path)]
         alone = [path for _, path in java_tests_of(release) if has_threads(path)]
         try:
             tools = java_test_classpath(release.subject)
-            return run_all(together, alone, tools, tmp_path_factory.mktemp("findings"))
+            return run_all(shared, alone, tools, tmp_path_factory.mktemp("findings"))
         except MissingPrerequisite as missing:
             pytest.skip(str(missing))
 
@@ -142,9 +142,9 @@ def test_a_java_test_fails_where_its_page_says(
 def test_a_java_test_alone_ends_as_it_does_beside_others(
     release: Release, ended: Callable[[Release], Mapping[Path, Ended]], tmp_path: Path
 ) -> None:
-    together = [path for _, path in java_tests_of(release) if not has_threads(path)]
+    shared = [path for _, path in java_tests_of(release) if not has_threads(path)]
     for code in (0, FAILED):
-        path = next(path for path in together if ended(release)[path].returncode == code)
+        path = next(path for path in shared if ended(release)[path].returncode == code)
         assert run_as_it_is(path, release, tmp_path) == ended(release)[path]
 
 
@@ -196,9 +196,9 @@ def differing(family: str) -> tuple[Release, Page, Path, Path]:
 @pytest.mark.parametrize(
     ("release", "page", "case", "path"),
     [
-        pytest.param(*found, marks=() if found[0] in NEWEST else pytest.mark.long, id=family)
+        pytest.param(*difference, marks=() if difference[0] in NEWEST else pytest.mark.long, id=family)
         for family in FAMILIES
-        for found in [differing(family)]
+        for difference in [differing(family)]
     ],
 )
 def test_a_page_that_names_the_wrong_release_is_seen(

@@ -22,7 +22,7 @@ from tests.support.jvm.fixes import release_of_fixes
 from tests.support.jvm.mains import Ended, run_in_front
 
 pytestmark = pytest.mark.long
-"""Maven fetches the sources, and each fix is compiled."""
+"""The tests are long: Maven fetches the sources, and each fix is compiled."""
 FIXED: Final = [page for page in PAGES if page.fixes]
 PLAYED: Final = {page.name for page, _ in CASES}
 LEFT_OUT: Final = {"kafka-nested-change-counts-twice": frozenset({"evict"})}
@@ -36,7 +36,7 @@ def findings_fixed(page: Page) -> list[str]:
     return [page.name, *(patch.parent.name for patch in page.fixes if patch.parent.name != page.name)]
 
 
-def under_other_masks(case: Case, held: NarrowedSubject) -> Case:
+def with_remaining_variants(case: Case, held: NarrowedSubject) -> Case:
     """Return the case under the variants that are still on: other defects of the release stay."""
     return replace(case, config=replace(case.config, variants=held.declaration.variants or case.config.variants))
 
@@ -60,7 +60,7 @@ def test_a_run_conforms_with_the_fix_and_without_the_waivers(
     )
     try:
         for path in [path for one, path in CASES if one is page]:
-            case = under_other_masks(read_case(path, SYSTEMS), held)
+            case = with_remaining_variants(read_case(path, SYSTEMS), held)
             assert judge(case, run_reference(case, Coverage()), held.play([case])[0], held.declaration) is None
         options = Options(LEVELS[page.system.family], PROFILES["dev"], 0, 0.0, tmp_path)
         assert conform(held, options, lambda *_: None).verdict is Verdict.CONFORMS

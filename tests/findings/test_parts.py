@@ -94,8 +94,8 @@ def test_a_page_has_a_case_or_says_why_not(page: Page) -> None:
 
 def test_every_reason_for_no_case_is_some_page_s() -> None:
     table = DECISIONS.read_text("utf-8").partition("## Why a finding has no case")[2]
-    listed = set(re.findall(r"^\| (\w+) \|", table, re.MULTILINE)) - {"reason"}
-    assert listed == {reason for page in PAGES for reason in REASON.findall(page.text)}
+    reasons = set(re.findall(r"^\| (\w+) \|", table, re.MULTILINE)) - {"reason"}
+    assert reasons == {reason for page in PAGES for reason in REASON.findall(page.text)}
 
 
 def test_the_readme_and_the_index_name_the_same_three_that_matter_most() -> None:

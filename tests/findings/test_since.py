@@ -28,7 +28,7 @@ from tests.support.jvm.since import (
 MEASURED = record()
 
 
-def told_otherwise(page: Page, path: Path, row: Mapping[str, str]) -> list[str]:
+def versions_with_other_outcome(page: Page, path: Path, row: Mapping[str, str]) -> list[str]:
     """Return the releases of the page's own system for which a row contradicts the page."""
     return [
         release.version
@@ -42,7 +42,7 @@ def test_the_row_of_a_test_says_what_its_page_says(page: Page, path: Path) -> No
     row = MEASURED[f"{page.name}/{path.name}"]
     assert list(row) == versions_run(called(page))
     assert set(row.values()) <= {FAILS, CONFORMS, CANNOT}
-    assert told_otherwise(page, path, row) == []
+    assert versions_with_other_outcome(page, path, row) == []
 
 
 def test_the_table_is_as_it_is_written_and_has_no_other_rows() -> None:
@@ -55,7 +55,7 @@ def test_a_row_that_says_something_else_is_seen() -> None:
     row = MEASURED[f"{page.name}/{path.name}"]
     version = releases(page.system.family)[0].version
     turned = {**row, version: CONFORMS if row[version] == FAILS else FAILS}
-    assert told_otherwise(page, path, turned) == [version]
+    assert versions_with_other_outcome(page, path, turned) == [version]
 
 
 @pytest.mark.long

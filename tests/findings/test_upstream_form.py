@@ -56,7 +56,7 @@ def release_of(page: Page, path: Path) -> Release:
 
 
 def ended(source: Path, tools: JavaTestClasspath, is_kafka: bool) -> subprocess.CompletedProcess[str]:
-    """Return how the launcher of JUnit or TestNG ends."""
+    """Return the result of the launcher of JUnit or TestNG."""
     program = compile_sources([source], tools, source.parent / "out")
     if is_kafka:
         main, arguments = "org.junit.platform.console.ConsoleLauncher", ("execute", "-c", main_class(source))

@@ -170,7 +170,7 @@ NOT_FOUND = (
         ({}, r"^mvn is not on the path; expected Maven 3\.6 or later; install it$"),
         (
             {"mvn": "exit 1"},
-            r"^there is no JDK 17 or later in .*\(the path: no javac beside .*\); install a JDK .*$",
+            r"^there is no JDK 17 or later in .*\(the path: no javac next to .*\); install a JDK .*$",
         ),
         (
             {"mvn": "echo '[ERROR] the disk is full'; exit 1", "javac": "exit 0"},
@@ -195,9 +195,9 @@ def test_of_several_first_users_one_builds(monkeypatch: pytest.MonkeyPatch, tmp_
     _java(tmp_path, "17.0.1")
     _tool(tmp_path, "javac", "exit 0")
     places = {"agent": "agent", "protocol": "protocol", "pulsar": f"pulsar/{VERSION}"}
-    made = " ".join(f"{place}/target/entrycache-{module}.jar" for module, place in places.items())
+    programs = " ".join(f"{place}/target/entrycache-{module}.jar" for module, place in places.items())
     folders = f"agent/target protocol/target pulsar/{VERSION}/target/lib"
-    _tool(tmp_path, "mvn", f"echo built >> {tmp_path}/builds; sleep 0.5; mkdir -p {folders}; touch {made}")
+    _tool(tmp_path, "mvn", f"echo built >> {tmp_path}/builds; sleep 0.5; mkdir -p {folders}; touch {programs}")
     environment = {**os.environ, "PATH": f"{tmp_path}:/usr/bin:/bin", "ENTRYCACHE_CACHE": str(tmp_path / "cache")}
     environment["JAVA_HOME"] = ""
     program = f"from entrycache_conformance.java.driver import released_command; released_command({SUBJECT!r})"

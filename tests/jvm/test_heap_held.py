@@ -16,7 +16,7 @@ FEW_RECORD_BYTES = SHAPES[0]
 MANY_RECORD_BYTES = SHAPES[1]
 
 
-def shown(shape: Shape, release: Release) -> float:
+def committed_table(shape: Shape, release: Release) -> float:
     """Return the ratio on the page."""
     rows = PAGE.read_text("utf-8").partition(BEGIN)[2].partition(END)[0]
     begin = f"| {shape.key} + {shape.value} | {shape.source_key} + {shape.source_value} |"
@@ -31,7 +31,7 @@ def test_heap_held_is_as_shown(release: Release, tmp_path: Path) -> None:
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     few, many = (measured(measuring, shape) for shape in (FEW_RECORD_BYTES, MANY_RECORD_BYTES))
-    assert few.ratio == pytest.approx(shown(FEW_RECORD_BYTES, release), rel=0.1)
-    assert many.ratio == pytest.approx(shown(MANY_RECORD_BYTES, release), rel=0.1)
+    assert few.ratio == pytest.approx(committed_table(FEW_RECORD_BYTES, release), rel=0.1)
+    assert many.ratio == pytest.approx(committed_table(MANY_RECORD_BYTES, release), rel=0.1)
     assert few.counted_bytes == many.counted_bytes
     assert (many.ratio > 2 * few.ratio) == (release.era == "commit")

@@ -39,13 +39,15 @@ def _finding(path: Path) -> dict[str, Any]:
     return {**case_to_json(case), "outcomes": outcomes}
 
 
-SHOWN: Final = {name: _case(*case) for name, case in CASES.items() if all(step["op"] != "share" for step, _ in case[1])}
+SHOWN_RULES: Final = {
+    name: _case(*case) for name, case in CASES.items() if all(step["op"] != "share" for step, _ in case[1])
+}
 FAILING: Final = {path.parent.name: _finding(path) for path in FINDINGS if path.parent.name != NEVER_ENDS}
 TEXTS: Final = {
     f"Case{number}": render_java_test(case).replace(CLASS_NAME, f"Case{number}")
-    for number, case in enumerate((*SHOWN.values(), *FAILING.values()))
+    for number, case in enumerate((*SHOWN_RULES.values(), *FAILING.values()))
 }
-NAMES: Final = dict(zip((*SHOWN, *FAILING), TEXTS, strict=True))
+NAMES: Final = dict(zip((*SHOWN_RULES, *FAILING), TEXTS, strict=True))
 
 
 class OnRelease(NamedTuple):
@@ -60,7 +62,7 @@ class OnRelease(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=newest_in_every_run(releases("kafka-streams")), ids=str)
-def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> OnRelease:
+def results(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> OnRelease:
     folder = tmp_path_factory.mktemp("kafka")
     sources = {name: folder / f"{class_name}.java" for name, class_name in NAMES.items()}
     for path in sources.values():
@@ -76,27 +78,27 @@ def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def test_every_op_is_shown() -> None:
-    used = {step["op"] for case in SHOWN.values() for step in case["steps"]}
+    used = {step["op"] for case in SHOWN_RULES.values() for step in case["steps"]}
     assert used == {op.name for op in ops.OPS} - {"share"}
 
 
-@pytest.mark.parametrize("name", SHOWN)
-def test_a_release_passes_what_it_conforms_to(name: str, told: OnRelease) -> None:
-    assert told.of(name) == Ended(0, "conforms\n")
+@pytest.mark.parametrize("name", SHOWN_RULES)
+def test_a_release_passes_what_it_conforms_to(name: str, results: OnRelease) -> None:
+    assert results.of(name) == Ended(0, "conforms\n")
 
 
 @pytest.mark.parametrize("name", FAILING)
-def test_a_release_fails_where_the_case_of_a_finding_does(name: str, told: OnRelease) -> None:
-    code, printed, _ = told.of(name)
+def test_a_release_fails_where_the_case_of_a_finding_does(name: str, results: OnRelease) -> None:
+    code, printed, _ = results.of(name)
     last = len(read_case(Path(FINDINGS[0].parents[1], name, "case.json"), SYSTEMS).got) - 1
     assert code == 1
     assert printed.startswith(f"step {last}: ")
     assert len(printed.splitlines()) == len(("step", "expected", "got"))
 
 
-@pytest.mark.parametrize("name", [next(iter(SHOWN)), next(iter(FAILING))])
-def test_a_file_alone_ends_as_it_does_beside_others(name: str, told: OnRelease, tmp_path: Path) -> None:
-    assert run_as_it_is(told.sources[name], told.release, tmp_path) == told.of(name)
+@pytest.mark.parametrize("name", [next(iter(SHOWN_RULES)), next(iter(FAILING))])
+def test_a_file_alone_ends_as_it_does_beside_others(name: str, results: OnRelease, tmp_path: Path) -> None:
+    assert run_as_it_is(results.sources[name], results.release, tmp_path) == results.of(name)
 
 
 def test_what_has_no_java_test_is_refused() -> None:

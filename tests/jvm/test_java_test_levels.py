@@ -43,7 +43,7 @@ def _case(case: Case) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("case", "change", "told"),
+    ("case", "change", "lines"),
     [
         (
             MANAGER["a scheduled pass waits until it is run, by the sizes of that moment"],
@@ -73,12 +73,12 @@ def _case(case: Case) -> dict[str, Any]:
     ids=["manager", "reads", "leaks", "cursors"],
 )
 def test_it_passes_on_the_release_and_fails_on_a_changed_one(
-    case: Case, change: str, told: list[str], released: list[str], changed_jars: dict[str, Path], tmp_path: Path
+    case: Case, change: str, lines: list[str], released: list[str], changed_jars: dict[str, Path], tmp_path: Path
 ) -> None:
     tools = java_test_classpath(SUBJECT)
     classes = compiled_case(_case(case), tools, tmp_path)
-    assert _told(classes, tools) == ["conforms"]
-    assert _told(classes, java_test_classpath(SUBJECT, str(changed_jars[change]))) == told
+    assert run_lines(classes, tools) == ["conforms"]
+    assert run_lines(classes, java_test_classpath(SUBJECT, str(changed_jars[change]))) == lines
 
 
 @pytest.mark.parametrize("release", [RELEASE, PAGES], ids=str)
@@ -87,7 +87,7 @@ def test_a_case_of_cursors_needs_no_cache(release: Release, released: list[str],
     tools = _tools(release)
     classes = compiled_case(_case(STALE_RANK), tools, tmp_path)
     assert "ManagedLedgerFactoryImpl" not in (tmp_path / "EntryCacheCaseTest.java").read_text("utf-8")
-    assert _told(classes, tools) == (
+    assert run_lines(classes, tools) == (
         ["step 6: {op: cursor_rank, cache: a, cursor: z}", "expected: {rank=4}", "got:      {rank=3}"]
         if release is RELEASE
         else ["conforms"]
@@ -98,7 +98,7 @@ def test_the_same_file_tells_where_another_release_differs(released: list[str], 
     """Era `pages` passes the count of a refused duplicate to the cached entry."""
     tools = _tools(PAGES)
     classes = compiled_case(_case(QUEUE["a duplicate changes nothing"]), tools, tmp_path)
-    assert _told(classes, tools) == [
+    assert run_lines(classes, tools) == [
         "step 3: {op: mark_read, cache: a, pos: [1, 0]}",
         "expected: {expected_reads=1}",
         "got:      {expected_reads=6}",
@@ -112,7 +112,7 @@ def _tools(release: Release) -> JavaTestClasspath:
         pytest.skip(str(missing))
 
 
-def _told(classes: Compiled, tools: JavaTestClasspath) -> list[str]:
+def run_lines(classes: Compiled, tools: JavaTestClasspath) -> list[str]:
     done = classes.run(tools, f"-javaagent:{tools.agent}")
     assert done.returncode == (0 if done.stdout == "conforms\n" else 1), done.stderr
     return done.stdout.splitlines()

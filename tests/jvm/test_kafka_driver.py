@@ -35,14 +35,17 @@ def _run(number: int, config: Step, steps: list[Step]) -> Step:
     return {"cmd": "run", "id": number, "system": "kafka-streams", "config": config, "steps": steps}
 
 
-def _told(outcome: Step) -> Step:
+def without_message(outcome: Step) -> Step:
     return {key: part for key, part in outcome.items() if key != "message"}
 
 
 def test_the_released_jar_answers_by_the_protocol(released: list[str]) -> None:
     requests = [_run(i, config, [step for step, _ in steps]) for i, (config, steps) in enumerate(CASES.values())]
     start, *answers = talk(released, {"cmd": "start", "version": 1}, *requests)
-    got = {name: [_told(each) for each in answer["outcomes"]] for name, answer in zip(CASES, answers, strict=True)}
+    got = {
+        name: [without_message(each) for each in answer["outcomes"]]
+        for name, answer in zip(CASES, answers, strict=True)
+    }
     assert got == {name: [expected for _, expected in steps] for name, (_, steps) in CASES.items()}
     system = start["systems"]["kafka-streams"]
     assert f"(kafka-streams-{start['implementation']['version']}.jar)" in start["implementation"]["source"]

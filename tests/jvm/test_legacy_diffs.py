@@ -6,7 +6,7 @@ import pytest
 
 from entrycache_conformance.java.driver import released_command
 from entrycache_protocol.errors import MissingPrerequisite
-from tests.support.jvm.legacy_diffs import PAGE, PAIRS, made, part
+from tests.support.jvm.legacy_diffs import PAGE, PAIRS, part, render_diffs
 
 
 @pytest.fixture(autouse=True)
@@ -19,12 +19,12 @@ def jars() -> None:
 
 
 def test_a_few_cases_tell_the_release_that_differs_and_only_that() -> None:
-    by_object, alike = (pair.found(4) for pair in PAIRS)
+    by_object, equal_pair = (pair.find_differences(4) for pair in PAIRS)
     assert [one.label for one in by_object] == ["`single_lookup` position becomes object"]
-    assert alike == []
+    assert equal_pair == []
     assert "### `single_lookup` position becomes object" in part(PAGE.read_text("utf-8"))
 
 
 @pytest.mark.long
 def test_the_page_says_what_the_jars_answer() -> None:
-    assert part(PAGE.read_text("utf-8")) == made()
+    assert part(PAGE.read_text("utf-8")) == render_diffs()

@@ -117,9 +117,9 @@ def answers(request: pytest.FixtureRequest) -> dict[str, list[Step]]:
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     requests = [_request(number, *case) for number, case in enumerate(CASES.values())]
-    found = talk(command, {"cmd": "start", "version": 1}, *requests)[1:]
-    assert [answer.get("leaked") for answer in found] == [0] * len(CASES)
-    return {name: answer["outcomes"] for name, answer in zip(CASES, found, strict=True)}
+    outcomes = talk(command, {"cmd": "start", "version": 1}, *requests)[1:]
+    assert [answer.get("leaked") for answer in outcomes] == [0] * len(CASES)
+    return {name: answer["outcomes"] for name, answer in zip(CASES, outcomes, strict=True)}
 
 
 def _request(number: int, config: Step, steps: list[tuple[Step, Step]]) -> dict[str, Any]:

@@ -9,7 +9,15 @@ import pytest
 
 from entrycache_conformance.java.releases import Release
 from entrycache_protocol.errors import MissingPrerequisite
-from tests.support.jvm.listener_table import NOT_ON_THE_PAGE, PAGE, RELEASES, Cells, cells, shown, table
+from tests.support.jvm.listener_table import (
+    NOT_ON_THE_PAGE,
+    PAGE,
+    RELEASES,
+    Consequences,
+    committed_table,
+    read_consequences,
+    table,
+)
 from tests.support.jvm.params import newest_in_every_run
 
 
@@ -19,23 +27,23 @@ def release(request: pytest.FixtureRequest) -> Release:
 
 
 @pytest.fixture(scope="module")
-def found(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Cells:
+def consequences(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Consequences:
     try:
-        return cells(release, tmp_path_factory.mktemp("listeners"))
+        return read_consequences(release, tmp_path_factory.mktemp("listeners"))
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 
 
-def test_the_table_is_what_each_release_does(found: Cells) -> None:
-    assert table(found) == shown()
+def test_the_table_is_what_each_release_does(consequences: Consequences) -> None:
+    assert table(consequences) == committed_table()
 
 
-def test_a_processor_that_does_nothing_breaks_nothing(found: Cells) -> None:
-    idle = {place: marks for (op, place), marks in found.items() if op == NOT_ON_THE_PAGE}
+def test_a_processor_that_does_nothing_breaks_nothing(consequences: Consequences) -> None:
+    idle = {place: marks for (op, place), marks in consequences.items() if op == NOT_ON_THE_PAGE}
     assert len(idle) > 1
     assert {mark for marks in idle.values() for mark in marks.values()} == {""}
 
 
-def test_each_mark_is_explained_and_met(found: Cells) -> None:
+def test_each_mark_is_explained_and_met(consequences: Consequences) -> None:
     explained = set(re.findall(r"^- \*\*([A-Z])\*\* ", PAGE.read_text("utf-8"), re.MULTILINE))
-    assert explained == set("".join(mark for marks in found.values() for mark in marks.values()))
+    assert explained == set("".join(mark for marks in consequences.values() for mark in marks.values()))

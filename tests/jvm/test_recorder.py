@@ -67,13 +67,13 @@ def test_parts_end_where_they_are_full_and_nothing_is_lost(sample: Program, tmp_
 def test_rows_that_were_dropped_are_said_to_be_missing(sample: Program, tmp_path: Path) -> None:
     rows = _written(sample, tmp_path / "t", "drop", "20000")
     there = {row["seq"] for row in rows}
-    told = json.loads((tmp_path / "t" / "_entrycache.json").read_text())["recorder"]
-    missing = {seq for each in told["missing"] for seq in range(each["first"], each["last"] + 1)}
+    message = json.loads((tmp_path / "t" / "_entrycache.json").read_text())["recorder"]
+    missing = {seq for each in message["missing"] for seq in range(each["first"], each["last"] + 1)}
     assert missing
     assert not missing & there
     assert missing | there == set(range(20_101))
-    assert told["state"] == "ended"
-    assert told["rows"] == len(rows)
+    assert message["state"] == "ended"
+    assert message["rows"] == len(rows)
 
 
 def test_a_line_that_was_cut_is_left_out(sample: Program, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_line_that_was_cut_is_left_out(sample: Program, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("from_", "to", "told"),
+    ("from_", "to", "message"),
     [
         (b'"ts_ns":', b'"ts_nx":', "ts_ns is missing"),
         (b'"ledger_id":1', b'"ledger_id":1.5', "cannot be read"),
@@ -92,12 +92,12 @@ def test_a_line_that_was_cut_is_left_out(sample: Program, tmp_path: Path) -> Non
         (b'{"broker":"b ', b'{"broker":"c ', "several brokers"),
     ],
 )
-def test_a_row_that_is_none_is_refused(sample: Program, tmp_path: Path, from_: bytes, to: bytes, told: str) -> None:
+def test_a_row_that_is_none_is_refused(sample: Program, tmp_path: Path, from_: bytes, to: bytes, message: str) -> None:
     _written(sample, tmp_path / "t", "many", "50")
     part = next((tmp_path / "t").glob("broker=*/part-*.jsonl"))
     head, _, rest = part.read_bytes().partition(b"\n")
     part.write_bytes(head + b"\n" + rest.replace(from_, to, 1))
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=message):
         convert_recording(tmp_path / "t", tmp_path / "p")
 
 
@@ -144,17 +144,17 @@ def test_a_broker_of_another_make_runs_unrecorded(sample: Program, other: Path, 
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ("", "no folder was given"),
         ("DIR,full=wait", "full=wait; expected block or drop"),
     ],
 )
 def test_wrong_options_are_one_line_and_the_broker_starts(
-    sample: Program, tmp_path: Path, options: str, told: str
+    sample: Program, tmp_path: Path, options: str, message: str
 ) -> None:
     agent = f"-javaagent:{build_recorder_jar()}={options.replace('DIR', str(tmp_path / 'd'))}"
     done = sample.run("entrycache.recorder.RecorderSample", tmp_path / "t", "many", "10", options=[agent])
     assert done.returncode == 0
-    assert told in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1

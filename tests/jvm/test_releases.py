@@ -43,10 +43,12 @@ def test_a_folder_with_a_release_toml_is_a_release(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_oldest_comes_first_and_a_milestone_before_its_release(family: str) -> None:
-    found = releases(family)
-    assert newest_release(family) is found[-1]
-    assert demo_release(family) in found
-    assert {newest_release(family, release.era).era for release in found} == {release.era for release in found}
+    family_releases = releases(family)
+    assert newest_release(family) is family_releases[-1]
+    assert demo_release(family) in family_releases
+    assert {newest_release(family, release.era).era for release in family_releases} == {
+        release.era for release in family_releases
+    }
 
 
 @pytest.mark.parametrize("release", all_releases(), ids=str)

@@ -16,34 +16,36 @@ SELF = "entrycache"
 
 
 def project() -> dict[str, Any]:
-    found: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return found
+    project_table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return project_table
 
 
 def requirements(texts: list[str]) -> list[Requirement]:
     return [each for each in map(Requirement, texts) if canonicalize_name(each.name) != SELF]
 
 
-def offered(told: dict[str, Any]) -> list[Requirement]:
+def offered(project_table: dict[str, Any]) -> list[Requirement]:
     """Return the requirements that a user may have."""
-    extras = told["optional-dependencies"]
+    extras = project_table["optional-dependencies"]
     own = [text for name, texts in extras.items() if name != "dev" for text in texts]
-    return requirements([*told["dependencies"], *own])
+    return requirements([*project_table["dependencies"], *own])
 
 
-def problems(told: dict[str, Any]) -> list[str]:
-    """Return the requirements that are no range, and our pins outside of one."""
-    found = []
-    for each in offered(told):
+def problems(project_table: dict[str, Any]) -> list[str]:
+    """Return a message for each requirement that is no range, and for each pin of ours outside of its range."""
+    messages = []
+    for each in offered(project_table):
         operators = {part.operator for part in each.specifier}
         if ">=" not in operators or "==" in operators:
-            found.append(f"{each} is no range with a lower end")
-    pinned = {canonicalize_name(each.name): each for each in requirements(told["optional-dependencies"]["dev"])}
-    for each in offered(told):
+            messages.append(f"{each} is no range with a lower end")
+    pinned = {
+        canonicalize_name(each.name): each for each in requirements(project_table["optional-dependencies"]["dev"])
+    }
+    for each in offered(project_table):
         pin = pinned.get(canonicalize_name(each.name))
         exact = [part.version for part in pin.specifier if part.operator == "=="] if pin else []
-        found += [f"dev pins {pin}, outside of {each}" for one in exact if not each.specifier.contains(one)]
-    return found
+        messages += [f"dev pins {pin}, outside of {each}" for one in exact if not each.specifier.contains(one)]
+    return messages
 
 
 def test_extras_are_ranges_and_what_we_pin_lies_in_them() -> None:
@@ -51,14 +53,14 @@ def test_extras_are_ranges_and_what_we_pin_lies_in_them() -> None:
 
 
 def test_a_pin_for_users_and_one_outside_are_seen() -> None:
-    told = {
+    project_table = {
         "dependencies": ["click"],
         "optional-dependencies": {
             "trace": ["duckdb==2.0.0", "numpy>=1.26"],
             "dev": ["entrycache[trace]", "numpy==1.0"],
         },
     }
-    assert problems(told) == [
+    assert problems(project_table) == [
         "click is no range with a lower end",
         "duckdb==2.0.0 is no range with a lower end",
         "dev pins numpy==1.0, outside of numpy>=1.26",

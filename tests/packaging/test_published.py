@@ -38,9 +38,9 @@ def test_the_bill_of_materials_names_what_is_installed() -> None:
     path = ROOT / "dist" / "sbom.json"
     done = ran("make", "sbom")
     assert done.returncode == 0, done.stderr
-    told = json.loads(path.read_text(encoding="utf-8"))
-    assert (told["bomFormat"], told["metadata"]["component"]["name"]) == ("CycloneDX", "entrycache")
-    parts = {part["name"].lower(): part for part in told["components"]}
+    bill = json.loads(path.read_text(encoding="utf-8"))
+    assert (bill["bomFormat"], bill["metadata"]["component"]["name"]) == ("CycloneDX", "entrycache")
+    parts = {part["name"].lower(): part for part in bill["components"]}
     for name in ("click", "duckdb", "hypothesis", "pyspark", "z3-solver"):
         assert parts[name]["version"] == version(name)
     # These name their licence where pip-licenses finds it, and CycloneDX does not.
@@ -50,10 +50,10 @@ def test_the_bill_of_materials_names_what_is_installed() -> None:
 def test_the_sources_hold_what_a_reader_of_them_needs() -> None:
     for name in ("LICENSE", "CITATION.cff", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "README.md"):
         assert (ROOT / name).stat().st_size > 100, name
-    told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
-    assert f"version: {told['version']}" in cited
-    assert f"license: {told['license']}" in cited
+    assert f"version: {project['version']}" in cited
+    assert f"license: {project['license']}" in cited
 
 
 def test_the_archive_of_sources_holds_them(built: Path) -> None:

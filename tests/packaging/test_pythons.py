@@ -14,8 +14,8 @@ import pytest
 from tests.support import ROOT
 
 UV = Path(sys.executable).parent / "uv"
-TOLD = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["classifiers"]
-VERSIONS = [each.rpartition(" ")[2] for each in TOLD if each.startswith("Programming Language :: Python :: 3.")]
+CLASSIFIERS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["classifiers"]
+VERSIONS = [each.rpartition(" ")[2] for each in CLASSIFIERS if each.startswith("Programming Language :: Python :: 3.")]
 OTHERS = [each for each in VERSIONS if each != f"{sys.version_info[0]}.{sys.version_info[1]}"]
 
 LINES = (
@@ -34,13 +34,13 @@ LINES = (
 def interpreter(version: str) -> Path | None:
     """Return a Python of that version on this machine, from the path or from pyenv."""
     on_path = shutil.which(f"python{version}")
-    if on_path is not None and (told := _told(on_path)) is not None and told == version:
+    if on_path is not None and (reported := _reported_version(on_path)) is not None and reported == version:
         return Path(on_path)
     root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
     return next(iter(sorted(root.glob(f"versions/{version}.*/bin/python"))), None)
 
 
-def _told(program: str) -> str | None:
+def _reported_version(program: str) -> str | None:
     """Return the version that a program reports; a shim of pyenv may report none."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     done = subprocess.run([program, "-c", code], capture_output=True, text=True, check=False)
@@ -54,10 +54,10 @@ def test_several_versions_are_promised() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("version", OTHERS)
 def test_the_wheel_runs_under(version: str, built: Path, tmp_path: Path) -> None:
-    found = interpreter(version)
-    if found is None:
+    path = interpreter(version)
+    if path is None:
         pytest.skip(f"python{version} is missing")
-    subprocess.run([UV, "venv", "-q", "-p", found, tmp_path / "venv"], check=True)
+    subprocess.run([UV, "venv", "-q", "-p", path, tmp_path / "venv"], check=True)
     python = tmp_path / "venv" / "bin" / "python"
     wheel = next(built.glob("*.whl"))
     subprocess.run([UV, "pip", "install", "-q", "--python", python, f"{wheel}[trace]", "pytest"], check=True)

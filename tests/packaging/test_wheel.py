@@ -58,7 +58,7 @@ def test_the_wheel_makes_and_plays_vectors_and_writes_a_reader(installed: Path, 
     assert {path.name for path in (tmp_path / "mine" / "vectors").iterdir()} == {"manifest.json", "small.jsonl.gz"}
 
 
-def test_the_wheel_knows_the_rules_and_the_exhibits(installed: Path, tmp_path: Path) -> None:
+def test_the_wheel_knows_the_rules_and_the_seeded_faults(installed: Path, tmp_path: Path) -> None:
     done = run(installed, "rules", "R-EVICT-8", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "in order" in done.stdout

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from entrycache_dev.audit_mutations import (
+    BACKENDS,
     BASES,
-    ENGINES,
     SEED,
     Change,
     Disagreement,
@@ -24,7 +24,7 @@ from entrycache_dev.audit_mutations import (
     unexplained_changes,
 )
 
-QUICK = {name: ENGINES[name] for name in ("local", "replay")}
+QUICK = {name: BACKENDS[name] for name in ("local", "replay")}
 
 
 @pytest.mark.parametrize("base", [*BASES[1:], pytest.param(BASES[0], marks=pytest.mark.long)])

@@ -67,8 +67,9 @@ def test_spark_ignores_files_orders_and_partitions(
     assert len(wanted.violations) >= 2
     result = audit_folder(violating, "spark", rules=rules, spark_method=spark_method)
     assert result == wanted
-    for module in (spark_backend, tasks):
-        monkeypatch.setattr(module, "ROWS_PER_TASK", 1_000)  # one or two partitions before, one a thousand rows now
+    # One or two partitions before, one for a thousand rows now.
+    monkeypatch.setattr(spark_backend, "ROWS_PER_SHUFFLE_TASK", 1_000)
+    monkeypatch.setattr(tasks, "ROWS_PER_TASK", 1_000)
     monkeypatch.setattr(tasks, "MAX_KEPT_ROWS", 0)
     assert (
         audit_folder(split(violating, tmp_path / "split", 3, 3), "spark", rules=rules, spark_method=spark_method)

@@ -16,10 +16,10 @@ CONTRIBUTING: Final = ROOT / "CONTRIBUTING.md"
 
 FOLDERS: Final = ("reference", "conformance", "spark_checks", "spec", "docs", "tests")
 PACKAGES: Final = FOLDERS[:3]
-"""The folders whose packages Python is told of."""
+"""The folders whose packages are on Python's path."""
 
 UNTRIED: Final = shutil.ignore_patterns("__pycache__", ".*_cache", "target", "build", "files")
-"""What a copy goes without: what builds make, and what lies here to be laid into one."""
+"""Names that a copy leaves out: results of builds, and files that a test lays into a copy."""
 
 FILE: Final = re.compile(r"^--- (\S+)\n\+\+\+ (\S+)\n", re.M)
 NONE: Final = "/dev/null"
@@ -62,7 +62,7 @@ class Checkout:
         )
 
     def entrycache(self, *arguments: str, code: int = 0) -> str:
-        """What a command says, which ends with this code."""
+        """Return the output of a command that ends with this code."""
         done = self.run("entrycache_cli", *arguments)
         assert done.returncode == code, f"{arguments} ended with {done.returncode}\n{done.stdout}{done.stderr}"
         return done.stdout + done.stderr
@@ -83,5 +83,7 @@ def existing(diff: str) -> list[str]:
 def diffs() -> dict[str, list[str]]:
     """The diffs of CONTRIBUTING.md, by the heading that they stand under."""
     sections = CONTRIBUTING.read_text(encoding="utf-8").split("\n## ")[1:]
-    found = {text.partition("\n")[0]: re.findall(r"^```diff\n(.*?)^```$", text, re.S | re.M) for text in sections}
-    return {heading: blocks for heading, blocks in found.items() if blocks}
+    blocks_by_heading = {
+        text.partition("\n")[0]: re.findall(r"^```diff\n(.*?)^```$", text, re.S | re.M) for text in sections
+    }
+    return {heading: blocks for heading, blocks in blocks_by_heading.items() if blocks}

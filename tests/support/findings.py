@@ -24,7 +24,7 @@ GRAVE: Final = ("1", "2", "3")
 
 
 class System(NamedTuple):
-    """What the pages of one system have in common."""
+    """Facts that the pages of one system share."""
 
     family: str
     releases: tuple[str, ...]
@@ -40,7 +40,7 @@ PAGE_SYSTEMS: Final = {
 
 
 class Page(NamedTuple):
-    """What the table of a finding's page says."""
+    """The table of a finding's page."""
 
     name: str
     title: str
@@ -54,13 +54,13 @@ class Page(NamedTuple):
     text: str
 
     def fails(self, release: Release, file: str = "") -> bool:
-        """Whether a file of the page fails on a release."""
+        """Return whether a file of the page fails on a release."""
         return release.version in self.otherwise.get(file, self.fails_on)
 
     def section(self, name: str) -> str:
         """The text of one part; empty where there is none."""
-        found = re.search(rf"^\*\*{name}\.\*\* (.*)$", self.text, re.MULTILINE)
-        return found[1] if found else ""
+        match = re.search(rf"^\*\*{name}\.\*\* (.*)$", self.text, re.MULTILINE)
+        return match[1] if match else ""
 
     @property
     def fixes(self) -> tuple[Path, ...]:

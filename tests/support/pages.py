@@ -25,24 +25,24 @@ class Block(NamedTuple):
 
 
 class Command(NamedTuple):
-    """A command, the exit code that is told behind it, and lines that it prints."""
+    """A command, the exit code that the page names, and lines that it prints."""
 
     line: str
     code: int
-    shown: tuple[str, ...]
+    output_lines: tuple[str, ...]
 
     def run(self, folder: Path, python: str = sys.executable) -> subprocess.CompletedProcess[str]:
         """Run it in that folder, with this Python and its packages: if no other is given, those of this checkout."""
         line = re.sub(r"\bpython ", f"{python} ", self.line)
         line = re.sub(r"^entrycache ", f"{python} -m entrycache_cli ", line)
-        argv = [found for word in shlex.split(line, comments=True) for found in _matching(word, folder)]
+        argv = [word_match for word in shlex.split(line, comments=True) for word_match in _matching(word, folder)]
         return subprocess.run(argv, capture_output=True, text=True, cwd=folder, check=False)
 
     def check(self, folder: Path, python: str = sys.executable) -> None:
         """Run it, and hold it to what the page tells."""
         done = self.run(folder, python)
         assert done.returncode == self.code, f"{self.line}\n{done.stdout}{done.stderr}"
-        for line in self.shown:
+        for line in self.output_lines:
             assert line in done.stdout, f"{line!r} is not what {self.line} prints:\n{done.stdout}"
 
 
@@ -52,15 +52,15 @@ def _matching(word: str, folder: Path) -> list[str]:
 
 def blocks(page: Path) -> list[Block]:
     """The fenced blocks of a page, in their order."""
-    found = re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.S | re.M)
-    return [Block(*block) for block in found]
+    word_match = re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.S | re.M)
+    return [Block(*block) for block in word_match]
 
 
 def commands(block: Block) -> Iterator[Command]:
     """The commands of a console block."""
-    for line, shown in re.findall(r"^\$ ([^\n]*)\n((?:[^$\n][^\n]*\n)*)", block.text, re.M):
-        told = re.search(r"# exits (\d+)", line)
-        yield Command(line, int(told[1]) if told else 0, tuple(shown.splitlines()))
+    for line, output_lines in re.findall(r"^\$ ([^\n]*)\n((?:[^$\n][^\n]*\n)*)", block.text, re.M):
+        exit_code = re.search(r"# exits (\d+)", line)
+        yield Command(line, int(exit_code[1]) if exit_code else 0, tuple(output_lines.splitlines()))
 
 
 def play(

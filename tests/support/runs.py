@@ -43,6 +43,6 @@ def result(text: str, failures: list[dict[str, Any]], **more: Any) -> dict[str, 
     verdict = "violates" if failures else "conforms"
     level = {"examples": 3, "steps": 9, "verdict": verdict, "missing": [], "rules": rules}
     levels = {name: dict(level) for name in dict.fromkeys(one["level"] for one in failures)} or {"queue": level}
-    told = {"schema": 1, "subject": text, "system": "pulsar-pip430", "verdict": verdict, "levels": levels}
+    report = {"schema": 1, "subject": text, "system": "pulsar-pip430", "verdict": verdict, "levels": levels}
     about = {"seed": 7, "profile": "dev", "engine": "search", "versions": {"subject": text}}
-    return {**told, "rules": {}, "failures": failures, "skipped": [], **about, **more}
+    return {**report, "rules": {}, "failures": failures, "skipped": [], **about, **more}

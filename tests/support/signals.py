@@ -29,7 +29,7 @@ BUSY_SECONDS: Final = 8.0
 
 WAITS_SECONDS: Final = 30.0
 GONE_SECONDS: Final = 3.0
-"""How long what was ended may take to be gone."""
+"""The longest time that an ended process may take to be gone."""
 
 LATEST_SECONDS: Final = 6.0
 MARK: Final = "ENTRYCACHE_SIGNAL_TRIED"
@@ -78,7 +78,7 @@ COMMANDS: Final[dict[str, str]] = {
 }
 
 
-class Tried(NamedTuple):
+class SignalTrial(NamedTuple):
     """One signal: to which command, after so many seconds, to its whole group or to it alone; what was wrong."""
 
     command: str
@@ -91,8 +91,8 @@ class Tried(NamedTuple):
 
     def __str__(self) -> str:
         whom = "group" if self.group else "process"
-        told = f"{self.command:10} {self.number.name:8} to the {whom:8} after {self.after:4.2f} s"
-        return f"{told}: exit {self.code} in {self.seconds:.1f} s {self.wrong}".rstrip()
+        line = f"{self.command:10} {self.number.name:8} to the {whom:8} after {self.after:4.2f} s"
+        return f"{line}: exit {self.code} in {self.seconds:.1f} s {self.wrong}".rstrip()
 
 
 def prepared(folder: Path, with_trace: bool = True) -> Path:
@@ -116,18 +116,18 @@ def argv_of(command: str) -> list[str]:
 
 def marked(mark: str) -> list[psutil.Process]:
     """The living processes that have inherited a mark."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         try:
             if process.status() != psutil.STATUS_ZOMBIE and process.environ().get(MARK) == mark:
-                found.append(process)
+                processes.append(process)
         except psutil.Error:
             continue
-    return found
+    return processes
 
 
-def heard(process: psutil.Process) -> bool:
-    """Whether our first line has run, which hears SIGTERM; before that a signal ends Python by itself."""
+def handles_sigterm(process: psutil.Process) -> bool:
+    """Return whether our first line, which handles SIGTERM, has run; before that a signal ends Python by itself."""
     status = Path(f"/proc/{process.pid}/status").read_text("utf-8")
     caught = next((line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:")), "0")
     return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
@@ -139,14 +139,14 @@ def hears_all() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def tried(command: str, number: signal.Signals, after: float, group: bool, folder: Path) -> Tried:
+def try_signal(command: str, number: signal.Signals, after: float, group: bool, folder: Path) -> SignalTrial:
     """Start a command, send it a signal, and look at how it ends."""
-    return tried_program(command, argv_of(command), number, after, group, folder)
+    return try_program(command, argv_of(command), number, after, group, folder)
 
 
-def tried_program(
+def try_program(
     command: str, argv: list[str], number: signal.Signals, after: float, group: bool, folder: Path
-) -> Tried:
+) -> SignalTrial:
     """The same with any program, under a name."""
     mark = secrets.token_hex(8)
     scratch = folder / f"tmp-{mark}"
@@ -174,7 +174,7 @@ def tried_program(
     end = time.monotonic() + GONE_SECONDS
     while (left := marked(mark)) and time.monotonic() < end:
         time.sleep(0.05)
-    told = [" ".join(process.cmdline())[:100] for process in left]
+    line = [" ".join(process.cmdline())[:100] for process in left]
     for process in left:
         process.kill()
     files = list(folder.rglob(".entrycache-*.partial"))
@@ -186,11 +186,11 @@ def tried_program(
         f"expected exit {128 + number}": code != 128 + number and seconds >= 0,
         f"it took {seconds:.1f} s": seconds > BUSY_SECONDS,
         f"on stderr: {err[-300:]!r}": "Traceback" in err or "KeyboardInterrupt" in err,
-        f"left behind: {told}": bool(left),
+        f"left behind: {line}": bool(left),
         f"halves of files: {halves}": bool(halves) and code == 128 + number and seconds < 1.0,
     }
     wrong = "; ".join(what for what, is_so in wrongs.items() if is_so)
-    return Tried(command, number, after, group, code, seconds, wrong)
+    return SignalTrial(command, number, after, group, code, seconds, wrong)
 
 
 def _ended(
@@ -200,7 +200,7 @@ def _ended(
     own = psutil.Process(process.pid)
     began = time.monotonic()
     while process.poll() is None:
-        if time.monotonic() - began >= after and heard(own):
+        if time.monotonic() - began >= after and handles_sigterm(own):
             break
         time.sleep(0.005)
     if process.poll() is not None:
@@ -231,15 +231,15 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", action="append", choices=list(COMMANDS))
-    asked = parser.parse_args()
+    options = parser.parse_args()
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="signals-") as name:
         folder = prepared(Path(name))
-        for each in chosen(asked.seed, asked.count, asked.only or list(COMMANDS)):
-            found = tried(*each, folder)
-            wrong += bool(found.wrong)
-            print(found, flush=True)
-    print(f"seed {asked.seed}: {asked.count} signals, {wrong} ended otherwise than documented")
+        for each in chosen(options.seed, options.count, options.only or list(COMMANDS)):
+            processes = try_signal(*each, folder)
+            wrong += bool(processes.wrong)
+            print(processes, flush=True)
+    print(f"seed {options.seed}: {options.count} signals, {wrong} ended otherwise than documented")
     return 1 if wrong else 0
 
 

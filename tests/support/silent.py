@@ -15,14 +15,14 @@ from pathlib import Path
 
 
 def counted(folder: Path) -> int:
-    """How many histories were asked for, over all starts."""
+    """Return how many histories were requested, over all starts."""
     with (folder / "asked").open("a") as file:
         file.write(".")
     return (folder / "asked").stat().st_size
 
 
 def is_one_of_twenty(request: dict[str, object]) -> bool:
-    """Whether the history is one of those, by its clients."""
+    """Return whether the history is one of those, by its clients."""
     return zlib.crc32(json.dumps(request["clients"], sort_keys=True).encode()) % 20 == 0
 
 

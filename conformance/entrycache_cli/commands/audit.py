@@ -41,10 +41,11 @@ BACKENDS = ("spark", "local", "sql", "replay")
     type=click.Choice(BACKENDS),
     help="The backend: Spark (default), DuckDB on this machine (local), Spark's SQL (sql), or the reference (replay).",
 )
-@click.option("--engine", type=click.Choice(["spark", "local", "replay"]), hidden=True)
+@click.option("--engine", "former_engine", type=click.Choice(["spark", "local", "replay"]), hidden=True)
 @click.option("--master", default="local[*]", show_default=True, help="The Spark master.")
 @click.option(
     "--kernel",
+    "former_kernel",
     type=click.Choice(["fold", "duckdb", "sql"]),
     hidden=True,
 )
@@ -78,9 +79,9 @@ def audit(
     /,
     where: str,
     backend: str | None,
-    engine: str | None,
+    former_engine: str | None,
     master: str,
-    kernel: str | None,
+    former_kernel: str | None,
     rules: tuple[str, ...],
     out: Path,
     live_slots: int,
@@ -108,36 +109,50 @@ def audit(
     from entrycache_spark.folders import VIOLATIONS_NAME, audit_new_brokers
     from entrycache_spark.folders import audit_folder as run_audit
 
-    engine, kernel = _chosen_backend(backend, engine, kernel)
+    audit_backend, spark_method = _chosen_backend(backend, former_engine, former_kernel)
     given = given_settings(kwargs)
     if given is not None:
         _require_settings(given, Path(where))
     ids = tuple(part.strip() for item in rules for part in item.split(",") if part.strip())
-    elsewhere = _for_spark(where, engine, kernel, metadata)
-    if elsewhere is not None and new_only:
+    read_by_spark = _for_spark(where, audit_backend, spark_method, metadata)
+    if read_by_spark is not None and new_only:
         raise UsageError(f"{where}: --new-only is for a folder of this machine; it compares the files of parts")
     try:
         with spinner("reading the trace") as say:
             if new_only:
                 result = audit_new_brokers(
-                    Path(where), engine, master, ids, out, spark_method=kernel, max_live_slots=live_slots, progress=say
+                    Path(where),
+                    audit_backend,
+                    master,
+                    ids,
+                    out,
+                    spark_method=spark_method,
+                    max_live_slots=live_slots,
+                    progress=say,
                 )
-            elif elsewhere is not None:
-                result = elsewhere(where, master, ids, out, metadata=metadata, progress=say)
+            elif read_by_spark is not None:
+                result = read_by_spark(where, master, ids, out, metadata=metadata, progress=say)
             else:
                 result = run_audit(
-                    Path(where), engine, master, ids, out, spark_method=kernel, max_live_slots=live_slots, progress=say
+                    Path(where),
+                    audit_backend,
+                    master,
+                    ids,
+                    out,
+                    spark_method=spark_method,
+                    max_live_slots=live_slots,
+                    progress=say,
                 )
     except Interrupted as stopped:
         unwritten = "not written: the audit was stopped; these are the rules decided by then"
-        print_audit(stopped.partial_result, unwritten, audit_provenance(where, metadata, engine), as_json_, None)
+        print_audit(stopped.partial_result, unwritten, audit_provenance(where, metadata, audit_backend), as_json_, None)
         raise
     written = "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}"
-    made = audit_provenance(where, metadata, engine)
-    print_audit(result, written, made, as_json_, None if elsewhere else Path(where))
+    provenance = audit_provenance(where, metadata, audit_backend)
+    print_audit(result, written, provenance, as_json_, None if read_by_spark else Path(where))
     if junit is not None or html is not None:
-        rows = [] if elsewhere or html is None else violations_with_rows(Path(where), result.violations)
-        ReportFiles({"junit": junit, "html": html}).write([{**audit_json(result, made), "shown": rows}])
+        rows = [] if read_by_spark or html is None else violations_with_rows(Path(where), result.violations)
+        ReportFiles({"junit": junit, "html": html}).write([{**audit_json(result, provenance), "shown": rows}])
     if result.unwritten:
         raise WriteError(result.unwritten)
     if result.exit_code == 2:
@@ -147,15 +162,17 @@ def audit(
     context.exit(result.exit_code)
 
 
-def _chosen_backend(backend: str | None, engine: str | None, kernel: str | None) -> tuple[str, str | None]:
-    """Return the engine and the kernel that the options name; --engine and --kernel are former names.
+def _chosen_backend(
+    backend: str | None, former_engine: str | None, former_kernel: str | None
+) -> tuple[str, str | None]:
+    """Return the backend and, for Spark, how it evaluates the rules; `--engine` and `--kernel` are former option names.
 
     Raises:
         UsageError: --backend is given together with a former name.
     """
     if backend is None:
-        return engine or "spark", kernel
-    if engine is not None or kernel is not None:
+        return former_engine or "spark", former_kernel
+    if former_engine is not None or former_kernel is not None:
         raise UsageError("--backend replaces --engine and --kernel; give one of them")
     return ("spark", "sql") if backend == "sql" else (backend, None)
 
@@ -167,7 +184,9 @@ def _require_settings(given: GivenSettings, where: Path) -> None:
     require_settings(where, given.config, given.system, given.source)
 
 
-def _for_spark(where: str, engine: str, kernel: str | None, metadata: Path | None) -> Callable[..., AuditResult] | None:
+def _for_spark(
+    where: str, backend: str, spark_method: str | None, metadata: Path | None
+) -> Callable[..., AuditResult] | None:
     """Return the function that audits a trace which only Spark finds; return None for a folder of this machine."""
     from entrycache_trace.files import is_spark_location
 
@@ -175,9 +194,9 @@ def _for_spark(where: str, engine: str, kernel: str | None, metadata: Path | Non
         if metadata is not None:
             raise UsageError(f"--metadata is for a trace that Spark finds; {where} is a folder, which has its own")
         return None
-    if engine != "spark" or kernel == "sql":
-        chosen = f"--engine {engine}" if engine != "spark" else "--kernel sql"
-        raise UsageError(f"{where}: {chosen} reads folders of this machine; expected --engine spark with DuckDB")
+    if backend != "spark" or spark_method == "sql":
+        chosen = f"--backend {backend if backend != 'spark' else 'sql'}"
+        raise UsageError(f"{where}: {chosen} reads folders of this machine; expected --backend spark")
     from entrycache_spark.locations import audit_location
 
     return audit_location

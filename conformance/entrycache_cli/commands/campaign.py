@@ -1,7 +1,8 @@
 """The command `entrycache campaign`: play seeded cases on several subjects and compare them with the reference.
 
-A theme says which operations the cases prefer. The record of a campaign (subjects, seed, steps, differences) is printed
-and can be written as JSON; `entrycache versions` reads such records. Some themes are programs of their own.
+A workload profile says which operations the cases prefer. The record of a campaign (subjects, seed, steps,
+differences) is printed and can be written as JSON; `entrycache versions` reads such records. Some workload profiles
+are programs of their own.
 """
 
 from __future__ import annotations
@@ -26,36 +27,37 @@ PROGRESS_STEPS: Final = 1_000_000
 """The number of judged steps between two lines of progress on stderr."""
 
 
-DEFAULT_THEME: Final = "default"
-"""The theme that every system has."""
+DEFAULT_WORKLOAD: Final = "default"
+"""The workload profile that every system has."""
 
 
-class ThemeName(click.ParamType):  # type: ignore[type-arg]  # not generic in click 8.2
-    """The name of a theme; only another theme than the default makes it load the themes of all systems."""
+class WorkloadName(click.ParamType):  # type: ignore[type-arg]  # not generic in click 8.2
+    """The name of a workload profile; only a name other than the default makes it load the profiles of all systems."""
 
     name = "theme"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name if a system or a program has it."""
-        return value if value == DEFAULT_THEME else str(_theme_choice().convert(value, param, ctx))
+        return value if value == DEFAULT_WORKLOAD else str(_workload_choice().convert(value, param, ctx))
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
         """List the names in the help."""
-        return _theme_choice().get_metavar(param, ctx)
+        return _workload_choice().get_metavar(param, ctx)
 
 
-def _theme_choice() -> click.Choice[str]:
-    """Return the choice among the themes of all systems and the programs."""
-    themes = dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.workloads)
-    return click.Choice([*themes, *PROGRAMS])
+def _workload_choice() -> click.Choice[str]:
+    """Return the choice among the workload profiles of all systems and the programs."""
+    workloads = dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.workloads)
+    return click.Choice([*workloads, *PROGRAMS])
 
 
 @click.command("campaign")
 @click.argument("subjects", nargs=-1, required=True)
 @click.option(
     "--theme",
-    type=ThemeName(),
-    default=DEFAULT_THEME,
+    "workload",
+    type=WorkloadName(),
+    default=DEFAULT_WORKLOAD,
     show_default=True,
     help="The workload profile of the cases.",
 )
@@ -83,7 +85,7 @@ def _theme_choice() -> click.Choice[str]:
 @exits_with_code
 def command(
     subjects: tuple[str, ...],
-    theme: str,
+    workload: str,
     system: str | None,
     seed: int,
     steps: int,
@@ -94,15 +96,15 @@ def command(
     failures: Path,
     as_json: bool,
 ) -> int:
-    """Play seeded cases of a theme on all SUBJECTS, and compare each of them with the reference.
+    """Play seeded cases of a workload profile on all SUBJECTS, and compare each of them with the reference.
 
     The subjects must follow the same variants. A campaign that is stopped prints and writes the cases that every
     subject has answered; its record says "stopped". Exit 0: no difference; 1: some, each shrunk and written as a case.
     """
     if cases is None and cpu_seconds is None:
         cases = 100
-    if theme in PROGRAMS:
-        program = load_program(theme)
+    if workload in PROGRAMS:
+        program = load_program(workload)
         try:
             record = program.play(subjects, seed, cases or 100)
         except Interrupted as stopped:
@@ -110,7 +112,7 @@ def command(
             raise
         _report_record(record, program.kept(record), out, as_json)
         return 1 if record["differences"] else 0
-    plan = CampaignPlan(theme, seed, steps, cases, cpu_seconds, differences, failures)
+    plan = CampaignPlan(workload, seed, steps, cases, cpu_seconds, differences, failures)
     opened: list[Child | InProcessSubject] = []
     try:
         wanted = system or _system(subjects)
@@ -132,12 +134,12 @@ def command(
 
 def _system(subjects: tuple[str, ...]) -> str:
     """Return the system of the first released jar among the subjects, or the first system there is."""
-    found = (find_release(name) for name in subjects)
-    return next((release.family.system for release in found if release is not None), next(iter(SYSTEMS)))
+    releases = (find_release(name) for name in subjects)
+    return next((release.family.system for release in releases if release is not None), next(iter(SYSTEMS)))
 
 
 def _report_record(record: dict[str, Any], kept: dict[str, Any], out: Path | None, as_json: bool) -> None:
-    """Print a record, then write what is kept of it, also of one that was stopped once it has judged something."""
+    """Print a record, then write the part that is kept. A stopped record is written only if it has judged something."""
     if record.get("stopped") and not record["judged_steps"]:
         return
     _print_record(record, as_json)
@@ -151,7 +153,7 @@ def _print_record(record: dict[str, Any], as_json: bool) -> None:
         return
     names = ", ".join(subject["name"] for subject in record["subjects"])
     make_console().print(
-        f"{names}: theme {record['theme']}, seed {record['seed']}, {record['cases']} cases, "
+        f"{names}: workload profile {record['theme']}, seed {record['seed']}, {record['cases']} cases, "
         f"{record['judged_steps']} judged steps, {record['cpu_seconds']} CPU seconds, "
         f"{len(record['differences'])} differences{', stopped' if record.get('stopped') else ''}",
         highlight=False,

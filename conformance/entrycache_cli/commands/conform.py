@@ -95,7 +95,7 @@ def known_json(known: KnownReport) -> dict[str, Any]:
     return {"known": [_known_entry_json(one, numbers.count(one.entry.number)) for one in known.checked]}
 
 
-def _known_entry_json(one: EntryCheck, found: int) -> dict[str, Any]:
+def _known_entry_json(one: EntryCheck, number: int) -> dict[str, Any]:
     entry = one.entry
     return {
         "rule": entry.rule,
@@ -103,7 +103,7 @@ def _known_entry_json(one: EntryCheck, found: int) -> dict[str, Any]:
         "versions": list(entry.versions),
         "state": one.state.value,
         "detail": one.detail,
-        "found": found,
+        "found": number,
         "reason": entry.reason,
         "issue": entry.issue,
     }
@@ -121,7 +121,7 @@ def known_lines(known: KnownReport) -> list[str]:
 
 
 def print_problems(known: KnownReport, fixed: list[str] | None, code: int) -> int:
-    """Tell on stderr what is wrong with the file, or what was done about it; the exit code of the run."""
+    """Print the problems of the file, or the fixes made to it, on stderr; return the exit code of the run."""
     for line in known.problems if fixed is None else fixed:
         print_error(line)
     return 1 if known.problems and fixed is None else code
@@ -130,7 +130,7 @@ def print_problems(known: KnownReport, fixed: list[str] | None, code: int) -> in
 def print_rule_list(
     declaration: Declaration | None, system: str | None, as_json: bool, requested: frozenset[str] = frozenset()
 ) -> int:
-    """Print the levels, rules and operations of a subject, of a system, or of all; of some rules or of all.
+    """Print the levels, rules and operations of one subject, one system or all systems, optionally for some rules only.
 
     Raises:
         UsageError: there is no such system, or no such rule in it.
@@ -281,7 +281,7 @@ def command(
 
 
 def _print_list(choice: SubjectChoice, as_json: bool, requested: frozenset[str]) -> int:
-    """Print what can be tested: of a subject, of a system, or of all systems if neither is given."""
+    """Print what can be tested on a subject or a system; without either, on all systems."""
     if choice.name is None and choice.command is None:
         return print_rule_list(None, choice.system, as_json, requested)
     subject = resolve_subject(choice)
@@ -312,7 +312,7 @@ def _run(
         cases = load_finding_cases(subject.declaration.system) if unmask else {}
         normal = lift_waivers(subject, unmask, cases) if unmask else subject
         tested = normal if settings is None else pin_settings(normal, config_for(settings, subject), settings.path)
-        meeting = levels_meeting(subject, requested)  # which refuses what is no rule
+        meeting = levels_meeting(subject, requested)  # it refuses an unknown rule
         chosen = select_levels(subject.declaration, levels or meeting)
         options = Options(
             chosen, PROFILES[profile], seed, bulk, failures,
@@ -372,7 +372,7 @@ def requested_rules(rules: str | None, known: Path | None) -> frozenset[str]:
 
 
 def levels_meeting(subject: TestedSubject, requested: frozenset[str]) -> tuple[str, ...]:
-    """Return the levels that check these rules and that the subject offers; return none if no rules are given.
+    """Return the levels that check these rules and that the subject offers; without rules, return no level.
 
     Raises:
         UsageError: a rule is not one of the subject's system, or the subject offers nothing that checks it.
@@ -389,7 +389,7 @@ def levels_meeting(subject: TestedSubject, requested: frozenset[str]) -> tuple[s
 
 
 class Output(NamedTuple):
-    """The way in which a report is printed and written; `heard` holds the subject once it has answered `start`."""
+    """The options of a report's output; `subjects` holds the subject once it has answered `start`."""
 
     as_json: bool
     quiet: bool
@@ -437,7 +437,7 @@ def _with_progress(subject: TestedSubject, quiet: bool, run: Callable[[Notify], 
         def notify(level: str, done: int, wanted: int) -> None:
             if level not in tasks:
                 tasks[level] = progress.add_task(f"{subject.name}, level {level}", total=wanted)
-            if not wanted:  # this may take longer than what led to it
+            if not wanted:  # this may take longer than the run before it
                 progress.update(tasks[level], total=None, description=f"{subject.name}, level {level}: {SHRINKING}")
                 return
             progress.update(tasks[level], completed=done, total=max(wanted, done))

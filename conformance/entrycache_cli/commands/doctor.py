@@ -26,14 +26,14 @@ class Prerequisite(NamedTuple):
     """A package or tool with its version, the commands that need it, and advice if it is missing."""
 
     what: str
-    found: str | None
+    version: str | None
     needed_by: str
     advice: str
 
 
 EXTRAS: Final = {
-    "trace": "trace, audit --engine local",
-    "spark": "audit --engine spark",
+    "trace": "trace, audit --backend local",
+    "spark": "audit --backend spark",
     "prove": "prove",
     "bench": "python -m entrycache_dev bench",
     "league": "policies",
@@ -43,7 +43,7 @@ EXTRAS: Final = {
 
 REQUIRED: Final = re.compile(r"([\w.-]+).*;\s*extra == ['\"](\w+)['\"]")
 TOOLS: Final = (
-    ("java", "-version", "released jars, audit --engine spark, prove --profile long", "install a JDK, 17 or newer"),
+    ("java", "-version", "released jars, audit --backend spark, prove --profile long", "install a JDK, 17 or newer"),
     ("javac", "-version", "released jars (their driver is built on first use)", "install a JDK, 17 or newer"),
     ("mvn", "-version", "released jars (their driver is built on first use)", "install Maven"),
 )
@@ -79,21 +79,21 @@ def _packages() -> Iterator[tuple[str, str]]:
 
 def _packages_of(extra: str) -> list[str]:
     """Return the packages of an extra, as the metadata of the installed package names them."""
-    found = [match for line in requires("entrycache") or () if (match := REQUIRED.match(line)) is not None]
-    return [match[1] for match in found if match[2] == extra and match[1] != "entrycache"]
+    matches = [match for line in requires("entrycache") or () if (match := REQUIRED.match(line)) is not None]
+    return [match[1] for match in matches if match[2] == extra and match[1] != "entrycache"]
 
 
 def _newer_javas() -> Iterator[Prerequisite]:
-    """Yield each newer Java that some releases need; it may be elsewhere than on the path."""
+    """Yield each newer Java that some releases need; it need not be on the path."""
     oldest = min(release.java for release in all_releases())
     for java in sorted({release.java for release in all_releases()} - {oldest}):
         names = ", ".join(release.subject for release in all_releases() if release.java == java)
         try:
-            found: str | None = f"{find_java(java).major}"
+            version: str | None = f"{find_java(java).major}"
         except MissingPrerequisite:
-            found = None
+            version = None
         advice = f"install a JDK, {java} or newer; JAVA_HOME may name it"
-        yield Prerequisite(f"java {java}", found, names, advice)
+        yield Prerequisite(f"java {java}", version, names, advice)
 
 
 def _tool_version(name: str, flag: str) -> str | None:
@@ -114,15 +114,15 @@ def _tool_version(name: str, flag: str) -> str | None:
 def command(as_json: bool) -> int:
     """List the packages and tools that commands need. Exit 4: one of them is missing."""
     prerequisite_list = list(prerequisites())
-    missing = [item for item in prerequisite_list if item.found is None]
+    missing = [item for item in prerequisite_list if item.version is None]
     if as_json:
-        echo(json.dumps({"schema": 1, "found": {item.what: item.found for item in prerequisite_list}}))
+        echo(json.dumps({"schema": 1, "found": {item.what: item.version for item in prerequisite_list}}))
         return 4 if missing else 0
     table = Table(title="what the commands need", title_justify="left")
     for column in ("what", "found", "needed by", "to do"):
         table.add_column(column, overflow="fold")
     for item in prerequisite_list:
-        cells = (item.what, item.found or "missing", item.needed_by, item.advice if item.found is None else "")
+        cells = (item.what, item.version or "missing", item.needed_by, item.advice if item.version is None else "")
         table.add_row(*map(Text, cells))
     make_console().print(table)
     missing_names = {item.what for item in missing}

@@ -240,27 +240,25 @@ def stopped_by_signals() -> Iterator[list[int]]:
 
 @contextlib.contextmanager
 def _end_after_grace() -> Iterator[None]:
-    """Start a thread that hears of a signal at once, whatever the main thread does, and ends the process after the
-    grace.
-    """
+    """Start a thread that ends the process after the grace once a signal arrives, even if the main thread is busy."""
     over = threading.Event()
-    told, tells = os.pipe()
-    os.set_blocking(tells, False)
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
 
     def watch() -> None:
-        with os.fdopen(told, "rb", buffering=0) as numbers:
+        with os.fdopen(read_end, "rb", buffering=0) as numbers:
             while number := numbers.read(1):
                 if number[0] in STOP_SIGNALS and not over.wait(GRACE_SECONDS):
                     _end_now(number[0])
 
     threading.Thread(target=watch, daemon=True).start()
-    before = signal.set_wakeup_fd(tells, warn_on_full_buffer=False)
+    before = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     try:
         yield
     finally:
         over.set()
         signal.set_wakeup_fd(before)
-        os.close(tells)
+        os.close(write_end)
 
 
 DROPPING_FUNCTIONS: Final = frozenset({"__del__", "_garbage_collect_object"})

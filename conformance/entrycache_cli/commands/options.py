@@ -124,7 +124,7 @@ class ReportFiles(NamedTuple):
     paths: Mapping[str, Path | None]
 
     def write(self, results: list[dict[str, Any]]) -> None:
-        """Write each form that was asked for.
+        """Write each requested format.
 
         Raises:
             Unwritten: a file cannot be written.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from entrycache_evidence.core.results import Proof, Refinement
 
 
-ENGINE: Final = "z3, CrossHair and our explorer; at profile long TLC"
+PROOF_TOOLS: Final = "z3, CrossHair and our explicit-state model checker; at profile long TLC"
 """The tools that produce the evidence; none of them draws random numbers, so there is no seed."""
 
 
@@ -33,7 +33,7 @@ ENGINE: Final = "z3, CrossHair and our explorer; at profile long TLC"
     type=click.Choice(["ci", "long", "nightly"]),
     default="ci",
     show_default=True,
-    help="The effort: some minutes, a quarter of an hour, or the largest bounded models too.",
+    help="The cost bound: some minutes, a quarter of an hour, or the largest bounded models too.",
 )
 @json_option
 @exits_with_code
@@ -79,7 +79,7 @@ def _say(result: Proof, problems: list[str], without: Verdict, profile: str, as_
         metadata = {
             "subject": "reference",
             "profile": profile.partition(",")[0],
-            "engine": ENGINE,
+            "engine": PROOF_TOOLS,
             "versions": versions,
         }
         echo(

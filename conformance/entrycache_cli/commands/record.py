@@ -45,7 +45,7 @@ def require_traces(case: Case, where: str) -> None:
     """
     if case.system.name not in AUDITED:
         known = ", ".join(AUDITED)
-        raise UsageError(f"{where} is about {case.system.name}, of which there are no traces; expected one of {known}")
+        raise UsageError(f"{where} is about {case.system.name}, which has no traces; expected one of {known}")
 
 
 def record(subject: TestedSubject, case: Case, out: Path) -> Recording:

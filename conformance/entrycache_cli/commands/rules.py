@@ -77,9 +77,9 @@ def _checked() -> list[Problem]:
 
 
 def _print_example(rule: Rule) -> None:
-    """Print the example of a rule: its story, a table of steps, and the seeded fault that it catches."""
+    """Print the example of a rule: its scenario, a table of steps, and the seeded fault that it catches."""
     example = load_example(rule)
-    given, planted = describe_settings(example), describe_fault(example)
+    given, fault = describe_settings(example), describe_fault(example)
     echo(f"\n{locate_example(rule).name}: {example.content.note}")
     table = Table(title=f"with {given}" if given else None, title_justify="left")
     for column in ("step", "asked", "answered"):
@@ -87,5 +87,5 @@ def _print_example(rule: Rule) -> None:
     for line in tabulate_steps(example):
         table.add_row(*(Text(cell) for cell in line))
     make_console().print(table)
-    if planted:
-        echo(f"Seeded fault: {planted}")
+    if fault:
+        echo(f"Seeded fault: {fault}")

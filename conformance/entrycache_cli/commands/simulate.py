@@ -130,8 +130,8 @@ def read_proposed_settings(text: str) -> ProposedSettings:
         lines = {line.setting.name: line for line in effective.lines}
         names = (pulsar_table.RECEIVE_MINIMUM, pulsar_table.RECEIVE_INITIAL, pulsar_table.RECEIVE_MAXIMUM)
         sizes = [lines[name].value for name in names]
-        asked = any(lines[name].line is not None for name in names)
-        return text, effective.config, tuple(map(int, sizes)) if asked else None  # type: ignore[arg-type, return-value]
+        has_sizes = any(lines[name].line is not None for name in names)
+        return text, effective.config, tuple(map(int, sizes)) if has_sizes else None  # type: ignore[arg-type, return-value]
     if "=" in text:
         return text, _inline(text), None
     return text, _json_file(Path(text)), None

@@ -36,47 +36,49 @@ def command(subject: str | None, as_json: bool, **kwargs: Any) -> int:
     """
     tested = resolve_subject(choose_subject(subject, kwargs))
     try:
-        looks = run_smoke_cases(tested)
+        results = run_smoke_cases(tested)
     except Interrupted as stopped:
         if stopped.partial_result:
             _say(tested.name, stopped.partial_result, as_json)
         raise
     finally:
         tested.close()
-    _say(tested.name, looks, as_json)
-    verdict = smoke_verdict(looks)
+    _say(tested.name, results, as_json)
+    verdict = smoke_verdict(results)
     if verdict is Verdict.NOTHING_CHECKED:
-        print_nothing_checked([f"{look.op}: {look.verdict}" for look in looks])
+        print_nothing_checked([f"{result.op}: {result.verdict}" for result in results])
     return verdict.exit_code
 
 
-def _say(name: str, looks: list[SmokeResult], as_json: bool) -> None:
+def _say(name: str, results: list[SmokeResult], as_json: bool) -> None:
     if as_json:
-        ops = {look.op: {"verdict": look.verdict, "rules": list(look.rules)} for look in looks}
-        echo(json.dumps({"schema": 1, "subject": name, "verdict": smoke_verdict(looks).value, "ops": ops}))
+        ops = {result.op: {"verdict": result.verdict, "rules": list(result.rules)} for result in results}
+        echo(json.dumps({"schema": 1, "subject": name, "verdict": smoke_verdict(results).value, "ops": ops}))
     else:
-        _show(name, looks)
+        _show(name, results)
 
 
-def _show(name: str, looks: list[SmokeResult]) -> None:
+def _show(name: str, results: list[SmokeResult]) -> None:
     table = Table(title=Text(f"{name}: one case for each operation"), title_justify="left")
     for column in ("op", "verdict", "what"):
         table.add_column(column, overflow="fold")
-    for look in looks:
-        table.add_row(look.op, Text(look.verdict, style="red" if look.verdict == "failed" else ""), Text(_what(look)))
+    for result in results:
+        table.add_row(
+            result.op, Text(result.verdict, style="red" if result.verdict == "failed" else ""), Text(_what(result))
+        )
     make_console().print(table)
 
 
-def _what(look: SmokeResult) -> str:
-    if look.difference is None or look.case is None:
+def _what(result: SmokeResult) -> str:
+    if result.difference is None or result.case is None:
         return ""
-    difference = look.difference
+    difference = result.difference
     got = (
         difference.failed.message
         if difference.failed
-        else format_json(look.case.system.wire.write_outcome(difference.got))
+        else format_json(result.case.system.wire.write_outcome(difference.got))
     )
-    op = look.case.steps[difference.at]
-    expected = format_json(look.case.system.wire.write_outcome(difference.expected))
-    rules = ", ".join(look.rules)
+    op = result.case.steps[difference.at]
+    expected = format_json(result.case.system.wire.write_outcome(difference.expected))
+    rules = ", ".join(result.rules)
     return f"step {difference.at}, {type(op).name} {format_arguments(op)}: expected {expected}, got {got} ({rules})"

@@ -199,22 +199,22 @@ def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
     from entrycache_spark.check import check_trace
 
     with spinner(f"checking {source}"):
-        found = check_trace(source)
+        check = check_trace(source)
     if as_json_:
         problems = [
             {"text": one.text, "rows": one.rows, "first": [{"broker": b, "seq": s} for b, s in one.first]}
-            for one in found.problems
+            for one in check.problems
         ]
-        about = {"schema": 1, "system": found.system, "rows": found.rows, "problems": problems}
-        echo(json.dumps({**about, "notes": list(found.notes), "untold": found.untold}))
+        about = {"schema": 1, "system": check.system, "rows": check.rows, "problems": problems}
+        echo(json.dumps({**about, "notes": list(check.notes), "untold": check.untold}))
     else:
-        for line in (*map(str, found.problems), *found.notes):
+        for line in (*map(str, check.problems), *check.notes):
             echo(escape_unprintable(line))
-        for name, rules in found.untold.items():
+        for name, rules in check.untold.items():
             echo(f"{name} is in no row; an audit cannot check {', '.join(rules)}")
-        verdict = "not as the format says" if found.problems else "as the format says"
-        echo(f"{found.rows} events of {found.system}: {verdict}")
-    context.exit(1 if found.problems else 0)
+        verdict = "not as the format says" if check.problems else "as the format says"
+        echo(f"{check.rows} events of {check.system}: {verdict}")
+    context.exit(1 if check.problems else 0)
 
 
 @trace.command("record")
@@ -259,10 +259,10 @@ def record_command(
     finally:
         tested.close()
     if as_json:
-        shown = {"schema": 1, "out": str(out), "events": recording.events, "own_rows": recording.own_rows}
-        shown["rules"] = list(recording.rules)
-        shown["verdict"] = "violates" if recording.failure else "conforms"
-        echo(json.dumps(shown))
+        summary = {"schema": 1, "out": str(out), "events": recording.events, "own_rows": recording.own_rows}
+        summary["rules"] = list(recording.rules)
+        summary["verdict"] = "violates" if recording.failure else "conforms"
+        echo(json.dumps(summary))
     else:
         if recording.failure is not None:
             make_console().print(failure_table(build_case_table(recording.failure, recording.rules)))
@@ -287,5 +287,5 @@ def _record_broker(out: Path, as_json: bool, kwargs: dict[str, Any]) -> int:
         echo(json.dumps({"schema": 1, "out": str(out), "events": events, "system": system, "release": release}))
     else:
         echo(f"{events} events of a broker {release} in {escape_unprintable(str(out))}")
-        echo(f"audit it: entrycache audit {shlex.quote(escape_unprintable(str(out)))} --engine local")
+        echo(f"audit it: entrycache audit {shlex.quote(escape_unprintable(str(out)))} --backend local")
     return 0

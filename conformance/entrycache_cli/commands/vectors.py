@@ -112,10 +112,10 @@ def _fill_pack(name: str, seed: int, target: Path | None, notify: Notify) -> Pac
     steps = 0
     rules: set[str] = set()
     wanted = pack_case_count(name)
-    for number, made in enumerate(make_vectors(name, seed), 1):
-        packing.add(made.line)
-        steps += made.steps
-        rules |= {rule.value for rule, count in made.coverage.fired.items() if count}
+    for number, vector in enumerate(make_vectors(name, seed), 1):
+        packing.add(vector.line)
+        steps += vector.steps
+        rules |= {rule.value for rule, count in vector.coverage.fired.items() if count}
         notify(name, number, wanted)
     if target is not None:
         packing.write(target)

@@ -78,8 +78,8 @@ def _versions_table(table: VersionTable) -> Table:
     for name in ("subject", "artifact", "seeds", "cases", "judged steps", "rules met", "result"):
         result_table.add_column(name, overflow="fold")
     for version in table.versions:
-        met = str(sum(count > 0 for count in version.fired.values()))
-        counts = (str(version.examples), str(version.steps), met)
+        rules_met = str(sum(count > 0 for count in version.fired.values()))
+        counts = (str(version.examples), str(version.steps), rules_met)
         cells = (version.subject, version.artifact, number_spans(version.seeds), *counts, version.verdict)
         result_table.add_row(*map(Text, cells))
     for absent in table.absent:
@@ -88,7 +88,7 @@ def _versions_table(table: VersionTable) -> Table:
 
 
 def check_resolves(releases: Sequence[AbsentRelease], resolves: Callable[[AbsentRelease], bool]) -> int:
-    """Tell of each release whether it resolves; 1 if the list says otherwise of one."""
+    """Print for each release whether it resolves; return 1 if the registry says otherwise of one."""
     wrong = 0
     for release in releases:
         resolves_now = resolves(release)

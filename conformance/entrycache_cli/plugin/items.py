@@ -108,19 +108,19 @@ class SharedRun:
         }
 
     def report(self, levels: frozenset[str]) -> KnownReport:
-        """Return the report of these levels, which is made once.
+        """Return the report of these levels; the first call makes it.
 
         Raises:
             EntrycacheError: the subject is broken; each test raises it again.
         """
         if self._answer is None:
             requested = tuple(level for level in self.levels if level in levels)
-            self._answer = run_once(self._place, lambda: self._tried(requested))
+            self._answer = run_once(self._place, lambda: self._run_or_error(requested))
         if isinstance(self._answer, Exception):
             raise self._answer
         return self._answer
 
-    def _tried(self, levels: tuple[str, ...]) -> KnownReport | Exception:
+    def _run_or_error(self, levels: tuple[str, ...]) -> KnownReport | Exception:
         try:
             return self._run(levels)
         except Exception as error:
@@ -198,7 +198,7 @@ class RuleTest(OwnTest):
         self.level = level
 
     def runtest(self) -> None:
-        """Pass where it conforms; what was not decided is skipped."""
+        """Pass if the rule conforms, and skip the test if the rule was not decided."""
         known_report = self.running.report(self.levels())
         report = known_report.report
         level = report.levels[self.level]
@@ -229,7 +229,7 @@ class KnownTest(OwnTest):
         self.entry = entry
 
     def runtest(self) -> None:
-        """Fail where the entry is not true any more."""
+        """Fail if the entry is not true any more."""
         (checked,) = (one for one in self.running.report(self.levels()).checked if one.entry == self.entry)
         if checked.state is EntryState.FAILS:
             pytest.xfail(self.entry.reason)

@@ -34,7 +34,7 @@ def print_audit(
 ) -> None:
     """Print the verdicts, and the first violations, notes and differences; `where` says where all violations stand.
 
-    Rows around violations are read from `trace`; with None they are not shown. `made` comes from `audit_provenance`.
+    Rows around violations are read from `trace`; with None they are not shown. `provenance`: see `audit_provenance`.
     """
     if as_json:
         echo(json.dumps(audit_json(result, provenance)))
@@ -77,14 +77,14 @@ def complete_brokers(result: AuditResult) -> list[str]:
 
 
 def undecided_message(result: AuditResult) -> str:
-    """Describe for `--strict` the brokers of which no rule was decided."""
+    """Describe for `--strict` the brokers about which no rule was decided."""
     names = ", ".join(result.undecided[:BROKERS_NAMED]) + (", .." if len(result.undecided) > BROKERS_NAMED else "")
     why = f": {result.notes[0]}" if result.notes else ""
     return f"--strict: no rule was decided of {len(result.undecided)} of {len(result.brokers)} brokers ({names}){why}"
 
 
 def audit_json(result: AuditResult, provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the result as `--json` prints it; `made` comes from `audit_provenance`."""
+    """Return the result as `--json` prints it; `provenance` comes from `audit_provenance`."""
     answer = {"schema": 1, "rules": verdict_names(result.rules), "violations": len(result.violations)}
     more = {"differences": list(result.differences), "kernel": result.evaluator}
     brokers = {broker: verdict_names(verdicts) for broker, verdicts in result.brokers.items()}
@@ -92,15 +92,15 @@ def audit_json(result: AuditResult, provenance: Mapping[str, Any]) -> dict[str, 
     return {**answer, **more, "brokers": brokers, **judged, **provenance}
 
 
-def audit_provenance(where: str, metadata: Path | None, engine: str) -> dict[str, Any]:
-    """Return how an audit was made and of what, as far as that can be read here; an audit has no seed."""
+def audit_provenance(where: str, metadata: Path | None, backend: str) -> dict[str, Any]:
+    """Return the provenance of an audit, as far as it can be read here; an audit has no seed."""
     try:
         traced = read_metadata(Path(where)) if metadata is None else read_metadata_file(metadata)
         of = {"subject": traced.source, "system": traced.system}
     except UsageError:
         of = {}
-    versions = tool_versions_with("duckdb", "pyarrow", *(["pyspark"] if engine == "spark" else []))
-    return {**of, "trace": where, "engine": engine, "versions": versions}
+    versions = tool_versions_with("duckdb", "pyarrow", *(["pyspark"] if backend == "spark" else []))
+    return {**of, "trace": where, "engine": backend, "versions": versions}
 
 
 def rows_table(trace: Path, violation: Violation) -> Table:

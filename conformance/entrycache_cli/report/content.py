@@ -135,10 +135,10 @@ def tool_versions_with(*packages: str) -> dict[str, str]:
 
 
 def run_metadata(subject: TestedSubject | None, profile: str, seed: int, bulk_seconds: float) -> RunMetadata:
-    """Return seed, profile, engine and versions of a run of `conform`."""
+    """Return seed, profile, search and versions of a run of `conform`."""
     versions = {"hypothesis": version("hypothesis"), **tool_versions(subject)}
-    engine = f"search, then bulk for {bulk_seconds:g} s a level" if bulk_seconds else "search"
-    return RunMetadata(seed, profile, engine, versions)
+    search = f"search, then bulk for {bulk_seconds:g} s a level" if bulk_seconds else "search"
+    return RunMetadata(seed, profile, search, versions)
 
 
 def add_metadata(report: RunReport, metadata: RunMetadata, choice: SubjectChoice) -> RunReport:

@@ -115,16 +115,19 @@ def _run_column(report: RunReport, how: str, pool: TextPool) -> dict[str, Any]:
     """Return the column of a run: for each rule its worst verdict of all levels and the sum of its counts."""
     rules: dict[str, list[Any]] = {}
     for level in report.levels.values():
-        for rule, met in level.rules.items():
-            rules.setdefault(rule, []).append(met)
+        for rule, coverage in level.rules.items():
+            rules.setdefault(rule, []).append(coverage)
     return {
         "name": pool(report.subject),
         "verdict": pool(report.verdict.value),
         "about": pool(how),
         "levels": [[pool(name), pool(level.verdict.value), level.steps] for name, level in report.levels.items()],
         "rules": {
-            rule: [pool(errors.worst_verdict(one.verdict for one in met).value), sum(one.fired for one in met)]
-            for rule, met in rules.items()
+            rule: [
+                pool(errors.worst_verdict(one.verdict for one in coverage).value),
+                sum(one.fired for one in coverage),
+            ]
+            for rule, coverage in rules.items()
         },
     }
 

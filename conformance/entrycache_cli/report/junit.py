@@ -67,12 +67,12 @@ def _level_suite(
 ) -> Suite:
     suite = Suite(f"{report.subject}, level {name}", [], properties, level.seconds)
     here = [one for one in distinct if name in {each.level for each in (one.failure, *one.also)}]
-    for rule, met in level.rules.items():
+    for rule, coverage in level.rules.items():
         case = _case(suite.name, rule)
-        if met.verdict is Verdict.VIOLATES:
+        if coverage.verdict is Verdict.VIOLATES:
             _add_failures(case, rule, name, [one for one in here if rule in one.failure.rules])
-        elif met.verdict is Verdict.NOTHING_CHECKED:
-            _add_child(case, "skipped", f"it fired in {met.fired} judged steps, too few to say anything", "")
+        elif coverage.verdict is Verdict.NOTHING_CHECKED:
+            _add_child(case, "skipped", f"it fired in {coverage.fired} judged steps, too few to say anything", "")
         suite.cases.append(case)
     if not level.rules or level.verdict is Verdict.NOTHING_CHECKED:
         reasons = "; ".join(f"{skip.what}: {skip.reason}" for skip in report.skipped)

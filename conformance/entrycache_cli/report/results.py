@@ -132,19 +132,19 @@ KINDS: Final = {
 }
 """The keys by which a result is recognized; the first kind whose keys are all present counts."""
 
-WHOLE: Final = {"type": "integer"}
-PAIR: Final = {**list_shape(WHOLE), "minItems": 2, "maxItems": 2}
+INTEGER: Final = {"type": "integer"}
+PAIR: Final = {**list_shape(INTEGER), "minItems": 2, "maxItems": 2}
 
 VIOLATION_SHAPE: Final = object_shape(
     {
         **dict.fromkeys(("rule", "broker", "expected", "observed"), TEXT),
-        "seq": WHOLE,
+        "seq": INTEGER,
         "columns": list_shape(TEXT),
         "rows": list_shape(list_shape(TEXT)),
-        "bad": WHOLE,
+        "bad": INTEGER,
         "bytes": list_shape(PAIR),
-        "trigger": nullable_shape(WHOLE),
-        "target": nullable_shape(WHOLE),
+        "trigger": nullable_shape(INTEGER),
+        "target": nullable_shape(INTEGER),
     }
 )
 """The shape of a violation with the rows around it.
@@ -191,8 +191,8 @@ def gather_rules(results: list[dict[str, Any]]) -> list[Line]:
         elif line.part not in rules.setdefault((line.what, line.verdict, prefix), []):
             rules[line.what, line.verdict, prefix].append(line.part)
     for (what, judged, prefix), names in rules.items():
-        shown = (name.removeprefix(prefix) if prefix == SHORT_PREFIX else name for name in names)
-        lines.append(Line(what, f"{len(names)} rules", judged, ", ".join(shown)))
+        short_names = (name.removeprefix(prefix) if prefix == SHORT_PREFIX else name for name in names)
+        lines.append(Line(what, f"{len(names)} rules", judged, ", ".join(short_names)))
     return lines
 
 

@@ -92,10 +92,12 @@ def _print_failure(out: Console, distinct: DistinctFailure) -> None:
 
 
 def _coverage_line(report: RunReport) -> str:
-    """Return how many rules fired, and how many cells of the decision table were reached if there is one."""
+    """Return how many rules fired and, if there is a decision table, how many of its entries were reached."""
     fired, cells = report.rules.values(), report.cells.values()
-    met = f"{sum(count > 0 for count in fired)} of {len(fired)} rules fired"
-    return met + (f", {sum(count > 0 for count in cells)} of {len(cells)} cells met" if cells else "")
+    sentence = f"{sum(count > 0 for count in fired)} of {len(fired)} rules fired"
+    return sentence + (
+        f", {sum(count > 0 for count in cells)} of {len(cells)} decision-table entries met" if cells else ""
+    )
 
 
 NARROW_COLUMNS: Final = 110
@@ -120,10 +122,10 @@ def failure_table(case_table: failure.Table) -> RenderableType:
 def _lay_out(case_table: failure.Table, narrow: bool) -> Table:
     title = f"{case_table.title}\nconfig {case_table.config}" if case_table.config else case_table.title
     layout = Table(title=Text(title), title_justify="left", show_lines=case_table.wrong is not None)
-    shown = [at for at, column in enumerate(case_table.columns) if not (narrow and column.endswith(" before"))]
-    for at in shown:
+    columns = [at for at, column in enumerate(case_table.columns) if not (narrow and column.endswith(" before"))]
+    for at in columns:
         layout.add_column(case_table.columns[at], overflow="fold")
     for index, row in enumerate(case_table.rows):
-        red = [index == case_table.bad and case_table.wrong in {None, at} for at in shown]
-        layout.add_row(*(Text(row[at], style="red" if bad else "") for at, bad in zip(shown, red, strict=True)))
+        red = [index == case_table.bad and case_table.wrong in {None, at} for at in columns]
+        layout.add_row(*(Text(row[at], style="red" if bad else "") for at, bad in zip(columns, red, strict=True)))
     return layout

@@ -131,7 +131,7 @@ RUN_SHAPE: Final = {"allOf": [REPORT_SHAPE, {"properties": {"system": _SYSTEM_SH
 def _campaign_record(value: Mapping[str, Any], subject: Mapping[str, Any], source: str) -> SubjectRecord:
     artifact = subject["artifact"]
     named = next(str(part) for key, part in artifact.items() if key != "sha256")
-    runs = subject.get("runs", ())  # each of them its subject's own; then laws.rules is a sum over subjects
+    runs = subject.get("runs", ())  # each run belongs to one subject; laws.rules is then a sum over subjects
     differences = sum(difference["subject"] == subject["name"] for difference in value["differences"])
     differences += sum(run["differences"] for run in runs)
     return SubjectRecord(

@@ -24,7 +24,7 @@ DIFFERS: Final = "differs"
 
 @dataclass(frozen=True)
 class Version:
-    """One artifact of one subject with all that was judged of it."""
+    """One artifact of one subject, with all its judged steps and results."""
 
     subject: str
     system: str
@@ -73,11 +73,11 @@ def rules_of_findings(folder: Path) -> dict[str, tuple[str, ...]]:
     Raises:
         UsageError: a case file cannot be read.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    findings: dict[str, tuple[str, ...]] = {}
     for first in sorted(folder.glob("*/case.json")):
         rules = (rule for case in sorted(first.parent.glob("*.json")) for rule in read_case(case, SYSTEMS).rules)
-        found[first.parent.name] = tuple(dict.fromkeys(rules))
-    return found
+        findings[first.parent.name] = tuple(dict.fromkeys(rules))
+    return findings
 
 
 def build_version_table(
@@ -86,7 +86,7 @@ def build_version_table(
     pinned: Callable[[str], Pinned | None],
     absent: Sequence[AbsentRelease] = ABSENT,
 ) -> VersionTable:
-    """Put together what the records say, an artifact a column."""
+    """Join the records to a table with one column for each artifact."""
     grouped: dict[tuple[str, str], list[SubjectRecord]] = {}
     for judged in records:
         digest = judged.sha256 or next((one.sha256 for one in records if one.subject == judged.subject), "")
@@ -212,8 +212,8 @@ def column_title(version: Version, versions: Sequence[Version]) -> str:
 def _version_line(version: Version) -> str:
     pinned = version.pinned
     lock = f"{pinned.jars} jars, lock sha256 `{pinned.lock_sha256}`" if pinned is not None else ""
-    found = ", ".join(f"[{finding}](../findings/{finding})" for finding in version.findings)
-    result = f"{version.verdict}: {found}" if found else version.verdict
+    findings = ", ".join(f"[{finding}](../findings/{finding})" for finding in version.findings)
+    result = f"{version.verdict}: {findings}" if findings else version.verdict
     cells = (
         version.subject,
         version.artifact,
@@ -243,13 +243,13 @@ def _record_lines(records: Sequence[SubjectRecord]) -> list[str]:
 
 def number_spans(numbers: Sequence[int]) -> str:
     """Return numbers in ascending order, with neighbours joined to spans."""
-    shown: list[list[int]] = []
+    spans: list[list[int]] = []
     for number in numbers:
-        if shown and number == shown[-1][1] + 1:
-            shown[-1][1] = number
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
         else:
-            shown.append([number, number])
-    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in shown)
+            spans.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
 
 
 def _entry_text(cell: RuleEntry) -> str:

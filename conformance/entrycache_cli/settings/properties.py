@@ -88,7 +88,7 @@ Value = bool | int | float | None
 
 INT_MAX: Final = 2**31 - 1
 LONG_MAX: Final = 2**63 - 1
-WHOLE: Final = re.compile(r"[+-]?[0-9]+")
+INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 FRACTION: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -113,7 +113,7 @@ class Kind(NamedTuple):
             if text.lower() not in {"true", "false"}:
                 raise UsageError(f"{where}: {setting} is {describe_value(text)}; expected true or false")
             return text.lower() == "true"
-        pattern = FRACTION if self.name == "number" else WHOLE
+        pattern = FRACTION if self.name == "number" else INTEGER
         if len(text) > DIGITS_MOST or pattern.fullmatch(text) is None:
             raise UsageError(f"{where}: {setting} is {describe_value(text)}; expected a {self.name}")
         value = float(text) if self.name == "number" else int(text)

@@ -212,8 +212,8 @@ def _dynamic_status(name: str, at_start: Value) -> Callable[[SettingValues], Set
             note = f"{pulsar_table.BY_EXPECTED} is false: only entries read in a backlog carry a count"
         if values.era is not Era.PULSAR_4_2:
             return SettingStatus(Applicability.YES, values.of[name], note)
-        shown = str(at_start).lower()
-        why = f"ManagedLedgerClientFactory does not pass it on: {shown} holds from the start until it is changed"
+        value = str(at_start).lower()
+        why = f"ManagedLedgerClientFactory does not pass it on: {value} holds from the start until it is changed"
         return SettingStatus(Applicability.DYNAMIC, at_start, "; ".join(part for part in (why, note) if part))
 
     return judge

@@ -185,11 +185,11 @@ def measure_streams_at(rounds: int, count: int, live: int, version: str | None) 
     if version is not None:
         pairs += [("fast", JVM), ("fast, dirty", f"{JVM}, dirty")]
     gets = max(1, sum(not puts for puts, _ in mix.measured))
-    found = []
+    measurements = []
     for ours, other in pairs:
         shares = ", ".join(f"{name} {played[name].hits / gets:.1%}" for name in (ours, other))
         rates = f"{thousands(seconds, ours, count)} and {thousands(seconds, other, count)}"
         peer = f"cachetools {other}" if other == "LRU" else f"{other} of Kafka Streams {version}, in its JVM"
         what = f"{ours}, times {peer}, {live:,} live"
-        found.append(Measurement(what, ratio(seconds, other, ours), "", note=f"{rates}; hits: {shares}"))
-    return found
+        measurements.append(Measurement(what, ratio(seconds, other, ours), "", note=f"{rates}; hits: {shares}"))
+    return measurements

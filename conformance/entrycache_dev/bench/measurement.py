@@ -40,7 +40,7 @@ class Measurement:
         return too_low or (self.at_most is not None and self.value > self.at_most)
 
     @property
-    def shown(self) -> str:
+    def value_text(self) -> str:
         """The number with its unit, for people."""
         digits = 2 if self.value < 100 else 0
         return f"{self.value:,.{digits}f} {self.unit}".rstrip()
@@ -70,9 +70,9 @@ def seconds_of(work: Callable[[], object]) -> float:
 
 @contextmanager
 def harness_set_apart() -> Iterator[None]:
-    """Keep what stands in memory now, operation lists above all, out of the garbage collector's sight.
+    """Hide the objects that exist now, above all lists of operations, from the garbage collector.
 
-    What is made within, a cache and its entries, is collected as in any program.
+    Objects that are created inside, a cache and its entries, are collected as in any program.
     """
     gc.collect()
     gc.freeze()

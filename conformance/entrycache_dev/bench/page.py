@@ -37,15 +37,15 @@ The costs of audits have [a page of their own](audit-speed.md).
 """
 
 
-def render_page(result: BenchResult, picture: str) -> str:
-    """Return the page in Markdown; `picture` is the name of its picture."""
+def render_page(result: BenchResult, chart: str) -> str:
+    """Return the page in Markdown; `chart` is the file name of its picture."""
     head = HEAD.format(
         rounds=result.rounds,
         operations=result.operations,
         python=result.python,
         processors=result.processors,
         load="" if result.load is None else f", {result.load:.0f} programs waiting for one at the start",
-        picture=picture,
+        picture=chart,
         beside=_release_options(result),
     )
     rows = [*map(measurement_row, result.measurements), *cursor_lines(result.cursors, result.released)]
@@ -70,7 +70,7 @@ def _streams_section(result: BenchResult) -> str:
 
 def measurement_row(item: Measurement) -> str:
     """Return a measurement as a row of a table."""
-    value = f"**{item.shown}** (missed)" if item.missed else item.shown
+    value = f"**{item.value_text}** (missed)" if item.missed else item.value_text
     return f"| {item.what} | {value} | {item.target} | {item.note} |"
 
 
@@ -94,7 +94,7 @@ def streams_section(
 ) -> str:
     """Return the section about Kafka Streams."""
     head = STREAMS_HEAD.format(rounds=rounds, operations=operations, released=released, load=load)
-    return head + "".join(f"| {item.what} | {item.shown} | {item.note} |\n" for item in measurements)
+    return head + "".join(f"| {item.what} | {item.value_text} | {item.note} |\n" for item in measurements)
 
 
 CURSORS_TEXT = """
@@ -169,8 +169,8 @@ def draw_picture(result: BenchResult, path: Path) -> None:
         panels[0].set_ylabel("nanoseconds a turn")
         above.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
         _draw_ratios(below.subplots(), result)
-        with atomic_path(path) as beside:
-            figure.savefig(beside, format="svg", metadata={"Date": None, "Creator": None})
+        with atomic_path(path) as temporary:
+            figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
         pyplot.close(figure)
 
 

@@ -56,16 +56,16 @@ def measure_cursors(rounds: int) -> Iterator[CursorCost]:
 def measure_cost(rounds: int, mix: str, pattern: str, cursors: int, turns: int) -> CursorCost:
     """Measure one mix, pattern and number of cursors."""
     linear_turns = min(turns, max(100, LINEAR_STEPS // cursors))
-    made = make_cursor_mix(mix, cursors, turns)
+    cursor_mix = make_cursor_mix(mix, cursors, turns)
     names = [f"cursor-{number}" for number in range(cursors)]
-    fast_moves = [(names[cursor], (LEDGER, entry)) for cursor, entry in made.moves]
-    linear_moves = [(names[cursor], entry) for cursor, entry in made.moves[:linear_turns]]
+    fast_moves = [(names[cursor], (LEDGER, entry)) for cursor, entry in cursor_mix.moves]
+    linear_moves = [(names[cursor], entry) for cursor, entry in cursor_mix.moves[:linear_turns]]
     play = PATTERNS[pattern]
     seconds = interleaved(
         rounds,
         {
-            "fast": lambda: seconds_of(play(make_fast_cursors(names, made), fast_moves)),
-            "linear": lambda: seconds_of(play(make_linear_cursors(names, made), linear_moves)),
+            "fast": lambda: seconds_of(play(make_fast_cursors(names, cursor_mix), fast_moves)),
+            "linear": lambda: seconds_of(play(make_linear_cursors(names, cursor_mix), linear_moves)),
         },
     )
     fast_nanos = 1e9 * median(seconds["fast"]) / turns
@@ -209,7 +209,7 @@ MIXES: Final[Mapping[str, Callable[[int, Random], Iterator[tuple[int, int]]]]] =
 
 
 def make_cursor_mix(name: str, cursors: int, count: int, seed: int = 1) -> CursorMix:
-    """Return moves of cursors that earlier moves have spread, so that they do not all stand on one entry."""
+    """Return moves of cursors that start on different entries, because earlier moves have spread them."""
     random = Random(seed)
     moves = MIXES[name](cursors, random)
     start = [START] * cursors
@@ -244,7 +244,7 @@ class LinearCursors:
         self._head: Node | None = None
 
     def add_all(self, cursors: Iterable[tuple[str, int]]) -> None:
-        """Let cursors come in."""
+        """Add cursors."""
         self._nodes.update((cursor, Node(position)) for cursor, position in cursors)
         self._sort()
 
@@ -301,11 +301,11 @@ class LinearCursors:
             ordered[at].rank = rank
 
     def _walk_up(self, node: Node) -> None:
-        """Move a node towards the tail; each one that it passes, and each that stood beside it, loses one."""
-        beside = node.before
-        while beside is not None and beside.position == node.position:
-            beside.rank -= 1
-            beside = beside.before
+        """Move a node towards the tail; each passed node, and each node at its old position, loses one rank."""
+        neighbour = node.before
+        while neighbour is not None and neighbour.position == node.position:
+            neighbour.rank -= 1
+            neighbour = neighbour.before
         last, at = node.before, node.after
         self._unlink(node)
         rank = node.rank - 1
@@ -318,7 +318,7 @@ class LinearCursors:
         node.rank = at.rank if at is not None and at.position == node.position else rank + 1
 
     def _walk_down(self, node: Node) -> None:
-        """Move a node towards the head; each one below it that it passes or comes to stand beside gains one."""
+        """Move a node towards the head; each passed node, and each node at its new position, gains one rank."""
         last, at = node.after, node.before
         self._unlink(node)
         while at is not None and at.position > node.wanted:

@@ -38,7 +38,7 @@ class Round(NamedTuple):
 
 
 def measure_recorder(rounds: int, release: str, plan: BrokerPlan, say: Callable[[str], None]) -> list[Round]:
-    """Run pairs of brokers, every other pair the recorded one first.
+    """Run pairs of brokers; in every other pair the recorded broker runs first.
 
     Raises:
         UsageError: a broker or its clients fail.
@@ -46,13 +46,13 @@ def measure_recorder(rounds: int, release: str, plan: BrokerPlan, say: Callable[
     """
     java = find_java(17).program
     jars = build_broker_jars("pulsar", release)
-    found = []
+    results = []
     for number in range(rounds):
         order = (False, True) if number % 2 == 0 else (True, False)
         seconds = {recorded: _measure_broker(java, jars, plan, recorded) for recorded in order}
-        found.append(Round(seconds[False][0], *seconds[True]))
-        say(f"round {number + 1}: {found[-1].without_seconds:.2f} s without, {found[-1].with_seconds:.2f} s with")
-    return found
+        results.append(Round(seconds[False][0], *seconds[True]))
+        say(f"round {number + 1}: {results[-1].without_seconds:.2f} s without, {results[-1].with_seconds:.2f} s with")
+    return results
 
 
 def _measure_broker(java: str, jars: BrokerJars, plan: BrokerPlan, recorded: bool) -> tuple[float, int]:
@@ -68,15 +68,15 @@ def _measure_broker(java: str, jars: BrokerJars, plan: BrokerPlan, recorded: boo
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print; 1 where the target is missed."""
+    """Measure and print the ratio; return 1 if it misses the target."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--release", default="4.2.4")
     parser.add_argument("--messages", type=int, default=BROKER_PLANS["full-rate"].messages)
-    told = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        plan = replace(BROKER_PLANS["full-rate"], messages=told.messages)
-        rounds = measure_recorder(told.rounds, told.release, plan, lambda line: print(line, flush=True))
+        plan = replace(BROKER_PLANS["full-rate"], messages=options.messages)
+        rounds = measure_recorder(options.rounds, options.release, plan, lambda line: print(line, flush=True))
     except EntrycacheError as error:
         print(f"entrycache: {error}", file=sys.stderr)
         return error.exit_code

@@ -57,7 +57,7 @@ class BenchResult:
     released: str | None = None
     """The version whose container of cursors was measured too."""
     load: float | None = None
-    """The number of programs that wanted a processor at the start, if the system tells."""
+    """The number of programs that wanted a processor at the start, if the operating system reports it."""
     streams: StreamsResult | None = None
     """The measurements of a stream thread's cache, if they were requested."""
     stopped: bool = False
@@ -93,31 +93,31 @@ class BenchResult:
 
 
 def run_bench(rounds: int, operations: int, released: str | None = None) -> BenchResult:
-    """Measure everything; the container of the version `released` too.
+    """Measure everything, and the container of the version `released` if it is given.
 
     Raises:
         UsageError: there is no driver for that version.
-        MissingPrerequisite: cachetools, or what that version needs, is not there.
-        Stopped: with what was measured until then.
+        MissingPrerequisite: cachetools or the jars of that version are missing.
+        Interrupted: the run was stopped; it holds the finished measurements.
     """
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     python = f"{platform.python_implementation()} {platform.python_version()}"
-    found: list[Measurement] = []
+    measurements: list[Measurement] = []
     costs: list[CursorCost] = []
 
     def partial_result(costs: list[CursorCost], released: str | None, stopped: bool) -> BenchResult:
-        measured = [*found, *judge_costs(costs)]
+        measured = [*measurements, *judge_costs(costs)]
         processors = os.cpu_count() or 1
         return BenchResult(rounds, operations, python, processors, measured, costs, released, load, stopped=stopped)
 
     with keep_partial_result(lambda: partial_result(costs, None, True)):
         for part in (measure_caches(rounds, operations), measure_suite(rounds)):
             for measured in part:
-                found.append(measured)
+                measurements.append(measured)
         for cost in measure_cursors(min(rounds, CURSOR_ROUNDS_MAX)):
             costs.append(cost)
-        beside = costs if released is None else add_released(costs, released, rounds)
-        return partial_result(beside, released, False)
+        all_costs = costs if released is None else add_released(costs, released, rounds)
+        return partial_result(all_costs, released, False)
 
 
 def add_streams(result: BenchResult, rounds: int, operations: int, released: str) -> BenchResult:
@@ -131,8 +131,8 @@ def add_streams(result: BenchResult, rounds: int, operations: int, released: str
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     with keep_partial_result(lambda: dataclasses.replace(result, stopped=True)):
         measured = measure_streams(rounds, operations, released)
-    found = StreamsResult(rounds, operations, measured, released, load)
-    return dataclasses.replace(result, streams=found)
+    streams = StreamsResult(rounds, operations, measured, released, load)
+    return dataclasses.replace(result, streams=streams)
 
 
 def read_result(path: Path) -> BenchResult:
@@ -175,18 +175,18 @@ _CURSORS: Final = object_shape(
     "released_nanos",
 )
 _ROUNDS: Final = {"rounds": _POSITIVE, "operations": _POSITIVE, "measurements": list_shape(_closed(_MEASUREMENT))}
-_BESIDE: Final = {"released": nullable_shape(TEXT), "load": nullable_shape(NUMBER)}
+_RELEASE_AND_LOAD: Final = {"released": nullable_shape(TEXT), "load": nullable_shape(NUMBER)}
 SHAPE: Final = object_shape(
     {
         **_ROUNDS,
-        **_BESIDE,
+        **_RELEASE_AND_LOAD,
         "python": TEXT,
         "processors": _POSITIVE,
         "cursors": list_shape(_closed(_CURSORS)),
-        "streams": nullable_shape(_closed(object_shape({**_ROUNDS, **_BESIDE}, *_BESIDE))),
+        "streams": nullable_shape(_closed(object_shape({**_ROUNDS, **_RELEASE_AND_LOAD}, *_RELEASE_AND_LOAD))),
         "stopped": {"const": False},
     },
-    *(*_BESIDE, "streams", "stopped"),
+    *(*_RELEASE_AND_LOAD, "streams", "stopped"),
 )
 """The shape of a complete result, as JSON Schema."""
 

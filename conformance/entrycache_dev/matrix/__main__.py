@@ -45,33 +45,33 @@ def main(
     every = generate_all_changes()
     because = load_arguments({change.id for change in every})
     former = _committed()
-    asked = [change for change in every if only in change.module and kind in change.kind]
-    asked = [change for change in asked if not ids or change.id in ids]
-    asked = [change for change in asked if not rest or not is_formal(former.get(change.id, {}))]
-    asked = asked if number is None else sample_changes(asked, number, seed)
-    seen = dict(
+    requested = [change for change in every if only in change.module and kind in change.kind]
+    requested = [change for change in requested if not ids or change.id in ids]
+    requested = [change for change in requested if not rest or not is_formal(former.get(change.id, {}))]
+    requested = requested if number is None else sample_changes(requested, number, seed)
+    detections = dict(
         zip(
-            [change.id for change in asked],
-            ask_detectors(asked, QUICK, thorough, _show_progress(len(asked))),
+            [change.id for change in requested],
+            ask_detectors(requested, QUICK, thorough, _show_progress(len(requested))),
             strict=True,
         )
     )
     if write:
-        known = {**former, **seen}
+        known = {**former, **detections}
         lines = [_line(change, known, because) for change in every if change.id in known]
         _write(lines, len(every) - len(lines))
-    sys.exit(_report([_line(change, seen, because) for change in asked], former))
+    sys.exit(_report([_line(change, detections, because) for change in requested], former))
 
 
-def _line(change: Change, seen: Mapping[str, Detections], because: Mapping[str, str]) -> Line:
-    return Line(change, seen[change.id], because.get(change.id, ""))
+def _line(change: Change, detections: Mapping[str, Detections], because: Mapping[str, str]) -> Line:
+    return Line(change, detections[change.id], because.get(change.id, ""))
 
 
 def _report(lines: Sequence[Line], former: Mapping[str, Detections]) -> int:
     """Print the undetected changes; return 1 if the committed table has one of them as detected."""
     holes = [line for line in lines if line.is_hole]
-    for change, seen, _ in holes:
-        by = ", ".join(seen) or "nothing"
+    for change, detections, _ in holes:
+        by = ", ".join(detections) or "nothing"
         print(f"{change.id} {change.file}:{change.line} {change.function} ({change.kind}): detected by {by}")
     formal, real = count_detected(lines)
     print(
@@ -84,11 +84,11 @@ def _report(lines: Sequence[Line], former: Mapping[str, Detections]) -> int:
 
 
 def _show_progress(number: int):  # type: ignore[no-untyped-def]
-    def told(done: int) -> None:
+    def report(done: int) -> None:
         if sys.stderr.isatty():
             print(f"\r{done} of {number}", end="\n" if done == number else "", file=sys.stderr, flush=True)
 
-    return told
+    return report
 
 
 def locate_table() -> Path:

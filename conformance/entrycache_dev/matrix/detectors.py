@@ -42,29 +42,29 @@ Counts = tuple[int, int, int]
 
 
 class CostBound(NamedTuple):
-    """The cost bound of the detectors: cases under laws, cases beside the fast cache, and steps of models."""
+    """The cost bound of the detectors: cases under laws, cases of the fast cache, and steps of models."""
 
     cases: int
-    twins: int
+    fast_cases: int
     runs: int
     depth: int
     inputs: int
 
 
-QUICK: Final = CostBound(cases=PLAIN_CASES, twins=60, runs=60, depth=2, inputs=400)
-FAR: Final = CostBound(cases=3_000, twins=600, runs=10_000, depth=99, inputs=20_000)
+QUICK: Final = CostBound(cases=PLAIN_CASES, fast_cases=60, runs=60, depth=2, inputs=400)
+FAR: Final = CostBound(cases=3_000, fast_cases=600, runs=10_000, depth=99, inputs=20_000)
 
 
-def laws(system: AnySystem, effort: CostBound) -> str:
+def laws(system: AnySystem, bound: CostBound) -> str:
     """Check the vocabulary, and seeded cases of all profiles, levels and variants under every law."""
     stray = _find_misplaced(system) or spec_files.find_vocabulary_difference(system)
     if stray:
         return stray
     try:
-        for _ in generate_cases(system, effort.cases, Coverage(definition=find_definition(system))):
+        for _ in generate_cases(system, bound.cases, Coverage(definition=find_definition(system))):
             pass
         for number, (config, steps) in enumerate(SYSTEM_EVIDENCE[system.name].runs()):
-            if number >= effort.runs:
+            if number >= bound.runs:
                 break
             state = system.model.initial(config)
             for op in steps:
@@ -94,37 +94,39 @@ OBSERVING_OPERATIONS: Final = frozenset({"store_inner"})
 
 
 def _find_misplaced(system: AnySystem) -> str:
-    """Return the first operation without a place, or the first variant whose default is not the norm."""
-    norm = system.model.variants()
-    readings = {field.name: getattr(norm, field.name) for field in fields(norm)}
-    first = {name: next(iter(type(value).__members__.values())) for name, value in readings.items()}
-    told = [f"the level or the rule of {op.name}" for op in system.ops.values() if not _is_placed(system, op)]
-    told += [f"the norm of {name}" for name, value in readings.items() if value is not first[name]]
-    return next(iter(told), "")
+    """Return the first operation without a place, or the first variant whose default is not its first member."""
+    default = system.model.variants()
+    variants = {field.name: getattr(default, field.name) for field in fields(default)}
+    first = {name: next(iter(type(value).__members__.values())) for name, value in variants.items()}
+    problems = [f"the level or the rule of {op.name}" for op in system.ops.values() if not _is_placed(system, op)]
+    problems += [f"the default of {name}" for name, value in variants.items() if value is not first[name]]
+    return next(iter(problems), "")
 
 
 def _is_placed(system: AnySystem, op: type[Any]) -> bool:
     """Return whether an operation has a level, and a rule whose law is checked at it."""
-    asked = [law.on for law in system.laws.table if law.rule is op.rule]
-    return op.level in system.levels and (op.name in OBSERVING_OPERATIONS or any(not on or op in on for on in asked))
+    operations = [law.on for law in system.laws.table if law.rule is op.rule]
+    return op.level in system.levels and (
+        op.name in OBSERVING_OPERATIONS or any(not on or op in on for on in operations)
+    )
 
 
-def fast_cache(system: AnySystem, effort: CostBound) -> str:
+def fast_cache(system: AnySystem, bound: CostBound) -> str:
     """Play the same cases on our fast cache and compare answers and rows."""
     assert system.fast is not None
     assert system.fast.open_with_rows is not None
-    for declaration, made in generate_cases(system, effort.twins, None, fast=True):
-        told: list[Any] = []
-        instance = system.fast.open_with_rows(made.case.config, told.append)
+    for declaration, generated in generate_cases(system, bound.fast_cases, None, fast=True):
+        emitted: list[Any] = []
+        instance = system.fast.open_with_rows(generated.case.config, emitted.append)
         outcomes, rows = [], []
-        for op in made.case.steps:
-            told.clear()
+        for op in generated.case.steps:
+            emitted.clear()
             outcomes.append(instance(op))
-            rows.append([_plain(row) for row in told])
-        difference = judge(made.case, made.steps, RunResult(tuple(outcomes)), declaration)
+            rows.append([_plain(row) for row in emitted])
+        difference = judge(generated.case, generated.steps, RunResult(tuple(outcomes)), declaration)
         if difference is not None:
-            return f"answer of {made.case.steps[difference.at].name}"
-        for op, done, own in zip(made.case.steps, made.steps, rows, strict=True):
+            return f"answer of {generated.case.steps[difference.at].name}"
+        for op, done, own in zip(generated.case.steps, generated.steps, rows, strict=True):
             if [tuple(row)[1:] for row in done.rows] != own:
                 return f"rows of {op.name}"
     return ""
@@ -135,17 +137,17 @@ def _plain(row: Any) -> tuple[Any, ...]:
     return tuple(value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else value for value in row)
 
 
-def examples(system: AnySystem, effort: CostBound) -> str:
+def examples(system: AnySystem, bound: CostBound) -> str:
     """Check that the examples of the rules can be read and have their committed answers."""
     for rule in Rule:
         try:
             example = load_example(rule)
         except UsageError:
             return f"{rule.value} cannot be read"
-        asked = example.content
-        if not isinstance(asked, Case) or asked.system.name != system.name:
+        example_case = example.content
+        if not isinstance(example_case, Case) or example_case.system.name != system.name:
             continue
-        if _answers(system, asked) != example.value["outcomes"]:
+        if _answers(system, example_case) != example.value["outcomes"]:
             return rule.value
     return ""
 
@@ -160,31 +162,31 @@ def _answers(system: AnySystem, case: Case) -> list[dict[str, Any]]:
     return outcomes
 
 
-def list_models(system: AnySystem, effort: CostBound) -> Iterator[AnyBoundedModel]:
+def list_models(system: AnySystem, bound: CostBound) -> Iterator[AnyBoundedModel]:
     """Yield the bounded models of a pull request, within a few steps."""
     for scope in SYSTEM_EVIDENCE[system.name].models_of("ci"):
-        depth = effort.depth if scope.depth is None else min(scope.depth, effort.depth)
+        depth = bound.depth if scope.depth is None else min(scope.depth, bound.depth)
         yield replace(scope, depth=None if depth == FAR.depth else depth)
 
 
-def count_models(system: AnySystem, effort: CostBound) -> dict[str, Counts]:
+def count_models(system: AnySystem, bound: CostBound) -> dict[str, Counts]:
     """Return the counts of these models."""
-    found = {}
-    for scope in list_models(system, effort):
-        seen = explore(scope)
-        assert seen.counterexample is None, scope.name
-        found[scope.name] = (seen.states, seen.transitions, seen.depth)
-    return found
+    counts = {}
+    for scope in list_models(system, bound):
+        exploration = explore(scope)
+        assert exploration.counterexample is None, scope.name
+        counts[scope.name] = (exploration.states, exploration.transitions, exploration.depth)
+    return counts
 
 
-def bounded_models(system: AnySystem, effort: CostBound, counts: Mapping[str, Counts]) -> tuple[str, str]:
+def bounded_models(system: AnySystem, bound: CostBound, counts: Mapping[str, Counts]) -> tuple[str, str]:
     """Explore the models; return the laws that are broken in one, and the first model with other counts."""
     differing = ""
-    for scope in list_models(system, effort):
-        seen = explore(scope)
-        if seen.counterexample is not None:
-            return ", ".join(rule.value for rule in seen.counterexample.rules), differing
-        if (seen.states, seen.transitions, seen.depth) != counts[scope.name]:
+    for scope in list_models(system, bound):
+        exploration = explore(scope)
+        if exploration.counterexample is not None:
+            return ", ".join(rule.value for rule in exploration.counterexample.rules), differing
+        if (exploration.states, exploration.transitions, exploration.depth) != counts[scope.name]:
             differing = differing or scope.name
     return "", differing
 
@@ -204,27 +206,27 @@ REFERENCE: Final = "/entrycache_reference/"
 
 def record_calls(work: Callable[[], Any]) -> frozenset[str]:
     """Return the functions of the reference that this work calls, as `module:name`."""
-    found: set[str] = set()
+    names: set[str] = set()
 
-    def heard(frame: FrameType, event: str, argument: Any) -> None:
+    def record_call(frame: FrameType, event: str, argument: Any) -> None:
         file = frame.f_code.co_filename
         if event == "call" and REFERENCE in file:
-            found.add(f"{frame.f_globals.get('__name__')}:{frame.f_code.co_qualname.replace('.<locals>', '')}")
+            names.add(f"{frame.f_globals.get('__name__')}:{frame.f_code.co_qualname.replace('.<locals>', '')}")
 
-    sys.setprofile(heard)
+    sys.setprofile(record_call)
     try:
         work()
     finally:
         sys.setprofile(None)
-    return frozenset(found)
+    return frozenset(names)
 
 
 def z3_lemma(number: int) -> str:
     """Return the first obligation of this lemma that is not proved any more; empty if there is none."""
     lemmas.reference_model.cache_clear()
     lemma = LEMMAS[number]
-    norm = lemmas.reference_model(lemma.fault.model.package)
-    for name, given, goal in lemma.obligations(lemma.table, norm):
+    default_model = lemmas.reference_model(lemma.fault.model.package)
+    for name, given, goal in lemma.obligations(lemma.table, default_model):
         if _unproved(given, goal):
             return f"{lemma.rule.value}: {name}"
     return ""
@@ -256,9 +258,9 @@ def contracts(system: AnySystem, package: str, inputs: int) -> str:
             check = contract.module.contract
             total = sum(1 for _ in contract.grid())
             for values in islice(contract.grid(), 0, None, max(1, total // inputs)):
-                found = check(*values)
-                if found:
-                    return f"{found[0]} ({contract.name})"
+                broken = check(*values)
+                if broken:
+                    return f"{broken[0]} ({contract.name})"
     return ""
 
 

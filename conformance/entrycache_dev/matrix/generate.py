@@ -157,8 +157,8 @@ class _Module:
         self._lines = source.split("\n")
 
     def changes(self) -> list[Change]:
-        made: list[Change] = []
-        alike: Counter[tuple[str, ...]] = Counter()
+        changes: list[Change] = []
+        occurrences: Counter[tuple[str, ...]] = Counter()
         for function, (kind, edit) in _walk(ast.parse(self.source), "", self):
             whole = apply_edits(self.source, [edit])
             line = self.source.count("\n", 0, edit.start)
@@ -167,10 +167,10 @@ class _Module:
             within = self.source[self._starts[line] : edit.start].strip()
             old = self.source[edit.start : edit.end]
             parts = (self.module, function, kind, context, within, old, edit.new)
-            alike[parts] += 1
-            name = identity(*parts, str(alike[parts]))
-            made.append(Change(name, self.module, function, kind, line + 1, old, edit.new, whole))
-        return made
+            occurrences[parts] += 1
+            name = identity(*parts, str(occurrences[parts]))
+            changes.append(Change(name, self.module, function, kind, line + 1, old, edit.new, whole))
+        return changes
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Return the offsets of a node in the source."""
@@ -191,9 +191,9 @@ class _Module:
         """Return the offsets of a token between two nodes."""
         start, end = self.span(left)[1], self.span(right)[0]
         word = r"\s+".join(re.escape(part) for part in token.split())
-        found = re.search(word, self.source[start:end])
-        assert found is not None, (token, self.source[start:end])
-        return start + found.start(), start + found.end()
+        match = re.search(word, self.source[start:end])
+        assert match is not None, (token, self.source[start:end])
+        return start + match.start(), start + match.end()
 
 
 def _walk(node: ast.AST, function: str, of: _Module) -> Iterator[tuple[str, ChangePlace]]:
@@ -201,8 +201,8 @@ def _walk(node: ast.AST, function: str, of: _Module) -> Iterator[tuple[str, Chan
         inside = function
         if isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
             inside = f"{function}.{child.name}" if function else child.name
-        for found in _changes(child, node, of):
-            yield inside, found
+        for place in _changes(child, node, of):
+            yield inside, place
         yield from _walk(child, inside, of)
 
 
@@ -339,10 +339,11 @@ def _called(node: ast.Call, of: _Module) -> Iterator[ChangePlace]:
 def _attribute(node: ast.Attribute, of: _Module) -> Iterator[ChangePlace]:
     end = of.span(node)[1]
     place = (end - len(node.attr), end)
-    if isinstance(node.value, ast.Name) and node.value.id in of.enums:
-        members = of.enums[node.value.id]
+    name = ast.unparse(node.value) if isinstance(node.value, ast.Name | ast.Attribute) else ""
+    if name in of.enums:
+        members = of.enums[name]
         if node.attr in members and len(members) > 1:
-            kind = "rule named" if node.value.id == "Rule" else "member"
+            kind = "rule named" if name == "Rule" else "member"
             yield ChangePlace(kind, Edit(*place, members[(members.index(node.attr) + 1) % len(members)]))
     elif node.attr in ATTRIBUTES:
         yield ChangePlace("name", Edit(*place, ATTRIBUTES[node.attr]))

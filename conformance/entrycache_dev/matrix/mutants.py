@@ -49,15 +49,15 @@ def load_patches(sources: Mapping[str, str], folder: Path = FOLDER) -> list[Chan
     Raises:
         UsageError: a patch has other keys, its name is taken, or its old text does not occur exactly once.
     """
-    made: list[Change] = []
+    changes: list[Change] = []
     for path in sorted(folder.glob("*.toml")):
         for number, patch in enumerate(tomllib.loads(path.read_text(encoding="utf-8"))["patch"], 1):
             if patch.keys() != KEYS:
                 raise UsageError(f"{path.name}: patch {number} has keys {sorted(patch)}, expected {sorted(KEYS)}")
-            if any(other.id == patch["name"] for other in made):
+            if any(other.id == patch["name"] for other in changes):
                 raise UsageError(f"{path.name}: two patches are called {patch['name']!r}; expected names of their own")
-            made.append(_apply_patch(path.name, patch, sources))
-    return made
+            changes.append(_apply_patch(path.name, patch, sources))
+    return changes
 
 
 def _apply_patch(file: str, patch: Mapping[str, Any], sources: Mapping[str, str]) -> Change:
@@ -65,8 +65,10 @@ def _apply_patch(file: str, patch: Mapping[str, Any], sources: Mapping[str, str]
     source = sources.get(f"entrycache_reference.{patch['module']}")
     times = 0 if source is None else source.count(old)
     if source is None or times != 1:
-        found = "there is no such module" if source is None else f"its old text occurs {times} times, expected once"
-        raise UsageError(f"{file}: the patch {patch['name']!r} of {patch['module']} does not apply: {found}; renew it")
+        problem = "there is no such module" if source is None else f"its old text occurs {times} times, expected once"
+        raise UsageError(
+            f"{file}: the patch {patch['name']!r} of {patch['module']} does not apply: {problem}; renew it"
+        )
     at = source.index(old)
     return Change(
         patch["name"],
@@ -90,16 +92,16 @@ def load_arguments(ids: Collection[str], file: Path = FILE) -> dict[str, str]:
     """Return the argument why a change changes nothing, by its id.
 
     Raises:
-        UsageError: an id names no change: what it was about has been changed, so its argument has to be read again.
+        UsageError: an id names no change. Its code has changed, so the argument must be checked again.
     """
-    found: dict[str, str] = {}
+    arguments: dict[str, str] = {}
     for each in tomllib.loads(file.read_text(encoding="utf-8"))["equivalent"]:
         for name in each["ids"]:
             if name not in ids:
                 place = f"{each['where']} (`{each['text']}`)"
                 raise UsageError(f"{file.name}: {name} is no change any more: {place}; read its argument again")
-            found[name] = each["because"]
-    return found
+            arguments[name] = each["because"]
+    return arguments
 
 
 # --- Modules and changes
@@ -119,7 +121,7 @@ def list_modules() -> Iterator[tuple[str, Path]]:
         parts = path.relative_to(REFERENCE).with_suffix("").parts
         if parts[-1] == "__init__":
             parts = parts[:-1]
-        is_door = len(parts) < 2 and path.name == "__init__.py"  # names only what stands elsewhere
+        is_door = len(parts) < 2 and path.name == "__init__.py"  # it names only definitions of other modules
         name = ".".join((REFERENCE.name, *parts))
         if f"{name}.".startswith(OTHER_PACKAGES):
             continue
@@ -134,21 +136,26 @@ def read_source(module: str) -> str:
 
 def generate_all_changes() -> list[Change]:
     """Return every one-token change, then every patch."""
-    made: list[Change] = []
+    changes: list[Change] = []
     for name, path in list_modules():
-        made += generate_changes(name, path.read_text(encoding="utf-8"), _enums(importlib.import_module(name)))
-    return made + load_patches({name: path.read_text(encoding="utf-8") for name, path in list_modules()})
+        changes += generate_changes(name, path.read_text(encoding="utf-8"), _enums(importlib.import_module(name)))
+    return changes + load_patches({name: path.read_text(encoding="utf-8") for name, path in list_modules()})
 
 
-def sample_changes(made: Sequence[Change], number: int, seed: int) -> list[Change]:
+def sample_changes(changes: Sequence[Change], number: int, seed: int) -> list[Change]:
     """Choose this many changes at random, in their order."""
-    chosen = frozenset(random.Random(seed).sample(range(len(made)), min(number, len(made))))
-    return [change for at, change in enumerate(made) if at in chosen]
+    chosen = frozenset(random.Random(seed).sample(range(len(changes)), min(number, len(changes))))
+    return [change for at, change in enumerate(changes) if at in chosen]
 
 
 def _enums(module: ModuleType) -> dict[str, tuple[str, ...]]:
+    """Return the members of each enumeration that a module can name, also as `other_module.Enumeration`."""
+    known = dict(vars(module))
+    for name, value in vars(module).items():
+        if isinstance(value, ModuleType) and value.__name__.startswith(f"{REFERENCE.name}."):
+            known |= {f"{name}.{inner}": each for inner, each in vars(value).items()}
     return {
         name: tuple(value.__members__)
-        for name, value in vars(module).items()
+        for name, value in known.items()
         if isinstance(value, type) and issubclass(value, Enum)
     }

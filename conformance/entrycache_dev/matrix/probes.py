@@ -24,10 +24,10 @@ from entrycache_dev.matrix.mutants import list_modules, read_source
 
 def are_identical(one: Any, other: Any) -> bool:
     """Return whether two values are equal, with order and types; shared parts are compared once."""
-    told: dict[tuple[int, int], tuple[Any, Any]] = {}  # with the values, so that none of these ids is given anew
+    compared: dict[tuple[int, int], tuple[Any, Any]] = {}  # the values are kept, so that no id is used again
 
-    def alike(one: Any, other: Any) -> bool:
-        if one is other or (id(one), id(other)) in told:
+    def are_parts_identical(one: Any, other: Any) -> bool:
+        if one is other or (id(one), id(other)) in compared:
             return True
         if type(one) is not type(other):
             return False
@@ -36,12 +36,12 @@ def are_identical(one: Any, other: Any) -> bool:
             return bool(one == other) and repr(one) == repr(other)
         if len(one_parts := list(parts(one))) != len(other_parts := list(parts(other))):
             return False
-        if not all(map(alike, one_parts, other_parts)):
+        if not all(map(are_parts_identical, one_parts, other_parts)):
             return False
-        told[id(one), id(other)] = one, other
+        compared[id(one), id(other)] = one, other
         return True
 
-    return alike(one, other)
+    return are_parts_identical(one, other)
 
 
 def _parts_of(value: Any) -> Callable[[Any], Iterable[Any]] | None:
@@ -87,19 +87,19 @@ def changed_expression(change: Change) -> ChangedExpression | None:
     path: list[tuple[str, int]] = []
     node: ast.AST = _tree(change.module)
     new: ast.AST = ast.parse(change.whole)
-    found: tuple[ast.expr, ChangedExpression] | None = None
+    only: tuple[ast.expr, ChangedExpression] | None = None
     while (step := _only_difference(node, new)) is not None:
         way, node, new = step
         if isinstance(node, ast.pattern):
             break
         path.append(way)
         if isinstance(node, ast.expr) and isinstance(new, ast.expr) and not isinstance(node, _PARTS):
-            found = node, ChangedExpression(tuple(path), new)
+            only = node, ChangedExpression(tuple(path), new)
         if isinstance(node, ast.Call) and isinstance(new, ast.Call) and _text(node.func) != _text(new.func):
-            break  # what is called has no value that says whether it answers alike
-    if found is None or any(isinstance(each, _ONCE) for one in (found[0], found[1].new) for each in ast.walk(one)):
+            break  # the value of a called function does not show whether its answers are equal
+    if only is None or any(isinstance(each, _ONCE) for one in (only[0], only[1].new) for each in ast.walk(one)):
         return None
-    return found[1]
+    return only[1]
 
 
 def node_at(tree: ast.AST, path: NodePath) -> ast.AST:
@@ -119,10 +119,10 @@ def _only_difference(node: ast.AST, new: ast.AST) -> tuple[tuple[str, int], ast.
     """Return the only part in which two nodes differ, if it is a node in both."""
     if type(node) is not type(new):
         return None
-    found = list(_differences(node, new))
-    if len(found) != 1:
+    differences = list(_differences(node, new))
+    if len(differences) != 1:
         return None
-    name, place, old, other_ = found[0]
+    name, place, old, other_ = differences[0]
     return ((name, place), old, other_) if isinstance(old, ast.AST) and isinstance(other_, ast.AST) else None
 
 
@@ -179,25 +179,31 @@ class Probes:
     @contextmanager
     def listening(self) -> Iterator[Places]:
         """Install the probes and collect the places that they note."""
-        met: Places = set()
+        places: Places = set()
         before = [function.__code__ for function, _ in self._code]
         for module in self._modules:
-            vars(module).update({VISIT: met.add, ASK: build_probe(met)})
+            vars(module).update({VISIT: places.add, ASK: build_probe(places)})
         try:
             for function, code in self._code:
                 function.__code__ = code
-            yield met
+            yield places
         finally:
             for (function, _), code in zip(self._code, before, strict=True):
                 function.__code__ = code
 
     def _put_in(self, module: ModuleType, path: Path, changes: Mapping[int, Change]) -> None:
         tree = ast.parse(path.read_text("utf-8"))
-        asked = {place: found for place, change in changes.items() if (found := _probed_expression(change)) is not None}
+        expressions = {
+            place: expression
+            for place, change in changes.items()
+            if (expression := _probed_expression(change)) is not None
+        }
         others: dict[int, list[tuple[int, ast.expr]]] = {}
-        for place, found in asked.items():
-            others.setdefault(id(node_at(tree, found.path)), []).append((place, found.new))
-        visiting = _StatementProbes({place: change.line for place, change in changes.items() if place not in asked})
+        for place, expression in expressions.items():
+            others.setdefault(id(node_at(tree, expression.path)), []).append((place, expression.new))
+        visiting = _StatementProbes(
+            {place: change.line for place, change in changes.items() if place not in expressions}
+        )
         visiting.visit(tree)
         _ExpressionProbes(others).visit(tree)
         pairs = process.differing_functions(
@@ -207,8 +213,8 @@ class Probes:
         self._modules.append(module)
         self._code += [(function, code) for _, function, code in pairs if function is not None]
         living = {name for name, function, _ in pairs if function is not None}
-        told = {place for place, outer in visiting.told.items() if outer in living} | set(asked)
-        self._places |= {change.id: place for place, change in changes.items() if place in told}
+        probed = {place for place, outer in visiting.outer_functions.items() if outer in living} | set(expressions)
+        self._places |= {change.id: place for place, change in changes.items() if place in probed}
 
 
 def _probed_expression(change: Change) -> ChangedExpression | None:
@@ -216,7 +222,7 @@ def _probed_expression(change: Change) -> ChangedExpression | None:
     return None if process.changed_code(change) is None else changed_expression(change)
 
 
-def build_probe(met: Places) -> Callable[..., Any]:
+def build_probe(places: Places) -> Callable[..., Any]:
     """Build the function that a probe calls in place of an expression."""
     is_asking = False
 
@@ -227,13 +233,13 @@ def build_probe(met: Places) -> Callable[..., Any]:
         try:
             value = own()
         except BaseException:
-            met.update(place for place, _ in others)
+            places.update(place for place, _ in others)
             raise
         is_asking = True
         try:
             for place, changed in others:
-                if place not in met and not _has_value(changed, value):
-                    met.add(place)
+                if place not in places and not _has_value(changed, value):
+                    places.add(place)
         finally:
             is_asking = False
         return value
@@ -256,15 +262,15 @@ class _ExpressionProbes(ast.NodeTransformer):
         self._others = others
 
     def visit(self, node: ast.AST) -> Any:
-        asked = self._others.get(id(node), ())
+        probed = self._others.get(id(node), ())
         node = super().visit(node)
-        if not asked:
+        if not probed:
             return node
-        call = ast.parse(f"{ASK}({', '.join(['lambda: 0', *(f'({place}, lambda: 0)' for place, _ in asked)])})")
+        call = ast.parse(f"{ASK}({', '.join(['lambda: 0', *(f'({place}, lambda: 0)' for place, _ in probed)])})")
         assert isinstance(call.body[0], ast.Expr)
         probe: Any = call.body[0].value
         probe.args[0].body = node
-        for part, (_, new) in zip(probe.args[1:], asked, strict=True):
+        for part, (_, new) in zip(probe.args[1:], probed, strict=True):
             part.elts[1].body = new
         return probe
 
@@ -272,12 +278,12 @@ class _ExpressionProbes(ast.NodeTransformer):
 class _StatementProbes(ast.NodeTransformer):
     """A transformer that puts a probe before the innermost statement of each changed line.
 
-    `told` maps each place to its outermost function.
+    `outer_functions` maps each place to its outermost function.
     """
 
     def __init__(self, lines: Mapping[int, int]) -> None:
         self._lines = lines
-        self.told: dict[int, str] = {}
+        self.outer_functions: dict[int, str] = {}
         self._settled: set[int] = set()
         self._outer: list[str] = []
         self._is_inside = False
@@ -316,7 +322,7 @@ class _StatementProbes(ast.NodeTransformer):
         self._settled |= around
         if _may_be_called_later(node):
             return [node]
-        self.told |= dict.fromkeys(own, ".".join(self._outer))
+        self.outer_functions |= dict.fromkeys(own, ".".join(self._outer))
         return [*(ast.parse(f"{VISIT}({place})").body[0] for place in own), node]
 
 

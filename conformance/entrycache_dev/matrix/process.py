@@ -57,34 +57,34 @@ def run_in_child(work: Callable[[], Any], seconds_most: int | None = None) -> An
     """Run the work in a fork of this process and return its result.
 
     Args:
-        work: What is done.
-        seconds_most: Of the fork's own time, after which it is killed, also where no signal of Python's is heard.
+        work: A function without arguments.
+        seconds_most: The processor time after which the fork is killed, even if it handles no signal.
 
     Raises:
         Died: the fork ended without an answer.
     """
-    reading, writing = os.pipe()
+    read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
         status = 1
         try:
             gc.disable()
-            os.close(reading)
+            os.close(read_end)
             resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
             if seconds_most is not None:
                 resource.setrlimit(resource.RLIMIT_CPU, (seconds_most, seconds_most))
-            with os.fdopen(writing, "wb") as pipe:
+            with os.fdopen(write_end, "wb") as pipe:
                 pickle.dump(work(), pipe)
             status = 0
         finally:
             os._exit(status)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        told = pipe.read()
+    os.close(write_end)
+    with os.fdopen(read_end, "rb") as pipe:
+        message = pipe.read()
     _, ended = os.waitpid(pid, 0)
-    if ended or not told:
+    if ended or not message:
         raise ProcessDied
-    return pickle.loads(told)
+    return pickle.loads(message)
 
 
 # --- Applying a change
@@ -115,8 +115,8 @@ def changed_code(change: Change) -> list[tuple[str, FunctionType, CodeType]] | N
     pairs = differing_functions(module, after)
     if pairs is None:
         return None
-    found = [(name, function, code) for name, function, code in pairs if function is not None]
-    return found if len(found) == len(pairs) else None
+    pairs_of_code = [(name, function, code) for name, function, code in pairs if function is not None]
+    return pairs_of_code if len(pairs_of_code) == len(pairs) else None
 
 
 def differing_functions(module: ModuleType, after: CodeType) -> list[tuple[str, FunctionType | None, CodeType]] | None:
@@ -171,13 +171,18 @@ def _text(code: CodeType) -> Any:
 
 
 def _function(module: ModuleType, name: str) -> FunctionType | None:
-    found: Any = module
+    subject: Any = module
     for part in name.split("."):
-        found = vars(found).get(part)
-        if found is None:
+        subject = vars(subject).get(part)
+        if subject is None:
             return None
-    found = getattr(found, "fget", None) or getattr(found, "func", None) or getattr(found, "__func__", None) or found
-    return found if isinstance(found, FunctionType) and found.__name__ == name.rpartition(".")[2] else None
+    subject = (
+        getattr(subject, "fget", None)
+        or getattr(subject, "func", None)
+        or getattr(subject, "__func__", None)
+        or subject
+    )
+    return subject if isinstance(subject, FunctionType) and subject.__name__ == name.rpartition(".")[2] else None
 
 
 class _Loader(importlib.machinery.SourceFileLoader):

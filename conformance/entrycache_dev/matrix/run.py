@@ -36,7 +36,7 @@ SECONDS: Final = 20.0
 Detections = dict[str, str]
 """The detectors that detect a change, each with what it found."""
 
-Told = Callable[[int], None]
+Progress = Callable[[int], None]
 
 
 class ReferenceFacts(NamedTuple):
@@ -46,23 +46,23 @@ class ReferenceFacts(NamedTuple):
     system. `lemmas` and `contracts` are the functions that they call, by package, if requested.
     """
 
-    effort: detectors.CostBound
+    bound: detectors.CostBound
     at_import: frozenset[str]
     counts: Mapping[str, Mapping[str, detectors.Counts]]
     lemmas: Mapping[str, Mapping[int, frozenset[str]]] = {}
     contracts: Mapping[str, frozenset[str]] = {}
 
 
-def collect_facts(effort: detectors.CostBound) -> ReferenceFacts:
+def collect_facts(bound: detectors.CostBound) -> ReferenceFacts:
     """Collect the facts that the first detectors need."""
-    counts = {system.name: detectors.count_models(system, effort) for system in TESTED_SYSTEMS}
-    return ReferenceFacts(effort, run_in_child(functions_called_at_import), counts)
+    counts = {system.name: detectors.count_models(system, bound) for system in TESTED_SYSTEMS}
+    return ReferenceFacts(bound, run_in_child(functions_called_at_import), counts)
 
 
 def with_calls(known: ReferenceFacts, changes: Sequence[Change]) -> ReferenceFacts:
     """Add the functions that lemmas and contracts call, of the systems of these changes."""
-    asked = [system for system in TESTED_SYSTEMS if any(_is_about(change, system) for change in changes)]
-    systems = {package_of(system): system for system in asked}
+    systems_of_changes = [system for system in TESTED_SYSTEMS if any(_is_about(change, system) for change in changes)]
+    systems = {package_of(system): system for system in systems_of_changes}
     lemmas = {package: detectors.reach_of_lemmas(package) for package in systems}
     contracts = {package: detectors.reach_of_contracts(system, package) for package, system in systems.items()}
     return known._replace(lemmas=lemmas, contracts=contracts)
@@ -76,35 +76,39 @@ def functions_called_at_import() -> frozenset[str]:
 
 
 def ask_detectors(
-    changes: Sequence[Change], effort: detectors.CostBound, thorough: bool = False, told: Told = lambda _: None
+    changes: Sequence[Change], bound: detectors.CostBound, thorough: bool = False, report: Progress = lambda _: None
 ) -> list[Detections]:
     """Ask the detectors about each change, in as many processes as there are cores.
 
     The expensive detectors are asked only about changes that the first ones miss, unless `thorough`.
     """
-    cheap = collect_facts(effort)
-    seen = map_in_processes(lambda change: ask_about(change, cheap, (*FIRST, "counts"), thorough), changes, told)
-    left = [at for at, found in enumerate(seen) if thorough or not is_formal(found)]
+    cheap = collect_facts(bound)
+    detections = map_in_processes(
+        lambda change: ask_about(change, cheap, (*FIRST, "counts"), thorough), changes, report
+    )
+    left = [at for at, more_detected in enumerate(detections) if thorough or not is_formal(more_detected)]
     if left:
         dear = with_calls(cheap, [changes[at] for at in left])
         rest = tuple(name for name in ALL if name not in {*FIRST, "counts"})
         before = len(changes) - len(left)
         more = map_in_processes(
-            lambda at: ask_about(changes[at], dear, rest, thorough), left, lambda done: told(before + done)
+            lambda at: ask_about(changes[at], dear, rest, thorough), left, lambda done: report(before + done)
         )
-        for at, found in zip(left, more, strict=True):
-            seen[at] = {name: what for name in ALL for what in [{**seen[at], **found}.get(name)] if what}
-    return seen
+        for at, more_detected in zip(left, more, strict=True):
+            detections[at] = {
+                name: what for name in ALL for what in [{**detections[at], **more_detected}.get(name)] if what
+            }
+    return detections
 
 
 def ask_about(change: Change, known: ReferenceFacts, names: Collection[str], thorough: bool = False) -> Detections:
     """Ask these detectors about one change; the others are skipped after a formal one, unless `thorough`."""
     try:
-        found = run_in_child(lambda: _ask_in_child(change, known, names, thorough))
+        detections = run_in_child(lambda: _ask_in_child(change, known, names, thorough))
     except ProcessDied:
         return {"laws": "the process dies"}
-    assert isinstance(found, dict)
-    return found
+    assert isinstance(detections, dict)
+    return detections
 
 
 def _ask_in_child(change: Change, known: ReferenceFacts, names: Collection[str], thorough: bool) -> Detections:
@@ -121,13 +125,13 @@ def _ask_in_child(change: Change, known: ReferenceFacts, names: Collection[str],
 
 def ask_about_applied(change: Change, known: ReferenceFacts, names: Collection[str], thorough: bool) -> Detections:
     """Ask the detectors about the change in this process."""
-    seen: Detections = {}
+    detections: Detections = {}
     for system in TESTED_SYSTEMS:
         if _is_about(change, system):
-            for name, detector in _detectors(change, system, known, seen):
-                if name in names and (thorough or not is_formal(seen)):
-                    _note(seen, name, detector)
-    return seen
+            for name, detector in _detectors(change, system, known, detections):
+                if name in names and (thorough or not is_formal(detections)):
+                    _note(detections, name, detector)
+    return detections
 
 
 def _is_about(change: Change, system: AnySystem) -> bool:
@@ -137,29 +141,29 @@ def _is_about(change: Change, system: AnySystem) -> bool:
 
 
 def _detectors(
-    change: Change, system: AnySystem, known: ReferenceFacts, seen: Detections
+    change: Change, system: AnySystem, known: ReferenceFacts, detections: Detections
 ) -> Iterator[tuple[str, Callable[[], str]]]:
-    package, effort = package_of(system), known.effort
-    yield "laws", lambda: detectors.laws(system, effort)
+    package, bound = package_of(system), known.bound
+    yield "laws", lambda: detectors.laws(system, bound)
     yield "laws", lambda: detectors.large_runs(system)
     yield "laws", lambda: detectors.crowded_runs(system)
     for first in range(0, SCALED_CASES, detectors.BLOCK):
         yield "laws", partial(detectors.scaled_cases, system, first)
-    yield "worlds", lambda: _worlds(seen, system, known)
+    yield "worlds", lambda: _check_models(detections, system, known)
     if _reaches(change, known.contracts.get(package, frozenset())):
-        yield "contracts", lambda: detectors.contracts(system, package, effort.inputs)
+        yield "contracts", lambda: detectors.contracts(system, package, bound.inputs)
     wanted = [number for number, reach in known.lemmas.get(package, {}).items() if _reaches(change, reach)]
-    for number in wanted:  # each within its own time: all lemmas of a package take longer than one may
+    for number in wanted:  # each lemma has its own time limit, which all lemmas of a package together exceed
         yield "z3", partial(detectors.z3_lemma, number)
     if system.fast is not None and system.fast.open_with_rows is not None:
-        yield "twin", lambda: detectors.fast_cache(system, effort)
-    yield "examples", lambda: detectors.examples(system, effort)
+        yield "twin", lambda: detectors.fast_cache(system, bound)
+    yield "examples", lambda: detectors.examples(system, bound)
 
 
-def _worlds(seen: Detections, system: AnySystem, known: ReferenceFacts) -> str:
-    broken, differing = detectors.bounded_models(system, known.effort, known.counts[system.name])
+def _check_models(detections: Detections, system: AnySystem, known: ReferenceFacts) -> str:
+    broken, differing = detectors.bounded_models(system, known.bound, known.counts[system.name])
     if differing:
-        seen["counts"] = differing
+        detections["counts"] = differing
     return broken
 
 
@@ -171,17 +175,17 @@ def _reaches(change: Change, reach: frozenset[str]) -> bool:
     return any(called.startswith(f"{change.module}:") for called in reach)
 
 
-def _note(seen: Detections, detector: str, work: Callable[[], str]) -> None:
-    if detector in seen or "hangs" in seen.values():
+def _note(detections: Detections, detector: str, work: Callable[[], str]) -> None:
+    if detector in detections or "hangs" in detections.values():
         return
     try:
-        found = run_within(SECONDS, work)
+        effect = run_within(SECONDS, work)
     except Exception as error:
-        found = f"raises {type(error).__name__}"
+        effect = f"raises {type(error).__name__}"
     except TimeOver:
-        found = "hangs"
-    if found:
-        seen[detector] = found
+        effect = "hangs"
+    if effect:
+        detections[detector] = effect
 
 
 # --- The table
@@ -194,13 +198,13 @@ class Line(NamedTuple):
     """A change and its detectors; `because` is the argument why it changes nothing."""
 
     change: Change
-    seen: Detections
+    detections: Detections
     because: str = ""
 
     @property
     def is_formal(self) -> bool:
         """The condition that a formal detector detects it."""
-        return is_formal(self.seen)
+        return is_formal(self.detections)
 
     @property
     def is_hole(self) -> bool:
@@ -208,23 +212,23 @@ class Line(NamedTuple):
         return not self.is_formal and not self.because
 
     @property
-    def ends(self) -> bool:
+    def is_ended(self) -> bool:
         """The condition that the changed reference raises or hangs, which takes no law to detect."""
-        first = next((self.seen[name] for name in FORMAL if name in self.seen), "")
+        first = next((self.detections[name] for name in FORMAL if name in self.detections), "")
         return first.startswith(AT_ONCE)
 
 
 def to_json(lines: Sequence[Line]) -> str:
     """Render the committed file, one line for each change in the order of the sources."""
-    told = [json.dumps(_shown(line), ensure_ascii=False) for line in lines]
-    return '{\n "schema": 1,\n "changes": [\n  ' + ",\n  ".join(told) + "\n ]\n}\n"
+    lines_json = [json.dumps(_line_json(line), ensure_ascii=False) for line in lines]
+    return '{\n "schema": 1,\n "changes": [\n  ' + ",\n  ".join(lines_json) + "\n ]\n}\n"
 
 
-def _shown(line: Line) -> dict[str, Any]:
+def _line_json(line: Line) -> dict[str, Any]:
     change = line.change
     place = {"id": change.id, "file": change.file, "function": change.function, "kind": change.kind}
     what = {"note": change.note} if change.note else {"old": _short(change.old), "new": _short(change.new)}
-    return {**place, **what, "seen": line.seen, **({"equivalent": True} if line.because else {})}
+    return {**place, **what, "seen": line.detections, **({"equivalent": True} if line.because else {})}
 
 
 def _short(text: str) -> str:
@@ -244,12 +248,12 @@ def render_page(lines: Sequence[Line], sources: Mapping[str, str], unasked: int 
     """
     holes = [line for line in lines if line.is_hole]
     equal = [line for line in lines if line.because]
-    told = [*_head(lines), *_unasked(unasked), "", *_by_kind(lines), "", *_by_function(lines), ""]
-    told += [f"## Not detected by any formal detector: {len(holes)}", ""]
-    told += [text for line in holes for text in _render_change(line, sources)]
-    told += [f"## Changes that change nothing: {len(equal)}", ""]
-    told += [text for line in equal for text in _render_change(line, sources)]
-    return "\n".join(told).rstrip() + "\n"
+    text_lines = [*_head(lines), *_unasked(unasked), "", *_by_kind(lines), "", *_by_function(lines), ""]
+    text_lines += [f"## Not detected by any formal detector: {len(holes)}", ""]
+    text_lines += [text for line in holes for text in _render_change(line, sources)]
+    text_lines += [f"## Changes that change nothing: {len(equal)}", ""]
+    text_lines += [text for line in equal for text in _render_change(line, sources)]
+    return "\n".join(text_lines).rstrip() + "\n"
 
 
 HEAD: Final = """# The mutation matrix
@@ -262,9 +266,9 @@ detector detects each change:
 
 - **laws**: seeded cases of every workload profile, level and variant, then the stress runs of `prove`. A reference
   that hangs or raises is counted here too, and under *ends* below
-- **worlds**: the same laws in the bounded models of a pull request, within two steps of their first state
+- **bounded models**: the same laws in the bounded models of a pull request, within two steps of their first state
 - **contracts**: the contracts of CrossHair on plain inputs; **z3**: the lemmas that call the changed function
-- **counts**: the states and transitions of those models differ; **twin**: our fast cache answers differently or
+- **counts**: the states and transitions of those models differ; **fast cache**: our fast cache answers differently or
   reports other rows; **examples**: the committed answers in `spec/examples` differ
 
 The first four are *formal*: they know the rules, but neither a second implementation nor committed answers. Detectors
@@ -279,15 +283,15 @@ def count_detected(lines: Iterable[Line]) -> tuple[int, int]:
 
 
 def _head(lines: Sequence[Line]) -> list[str]:
-    seen, real = count_detected(lines)
-    seen_running, running = count_detected(line for line in lines if not line.ends)
+    detected, real = count_detected(lines)
+    seen_running, running = count_detected(line for line in lines if not line.is_ended)
     patched, patches = count_detected(line for line in lines if line.change.kind == "patch")
-    nobody = sum(not line.seen and not line.because for line in lines)
+    nobody = sum(not line.detections and not line.because for line in lines)
     return [
         HEAD,
         "",
-        f"{len(lines)} changes, of which {len(lines) - real} change nothing. "
-        f"Of the other {real} formal detectors detect {seen} ({_percent(seen, real)}); "
+        f"{len(lines)} changes; {len(lines) - real} of them change nothing. "
+        f"Of the other {real} formal detectors detect {detected} ({_percent(detected, real)}); "
         f"of the {running} that neither raise nor hang, {seen_running} ({_percent(seen_running, running)}); "
         f"of the {patches} patches, {patched} ({_percent(patched, patches)}). Nothing detects {nobody}.",
     ]
@@ -301,7 +305,22 @@ def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %" if whole else "nothing to detect"
 
 
-COLUMNS: Final = ("changes", "equal", "ends", *FORMAL, *(f"only {name}" for name in OTHERS), "nothing")
+_TITLES: Final = {"worlds": "bounded models", "twin": "fast cache"}
+"""The names that the page gives to detectors whose key in the table is a private word."""
+
+
+def _title(detector: str) -> str:
+    return _TITLES.get(detector, detector)
+
+
+COLUMNS: Final = (
+    "changes",
+    "equal",
+    "ends",
+    *map(_title, FORMAL),
+    *(f"only {_title(name)}" for name in OTHERS),
+    "nothing",
+)
 
 
 def _by_kind(lines: Sequence[Line]) -> list[str]:
@@ -323,29 +342,31 @@ def _by_function(lines: Sequence[Line]) -> list[str]:
 
 def _table(name: str, groups: Sequence[tuple[str, list[Line]]]) -> list[str]:
     rows = [f"| {name} | {' | '.join(COLUMNS)} |", f"|---|{'---:|' * len(COLUMNS)}"]
-    return rows + [f"| {title} | {' | '.join(_cells(lines))} |" for title, lines in groups]
+    return rows + [f"| {title} | {' | '.join(_count_columns(lines))} |" for title, lines in groups]
 
 
-def _cells(lines: Sequence[Line]) -> list[str]:
-    counts = [len(lines), sum(bool(line.because) for line in lines), sum(line.ends for line in lines)]
+def _count_columns(lines: Sequence[Line]) -> list[str]:
+    counts = [len(lines), sum(bool(line.because) for line in lines), sum(line.is_ended for line in lines)]
     counts += [sum(_first(line) == name for line in lines) for name in (*FORMAL, *OTHERS, "")]
     return [str(count) if count else "" for count in counts]
 
 
 def _first(line: Line) -> str | None:
     """Return the first detector of a change, empty if none; None if it ends or changes nothing."""
-    if line.because or line.ends:
+    if line.because or line.is_ended:
         return None
-    return next((name for name in ALL if name in line.seen), "")
+    return next((name for name in ALL if name in line.detections), "")
 
 
 def _render_change(line: Line, sources: Mapping[str, str]) -> Iterator[str]:
     change = line.change
-    seen = ", ".join(f"{name}: {what}" for name, what in line.seen.items())
+    detections = ", ".join(f"{_title(name)}: {what}" for name, what in line.detections.items())
     yield f"### `{change.id}` {change.file} {change.function}".rstrip()
     yield ""
-    if change.note or line.because or seen:
-        yield " ".join(part for part in (change.note, line.because, f"Detected by {seen}." if seen else "") if part)
+    if change.note or line.because or detections:
+        yield " ".join(
+            part for part in (change.note, line.because, f"Detected by {detections}." if detections else "") if part
+        )
         yield ""
     yield f"```diff\n{change.diff(sources[change.module])}\n```"
     yield ""

@@ -67,91 +67,97 @@ asked, and `rows` the changes that only rows show.
 
 Keep = Callable[[State], None]
 
-NORM: Final = ""
-"""The name of the norm."""
+NO_VARIANT: Final = ""
+"""The name of the declaration whose variants are all at their default."""
 
 
 def ask_seeds(
-    changes: Sequence[Change], look: SearchSettings, seeds: int, of_silent: Mapping[str, str], known: State, keep: Keep,
-    told: Progress = lambda _: None,
+    changes: Sequence[Change], search: SearchSettings, seeds: int, of_silent: Mapping[str, str], known: State,
+    keep: Keep, report: Progress = lambda _: None,
 ) -> State:  # fmt: skip
     """Ask the seeded runs about the changes, seed by seed from 0 on; `known` is continued if it is about them."""
-    about = fingerprint(changes, look)
-    state = known if known.get("of") == about else empty_state(changes, look) | {"of": about}
+    about = fingerprint(changes, search)
+    state = known if known.get("of") == about else empty_state(changes, search) | {"of": about}
     if "begun" in state:
-        state = ask_first_seeds(changes, look, of_silent, state, keep, told)
+        state = ask_first_seeds(changes, search, of_silent, state, keep, report)
     since = {name: ARGUED for name, why in state["silent"].items() if why == UNEXPLAINED and name in of_silent}
     state = {**state, "silent": {**state["silent"], **since}}
     keep(state)
     while state["seeds"] < seeds:
         block = range(state["seeds"], min(seeds, state["seeds"] + BLOCK))
-        unseen = _ask_block(changes, look, block, state, told)
+        unseen = _ask_block(changes, search, block, state, report)
         state = {**state, "seeds": block.stop, "unseen": _join_seeds(state["unseen"], unseen)}
         keep(state)
     return state
 
 
-def empty_state(changes: Sequence[Change], look: SearchSettings) -> State:
+def empty_state(changes: Sequence[Change], search: SearchSettings) -> State:
     """Return the state before the first question."""
     empty: State = {"silent": {}, "under": {}, "unseen": {}, "begun": {}}
-    return {"examples": look.profile.examples, "changes": len(changes), "seeds": 0, **empty}
+    return {"examples": search.profile.examples, "changes": len(changes), "seeds": 0, **empty}
 
 
-def fingerprint(changes: Sequence[Change], look: SearchSettings) -> str:
+def fingerprint(changes: Sequence[Change], search: SearchSettings) -> str:
     """Return an id of the changes and their cases; another id makes earlier results useless."""
     first = [
-        made
+        generated
         for cases in (cases_of, profile_cases)
-        for made in islice(cases(look.declaration, look.profile, 0), look.quick)
+        for generated in islice(cases(search.declaration, search.profile, 0), search.quick)
     ]
-    themes = [[str(theme), one_to] for theme, one_to in look.declaration.system.cases.extra_workloads.items()]
+    workloads = [
+        [str(workload), one_to] for workload, one_to in search.declaration.system.cases.extra_workloads.items()
+    ]
     ids = sorted(change.id for change in changes)
-    text = [look.profile.examples, themes, ids, [case_to_json(made.case) for made in first]]
+    text = [search.profile.examples, workloads, ids, [case_to_json(generated.case) for generated in first]]
     return hashlib.sha256(json.dumps(text).encode()).hexdigest()[:16]
 
 
 def ask_first_seeds(
-    changes: Sequence[Change], look: SearchSettings, of_silent: Mapping[str, str], state: State, keep: Keep,
-    told: Progress,
+    changes: Sequence[Change], search: SearchSettings, of_silent: Mapping[str, str], state: State, keep: Keep,
+    report: Progress,
 ) -> State:  # fmt: skip
     """Ask the first seeds, and explain the changes that none of them shows; the state is kept after each part."""
     first = range(PATIENCE)
     if not state["begun"]:
-        unseen = find_missed_seeds(changes, look, first, told)
+        unseen = find_missed_seeds(changes, search, first, report)
         never = [name for name, seeds in unseen.items() if seeds == tuple(first)]
         seldom = {name: list(seeds) for name, seeds in unseen.items() if seeds and name not in never}
         state = {**state, "unseen": seldom, "begun": {"never": never, "looks": [], "rows": []}}
         keep(state)
     for number in (0, 1, 2):
-        for name, declaration in variants_of(look.declaration, (number,)).items():
+        for name, declaration in variants_of(search.declaration, (number,)).items():
             if name not in state["begun"]["looks"]:
-                state = _ask_under_variant(changes, look._replace(declaration=declaration), name, state, of_silent)
+                state = _ask_under_variant(changes, search._replace(declaration=declaration), name, state, of_silent)
                 keep(state)
     rows, never = state["begun"]["rows"], state["begun"]["never"]
     silent = {name: _reason(name in rows, name in of_silent) for name in never if name not in state["under"]}
     known = {key: value for key, value in state.items() if key != "begun"} | {"seeds": PATIENCE, "silent": silent}
     under = {
-        name: seeds for name, seeds in _ask_block(changes, look, first, known, told).items() if name in known["under"]
+        name: seeds
+        for name, seeds in _ask_block(changes, search, first, known, report).items()
+        if name in known["under"]
     }
     return {**known, "unseen": _join_seeds(known["unseen"], under)}
 
 
 def _ask_under_variant(
-    changes: Sequence[Change], look: SearchSettings, name: str, state: State, of_silent: Mapping[str, str]
+    changes: Sequence[Change], search: SearchSettings, name: str, state: State, of_silent: Mapping[str, str]
 ) -> State:  # fmt: skip
-    """Return the state after the cases of one variant, or of the norm, for the rows."""
-    begun = state["begun"]
-    left = [one for one in changes if one.id in begun["never"] and one.id not in state["under"]]
-    if ", " in name:  # of pairs of readings those only are asked that nothing else explains
-        left = [one for one in left if one.id not in begun["rows"] and one.id not in of_silent]
-    cases = first_cases(look) if left else []
-    seen = shown_by_outcomes(left, look, cases) if name != NORM else []  # whole seeds of the norm have not shown them
-    rest = [one for one in left if one not in seen and one.id not in begun["rows"]]
-    rows = {one.id for one in shown_by_rows(rest, look, cases)}
+    """Return the state after the cases of one variant, or of the default, for the rows."""
+    progress = state["begun"]
+    left = [one for one in changes if one.id in progress["never"] and one.id not in state["under"]]
+    if ", " in name:  # a pair of variants is asked only about what nothing else explains
+        left = [one for one in left if one.id not in progress["rows"] and one.id not in of_silent]
+    cases = first_cases(search) if left else []
+    detected = (
+        shown_by_outcomes(left, search, cases) if name != NO_VARIANT else []
+    )  # whole seeds of the default have not shown them
+    rest = [one for one in left if one not in detected and one.id not in progress["rows"]]
+    rows = {one.id for one in shown_by_rows(rest, search, cases)}
     return {
         **state,
-        "under": {**state["under"], **{one.id: name for one in seen}},
-        "begun": {**begun, "looks": [*begun["looks"], name], "rows": sorted({*begun["rows"], *rows})},
+        "under": {**state["under"], **{one.id: name for one in detected}},
+        "begun": {**progress, "looks": [*progress["looks"], name], "rows": sorted({*progress["rows"], *rows})},
     }
 
 
@@ -162,16 +168,18 @@ def _reason(by_rows: bool, has_argument: bool) -> str:
 
 
 def _ask_block(
-    changes: Sequence[Change], look: SearchSettings, seeds: range, state: State, told: Progress
+    changes: Sequence[Change], search: SearchSettings, seeds: range, state: State, report: Progress
 ) -> dict[str, tuple[int, ...]]:  # fmt: skip
     """Return the seeds that do not show a change, each asked under its variant."""
-    found: dict[str, tuple[int, ...]] = {}
-    for name, declaration in variants_of(look.declaration, (0, 1, 2)).items():
-        some = [one for one in changes if one.id not in state["silent"] and state["under"].get(one.id, NORM) == name]
+    missed: dict[str, tuple[int, ...]] = {}
+    for name, declaration in variants_of(search.declaration, (0, 1, 2)).items():
+        some = [
+            one for one in changes if one.id not in state["silent"] and state["under"].get(one.id, NO_VARIANT) == name
+        ]
         if some:
-            quick = look.quick if name == NORM else min(FEW, look.quick)
-            found |= find_missed_seeds(some, look._replace(declaration=declaration, quick=quick), seeds, told)
-    return found
+            quick = search.quick if name == NO_VARIANT else min(FEW, search.quick)
+            missed |= find_missed_seeds(some, search._replace(declaration=declaration, quick=quick), seeds, report)
+    return missed
 
 
 def _join_seeds(before: Mapping[str, Sequence[int]], more: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
@@ -182,19 +190,19 @@ def _join_seeds(before: Mapping[str, Sequence[int]], more: Mapping[str, Sequence
 
 def variants_of(declaration: Declaration, at_once: Sequence[int]) -> dict[str, Declaration]:
     """Return the declaration under each combination of `at_once` variants, by their names."""
-    norm = declaration.system.model.variants()
-    readings = [
+    default = declaration.system.model.variants()
+    other_variants = [
         (field.name, other)
-        for field in dataclasses.fields(norm)
-        for other in type(getattr(norm, field.name))
-        if other is not getattr(norm, field.name)
+        for field in dataclasses.fields(default)
+        for other in type(getattr(default, field.name))
+        if other is not getattr(default, field.name)
     ]
     return {
         ", ".join(f"{name}={other.value}" for name, other in some): dataclasses.replace(
-            declaration, variants=dataclasses.replace(norm, **dict(some))
+            declaration, variants=dataclasses.replace(default, **dict(some))
         )
         for number in at_once
-        for some in combinations(readings, number)
+        for some in combinations(other_variants, number)
         if len(dict(some)) == number
     }
 
@@ -251,17 +259,17 @@ def main(seeds: int, profile: str, names: tuple[str, ...], only: str, write: boo
     weak = 0
     for system in (SYSTEMS_BY_NAME[name] for name in names or SYSTEMS_BY_NAME):
         changes = [one for one in select_guards(every, system) if one.id not in because and only in one.module]
-        look = SearchSettings(reference_subject(system).declaration, PROFILES[profile], at_import)
+        search = SearchSettings(reference_subject(system).declaration, PROFILES[profile], at_import)
 
         def keep(state: State, changes: Sequence[Change] = changes, name: str = system.name) -> None:
             if write:
                 _write({**_committed()["systems"], name: _with_places(state, changes, of_silent)})
 
         known = _committed()["systems"].get(system.name, {}) if write else {}
-        state = ask_seeds(changes, look, seeds, of_silent, known, keep, _progress(len(changes)))
-        told = _with_places(state, changes, of_silent)
-        print("\n".join(_describe_result(system.name, told)), flush=True)
-        weak += len(_weak(told))
+        state = ask_seeds(changes, search, seeds, of_silent, known, keep, _progress(len(changes)))
+        final_state = _with_places(state, changes, of_silent)
+        print("\n".join(_describe_result(system.name, final_state)), flush=True)
+        weak += len(_weak(final_state))
     sys.exit(int(weak > 0))
 
 
@@ -280,44 +288,44 @@ def _named(state: State) -> set[str]:
     return {*state["unseen"], *(name for name, why in state["silent"].items() if why in {ARGUED, UNEXPLAINED})}
 
 
-def _weak(told: State) -> dict[str, list[int]]:
+def _weak(state: State) -> dict[str, list[int]]:
     """Return the changes that more than one seed misses, and unexplained silent ones without seeds."""
-    seldom = {name: seeds for name, seeds in told["unseen"].items() if len(seeds) > UNSURE}
-    return seldom | {name: [] for name, why in told["silent"].items() if why == UNEXPLAINED}
+    seldom = {name: seeds for name, seeds in state["unseen"].items() if len(seeds) > UNSURE}
+    return seldom | {name: [] for name, why in state["silent"].items() if why == UNEXPLAINED}
 
 
-def _counts(told: State) -> dict[str, int]:
-    seeds = [len(some) for some in told["unseen"].values()]
-    unexplained = sum(why == UNEXPLAINED for why in told["silent"].values())
+def _counts(state: State) -> dict[str, int]:
+    seeds = [len(some) for some in state["unseen"].values()]
+    unexplained = sum(why == UNEXPLAINED for why in state["silent"].values())
     return {
-        "changes": told["changes"],
-        "under a variant": len(told["under"]),
-        "seeds": told["seeds"],
-        "at every seed": told["changes"] - len(told["silent"]) - len(seeds),
+        "changes": state["changes"],
+        "under a variant": len(state["under"]),
+        "seeds": state["seeds"],
+        "at every seed": state["changes"] - len(state["silent"]) - len(seeds),
         "at all but one": sum(one <= UNSURE for one in seeds),
         "at fewer": sum(one > UNSURE for one in seeds),
-        "shown by no outcome": len(told["silent"]) - unexplained,
+        "shown by no outcome": len(state["silent"]) - unexplained,
         "not explained": unexplained,
     }
 
 
-def _describe_result(name: str, told: State) -> Iterator[str]:
-    yield f"{name}: " + ", ".join(f"{number} {what}" for what, number in _counts(told).items())
-    for one, seeds in _weak(told).items():
-        yield f"  {one} {_code(told['places'][one])}: {_missed_at(seeds, told)}"
+def _describe_result(name: str, state: State) -> Iterator[str]:
+    yield f"{name}: " + ", ".join(f"{number} {what}" for what, number in _counts(state).items())
+    for one, seeds in _weak(state).items():
+        yield f"  {one} {_code(state['places'][one])}: {_missed_at(seeds, state)}"
 
 
-def _missed_at(seeds: Sequence[int], told: State) -> str:
+def _missed_at(seeds: Sequence[int], state: State) -> str:
     missed = ", ".join(map(str, seeds))
-    return f"missed at {len(seeds)} of {told['seeds']} seeds ({missed})" if seeds else "shown by nothing"
+    return f"missed at {len(seeds)} of {state['seeds']} seeds ({missed})" if seeds else "shown by nothing"
 
 
 def _progress(number: int):  # type: ignore[no-untyped-def]
-    def told(done: int) -> None:
+    def report(done: int) -> None:
         if sys.stderr.isatty():
             print(f"\r{done} of {number}", end="\n" if done == number else "", file=sys.stderr, flush=True)
 
-    return told
+    return report
 
 
 def _docs() -> Path:
@@ -334,8 +342,8 @@ def _committed() -> dict[str, Any]:
 
 def _write(systems: Mapping[str, Any]) -> None:
     in_order = {name: systems[name] for name in SYSTEMS_BY_NAME if name in systems}
-    asked = {name for name, told in systems.items() if "begun" not in told}
-    earlier = {name: told for name, told in _committed()["earlier"].items() if name not in asked}
+    requested = {name for name, state in systems.items() if "begun" not in state}
+    earlier = {name: state for name, state in _committed()["earlier"].items() if name not in requested}
     table = {"schema": 2, "systems": in_order, "earlier": earlier}
     write_text(_docs() / f"{PAGE}.json", json.dumps(table, indent=1) + "\n")
     write_text(_docs() / "reference" / f"{PAGE}.md", render_page(in_order, earlier))
@@ -344,24 +352,26 @@ def _write(systems: Mapping[str, Any]) -> None:
 def render_page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str, Any]]) -> str:
     """Render the committed page; `earlier` are counts of systems that were asked older cases."""
     lines = HEAD.splitlines()
-    begun = [name for name, told in systems.items() if "begun" in told]
-    systems = {name: told for name, told in systems.items() if name not in begun}
-    lines += [f"| {name} | {' | '.join(map(str, _counts(told).values()))} |" for name, told in systems.items()]
-    for name, told in systems.items():
+    in_progress = [name for name, state in systems.items() if "begun" in state]
+    systems = {name: state for name, state in systems.items() if name not in in_progress}
+    lines += [f"| {name} | {' | '.join(map(str, _counts(state).values()))} |" for name, state in systems.items()]
+    for name, state in systems.items():
         lines += ["", f"## {name}", ""]
-        lines += [f"- shown by no outcome, {why}: {number}" for why, number in _reasons(told).items()]
-        lines += [f"- tried under `{variant}`: {number}" for variant, number in Counter(told["under"].values()).items()]
-        lines += [f"- {_code(told['places'][one])}: {because}" for one, because in told["argued"].items()]
+        lines += [f"- shown by no outcome, {why}: {number}" for why, number in _reasons(state).items()]
         lines += [
-            f"- missed at seed {seeds[0]} alone: {_code(told['places'][one])}"
-            for one, seeds in told["unseen"].items()
+            f"- tried under `{variant}`: {number}" for variant, number in Counter(state["under"].values()).items()
+        ]
+        lines += [f"- {_code(state['places'][one])}: {because}" for one, because in state["argued"].items()]
+        lines += [
+            f"- missed at seed {seeds[0]} alone: {_code(state['places'][one])}"
+            for one, seeds in state["unseen"].items()
             if len(seeds) <= UNSURE
         ]
         lines += [
-            f"- **{_missed_at(seeds, told)}**: {_code(told['places'][one])}" for one, seeds in _weak(told).items()
+            f"- **{_missed_at(seeds, state)}**: {_code(state['places'][one])}" for one, seeds in _weak(state).items()
         ]
-    if begun:
-        lines += ["", f"In progress, without a result yet: {', '.join(begun)}."]
+    if in_progress:
+        lines += ["", f"In progress, without a result yet: {', '.join(in_progress)}."]
     if earlier:
         lines += ["", "## With the cases of an earlier version", "", EARLIER, ""]
     for name, before in earlier.items():
@@ -370,8 +380,8 @@ def render_page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str,
     return "\n".join(lines) + "\n"
 
 
-def _reasons(told: State) -> dict[str, int]:
-    return dict(sorted(Counter(told["silent"].values()).items()))
+def _reasons(state: State) -> dict[str, int]:
+    return dict(sorted(Counter(state["silent"].values()).items()))
 
 
 def _code(place: Mapping[str, Any]) -> str:

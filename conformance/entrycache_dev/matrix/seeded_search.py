@@ -35,38 +35,38 @@ SECONDS_AT_ONCE: Final = 60.0
 
 
 class RecordedCase(NamedTuple):
-    """A case with the reference's steps; `met` are the places of its first state, then of each step."""
+    """A case with the reference's steps; `places` are the places of its first state, then of each step."""
 
     case: Case
     first: Any
     steps: Sequence[Any]
-    met: Sequence[int]
+    places: Sequence[int]
 
 
-def record_cases(made: Iterable[GeneratedCase], probes: Probes) -> list[RecordedCase]:
+def record_cases(generated: Iterable[GeneratedCase], probes: Probes) -> list[RecordedCase]:
     """Play the cases on the reference and note the places of their steps."""
-    cases = list(made)
-    with probes.listening() as met:
-        return [_record_case(one, met) for one in cases]
+    cases = list(generated)
+    with probes.listening() as places:
+        return [_record_case(one, places) for one in cases]
 
 
-def _record_case(made: GeneratedCase, met: Places) -> RecordedCase:
-    model, config = made.case.system.model, made.case.config
-    met.clear()
+def _record_case(generated: GeneratedCase, places: Places) -> RecordedCase:
+    model, config = generated.case.system.model, generated.case.config
+    places.clear()
     state = first = model.initial(config)
-    found = [_sum(met)]
-    for op, done in zip(made.case.steps, made.steps, strict=True):
-        met.clear()
+    sums = [_sum(places)]
+    for op, done in zip(generated.case.steps, generated.steps, strict=True):
+        places.clear()
         again = model.step(state, op, config)
-        assert (again.outcome, again.state) == (done.outcome, done.state)  # what is asked twice changes nothing
-        found.append(_sum(met))
+        assert (again.outcome, again.state) == (done.outcome, done.state)  # the same step twice has the same result
+        sums.append(_sum(places))
         state = done.state
-    return RecordedCase(made.case, first, made.steps, found)
+    return RecordedCase(generated.case, first, generated.steps, sums)
 
 
-def _sum(met: Places) -> int:
+def _sum(visited: Places) -> int:
     places = EVERYWHERE
-    for place in met:
+    for place in visited:
         places |= place
     return places
 
@@ -86,10 +86,10 @@ def is_in_rows(cases: Iterable[RecordedCase], place: int) -> bool:
     return _is_any_true(partial(_rows_differ, one, place) for one in cases)
 
 
-def _is_any_true(asked: Iterable[Callable[[], bool]]) -> bool:
+def _is_any_true(questions: Iterable[Callable[[], bool]]) -> bool:
     end = time.process_time() + SECONDS_AT_ONCE
     try:
-        for work in asked:
+        for work in questions:
             if run_within(SECONDS, work):
                 return True
             if time.process_time() > end:
@@ -115,9 +115,9 @@ def _steps(one: RecordedCase, place: int) -> Iterator[tuple[Any, Any]]:
     """Yield the steps that may differ, each with the reference's step."""
     model, config = one.case.system.model, one.case.config
     known_state = one.first
-    state = model.initial(config) if one.met[0] & place else known_state
-    for op, known, met in zip(one.case.steps, one.steps, one.met[1:], strict=True):
-        if not met & place and are_identical(state, known_state):
+    state = model.initial(config) if one.places[0] & place else known_state
+    for op, known, places in zip(one.case.steps, one.steps, one.places[1:], strict=True):
+        if not places & place and are_identical(state, known_state):
             state = known_state = known.state
             continue
         done = model.step(state, op, config)
@@ -192,7 +192,7 @@ def _levels(declaration: Declaration) -> list[str]:
 
 
 def _alternate(several: Iterable[Iterator[GeneratedCase]]) -> Iterator[GeneratedCase]:
-    return (made for turn in zip_longest(*several) for made in turn if made is not None)
+    return (generated for turn in zip_longest(*several) for generated in turn if generated is not None)
 
 
 def _menu(declaration: Declaration, level: str) -> Sequence[str]:
@@ -205,10 +205,10 @@ def _usual_cases(declaration: Declaration, level: str, profile: Profile, seed: i
 
 
 def _profile_cases(declaration: Declaration, level: str, profile: Profile, seed: int) -> Iterator[GeneratedCase]:
-    menu, beside_it = _menu(declaration, level), declaration.system.cases.extra_workloads
+    menu, extra_workloads = _menu(declaration, level), declaration.system.cases.extra_workloads
     return _alternate(
-        make_seeded_cases(declaration, menu, profile_case_count(profile.examples, one_to), seed, theme)
-        for theme, one_to in beside_it.items()
+        make_seeded_cases(declaration, menu, profile_case_count(profile.examples, one_to), seed, workload)
+        for workload, one_to in extra_workloads.items()
     )
 
 
@@ -226,42 +226,42 @@ Missed = dict[str, tuple[int, ...]]
 
 
 def find_missed_seeds(
-    changes: Sequence[Change], look: SearchSettings, seeds: Sequence[int], told: Progress = lambda _: None
+    changes: Sequence[Change], search: SearchSettings, seeds: Sequence[int], report: Progress = lambda _: None
 ) -> Missed:
     """Return the seeds at which no case shows a change."""
-    first = prepare_cases(changes, look, {seed: islice(_cases(look, seed), look.quick) for seed in seeds})
-    begun = find_unseen_seeds(changes, first, look, told)
-    found: Missed = {change.id: () for change in changes}
+    first = prepare_cases(changes, search, {seed: islice(_cases(search, seed), search.quick) for seed in seeds})
+    first_misses = find_unseen_seeds(changes, first, search, report)
+    missed: Missed = {change.id: () for change in changes}
     for seed in seeds:
-        left = [change for change, silent in zip(changes, begun, strict=True) if seed in silent]
-        for more in _later_blocks(look, seed) if left else ():
-            silent = find_unseen_seeds(left, prepare_cases(left, look, {seed: more}), look)
+        left = [change for change, silent in zip(changes, first_misses, strict=True) if seed in silent]
+        for more in _later_blocks(search, seed) if left else ():
+            silent = find_unseen_seeds(left, prepare_cases(left, search, {seed: more}), search)
             left = [change for change, seeds_ in zip(left, silent, strict=True) if seeds_]
             if not left:
                 break
         for change in left:
-            found[change.id] += (seed,)
-    return found
+            missed[change.id] += (seed,)
+    return missed
 
 
-def _cases(look: SearchSettings, seed: int) -> Iterator[GeneratedCase]:
-    return cases_of(look.declaration, look.profile, seed)
+def _cases(search: SearchSettings, seed: int) -> Iterator[GeneratedCase]:
+    return cases_of(search.declaration, search.profile, seed)
 
 
-def _later_blocks(look: SearchSettings, seed: int) -> Iterator[list[GeneratedCase]]:
+def _later_blocks(search: SearchSettings, seed: int) -> Iterator[list[GeneratedCase]]:
     """Yield the cases behind the first ones in growing blocks, since most changes show early."""
-    rest = _later_cases(look, seed)
-    size = look.quick
+    rest = _later_cases(search, seed)
+    size = search.quick
     while some := list(islice(rest, size)):
         yield some
         size *= GROWTH
 
 
-def _later_cases(look: SearchSettings, seed: int) -> Iterator[GeneratedCase]:
+def _later_cases(search: SearchSettings, seed: int) -> Iterator[GeneratedCase]:
     """Yield the cases behind the first ones, usual ones and those of workload profiles in turn."""
-    levels = _levels(look.declaration)
-    usual = _alternate(_usual_cases(look.declaration, level, look.profile, seed) for level in levels)
-    return _alternate((islice(usual, look.quick, None), profile_cases(look.declaration, look.profile, seed)))
+    levels = _levels(search.declaration)
+    usual = _alternate(_usual_cases(search.declaration, level, search.profile, seed) for level in levels)
+    return _alternate((islice(usual, search.quick, None), profile_cases(search.declaration, search.profile, seed)))
 
 
 class PreparedCases(NamedTuple):
@@ -272,65 +272,71 @@ class PreparedCases(NamedTuple):
 
 
 def prepare_cases(
-    changes: Sequence[Change], look: SearchSettings, cases: Mapping[int, Iterable[GeneratedCase]]
+    changes: Sequence[Change], search: SearchSettings, cases: Mapping[int, Iterable[GeneratedCase]]
 ) -> PreparedCases:
     """Prepare these cases for these changes."""
-    probes = Probes(package_of(look.declaration.system), changes)
-    return PreparedCases(probes, {seed: record_cases(made, probes) for seed, made in cases.items()})
+    probes = Probes(package_of(search.declaration.system), changes)
+    return PreparedCases(probes, {seed: record_cases(generated, probes) for seed, generated in cases.items()})
 
 
 def find_unseen_seeds(
-    changes: Sequence[Change], asked: PreparedCases, look: SearchSettings, told: Progress = lambda _: None
+    changes: Sequence[Change], prepared: PreparedCases, search: SearchSettings, report: Progress = lambda _: None
 ) -> list[frozenset[int]]:  # fmt: skip
     """Return for each change the seeds whose cases do not show it."""
 
     def silent(place: int, again: bool) -> frozenset[int]:
-        return frozenset(seed for seed, of_seed in asked.cases.items() if not is_in_outcomes(of_seed, place, again))
+        return frozenset(seed for seed, of_seed in prepared.cases.items() if not is_in_outcomes(of_seed, place, again))
 
-    return [frozenset(found or ()) for found in _ask_each(changes, asked.probes, look, silent, told)]
+    return [frozenset(seeds or ()) for seeds in _ask_each(changes, prepared.probes, search, silent, report)]
 
 
-def first_cases(look: SearchSettings) -> list[GeneratedCase]:
+def first_cases(search: SearchSettings) -> list[GeneratedCase]:
     """Return the cases of one seed that are asked if only something else may show a change."""
-    first = islice(_cases(look, 0), look.quick)
-    return list(islice(chain(first, _later_cases(look, 0)), ENOUGH * look.quick))
+    first = islice(_cases(search, 0), search.quick)
+    return list(islice(chain(first, _later_cases(search, 0)), ENOUGH * search.quick))
 
 
-def shown_by_outcomes(changes: Sequence[Change], look: SearchSettings, cases: Sequence[GeneratedCase]) -> list[Change]:
+def shown_by_outcomes(
+    changes: Sequence[Change], search: SearchSettings, cases: Sequence[GeneratedCase]
+) -> list[Change]:
     """Return the changes that an outcome of these cases shows."""
-    return _select_changes(changes, look, cases, is_in_outcomes)
+    return _select_changes(changes, search, cases, is_in_outcomes)
 
 
-def shown_by_rows(changes: Sequence[Change], look: SearchSettings, cases: Sequence[GeneratedCase]) -> list[Change]:
+def shown_by_rows(changes: Sequence[Change], search: SearchSettings, cases: Sequence[GeneratedCase]) -> list[Change]:
     """Return the changes that rows show, of those that need no new import."""
-    return _select_changes(changes, look, cases, lambda cases, place, again: not again and is_in_rows(cases, place))
+    return _select_changes(changes, search, cases, lambda cases, place, again: not again and is_in_rows(cases, place))
 
 
 def _select_changes(
-    changes: Sequence[Change], look: SearchSettings, made: Sequence[GeneratedCase],
+    changes: Sequence[Change], search: SearchSettings, cases: Sequence[GeneratedCase],
     is_so: Callable[[Sequence[RecordedCase], int, bool], bool],
 ) -> list[Change]:  # fmt: skip
     if not changes:
         return []
-    asked = prepare_cases(changes, look, {0: made})
-    found = _ask_each(changes, asked.probes, look, partial(is_so, asked.cases[0]), lambda _: None)
-    return [change for change, one in zip(changes, found, strict=True) if one is None or one]
+    prepared = prepare_cases(changes, search, {0: cases})
+    answers = _ask_each(changes, prepared.probes, search, partial(is_so, prepared.cases[0]), lambda _: None)
+    return [change for change, one in zip(changes, answers, strict=True) if one is None or one]
 
 
 def _ask_each(
-    changes: Sequence[Change], probes: Probes, look: SearchSettings, asked: Callable[[int, bool], Any], told: Progress
+    changes: Sequence[Change],
+    probes: Probes,
+    search: SearchSettings,
+    question: Callable[[int, bool], Any],
+    report: Progress,
 ) -> list[Any]:
     """Ask about each change in a process of its own; None if the process or the import fails.
 
-    `asked` receives the place of the change, and whether the reference was imported again.
+    `question` receives the place of the change, and whether the reference was imported again.
     """
 
     def work(change: Change) -> Any:
         try:
-            again = process.apply_change(change, look.at_import)
+            again = process.apply_change(change, search.at_import)
         except Exception:
             return None
-        return asked(probes.place(change), again)
+        return question(probes.place(change), again)
 
     def one(change: Change) -> Any:
         try:
@@ -338,4 +344,4 @@ def _ask_each(
         except ProcessDied:
             return None
 
-    return map_in_processes(one, changes, told)
+    return map_in_processes(one, changes, report)

@@ -1,7 +1,7 @@
 """Write docs/explanation/evidence.md: what is verified, within which bounds, and what is not.
 
 The page is rendered from the committed docs/evidence.json, docs/matrix.json and docs/worlds.json. `python -m
-entrycache_dev.pages.evidence [PROFILE]` obtains all evidence first and writes docs/evidence.json, then the page.
+entrycache_dev.pages.evidence [PROFILE]` produces all evidence first and writes docs/evidence.json, then the page.
 `FORMAL` names the detectors of the mutation matrix that count as formal evidence.
 """
 
@@ -81,9 +81,9 @@ def write_page(root: Path) -> None:
     write_text(locate_page(root), render_checkout(root))
 
 
-def is_formal(seen: Collection[str]) -> bool:
+def is_formal(names: Collection[str]) -> bool:
     """Return whether one of these detectors is formal."""
-    return any(name in seen for name in FORMAL)
+    return any(name in names for name in FORMAL)
 
 
 def _families(have: dict[str, set[str]]) -> str:
@@ -106,18 +106,18 @@ def _families(have: dict[str, set[str]]) -> str:
 
 def _rules_without_grade(rules: Iterable[str], have: dict[str, set[str]]) -> str:
     """Return the rules without a grade."""
-    return ", ".join(rule for rule in rules if not any(rule in found for found in have.values()))
+    return ", ".join(rule for rule in rules if not any(rule in graded for graded in have.values()))
 
 
 def load_reasons() -> dict[str, str]:
     """Return the reason why a rule is not proved, by the rule."""
     because = tomllib.loads(REASONS.read_text("utf-8"))["because"]
-    found = {rule: one["reason"] for one in because for rule in one.get("rules", ())}
+    reasons = {rule: one["reason"] for one in because for rule in one.get("rules", ())}
     families = {family: one["reason"] for one in because for family in one.get("families", ())}
-    found.update(
+    reasons.update(
         {rule.value: families[family] for rule in Rule if (family := rule.value.rpartition("-")[0]) in families}
     )
-    return found
+    return reasons
 
 
 def _unproved(have: dict[str, set[str]]) -> str:
@@ -129,7 +129,7 @@ def _unproved(have: dict[str, set[str]]) -> str:
         rows.setdefault((grade, why.get(rule, "no lemma")), []).append(rule)
     return _table(
         ["rules not proved", "best grade", "reason"],
-        [[", ".join(held), grade, told] for (grade, told), held in rows.items()],
+        [[", ".join(held), grade, reason] for (grade, reason), held in rows.items()],
     )
 
 
@@ -137,15 +137,15 @@ def _describe_counts(counted: Lines) -> str:
     """Describe the committed counts: their number, the largest model, and the models without counts."""
     largest = max(counted, key=lambda line: line["states"])
     held = {(line["world"], line["within"]) for line in counted}
-    every = [scope for shown in SYSTEM_EVIDENCE.values() for profile in PROFILES for scope in shown.models_of(profile)]
+    every = [scope for each in SYSTEM_EVIDENCE.values() for profile in PROFILES for scope in each.models_of(profile)]
     bare = {
         scope.name: "its end" if scope.depth is None else f"{scope.depth} steps"
         for scope in every
         if (scope.name, scope.depth) not in held
     }
     left = "; ".join(f"{name} (to {reach})" for name, reach in bare.items())
-    long = {(scope.name, scope.depth) for shown in SYSTEM_EVIDENCE.values() for scope in shown.models_of(PROFILES[1])}
-    quick = [scope for shown in SYSTEM_EVIDENCE.values() for scope in shown.models_of(PROFILES[0])]
+    long = {(scope.name, scope.depth) for each in SYSTEM_EVIDENCE.values() for scope in each.models_of(PROFILES[1])}
+    quick = [scope for each in SYSTEM_EVIDENCE.values() for scope in each.models_of(PROFILES[0])]
     nearer = sum((scope.name, scope.depth) not in long for scope in quick)
     return (
         f"The counts of {len(counted)} models are committed, and `prove` fails if a count differs. The largest is "
@@ -180,11 +180,11 @@ def _split_name(scope: str) -> tuple[str, str]:
 
 def _lemmas(evidence: Lines) -> str:
     """Render the proved and confirmed claims, with their rules."""
-    found: dict[tuple[str, str], list[str]] = {}
+    groups: dict[tuple[str, str], list[str]] = {}
     for line in evidence:
         if line["grade"] in ("proved", "confirmed"):
-            found.setdefault((line["grade"], line["bounds"]), []).append(line["rule"])
-    rows = [[grade, bounds, ", ".join(rules)] for (grade, bounds), rules in sorted(found.items(), reverse=True)]
+            groups.setdefault((line["grade"], line["bounds"]), []).append(line["rule"])
+    rows = [[grade, bounds, ", ".join(rules)] for (grade, bounds), rules in sorted(groups.items(), reverse=True)]
     return _table(["grade", "claim", "shown for"], rows)
 
 

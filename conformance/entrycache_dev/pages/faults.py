@@ -105,7 +105,7 @@ CHANGES: Final = {name: change for part in FAULTS for name, change in part.chang
 """The changes of released jars that the page shows."""
 
 SEEDS = (0, 1, 2)
-"""The seeds, of which the next is tried if one finds nothing."""
+"""The seeds in their order; the next one is tried if one finds nothing."""
 
 
 class CaughtFault(NamedTuple):
@@ -200,9 +200,9 @@ names the rules that the suite reports, the likeliest first.
 """
 
 
-def render_page(found: list[CaughtFault], jars: list[CaughtFault]) -> str:
+def render_page(subjects: list[CaughtFault], jars: list[CaughtFault]) -> str:
     """Return the whole page."""
-    by_name = {caught.name: caught for caught in found}
+    by_name = {caught.name: caught for caught in subjects}
     parts = [HEAD, "| faults of our own caches | number | median of steps | most steps |", "|---|---:|---:|---:|"]
     for _, title, names, _ in GROUPS:
         steps = [len(by_name[name].case.steps) for name in names]

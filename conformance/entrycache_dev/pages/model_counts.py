@@ -1,8 +1,8 @@
 """Count the bounded models of a profile: `python -m entrycache_dev.pages.model_counts [PROFILE] [--missing]`.
 
-The command writes the numbers of states and transitions into docs/worlds.json; with `--missing` it counts only models
-without numbers there. With `--soonest` it searches all models for each seeded fault instead, and writes the model in
-which it shows first into docs/soonest.json.
+The command writes the numbers of states and transitions into `docs/worlds.json`; with `--missing` it counts only models
+without numbers there. With `--soonest` it searches all models for each seeded fault instead, and writes the first model
+that shows it into `docs/soonest.json`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from entrycache_evidence.model_checker.evidence import refute
 from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE
 
 MISSING: Final = "--missing"
-SOONEST: Final = "--soonest"
+FIRST_SIGHTINGS: Final = "--soonest"
 
 
 def main(arguments: list[str]) -> int:
     """Count the models and write their counts; return 1 at the first broken law."""
-    profile = next((argument for argument in arguments if argument not in {MISSING, SOONEST}), PROFILES[0])
+    profile = next((argument for argument in arguments if argument not in {MISSING, FIRST_SIGHTINGS}), PROFILES[0])
     if profile not in PROFILES:
         print(f"no profile {profile!r}; expected one of {', '.join(PROFILES)}", file=sys.stderr)
         return 2
-    if SOONEST in arguments:
+    if FIRST_SIGHTINGS in arguments:
         return _find_first_sightings(profile)
     committed = evidence.load_counts()
     for entry in SYSTEM_EVIDENCE.values():
@@ -52,7 +52,7 @@ def _find_first_sightings(profile: str) -> int:
     for entry in SYSTEM_EVIDENCE.values():
         explored = [(scope, explore(scope, whole=False)) for scope in entry.models_of(profile)]
         for rule in FAULT_OF:
-            inside = [scope for scope, found in explored if found.fired.get(rule)]
+            inside = [scope for scope, exploration in explored if exploration.fired.get(rule)]
             refutation = refute(rule, inside)
             if refutation is not None:
                 committed[rule] = refutation.scope.name

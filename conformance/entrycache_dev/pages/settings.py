@@ -75,18 +75,18 @@ def _era_columns() -> list[str]:
 
 
 def _setting_row(setting: Setting) -> str:
-    shown = []
+    columns = []
     for era in Era:
         values = SettingValues(era, {name: each.default(era, DIRECT_MEMORY_BYTES) for name, each in SETTINGS.items()})
-        found = setting_status(setting.name, values)
+        status = setting_status(setting.name, values)
         if setting.eras and era not in setting.eras:
-            shown.append("not there")
+            columns.append("not there")
             continue
-        acts = {Applicability.YES: "yes", Applicability.NO: "no", Applicability.DYNAMIC: "when changed"}[found.acts]
-        shown.append(f"{plain_value(setting.default(era, DIRECT_MEMORY_BYTES))}, {acts}")
+        acts = {Applicability.YES: "yes", Applicability.NO: "no", Applicability.DYNAMIC: "when changed"}[status.acts]
+        columns.append(f"{plain_value(setting.default(era, DIRECT_MEMORY_BYTES))}, {acts}")
     dynamic = "yes" if setting.dynamic else "no"
     key = f"`{setting.key}`" if setting.key else ""
-    return f"| `{setting.name}` | {setting.unit or 'true, false'} | {' | '.join(shown)} | {dynamic} | {key} |"
+    return f"| `{setting.name}` | {setting.unit or 'true, false'} | {' | '.join(columns)} | {dynamic} | {key} |"
 
 
 if __name__ == "__main__":

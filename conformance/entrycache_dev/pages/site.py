@@ -34,23 +34,23 @@ EXTERNAL_LINK: Final = re.compile(r"[a-z]+:|#")
 """A link that leaves the checkout, or leads to a place of its own page."""
 
 
-def stage_pages(root: Path, out: Path, made: Mapping[str, str]) -> None:
-    """Write all pages below `out`, under the names that they have in the checkout; `made`: pages that no file holds.
+def stage_pages(root: Path, out: Path, generated: Mapping[str, str]) -> None:
+    """Write all pages below `out`, under the names that they have in the checkout.
 
-    A file that a page links to comes along; a folder is its README, or plain text where it has none,
-    as is a file whose name has no suffix.
+    `generated` holds pages that no file holds. A linked file is copied too. A link to a folder leads to its README; if
+    there is none, or if a file's name has no suffix, the link becomes plain text.
     """
     shutil.rmtree(out, ignore_errors=True)
     pages = [root / name for name in ROOT_PAGES]
     pages += [path for folder in PAGE_FOLDERS for path in sorted((root / folder).rglob("*.md"))]
     todo = {path: path.read_text(encoding="utf-8") for path in pages}
-    todo |= {root / name: text for name, text in made.items()}
+    todo |= {root / name: text for name, text in generated.items()}
     done: set[Path] = set()
     while todo:
         page, text = todo.popitem()
         done.add(page)
         linked: set[Path] = set()
-        text = _rewrite_links(text, page, root, linked, frozenset(root / name for name in made))
+        text = _rewrite_links(text, page, root, linked, frozenset(root / name for name in generated))
         write_text(_target(page, root, out), text)
         for path in sorted(linked - done - todo.keys()):
             if path.suffix == ".md":
@@ -66,7 +66,7 @@ def _target(path: Path, root: Path, out: Path) -> Path:
     return target
 
 
-def _rewrite_links(text: str, page: Path, root: Path, linked: set[Path], made: frozenset[Path]) -> str:
+def _rewrite_links(text: str, page: Path, root: Path, linked: set[Path], generated: frozenset[Path]) -> str:
     """Return the text with adjusted links to folders, and add the linked files to `linked`."""
 
     def put_right(match: re.Match[str]) -> str:
@@ -74,7 +74,7 @@ def _rewrite_links(text: str, page: Path, root: Path, linked: set[Path], made: f
             return match[0]
         to, mark, anchor = match["to"].partition("#")
         path = Path(os.path.normpath(page.parent / to))
-        if path in made:
+        if path in generated:
             return match[0]
         if path.is_file() and not path.suffix:
             return match["text"]  # the generator takes it for a folder
@@ -99,19 +99,19 @@ TITLE: Final = re.compile(r"^# (.+)$", re.MULTILINE)
 def rule_pages(root: Path) -> dict[str, str]:
     """Return the pages of a checkout's rules by their names."""
     book, all_texts = load_links(), load_texts()
-    shown = {example.rule.value: example for example in load_examples()}
-    found, proved = _findings(root), _evidence(root)
-    made = {f"{RULES_FOLDER}/index.md": _index(all_texts)}
+    examples = {example.rule.value: example for example in load_examples()}
+    findings, proved = _findings(root), _evidence(root)
+    pages = {f"{RULES_FOLDER}/index.md": _index(all_texts)}
     for text in all_texts:
         rule = text.id
         parts = (
             _head(text),
             _evidence_section(book[rule], proved[rule]),
-            _example_section(shown.get(rule)),
+            _example_section(examples.get(rule)),
             *_sql_sections(root, rule),
         )
-        made[f"{RULES_FOLDER}/{rule}.md"] = "\n".join([*parts, _findings_section(found[rule])])
-    return made
+        pages[f"{RULES_FOLDER}/{rule}.md"] = "\n".join([*parts, _findings_section(findings[rule])])
+    return pages
 
 
 def finding_pages(root: Path) -> dict[str, str]:
@@ -130,32 +130,37 @@ def _index(all_texts: list[Text]) -> str:
     parts = ["# Rules\n\nA page each: text, source, example, what holds it, the SQL of its audit, findings.\n"]
     for family, group in groupby(all_texts, key=lambda text: text.family):
         parts.append(f"\n## {family}\n\n| rule | text |\n|---|---|\n")
-        parts += [f"| [{text.id}]({text.id}.md) | {_cell(_rebase_links(text.text, text.family))} |\n" for text in group]
+        parts += [
+            f"| [{text.id}]({text.id}.md) | {_table_text(_rebase_links(text.text, text.family))} |\n" for text in group
+        ]
     return "".join(parts)
 
 
 def _head(text: Text) -> str:
-    told = f"**{text.level}** {text.text}\n\n*Intent.* {text.intent}\n\n*Source.* {text.source}\n"
+    parts = f"**{text.level}** {text.text}\n\n*Intent.* {text.intent}\n\n*Source.* {text.source}\n"
     place = f"[spec/{text.family}.md](../spec/{text.family}.md#{text.id.lower()})"
-    return f"# {text.id}\n\n{_rebase_links(told, text.family)}\nThe text stands in {place}.\n"
+    return f"# {text.id}\n\n{_rebase_links(parts, text.family)}\nThe text stands in {place}.\n"
 
 
-def _evidence_section(found: Links, proved: list[dict[str, Any]]) -> str:
+def _evidence_section(links: Links, proved: list[dict[str, Any]]) -> str:
     rows = [
-        ("implemented by", _code_list(found.functions)),
-        ("its law", _code_list(found.laws)),
-        ("its tests", _code_list(found.tests)),
-        ("[seeded faults](../docs/reference/seeded-faults.md) of the reference", _cell("; ".join(found.mutants))),
-        ("[seeded faults](../docs/reference/seeded-faults.md) as subjects", _code_list(found.faults)),
+        ("implemented by", _code_list(links.functions)),
+        ("its law", _code_list(links.laws)),
+        ("its tests", _code_list(links.tests)),
+        ("[seeded faults](../docs/reference/seeded-faults.md) of the reference", _table_text("; ".join(links.mutants))),
+        ("[seeded faults](../docs/reference/seeded-faults.md) as subjects", _code_list(links.faults)),
     ]
     lines = [f"| {name} | {what} |" for name, what in rows if what]
-    told = ["\n## Code, tests and faults\n", "| | |", "|---|---|", *lines, "", "## Evidence\n"]
+    parts = ["\n## Code, tests and faults\n", "| | |", "|---|---|", *lines, "", "## Evidence\n"]
     if not proved:
-        return "\n".join([*told, "None: only its tests and its law check it.\n"])
-    told += ["Evidence about the reference within these bounds; [the whole page](../docs/explanation/evidence.md).\n"]
-    told += ["| grade | bounds | refuted fault |", "|---|---|---|"]
-    told += [f"| {one['grade']} | {_cell(one['bounds'])} | {_cell(one['refuted_mutant'] or '')} |" for one in proved]
-    return "\n".join([*told, ""])
+        return "\n".join([*parts, "None: only its tests and its law check it.\n"])
+    parts += ["Evidence about the reference within these bounds; [the whole page](../docs/explanation/evidence.md).\n"]
+    parts += ["| grade | bounds | refuted fault |", "|---|---|---|"]
+    parts += [
+        f"| {one['grade']} | {_table_text(one['bounds'])} | {_table_text(one['refuted_mutant'] or '')} |"
+        for one in proved
+    ]
+    return "\n".join([*parts, ""])
 
 
 def _example_section(example: Example | None) -> str:
@@ -174,20 +179,20 @@ def _sql_sections(root: Path, rule: str) -> list[str]:
     ]
 
 
-def _findings_section(found: list[tuple[str, str]]) -> str:
-    lines = [f"- [{title}](../docs/findings/{name}/README.md)" for name, title in found]
+def _findings_section(findings: list[tuple[str, str]]) -> str:
+    lines = [f"- [{title}](../docs/findings/{name}/README.md)" for name, title in findings]
     return "\n".join(["\n## Findings\n", *(lines or ["None in a release that was run."]), ""])
 
 
 def _findings(root: Path) -> defaultdict[str, list[tuple[str, str]]]:
     """Return the folder and the title of each finding, by the rules that its page names."""
-    found: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    findings: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for path in sorted((root / "docs" / "findings").glob("*/README.md")):
         text = path.read_text(encoding="utf-8")
         named, title = RULE_ROW.search(text), TITLE.search(text)
         for rule in ID.findall(named["rules"]) if named else []:
-            found[rule].append((path.parent.name, title[1] if title else path.parent.name))
-    return found
+            findings[rule].append((path.parent.name, title[1] if title else path.parent.name))
+    return findings
 
 
 def _evidence(root: Path) -> defaultdict[str, list[dict[str, Any]]]:
@@ -210,7 +215,7 @@ def _rebase_links(text: str, family: str) -> str:
     return LINK.sub(put_right, text)
 
 
-def _cell(text: str) -> str:
+def _table_text(text: str) -> str:
     return text.replace("|", "\\|")
 
 

@@ -78,14 +78,14 @@ def _kind_text(kind: dict[str, Any]) -> str:
 def _level_rows(system: AnySystem) -> Iterator[tuple[str, str, str]]:
     """Yield each level with the operations that it adds and the rules that it is the first to check."""
     known: set[str] = set()
-    met = find_rule_levels(system)
+    levels = find_rule_levels(system)
     for level in system.levels:
         ops = [name for name in system.ops_up_to(level) if name not in known]
         known.update(ops)
         yield (
             level,
             _code_list(ops),
-            ", ".join(sorted((rule for rule in met if met[rule].level == level), key=_rule_order)),
+            ", ".join(sorted((rule for rule in levels if levels[rule].level == level), key=_rule_order)),
         )
 
 

@@ -72,11 +72,11 @@ def _column_rows(system: str, form: TraceFormat) -> Iterator[tuple[str, str, str
 
 def _setting_rows(rules: Iterable[RuleFile]) -> Iterator[tuple[str, str]]:
     """Yield each setting of CONFIG that a rule needs, with those rules."""
-    asked: dict[str, list[str]] = {}
+    rule_ids: dict[str, list[str]] = {}
     for rule in rules:
         for name in {name for need in rule.needs for name in need.settings}:
-            asked.setdefault(name, []).append(rule.id)
-    for name, ids in sorted(asked.items()):
+            rule_ids.setdefault(name, []).append(rule.id)
+    for name, ids in sorted(rule_ids.items()):
         yield name, ", ".join(ids)
 
 

@@ -197,8 +197,8 @@ def _say_segmented(state: pulsar_segmented.State, word: Word, limits: Limits) ->
     if op is not None:
         done = pulsar_segmented.step(state, op, _segmented(limits))
         state, served = done.state, tuple(pos.entry for pos in getattr(done.outcome, "hits", ()))
-    found = [entry for segment in state.segments.values() for entry in segment.entries]
-    kept = {CachedEntry(str(one.place.cache), one.place.pos.entry): one.size_bytes for one in found}
+    entries = [entry for segment in state.segments.values() for entry in segment.entries]
+    kept = {CachedEntry(str(one.place.cache), one.place.pos.entry): one.size_bytes for one in entries}
     return Answer(state, kept, served)
 
 

@@ -123,9 +123,9 @@ def parts_are_served(moment: CacheStep) -> bool:
     """A read serves the cached part of its range from the cache."""
     if not isinstance(moment.word, Range):
         return True
-    asked = range(moment.word.first, moment.word.last + 1)
+    entries = range(moment.word.first, moment.word.last + 1)
     return all(
-        entry in moment.after.served for entry in asked if CachedEntry(moment.word.cache, entry) in moment.before.kept
+        entry in moment.after.served for entry in entries if CachedEntry(moment.word.cache, entry) in moment.before.kept
     )
 
 
@@ -168,7 +168,7 @@ class PromiseResult(NamedTuple):
     """The result of a promise: the shortest trace that breaks it or None, and the number of traces."""
 
     trace: tuple[Word, ...] | None
-    tried: int
+    attempts: int
 
 
 class OpenTrace(NamedTuple):
@@ -182,23 +182,23 @@ class OpenTrace(NamedTuple):
 
 def find_shortest_trace(cache: Cache, promise: Promise) -> PromiseResult:
     """Try all short traces, the shortest first, until one breaks the promise."""
-    tried = 0
+    attempts = 0
     open_traces = [OpenTrace((), Answer(cache.start(promise.limits), {}), {}, 0)]
     for _ in range(promise.most):
         longer = []
         for one in open_traces:
             for word in _next_words(one.words, promise):
-                tried += 1
+                attempts += 1
                 after = cache.say(one.before.state, word, promise.limits)
                 added, nanos = (
                     _origins_after(one, word, after),
                     one.nanos + (word.nanos if isinstance(word, Wait) else 0),
                 )
                 if not promise.keeps(CacheStep(word, one.before, after, added, nanos, promise.limits)):
-                    return PromiseResult((*one.words, word), tried)
+                    return PromiseResult((*one.words, word), attempts)
                 longer.append(OpenTrace((*one.words, word), after, added, nanos))
         open_traces = longer
-    return PromiseResult(None, tried)
+    return PromiseResult(None, attempts)
 
 
 def _origins_after(trace: OpenTrace, word: Word, after: Answer) -> Mapping[CachedEntry, Origin]:
@@ -234,11 +234,11 @@ def _next_words(words: tuple[Word, ...], promise: Promise) -> Iterator[Word]:
 def play_trace(cache: Cache, trace: Sequence[Word], limits: Limits) -> list[Answer]:
     """Play a trace on a cache and return its answers."""
     state: Any = cache.start(limits)
-    found = []
+    answers = []
     for word in trace:
-        found.append(cache.say(state, word, limits))
-        state = found[-1].state
-    return found
+        answers.append(cache.say(state, word, limits))
+        state = answers[-1].state
+    return answers
 
 
 # --- The page
@@ -260,29 +260,29 @@ passes. The [policy comparison](policy-comparison.md) shows the costs at scale.
 
 def render_page() -> str:
     """Render the page."""
-    found = {promise.title: [find_shortest_trace(cache, promise) for cache in CACHES] for promise in PROMISES}
+    results = {promise.title: [find_shortest_trace(cache, promise) for cache in CACHES] for promise in PROMISES}
     lines = [HEAD, "| promise | " + " | ".join(cache.system for cache in CACHES) + " |", "|---|" + "---|" * len(CACHES)]
     for promise in PROMISES:
-        lines.append(f"| {promise.title} | " + " | ".join(map(_verdict, found[promise.title])) + " |")
+        lines.append(f"| {promise.title} | " + " | ".join(map(_verdict, results[promise.title])) + " |")
     for promise in PROMISES:
-        lines += ["", *_section(promise, found[promise.title])]
+        lines += ["", *_section(promise, results[promise.title])]
     return "\n".join(lines) + "\n"
 
 
 def _verdict(broken: PromiseResult) -> str:
     if broken.trace is None:
-        return f"keeps ({broken.tried:,} traces)"
+        return f"keeps ({broken.attempts:,} traces)"
     return f"breaks, {len(broken.trace)} words"
 
 
-def _section(promise: Promise, found: list[PromiseResult]) -> Iterator[str]:
+def _section(promise: Promise, results: list[PromiseResult]) -> Iterator[str]:
     limits = promise.limits
     yield f"## {promise.title[0].upper()}{promise.title[1:]}"
     yield ""
     yield f"{(promise.keeps.__doc__ or '').removesuffix('.')} ({promise.source})."
     settings = f"watermark {limits.watermark}, time to live {limits.ttl_nanos} ns"
     yield f"Limit {limits.max_size_bytes} bytes, {settings}; traces of up to {promise.most} words."
-    for cache, broken in zip(CACHES, found, strict=True):
+    for cache, broken in zip(CACHES, results, strict=True):
         if broken.trace is not None:
             yield ""
             yield f"Broken by {cache.system}:"

@@ -18,8 +18,8 @@ from entrycache_cli.report.run_text import NOT_REPRODUCED as SELDOM_SAID
 from entrycache_conformance.subjects.child import Child
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite
 from tests.support import hostile
-from tests.support.asked import asked_for
 from tests.support.hostile.kinds import AFTER_OTHERS, IN_FULL, IN_LONG, KINDS, SELDOM
+from tests.support.requested import requested_names
 
 HERE = Path(hostile.__file__).parent
 JOBS = 8
@@ -137,7 +137,7 @@ def conform_arguments(kind: str) -> list[str]:
 @pytest.fixture(scope="session")
 def conformed(run: Run, request: pytest.FixtureRequest) -> dict[str, Ran]:
     """Return every kind under `conform`. Those that wait for a time-out come first, because they cost no work."""
-    names = sorted(asked_for(request, "conformed"), key=lambda name: (KINDS[name].timeout, name))
+    names = sorted(requested_names(request, "conformed"), key=lambda name: (KINDS[name].timeout, name))
     short = [name for name in names if KINDS[name].code == 0 and name not in IN_FULL]
     wanted = [(name, ["smoke"] if name in short else conform_arguments(name)) for name in names]
     return dict(zip(names, run(wanted), strict=True))
@@ -186,7 +186,7 @@ def test_a_run_without_an_answer_is_a_short_case(name: str, conformed: dict[str,
 
 @pytest.fixture(scope="session")
 def replayed(run: Run, request: pytest.FixtureRequest, conformed: dict[str, Ran]) -> dict[str, Ran]:
-    violating = sorted(name for name in asked_for(request, "replayed") if conformed[name].code == 1)
+    violating = sorted(name for name in requested_names(request, "replayed") if conformed[name].code == 1)
     wanted = [(name, ["replay", str(case_of(conformed[name]))]) for name in violating]
     return dict(zip(violating, run(wanted), strict=True))
 

@@ -20,10 +20,10 @@ LIMITS = (0, 50, 100, 150, 20_000_000)
 
 
 def runs(
-    source: random.Random, theme: WorkloadProfile, level: str, count: int, steps: int
+    source: random.Random, profile: WorkloadProfile, level: str, count: int, steps: int
 ) -> Iterator[tuple[Config, list[Any]]]:
     """Runs whose limits are lowered with several namespaces too."""
-    traits = WORKLOADS[theme]
+    traits = WORKLOADS[profile]
     for _ in range(count):
         stores = source.choice(traits.stores) if level == "store" else 0
         names = tuple(name for name in WEIGHTS if stores or LEVEL_OF[name] == "cache")
@@ -40,7 +40,7 @@ def runs(
         yield config, run
 
 
-def shown(row: Row) -> tuple[Any, ...]:
+def reference_form(row: Row) -> tuple[Any, ...]:
     """A row in the form of the reference's, without its rule."""
     key = None if row.key is None else row.key.decode("utf-8", "surrogatepass")
     return (*row[:4], key, *row[5:])
@@ -58,6 +58,6 @@ def assert_equal(config: Config, run: Sequence[Any], cache_type: type[ThreadCach
         state = expected.state
         assert traced.step(op) == expected.outcome, (number, op)
         assert silent.step(op) == expected.outcome, (number, op)
-        assert [shown(row) for row in rows] == [tuple(row)[1:] for row in expected.rows], (number, op)
+        assert [reference_form(row) for row in rows] == [tuple(row)[1:] for row in expected.rows], (number, op)
         for instance in (traced, silent):
             assert abstract_state(instance) == comparable_state(state), (number, op)

@@ -14,7 +14,7 @@ RAW: Final = "\N{LARGE CIRCLE}raw "
 AGAIN: Final = "\N{LARGE CIRCLE}again "
 """The start of a key that occurs a second time."""
 
-ODD: Final = (
+UNUSUAL_VALUES: Final = (
     *(None, True, False, 0, -1, 1, 2**31 - 1, 2**31, -(2**53), 2**53, 2**63 - 1, 2**63, -(2**63), 2**64, 10**30),
     *(
         0.5,
@@ -54,26 +54,26 @@ ODD: Final = (
 
 def places(value: Any) -> list[tuple[Any, Any]]:
     """Return every object or array with one of its keys or indices."""
-    found: list[tuple[Any, Any]] = []
+    holders: list[tuple[Any, Any]] = []
     for name in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
-        found += [(value, name), *places(value[name])]
-    return found
+        holders += [(value, name), *places(value[name])]
+    return holders
 
 
 def change_json(value: Any, chance: Random) -> Any:
     """Make one to three changes of a JSON value."""
     for _ in range(chance.choice((1, 1, 1, 2, 3))):
-        found = places(value)
-        if not found or chance.random() < 0.02:
-            return chance.choice(ODD)
+        holders = places(value)
+        if not holders or chance.random() < 0.02:
+            return chance.choice(UNUSUAL_VALUES)
         change = chance.choice(CHANGES)
-        holder, name = chance.choice(found)
+        holder, name = chance.choice(holders)
         change(holder, name, chance)
     return value
 
 
 def _replace(holder: Any, name: Any, chance: Random) -> None:
-    holder[name] = json.loads(json.dumps(chance.choice(ODD)))
+    holder[name] = json.loads(json.dumps(chance.choice(UNUSUAL_VALUES)))
 
 
 def _nudge(holder: Any, name: Any, chance: Random) -> None:
@@ -136,7 +136,7 @@ def text_of(value: Any, chance: Random) -> str:
     """Return the text of a changed value; raw strings stand for themselves."""
     text = json.dumps(value, ensure_ascii=chance.random() < 0.8, indent=chance.choice((None, None, 1)))
     mark = f"(?:{re.escape(RAW)}|{re.escape(json.dumps(RAW)[1:-1])})"
-    text = re.sub(f'"{mark}((?:[^"\\\\]|\\\\.)*)"', lambda found: json.loads(f'"{found[1]}"'), text)
+    text = re.sub(f'"{mark}((?:[^"\\\\]|\\\\.)*)"', lambda match: json.loads(f'"{match[1]}"'), text)
     return text.replace(AGAIN, "").replace(json.dumps(AGAIN)[1:-1], "")
 
 
@@ -176,17 +176,17 @@ def change_lines(text: str, chance: Random, values: tuple[str, ...]) -> str:
     for _ in range(chance.choice((1, 1, 2, 3))):
         at = chance.randrange(len(lines))
         name, equals, value = lines[at].partition("=")
-        odd = chance.choice(values)
+        value_taken = chance.choice(values)
         lines[at : at + 1] = chance.choice(
             (
-                [f"{name}= {odd}" if equals else odd],
-                [f"{name}= {odd}" if equals else odd],
+                [f"{name}= {value_taken}" if equals else value_taken],
+                [f"{name}= {value_taken}" if equals else value_taken],
                 [f"{name}={value[: chance.randrange(len(value) + 1)]}"],
                 [],
                 [lines[at], lines[at]],
                 [lines[at], chance.choice(lines)],
                 [f"{name.strip()}x={value}"],
-                [f"{odd}={value}"],
+                [f"{value_taken}={value}"],
                 [lines[at] + "\\"],
                 [lines[at].upper()],
                 ["\t" + lines[at] + " # x"],

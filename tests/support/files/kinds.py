@@ -47,9 +47,9 @@ def broken(kind: Kind, chance: Random) -> bytes:
 def _files(*patterns: str) -> Callable[[], tuple[str, ...]]:
     @functools.cache
     def read() -> tuple[str, ...]:
-        found = [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
-        assert found, patterns
-        return tuple(path.read_text("utf-8") for path in found)
+        texts = [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
+        assert texts, patterns
+        return tuple(path.read_text("utf-8") for path in texts)
 
     return read
 
@@ -104,9 +104,9 @@ def known_failures() -> tuple[str, ...]:
         'reason = "because"\nissue = "https://example.org/1"\n'
     )
     tables = entry.replace("expected = '", "expected = {entries = 0, bytes = 0}\n# '")
-    found = (entry, entry + "\n" + tables, entry.replace('"fast"', '"my-cache"'))
-    assert all(tomllib.loads(text)["known"] for text in found)
-    return found
+    texts = (entry, entry + "\n" + tables, entry.replace('"fast"', '"my-cache"'))
+    assert all(tomllib.loads(text)["known"] for text in texts)
+    return texts
 
 
 TOML: Final = (
@@ -174,8 +174,8 @@ def changed_toml(text: str, chance: Random) -> str:
     if chance.random() < 0.3:
         name = chance.choice(("expected", "got", "case"))
         value = "'''.*?'''" if name == "case" else "[^\\n]*"
-        odd = chance.choice(OUTCOMES)
-        return re.sub(f"(?ms)^{name} = {value}$", lambda _: f"{name} = {odd}", text, count=1)
+        outcome = chance.choice(OUTCOMES)
+        return re.sub(f"(?ms)^{name} = {value}$", lambda _: f"{name} = {outcome}", text, count=1)
     return change_lines(text, chance, (*TOML, *OUTCOMES))
 
 
@@ -299,7 +299,7 @@ def kind_named(name: str) -> Kind:
     return next(kind for kind in KINDS if kind.name == name)
 
 
-def tried(kind: Kind, seed: str, folder: Path) -> tuple[Path, Ended]:
+def try_broken_file(kind: Kind, seed: str, folder: Path) -> tuple[Path, Ended]:
     """Make the broken file of a seed in a folder of its own, and read it; how that ended."""
     chance = Random(f"{kind.name}/{seed}")
     path = folder / seed.replace("/", "-") / kind.name

@@ -24,7 +24,7 @@ class Ended(NamedTuple):
     err: str
     cpu_seconds: float
     taken: bool = False
-    """Whether it read a file that no command may read."""
+    """Return whether it read a file that no command may read."""
 
 
 def ended(argv: list[str], command: Any = None) -> Ended:

@@ -46,33 +46,35 @@ def _with(table: pa.Table, name: str, values: Any) -> pa.Table:
     return table.set_column(table.column_names.index(name), name, values)
 
 
-def _odd_values(table: pa.Table, chance: Random) -> pa.Table:
+def _change_one_value(table: pa.Table, chance: Random) -> pa.Table:
     """Put a value into one row that has the right type and that no recorder would write."""
     name = _named(table, chance)
     kind = table.schema.field(name).type
     values = table[name].to_pylist()
-    odd: Any = chance.choice((True, False, None))
+    replacement: Any = chance.choice((True, False, None))
     if pa.types.is_integer(kind):
-        odd = chance.choice(
+        replacement = chance.choice(
             [None, *(each for each in INTEGERS if -(2 ** (kind.bit_width - 1)) <= each < 2 ** (kind.bit_width - 1))]
         )
     elif pa.types.is_string(kind):
-        odd = chance.choice([None, *TEXTS])
-    values[chance.randrange(len(values))] = odd
+        replacement = chance.choice([None, *TEXTS])
+    values[chance.randrange(len(values))] = replacement
     return _with(table, name, pa.array(values, kind))
 
 
-def _odd_config(table: pa.Table, chance: Random) -> pa.Table:
+def _change_settings(table: pa.Table, chance: Random) -> pa.Table:
     """Put something else in place of settings or counters."""
-    told = [at for at, value in enumerate(table["value"].to_pylist()) if value]
+    rows_with_value = [at for at, value in enumerate(table["value"].to_pylist()) if value]
     values = table["value"].to_pylist()
-    at = chance.choice(told)
-    odd = text_of(change_json(json.loads(values[at]), chance), chance).encode("utf-8", "replace").decode("utf-8")
-    values[at] = chance.choice((odd, odd, odd, chance.choice(CONFIGS)))
+    at = chance.choice(rows_with_value)
+    replacement = (
+        text_of(change_json(json.loads(values[at]), chance), chance).encode("utf-8", "replace").decode("utf-8")
+    )
+    values[at] = chance.choice((replacement, replacement, replacement, chance.choice(CONFIGS)))
     return _with(table, "value", pa.array(values, pa.string()))
 
 
-def _odd_kind(table: pa.Table, chance: Random) -> pa.Table:
+def _change_type(table: pa.Table, chance: Random) -> pa.Table:
     """Change the type of a column, as another writer may."""
     name = _named(table, chance)
     rows = len(table)
@@ -133,7 +135,16 @@ def _rows(table: pa.Table, chance: Random) -> pa.Table:
     )()
 
 
-CHANGES: Final = (_odd_values, _odd_values, _odd_values, _odd_config, _odd_config, _odd_kind, _columns, _rows)
+CHANGES: Final = (
+    _change_one_value,
+    _change_one_value,
+    _change_one_value,
+    _change_settings,
+    _change_settings,
+    _change_type,
+    _columns,
+    _rows,
+)
 
 
 def write_broken(folder: Path, chance: Random) -> tuple[str, bool]:
@@ -160,33 +171,33 @@ def write_broken(folder: Path, chance: Random) -> tuple[str, bool]:
         about = encoded(text_of(change_json(json.loads(about), chance), chance))
     (folder / METADATA_NAME).write_bytes(about)
     if chance.random() < 0.1:
-        chance.choice(BESIDE)(folder, broker)
+        chance.choice(FURTHER_FILES)(folder, broker)
     if chance.random() < 0.2:
-        return preset, _elsewhere(folder, part, chance.choice(ELSEWHERE))
+        return preset, _move_part(folder, part, chance.choice(OTHER_FOLDERS))
     return preset, False
 
 
-ELSEWHERE: Final = (
+OTHER_FOLDERS: Final = (
     *("date=2024-01-01/broker=b", "broker=b/date=2024-01-01", "broker=b/broker=c", "date=2024-01-01", "Broker=b", "b"),
     *("broker=b/seq=3", "seq=3", "broker", "broker=", "broker=__HIVE_DEFAULT_PARTITION__", "broker=%5F_HIVE_DEFAULT_"),
     *("broker=%", "broker=%00", "broker=%ED%A0%80", "broker=a\\[b]", "broker=" + "é" * 100, "broker=b ", "broker=.."),
 )
 """Folders for parts; Spark and DuckDB take those with an equals sign for columns."""
 
-TAKEN: Final = ("broker=%5F", "broker=%", "broker=é", "broker=b ", "broker=..")
+TAKEN_NAMES: Final = ("broker=%5F", "broker=%", "broker=é", "broker=b ", "broker=..")
 """Beginnings of names that are names like any other."""
 
 
-def _elsewhere(folder: Path, part: Path, name: str) -> bool:
+def _move_part(folder: Path, part: Path, name: str) -> bool:
     """Move a part into another folder; whether it can be no part of a trace there."""
     other = folder / name
     other.mkdir(parents=True, exist_ok=True)
     if part.exists():
         part.rename(other / "part-00002.parquet")
-    return not name.startswith(TAKEN)
+    return not name.startswith(TAKEN_NAMES)
 
 
-BESIDE: Final[tuple[Callable[[Path, Path], object], ...]] = (
+FURTHER_FILES: Final[tuple[Callable[[Path, Path], object], ...]] = (
     lambda folder, broker: os.mkfifo(broker / "part-00001.parquet"),
     lambda folder, broker: (broker / "part-00001.parquet").mkdir(),
     lambda folder, broker: (broker / "part-00001.parquet").symlink_to("/dev/zero"),
@@ -204,7 +215,7 @@ def looked_at(folder: Path, preset: str, chance: Random) -> Ended:
     """Read a trace with one of the commands."""
     trace, new = str(folder), str(folder.with_name(f"{folder.name}-new"))
     rules = ("K-EVICT-4", "K-METRICS-2") if preset == PRESETS[-1] else ("R-STATE-1", "R-CURSOR-11", "R-TRIGGER-2")
-    asked = ["--rules", chance.choice(rules)] if chance.random() < 0.9 else []
+    rule_options = ["--rules", chance.choice(rules)] if chance.random() < 0.9 else []
     return ended(
         chance.choice(
             (
@@ -213,7 +224,7 @@ def looked_at(folder: Path, preset: str, chance: Random) -> Ended:
                 ["trace", "convert", trace, f"{new}.jsonl"],
                 ["trace", "simulate", trace, "--no-retained"],
                 ["audit", trace, "--engine", "replay", "--out", new],
-                ["audit", trace, "--engine", "local", "--out", new, *asked],
+                ["audit", trace, "--engine", "local", "--out", new, *rule_options],
             )
         )
     )
@@ -231,12 +242,12 @@ def tried_trace(seed: str, folder: Path) -> tuple[Path, Ended]:
 @functools.cache
 def events() -> tuple[str, ...]:
     """Write the first lines of traces as JSON Lines."""
-    found = []
+    lines = []
     for preset in PRESETS:
         rows = honest(preset)[0].slice(0, 20).to_pylist()
-        shown = ({"broker": "b", **{name: value for name, value in row.items() if value is not None}} for row in rows)
-        found.append("".join(json.dumps(row) + "\n" for row in shown))
-    return tuple(found)
+        present = ({"broker": "b", **{name: value for name, value in row.items() if value is not None}} for row in rows)
+        lines.append("".join(json.dumps(row) + "\n" for row in present))
+    return tuple(lines)
 
 
 EVENT_LINES: Final = Kind(

@@ -38,7 +38,7 @@ class Campaign(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """Where it stands."""
+        """The folder of the campaign."""
         return ROOT / "docs" / "campaigns" / self.name
 
     @property
@@ -48,12 +48,12 @@ class Campaign(NamedTuple):
 
     @property
     def results(self) -> Path:
-        """What the committed run met."""
+        """Return what the committed run saw."""
         return self.folder / "results.json"
 
 
 TOPOLOGIES: Final = Campaign("topologies", "RandomTopologies")
-TWINS: Final = Campaign(
+PAIRED_STORES: Final = Campaign(
     "twins",
     "TwinStores",
     (
@@ -78,7 +78,7 @@ REVIVAL: Final = Campaign(
     "RevivedTasks",
     ("kafka-revived-task-keeps-stream-time", "kafka-join-buffer-restored-wrong"),
 )
-CAMPAIGNS: Final = {campaign.name: campaign for campaign in (TOPOLOGIES, TWINS, DSL, REVIVAL)}
+CAMPAIGNS: Final = {campaign.name: campaign for campaign in (TOPOLOGIES, PAIRED_STORES, DSL, REVIVAL)}
 
 
 def front_of(campaign: Campaign, folder: Path) -> Path:
@@ -88,25 +88,25 @@ def front_of(campaign: Campaign, folder: Path) -> Path:
     return fixed(release, patches, sources_jar(release, folder), folder / "fixes")
 
 
-def beside(source: Path) -> list[Path]:
+def other_sources(source: Path) -> list[Path]:
     """The other files of a program: those of its folder that are no programs themselves."""
     others = sorted(path for path in source.parent.glob("*.java") if path != source)
     return [path for path in others if "static void main(" not in path.read_text("utf-8")]
 
 
-def told_by(
+def run_program(
     source: Path, tools: JavaTestClasspath, folder: Path, *arguments: str, ends: tuple[int, ...] = (0,)
 ) -> tuple[int, dict[str, Any]]:
-    """How a program of a campaign ends, and the JSON object that it told.
+    """The exit code of a campaign's program, and the JSON object that it printed.
 
     Args:
         source: The program.
         tools: What it is compiled and run with.
         folder: For compiled classes.
-        arguments: What it is told.
-        ends: The ends that mean it ran through.
+        arguments: The arguments of the program.
+        ends: The exit codes of a complete run.
     """
-    built = compile_sources([source, *beside(source)], tools, folder)
+    built = compile_sources([source, *other_sources(source)], tools, folder)
     done = built.run(main_class(source), *arguments, options=QUICK_START, timeout_seconds=SECONDS)
     assert done.returncode in ends, done.stderr
     return done.returncode, json.loads(done.stdout)
@@ -115,7 +115,7 @@ def told_by(
 def play(
     campaign: Campaign, release: Release, seeds: tuple[int, int], folder: Path, *, mode: str = ""
 ) -> tuple[int, dict[str, Any]]:
-    """How the program ends on a release, and what it told.
+    """Run the program on a release and return its exit code and its JSON object.
 
     Args:
         campaign: Whose program.
@@ -128,23 +128,25 @@ def play(
     if campaign.fixes:
         tools = with_rocks(tools, folder)
     arguments = [*map(str, seeds), *([mode] if mode else [])]
-    return told_by(campaign.source, tools, folder / "out", *arguments, ends=(0, 1))
+    return run_program(campaign.source, tools, folder / "out", *arguments, ends=(0, 1))
 
 
 def main(name: str, *numbers: str) -> None:
     """Play on every release, and write the results."""
     campaign = CAMPAIGNS[name]
     first, *more = [(int(numbers[at]), int(numbers[at + 1])) for at in range(0, len(numbers), 2)]
-    told = {}
+    results = {}
     with tempfile.TemporaryDirectory() as scratch:
         for release in releases("kafka-streams"):
             print(release.subject, file=sys.stderr, flush=True)
-            told[release.subject] = play(campaign, release, first, Path(scratch, release.version))[1]
+            results[release.subject] = play(campaign, release, first, Path(scratch, release.version))[1]
         for seeds in more:
             subject = f"{newest_release('kafka-streams').subject} {FIXED}"
             print(subject, file=sys.stderr, flush=True)
-            told[subject] = play(campaign, newest_release("kafka-streams"), seeds, Path(scratch, FIXED), mode=FIXED)[1]
-    write_text(campaign.results, json.dumps({"schema": 1, "releases": told}, indent=1) + "\n")
+            results[subject] = play(campaign, newest_release("kafka-streams"), seeds, Path(scratch, FIXED), mode=FIXED)[
+                1
+            ]
+    write_text(campaign.results, json.dumps({"schema": 1, "releases": results}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

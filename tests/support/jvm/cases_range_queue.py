@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tests.support.jvm.steps import INSERTED, REFUSED, Case, advance, counted, exists, get, gone, insert, of_range
+from tests.support.jvm.steps import INSERTED, REFUSED, Case, advance, counted, exists, get, insert, of_range, removed
 
 CASES: Final[dict[str, Case]] = {
     "a duplicate changes nothing": (
@@ -12,17 +12,17 @@ CASES: Final[dict[str, Case]] = {
         [
             (insert(0, 10, 2), INSERTED),
             (insert(0, 99, 7), {"inserted": False}),
-            ({"op": "usage"}, gone(1, 10)),
+            ({"op": "usage"}, removed(1, 10)),
             (counted("mark_read", 0), {"expected_reads": 1}),
         ],
     ),
     "an empty entry is an entry": (
         {},
-        [(insert(0, 0), INSERTED), (get(0), {"hit": True}), ({"op": "usage"}, gone(1, 0))],
+        [(insert(0, 0), INSERTED), (get(0), {"hit": True}), ({"op": "usage"}, removed(1, 0))],
     ),
     "an entry of the largest size": (
         {"max_size_bytes": 2**40},
-        [(insert(0, 2**31 - 1), INSERTED), (get(0), {"hit": True}), ({"op": "usage"}, gone(1, 2**31 - 1))],
+        [(insert(0, 2**31 - 1), INSERTED), (get(0), {"hit": True}), ({"op": "usage"}, removed(1, 2**31 - 1))],
     ),
     "refused arguments change nothing": (
         {},
@@ -32,7 +32,7 @@ CASES: Final[dict[str, Case]] = {
             ({"op": "expire", "older_than_nanos": -1}, REFUSED),
             ({"op": "evict", "bytes": 0}, REFUSED),
             ({"op": "evict", "bytes": -5}, REFUSED),
-            ({"op": "usage"}, gone(0, 0)),
+            ({"op": "usage"}, removed(0, 0)),
         ],
     ),
     "no cache without bytes": (
@@ -42,9 +42,9 @@ CASES: Final[dict[str, Case]] = {
             (get(0), {"hit": False}),
             (exists(0), {"exists": False}),
             (of_range("get_range", 0, 9), {"hits": []}),
-            (of_range("remove_range", 0, 9, last_inclusive=True), gone(0, 0)),
-            ({"op": "clear", "cache": "a"}, gone(0, 0)),
-            ({"op": "usage", "cache": "a"}, gone(0, 0)),
+            (of_range("remove_range", 0, 9, last_inclusive=True), removed(0, 0)),
+            ({"op": "clear", "cache": "a"}, removed(0, 0)),
+            ({"op": "usage", "cache": "a"}, removed(0, 0)),
         ],
     ),
     "ranges include both ends and may be reversed": (
@@ -54,11 +54,11 @@ CASES: Final[dict[str, Case]] = {
             (of_range("get_range", 1, 3), {"hits": [[1, 1], [1, 2], [1, 3]]}),
             (of_range("get_range", 3, 1), {"hits": []}),
             (of_range("get_range", -1, 1), {"hits": [[1, 1]]}),
-            (of_range("remove_range", 3, 1, last_inclusive=True), gone(0, 0)),
-            (of_range("remove_range", 1, 3, last_inclusive=False), gone(2, 20)),
-            (of_range("remove_range", 3, 3, last_inclusive=False), gone(0, 0)),
-            (of_range("remove_range", 3, 5, last_inclusive=True), gone(2, 20)),
-            ({"op": "usage"}, gone(0, 0)),
+            (of_range("remove_range", 3, 1, last_inclusive=True), removed(0, 0)),
+            (of_range("remove_range", 1, 3, last_inclusive=False), removed(2, 20)),
+            (of_range("remove_range", 3, 3, last_inclusive=False), removed(0, 0)),
+            (of_range("remove_range", 3, 5, last_inclusive=True), removed(2, 20)),
+            ({"op": "usage"}, removed(0, 0)),
         ],
     ),
     "clear empties one cache": (
@@ -66,10 +66,10 @@ CASES: Final[dict[str, Case]] = {
         [
             (insert(0), INSERTED),
             (insert(0, 7, cache="b"), INSERTED),
-            ({"op": "clear", "cache": "a"}, gone(1, 10)),
-            ({"op": "usage", "cache": "a"}, gone(0, 0)),
-            ({"op": "usage"}, gone(1, 7)),
-            ({"op": "usage", "cache": "unknown"}, gone(0, 0)),
+            ({"op": "clear", "cache": "a"}, removed(1, 10)),
+            ({"op": "usage", "cache": "a"}, removed(0, 0)),
+            ({"op": "usage"}, removed(1, 7)),
+            ({"op": "usage", "cache": "unknown"}, removed(0, 0)),
         ],
     ),
     "the cutoff is strict": (
@@ -77,14 +77,14 @@ CASES: Final[dict[str, Case]] = {
         [
             (insert(0), INSERTED),
             (advance(100), {}),
-            ({"op": "expire"}, gone(0, 0)),
+            ({"op": "expire"}, removed(0, 0)),
             (advance(1), {}),
-            ({"op": "expire"}, gone(1, 10)),
+            ({"op": "expire"}, removed(1, 10)),
         ],
     ),
     "a cutoff may be negative": (
         {},
-        [(insert(0), INSERTED), ({"op": "expire", "older_than_nanos": 2**53 - 1}, gone(0, 0))],
+        [(insert(0), INSERTED), ({"op": "expire", "older_than_nanos": 2**53 - 1}, removed(0, 0))],
     ),
     "an accessed entry is spared once": (
         {},
@@ -92,9 +92,9 @@ CASES: Final[dict[str, Case]] = {
             (insert(0), INSERTED),
             (get(0), {"hit": True}),
             (advance(5), {}),
-            ({"op": "expire", "older_than_nanos": 1}, gone(0, 0)),
+            ({"op": "expire", "older_than_nanos": 1}, removed(0, 0)),
             (advance(5), {}),
-            ({"op": "expire", "older_than_nanos": 1}, gone(1, 10)),
+            ({"op": "expire", "older_than_nanos": 1}, removed(1, 10)),
         ],
     ),
     "exists marks nothing": (
@@ -103,7 +103,7 @@ CASES: Final[dict[str, Case]] = {
             (insert(0), INSERTED),
             (exists(0), {"exists": True}),
             (advance(5), {}),
-            ({"op": "expire", "older_than_nanos": 1}, gone(1, 10)),
+            ({"op": "expire", "older_than_nanos": 1}, removed(1, 10)),
             (exists(0), {"exists": False}),
         ],
     ),
@@ -113,7 +113,7 @@ CASES: Final[dict[str, Case]] = {
             (insert(0), INSERTED),
             (get(0), {"hit": True}),
             (advance(5), {}),
-            ({"op": "expire", "older_than_nanos": 1}, gone(1, 10)),
+            ({"op": "expire", "older_than_nanos": 1}, removed(1, 10)),
         ],
     ),
     "expected reads are spared as often as the budget says": (
@@ -121,9 +121,9 @@ CASES: Final[dict[str, Case]] = {
         [
             (insert(0, 10, 1), INSERTED),
             (advance(5), {}),
-            ({"op": "expire", "older_than_nanos": 1}, gone(0, 0)),
+            ({"op": "expire", "older_than_nanos": 1}, removed(0, 0)),
             (advance(5), {}),
-            ({"op": "expire", "older_than_nanos": 1}, gone(1, 10)),
+            ({"op": "expire", "older_than_nanos": 1}, removed(1, 10)),
         ],
     ),
     "counts have no floor, and none is none": (
@@ -142,10 +142,10 @@ CASES: Final[dict[str, Case]] = {
         {},
         [
             *((insert(entry), INSERTED) for entry in range(4)),
-            ({"op": "evict", "bytes": 10}, gone(1, 10)),
-            ({"op": "evict", "bytes": 11}, gone(2, 20)),
-            ({"op": "evict", "bytes": 11}, gone(1, 10)),
-            ({"op": "evict", "bytes": 1}, gone(0, 0)),
+            ({"op": "evict", "bytes": 10}, removed(1, 10)),
+            ({"op": "evict", "bytes": 11}, removed(2, 20)),
+            ({"op": "evict", "bytes": 11}, removed(1, 10)),
+            ({"op": "evict", "bytes": 1}, removed(0, 0)),
         ],
     ),
     "the queue, its order, stamps and tombstones": (
@@ -155,9 +155,9 @@ CASES: Final[dict[str, Case]] = {
             (insert(1, 20), INSERTED),
             (advance(7), {}),
             (insert(0, 30, cache="b"), INSERTED),
-            (of_range("remove_range", 1, 1, last_inclusive=True), gone(1, 20)),
+            (of_range("remove_range", 1, 1, last_inclusive=True), removed(1, 20)),
             (get(0, "b"), {"hit": True}),
-            ({"op": "expire", "older_than_nanos": 6}, gone(0, 0)),
+            ({"op": "expire", "older_than_nanos": 6}, removed(0, 0)),
             (
                 {"op": "observe"},
                 {
@@ -184,9 +184,9 @@ CASES: Final[dict[str, Case]] = {
             (insert(0), INSERTED),
             (insert(1), INSERTED),
             (insert(0, cache="b"), INSERTED),
-            ({"op": "clear", "cache": "b"}, gone(1, 10)),
-            (of_range("remove_range", 1, 1, last_inclusive=True), gone(1, 10)),
-            ({"op": "expire"}, gone(0, 0)),
+            ({"op": "clear", "cache": "b"}, removed(1, 10)),
+            (of_range("remove_range", 1, 1, last_inclusive=True), removed(1, 10)),
+            ({"op": "expire"}, removed(0, 0)),
             (
                 {"op": "observe"},
                 {

@@ -12,12 +12,12 @@ from tests.support.jvm.steps import (
     Case,
     counted,
     get,
-    gone,
     insert,
     metrics,
     of_range,
     read,
     read_one,
+    removed,
     served,
 )
 
@@ -47,7 +47,7 @@ CASES: Final[dict[str, Case]] = {
     ),
     "fills that nobody else reads are not cached": (
         {},
-        [(read(0, 1, 0), served([], [0, 1], [0, 1])), (read(0, 1, -1), served([], [0, 1])), (USAGE, gone(0, 0))],
+        [(read(0, 1, 0), served([], [0, 1], [0, 1])), (read(0, 1, -1), served([], [0, 1])), (USAGE, removed(0, 0))],
     ),
     "a single read marks what it hits and caches nothing": (
         {},
@@ -55,11 +55,11 @@ CASES: Final[dict[str, Case]] = {
             (insert(0, 10, 1), INSERTED),
             (read_one(0), served([0], [])),
             (read_one(1), served([], [1], [1])),
-            ({"op": "expire", "older_than_nanos": 0}, gone(0, 0)),
+            ({"op": "expire", "older_than_nanos": 0}, removed(0, 0)),
             ({"op": "advance", "nanos": 1}, DONE),
-            ({"op": "expire", "older_than_nanos": 0}, gone(0, 0)),
+            ({"op": "expire", "older_than_nanos": 0}, removed(0, 0)),
             ({"op": "advance", "nanos": 1}, DONE),
-            ({"op": "expire", "older_than_nanos": 0}, gone(1, 10)),
+            ({"op": "expire", "older_than_nanos": 0}, removed(1, 10)),
             (METRICS, metrics(inserted=1, evicted=1, hits=(1, 10), misses=(1, 100))),
         ],
     ),
@@ -67,13 +67,13 @@ CASES: Final[dict[str, Case]] = {
         {**SMALL, "storage_entry_size": 60},
         [
             (read(0, 2, 1), served([], [0, 1, 2])),
-            (USAGE, gone(1, 60)),
+            (USAGE, removed(1, 60)),
             (METRICS, metrics(inserted=3, evicted=2, cycles=1, misses=(3, 180), size=60)),
         ],
     ),
     "what a fill pushes out was served all the same": (
         {**SMALL, "storage_entry_size": 60},
-        [(insert(1, 40, token=5), INSERTED), (read(0, 1, 1), served([1], [0], [5, 0])), (USAGE, gone(0, 0))],
+        [(insert(1, 40, token=5), INSERTED), (read(0, 1, 1), served([1], [0], [5, 0])), (USAGE, removed(0, 0))],
     ),
     "reads that are refused change nothing": (
         {},
@@ -94,7 +94,7 @@ CASES: Final[dict[str, Case]] = {
         [
             (insert(0, 10, 2, token=1), INSERTED),
             (read(0, 0, 1, hold="h"), served([0], [], [1])),
-            ({"op": "clear", "cache": "a"}, gone(1, 10)),
+            ({"op": "clear", "cache": "a"}, removed(1, 10)),
             (insert(0, 10, 5, token=2), INSERTED),
             (_release("h"), {"released": 1}),
             (counted("expect_read", 0), {"expected_reads": 6}),
@@ -106,7 +106,7 @@ CASES: Final[dict[str, Case]] = {
         [
             (insert(0), INSERTED),
             (read_one(0, hold="h"), served([0], [])),
-            ({"op": "evict", "bytes": 1}, gone(1, 10)),
+            ({"op": "evict", "bytes": 1}, removed(1, 10)),
             (get(0), {"hit": False}),
             ({"op": "remove_cache", "cache": "a"}, DONE),
             (_release("h"), {"released": 1}),
@@ -133,7 +133,7 @@ CASES: Final[dict[str, Case]] = {
                 | {"tokens": [LARGEST_TOKEN - 7, LARGEST_TOKEN - 8, LARGEST_TOKEN - 9]},
             ),
             (read(9, 11, 1), served([9], [10, 11], [LARGEST_TOKEN - 9, 10, 11])),
-            (USAGE, gone(12, 47)),
+            (USAGE, removed(12, 47)),
         ],
     ),
     "the largest entry carries its token": (

@@ -30,7 +30,7 @@ COMPILED_WITH: Final = {
         "org.apache.pulsar:pulsar-opentelemetry:4.2.4:jar"
     )
 }
-"""What a source file names and no release loads here."""
+"""Return the classes that a source file names and that no release loads here."""
 
 
 def release_of_fixes(page: Page) -> Release:

@@ -35,8 +35,8 @@ class Shape(NamedTuple):
 SHAPES: Final = (Shape(8, 8, 8, 10), Shape(8, 8, 8, 1_000), Shape(20, 100, 20, 300), Shape(20, 1_000, 20, 1_000))
 
 
-class Held(NamedTuple):
-    """What a store counts for all its entries, and the heap that they hold."""
+class HeapUse(NamedTuple):
+    """The bytes that a store counts for all its entries, and the heap that they hold."""
 
     counted_bytes: int
     held_bytes: int
@@ -47,18 +47,18 @@ class Held(NamedTuple):
 
 
 def program(release: Release, folder: Path) -> Program:
-    """What measures on a release."""
+    """Return the tools that measure on a release."""
     return compile_sources([SOURCE], java_test_classpath(release.subject), folder)
 
 
-def measured(program: Program, shape: Shape) -> Held:
+def measured(program: Program, shape: Shape) -> HeapUse:
     done = program.run(main_class(SOURCE), ENTRIES, *shape, options=HEAP)
     assert done.returncode == 0, done.stderr
     counted, held = done.stdout.split()
-    return Held(int(counted), int(held))
+    return HeapUse(int(counted), int(held))
 
 
-def row(shape: Shape, held: list[Held]) -> str:
+def row(shape: Shape, held: list[HeapUse]) -> str:
     """One line of the table; every release counts the same."""
     (counted,) = {each.counted_bytes // ENTRIES for each in held}
     ratios = " | ".join(f"{each.held_bytes / ENTRIES:.0f} = {each.ratio:.1f}x" for each in held)
@@ -75,5 +75,5 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-    PAGE.write_text(before + BEGIN + table() + END + rest.partition(END)[2], "utf-8")
+    before, _, after_table = PAGE.read_text("utf-8").partition(BEGIN)
+    PAGE.write_text(before + BEGIN + table() + END + after_table.partition(END)[2], "utf-8")

@@ -23,19 +23,21 @@ class Pair(NamedTuple):
     after: str
     cases: int
 
-    def found(self, cases: int | None = None) -> list[BehaviourDifference]:
-        """What the later one answers otherwise in so many cases."""
+    def find_differences(self, cases: int | None = None) -> list[BehaviourDifference]:
+        """Return the differences in the later release's answers, over this many cases."""
         one, other = resolve_subject(SubjectChoice(self.before)), resolve_subject(SubjectChoice(self.after))
         try:
-            return find_behaviour_differences(one, other, 1, cases or self.cases, lambda done, found: None)
+            return find_behaviour_differences(one, other, 1, cases or self.cases, lambda done, find_differences: None)
         finally:
             one.close()
             other.close()
 
     def text(self) -> str:
-        """What `entrycache diff` says of them, under headings of the page."""
+        """Return the output of `entrycache diff` for them, under headings of the page."""
         command = f"entrycache diff {self.before} {self.after} --seed 1 --cases {self.cases}"
-        page = to_markdown((self.before, self.after), self.found(), command).removeprefix("# Behaviour diffs\n\n")
+        page = to_markdown((self.before, self.after), self.find_differences(), command).removeprefix(
+            "# Behaviour diffs\n\n"
+        )
         return page.replace("\n## ", "\n### ")
 
 
@@ -47,11 +49,11 @@ def part(text: str) -> str:
     return text.partition(BEGIN)[2].partition(END)[0]
 
 
-def made() -> str:
+def render_diffs() -> str:
     """The same, as the jars answer now."""
     return "\n".join(pair.text() for pair in PAIRS)
 
 
 if __name__ == "__main__":
     page = PAGE.read_text("utf-8")
-    PAGE.write_text(page.replace(BEGIN + part(page) + END, BEGIN + made() + END), "utf-8")
+    PAGE.write_text(page.replace(BEGIN + part(page) + END, BEGIN + render_diffs() + END), "utf-8")

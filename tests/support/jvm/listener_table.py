@@ -17,7 +17,7 @@ from tests.support import ROOT
 PAGE: Final = ROOT / "docs" / "reference/kafka-listeners.md"
 RELEASES: Final = releases("kafka-streams")
 SOURCE: Final = Path(__file__).with_name("ListenerTable.java")
-WORLDS: Final = 150
+RUNS: Final = 150
 STEPS: Final = 60
 SEED: Final = 1
 BEGIN: Final = "<!-- table: begin -->\n"
@@ -25,37 +25,37 @@ END: Final = "<!-- table: end -->\n"
 NOT_ON_THE_PAGE: Final = "none"
 """A processor that does nothing: the worlds alone break no promise."""
 
-Cells = dict[tuple[str, str], dict[str, str]]
-"""What was met, by operation and place, then by moment: one letter a consequence."""
+Consequences = dict[tuple[str, str], dict[str, str]]
+"""The consequences by operation and place, then by moment, each as one letter."""
 
 
-def cells(release: Release, folder: Path) -> Cells:
+def read_consequences(release: Release, folder: Path) -> Consequences:
     """The grid of one release."""
-    found: Cells = {}
-    told = compile_and_run(SOURCE, java_test_classpath(release.subject), folder, WORLDS, STEPS, SEED).stdout
-    for line in told.splitlines():
+    consequences: Consequences = {}
+    output = compile_and_run(SOURCE, java_test_classpath(release.subject), folder, RUNS, STEPS, SEED).stdout
+    for line in output.splitlines():
         op, place, moment, marks = line.split("|")
-        found.setdefault((op, place), {})[moment] = marks
-    return found
+        consequences.setdefault((op, place), {})[moment] = marks
+    return consequences
 
 
-def table(found: Cells) -> str:
+def table(consequences: Consequences) -> str:
     """As on the page, without the processor that does nothing."""
-    moments = next(iter(found.values()))
+    moments = next(iter(consequences.values()))
     lines = [f"| operation | on | {' | '.join(moments)} |", "|---|---|" + "---|" * len(moments)]
-    for (op, place), marks in found.items():
+    for (op, place), marks in consequences.items():
         if op != NOT_ON_THE_PAGE:
             lines.append(f"| {op} | {place} | {' | '.join(' '.join(each) or '-' for each in marks.values())} |")
     return "\n".join(lines) + "\n"
 
 
-def shown() -> str:
+def committed_table() -> str:
     """The table that stands on the page."""
     return PAGE.read_text("utf-8").partition(BEGIN)[2].partition(END)[0]
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
-        made = table(cells(RELEASES[-1], Path(scratch)))
-    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-    PAGE.write_text(before + BEGIN + made + END + rest.partition(END)[2], "utf-8")
+        rendered = table(read_consequences(RELEASES[-1], Path(scratch)))
+    before, _, after_table = PAGE.read_text("utf-8").partition(BEGIN)
+    PAGE.write_text(before + BEGIN + rendered + END + after_table.partition(END)[2], "utf-8")

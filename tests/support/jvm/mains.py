@@ -27,7 +27,7 @@ ALONE_SECONDS: Final = 120
 
 
 class Ended(NamedTuple):
-    """How a test ended, and what it printed until then; or why it was not run, which is what it `lacks`."""
+    """The end of a test and its output; `lacks` names the reason if it was not run."""
 
     returncode: int
     stdout: str
@@ -35,24 +35,24 @@ class Ended(NamedTuple):
 
 
 def has_threads(path: Path) -> bool:
-    """Whether a Java test has threads of its own."""
+    """Return whether a Java test has threads of its own."""
     return THREADS.search(path.read_text("utf-8")) is not None
 
 
 def run_all(
-    together: Sequence[Path], alone: Sequence[Path], tools: JavaTestClasspath, folder: Path
+    sharing: Sequence[Path], alone: Sequence[Path], tools: JavaTestClasspath, folder: Path
 ) -> dict[Path, Ended]:
     """Every test on a release: those that share a JVM, and those that have one of their own.
 
     A test that needs RocksDB has one of its own; without the jar it alone is not run.
     """
-    needing = [path for path in (*together, *alone) if needs_rocks(path)]
-    together, alone = ([path for path in paths if path not in needing] for paths in (together, alone))
+    needing = [path for path in (*sharing, *alone) if needs_rocks(path)]
+    sharing, alone = ([path for path in paths if path not in needing] for paths in (sharing, alone))
     ended = {path: _with_rocks(path, tools, folder) for path in needing}
-    if together or alone:
-        copies = [_copy(path, folder / "together") for path in together]
+    if sharing or alone:
+        copies = [_copy(path, folder / "sharing") for path in sharing]
         program = compile_sources([MAINS, *copies, *alone], tools, folder / "out")
-        ended |= {**_together(program, together), **{path: _alone(program, path) for path in alone}}
+        ended |= {**_run_in_one_jvm(program, sharing), **{path: _alone(program, path) for path in alone}}
     return ended
 
 
@@ -85,14 +85,14 @@ def _copy(path: Path, folder: Path) -> Path:
     return copy
 
 
-def _together(program: Program, paths: Sequence[Path]) -> dict[Path, Ended]:
+def _run_in_one_jvm(program: Program, paths: Sequence[Path]) -> dict[Path, Ended]:
     if not paths:
         return {}
     names = [main_class(path) for path in paths]
     done = program.run(main_class(MAINS), *names, options=QUICK_START, timeout_seconds=TOGETHER_SECONDS)
-    told = [line.split(" ") for line in done.stdout.splitlines()]
-    assert [name for name, _, _ in told] == names, done.stderr
-    ended = (Ended(int(code), base64.b64decode(text).decode("utf-8")) for _, code, text in told)
+    lines = [line.split(" ") for line in done.stdout.splitlines()]
+    assert [name for name, _, _ in lines] == names, done.stderr
+    ended = (Ended(int(code), base64.b64decode(text).decode("utf-8")) for _, code, text in lines)
     return dict(zip(paths, ended, strict=True))
 
 

@@ -1,9 +1,9 @@
-"""Plays the programs of docs/campaigns/pulsar-jvm on the releases of Pulsar, and on planted faults of one.
+"""Play the programs of docs/campaigns/pulsar-jvm on the releases of Pulsar, and on seeded faults of one.
 
     python -m tests.support.jvm.pulsar_campaigns [--faults] [PROGRAM ...]
 
 runs them on each release that has a driver and writes what they met into docs/campaigns/pulsar-jvm/results.json; with
-``--faults`` it runs each planted fault, a patch of the released sources, in front of the oldest.
+``--faults`` it runs each seeded fault, a patch of the released sources, in front of the oldest.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from entrycache_conformance.java.driver import JavaTestClasspath, java_test_clas
 from entrycache_conformance.java.releases import releases
 from entrycache_protocol.files import write_text
 from tests.support import ROOT
-from tests.support.jvm.campaigns import told_by
+from tests.support.jvm.campaigns import run_program
 from tests.support.jvm.fixes import fixed, sources_jar
 
 CAMPAIGN: Final = ROOT / "docs" / "campaigns" / "pulsar-jvm"
@@ -30,9 +30,9 @@ EXAMPLE_MOST: Final = 1_500
 
 
 class Plan(NamedTuple):
-    """What a committed run of a program plays, and a short one."""
+    """The numbers of runs of a committed run of a program, and of a short one."""
 
-    worlds: int
+    environments: int
     few: int
     each: tuple[tuple[str, ...], ...] = ((),)
     """Further arguments, a run for each."""
@@ -99,30 +99,32 @@ EXPLAINED: Final = {
         )
     },
 }
-"""What each program may meet, and the finding that it is put down to."""
+"""The differences that each program may see, and the finding that explains each."""
 HOLDS_ON: Final = {_UNLOCKED: ("pulsar:5.0.1",)}
 """Releases without a finding that others have: there nothing is put down to it."""
 COUNTS: Final = ("worlds: ", "histories")
-"""How a line begins that counts what was played."""
+"""The beginning of the line that counts what was played."""
 
 
-def differences(program: str, subject: str, met: dict[str, int]) -> list[str]:
-    """What a run met that no finding explains."""
+def differences(program: str, subject: str, counts: dict[str, int]) -> list[str]:
+    """Return the differences of a run that no finding explains."""
     known = EXPLAINED[program]
     return [
         what
-        for what in met
+        for what in counts
         if not what.startswith(COUNTS) and (what not in known or subject in HOLDS_ON.get(known[what], ()))
     ]
 
 
-def play(program: str, tools: JavaTestClasspath, worlds: int, folder: Path, first_seed: int = 0) -> dict[str, Any]:
-    """What a program met in some worlds, one run after the other."""
+def play(
+    program: str, tools: JavaTestClasspath, environments: int, folder: Path, first_seed: int = 0
+) -> dict[str, Any]:
+    """Return the differences that a program saw in some environments, one run after the other."""
     source = CAMPAIGN / f"{program}.java"
     runs = []
     for more in PLANS[program].each:
-        arguments = (str(first_seed), str(worlds), *more)
-        runs.append(_named(told_by(source, tools, folder, *arguments)[1], more))
+        arguments = (str(first_seed), str(environments), *more)
+        runs.append(_named(run_program(source, tools, folder, *arguments)[1], more))
     return {
         "runs": [{name: run[name] for name in run if name not in ("met", "examples")} for run in runs],
         "met": {what: count for run in runs for what, count in run["met"].items()},
@@ -132,27 +134,27 @@ def play(program: str, tools: JavaTestClasspath, worlds: int, folder: Path, firs
 
 def _named(run: dict[str, Any], more: Sequence[str]) -> dict[str, Any]:
     for part in ("met", "examples") if more else ():
-        run[part] = {f"{more[0]}: {what}": told for what, told in run[part].items()}
+        run[part] = {f"{more[0]}: {what}": results for what, results in run[part].items()}
     return run
 
 
 def build_check(fault: Path) -> str:
-    """The check that a planted fault is for, as a program tells it: the end of the file's name."""
+    """Return the check that a seeded fault is for, as a program prints it: the end of the file's name."""
     return fault.stem.partition("--")[2].replace("at-rest-", "at rest: ").replace("-", " ")
 
 
-def planted(fault: Path, folder: Path) -> dict[str, Any]:
-    """What the program of a fault meets in few worlds with the fault in front of the oldest release."""
+def play_fault(fault: Path, folder: Path) -> dict[str, Any]:
+    """Return what the program of a fault sees in few environments; the fault stands before the oldest release."""
     program, release = fault.stem.partition("--")[0], releases("pulsar")[0]
     front = fixed(release, [fault], sources_jar(release, folder), folder / "fault")
     tools = java_test_classpath(release.subject, str(front))
     return play(program, tools, PLANS[program].few, folder / "out")
 
 
-def sees(fault: Path, met: dict[str, int]) -> bool:
-    """Whether a run with a fault met the check of the fault where no finding explains it."""
+def sees(fault: Path, counts: dict[str, int]) -> bool:
+    """Return whether a run with a fault saw the check of the fault where no finding explains it."""
     program = fault.stem.partition("--")[0]
-    return any(build_check(fault) in what for what in differences(program, "pulsar:5.0.1", met))
+    return any(build_check(fault) in what for what in differences(program, "pulsar:5.0.1", counts))
 
 
 def played(programs: Sequence[str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -162,27 +164,27 @@ def played(programs: Sequence[str]) -> Iterator[tuple[str, str, dict[str, Any]]]
             print(program, release.subject, file=sys.stderr)
             with tempfile.TemporaryDirectory() as folder:
                 tools = java_test_classpath(release.subject)
-                yield program, release.subject, play(program, tools, PLANS[program].worlds, Path(folder))
+                yield program, release.subject, play(program, tools, PLANS[program].environments, Path(folder))
 
 
 def main(arguments: Sequence[str]) -> None:
     """Play, and write the results; those of other programs stay."""
-    told: dict[str, Any] = {"schema": 1, "programs": {}, "faults": {}}
+    results: dict[str, Any] = {"schema": 1, "programs": {}, "faults": {}}
     if RESULTS.exists():
-        told = json.loads(RESULTS.read_text("utf-8"))
+        results = json.loads(RESULTS.read_text("utf-8"))
     wanted = [name for name in arguments if name != "--faults"]
     if "--faults" in arguments:
         for fault in FAULTS:
             if not wanted or fault.stem.partition("--")[0] in wanted:
                 print(fault.stem, file=sys.stderr)
                 with tempfile.TemporaryDirectory() as folder:
-                    met = planted(fault, Path(folder))["met"]
-                told["faults"][fault.stem] = {"seen": sees(fault, met), "met": met}
-                write_text(RESULTS, json.dumps(told, indent=1, sort_keys=True) + "\n")
+                    counts = play_fault(fault, Path(folder))["met"]
+                results["faults"][fault.stem] = {"seen": sees(fault, counts), "met": counts}
+                write_text(RESULTS, json.dumps(results, indent=1, sort_keys=True) + "\n")
     else:
         for program, subject, run in played(wanted or list(PLANS)):
-            told["programs"].setdefault(program, {})[subject] = run
-    write_text(RESULTS, json.dumps(told, indent=1, sort_keys=True) + "\n")
+            results["programs"].setdefault(program, {})[subject] = run
+    write_text(RESULTS, json.dumps(results, indent=1, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":

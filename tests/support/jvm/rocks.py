@@ -14,7 +14,7 @@ from tests.support.jvm.maven import jar_from_maven
 VERSIONS: Final = {"3.9.2": "7.9.2", "4.0.0": "9.7.3", "4.3.1": "10.1.3"}
 """That of each release; a release without a driver takes its neighbour's."""
 NEEDED: Final = "their dependencies, RocksDB too."
-"""What the head of a test says that needs it."""
+"""The text at the head of a test that needs it."""
 _RELEASE: Final = re.compile(r"kafka-streams-(\d+\.\d+\.\d+)\.jar")
 
 
@@ -30,7 +30,7 @@ def with_rocks(tools: JavaTestClasspath, folder: Path) -> JavaTestClasspath:
 
 
 def needs_rocks(path: Path) -> bool:
-    """Whether a test says that it needs it."""
+    """Return whether a test says that it needs it."""
     return NEEDED in path.read_text("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Which releases the Java tests of the graver findings fail on, also those that there is no driver for.
+"""Find the releases on which the Java tests of the graver findings fail, also releases without a driver.
 
     python -m tests.support.jvm.since [PAGE ...]
 
@@ -30,7 +30,7 @@ CONFORMS: Final = "conforms"
 CANNOT: Final = "does not fit"
 """The classes that the test calls are not there, or have another shape."""
 SYSTEMS: Final = {"pulsar": "Pulsar", "kafka-streams": "Kafka Streams"}
-"""What a subject is called before its colon, and its heading."""
+"""The name of a subject before its colon, and its heading."""
 
 HEAD: Final = f"""# The releases that were run
 
@@ -44,7 +44,7 @@ class Further(NamedTuple):
     """A release without a driver."""
 
     neighbour: str
-    """Whose class path it runs on."""
+    """The subject whose class path it runs on."""
     artifacts: tuple[str, ...]
 
 
@@ -73,12 +73,12 @@ def versions_run(called: str) -> list[str]:
 
 
 def called(page: Page) -> str:
-    """What the subjects of its releases are called before their colon."""
+    """The name of the subjects of its releases before their colon."""
     return page.system.family.removesuffix("-legacy")
 
 
 def tools_of(subject: str, folder: Path) -> JavaTestClasspath:
-    """What compiles and runs a test on a release."""
+    """Return the tools that compile and run a test on a release."""
     if find_release(subject) is not None:
         return java_test_classpath(subject)
     further, version = FURTHER[subject], subject.partition(":")[2]
@@ -88,7 +88,7 @@ def tools_of(subject: str, folder: Path) -> JavaTestClasspath:
 
 
 def outcomes(paths: Sequence[Path], tools: JavaTestClasspath, folder: Path) -> dict[Path, str]:
-    """How tests end on a release: at once where all of them fit it, otherwise one by one."""
+    """Run tests on a release and return how they end: together if all of them compile, otherwise one by one."""
     alone = [path for path in paths if has_threads(path)]
     try:
         ended = run_all([path for path in paths if path not in alone], alone, tools, folder / "all")
@@ -108,16 +108,16 @@ def _said(done: Ended) -> str:
 
 
 def record() -> dict[str, dict[str, str]]:
-    """What since.md says: by page and file (``NAME/NameTest.java``), how it ended on each version."""
-    found: dict[str, dict[str, str]] = {}
+    """Return the results of since.md: by page and file (``NAME/NameTest.java``), how the test ended on each version."""
+    results: dict[str, dict[str, str]] = {}
     versions: list[str] = []
     for line in SINCE.read_text("utf-8").splitlines() if SINCE.exists() else ():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("| test "):
             versions = [cell.rstrip("*") for cell in cells[1:]]
         elif link := re.match(r"\| \[\w+\]\((.*)\) \|", line):
-            found[link[1]] = dict(zip(versions, cells[1:], strict=True))
-    return found
+            results[link[1]] = dict(zip(versions, cells[1:], strict=True))
+    return results
 
 
 def page_of(rows: Mapping[str, Mapping[str, str]]) -> str:

@@ -47,7 +47,7 @@ def advance(nanos: int) -> Step:
     return {"op": "advance", "nanos": nanos}
 
 
-def gone(entries: int, size: int) -> Step:
+def removed(entries: int, size: int) -> Step:
     return {"entries": entries, "bytes": size}
 
 

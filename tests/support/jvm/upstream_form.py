@@ -15,7 +15,7 @@ from typing import Final
 
 JUNIT: Final = "org.junit.jupiter.api"
 TESTNG: Final = "org.testng"
-_ENDS: Final = re.compile(
+_END_OF_MAIN: Final = re.compile(
     r"^ *(?:System\.out\.(?:println\(\"conforms\"\)|flush\(\))|Runtime\.getRuntime\(\)\.halt\(.*\));\n", re.M
 )
 _VERDICT: Final = re.compile(r"System\.out\.println\(([\w.()]+) \? \"conforms\" : (.+)\);")
@@ -34,7 +34,7 @@ def upstream_form(text: str, is_kafka: bool) -> str:
         helper = f"    private static void {name}({parameters}) {{\n        {body}\n    }}\n" if body else ""
         text = re.sub(_HELPER.format(name=name, parameters=parameters), lambda _: helper, text)  # noqa: B023
     text = _VERDICT.sub(r"assertTrue(\1, \2);", text)
-    text = _ENDS.sub("", text)
+    text = _END_OF_MAIN.sub("", text)
     text = re.sub(r"^ *conforms\(\);\n", "", text, flags=re.MULTILINE)
     text = re.sub(r" \* Class path CP:.*?(?= \*/)", "", text, flags=re.DOTALL).replace(" *\n */", " */")
     name = re.search(r"public final class (\w+)Test ", text)
@@ -56,5 +56,5 @@ def _with_imports(text: str, is_kafka: bool) -> str:
 
 
 if __name__ == "__main__":
-    given = Path(sys.argv[1])
-    print(upstream_form(given.read_text("utf-8"), given.parent.name.startswith("kafka-")), end="")
+    source_path = Path(sys.argv[1])
+    print(upstream_form(source_path.read_text("utf-8"), source_path.parent.name.startswith("kafka-")), end="")

@@ -30,7 +30,7 @@ class Wrong:
     def __call__(self, op: Any) -> Any:
         before = self.state
         with self.changed():
-            done = step(before, self.asked(op), self.config)
+            done = step(before, self.translate(op), self.config)
         done = self.done(op, before, done)
         self.state = done.state
         return done.outcome
@@ -41,7 +41,7 @@ class Wrong:
     def changed(self) -> AbstractContextManager[Any]:
         return nullcontext()
 
-    def asked(self, op: Any) -> Any:
+    def translate(self, op: Any) -> Any:
         return op
 
     def done(self, op: Any, before: State, done: Step) -> Step:
@@ -92,7 +92,7 @@ class RefusedInsertOpens(Wrong):
 class Renamed(Wrong):
     """Names of caches are taken for one another."""
 
-    def asked(self, op: Any) -> Any:
+    def translate(self, op: Any) -> Any:
         if not hasattr(op, "cache") or not isinstance(op.cache, str):
             return op
         return dataclasses.replace(op, cache=CacheName(self.name(op.cache)))
@@ -109,7 +109,7 @@ class NamesWithoutCase(Renamed):
 
 
 class NamesInAscii(Renamed):
-    """What is not ASCII is a question mark."""
+    """Every character that is not ASCII becomes a question mark."""
 
     def name(self, name: str) -> str:
         return name.encode("ascii", "replace").decode()
@@ -137,7 +137,7 @@ class AtMostThree(Renamed):
 class LedgersOf32Bits(Wrong):
     """Of a ledger the lower 32 bits are kept."""
 
-    def asked(self, op: Any) -> Any:
+    def translate(self, op: Any) -> Any:
         pos = getattr(op, "pos", None)
         if not isinstance(pos, Position) or pos.ledger < 2**32:
             return op

@@ -102,7 +102,7 @@ def store_flush_forwarding_unknown(state: State, event: ops.StoreFlush, config: 
 
 @seeded_fault(Rule.K_STORE_3, "stores.receive", other=True)
 def receive_passing_on_unknown(state: State, name: str, entries: Any, *rest: Any) -> State:
-    """A tombstone of a key that does not lie below is passed on."""
+    """A tombstone is forwarded although the underlying store lacks its key."""
     inner = stores.store_of(state, name).inner
     after = stores.receive(state, name, entries, *rest)
     for key, node in entries:
@@ -113,7 +113,7 @@ def receive_passing_on_unknown(state: State, name: str, entries: Any, *rest: Any
 
 @seeded_fault(Rule.K_STORE_4, "stores.receive")
 def receive_late(state: State, name: str, entries: Any, config: Config, env: Any) -> State:
-    """An overtaken write is passed on."""
+    """An overtaken write is forwarded."""
     after = state
     accepted = []
     for key, node in entries:
@@ -129,7 +129,7 @@ def receive_late(state: State, name: str, entries: Any, config: Config, env: Any
 
 @seeded_fault(Rule.K_STORE_4, "stores.receive", other=True)
 def receive_below_last(state: State, name: str, entries: Any, config: Config, env: Any) -> State:
-    """Passed on before it lies below."""
+    """Forward an entry before the underlying store holds it."""
     after = state
     for key, node in entries:
         if node.value is not None or key in stores.store_of(after, name).inner:

@@ -154,7 +154,7 @@ def _list_view(state: State, name: str, first: str | None, last: str | None) -> 
 
 @served_fault(Rule.K_STORE_8, "stores.list_merged_view")
 def merge_from_below(state: State, name: str, first: str | None, last: str | None) -> OperationResult:
-    """The merged view shows what lies below where the cache has the key too."""
+    """The merged view shows the value of the underlying store although the cache holds the key."""
     after, view = _list_view(state, name, first, last)
     below = stores.store_of(after, name).inner
     return after, Listing(tuple((key, below.get(key, value)) for key, value in view.items()))

@@ -7,15 +7,7 @@ step, and look at the order in which entries are forwarded.
 from typing import Any, Final
 
 from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery
-from entrycache_reference.kafka_streams.laws.law import (
-    Law,
-    always,
-    has_failed,
-    is_uncalled,
-    is_undisturbed,
-    node_at,
-    space,
-)
+from entrycache_reference.kafka_streams.laws import law
 from entrycache_reference.kafka_streams.ops import (
     OnForward,
     StoreAll,
@@ -35,7 +27,7 @@ EMPTY_STORE: Final = Store()
 def last_writes(state: State, name: str) -> dict[str, str]:
     """Return the last write of every key of a store: the underlying store with the cached entries over it."""
     view = dict(state.stores.get(name, EMPTY_STORE).inner)
-    for key, node in space(state, name).nodes.items():
+    for key, node in law.space(state, name).nodes.items():
         if node.value is None:
             view.pop(key, None)
         else:
@@ -64,8 +56,10 @@ def agrees(state: State) -> bool:
     By the default behavior this is false only if somebody has used the namespace of a store directly.
     """
     return all(
-        _is_own_listener(space(state, name))
-        and all(node.is_dirty or node.value == store.inner.get(key) for key, node in space(state, name).nodes.items())
+        _is_own_listener(law.space(state, name))
+        and all(
+            node.is_dirty or node.value == store.inner.get(key) for key, node in law.space(state, name).nodes.items()
+        )
         for name, store in state.stores.items()
     )
 
@@ -77,7 +71,7 @@ def _is_own_listener(own: Space) -> bool:
 def _in_agreement(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Return whether no step was performed downstream, and none before has left a disagreement."""
     is_own = event.store in pre.stores or event.store not in pre.spaces
-    return is_own and is_undisturbed(step) and not has_failed(step) and agrees(pre)
+    return is_own and law.is_undisturbed(step) and not law.has_failed(step) and agrees(pre)
 
 
 def underlying_store_has_all(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
@@ -86,11 +80,11 @@ def underlying_store_has_all(config: Config, pre: State, event: StoreFlush, step
 
 
 def _flushes_unknown_tombstones(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
-    return bool(_unknown_tombstones(pre, event)) and is_undisturbed(step)
+    return bool(_unknown_tombstones(pre, event)) and law.is_undisturbed(step)
 
 
 def _unknown_tombstones(pre: State, event: StoreFlush) -> set[str]:
-    own, inner = space(pre, event.store), pre.stores.get(event.store, EMPTY_STORE).inner
+    own, inner = law.space(pre, event.store), pre.stores.get(event.store, EMPTY_STORE).inner
     return {key for key in own.dirty if key in own.nodes and own.nodes[key].value is None and key not in inner}
 
 
@@ -113,13 +107,13 @@ def forwards_the_last(config: Config, pre: State, event: Any, step: Step) -> boo
 
 
 def _is_dirty(state: State, name: str, key: str) -> bool:
-    node = node_at(state, name, key)
+    node = law.node_at(state, name, key)
     return node is not None and node.is_dirty
 
 
 def _disturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
     by_norm = config.variants.delivery is Delivery.BELOW_FIRST
-    return by_norm and bool(step.outcome.forwarded) and not is_undisturbed(step)
+    return by_norm and bool(step.outcome.forwarded) and not law.is_undisturbed(step)
 
 
 def _forwards(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -136,13 +130,13 @@ def performs_steps_downstream(config: Config, pre: State, event: Any, step: Step
 
 
 def _found_below(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
-    below = event.key in pre.stores.get(event.store, EMPTY_STORE).inner and not has_failed(step)
-    return below and node_at(pre, event.store, event.key) is None and is_uncalled(step)
+    below = event.key in pre.stores.get(event.store, EMPTY_STORE).inner and not law.has_failed(step)
+    return below and law.node_at(pre, event.store, event.key) is None and law.is_uncalled(step)
 
 
 def is_cached(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
     """Check K-STORE-6."""
-    node = node_at(step.state, event.store, event.key)
+    node = law.node_at(step.state, event.store, event.key)
     is_evicted = any(row.op == "EVICT" and row.key == event.key for row in step.rows)
     value = pre.stores[event.store].inner[event.key]
     return is_evicted or (node is not None and (node.value, node.is_dirty) == (value, False))
@@ -150,7 +144,7 @@ def is_cached(config: Config, pre: State, event: StoreGet, step: Step) -> bool:
 
 def _deletes(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
     at_once = config.variants.delete_read is DeleteRead.UNCACHED
-    return not has_failed(step) and (at_once or is_undisturbed(step))
+    return not law.has_failed(step) and (at_once or law.is_undisturbed(step))
 
 
 def leaves_a_tombstone(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
@@ -171,7 +165,7 @@ def leaves_a_tombstone(config: Config, pre: State, event: StoreDelete, step: Ste
 def _caches_for_deletion(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
     lies_below = event.key in pre.stores.get(event.store, EMPTY_STORE).inner
     cached = config.variants.delete_read is DeleteRead.CACHED
-    return cached and lies_below and node_at(pre, event.store, event.key) is None and not has_failed(step)
+    return cached and lies_below and law.node_at(pre, event.store, event.key) is None and not law.has_failed(step)
 
 
 def caches_before_it_deletes(config: Config, pre: State, event: StoreDelete, step: Step) -> bool:
@@ -181,10 +175,14 @@ def caches_before_it_deletes(config: Config, pre: State, event: StoreDelete, ste
 
 
 def _forwards_one_by_one(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
-    own = space(pre, event.store)
+    own = law.space(pre, event.store)
     one_by_one = config.variants.delivery is Delivery.ONE_BY_ONE
     return (
-        one_by_one and bool(own.dirty) and _is_own_listener(own) and event.store in pre.stores and not has_failed(step)
+        one_by_one
+        and bool(own.dirty)
+        and _is_own_listener(own)
+        and event.store in pre.stores
+        and not law.has_failed(step)
     )
 
 
@@ -193,7 +191,7 @@ def forwards_each(config: Config, pre: State, event: StoreFlush, step: Step) -> 
 
     That holds even for a value that a later write has overtaken.
     """
-    own = space(pre, event.store)
+    own = law.space(pre, event.store)
     forwarded = iter([(call.key, call.value) for call in step.outcome.forwarded if call.store == event.store])
     return all((key, own.nodes[key].value) in forwarded for key in own.dirty if own.nodes[key].value is not None)
 
@@ -215,14 +213,14 @@ def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:
 OF_VALUES: Final = (StorePut, StoreGet, StoreDelete, StoreRange, StoreAll)
 
 STORE_LAWS: Final = (
-    Law(Rule.K_STORE_1, OF_VALUES, _in_agreement, reads_the_last_write),
-    Law(Rule.K_STORE_2, (StoreFlush,), _in_agreement, underlying_store_has_all),
-    Law(Rule.K_STORE_3, (StoreFlush,), _flushes_unknown_tombstones, is_not_forwarded),
-    Law(Rule.K_STORE_4, (), _disturbed, forwards_the_last),
-    Law(Rule.K_STORE_5, (), _forwards, performs_steps_downstream),
-    Law(Rule.K_STORE_6, (StoreGet,), _found_below, is_cached),
-    Law(Rule.K_STORE_7, (StoreDelete,), _deletes, leaves_a_tombstone),
-    Law(Rule.K_STORE_8, (StoreRange, StoreAll), always, lists_the_view),
-    Law(Rule.K_STORE_9, (StoreFlush,), _forwards_one_by_one, forwards_each),
-    Law(Rule.K_STORE_10, (StoreDelete,), _caches_for_deletion, caches_before_it_deletes),
+    law.Law(Rule.K_STORE_1, OF_VALUES, _in_agreement, reads_the_last_write),
+    law.Law(Rule.K_STORE_2, (StoreFlush,), _in_agreement, underlying_store_has_all),
+    law.Law(Rule.K_STORE_3, (StoreFlush,), _flushes_unknown_tombstones, is_not_forwarded),
+    law.Law(Rule.K_STORE_4, (), _disturbed, forwards_the_last),
+    law.Law(Rule.K_STORE_5, (), _forwards, performs_steps_downstream),
+    law.Law(Rule.K_STORE_6, (StoreGet,), _found_below, is_cached),
+    law.Law(Rule.K_STORE_7, (StoreDelete,), _deletes, leaves_a_tombstone),
+    law.Law(Rule.K_STORE_8, (StoreRange, StoreAll), law.always, lists_the_view),
+    law.Law(Rule.K_STORE_9, (StoreFlush,), _forwards_one_by_one, forwards_each),
+    law.Law(Rule.K_STORE_10, (StoreDelete,), _caches_for_deletion, caches_before_it_deletes),
 )

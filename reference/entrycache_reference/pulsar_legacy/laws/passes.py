@@ -9,16 +9,7 @@ from math import floor
 from typing import Final
 
 from entrycache_reference.pulsar_legacy.config import Config, Eviction
-from entrycache_reference.pulsar_legacy.laws.law import (
-    Law,
-    always,
-    are_others_kept,
-    content,
-    entries_of,
-    is_allowed,
-    is_refusable,
-    removed_entries,
-)
+from entrycache_reference.pulsar_legacy.laws import law
 from entrycache_reference.pulsar_legacy.ops import Evict, EvictCache, Expire, Insert, Op, RunScheduled
 from entrycache_reference.pulsar_legacy.outcomes import Inserted, Removed
 from entrycache_reference.pulsar_legacy.state import State, Step
@@ -28,28 +19,28 @@ from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 def some_left(config: Config, pre: State, event: EvictCache, step: Step) -> bool:
     """Return whether entries have left."""
-    return bool(removed_entries(pre, step, event.cache))
+    return bool(law.removed_entries(pre, step, event.cache))
 
 
 def some_cached(config: Config, pre: State, event: Expire | EvictCache, step: Step) -> bool:
     """Return whether the cache holds entries, and the pass is not refused."""
-    return event.cache in pre.caches and not is_refusable(event)
+    return event.cache in pre.caches and not law.is_refusable(event)
 
 
 def frees_from_the_lowest(config: Config, pre: State, event: EvictCache, step: Step) -> bool:
     """Check L-EVICT-1."""
-    removed, remaining = removed_entries(pre, step, event.cache), entries_of(step.state, event.cache)
+    removed, remaining = law.removed_entries(pre, step, event.cache), law.entries_of(step.state, event.cache)
     taken_in_order = [(row.ledger_id, row.entry_id) for row in step.rows if row.op == "EVICT"]
     if list(dict.fromkeys(taken_in_order)) != sorted(removed):
         return False
-    if not are_others_kept(pre, step, event.cache) or (remaining and removed and max(removed) > min(remaining)):
+    if not law.are_others_kept(pre, step, event.cache) or (remaining and removed and max(removed) > min(remaining)):
         return False
     return not remaining or sum(entry.size_bytes for entry in removed.values()) >= event.bytes
 
 
 def last_one_was_needed(config: Config, pre: State, event: EvictCache, step: Step) -> bool:
     """Check L-EVICT-2."""
-    removed = removed_entries(pre, step, event.cache)
+    removed = law.removed_entries(pre, step, event.cache)
     last = [row for row in step.rows if row.op == "EVICT"][-1]
     before_last = sum(entry.size_bytes for entry in removed.values()) - (last.size_bytes or 0)
     return before_last < event.bytes
@@ -80,7 +71,7 @@ def takes_the_largest(config: Config, pre: State, event: Evict, step: Step) -> b
 
 def has_ties(config: Config, pre: State, event: Evict, step: Step) -> bool:
     """Return whether caches have equal sizes and one of them gives, if L-EVICT-3 holds."""
-    if is_refusable(event) or not takes_the_largest(config, pre, event, step):
+    if law.is_refusable(event) or not takes_the_largest(config, pre, event, step):
         return False
     sizes = [cache.size_bytes for cache in pre.caches.values()]
     return any(sizes.count(pre.caches[name].size_bytes) > 1 for name in step.givers)
@@ -114,33 +105,33 @@ def bound_of(step: Step) -> int:
 
 def lowest_kept(step: Step, name: CacheName) -> Position | None:
     """Return the lowest position that is still cached."""
-    return min(entries_of(step.state, name), default=None)
+    return min(law.entries_of(step.state, name), default=None)
 
 
 def none_old_in_front(config: Config, pre: State, event: Expire, step: Step) -> bool:
     """Check L-EXPIRE-1."""
     first = lowest_kept(step, event.cache)
-    removed = removed_entries(pre, step, event.cache).values()
-    if any(entry.stamp_nanos > bound_of(step) for entry in removed) or not are_others_kept(pre, step, event.cache):
+    removed = law.removed_entries(pre, step, event.cache).values()
+    if any(entry.stamp_nanos > bound_of(step) for entry in removed) or not law.are_others_kept(pre, step, event.cache):
         return False
-    return first is None or entries_of(pre, event.cache)[first].stamp_nanos > bound_of(step)
+    return first is None or law.entries_of(pre, event.cache)[first].stamp_nanos > bound_of(step)
 
 
 def behind_the_young(pre: State, event: Expire, step: Step) -> set[Position]:
     """Return the positions behind the first entry that is younger than the cutoff."""
-    entries = entries_of(pre, event.cache)
+    entries = law.entries_of(pre, event.cache)
     young = [pos for pos, entry in entries.items() if entry.stamp_nanos > bound_of(step)]
     return {pos for pos in entries if young and pos > min(young)}
 
 
 def hides_some(config: Config, pre: State, event: Expire, step: Step) -> bool:
     """Return whether entries stand behind one that is younger than the cutoff."""
-    return not is_refusable(event) and bool(behind_the_young(pre, event, step))
+    return not law.is_refusable(event) and bool(behind_the_young(pre, event, step))
 
 
 def none_left_behind_the_young(config: Config, pre: State, event: Expire, step: Step) -> bool:
     """Check L-EXPIRE-2."""
-    return not behind_the_young(pre, event, step) & removed_entries(pre, step, event.cache).keys()
+    return not behind_the_young(pre, event, step) & law.removed_entries(pre, step, event.cache).keys()
 
 
 def cutoff_is_as_asked(config: Config, pre: State, event: Expire, step: Step) -> bool:
@@ -150,14 +141,14 @@ def cutoff_is_as_asked(config: Config, pre: State, event: Expire, step: Step) ->
 
 
 PASS_LAWS: Final = (
-    Law(Rule.L_EVICT_1, (EvictCache,), some_cached, frees_from_the_lowest),
-    Law(Rule.L_EVICT_2, (EvictCache,), some_left, last_one_was_needed),
-    Law(Rule.L_EVICT_3, (Evict,), is_allowed, takes_the_largest),
-    Law(Rule.L_EVICT_4, (Evict,), has_ties, takes_by_name),
-    Law(Rule.L_EVICT_5, (Evict,), some_give, each_gives_its_share),
-    Law(Rule.L_EXPIRE_1, (Expire,), some_cached, none_old_in_front),
-    Law(Rule.L_EXPIRE_2, (Expire,), hides_some, none_left_behind_the_young),
-    Law(Rule.L_EXPIRE_3, (Expire,), is_allowed, cutoff_is_as_asked),
+    law.Law(Rule.L_EVICT_1, (EvictCache,), some_cached, frees_from_the_lowest),
+    law.Law(Rule.L_EVICT_2, (EvictCache,), some_left, last_one_was_needed),
+    law.Law(Rule.L_EVICT_3, (Evict,), law.is_allowed, takes_the_largest),
+    law.Law(Rule.L_EVICT_4, (Evict,), has_ties, takes_by_name),
+    law.Law(Rule.L_EVICT_5, (Evict,), some_give, each_gives_its_share),
+    law.Law(Rule.L_EXPIRE_1, (Expire,), some_cached, none_old_in_front),
+    law.Law(Rule.L_EXPIRE_2, (Expire,), hides_some, none_left_behind_the_young),
+    law.Law(Rule.L_EXPIRE_3, (Expire,), law.is_allowed, cutoff_is_as_asked),
 )
 
 
@@ -214,7 +205,7 @@ def is_manual(config: Config, pre: State, event: Insert, step: Step) -> bool:
 def schedules_if_over(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check L-TRIGGER-3; L-TRIGGER-7 checks inserts that are not accepted."""
     is_asked = step.state.scheduled_bytes is not None
-    if pass_amounts(step) or not content(pre).keys() <= content(step.state).keys():
+    if pass_amounts(step) or not law.content(pre).keys() <= law.content(step.state).keys():
         return False
     return is_asked == is_over(config, pre) or (not is_asked and step.outcome == Inserted(False))
 
@@ -248,7 +239,7 @@ def has_nothing_to_free(config: Config, pre: State, event: Insert | RunScheduled
 
 def frees_nothing(config: Config, pre: State, event: Insert | RunScheduled, step: Step) -> bool:
     """Check L-TRIGGER-6."""
-    return not step.parts and content(pre).keys() <= content(step.state).keys()
+    return not step.parts and law.content(pre).keys() <= law.content(step.state).keys()
 
 
 def is_not_taken(config: Config, pre: State, event: Insert, step: Step) -> bool:
@@ -267,11 +258,11 @@ def asks_all_the_same(config: Config, pre: State, event: Insert, step: Step) -> 
 
 
 TRIGGER_LAWS: Final = (
-    Law(Rule.L_TRIGGER_1, (Insert,), asks, asks_for_what_lies_above),
-    Law(Rule.L_TRIGGER_2, (Insert,), is_inline, passes_first_if_over),
-    Law(Rule.L_TRIGGER_3, (Insert,), is_manual, schedules_if_over),
-    Law(Rule.L_TRIGGER_4, (), waits, still_waits),
-    Law(Rule.L_TRIGGER_5, (RunScheduled,), always, runs_what_was_asked_for),
-    Law(Rule.L_TRIGGER_6, (Insert, RunScheduled), has_nothing_to_free, frees_nothing),
-    Law(Rule.L_TRIGGER_7, (Insert,), is_not_taken, asks_all_the_same),
+    law.Law(Rule.L_TRIGGER_1, (Insert,), asks, asks_for_what_lies_above),
+    law.Law(Rule.L_TRIGGER_2, (Insert,), is_inline, passes_first_if_over),
+    law.Law(Rule.L_TRIGGER_3, (Insert,), is_manual, schedules_if_over),
+    law.Law(Rule.L_TRIGGER_4, (), waits, still_waits),
+    law.Law(Rule.L_TRIGGER_5, (RunScheduled,), law.always, runs_what_was_asked_for),
+    law.Law(Rule.L_TRIGGER_6, (Insert, RunScheduled), has_nothing_to_free, frees_nothing),
+    law.Law(Rule.L_TRIGGER_7, (Insert,), is_not_taken, asks_all_the_same),
 )

@@ -4,17 +4,7 @@ from typing import Final
 
 from entrycache_reference.pulsar_legacy import ops
 from entrycache_reference.pulsar_legacy.config import Config
-from entrycache_reference.pulsar_legacy.laws.law import (
-    REFUSABLE,
-    REFUSED,
-    Law,
-    always,
-    are_others_kept,
-    content,
-    entries_of,
-    is_allowed,
-    is_refusable,
-)
+from entrycache_reference.pulsar_legacy.laws import law
 from entrycache_reference.pulsar_legacy.ops import Clear, InvalidateBefore, InvalidateLedger, RemoveCache, RemoveRange
 from entrycache_reference.pulsar_legacy.outcomes import Refused, Removed
 from entrycache_reference.pulsar_legacy.state import State, Step
@@ -41,12 +31,12 @@ def time_moves(config: Config, pre: State, event: ops.Advance, step: Step) -> bo
 
 def is_to_refuse(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Return whether the protocol refuses this event."""
-    return is_refusable(event)
+    return law.is_refusable(event)
 
 
 def refuses(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Check L-STATE-3."""
-    return step.outcome == REFUSED and step.state == pre
+    return step.outcome == law.REFUSED and step.state == pre
 
 
 def only_looks(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
@@ -61,15 +51,15 @@ def answers_a_removal(config: Config, pre: State, event: ops.Op, step: Step) -> 
 
 def answers_what_left(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Check L-STATE-5."""
-    after = content(step.state)
-    sizes = [entry.size_bytes for place, entry in content(pre).items() if place not in after]
+    after = law.content(step.state)
+    sizes = [entry.size_bytes for place, entry in law.content(pre).items() if place not in after]
     return step.outcome == Removed(len(sizes), sum(sizes))
 
 
 def answers_its_own(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Check L-LIVENESS-2."""
     if type(step.outcome) is Refused:
-        return is_refusable(event)
+        return law.is_refusable(event)
     return type(step.outcome) in event.answers
 
 
@@ -97,13 +87,13 @@ REMOVING: Final = (
 QUERIES: Final = (ops.Get, ops.GetRange, ops.Exists, ops.Usage, ops.Observe)
 
 STATE_LAWS: Final = (
-    Law(Rule.L_STATE_1, (), content_changed, bytes_are_sums),
-    Law(Rule.L_STATE_2, (ops.Advance,), is_allowed, time_moves),
-    Law(Rule.L_STATE_3, tuple(REFUSABLE), is_to_refuse, refuses),
-    Law(Rule.L_STATE_4, QUERIES, always, only_looks),
-    Law(Rule.L_STATE_5, REMOVING, answers_a_removal, answers_what_left),
-    Law(Rule.L_LIVENESS_1, (ops.Expire, ops.EvictCache), takes_something, takes_each_once),
-    Law(Rule.L_LIVENESS_2, (), always, answers_its_own),
+    law.Law(Rule.L_STATE_1, (), content_changed, bytes_are_sums),
+    law.Law(Rule.L_STATE_2, (ops.Advance,), law.is_allowed, time_moves),
+    law.Law(Rule.L_STATE_3, tuple(law.REFUSABLE), is_to_refuse, refuses),
+    law.Law(Rule.L_STATE_4, QUERIES, law.always, only_looks),
+    law.Law(Rule.L_STATE_5, REMOVING, answers_a_removal, answers_what_left),
+    law.Law(Rule.L_LIVENESS_1, (ops.Expire, ops.EvictCache), takes_something, takes_each_once),
+    law.Law(Rule.L_LIVENESS_2, (), law.always, answers_its_own),
 )
 
 
@@ -112,38 +102,42 @@ STATE_LAWS: Final = (
 
 def keeps_exactly(pre: State, step: Step, name: CacheName, remaining: list[Position]) -> bool:
     """Return whether one cache keeps exactly these entries, and every other cache all of its own."""
-    before = entries_of(pre, name)
-    return entries_of(step.state, name) == {pos: before[pos] for pos in remaining} and are_others_kept(pre, step, name)
+    before = law.entries_of(pre, name)
+    return law.entries_of(step.state, name) == {pos: before[pos] for pos in remaining} and law.are_others_kept(
+        pre, step, name
+    )
 
 
 def keeps_what_lies_outside(config: Config, pre: State, event: RemoveRange, step: Step) -> bool:
     """Check L-INVALIDATE-1."""
-    below = [pos for pos in entries_of(pre, event.cache) if pos < event.first]
-    above = [pos for pos in entries_of(pre, event.cache) if pos > event.last]
-    end = [event.last] if event.last in entries_of(pre, event.cache) and not event.last_inclusive else []
+    below = [pos for pos in law.entries_of(pre, event.cache) if pos < event.first]
+    above = [pos for pos in law.entries_of(pre, event.cache) if pos > event.last]
+    end = [event.last] if event.last in law.entries_of(pre, event.cache) and not event.last_inclusive else []
     return keeps_exactly(pre, step, event.cache, list({*below, *above, *end}))
 
 
 def keeps_nothing(config: Config, pre: State, event: Clear | RemoveCache, step: Step) -> bool:
     """Check L-INVALIDATE-2, L-INVALIDATE-5."""
-    return event.cache not in step.state.caches and are_others_kept(pre, step, event.cache)
+    return event.cache not in step.state.caches and law.are_others_kept(pre, step, event.cache)
 
 
 def keeps_from_the_position(config: Config, pre: State, event: InvalidateBefore, step: Step) -> bool:
     """Check L-INVALIDATE-3."""
-    return keeps_exactly(pre, step, event.cache, [pos for pos in entries_of(pre, event.cache) if not pos < event.pos])
+    return keeps_exactly(
+        pre, step, event.cache, [pos for pos in law.entries_of(pre, event.cache) if not pos < event.pos]
+    )
 
 
 def keeps_other_ledgers(config: Config, pre: State, event: InvalidateLedger, step: Step) -> bool:
     """Check L-INVALIDATE-4."""
-    remaining = [pos for pos in entries_of(pre, event.cache) if pos.ledger != event.ledger]
+    remaining = [pos for pos in law.entries_of(pre, event.cache) if pos.ledger != event.ledger]
     return keeps_exactly(pre, step, event.cache, remaining)
 
 
 REMOVAL_LAWS: Final = (
-    Law(Rule.L_INVALIDATE_1, (RemoveRange,), always, keeps_what_lies_outside),
-    Law(Rule.L_INVALIDATE_2, (Clear,), always, keeps_nothing),
-    Law(Rule.L_INVALIDATE_3, (InvalidateBefore,), always, keeps_from_the_position),
-    Law(Rule.L_INVALIDATE_4, (InvalidateLedger,), always, keeps_other_ledgers),
-    Law(Rule.L_INVALIDATE_5, (RemoveCache,), always, keeps_nothing),
+    law.Law(Rule.L_INVALIDATE_1, (RemoveRange,), law.always, keeps_what_lies_outside),
+    law.Law(Rule.L_INVALIDATE_2, (Clear,), law.always, keeps_nothing),
+    law.Law(Rule.L_INVALIDATE_3, (InvalidateBefore,), law.always, keeps_from_the_position),
+    law.Law(Rule.L_INVALIDATE_4, (InvalidateLedger,), law.always, keeps_other_ledgers),
+    law.Law(Rule.L_INVALIDATE_5, (RemoveCache,), law.always, keeps_nothing),
 )

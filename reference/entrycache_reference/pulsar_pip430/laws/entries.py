@@ -8,14 +8,7 @@ releases have guards of their own, so that each law is about one behaviour.
 from typing import Final
 
 from entrycache_reference.pulsar_pip430.config import Config, CountFloor, DuplicateCount, ZeroReads
-from entrycache_reference.pulsar_pip430.laws.law import (
-    Law,
-    always,
-    cached_entry,
-    entries_of,
-    nothing_touched,
-    others_kept,
-)
+from entrycache_reference.pulsar_pip430.laws import law
 from entrycache_reference.pulsar_pip430.laws.state import is_to_refuse, refuses
 from entrycache_reference.pulsar_pip430.ops import Exists, ExpectRead, Get, GetRange, Insert, MarkRead
 from entrycache_reference.pulsar_pip430.outcomes import Counted, Existing, Hit, Hits, Inserted
@@ -26,7 +19,7 @@ from entrycache_reference.vocabulary import ABSENT
 
 def is_new(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether caching is on, and the cache does not hold the position."""
-    return config.max_size_bytes > 0 and event.size >= 0 and cached_entry(pre, event.cache, event.pos) is None
+    return config.max_size_bytes > 0 and event.size >= 0 and law.cached_entry(pre, event.cache, event.pos) is None
 
 
 def is_duplicate(config: Config, pre: State, event: Insert, step: Step) -> bool:
@@ -36,7 +29,7 @@ def is_duplicate(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 def offers_again(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether the cache holds the position."""
-    return config.max_size_bytes > 0 and event.size >= 0 and cached_entry(pre, event.cache, event.pos) is not None
+    return config.max_size_bytes > 0 and event.size >= 0 and law.cached_entry(pre, event.cache, event.pos) is not None
 
 
 def is_disabled(config: Config, pre: State, event: Insert, step: Step) -> bool:
@@ -46,29 +39,29 @@ def is_disabled(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 def adds_at_the_tail(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check R-INSERT-1; R-INSERT-4 and R-INSERT-6 check the count."""
-    entry = cached_entry(step.state, event.cache, event.pos)
+    entry = law.cached_entry(step.state, event.cache, event.pos)
     if entry is None or step.outcome != Inserted(True):
         return False
     token = None if event.token is ABSENT else event.token
     as_inserted = (event.size, pre.now_nanos, 0, False, entry.expected_reads, token)
-    wanted = entries_of(pre, event.cache)
+    wanted = law.entries_of(pre, event.cache)
     wanted[event.pos] = entry
     return (
         entry == as_inserted
         and step.state.queue == (*pre.queue, Slot(event.cache, event.pos))
         and step.state.caches[event.cache].entries == wanted
-        and others_kept(pre, step, event.cache)
+        and law.others_kept(pre, step, event.cache)
     )
 
 
 def first_one_stays(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check R-INSERT-2."""
-    return step.outcome == Inserted(False) and nothing_touched(pre, step)
+    return step.outcome == Inserted(False) and law.nothing_touched(pre, step)
 
 
 def takes_nothing(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check R-INSERT-3."""
-    return step.outcome == Inserted(False) and nothing_touched(pre, step)
+    return step.outcome == Inserted(False) and law.nothing_touched(pre, step)
 
 
 def recounts(config: Config, pre: State, event: Insert, step: Step) -> bool:
@@ -79,14 +72,14 @@ def recounts(config: Config, pre: State, event: Insert, step: Step) -> bool:
 def takes_the_new_count(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check R-INSERT-8; R-COUNT-6 checks that a held position has lost its claim."""
     given = None if expects_none(config, event) else event.expected_reads
-    wanted = entries_of(pre, event.cache)
+    wanted = law.entries_of(pre, event.cache)
     wanted[event.pos] = wanted[event.pos]._replace(expected_reads=given if isinstance(given, int) else None)
     after = step.state
     return (
         step.outcome == Inserted(False)
-        and entries_of(after, event.cache) == wanted
+        and law.entries_of(after, event.cache) == wanted
         and (after.queue, after.size_bytes, after.now_nanos) == (pre.queue, pre.size_bytes, pre.now_nanos)
-        and others_kept(pre, step, event.cache)
+        and law.others_kept(pre, step, event.cache)
     )
 
 
@@ -104,7 +97,7 @@ def new_without_reads(config: Config, pre: State, event: Insert, step: Step) -> 
 
 def carries_no_count(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check R-INSERT-4."""
-    entry = cached_entry(step.state, event.cache, event.pos)
+    entry = law.cached_entry(step.state, event.cache, event.pos)
     return entry is None or entry.expected_reads is None
 
 
@@ -120,19 +113,19 @@ def new_with_zero(config: Config, pre: State, event: Insert, step: Step) -> bool
 
 def carries_that_count(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check R-INSERT-6, R-INSERT-7."""
-    entry = cached_entry(step.state, event.cache, event.pos)
+    entry = law.cached_entry(step.state, event.cache, event.pos)
     return entry is None or entry.expected_reads == event.expected_reads
 
 
 INSERT_LAWS: Final = (
-    Law(Rule.INSERT_1, (Insert,), is_new, adds_at_the_tail),
-    Law(Rule.INSERT_2, (Insert,), is_duplicate, first_one_stays),
-    Law(Rule.INSERT_3, (Insert,), is_disabled, takes_nothing),
-    Law(Rule.INSERT_4, (Insert,), new_without_reads, carries_no_count),
-    Law(Rule.INSERT_5, (Insert,), is_to_refuse, refuses),
-    Law(Rule.INSERT_6, (Insert,), new_with_reads, carries_that_count),
-    Law(Rule.INSERT_7, (Insert,), new_with_zero, carries_that_count),
-    Law(Rule.INSERT_8, (Insert,), recounts, takes_the_new_count),
+    law.Law(Rule.INSERT_1, (Insert,), is_new, adds_at_the_tail),
+    law.Law(Rule.INSERT_2, (Insert,), is_duplicate, first_one_stays),
+    law.Law(Rule.INSERT_3, (Insert,), is_disabled, takes_nothing),
+    law.Law(Rule.INSERT_4, (Insert,), new_without_reads, carries_no_count),
+    law.Law(Rule.INSERT_5, (Insert,), is_to_refuse, refuses),
+    law.Law(Rule.INSERT_6, (Insert,), new_with_reads, carries_that_count),
+    law.Law(Rule.INSERT_7, (Insert,), new_with_zero, carries_that_count),
+    law.Law(Rule.INSERT_8, (Insert,), recounts, takes_the_new_count),
 )
 
 
@@ -141,7 +134,7 @@ INSERT_LAWS: Final = (
 
 def hits_what_is_cached(config: Config, pre: State, event: Get, step: Step) -> bool:
     """Check R-READ-1."""
-    entry = cached_entry(pre, event.cache, event.pos)
+    entry = law.cached_entry(pre, event.cache, event.pos)
     answer = step.outcome
     if not isinstance(answer, Hit) or answer.hit != (entry is not None):
         return False
@@ -150,15 +143,15 @@ def hits_what_is_cached(config: Config, pre: State, event: Get, step: Step) -> b
 
 def is_cached(config: Config, pre: State, event: Get, step: Step) -> bool:
     """Return whether the cache holds the position."""
-    return cached_entry(pre, event.cache, event.pos) is not None
+    return law.cached_entry(pre, event.cache, event.pos) is not None
 
 
 def marks_it(config: Config, pre: State, event: Get, step: Step) -> bool:
     """Check R-READ-2: only the mark differs."""
-    entry = cached_entry(pre, event.cache, event.pos)
+    entry = law.cached_entry(pre, event.cache, event.pos)
     return (
         entry is not None
-        and cached_entry(step.state, event.cache, event.pos) == entry._replace(accessed=True)
+        and law.cached_entry(step.state, event.cache, event.pos) == entry._replace(accessed=True)
         and step.state.queue == pre.queue
     )
 
@@ -171,7 +164,7 @@ def in_order(config: Config, pre: State, event: GetRange, step: Step) -> bool:
 def answers_the_range(config: Config, pre: State, event: GetRange, step: Step) -> bool:
     """Check R-READ-3."""
     answer = step.outcome
-    entries = entries_of(pre, event.cache)
+    entries = law.entries_of(pre, event.cache)
     positions = tuple(sorted(pos for pos in entries if event.first <= pos <= event.last))
     if not isinstance(answer, Hits) or answer.hits != positions:
         return False
@@ -183,11 +176,11 @@ def marks_the_range(config: Config, pre: State, event: GetRange, step: Step) -> 
     """Check R-READ-4: only the marks differ."""
     wanted = {
         pos: entry._replace(accessed=True) if event.first <= pos <= event.last else entry
-        for pos, entry in entries_of(pre, event.cache).items()
+        for pos, entry in law.entries_of(pre, event.cache).items()
     }
     return (
-        entries_of(step.state, event.cache) == wanted
-        and others_kept(pre, step, event.cache)
+        law.entries_of(step.state, event.cache) == wanted
+        and law.others_kept(pre, step, event.cache)
         and step.state.queue == pre.queue
     )
 
@@ -200,21 +193,21 @@ def reversed_bounds(config: Config, pre: State, event: GetRange, step: Step) -> 
 def finds_and_marks_nothing(config: Config, pre: State, event: GetRange, step: Step) -> bool:
     """Check R-READ-5."""
     answer = step.outcome
-    return isinstance(answer, Hits) and not answer.hits and nothing_touched(pre, step)
+    return isinstance(answer, Hits) and not answer.hits and law.nothing_touched(pre, step)
 
 
 def exists_if_cached(config: Config, pre: State, event: Exists, step: Step) -> bool:
     """Check R-READ-6."""
-    return step.outcome == Existing(cached_entry(pre, event.cache, event.pos) is not None)
+    return step.outcome == Existing(law.cached_entry(pre, event.cache, event.pos) is not None)
 
 
 LOOKUP_LAWS: Final = (
-    Law(Rule.READ_1, (Get,), always, hits_what_is_cached),
-    Law(Rule.READ_2, (Get,), is_cached, marks_it),
-    Law(Rule.READ_3, (GetRange,), in_order, answers_the_range),
-    Law(Rule.READ_4, (GetRange,), in_order, marks_the_range),
-    Law(Rule.READ_5, (GetRange,), reversed_bounds, finds_and_marks_nothing),
-    Law(Rule.READ_6, (Exists,), always, exists_if_cached),
+    law.Law(Rule.READ_1, (Get,), law.always, hits_what_is_cached),
+    law.Law(Rule.READ_2, (Get,), is_cached, marks_it),
+    law.Law(Rule.READ_3, (GetRange,), in_order, answers_the_range),
+    law.Law(Rule.READ_4, (GetRange,), in_order, marks_the_range),
+    law.Law(Rule.READ_5, (GetRange,), reversed_bounds, finds_and_marks_nothing),
+    law.Law(Rule.READ_6, (Exists,), law.always, exists_if_cached),
 )
 
 
@@ -223,7 +216,7 @@ LOOKUP_LAWS: Final = (
 
 def count_of(state: State, event: MarkRead | ExpectRead) -> int | None:
     """Return the count of the entry; None if it is absent or carries none."""
-    entry = cached_entry(state, event.cache, event.pos)
+    entry = law.cached_entry(state, event.cache, event.pos)
     return None if entry is None else entry.expected_reads
 
 
@@ -268,22 +261,22 @@ def is_countless(config: Config, pre: State, event: MarkRead | ExpectRead, step:
 
 def stays_countless(config: Config, pre: State, event: MarkRead | ExpectRead, step: Step) -> bool:
     """Check R-COUNT-3."""
-    return step.outcome == Counted(None) and nothing_touched(pre, step)
+    return step.outcome == Counted(None) and law.nothing_touched(pre, step)
 
 
 def only_the_count(config: Config, pre: State, event: MarkRead | ExpectRead, step: Step) -> bool:
     """Check R-COUNT-4: whatever the count is now, nothing else of the entry differs."""
-    entry = cached_entry(pre, event.cache, event.pos)
-    after = cached_entry(step.state, event.cache, event.pos)
+    entry = law.cached_entry(pre, event.cache, event.pos)
+    after = law.cached_entry(step.state, event.cache, event.pos)
     if entry is None or after is None or step.state.queue != pre.queue:
         return False
     return after._replace(expected_reads=None) == entry._replace(expected_reads=None)
 
 
 COUNT_LAWS: Final = (
-    Law(Rule.COUNT_1, (MarkRead,), falls, one_fewer),
-    Law(Rule.COUNT_2, (ExpectRead,), is_counted, one_more),
-    Law(Rule.COUNT_3, (MarkRead, ExpectRead), is_countless, stays_countless),
-    Law(Rule.COUNT_8, (MarkRead,), is_at_the_floor, stays_at_the_floor),
-    Law(Rule.COUNT_4, (MarkRead, ExpectRead), is_counted, only_the_count),
+    law.Law(Rule.COUNT_1, (MarkRead,), falls, one_fewer),
+    law.Law(Rule.COUNT_2, (ExpectRead,), is_counted, one_more),
+    law.Law(Rule.COUNT_3, (MarkRead, ExpectRead), is_countless, stays_countless),
+    law.Law(Rule.COUNT_8, (MarkRead,), is_at_the_floor, stays_at_the_floor),
+    law.Law(Rule.COUNT_4, (MarkRead, ExpectRead), is_counted, only_the_count),
 )

@@ -9,22 +9,7 @@ from typing import Final
 
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config, Eviction
-from entrycache_reference.pulsar_pip430.laws.law import (
-    Law,
-    always,
-    cached_entry,
-    entries_of,
-    is_due_and_right,
-    is_inserted,
-    is_same_state,
-    nothing_touched,
-    others_kept,
-    removed_entries,
-    shown_thresholds,
-    target_of,
-    trigger_of,
-    trigger_points,
-)
+from entrycache_reference.pulsar_pip430.laws import law
 from entrycache_reference.pulsar_pip430.outcomes import Done, Inserted, Removed
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
@@ -40,7 +25,7 @@ def shows_thresholds(config: Config, pre: State, event: ops.Evict, step: Step) -
 def thresholds_of_settings(config: Config, pre: State, event: ops.Evict, step: Step) -> bool:
     """Check R-TRIGGER-1."""
     first = step.rows[0]
-    return first.trigger_bytes == trigger_of(pre) and first.target_bytes == target_of(pre)
+    return first.trigger_bytes == law.trigger_of(pre) and first.target_bytes == law.target_of(pre)
 
 
 def adds_at_once(config: Config, pre: State, event: ops.Insert | ops.Read, step: Step) -> bool:
@@ -48,22 +33,22 @@ def adds_at_once(config: Config, pre: State, event: ops.Insert | ops.Read, step:
     if config.eviction is not Eviction.INLINE:
         return False
     if type(event) is ops.Insert and not step.parts:
-        return is_inserted(step)
-    return any(point.took for point in trigger_points(pre, event, step))
+        return law.is_inserted(step)
+    return any(point.took for point in law.trigger_points(pre, event, step))
 
 
 def one_pass_if_over(config: Config, pre: State, event: ops.Insert | ops.Read, step: Step) -> bool:
     """Check R-TRIGGER-2."""
-    return all(is_due_and_right(point, "TRIGGER") for point in trigger_points(pre, event, step) if point.took)
+    return all(law.is_due_and_right(point, "TRIGGER") for point in law.trigger_points(pre, event, step) if point.took)
 
 
 def refuses_over_the_trigger(config: Config, pre: State, event: ops.Insert | ops.Read, step: Step) -> bool:
     """Return whether an insert answered false while the bytes are above the trigger."""
-    if type(event) is ops.Insert and not step.parts and is_inserted(step):
+    if type(event) is ops.Insert and not step.parts and law.is_inserted(step):
         return False
     return any(
-        not point.took and point.state.size_bytes > trigger_of(point.state)
-        for point in trigger_points(pre, event, step)
+        not point.took and point.state.size_bytes > law.trigger_of(point.state)
+        for point in law.trigger_points(pre, event, step)
     )
 
 
@@ -73,10 +58,10 @@ def triggers_nothing(config: Config, pre: State, event: ops.Insert | ops.Read, s
         point.took
         or (
             not point.passes
-            and is_same_state(point.state, point.left)
+            and law.is_same_state(point.state, point.left)
             and point.left.is_scheduled == point.state.is_scheduled
         )
-        for point in trigger_points(pre, event, step)
+        for point in law.trigger_points(pre, event, step)
     )
 
 
@@ -90,7 +75,8 @@ def flag_in_question(config: Config, pre: State, event: ops.Op, step: Step) -> b
     if config.eviction is not Eviction.MANUAL or type(event) not in ADDING:
         return False
     return any(
-        point.took and point.state.size_bytes > trigger_of(point.state) for point in trigger_points(pre, event, step)
+        point.took and point.state.size_bytes > law.trigger_of(point.state)
+        for point in law.trigger_points(pre, event, step)
     )
 
 
@@ -100,11 +86,13 @@ def flag_set_and_kept(config: Config, pre: State, event: ops.Op, step: Step) -> 
         return False
     if type(event) not in ADDING:
         return pre.is_scheduled or type(event) is ops.Configure or not step.state.is_scheduled
-    over = [point for point in trigger_points(pre, event, step) if point.state.size_bytes > trigger_of(point.state)]
+    over = [
+        point for point in law.trigger_points(pre, event, step) if point.state.size_bytes > law.trigger_of(point.state)
+    ]
     if step.state.is_scheduled and not pre.is_scheduled and (not over or config.eviction is not Eviction.MANUAL):
         return False
     return config.eviction is not Eviction.MANUAL or all(
-        point.left.is_scheduled and not point.passes and is_same_state(point.state, point.left)
+        point.left.is_scheduled and not point.passes and law.is_same_state(point.state, point.left)
         for point in over
         if point.took
     )
@@ -114,20 +102,20 @@ def clears_the_flag_and_relieves(config: Config, pre: State, event: ops.RunSched
     """Check R-TRIGGER-5."""
     if step.state.is_scheduled:
         return False
-    points = trigger_points(pre, event, step)
+    points = law.trigger_points(pre, event, step)
     if not step.parts and step.outcome != Removed(0, 0):
         return False
     if not points:
-        return not step.parts and is_same_state(pre, step.state)
-    return is_due_and_right(points[0], "TRIGGER")
+        return not step.parts and law.is_same_state(pre, step.state)
+    return law.is_due_and_right(points[0], "TRIGGER")
 
 
 def time_then_size(config: Config, pre: State, event: ops.Cycle, step: Step) -> bool:
     """Check R-TRIGGER-6; R-EXPIRE-3 checks the cutoff of the time pass."""
-    points = trigger_points(pre, event, step)
-    if not points or step.parts[0].event.name != "expire" or not is_same_state(pre, step.parts[0].pre):
+    points = law.trigger_points(pre, event, step)
+    if not points or step.parts[0].event.name != "expire" or not law.is_same_state(pre, step.parts[0].pre):
         return False
-    return step.parts[0].step.rows[0].origin == "CYCLE" and is_due_and_right(points[0], "CYCLE")
+    return step.parts[0].step.rows[0].origin == "CYCLE" and law.is_due_and_right(points[0], "CYCLE")
 
 
 def answers_the_sum(config: Config, pre: State, event: ops.Cycle | ops.RunScheduled, step: Step) -> bool:
@@ -145,8 +133,8 @@ def nothing_to_free(config: Config, pre: State, event: ops.Op, step: Step) -> bo
     if pre.settings.watermark < 0.98 or (config.eviction is Eviction.MANUAL and type(event) in ADDING):
         return False
     return any(
-        trigger_of(point.state) < point.state.size_bytes <= target_of(point.state)
-        for point in trigger_points(pre, event, step)
+        law.trigger_of(point.state) < point.state.size_bytes <= law.target_of(point.state)
+        for point in law.trigger_points(pre, event, step)
         if point.offer is None or point.took
     )
 
@@ -154,19 +142,19 @@ def nothing_to_free(config: Config, pre: State, event: ops.Op, step: Step) -> bo
 def no_pass_for_nothing(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Check R-TRIGGER-8."""
     return all(
-        not point.passes or shown_thresholds(point.passes[0])[1] < point.state.size_bytes
-        for point in trigger_points(pre, event, step)
-        if trigger_of(point.state) < point.state.size_bytes <= target_of(point.state)
+        not point.passes or law.shown_thresholds(point.passes[0])[1] < point.state.size_bytes
+        for point in law.trigger_points(pre, event, step)
+        if law.trigger_of(point.state) < point.state.size_bytes <= law.target_of(point.state)
     )
 
 
 def new_and_more(config: Config, pre: State, event: ops.Insert, step: Step) -> bool:
     """Return whether a new entry was offered, and more happened or the entry is already gone."""
     if not step.parts and (
-        type(step.outcome) is not Inserted or cached_entry(step.state, event.cache, event.pos) is not None
+        type(step.outcome) is not Inserted or law.cached_entry(step.state, event.cache, event.pos) is not None
     ):
         return False
-    return config.max_size_bytes > 0 and event.size >= 0 and cached_entry(pre, event.cache, event.pos) is None
+    return config.max_size_bytes > 0 and event.size >= 0 and law.cached_entry(pre, event.cache, event.pos) is None
 
 
 def answers_for_the_insert(config: Config, pre: State, event: ops.Insert, step: Step) -> bool:
@@ -175,15 +163,15 @@ def answers_for_the_insert(config: Config, pre: State, event: ops.Insert, step: 
 
 
 TRIGGER_LAWS: Final = (
-    Law(Rule.TRIGGER_1, (ops.Evict,), shows_thresholds, thresholds_of_settings),
-    Law(Rule.TRIGGER_2, ADDING, adds_at_once, one_pass_if_over, True),
-    Law(Rule.TRIGGER_3, ADDING, refuses_over_the_trigger, triggers_nothing, True),
-    Law(Rule.TRIGGER_4, (), flag_in_question, flag_set_and_kept, True),
-    Law(Rule.TRIGGER_5, (ops.RunScheduled,), always, clears_the_flag_and_relieves, True),
-    Law(Rule.TRIGGER_6, (ops.Cycle,), always, time_then_size, True),
-    Law(Rule.TRIGGER_7, (ops.Cycle, ops.RunScheduled), always, answers_the_sum, True),
-    Law(Rule.TRIGGER_8, (*ADDING, ops.Cycle, ops.RunScheduled), nothing_to_free, no_pass_for_nothing, True),
-    Law(Rule.TRIGGER_9, (ops.Insert,), new_and_more, answers_for_the_insert, True),
+    law.Law(Rule.TRIGGER_1, (ops.Evict,), shows_thresholds, thresholds_of_settings),
+    law.Law(Rule.TRIGGER_2, ADDING, adds_at_once, one_pass_if_over, True),
+    law.Law(Rule.TRIGGER_3, ADDING, refuses_over_the_trigger, triggers_nothing, True),
+    law.Law(Rule.TRIGGER_4, (), flag_in_question, flag_set_and_kept, True),
+    law.Law(Rule.TRIGGER_5, (ops.RunScheduled,), law.always, clears_the_flag_and_relieves, True),
+    law.Law(Rule.TRIGGER_6, (ops.Cycle,), law.always, time_then_size, True),
+    law.Law(Rule.TRIGGER_7, (ops.Cycle, ops.RunScheduled), law.always, answers_the_sum, True),
+    law.Law(Rule.TRIGGER_8, (*ADDING, ops.Cycle, ops.RunScheduled), nothing_to_free, no_pass_for_nothing, True),
+    law.Law(Rule.TRIGGER_9, (ops.Insert,), new_and_more, answers_for_the_insert, True),
 )
 
 
@@ -209,23 +197,23 @@ def removes_up_to_the_end(config: Config, pre: State, event: ops.RemoveRange, st
     """Check R-INVALIDATE-1; whether the end itself leaves is R-INVALIDATE-2."""
     remaining = {
         pos: entry
-        for pos, entry in entries_of(pre, event.cache).items()
+        for pos, entry in law.entries_of(pre, event.cache).items()
         if pos != event.last and not event.first <= pos < event.last
     }
-    after = entries_of(step.state, event.cache)
+    after = law.entries_of(step.state, event.cache)
     after.pop(event.last, None)
-    return after == remaining and others_kept(pre, step, event.cache)
+    return after == remaining and law.others_kept(pre, step, event.cache)
 
 
 def end_is_cached(config: Config, pre: State, event: ops.RemoveRange, step: Step) -> bool:
     """Return whether an entry stands at the end of the range."""
-    return event.first <= event.last and cached_entry(pre, event.cache, event.last) is not None
+    return event.first <= event.last and law.cached_entry(pre, event.cache, event.last) is not None
 
 
 def end_leaves_if_included(config: Config, pre: State, event: ops.RemoveRange, step: Step) -> bool:
     """Check R-INVALIDATE-2."""
-    entry = None if event.last_inclusive else cached_entry(pre, event.cache, event.last)
-    return cached_entry(step.state, event.cache, event.last) == entry
+    entry = None if event.last_inclusive else law.cached_entry(pre, event.cache, event.last)
+    return law.cached_entry(step.state, event.cache, event.last) == entry
 
 
 def reversed_bounds(config: Config, pre: State, event: ops.RemoveRange, step: Step) -> bool:
@@ -235,17 +223,17 @@ def reversed_bounds(config: Config, pre: State, event: ops.RemoveRange, step: St
 
 def removes_nothing(config: Config, pre: State, event: ops.RemoveRange, step: Step) -> bool:
     """Check R-INVALIDATE-3."""
-    return step.outcome == Removed(0, 0) and nothing_touched(pre, step)
+    return step.outcome == Removed(0, 0) and law.nothing_touched(pre, step)
 
 
 def empties_this_cache(config: Config, pre: State, event: ops.Clear, step: Step) -> bool:
     """Check R-INVALIDATE-4."""
-    return not entries_of(step.state, event.cache) and others_kept(pre, step, event.cache)
+    return not law.entries_of(step.state, event.cache) and law.others_kept(pre, step, event.cache)
 
 
 def answers_what_left(config: Config, pre: State, event: ops.RemoveRange | ops.Clear, step: Step) -> bool:
     """Check R-INVALIDATE-5."""
-    gone = removed_entries(pre, step)
+    gone = law.removed_entries(pre, step)
     return step.outcome == Removed(len(gone), sum(gone.values()))
 
 
@@ -257,21 +245,21 @@ def holds_entries(config: Config, pre: State, event: ops.InvalidateBefore | ops.
 
 def keeps_from_there_on(config: Config, pre: State, event: ops.InvalidateBefore, step: Step) -> bool:
     """Check R-INVALIDATE-7."""
-    remaining = {pos: entry for pos, entry in entries_of(pre, event.cache).items() if not pos < event.pos}
-    return entries_of(step.state, event.cache) == remaining and others_kept(pre, step, event.cache)
+    remaining = {pos: entry for pos, entry in law.entries_of(pre, event.cache).items() if not pos < event.pos}
+    return law.entries_of(step.state, event.cache) == remaining and law.others_kept(pre, step, event.cache)
 
 
 def keeps_other_ledgers(config: Config, pre: State, event: ops.InvalidateLedger, step: Step) -> bool:
     """Check R-INVALIDATE-8."""
-    remaining = {pos: entry for pos, entry in entries_of(pre, event.cache).items() if pos.ledger != event.ledger}
-    return entries_of(step.state, event.cache) == remaining and others_kept(pre, step, event.cache)
+    remaining = {pos: entry for pos, entry in law.entries_of(pre, event.cache).items() if pos.ledger != event.ledger}
+    return law.entries_of(step.state, event.cache) == remaining and law.others_kept(pre, step, event.cache)
 
 
 def only_entries_leave(config: Config, pre: State, event: ops.RemoveCache, step: Step) -> bool:
     """Check R-INVALIDATE-9; R-CURSOR-6 checks the grace period, R-COUNT-6 checks the holds."""
     before, after = pre.caches.get(event.cache), step.state.caches.get(event.cache)
     members = {} if before is None else before.members
-    if after is None or after.entries or after.members != members or not others_kept(pre, step, event.cache):
+    if after is None or after.entries or after.members != members or not law.others_kept(pre, step, event.cache):
         return False
     return step.outcome == Done() and step.state.holds.keys() == pre.holds.keys()
 
@@ -279,13 +267,13 @@ def only_entries_leave(config: Config, pre: State, event: ops.RemoveCache, step:
 CALLS: Final = (ops.RemoveRange, ops.Clear, ops.InvalidateBefore, ops.InvalidateLedger)
 
 REMOVE_LAWS: Final = (
-    Law(Rule.INVALIDATE_1, (ops.RemoveRange,), in_order, removes_up_to_the_end),
-    Law(Rule.INVALIDATE_2, (ops.RemoveRange,), end_is_cached, end_leaves_if_included),
-    Law(Rule.INVALIDATE_3, (ops.RemoveRange,), reversed_bounds, removes_nothing),
-    Law(Rule.INVALIDATE_4, (ops.Clear,), always, empties_this_cache),
-    Law(Rule.INVALIDATE_5, CALLS, always, answers_what_left),
-    Law(Rule.INVALIDATE_6, CALLS, removes_something, slots_stay),
-    Law(Rule.INVALIDATE_7, (ops.InvalidateBefore,), holds_entries, keeps_from_there_on),
-    Law(Rule.INVALIDATE_8, (ops.InvalidateLedger,), holds_entries, keeps_other_ledgers),
-    Law(Rule.INVALIDATE_9, (ops.RemoveCache,), always, only_entries_leave, True),
+    law.Law(Rule.INVALIDATE_1, (ops.RemoveRange,), in_order, removes_up_to_the_end),
+    law.Law(Rule.INVALIDATE_2, (ops.RemoveRange,), end_is_cached, end_leaves_if_included),
+    law.Law(Rule.INVALIDATE_3, (ops.RemoveRange,), reversed_bounds, removes_nothing),
+    law.Law(Rule.INVALIDATE_4, (ops.Clear,), law.always, empties_this_cache),
+    law.Law(Rule.INVALIDATE_5, CALLS, law.always, answers_what_left),
+    law.Law(Rule.INVALIDATE_6, CALLS, removes_something, slots_stay),
+    law.Law(Rule.INVALIDATE_7, (ops.InvalidateBefore,), holds_entries, keeps_from_there_on),
+    law.Law(Rule.INVALIDATE_8, (ops.InvalidateLedger,), holds_entries, keeps_other_ledgers),
+    law.Law(Rule.INVALIDATE_9, (ops.RemoveCache,), law.always, only_entries_leave, True),
 )

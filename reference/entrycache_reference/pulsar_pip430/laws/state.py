@@ -9,19 +9,7 @@ from typing import Final
 
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config, Settings
-from entrycache_reference.pulsar_pip430.laws.law import (
-    REFUSABLE,
-    REFUSED,
-    Law,
-    always,
-    cached_entry,
-    entries_of,
-    is_inserted,
-    nothing_touched,
-    refusable,
-    removed_entries,
-    slot_of,
-)
+from entrycache_reference.pulsar_pip430.laws import law
 from entrycache_reference.pulsar_pip430.ops import Configure, Evict, Insert, Metrics, Op, Read, ReadOne, Usage
 from entrycache_reference.pulsar_pip430.outcomes import Counters, Done, Refused, Served, Used
 from entrycache_reference.pulsar_pip430.state import State, Step
@@ -64,7 +52,7 @@ def queue_sorted_by_age(config: Config, pre: State, event: ops.Op, step: Step) -
     latest = 0
     for slot in step.state.queue:
         if slot is not None:
-            entry = cached_entry(step.state, slot.cache, slot.pos)
+            entry = law.cached_entry(step.state, slot.cache, slot.pos)
             if entry is not None:
                 if entry.stamp_nanos < latest:
                     return False
@@ -74,7 +62,7 @@ def queue_sorted_by_age(config: Config, pre: State, event: ops.Op, step: Step) -
 
 def is_allowed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Return whether the protocol does not refuse this event."""
-    return not refusable(config, pre, event)
+    return not law.refusable(config, pre, event)
 
 
 def time_moves(config: Config, pre: State, event: ops.Advance, step: Step) -> bool:
@@ -84,7 +72,7 @@ def time_moves(config: Config, pre: State, event: ops.Advance, step: Step) -> bo
 
 def was_refused(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Return whether the protocol refuses this event, and the step was refused."""
-    return type(step.outcome) is Refused and refusable(config, pre, event)
+    return type(step.outcome) is Refused and law.refusable(config, pre, event)
 
 
 def is_unchanged(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
@@ -94,35 +82,35 @@ def is_unchanged(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
 
 def is_to_refuse(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Return whether the protocol refuses this event."""
-    return refusable(config, pre, event)
+    return law.refusable(config, pre, event)
 
 
 def refuses(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Check R-STATE-6, R-INSERT-5, R-EXPIRE-4, R-EVICT-6, R-READ-11, R-CURSOR-8."""
-    return step.outcome == REFUSED
+    return step.outcome == law.REFUSED
 
 
 def only_looks(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Check R-STATE-7."""
-    return nothing_touched(pre, step)
+    return law.nothing_touched(pre, step)
 
 
 def some_left(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Return whether entries have left."""
-    return bool(removed_entries(pre, step))
+    return bool(law.removed_entries(pre, step))
 
 
 def left_once(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Check R-STATE-8: one row, and so one cause, for each entry that has left, and none for any other."""
-    removed = [slot_of(row) for row in step.rows if row.op in {"EVICT", "REMOVE"}]
-    gone = removed_entries(pre, step)
+    removed = [law.slot_of(row) for row in step.rows if row.op in {"EVICT", "REMOVE"}]
+    gone = law.removed_entries(pre, step)
     return len(removed) == len(gone) and set(removed) == gone.keys()
 
 
 def names_a_new_cache(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Return whether the event names a cache that does not exist yet, and is not refused."""
     name = getattr(event, "cache", ABSENT)
-    return name is not ABSENT and name not in pre.caches and not refusable(config, pre, event)
+    return name is not ABSENT and name not in pre.caches and not law.refusable(config, pre, event)
 
 
 def opens_only_that_one(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
@@ -134,15 +122,15 @@ REMOVING_OPS: Final = (ops.RemoveRange, ops.Clear, ops.Expire, ops.Evict, ops.In
 """The operations by which entries leave; other operations run one of these as a part."""
 
 STATE_LAWS: Final = (
-    Law(Rule.STATE_1, (), content_changed, bytes_are_sums),
-    Law(Rule.STATE_2, (), content_changed, one_slot_an_entry),
-    Law(Rule.STATE_3, (), content_changed, queue_sorted_by_age),
-    Law(Rule.STATE_4, (ops.Advance,), is_allowed, time_moves),
-    Law(Rule.STATE_5, tuple(REFUSABLE), was_refused, is_unchanged, True),
-    Law(Rule.STATE_6, (ops.Advance,), is_to_refuse, refuses),
-    Law(Rule.STATE_7, (ops.Exists, ops.Usage, ops.Observe), always, only_looks),
-    Law(Rule.STATE_8, REMOVING_OPS, some_left, left_once),
-    Law(
+    law.Law(Rule.STATE_1, (), content_changed, bytes_are_sums),
+    law.Law(Rule.STATE_2, (), content_changed, one_slot_an_entry),
+    law.Law(Rule.STATE_3, (), content_changed, queue_sorted_by_age),
+    law.Law(Rule.STATE_4, (ops.Advance,), is_allowed, time_moves),
+    law.Law(Rule.STATE_5, tuple(law.REFUSABLE), was_refused, is_unchanged, True),
+    law.Law(Rule.STATE_6, (ops.Advance,), is_to_refuse, refuses),
+    law.Law(Rule.STATE_7, (ops.Exists, ops.Usage, ops.Observe), law.always, only_looks),
+    law.Law(Rule.STATE_8, REMOVING_OPS, some_left, left_once),
+    law.Law(
         Rule.STATE_9,
         tuple(op for op in ops.OPS if "cache" in op.__dataclass_fields__),
         names_a_new_cache,
@@ -169,23 +157,23 @@ def changes_only_named_settings(config: Config, pre: State, event: Configure, st
 
 def refused_as_a_whole(config: Config, pre: State, event: Configure, step: Step) -> bool:
     """Check R-CONFIG-2."""
-    return step.outcome == REFUSED and step.state.settings == pre.settings
+    return step.outcome == law.REFUSED and step.state.settings == pre.settings
 
 
 def changes_what_is_filled(config: Config, pre: State, event: Configure, step: Step) -> bool:
     """Return whether the settings change while entries are cached."""
-    return any(cache.entries for cache in pre.caches.values()) and not refusable(config, pre, event)
+    return any(cache.entries for cache in pre.caches.values()) and not law.refusable(config, pre, event)
 
 
 def changes_only_settings(config: Config, pre: State, event: Configure, step: Step) -> bool:
     """Check R-CONFIG-3."""
-    return nothing_touched(pre, step) and step.state.is_scheduled == pre.is_scheduled and not step.parts
+    return law.nothing_touched(pre, step) and step.state.is_scheduled == pre.is_scheduled and not step.parts
 
 
 CONFIG_LAWS: Final = (
-    Law(Rule.CONFIG_1, (Configure,), is_allowed, changes_only_named_settings, True),
-    Law(Rule.CONFIG_2, (Configure,), is_to_refuse, refused_as_a_whole, True),
-    Law(Rule.CONFIG_3, (Configure,), changes_what_is_filled, changes_only_settings, True),
+    law.Law(Rule.CONFIG_1, (Configure,), is_allowed, changes_only_named_settings, True),
+    law.Law(Rule.CONFIG_2, (Configure,), is_to_refuse, refused_as_a_whole, True),
+    law.Law(Rule.CONFIG_3, (Configure,), changes_what_is_filled, changes_only_settings, True),
 )
 
 
@@ -199,7 +187,7 @@ def asks_one(config: Config, pre: State, event: Usage, step: Step) -> bool:
 
 def sums_of_one(config: Config, pre: State, event: Usage, step: Step) -> bool:
     """Check R-METRICS-1."""
-    entries = {} if event.cache is ABSENT else entries_of(pre, event.cache)
+    entries = {} if event.cache is ABSENT else law.entries_of(pre, event.cache)
     return step.outcome == Used(len(entries), sum(entry.size_bytes for entry in entries.values()))
 
 
@@ -216,8 +204,8 @@ def sums_of_all(config: Config, pre: State, event: Usage, step: Step) -> bool:
 def count_inserted(event: Op, step: Step) -> int:
     """Return the number of entries that entered a cache."""
     if not step.parts:
-        return int(type(event) is Insert and is_inserted(step))
-    return sum(1 for part in step.parts if type(part.event) is Insert and is_inserted(part.step))
+        return int(type(event) is Insert and law.is_inserted(step))
+    return sum(1 for part in step.parts if type(part.event) is Insert and law.is_inserted(part.step))
 
 
 def insertions_in_question(config: Config, pre: State, event: Op, step: Step) -> bool:
@@ -235,8 +223,8 @@ def insertions_counted(config: Config, pre: State, event: Op, step: Step) -> boo
 def count_evicted(pre: State, event: Op, step: Step) -> int:
     """Return the number of entries that left a cache by an operation that removes some."""
     if not step.parts:
-        return len(removed_entries(pre, step)) if type(event) in REMOVING_OPS else 0
-    return sum(len(removed_entries(part.pre, part.step)) for part in step.parts if type(part.event) in REMOVING_OPS)
+        return len(law.removed_entries(pre, step)) if type(event) in REMOVING_OPS else 0
+    return sum(len(law.removed_entries(part.pre, part.step)) for part in step.parts if type(part.event) in REMOVING_OPS)
 
 
 def evictions_in_question(config: Config, pre: State, event: Op, step: Step) -> bool:
@@ -278,7 +266,9 @@ def reads_counted(config: Config, pre: State, event: Op, step: Step) -> bool:
     hits, hit_bytes, misses = 0, 0, 0
     if type(step.outcome) is Served and (type(event) is Read or type(event) is ReadOne):
         sizes = [
-            entry.size_bytes for pos in step.outcome.hits if (entry := cached_entry(pre, event.cache, pos)) is not None
+            entry.size_bytes
+            for pos in step.outcome.hits
+            if (entry := law.cached_entry(pre, event.cache, pos)) is not None
         ]
         hits, hit_bytes, misses = len(step.outcome.hits), sum(sizes), len(step.outcome.fills)
     before, after = pre.counts, step.state.counts
@@ -298,11 +288,11 @@ def tells_and_keeps(config: Config, pre: State, event: Metrics, step: Step) -> b
 COUNTING_OPS: Final = tuple(op for op in ops.OPS if op is not Metrics)
 
 METRICS_LAWS: Final = (
-    Law(Rule.METRICS_1, (Usage,), asks_one, sums_of_one),
-    Law(Rule.METRICS_2, (Usage,), asks_all, sums_of_all),
-    Law(Rule.METRICS_3, COUNTING_OPS, insertions_in_question, insertions_counted, True),
-    Law(Rule.METRICS_4, COUNTING_OPS, evictions_in_question, evictions_counted, True),
-    Law(Rule.METRICS_5, COUNTING_OPS, cycles_in_question, cycles_counted, True),
-    Law(Rule.METRICS_6, COUNTING_OPS, reads_in_question, reads_counted, True),
-    Law(Rule.METRICS_7, (Metrics,), always, tells_and_keeps, True),
+    law.Law(Rule.METRICS_1, (Usage,), asks_one, sums_of_one),
+    law.Law(Rule.METRICS_2, (Usage,), asks_all, sums_of_all),
+    law.Law(Rule.METRICS_3, COUNTING_OPS, insertions_in_question, insertions_counted, True),
+    law.Law(Rule.METRICS_4, COUNTING_OPS, evictions_in_question, evictions_counted, True),
+    law.Law(Rule.METRICS_5, COUNTING_OPS, cycles_in_question, cycles_counted, True),
+    law.Law(Rule.METRICS_6, COUNTING_OPS, reads_in_question, reads_counted, True),
+    law.Law(Rule.METRICS_7, (Metrics,), law.always, tells_and_keeps, True),
 )

@@ -9,14 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from entrycache_reference.pulsar_pip430.config import Config, CountFloor, DuplicateCount, ZeroReads
-from entrycache_reference.pulsar_pip430.laws.law import (
-    REFUSED,
-    Law,
-    cached_entry,
-    is_inserted,
-    is_same_state,
-    refusable,
-)
+from entrycache_reference.pulsar_pip430.laws import law
 from entrycache_reference.pulsar_pip430.laws.state import is_to_refuse, refuses
 from entrycache_reference.pulsar_pip430.ops import Evict, Expire, Get, Insert, MarkRead, Op, Read, ReadOne, Release
 from entrycache_reference.pulsar_pip430.outcomes import Refused, Released, Served
@@ -35,7 +28,7 @@ def requested_positions(event: Read | ReadOne) -> list[Position]:
 
 def is_read_allowed(config: Config, pre: State, event: Read | ReadOne, step: Step) -> bool:
     """Return whether the read is not refused."""
-    return not refusable(config, pre, event)
+    return not law.refusable(config, pre, event)
 
 
 def looked_up_by(parts: Sequence[Part]) -> list[Position]:
@@ -50,7 +43,7 @@ def looked_up_by(parts: Sequence[Part]) -> list[Position]:
 
 def serves_what_is_cached(config: Config, pre: State, event: Read, step: Step) -> bool:
     """Check R-READ-7; if a step names no parts, an entry can have been requeued since it was marked."""
-    wanted = [pos for pos in requested_positions(event) if cached_entry(pre, event.cache, pos) is not None]
+    wanted = [pos for pos in requested_positions(event) if law.cached_entry(pre, event.cache, pos) is not None]
     if type(step.outcome) is not Served or list(step.outcome.hits) != wanted:
         return False
     return (not step.parts and not wanted) or looked_up_by(step.parts) == wanted
@@ -58,7 +51,7 @@ def serves_what_is_cached(config: Config, pre: State, event: Read, step: Step) -
 
 def leaves_a_gap(config: Config, pre: State, event: Read, step: Step) -> bool:
     """Return whether a position of the range is not served from the cache."""
-    if type(step.outcome) is not Served or refusable(config, pre, event):
+    if type(step.outcome) is not Served or law.refusable(config, pre, event):
         return False
     return len(step.outcome.hits) != event.last.entry - event.first.entry + 1
 
@@ -101,7 +94,7 @@ def fills_in_order(config: Config, pre: State, event: Read, step: Step) -> bool:
     if not is_chained(pre, step):
         return False
     if event.expected_reads <= 0 or config.max_size_bytes == 0:
-        return not any(type(part.event) is Insert and is_inserted(part.step) for part in step.parts)
+        return not any(type(part.event) is Insert and law.is_inserted(part.step) for part in step.parts)
     return all_offered(config, event, step)
 
 
@@ -118,10 +111,10 @@ def is_chained(pre: State, step: Step) -> bool:
     """Return whether each part started from the state before it, and the step left no other content."""
     state = pre
     for part in step.parts:
-        if state is not pre and not is_same_state(state, part.pre):
+        if state is not pre and not law.is_same_state(state, part.pre):
             return False
         state = part.step.state
-    return state is pre or is_same_state(state, step.state)
+    return state is pre or law.is_same_state(state, step.state)
 
 
 def serves_but_caches_nothing(config: Config, pre: State, event: ReadOne, step: Step) -> bool:
@@ -129,7 +122,7 @@ def serves_but_caches_nothing(config: Config, pre: State, event: ReadOne, step: 
     outcome = step.outcome
     if type(outcome) is not Served or any(type(part.event) not in {Get, MarkRead} for part in step.parts):
         return False
-    before, after = cached_entry(pre, event.cache, event.pos), cached_entry(step.state, event.cache, event.pos)
+    before, after = law.cached_entry(pre, event.cache, event.pos), law.cached_entry(step.state, event.cache, event.pos)
     if before is None:
         return (outcome.hits, outcome.fills) == ((), (event.pos,)) and after is None
     wanted = before._replace(accessed=True)
@@ -142,7 +135,7 @@ def hands_over_payloads(config: Config, pre: State, event: Read | ReadOne, step:
     outcome = step.outcome
     if type(outcome) is not Served:
         return False
-    entries = [cached_entry(pre, event.cache, pos) for pos in outcome.hits]
+    entries = [law.cached_entry(pre, event.cache, pos) for pos in outcome.hits]
     if not entries:
         return outcome.tokens is not None
     return all(entry is not None and entry.token is not None for entry in entries)
@@ -153,19 +146,19 @@ def the_payloads_of_these(config: Config, pre: State, event: Read | ReadOne, ste
     outcome = step.outcome
     if type(outcome) is not Served or outcome.tokens is None:
         return False
-    entries = [cached_entry(pre, event.cache, pos) for pos in outcome.hits]
+    entries = [law.cached_entry(pre, event.cache, pos) for pos in outcome.hits]
     wanted = [entry.token for entry in entries if entry is not None] + [pos.entry for pos in outcome.fills]
     return list(outcome.tokens) == wanted
 
 
 STORAGE_READS_LAWS: Final = (
-    Law(Rule.READ_7, (Read,), is_read_allowed, serves_what_is_cached, True),
-    Law(Rule.READ_8, (Read,), leaves_a_gap, the_rest_from_storage, True),
-    Law(Rule.READ_9, (Read,), fills_to_judge, fills_in_order, True),
-    Law(Rule.READ_10, (ReadOne,), is_read_allowed, serves_but_caches_nothing, True),
-    Law(Rule.READ_11, (Read, ReadOne), is_to_refuse, refuses, True),
-    Law(Rule.READ_13, (Read,), fills_with_zero, cached_with_zero, True),
-    Law(Rule.READ_12, (Read, ReadOne), hands_over_payloads, the_payloads_of_these, True),
+    law.Law(Rule.READ_7, (Read,), is_read_allowed, serves_what_is_cached, True),
+    law.Law(Rule.READ_8, (Read,), leaves_a_gap, the_rest_from_storage, True),
+    law.Law(Rule.READ_9, (Read,), fills_to_judge, fills_in_order, True),
+    law.Law(Rule.READ_10, (ReadOne,), is_read_allowed, serves_but_caches_nothing, True),
+    law.Law(Rule.READ_11, (Read, ReadOne), is_to_refuse, refuses, True),
+    law.Law(Rule.READ_13, (Read,), fills_with_zero, cached_with_zero, True),
+    law.Law(Rule.READ_12, (Read, ReadOne), hands_over_payloads, the_payloads_of_these, True),
 )
 
 
@@ -181,9 +174,9 @@ def started_at(config: Config, pre: State, event: Read | ReadOne, pos: Position,
     """Return the count with which a position was handed over: as its insert left it, if the step names one."""
     for part in step.parts:
         if type(part.event) is Insert and part.event.pos == pos:
-            added = cached_entry(part.step.state, event.cache, pos)
+            added = law.cached_entry(part.step.state, event.cache, pos)
             return None if added is None else added.expected_reads
-    before = cached_entry(pre, event.cache, pos)
+    before = law.cached_entry(pre, event.cache, pos)
     if before is not None:
         return before.expected_reads
     if isinstance(event, ReadOne) or event.expected_reads < 0:
@@ -196,7 +189,7 @@ def started_at(config: Config, pre: State, event: Read | ReadOne, pos: Position,
 def delivers(config: Config, pre: State, event: Read | ReadOne | Release, step: Step) -> bool:
     """Return whether the step hands something over, or gives back an entry that is still cached."""
     if type(event) is not Release:
-        return not refusable(config, pre, event)
+        return not law.refusable(config, pre, event)
     return any(held.is_cached for held in pre.holds.get(event.hold, ()))
 
 
@@ -205,7 +198,7 @@ def one_fewer_each(config: Config, pre: State, event: Read | ReadOne | Release, 
     if isinstance(event, Release):
         return all(_one_fewer(config, pre, step, held.slot) for held in pre.holds[event.hold] if held.is_cached)
     for pos in requested_positions(event):
-        after = cached_entry(step.state, event.cache, pos)
+        after = law.cached_entry(step.state, event.cache, pos)
         if after is not None:
             count = started_at(config, pre, event, pos, step)
             if count is not None and event.hold is ABSENT:
@@ -218,7 +211,7 @@ def one_fewer_each(config: Config, pre: State, event: Read | ReadOne | Release, 
 
 
 def _one_fewer(config: Config, pre: State, step: Step, slot: Slot) -> bool:
-    before, after = cached_entry(pre, slot.cache, slot.pos), cached_entry(step.state, slot.cache, slot.pos)
+    before, after = law.cached_entry(pre, slot.cache, slot.pos), law.cached_entry(step.state, slot.cache, slot.pos)
     if before is None or before.expected_reads is None:
         return after == before
     if is_at_the_floor(config, before.expected_reads):
@@ -251,7 +244,8 @@ def claims_follow_entries(config: Config, pre: State, event: Op, step: Step) -> 
     if type(event) is not Release:
         return True
     return all(
-        cached_entry(step.state, held.slot.cache, held.slot.pos) == cached_entry(pre, held.slot.cache, held.slot.pos)
+        law.cached_entry(step.state, held.slot.cache, held.slot.pos)
+        == law.cached_entry(pre, held.slot.cache, held.slot.pos)
         for held in pre.holds.get(event.hold, ())
         if not held.is_cached
     )
@@ -261,7 +255,7 @@ def names_a_hold(config: Config, pre: State, event: Read | ReadOne | Release, st
     """Return whether the event names a hold, and is not refused as a read."""
     if type(event) is Release:
         return True
-    return event.hold is not ABSENT and not refusable(config, pre, event)
+    return event.hold is not ABSENT and not law.refusable(config, pre, event)
 
 
 def kept_by_passes(config: Config, pre: State, event: Expire | Evict, step: Step) -> bool:
@@ -279,7 +273,7 @@ def opened_and_freed(config: Config, pre: State, event: Read | ReadOne | Release
     wanted = {name: [held.slot for held in held_positions] for name, held_positions in pre.holds.items()}
     if isinstance(event, Release):
         slots = wanted.pop(event.hold, None)
-        answer: Refused | Released = REFUSED if slots is None else Released(len(slots))
+        answer: Refused | Released = law.REFUSED if slots is None else Released(len(slots))
         return step.outcome == answer and after == wanted
     if event.hold is not ABSENT:
         wanted[event.hold] = [Slot(event.cache, pos) for pos in requested_positions(event)]
@@ -287,8 +281,8 @@ def opened_and_freed(config: Config, pre: State, event: Read | ReadOne | Release
 
 
 DELIVERIES_LAWS: Final = (
-    Law(Rule.COUNT_5, (Read, ReadOne, Release), delivers, one_fewer_each, True),
-    Law(Rule.COUNT_6, (), holds_something, claims_follow_entries, True),
-    Law(Rule.COUNT_7, (Read, ReadOne, Release), names_a_hold, opened_and_freed, True),
-    Law(Rule.COUNT_7, (Expire, Evict), holds_something, kept_by_passes, True),
+    law.Law(Rule.COUNT_5, (Read, ReadOne, Release), delivers, one_fewer_each, True),
+    law.Law(Rule.COUNT_6, (), holds_something, claims_follow_entries, True),
+    law.Law(Rule.COUNT_7, (Read, ReadOne, Release), names_a_hold, opened_and_freed, True),
+    law.Law(Rule.COUNT_7, (Expire, Evict), holds_something, kept_by_passes, True),
 )

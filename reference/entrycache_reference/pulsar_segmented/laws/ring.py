@@ -10,20 +10,7 @@ from entrycache_reference.pulsar_segmented.config import (
     FailedOffer,
     Mode,
 )
-from entrycache_reference.pulsar_segmented.laws.law import (
-    Law,
-    always,
-    does_fit,
-    growth,
-    has_stayed,
-    has_turned,
-    is_cached,
-    is_in_current,
-    is_new,
-    is_offered,
-    is_taken,
-    newest_entry,
-)
+from entrycache_reference.pulsar_segmented.laws import law
 from entrycache_reference.pulsar_segmented.ops import Insert
 from entrycache_reference.pulsar_segmented.outcomes import ErrorKind, Inserted, Refused
 from entrycache_reference.pulsar_segmented.state import Entry, State, Step
@@ -32,17 +19,17 @@ from entrycache_reference.rules import Rule
 
 def has_stayed_with_a_new_one(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether the current segment stayed current, and did not hold the position."""
-    return has_stayed(config, pre, event, step) and not is_in_current(pre, event)
+    return law.has_stayed(config, pre, event, step) and not law.is_in_current(pre, event)
 
 
 def comes_last(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check S-INSERT-1; S-SEGMENT-2 and S-SEGMENT-3 check the offset."""
     before, after = pre.segments[pre.current], step.state.segments[pre.current]
-    new = newest_entry(step)
+    new = law.newest_entry(step)
     return (
         step.outcome == Inserted(True)
         and new is not None
-        and is_new(new, event)
+        and law.is_new(new, event)
         and new.start == before.offset
         and after.entries[:-1] == before.entries
     )
@@ -50,7 +37,7 @@ def comes_last(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 def is_duplicate(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether some segment holds the position, and the configuration has the default."""
-    return config.variants.duplicate is Duplicate.IGNORED and event.size >= 0 and is_cached(pre, event)
+    return config.variants.duplicate is Duplicate.IGNORED and event.size >= 0 and law.is_cached(pre, event)
 
 
 def is_too_long(config: Config, pre: State, event: Insert, step: Step) -> bool:
@@ -81,18 +68,18 @@ def is_refused(config: Config, pre: State, event: Insert, step: Step) -> bool:
 def overwrites(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether the current segment holds the position and stayed current, and duplicates overwrite."""
     is_variant = config.variants.duplicate is Duplicate.OVERWRITTEN
-    return is_variant and has_stayed(config, pre, event, step) and is_in_current(pre, event)
+    return is_variant and law.has_stayed(config, pre, event, step) and law.is_in_current(pre, event)
 
 
 def stands_anew(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check S-INSERT-6."""
     before = pre.segments[pre.current]
     others = [entry for entry in before.entries if entry.place != (event.cache, event.pos)]
-    new = newest_entry(step)
+    new = law.newest_entry(step)
     return (
         step.outcome == Inserted(True)
         and new is not None
-        and is_new(new, event)
+        and law.is_new(new, event)
         and [*others, new] == list(step.state.segments[pre.current].entries)
         and new.start == before.offset
     )
@@ -101,39 +88,39 @@ def stands_anew(config: Config, pre: State, event: Insert, step: Step) -> bool:
 def is_taken_for_full(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether the current segment holds the position, and duplicates turn the ring."""
     is_variant = config.variants.duplicate is Duplicate.ROTATING
-    return is_variant and is_offered(config, pre, event, step) and is_in_current(pre, event)
+    return is_variant and law.is_offered(config, pre, event, step) and law.is_in_current(pre, event)
 
 
 def is_asked_for_room(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether the insert reaches the current segment, and nothing but its room matters."""
-    return is_offered(config, pre, event, step) and not is_taken_for_full(config, pre, event, step)
+    return law.is_offered(config, pre, event, step) and not is_taken_for_full(config, pre, event, step)
 
 
 def stays_where_it_fits(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check S-SEGMENT-1."""
-    return has_turned(config, pre, event, step) != does_fit(pre, event)
+    return law.has_turned(config, pre, event, step) != law.does_fit(pre, event)
 
 
 def copies(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether an entry was taken in mode copy."""
-    return config.mode is Mode.COPY and is_taken(config, pre, event, step)
+    return config.mode is Mode.COPY and law.is_taken(config, pre, event, step)
 
 
 def refers(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether an entry was taken in mode reference."""
-    return config.mode is Mode.REFERENCE and is_taken(config, pre, event, step)
+    return config.mode is Mode.REFERENCE and law.is_taken(config, pre, event, step)
 
 
 def ends_behind_it(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check S-SEGMENT-2, S-SEGMENT-3; S-INSERT-1 and S-RING-3 check where the entry starts."""
-    new = newest_entry(step)
+    new = law.newest_entry(step)
     offset = step.state.segments[step.state.current].offset
-    return new is not None and offset == new.start + growth(config, event.size)
+    return new is not None and offset == new.start + law.growth(config, event.size)
 
 
 def passes_over(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether the ring has turned, and the configuration has the default."""
-    return config.variants.failed_offer is FailedOffer.UNCOUNTED and has_turned(config, pre, event, step)
+    return config.variants.failed_offer is FailedOffer.UNCOUNTED and law.has_turned(config, pre, event, step)
 
 
 def is_written_no_further(config: Config, pre: State, event: Insert, step: Step) -> bool:
@@ -143,12 +130,12 @@ def is_written_no_further(config: Config, pre: State, event: Insert, step: Step)
 
 def counts_tries(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether the ring has turned, and tries count."""
-    return config.variants.failed_offer is FailedOffer.COUNTED and has_turned(config, pre, event, step)
+    return config.variants.failed_offer is FailedOffer.COUNTED and law.has_turned(config, pre, event, step)
 
 
 def is_written_further(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check S-SEGMENT-5."""
-    grown = growth(config, event.size)
+    grown = law.growth(config, event.size)
     if step.state.segments[pre.current].offset != pre.segments[pre.current].offset + 2 * grown:
         return False
     now = step.state.current
@@ -156,18 +143,18 @@ def is_written_further(config: Config, pre: State, event: Insert, step: Step) ->
 
 
 INSERT_LAWS: Final = (
-    Law(Rule.S_INSERT_1, (Insert,), has_stayed_with_a_new_one, comes_last),
-    Law(Rule.S_INSERT_2, (Insert,), is_duplicate, nothing_is_taken),
-    Law(Rule.S_INSERT_3, (Insert,), is_too_long, nothing_is_taken),
-    Law(Rule.S_INSERT_4, (Insert,), is_disabled, nothing_is_taken),
-    Law(Rule.S_INSERT_5, (Insert,), is_negative, is_refused),
-    Law(Rule.S_INSERT_6, (Insert,), overwrites, stands_anew),
-    Law(Rule.S_INSERT_7, (Insert,), is_taken_for_full, has_turned),
-    Law(Rule.S_SEGMENT_1, (Insert,), is_asked_for_room, stays_where_it_fits),
-    Law(Rule.S_SEGMENT_2, (Insert,), copies, ends_behind_it),
-    Law(Rule.S_SEGMENT_3, (Insert,), refers, ends_behind_it),
-    Law(Rule.S_SEGMENT_4, (Insert,), passes_over, is_written_no_further),
-    Law(Rule.S_SEGMENT_5, (Insert,), counts_tries, is_written_further),
+    law.Law(Rule.S_INSERT_1, (Insert,), has_stayed_with_a_new_one, comes_last),
+    law.Law(Rule.S_INSERT_2, (Insert,), is_duplicate, nothing_is_taken),
+    law.Law(Rule.S_INSERT_3, (Insert,), is_too_long, nothing_is_taken),
+    law.Law(Rule.S_INSERT_4, (Insert,), is_disabled, nothing_is_taken),
+    law.Law(Rule.S_INSERT_5, (Insert,), is_negative, is_refused),
+    law.Law(Rule.S_INSERT_6, (Insert,), overwrites, stands_anew),
+    law.Law(Rule.S_INSERT_7, (Insert,), is_taken_for_full, law.has_turned),
+    law.Law(Rule.S_SEGMENT_1, (Insert,), is_asked_for_room, stays_where_it_fits),
+    law.Law(Rule.S_SEGMENT_2, (Insert,), copies, ends_behind_it),
+    law.Law(Rule.S_SEGMENT_3, (Insert,), refers, ends_behind_it),
+    law.Law(Rule.S_SEGMENT_4, (Insert,), passes_over, is_written_no_further),
+    law.Law(Rule.S_SEGMENT_5, (Insert,), counts_tries, is_written_further),
 )
 
 
@@ -181,29 +168,29 @@ def is_the_next(config: Config, pre: State, event: Insert, step: Step) -> bool:
         return False
     if config.variants.cleared_offset is ClearedOffset.KEPT:
         return True
-    return step.outcome == Inserted(True) and is_new(newest_entry(step), event)
+    return step.outcome == Inserted(True) and law.is_new(law.newest_entry(step), event)
 
 
 def empties(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether the ring has turned, and the configuration has the default."""
-    return config.variants.cleared_index is ClearedIndex.EMPTIED and has_turned(config, pre, event, step)
+    return config.variants.cleared_index is ClearedIndex.EMPTIED and law.has_turned(config, pre, event, step)
 
 
 def holds_at_most_the_new_one(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check S-RING-2."""
     entries = step.state.segments[step.state.current].entries
-    return len(entries) <= 1 and all(is_new(entry, event) for entry in entries)
+    return len(entries) <= 1 and all(law.is_new(entry, event) for entry in entries)
 
 
 def starts_again(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether the ring has turned and the entry was taken, and the configuration has the default."""
     resets = config.variants.cleared_offset is ClearedOffset.RESET
-    return resets and has_turned(config, pre, event, step) and is_taken(config, pre, event, step)
+    return resets and law.has_turned(config, pre, event, step) and law.is_taken(config, pre, event, step)
 
 
 def starts_at_0(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check S-RING-3."""
-    new = newest_entry(step)
+    new = law.newest_entry(step)
     return new is not None and new.start == 0
 
 
@@ -222,21 +209,21 @@ def keeps_the_others(config: Config, pre: State, event: Insert, step: Step) -> b
 
 def goes_on(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether the ring has turned, and a cleared segment keeps its offset."""
-    return config.variants.cleared_offset is ClearedOffset.KEPT and has_turned(config, pre, event, step)
+    return config.variants.cleared_offset is ClearedOffset.KEPT and law.has_turned(config, pre, event, step)
 
 
 def takes_what_fits_behind(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check S-RING-5."""
     kept_offset = pre.segments[step.state.current].offset
     if kept_offset + event.size > pre.segment_bytes:
-        return step.outcome == Inserted(False) and not is_new(newest_entry(step), event)
-    new = newest_entry(step)
-    return step.outcome == Inserted(True) and new is not None and is_new(new, event) and new.start == kept_offset
+        return step.outcome == Inserted(False) and not law.is_new(law.newest_entry(step), event)
+    new = law.newest_entry(step)
+    return step.outcome == Inserted(True) and new is not None and law.is_new(new, event) and new.start == kept_offset
 
 
 def still_finds(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Return whether the ring has turned, and a cleared segment keeps its index."""
-    return config.variants.cleared_index is ClearedIndex.KEPT and has_turned(config, pre, event, step)
+    return config.variants.cleared_index is ClearedIndex.KEPT and law.has_turned(config, pre, event, step)
 
 
 def keeps_its_entries(config: Config, pre: State, event: Insert, step: Step) -> bool:
@@ -250,10 +237,10 @@ def keeps_its_entries(config: Config, pre: State, event: Insert, step: Step) -> 
 
 
 RING_LAWS: Final = (
-    Law(Rule.S_RING_1, (Insert,), has_turned, is_the_next),
-    Law(Rule.S_RING_2, (Insert,), empties, holds_at_most_the_new_one),
-    Law(Rule.S_RING_3, (Insert,), starts_again, starts_at_0),
-    Law(Rule.S_RING_4, (Insert,), always, keeps_the_others),
-    Law(Rule.S_RING_5, (Insert,), goes_on, takes_what_fits_behind),
-    Law(Rule.S_RING_6, (Insert,), still_finds, keeps_its_entries),
+    law.Law(Rule.S_RING_1, (Insert,), law.has_turned, is_the_next),
+    law.Law(Rule.S_RING_2, (Insert,), empties, holds_at_most_the_new_one),
+    law.Law(Rule.S_RING_3, (Insert,), starts_again, starts_at_0),
+    law.Law(Rule.S_RING_4, (Insert,), law.always, keeps_the_others),
+    law.Law(Rule.S_RING_5, (Insert,), goes_on, takes_what_fits_behind),
+    law.Law(Rule.S_RING_6, (Insert,), still_finds, keeps_its_entries),
 )

@@ -1,4 +1,4 @@
-"""What misbehaving subjects do instead of an answer."""
+"""Misdeeds of subjects instead of an answer."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Speaker:
         sys.stdout.buffer.flush()
 
     def first_life(self) -> bool:
-        """Whether this is the first process of this kind in this scratch folder."""
+        """Return whether this is the first process of this kind in this scratch folder."""
         try:
             (self.scratch / "lived").touch(exist_ok=False)
         except FileExistsError:

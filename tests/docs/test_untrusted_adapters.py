@@ -14,10 +14,13 @@ import pytest
 
 from tests.support import ROOT
 from tests.support.command import run
-from tests.support.walls import can
+from tests.support.sandboxes import can
 
 PAGE = (ROOT / "docs" / "how-to/untrusted-adapters.md").read_text("utf-8")
-WALLED = {told.split()[0]: told for told in re.findall(r'^\$ entrycache conform --command "(.*)"$', PAGE, re.MULTILINE)}
+SANDBOXED = {
+    command.split()[0]: command
+    for command in re.findall(r'^\$ entrycache conform --command "(.*)"$', PAGE, re.MULTILINE)
+}
 STEPS_OUT = {
     "prlimit": ["python3 -c 'bytearray(3 << 30)'", "head -c 20000000 /dev/zero > large"],
     "unshare": ["bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'"],
@@ -34,32 +37,34 @@ def port() -> Iterator[int]:
         yield listening.getsockname()[1]
 
 
-def stranger(folder: Path, steps: list[str], port: int) -> None:
-    """Return an adapter that gives up if a harmful action succeeds, and plays otherwise."""
+def write_adapter(folder: Path, steps: list[str], port: int) -> None:
+    """Write an adapter that gives up if a harmful action succeeds, and plays otherwise."""
     (folder / "secret").write_text("mine", "utf-8")
     (folder / "theirs").mkdir(exist_ok=True)
     shutil.copy(ROOT / "tests/conformance/outside/cache.mjs", folder / "theirs")
-    tried = [f"({step.format(port=port, secret=folder / 'secret')}) >/dev/null 2>&1 && exit 9" for step in steps]
-    (folder / "theirs" / "run.sh").write_text("\n".join([*tried, "exec node theirs/cache.mjs", ""]), "utf-8")
+    attempts = [f"({step.format(port=port, secret=folder / 'secret')}) >/dev/null 2>&1 && exit 9" for step in steps]
+    (folder / "theirs" / "run.sh").write_text("\n".join([*attempts, "exec node theirs/cache.mjs", ""]), "utf-8")
 
 
-@pytest.mark.parametrize("wall", WALLED)
-def test_a_stranger_plays_behind_the_wall_and_does_not_get_out(
-    wall: str, port: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("sandbox", SANDBOXED)
+def test_an_untrusted_adapter_plays_in_the_sandbox_and_does_not_get_out(
+    sandbox: str, port: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lacking = [tool for tool, there in ((wall, can(wall)), ("node", shutil.which("node") is not None)) if not there]
+    lacking = [
+        tool for tool, there in ((sandbox, can(sandbox)), ("node", shutil.which("node") is not None)) if not there
+    ]
     if lacking:
         pytest.skip(f"{lacking[0]} is missing, or not allowed here")
     monkeypatch.chdir(tmp_path)
-    stranger(tmp_path, STEPS_OUT[wall], port)
-    code, out, err = run(capsys, "smoke", "--command", WALLED[wall])
+    write_adapter(tmp_path, STEPS_OUT[sandbox], port)
+    code, out, err = run(capsys, "smoke", "--command", SANDBOXED[sandbox])
     assert code == 0, out + err
-    for step in STEPS_OUT[wall]:
-        stranger(tmp_path, [step], port)
+    for step in STEPS_OUT[sandbox]:
+        write_adapter(tmp_path, [step], port)
         assert subprocess.run(["sh", "theirs/run.sh"], stdin=subprocess.DEVNULL, check=False).returncode == 9
 
 
-def test_the_walls_are_those_of_the_page() -> None:
-    assert WALLED.keys() == STEPS_OUT.keys()
-    for told in WALLED.values():
-        assert shlex.split(told)[-2:] == ["sh", "theirs/run.sh"]
+def test_the_sandboxes_are_those_of_the_page() -> None:
+    assert SANDBOXED.keys() == STEPS_OUT.keys()
+    for command in SANDBOXED.values():
+        assert shlex.split(command)[-2:] == ["sh", "theirs/run.sh"]
