@@ -5,8 +5,6 @@ before any slow import, and then imports the module that runs the command. At it
 a signal would end the process by itself. So the process exits before that, after all exit handlers have run.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import signal

@@ -5,21 +5,18 @@ that search and report, and `--help` imports no command. Every command ends with
 `entrycache_cli.commands.exit_codes`. A former name of a command still works, or says in one line where it went.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import click
 
-from entrycache_cli.commands import ALIASES, COMMANDS, MOVED
-from entrycache_cli.commands.exit_codes import OneLineErrors
+from entrycache_cli.commands import ALIASES, COMMANDS, MOVED, exit_codes
 from entrycache_protocol.errors import UsageError
 
 IN_TRACE_MODULE = frozenset({"audit", "trace"})
 """Commands that `entrycache_cli.commands.trace` assembles, because they need the extra `trace`."""
 
 
-class Commands(OneLineErrors, click.Group):
+class Commands(exit_codes.OneLineErrors, click.Group):
     """The group of all commands, each imported at its first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -1,7 +1,5 @@
 """`python -m entrycache_dev COMMAND`: the commands of contributors, which are not in the wheel."""
 
-from __future__ import annotations
-
 from entrycache_cli.__main__ import begin
 
 if __name__ == "__main__":

@@ -6,8 +6,6 @@ turns the medians into ratios with targets. `measure_profile` runs one audit and
 and on Spark's SQL. `entrycache_dev.audit_bench_page` writes both pages.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -25,14 +23,10 @@ from typing import Any, Final, NamedTuple
 import psutil
 
 from entrycache_dev.bench.measurement import Measurement
-from entrycache_protocol.errors import WriteError
-from entrycache_protocol.files import scratch_folder
-from entrycache_spark.common.rule_files import SqlBackend, all_rules
-from entrycache_spark.common.system import audited_system
-from entrycache_spark.duckdb_backend import DuckDbBackend
-from entrycache_spark.folders import audit_folder
+from entrycache_protocol import errors, files
+from entrycache_spark import duckdb_backend, folders, spark_backend
+from entrycache_spark.common import rule_files, system
 from entrycache_spark.plan import evaluate_in_sql
-from entrycache_spark.spark_backend import QUICK_JVM, SparkSqlBackend, get_session
 from entrycache_spark.systems.pulsar_pip430 import COLUMNS
 from entrycache_trace.files import list_parts, read_metadata, write_metadata
 from entrycache_trace.generators.generate import generate, repeat
@@ -166,8 +160,8 @@ def _values(cost: Cost) -> tuple[float, float, float, float]:
 
 def audit_ways(trace: Path, master: str, rows: int) -> Mapping[str, Callable[[], object]]:
     """Return the ways to go through a trace, by name."""
-    spark = get_session(master, QUICK_JVM)
-    proved = [rule.id for rule in all_rules() if rule.witness is not None]
+    spark = spark_backend.get_session(master, spark_backend.QUICK_JVM)
+    proved = [rule.id for rule in rule_files.all_rules() if rule.witness is not None]
     kinds = ", ".join(f"{name} {sql_type(name)}" for name in COLUMNS)
 
     def frame() -> Any:
@@ -208,7 +202,7 @@ def _column_aggregates(spark: Any) -> list[Any]:
 
 def audit_clean(trace: Path, backend: str, master: str, **options: Any) -> None:
     """Audit an honest trace; a violation ends the benchmark."""
-    result = audit_folder(trace, backend, master, **options)
+    result = folders.audit_folder(trace, backend, master, **options)
     assert result.exit_code == 0, result.violations[:3]
 
 
@@ -304,7 +298,7 @@ class MeasuredBackend:
     """A backend that notes the cost of each query."""
 
     def __init__(
-        self, backend: SqlBackend, plan_of: Callable[[str], tuple[int, ...]], compiled: Callable[[], float]
+        self, backend: rule_files.SqlBackend, plan_of: Callable[[str], tuple[int, ...]], compiled: Callable[[], float]
     ) -> None:
         self._backend = backend
         self._plan_of = plan_of
@@ -341,27 +335,27 @@ class MeasuredBackend:
 def profile_audit(trace: Path, backend: str, master: str, witnesses: bool) -> list[QueryCost]:
     """Return the cost of the queries of one audit; without `witnesses`, windows decide all rules."""
     metadata = read_metadata(trace)
-    audited = audited_system(metadata.system)
+    audited = system.audited_system(metadata.system)
     parts = list_parts(trace, audited.columns)
     if backend == "local":
-        local = DuckDbBackend(parts, columns=audited.columns)
+        local = duckdb_backend.DuckDbBackend(parts, columns=audited.columns)
         watched = MeasuredBackend(local, lambda query: _plan_of_duckdb(local, query), lambda: 0.0)
     else:
-        spark = SparkSqlBackend(trace, parts, master, audited.columns, audited.window_rows)
+        spark = spark_backend.SparkSqlBackend(trace, parts, master, audited.columns, audited.window_rows)
         watched = MeasuredBackend(spark, lambda query: _plan_of_spark(spark, query), lambda: _compile_seconds(spark))
     try:
-        evaluate_in_sql(watched, metadata, all_rules(metadata.system), watched.says, witnesses)
+        evaluate_in_sql(watched, metadata, rule_files.all_rules(metadata.system), watched.says, witnesses)
     finally:
         watched.close()
     return watched.questions
 
 
-def _plan_of_duckdb(backend: DuckDbBackend, query: str) -> tuple[int, ...]:
+def _plan_of_duckdb(backend: duckdb_backend.DuckDbBackend, query: str) -> tuple[int, ...]:
     plan = backend.explain(query)
     return len(re.findall(r"READ_PARQUET", plan)), len(re.findall(r"WINDOW|ORDER_BY", plan)), 0, 0
 
 
-def _plan_of_spark(backend: SparkSqlBackend, query: str) -> tuple[int, ...]:
+def _plan_of_spark(backend: spark_backend.SparkSqlBackend, query: str) -> tuple[int, ...]:
     plan = backend.explain(query, "simple")
     methods = [int(size) for size in re.findall(r"maxMethodCodeSize:(\d+)", backend.explain(query, "codegen"))]
     scans = len(re.findall(r"FileScan parquet|InMemoryTableScan", plan))
@@ -374,7 +368,7 @@ def _plan_of_spark(backend: SparkSqlBackend, query: str) -> tuple[int, ...]:
     )
 
 
-def _compile_seconds(backend: SparkSqlBackend) -> float:
+def _compile_seconds(backend: spark_backend.SparkSqlBackend) -> float:
     """Return the seconds that Spark has spent on compiling generated code, if this version reports them."""
     with suppress(Exception):
         return backend.compile_seconds()
@@ -435,9 +429,9 @@ def _trace_folder() -> Iterator[Path]:
     """
     with ExitStack() as stack:
         try:
-            folder = stack.enter_context(scratch_folder())
+            folder = stack.enter_context(files.scratch_folder())
         except OSError as error:
-            raise WriteError(f"cannot write the traces to be measured: {error.strerror}") from None
+            raise errors.WriteError(f"cannot write the traces to be measured: {error.strerror}") from None
         yield folder
 
 

@@ -1,25 +1,12 @@
 """The pages docs/reference/audit-speed.md and audit-profile.md, and the picture of the first."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from entrycache_dev.audit_bench import (
-    ALONE,
-    ALONE_MOST,
-    AUDIT,
-    BY_COLUMN,
-    BY_OP,
-    JIT_BYTES,
-    AuditNumbers,
-    AuditProfile,
-    QueryCost,
-)
+from entrycache_dev import audit_bench
 from entrycache_dev.bench.page import FAST_COLOUR, PEER_COLOUR, RELEASED_COLOUR, measurement_row
-from entrycache_protocol.errors import import_matplotlib
-from entrycache_protocol.files import atomic_path
+from entrycache_protocol import errors, files
 
 AUDIT_HEAD = """# Cost of audits
 
@@ -55,7 +42,7 @@ generation does not pay there, whatever the plan says.
 """
 
 
-def render_audit_page(numbers: AuditNumbers, chart: str) -> str:
+def render_audit_page(numbers: audit_bench.AuditNumbers, chart: str) -> str:
     """Return the page in Markdown."""
     head = AUDIT_HEAD.format(
         sizes=",".join(str(size) for size in numbers.sizes),
@@ -64,7 +51,7 @@ def render_audit_page(numbers: AuditNumbers, chart: str) -> str:
         processors=numbers.processors,
         load=numbers.load,
         picture=chart,
-        alone=ALONE_MOST // 1_000_000,
+        alone=audit_bench.ALONE_MOST // 1_000_000,
     )
     lines = [measurement_row(item) for item in numbers.measurements]
     ways = [
@@ -81,15 +68,17 @@ def render_audit_page(numbers: AuditNumbers, chart: str) -> str:
     return head + "\n".join([*lines, *ways]) + "\n"
 
 
-def profile_page(profile: AuditProfile) -> str:
+def profile_page(profile: audit_bench.AuditProfile) -> str:
     """Return the page of a profile in Markdown."""
-    head = PROFILE_HEAD.format(size=profile.size, events=profile.events, master=profile.master, jit=JIT_BYTES)
+    head = PROFILE_HEAD.format(
+        size=profile.size, events=profile.events, master=profile.master, jit=audit_bench.JIT_BYTES
+    )
     return head + "\n".join(profile_lines(profile)) + "\n"
 
 
-def profile_lines(profile: AuditProfile) -> list[str]:
+def profile_lines(profile: audit_bench.AuditProfile) -> list[str]:
     """Return the table of a profile, with a line for each query and one for the sum."""
-    of_spark: dict[str, list[QueryCost]] = {}
+    of_spark: dict[str, list[audit_bench.QueryCost]] = {}
     for question in profile.spark_sql:
         of_spark.setdefault(question.about, []).append(question)
     lines = [
@@ -105,32 +94,37 @@ def profile_lines(profile: AuditProfile) -> list[str]:
     return lines
 
 
-def _group_by_question(questions: Sequence[QueryCost]) -> dict[str, list[QueryCost]]:
-    groups: dict[str, list[QueryCost]] = {}
+def _group_by_question(questions: Sequence[audit_bench.QueryCost]) -> dict[str, list[audit_bench.QueryCost]]:
+    groups: dict[str, list[audit_bench.QueryCost]] = {}
     for question in questions:
         groups.setdefault(question.about, []).append(question)
     return groups
 
 
-def _cost_cells(own: Sequence[QueryCost]) -> str:
+def _cost_cells(own: Sequence[audit_bench.QueryCost]) -> str:
     seconds = sum(question.cpu_seconds for question in own)
     return f"{seconds:.2f} | {sum(q.scans for q in own)} | {sum(q.sorts for q in own)}"
 
 
-def _spark_cells(own: Sequence[QueryCost]) -> str:
+def _spark_cells(own: Sequence[audit_bench.QueryCost]) -> str:
     compiling = sum(question.compile_seconds for question in own)
     method = max((question.method_bytes for question in own), default=0)
-    longest = f"{method:,}" + ("" if method <= JIT_BYTES else " (not compiled)")
+    longest = f"{method:,}" + ("" if method <= audit_bench.JIT_BYTES else " (not compiled)")
     return f"{_cost_cells(own)} | {sum(q.shuffles for q in own)} | {compiling:.2f} | {longest}"
 
 
-def draw_audit_costs(numbers: AuditNumbers, path: Path) -> None:
+def draw_audit_costs(numbers: audit_bench.AuditNumbers, path: Path) -> None:
     """Write the picture as SVG."""
-    matplotlib = import_matplotlib("bench")
+    matplotlib = errors.import_matplotlib("bench")
     matplotlib.use("svg")
     from matplotlib import pyplot  # noqa: PLC0415
 
-    colors = {AUDIT: FAST_COLOUR, ALONE: PEER_COLOUR, BY_COLUMN: RELEASED_COLOUR, BY_OP: "#c9c9c9"}
+    colors = {
+        audit_bench.AUDIT: FAST_COLOUR,
+        audit_bench.ALONE: PEER_COLOUR,
+        audit_bench.BY_COLUMN: RELEASED_COLOUR,
+        audit_bench.BY_OP: "#c9c9c9",
+    }
     style: dict[Any, Any] = {"svg.hashsalt": "entrycache", "svg.fonttype": "none", "font.size": 9}
     with pyplot.rc_context(style):
         figure, axes = pyplot.subplots(figsize=(8, 4), layout="constrained")
@@ -144,6 +138,6 @@ def draw_audit_costs(numbers: AuditNumbers, path: Path) -> None:
         axes.set(xscale="log", xlabel="events", ylabel="processor seconds a million events", ylim=(0, None))
         axes.grid(visible=True, which="major", alpha=0.25)
         axes.legend(frameon=False, ncols=2)
-        with atomic_path(path) as temporary:
+        with files.atomic_path(path) as temporary:
             figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
         pyplot.close(figure)

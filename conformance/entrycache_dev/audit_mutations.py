@@ -5,8 +5,6 @@ broker each, and are audited at once by DuckDB, by its windows alone, and by rep
 detections is committed as docs/audit-mutations.json; `audit_mutations.toml` explains changes that no rule detects.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random
@@ -18,8 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.files import scratch_folder, write_text
+from entrycache_protocol import errors, files
 from entrycache_spark.common.system import AUDITED
 from entrycache_spark.folders import audit_folder
 from entrycache_trace.files import Metadata, iterate_rows, list_parts, read_metadata, write_rows
@@ -215,7 +212,7 @@ def read_base(base: BaseTrace) -> list[Row]:
     with ExitStack() as stack:
         if base.folder is not None:
             return list(iterate_rows(list_parts(base.folder)))
-        folder = Path(stack.enter_context(scratch_folder())) / "base"
+        folder = Path(stack.enter_context(files.scratch_folder())) / "base"
         generate(base.preset, base.events, SEED, folder, 1)
         return list(iterate_rows(list_parts(folder)))
 
@@ -252,7 +249,7 @@ def _judge_batch(
     backends: Mapping[str, tuple[str, bool]],
 ) -> Iterator[tuple[Change, Detection]]:
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(scratch_folder())) / "trace"
+        folder = Path(stack.enter_context(files.scratch_folder())) / "trace"
         write_rows(folder, base.metadata, copies)
         said = {name: _audit_copies(folder, *how) for name, how in backends.items()}
     first, *others = said
@@ -405,7 +402,7 @@ def docs_folder() -> Path:
     """
     docs = next((folder / "docs" for folder in Path(__file__).resolve().parents if (folder / "docs").is_dir()), None)
     if docs is None:
-        raise UsageError("the table of changed traces is part of a source checkout; expected to run in one")
+        raise errors.UsageError("the table of changed traces is part of a source checkout; expected to run in one")
     return docs
 
 
@@ -454,8 +451,8 @@ def main() -> int:
     bases = BASES if arguments.trace is None else (recorded_trace(arguments.trace),)
     table = detect_changes(bases, arguments.sample, arguments.seed)
     if arguments.write and arguments.trace is None:
-        write_text(docs_folder() / f"{TABLE_NAME}.json", table_to_json(table))
-        write_text(docs_folder() / "reference" / f"{TABLE_NAME}.md", render_page(table))
+        files.write_text(docs_folder() / f"{TABLE_NAME}.json", table_to_json(table))
+        files.write_text(docs_folder() / "reference" / f"{TABLE_NAME}.md", render_page(table))
     problems = [
         f"{trace}, {change}: detected by no rule" for trace, change in unexplained_changes(table)
     ] + changed_detections(table, committed_table())
@@ -472,6 +469,6 @@ if __name__ == "__main__":
     except Disagreement as error:
         print(f"entrycache: {error}", file=sys.stderr)
         sys.exit(1)
-    except UsageError as error:
+    except errors.UsageError as error:
         print(f"entrycache: {error}", file=sys.stderr)
         sys.exit(2)

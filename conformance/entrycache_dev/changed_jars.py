@@ -5,8 +5,6 @@ constant of the class file moves. `write_changed_jar` copies the released jar an
 each system stand in a table; the comment above a change says which instructions it touches.
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections.abc import Mapping

@@ -19,11 +19,9 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.commands.exit_codes import OneLineErrors
-from entrycache_cli.commands.options import exits_with_code, json_option
+from entrycache_cli.commands import exit_codes, options
 from entrycache_cli.report.terminal import echo, make_console
-from entrycache_protocol.errors import Interrupted, UsageError, import_matplotlib
-from entrycache_protocol.files import write_text
+from entrycache_protocol import errors, files
 
 if TYPE_CHECKING:
     from entrycache_dev.bench.result import BenchResult
@@ -32,7 +30,7 @@ MAX_SIZE: Final = 1_000_000_000
 """The largest number of events that `--sizes` accepts."""
 
 
-class ContributorCommands(OneLineErrors, click.Group):
+class ContributorCommands(exit_codes.OneLineErrors, click.Group):
     """A group of commands whose errors are one line, as in `entrycache`."""
 
 
@@ -65,8 +63,8 @@ def main() -> None:
     metavar="FILE",
     help="Write a page in Markdown, with its picture beside it.",
 )
-@json_option
-@exits_with_code
+@options.json_option
+@options.exits_with_code
 def bench(
     rounds: int,
     operations: int,
@@ -98,19 +96,19 @@ def _measure(
     from entrycache_dev.bench.page import render_page as page_of
 
     if page is not None:
-        import_matplotlib("bench")
+        errors.import_matplotlib("bench")
     try:
         result = results.run_bench(rounds, operations, released) if source is None else results.read_result(source)
         if streams is not None:
             result = results.add_streams(result, rounds, operations, streams)
-    except Interrupted as stopped:
+    except errors.Interrupted as stopped:
         if stopped.partial_result.measurements:
             _print_result(stopped.partial_result, as_json)
         raise
     _print_result(result, as_json)
     if page is not None:
         chart = page.with_suffix(".svg")
-        write_text(page, page_of(result, chart.name))
+        files.write_text(page, page_of(result, chart.name))
         draw_picture(result, chart)
     return 1 if result.missed else 0
 
@@ -138,8 +136,8 @@ def _print_result(result: BenchResult, as_json: bool) -> None:
 @click.option(
     "--page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write a page in Markdown."
 )
-@json_option
-@exits_with_code
+@options.json_option
+@options.exits_with_code
 def bench_audit(sizes: str, rounds: int, master: str, profile: bool, page: Path | None, as_json: bool) -> int:
     """Measure audits on Spark; compare them with DuckDB alone and with trivial aggregates of the same files.
 
@@ -150,9 +148,9 @@ def bench_audit(sizes: str, rounds: int, master: str, profile: bool, page: Path 
 
     wanted = [part.strip() for part in sizes.split(",")]
     if not all(part.isdigit() and 0 < int(part) <= MAX_SIZE for part in wanted):
-        raise UsageError(f"--sizes {sizes}: expected numbers of events up to {MAX_SIZE}, with commas between")
+        raise errors.UsageError(f"--sizes {sizes}: expected numbers of events up to {MAX_SIZE}, with commas between")
     if page is not None:
-        import_matplotlib("bench")
+        errors.import_matplotlib("bench")
     events = sorted({int(part) for part in wanted})
     if profile:
         return _profile(events[0], master, page, as_json)
@@ -172,7 +170,7 @@ def bench_audit(sizes: str, rounds: int, master: str, profile: bool, page: Path 
         from entrycache_dev.audit_bench_page import render_audit_page as page_of
 
         chart = page.with_suffix(".svg")
-        write_text(page, page_of(numbers, chart.name))
+        files.write_text(page, page_of(numbers, chart.name))
         draw_audit_costs(numbers, chart)
     return 1 if numbers.missed else 0
 
@@ -185,14 +183,14 @@ def _profile(events: int, master: str, page: Path | None, as_json: bool) -> int:
     with spinner("generating") as say:
         result = measure_profile(events, master, say)
     if page is not None:
-        write_text(page, profile_page(result))
+        files.write_text(page, profile_page(result))
     echo(json.dumps(result.to_json()) if as_json else "\n".join(profile_lines(result)))
     return 0
 
 
 @main.command("changed-jars")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@exits_with_code
+@options.exits_with_code
 def changed_jars(folder: Path) -> int:
     """Write every changed jar into FOLDER, and print a line each: the name of the change, a tab, the jar."""
     from entrycache_dev.changed_jars import ALL_CHANGES, write_changed_jars

@@ -5,8 +5,6 @@
 `entrycache report` reads it. A part whose tool is missing becomes a line of the table too.
 """
 
-from __future__ import annotations
-
 from entrycache_cli.__main__ import begin
 
 if __name__ == "__main__":
@@ -23,16 +21,12 @@ import click
 from rich.text import Text
 
 from entrycache_cli.commands.exit_codes import OneLineErrors
-from entrycache_cli.report.results import summary_table
-from entrycache_cli.report.terminal import echo, make_console
-from entrycache_conformance.generate import make_case
+from entrycache_cli.report import results, terminal
+from entrycache_conformance import generate, judge
 from entrycache_conformance.java.releases import releases
-from entrycache_conformance.judge import Coverage
 from entrycache_conformance.subjects import processes
-from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.reference import REFERENCE_NAME, reference_subject
-from entrycache_protocol.case import write_case
-from entrycache_protocol.files import scratch_folder
+from entrycache_conformance.systems import SYSTEMS, reference
+from entrycache_protocol import case, files
 from entrycache_protocol.system import AnySystem
 from entrycache_spark.common.system import AUDITED, DemoTrace
 
@@ -110,7 +104,7 @@ class Demo:
 
     def finish(self) -> None:
         """Wait for all parts and enter their results in the order of requests; after a stop, only the finished ones."""
-        out = make_console(stderr=True)
+        out = terminal.make_console(stderr=True)
         try:
             while self._parts:
                 with out.status(Text(self._parts[0].what)):
@@ -154,17 +148,17 @@ def demo_subjects(system: AnySystem, strict: bool) -> dict[str, bool]:
     """Return the subjects of a system, each with whether it stands for the others; a strict run takes all releases."""
     known = () if system.jvm is None else releases(system.jvm.name)
     released = {release.subject: release.in_demo for release in known if strict or release.in_demo}
-    own = {REFERENCE_NAME: False} if system.fast is None else {REFERENCE_NAME: False, FAST: True}
+    own = {reference.REFERENCE_NAME: False} if system.fast is None else {reference.REFERENCE_NAME: False, FAST: True}
     return {**own, **released}
 
 
 def write_traced_case(folder: Path, system: AnySystem) -> Path:
     """Write a long generated case, for the trace."""
     source = random.Random(TRACED_SEED)
-    subject = reference_subject(system)
+    subject = reference.reference_subject(system)
     menu = system.cases.menu(system.ops_up_to(system.levels[-1]))
-    generated = make_case(source.randint, subject.declaration, menu, Coverage(), TRACED_STEPS)
-    return write_case(generated.case, folder, "traced")
+    generated = generate.make_case(source.randint, subject.declaration, menu, judge.Coverage(), TRACED_STEPS)
+    return case.write_case(generated.case, folder, "traced")
 
 
 def audit_trace(demo: Demo, folder: Path, system: str, demo_trace: DemoTrace, strict: bool) -> None:
@@ -206,15 +200,15 @@ def main(profile: str, others: str | None, strict: bool) -> None:
     """Run every part once and print one table."""
     demo = Demo()
     try:
-        with scratch_folder() as folder, demo:
+        with files.scratch_folder() as folder, demo:
             request_parts(demo, folder, profile, others, strict)
             demo.finish()
     finally:
-        make_console().print(summary_table(demo.results))
-    echo("more: entrycache prove (bounds of each line), entrycache audit, entrycache conform SUBJECT")
-    echo(f"skipped for want of a tool: {demo.missing}")
+        terminal.make_console().print(results.summary_table(demo.results))
+    terminal.echo("more: entrycache prove (bounds of each line), entrycache audit, entrycache conform SUBJECT")
+    terminal.echo(f"skipped for want of a tool: {demo.missing}")
     if demo.worst:
-        echo("something was violated or not checked: see the table")
+        terminal.echo("something was violated or not checked: see the table")
     elif demo.missing and strict:
-        echo("a tool is missing, and this run was asked to be strict")
+        terminal.echo("a tool is missing, and this run was asked to be strict")
     sys.exit(1 if demo.worst or (strict and demo.missing) else 0)

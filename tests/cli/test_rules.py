@@ -37,7 +37,7 @@ def test_a_page_that_is_not_current_fails_the_check_which_says_what_writes_it(
     stale = Problem(
         "docs/reference/rules.md", "is not current; `entrycache rules --write`, part of `make docs`, writes it"
     )
-    monkeypatch.setattr(rules, "check_rules", lambda texts: [stale])
+    monkeypatch.setattr(rules.agreement, "check_rules", lambda texts: [stale])
     code, said = run(capsys, "--check")
     assert code == 1
     assert said.splitlines() == [f"docs/reference/rules.md: {stale.what}", "1 problems"]
@@ -45,7 +45,7 @@ def test_a_page_that_is_not_current_fails_the_check_which_says_what_writes_it(
 
 def test_write_writes_and_prints_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[bool] = []
-    monkeypatch.setattr(rules, "write_rules", lambda: written.append(True))
+    monkeypatch.setattr(rules.agreement, "write_rules", lambda: written.append(True))
     assert run(capsys, "--write") == (0, "")
     assert written == [True]
 
@@ -59,7 +59,7 @@ def test_with_a_rule_the_check_is_about_that_one(
         checked.append(rule)
         return [Problem(rule.value, "has no seeded fault")]
 
-    monkeypatch.setattr(rules, "check_rule", problems_of)
+    monkeypatch.setattr(rules.agreement, "check_rule", problems_of)
     assert run(capsys, "R-EXPIRE-1", "--check") == (1, "R-EXPIRE-1: has no seeded fault\n1 problems\n")
     assert checked == [Rule.EXPIRE_1]
     assert run(capsys, "R-NONE-1", "--check")[0] == 2

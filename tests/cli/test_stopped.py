@@ -103,9 +103,9 @@ def measured(what: str) -> Measurement:
 def three_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the measurements of `bench` by quick ones."""
     cost = CursorCost("tailing", MOVE_RANK, JUDGED_SIZES[0], 1.0, 9.0)
-    monkeypatch.setattr(bench, "measure_caches", lambda *_: map(measured, ("one", "two")))
+    monkeypatch.setattr(bench.pulsar_pip430, "measure_caches", lambda *_: map(measured, ("one", "two")))
     monkeypatch.setattr(bench, "measure_suite", lambda *_: map(measured, ("three",)))
-    monkeypatch.setattr(bench, "measure_cursors", lambda *_: iter([cost] * 2))
+    monkeypatch.setattr(bench.pulsar_cursors, "measure_cursors", lambda *_: iter([cost] * 2))
 
 
 @pytest.mark.usefixtures("three_parts")
@@ -132,7 +132,7 @@ def test_a_bench_reports_its_measurements(
 def test_a_bench_that_is_stopped_beside_a_thread_has_the_rest(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bench, "measure_streams", StoppedAt(list, 1))
+    monkeypatch.setattr(bench.kafka_streams, "measure_streams", StoppedAt(list, 1))
     code, out, _ = run(capsys, "bench", "--streams", "4.3.1", "--json")
     assert (code, len(json.loads(out)["measurements"])) == (130, 5)
 

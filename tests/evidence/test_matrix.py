@@ -215,7 +215,7 @@ def detect_system(name: str):  # type: ignore[no-untyped-def]
 @pytest.mark.long
 def test_the_expensive_detectors_detect_changes_that_only_they_check() -> None:
     change = changed("pulsar_pip430.decision", "entry.requeues < settings.max_requeues", "entry.requeues < 9")
-    change = change._replace(function="spare")
+    change = change._replace(function="has_spare_requeue")
     (detected,) = ask_detectors([change], SMALL, thorough=True)
     assert {"laws", "z3", "contracts"} <= detected.keys()
 

@@ -5,8 +5,6 @@ it is asked for. `ALIASES` maps a former name to the present one for one version
 went. `TRACE_COMMANDS` lists what `entrycache trace` adds from other modules.
 """
 
-from __future__ import annotations
-
 from types import MappingProxyType
 from typing import Final
 

@@ -16,14 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from entrycache_cli.commands.options import (
-    GivenSettings,
-    ReportFiles,
-    given_settings,
-    print_nothing_checked,
-    report_options,
-    settings_options,
-)
+from entrycache_cli.commands import options
 from entrycache_cli.report.terminal import spinner
 from entrycache_protocol.errors import Interrupted, UsageError, WriteError
 
@@ -71,8 +64,8 @@ BACKENDS = ("spark", "local", "sql", "replay")
 )
 @click.option("--strict", is_flag=True, help="Exit 2 instead of 0 if no rule was decided for some broker.")
 @click.option("--json", "as_json_", is_flag=True, help="Print one JSON object instead of a table.")
-@report_options
-@settings_options
+@options.report_options
+@options.settings_options
 @click.pass_context
 def audit(
     context: click.Context,
@@ -110,7 +103,7 @@ def audit(
     from entrycache_spark.folders import audit_folder as run_audit
 
     audit_backend, spark_method = _chosen_backend(backend, former_engine, former_kernel)
-    given = given_settings(kwargs)
+    given = options.given_settings(kwargs)
     if given is not None:
         _require_settings(given, Path(where))
     ids = tuple(part.strip() for item in rules for part in item.split(",") if part.strip())
@@ -152,11 +145,11 @@ def audit(
     print_audit(result, written, provenance, as_json_, None if read_by_spark else Path(where))
     if junit is not None or html is not None:
         rows = [] if read_by_spark or html is None else violations_with_rows(Path(where), result.violations)
-        ReportFiles({"junit": junit, "html": html}).write([{**audit_json(result, provenance), "shown": rows}])
+        options.ReportFiles({"junit": junit, "html": html}).write([{**audit_json(result, provenance), "shown": rows}])
     if result.unwritten:
         raise WriteError(result.unwritten)
     if result.exit_code == 2:
-        print_nothing_checked(list(result.notes))
+        options.print_nothing_checked(list(result.notes))
     if strict and result.exit_code == 0 and result.undecided:
         raise UsageError(undecided_message(result))
     context.exit(result.exit_code)
@@ -177,7 +170,7 @@ def _chosen_backend(
     return ("spark", "sql") if backend == "sql" else (backend, None)
 
 
-def _require_settings(given: GivenSettings, where: Path) -> None:
+def _require_settings(given: options.GivenSettings, where: Path) -> None:
     """Refuse a trace that was not recorded with the given settings."""
     from entrycache_simulate.configs import require_settings
 

@@ -5,8 +5,6 @@ differences) is printed and can be written as JSON; `entrycache versions` reads 
 are programs of their own.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, Final
@@ -19,8 +17,7 @@ from entrycache_conformance.campaign.run import PROGRAMS, CampaignPlan, load_pro
 from entrycache_conformance.java.releases import find_release
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol.errors import Interrupted, WriteError
-from entrycache_protocol.files import write_text
+from entrycache_protocol import errors, files
 from entrycache_protocol.subject import InProcessSubject
 
 PROGRESS_STEPS: Final = 1_000_000
@@ -34,7 +31,7 @@ DEFAULT_WORKLOAD: Final = "default"
 class WorkloadName(click.ParamType):  # type: ignore[type-arg]  # not generic in click 8.2
     """The name of a workload profile; only a name other than the default makes it load the profiles of all systems."""
 
-    name = "theme"
+    name = "workload"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name if a system or a program has it."""
@@ -54,13 +51,13 @@ def _workload_choice() -> click.Choice[str]:
 @click.command("campaign")
 @click.argument("subjects", nargs=-1, required=True)
 @click.option(
-    "--theme",
-    "workload",
+    "--workload",
     type=WorkloadName(),
     default=DEFAULT_WORKLOAD,
     show_default=True,
     help="The workload profile of the cases.",
 )
+@click.option("--theme", "former_workload", type=WorkloadName(), hidden=True)
 @click.option("--system", type=click.Choice(list(SYSTEMS)), help="The system, for a subject of several systems.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The seed, which decides every case.")
 @click.option("--steps", type=click.IntRange(1), default=600, show_default=True, help="The steps of each case.")
@@ -86,6 +83,7 @@ def _workload_choice() -> click.Choice[str]:
 def command(
     subjects: tuple[str, ...],
     workload: str,
+    former_workload: str | None,
     system: str | None,
     seed: int,
     steps: int,
@@ -103,11 +101,12 @@ def command(
     """
     if cases is None and cpu_seconds is None:
         cases = 100
+    workload = former_workload or workload
     if workload in PROGRAMS:
         program = load_program(workload)
         try:
             record = program.play(subjects, seed, cases or 100)
-        except Interrupted as stopped:
+        except errors.Interrupted as stopped:
             _report_record(stopped.partial_result, program.kept(stopped.partial_result), out, as_json)
             raise
         _report_record(record, program.kept(record), out, as_json)
@@ -119,7 +118,7 @@ def command(
         for name in subjects:
             opened.append(open_subject(name, wanted))
         campaign = run_campaign(opened, plan, _Progress())
-    except Interrupted as stopped:
+    except errors.Interrupted as stopped:
         _report_record(stopped.partial_result.json, stopped.partial_result.json, out, as_json)
         raise
     finally:
@@ -128,7 +127,7 @@ def command(
     _report_record(campaign.json, campaign.json, out, as_json)
     unwritten = [kept.unwritten for kept in campaign.kept if kept.unwritten]
     if unwritten:
-        raise WriteError(unwritten[0])
+        raise errors.WriteError(unwritten[0])
     return 1 if campaign.kept else 0
 
 
@@ -144,7 +143,7 @@ def _report_record(record: dict[str, Any], kept: dict[str, Any], out: Path | Non
         return
     _print_record(record, as_json)
     if out is not None:
-        write_text(out, json.dumps(kept, indent=1) + "\n")
+        files.write_text(out, json.dumps(kept, indent=1) + "\n")
 
 
 def _print_record(record: dict[str, Any], as_json: bool) -> None:

@@ -36,10 +36,9 @@ from entrycache_cli.commands.options import (
     settings_options,
     subject_options,
 )
-from entrycache_cli.report.content import add_metadata, broken_result, deduplicate, run_metadata
-from entrycache_cli.report.run_text import print_run
+from entrycache_cli.report import content, run_text
 from entrycache_cli.report.terminal import description_column, echo, make_console
-from entrycache_conformance.finding_cases import load_finding_cases, select_finding_cases
+from entrycache_conformance import finding_cases, resolve
 from entrycache_conformance.known import (
     EntryCheck,
     EntryState,
@@ -51,7 +50,6 @@ from entrycache_conformance.known import (
 )
 from entrycache_conformance.levels import PROFILES, find_rule_levels, levels_of_rules, list_levels, select_levels
 from entrycache_conformance.report import RunReport, rule_order
-from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.run import Notify, Options, conform, conform_to_rules, seconds_since
 from entrycache_conformance.subjects.wrappers import ValidatedSubject, lift_waivers, pin_settings
 from entrycache_conformance.systems import SYSTEMS
@@ -272,19 +270,19 @@ def command(
         return _run(choice, output, **kwargs)
     except BrokenSubject as error:
         subject_seen = next(iter(output.subjects), None)
-        metadata = run_metadata(subject_seen, kwargs["profile"], kwargs["seed"], kwargs["bulk"])
-        result = broken_result(choice, str(error), metadata, subject_seen)
+        metadata = content.run_metadata(subject_seen, kwargs["profile"], kwargs["seed"], kwargs["bulk"])
+        result = content.broken_result(choice, str(error), metadata, subject_seen)
         if as_json:
             echo(json.dumps(result))
         output.files.write([result])
         raise
 
 
-def _print_list(choice: SubjectChoice, as_json: bool, requested: frozenset[str]) -> int:
+def _print_list(choice: resolve.SubjectChoice, as_json: bool, requested: frozenset[str]) -> int:
     """Print what can be tested on a subject or a system; without either, on all systems."""
     if choice.name is None and choice.command is None:
         return print_rule_list(None, choice.system, as_json, requested)
-    subject = resolve_subject(choice)
+    subject = resolve.resolve_subject(choice)
     try:
         return print_rule_list(subject.declaration, None, as_json, requested)
     finally:
@@ -292,7 +290,7 @@ def _print_list(choice: SubjectChoice, as_json: bool, requested: frozenset[str])
 
 
 def _run(
-    choice: SubjectChoice, output: Output, *, levels: tuple[str, ...], profile: str, seed: int,
+    choice: resolve.SubjectChoice, output: Output, *, levels: tuple[str, ...], profile: str, seed: int,
     bulk: float, validate: bool, failures: Path, unmask: tuple[str, ...], known: Path | None, fix: bool,
     rules: str | None, **kwargs: Any,
 ) -> int:  # fmt: skip
@@ -300,23 +298,23 @@ def _run(
     entries = read_entries(known, fix)
     settings = given_settings(kwargs)
     started_at = time.monotonic()
-    subject = resolve_subject(choice)
+    subject = resolve.resolve_subject(choice)
     output.subjects.append(subject)
     if validate:
         subject = ValidatedSubject(subject)
     known_report: KnownReport | None = None
     fixed: list[str] = []
     unwritten: list[str] = []
-    metadata = run_metadata(subject, profile, seed, bulk)
+    metadata = content.run_metadata(subject, profile, seed, bulk)
     try:
-        cases = load_finding_cases(subject.declaration.system) if unmask else {}
+        cases = finding_cases.load_finding_cases(subject.declaration.system) if unmask else {}
         normal = lift_waivers(subject, unmask, cases) if unmask else subject
         tested = normal if settings is None else pin_settings(normal, config_for(settings, subject), settings.path)
         meeting = levels_meeting(subject, requested)  # it refuses an unknown rule
         chosen = select_levels(subject.declaration, levels or meeting)
         options = Options(
             chosen, PROFILES[profile], seed, bulk, failures,
-            select_finding_cases(cases, unmask) if unmask else (), definition_for(tested),
+            finding_cases.select_finding_cases(cases, unmask) if unmask else (), definition_for(tested),
         )  # fmt: skip
         if requested:
             report = _with_progress(
@@ -336,12 +334,12 @@ def _run(
                 unwritten.append(str(error))
     except Interrupted as stopped:
         if any(level.examples for level in stopped.partial_result.levels.values()):
-            _print_report(add_metadata(stopped.partial_result, metadata, choice), output, "stopped", None)
+            _print_report(content.add_metadata(stopped.partial_result, metadata, choice), output, "stopped", None)
         raise
     finally:
         subject.close()
     metadata = replace(metadata, seconds=seconds_since(started_at))
-    _print_report(add_metadata(report, metadata, choice), output, "", known_report)
+    _print_report(content.add_metadata(report, metadata, choice), output, "", known_report)
     if isinstance(subject, ValidatedSubject) and not output.as_json:
         echo(f"{subject.messages} messages checked against their schemas")
     unwritten += [failure.unwritten for failure in report.failures if failure.unwritten]
@@ -405,7 +403,7 @@ def _print_report(report: RunReport, output: Output, run: str, known_report: Kno
     elif output.quiet:
         _print_briefly(report)
     else:
-        print_run(report, run)
+        run_text.print_run(report, run)
         for line in () if known_report is None else known_lines(known_report):
             echo(line)
     output.files.write([result])
@@ -414,7 +412,7 @@ def _print_report(report: RunReport, output: Output, run: str, known_report: Kno
 def _print_briefly(report: RunReport) -> None:
     """Print a line for each failure, and the verdict of each level."""
     out = make_console()
-    for distinct in deduplicate(report.failures):
+    for distinct in content.deduplicate(report.failures):
         failure = distinct.failure
         place = f"step {failure.step}, level {failure.level}"
         out.print(

@@ -1,7 +1,5 @@
 """The command `entrycache diff`: run the same cases on two subjects and report where their answers differ."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -11,9 +9,7 @@ from entrycache_cli.commands.options import exits_with_code, json_option
 from entrycache_cli.report.terminal import echo
 from entrycache_conformance.campaign.behaviour import BehaviourDifference, find_behaviour_differences, to_markdown
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
-from entrycache_protocol.case import case_to_json
-from entrycache_protocol.errors import Interrupted, WriteError
-from entrycache_protocol.files import write_text
+from entrycache_protocol import case, errors, files
 
 
 @click.command("diff")
@@ -38,7 +34,7 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
         other = resolve_subject(SubjectChoice(after))
         try:
             differences = find_behaviour_differences(one, other, seed, cases, _notify)
-        except Interrupted as stopped:
+        except errors.Interrupted as stopped:
             if stopped.partial_result:
                 text = to_markdown((before, after), stopped.partial_result, f"{run}, stopped")
                 _say(text, (before, after), stopped.partial_result, {"stopped": True}, as_json)
@@ -51,8 +47,8 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
     _say(text if out is None else "", (before, after), differences, {}, as_json)
     if out is not None:
         try:
-            write_text(out, text)
-        except WriteError:
+            files.write_text(out, text)
+        except errors.WriteError:
             if not as_json:
                 echo(text)
             raise
@@ -65,7 +61,7 @@ def _say(
     """Print the differences as one JSON object or as the page."""
     if as_json:
         parts = [
-            {"label": each.label, "rules": each.rules, "case": case_to_json(each.case), "met": each.case_count}
+            {"label": each.label, "rules": each.rules, "case": case.case_to_json(each.case), "met": each.case_count}
             | {"before": each.before, "after": each.after}
             for each in differences
         ]

@@ -1,7 +1,5 @@
 """The command `entrycache doctor`: list the packages and tools that commands need, and how to install them."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -17,8 +15,7 @@ from rich.text import Text
 
 from entrycache_cli.commands.options import exits_with_code, json_option
 from entrycache_cli.report.terminal import echo, make_console
-from entrycache_conformance.java.build import find_java
-from entrycache_conformance.java.releases import all_releases
+from entrycache_conformance.java import build, releases
 from entrycache_protocol.errors import MissingPrerequisite, install_command
 
 
@@ -85,11 +82,11 @@ def _packages_of(extra: str) -> list[str]:
 
 def _newer_javas() -> Iterator[Prerequisite]:
     """Yield each newer Java that some releases need; it need not be on the path."""
-    oldest = min(release.java for release in all_releases())
-    for java in sorted({release.java for release in all_releases()} - {oldest}):
-        names = ", ".join(release.subject for release in all_releases() if release.java == java)
+    oldest = min(release.java for release in releases.all_releases())
+    for java in sorted({release.java for release in releases.all_releases()} - {oldest}):
+        names = ", ".join(release.subject for release in releases.all_releases() if release.java == java)
         try:
-            version: str | None = f"{find_java(java).major}"
+            version: str | None = f"{build.find_java(java).major}"
         except MissingPrerequisite:
             version = None
         advice = f"install a JDK, {java} or newer; JAVA_HOME may name it"

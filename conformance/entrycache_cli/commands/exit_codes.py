@@ -12,8 +12,6 @@ exception into a line and an exit code, and ends the process. A signal raises Ke
 second thread ends the process if that takes too long. All processes that the command has started end with it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

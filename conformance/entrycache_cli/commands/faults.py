@@ -4,8 +4,6 @@ Each fault has a name that `conform` and `serve` take, a rule that it breaks, an
 come from `entrycache_faults`.
 """
 
-from __future__ import annotations
-
 import json
 
 import click

@@ -5,8 +5,6 @@ at level `range`. `write_adapter` copies one into a user's folder, with vectors 
 speak the protocol.
 """
 
-from __future__ import annotations
-
 import shlex
 import shutil
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Record a Kafka Streams application and its KRaft broker: `trace record --broker --system kafka-streams`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -7,8 +7,6 @@ settings: `given_settings` takes their values out of a command's arguments and r
 the configuration for cases of the subject's system. Formats and settings are imported only if a file is named.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Callable, Mapping
@@ -21,12 +19,10 @@ import click
 from entrycache_cli.commands.exit_codes import print_error
 from entrycache_cli.report.terminal import echo
 from entrycache_cli.settings import DIRECT_MEMORY_BYTES
-from entrycache_conformance.judge import Definition
-from entrycache_conformance.resolve import TIMEOUT_SECONDS, SubjectChoice
+from entrycache_conformance import judge, resolve
 from entrycache_conformance.subjects.processes import StderrListener, SubjectLog
 from entrycache_conformance.systems.reference import REFERENCE_NAME
-from entrycache_protocol.errors import UsageError, escape_unprintable, shorten
-from entrycache_protocol.files import write_text
+from entrycache_protocol import errors, files
 from entrycache_protocol.subject import TestedSubject
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -61,14 +57,14 @@ def exits_with_code(function: Callable[..., int | None]) -> Callable[..., None]:
 
 def print_nothing_checked(reasons: list[str]) -> None:
     """Print the reason of exit 2 for a command that was used correctly and could check nothing."""
-    why = shorten(" ".join(reasons[0].split()), 300) if reasons else "no run was judged"
+    why = errors.shorten(" ".join(reasons[0].split()), 300) if reasons else "no run was judged"
     print_error(f"nothing was checked: {why}")
 
 
 def subject_options(function: F) -> F:
     """Add --system, --command, --classpath, --subject-log and --timeout to a command."""
     for option in (
-        click.option("--timeout", type=SecondsRange(min_open=True), default=TIMEOUT_SECONDS,
+        click.option("--timeout", type=SecondsRange(min_open=True), default=resolve.TIMEOUT_SECONDS,
                      show_default=True, metavar="S",
                      help="Seconds to wait for a child process, plus 1 ms a step."),
         click.option("--subject-log", type=click.Path(path_type=Path), metavar="FILE",
@@ -81,7 +77,7 @@ def subject_options(function: F) -> F:
     return function
 
 
-def choose_subject(subject: str | None, kwargs: dict[str, Any]) -> SubjectChoice:
+def choose_subject(subject: str | None, kwargs: dict[str, Any]) -> resolve.SubjectChoice:
     """Return the subject that a command line names; what it writes to stderr goes where the options say.
 
     Raises:
@@ -96,20 +92,20 @@ def choose_subject(subject: str | None, kwargs: dict[str, Any]) -> SubjectChoice
             sink(chunk)
 
     named = (subject, kwargs["command"], kwargs["classpath"], kwargs["system"], kwargs["timeout"])
-    return SubjectChoice(*named, echo_chunk if sinks else None)
+    return resolve.SubjectChoice(*named, echo_chunk if sinks else None)
 
 
 def echo_subject_output(chunk: bytes) -> None:
     """Print on our stderr what a subject writes to its own."""
     for line in chunk.decode("utf-8", "replace").splitlines():
-        echo(f"subject: {escape_unprintable(line)}", err=True)
+        echo(f"subject: {errors.escape_unprintable(line)}", err=True)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 file_argument = click.argument("file", type=click.Path(path_type=Path))
 
 
-def definition_for(subject: TestedSubject) -> Definition | None:
+def definition_for(subject: TestedSubject) -> judge.Definition | None:
     """Return the definition that a run compares a system's reference with; return None for any other subject."""
     if subject.name != REFERENCE_NAME:
         return None
@@ -133,7 +129,7 @@ class ReportFiles(NamedTuple):
             if path is not None:
                 from entrycache_cli.report.formats import FORMATS  # noqa: PLC0415 - most runs write no report
 
-                write_text(path, FORMATS[form](results))
+                files.write_text(path, FORMATS[form](results))
 
 
 def report_options(function: F) -> F:
@@ -192,7 +188,9 @@ def given_settings(kwargs: dict[str, Any]) -> GivenSettings | None:
     path, era = kwargs.pop("broker_conf"), kwargs.pop("era")
     memory = kwargs.pop("direct_memory_mb")
     if (path is None) != (era is None):
-        raise UsageError("--broker-conf and --era go together: the same file means other things in other releases")
+        raise errors.UsageError(
+            "--broker-conf and --era go together: the same file means other things in other releases"
+        )
     if path is None:
         return None
     from entrycache_cli.settings.pulsar_effective import read_effective_settings  # noqa: PLC0415 - few runs need it
@@ -209,5 +207,5 @@ def config_for(given: GivenSettings, subject: TestedSubject) -> dict[str, Any]:
         UsageError: the settings are of another system.
     """
     if given.system != subject.declaration.system.name:
-        raise UsageError(f"{given.reader} is system {given.system}; {subject.name} is another one")
+        raise errors.UsageError(f"{given.reader} is system {given.system}; {subject.name} is another one")
     return given.config

@@ -1,7 +1,5 @@
 """Record a Pulsar broker that real clients use: `trace record --broker`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

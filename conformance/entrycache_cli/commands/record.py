@@ -6,8 +6,6 @@ the recorder, waits for it, and converts what the recorder wrote into Parquet; t
 `kafka_recording` say how their broker is started.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,14 +16,12 @@ from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.java.build import find_java
 from entrycache_conformance.judge import Coverage, judge, run_reference
 from entrycache_conformance.subjects.wrappers import play
+from entrycache_protocol import errors, files
 from entrycache_protocol.case import Case, config_to_json, variants_to_json
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.files import check_empty_folder, scratch_folder
 from entrycache_protocol.subject import FailingCase, InProcessSubject, SkippedRun, TestedSubject
 from entrycache_spark.common.system import AUDITED
-from entrycache_trace.convert import convert_recording
+from entrycache_trace import convert, recording
 from entrycache_trace.files import Metadata
-from entrycache_trace.recording import CaseStep
 
 
 class Recording(NamedTuple):
@@ -45,7 +41,7 @@ def require_traces(case: Case, where: str) -> None:
     """
     if case.system.name not in AUDITED:
         known = ", ".join(AUDITED)
-        raise UsageError(f"{where} is about {case.system.name}, which has no traces; expected one of {known}")
+        raise errors.UsageError(f"{where} is about {case.system.name}, which has no traces; expected one of {known}")
 
 
 def record(subject: TestedSubject, case: Case, out: Path) -> Recording:
@@ -58,16 +54,16 @@ def record(subject: TestedSubject, case: Case, out: Path) -> Recording:
         UsageError: the subject cannot play the case or skips it, the system has no traces, or `out` is not empty.
     """
     require_traces(case, "the case")
-    check_empty_folder(out, "the trace")
+    files.check_empty_folder(out, "the trace")
     steps = run_reference(case, Coverage())
     answer = play(subject, case)
     if isinstance(answer, SkippedRun):
-        raise UsageError(f"nothing was recorded: {subject.name} skipped the case: {answer.reason}")
+        raise errors.UsageError(f"nothing was recorded: {subject.name} skipped the case: {answer.reason}")
     difference = judge(case, steps, answer, subject.declaration)
     own_rows = subject.name == "fast" and isinstance(subject, InProcessSubject)  # any subject may call itself so
     done = _fast_outcomes(case) if own_rows else [(step.outcome, step.rows) for step in steps]
     calls = [
-        CaseStep(op, partial(case.system.wire.write_outcome, outcome), rows)
+        recording.CaseStep(op, partial(case.system.wire.write_outcome, outcome), rows)
         for op, (outcome, rows) in zip(case.steps, done, strict=True)
     ]
     source = "fast, its own rows" if own_rows else f"the reference's rows beside {subject.name}; no evidence about it"
@@ -134,12 +130,12 @@ def record_run(
         UsageError: the run fails, or `out` is not empty.
         MissingPrerequisite: Java, Maven or a jar is missing.
     """
-    check_empty_folder(out, "the trace")
+    files.check_empty_folder(out, "the trace")
     java = find_java(JAVA_OLDEST).program
     say(f"looking for the jars of {release}")
     jars = build_broker_jars(family, release)
-    with scratch_folder() as folder:
+    with files.scratch_folder() as folder:
         lines = folder / "recorded"
         run(RecordingRun(java, jars, folder, f"{jars.recorder}={lines}", say))
         say("writing Parquet")
-        return convert_recording(lines, out)
+        return convert.convert_recording(lines, out)

@@ -5,8 +5,6 @@ several threads is played many times. With `--as`, `export_test` prints a test i
 the subject and speaks the protocol without our code; its templates stand in `entrycache_cli/templates/tests`.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Iterable, Mapping
@@ -15,29 +13,15 @@ from typing import Any, Final
 
 import click
 
-from entrycache_cli.commands.options import (
-    choose_subject,
-    exits_with_code,
-    file_argument,
-    json_option,
-    print_nothing_checked,
-    subject_options,
-)
-from entrycache_cli.report.content import earlier_runs_note
-from entrycache_cli.report.run_text import failure_table
-from entrycache_cli.report.terminal import echo, make_console
+from entrycache_cli.commands import options
+from entrycache_cli.report import content, run_text, terminal
+from entrycache_conformance import histories, judge, replay, resolve
 from entrycache_conformance.failure import build_history_table
-from entrycache_conformance.histories import count_schedules
 from entrycache_conformance.java.program import render_java_test
-from entrycache_conformance.judge import Coverage, run_reference
-from entrycache_conformance.replay import ReplayResult, history_result_json, replay_case, replay_history
-from entrycache_conformance.resolve import resolve_subject
-from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.java_text import to_comment
+from entrycache_conformance.systems import SYSTEMS, java_text
 from entrycache_evidence.core.rule_registry import load_linked_rules
+from entrycache_protocol import codec, errors
 from entrycache_protocol.case import History, case_to_json, read_case, read_case_or_history
-from entrycache_protocol.codec import format_json
-from entrycache_protocol.errors import UsageError, escape_unprintable
 from entrycache_protocol.subject import TestedSubject
 
 TEST_TEMPLATES: Final = {"pytest": "test_case.py.j2", "go": "case_test.go.j2", "rust": "case.rs.j2"}
@@ -62,7 +46,7 @@ def render_test(case: Mapping[str, Any], language: str, command: str | None) -> 
         trim_blocks=True,
     )
     return environment.get_template(TEST_TEMPLATES[language]).render(
-        about=to_comment(case.get("note", "")) or "No note.",
+        about=java_text.to_comment(case.get("note", "")) or "No note.",
         note=json.dumps(case.get("note", "")),
         rules=_json_literal(case.get("rules", [])),
         command=_json_literal(shlex.split(command) if command else own),
@@ -79,17 +63,17 @@ def _json_literal(value: Any) -> str:
 
 
 @click.command("replay")
-@file_argument
+@options.file_argument
 @click.argument("subject", required=False)
-@subject_options
+@options.subject_options
 @click.option(
     "--as",
     "as_test",
     type=click.Choice(["java", *TEST_TEMPLATES]),
     help="Print a standalone test instead of replaying.",
 )
-@json_option
-@exits_with_code
+@options.json_option
+@options.exits_with_code
 def command(file: Path, subject: str | None, as_test: str | None, as_json: bool, **kwargs: Any) -> int:
     """Play the case in FILE on SUBJECT again; print the rule, the expected and the actual answer, and both states.
 
@@ -98,44 +82,44 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
     still fails; 2: wrong usage or input.
     """
     if as_test is not None:
-        echo(export_test(file, as_test, kwargs["command"]), nl=False)
+        terminal.echo(export_test(file, as_test, kwargs["command"]), nl=False)
         return 0
-    choice = choose_subject(subject, kwargs)
+    choice = options.choose_subject(subject, kwargs)
     case = read_case_or_history(file, SYSTEMS)
-    tested = resolve_subject(choice._replace(system=choice.system or case.system.name))
+    tested = resolve.resolve_subject(choice._replace(system=choice.system or case.system.name))
     if isinstance(case, History):
         return _replay_history(file, case, tested, as_json)
     try:
-        replayed = replay_case(file, tested)
+        replayed = replay.replay_case(file, tested)
     finally:
         tested.close()
     if as_json:
-        echo(json.dumps(_to_json(file, tested.name, replayed)))
+        terminal.echo(json.dumps(_to_json(file, tested.name, replayed)))
     else:
         _print_replay(file, tested.name, replayed)
     if replayed.skipped is not None:
-        print_nothing_checked([f"{tested.name} skipped the case: {replayed.skipped.reason}"])
+        options.print_nothing_checked([f"{tested.name} skipped the case: {replayed.skipped.reason}"])
     return replayed.verdict.exit_code
 
 
 def _replay_history(file: Path, history: History, subject: TestedSubject, as_json: bool) -> int:
     """Play a history again and again, and show what it breaks."""
     try:
-        replayed = replay_history(history, subject)
+        replayed = replay.replay_history(history, subject)
     finally:
         subject.close()
     if as_json:
-        echo(json.dumps(history_result_json(file, subject.name, replayed)))
+        terminal.echo(json.dumps(replay.history_result_json(file, subject.name, replayed)))
     elif replayed.failing is None:
         kept = f"{subject.name} keeps every promise in {replayed.tries} tries"
-        make_console().print(f"{escape_unprintable(str(file))}: {kept}", soft_wrap=True)
+        terminal.make_console().print(f"{errors.escape_unprintable(str(file))}: {kept}", soft_wrap=True)
     else:
-        out = make_console()
-        out.print(failure_table(build_history_table(replayed.failing)))
+        out = terminal.make_console()
+        out.print(run_text.failure_table(build_history_table(replayed.failing)))
         _print_rules(rule.value for rule in replayed.failing.rules)
-        out.print(escape_unprintable(count_schedules(replayed.failing).in_words), soft_wrap=True)
+        out.print(errors.escape_unprintable(histories.count_schedules(replayed.failing).in_words), soft_wrap=True)
     if replayed.unjudged:
-        print_nothing_checked([f"{subject.name}: {replayed.unjudged}"])
+        options.print_nothing_checked([f"{subject.name}: {replayed.unjudged}"])
     return replayed.verdict.exit_code
 
 
@@ -147,18 +131,18 @@ def export_test(file: Path, language: str, subject_command: str | None) -> str:
     """
     case = read_case(file, SYSTEMS)
     if case.earlier:
-        raise UsageError(f"{file}: the case depends on earlier runs; a test that stands alone plays one run")
-    outcomes = [case.system.wire.write_outcome(done.outcome) for done in run_reference(case, Coverage())]
+        raise errors.UsageError(f"{file}: the case depends on earlier runs; a test that stands alone plays one run")
+    outcomes = [case.system.wire.write_outcome(done.outcome) for done in judge.run_reference(case, judge.Coverage())]
     value = {**case_to_json(case), "outcomes": outcomes}
     if language == "java":
         try:
             return render_java_test(value)
-        except UsageError as error:
-            raise UsageError(f"{file}: {error}") from None
+        except errors.UsageError as error:
+            raise errors.UsageError(f"{file}: {error}") from None
     return render_test(value, language, subject_command)
 
 
-def _to_json(file: Path, name: str, replayed: ReplayResult) -> dict[str, Any]:
+def _to_json(file: Path, name: str, replayed: replay.ReplayResult) -> dict[str, Any]:
     value: dict[str, Any] = {"schema": 1, "case": str(file), "subject": name, "verdict": replayed.verdict.value}
     if replayed.failure is not None:
         failure_json = replayed.failure.to_json()
@@ -169,23 +153,23 @@ def _to_json(file: Path, name: str, replayed: ReplayResult) -> dict[str, Any]:
     return value
 
 
-def _print_replay(file: Path, name: str, replayed: ReplayResult) -> None:
-    out = make_console()
+def _print_replay(file: Path, name: str, replayed: replay.ReplayResult) -> None:
+    out = terminal.make_console()
     failure = replayed.failure
     if replayed.skipped is not None:
-        out.print(f"{name} skipped the case: {escape_unprintable(replayed.skipped.reason)}")
+        out.print(f"{name} skipped the case: {errors.escape_unprintable(replayed.skipped.reason)}")
     elif failure is None:
         runs = f", after {len(replayed.case.earlier)} earlier runs" if replayed.case.earlier else ""
         agree = f"{name} and the reference agree on all {len(replayed.case.steps)} steps{runs}"
-        out.print(f"{escape_unprintable(str(file))}: {agree}", soft_wrap=True)
+        out.print(f"{errors.escape_unprintable(str(file))}: {agree}", soft_wrap=True)
     else:
         if failure.table is not None:
-            out.print(failure_table(failure.table))
+            out.print(run_text.failure_table(failure.table))
         if failure.earlier:
-            out.print(earlier_runs_note(failure.earlier), soft_wrap=True)
+            out.print(content.earlier_runs_note(failure.earlier), soft_wrap=True)
         _print_rules(failure.rules)
-        out.print(f"expected: {format_json(failure.expected)}", soft_wrap=True)
-        out.print(f"got:      {format_json(failure.got)}", soft_wrap=True)
+        out.print(f"expected: {codec.format_json(failure.expected)}", soft_wrap=True)
+        out.print(f"got:      {codec.format_json(failure.got)}", soft_wrap=True)
     if replayed.stale:
         out.print(f"the outcomes written in the file are not the reference's at steps {replayed.stale}")
 
@@ -193,4 +177,4 @@ def _print_replay(file: Path, name: str, replayed: ReplayResult) -> None:
 def _print_rules(rules: Iterable[str]) -> None:
     """Print the texts of broken rules."""
     for rule in rules:
-        make_console().print(f"{rule}: {load_linked_rules(rule)[0]['text']}", soft_wrap=True)
+        terminal.make_console().print(f"{rule}: {load_linked_rules(rule)[0]['text']}", soft_wrap=True)

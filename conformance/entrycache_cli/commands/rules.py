@@ -1,7 +1,5 @@
 """The command `entrycache rules`: print the rules with their links, or check that text, code and tests agree."""
 
-from __future__ import annotations
-
 import json
 
 import click
@@ -12,9 +10,7 @@ from rich.text import Text
 from entrycache_cli.commands.options import exits_with_code, json_option
 from entrycache_cli.report.terminal import description_column, echo, make_console
 from entrycache_evidence.core.rule_registry import Problem, find_rule, load_linked_rules
-from entrycache_evidence.rulebook.agreement import check_rule, check_rules, write_rules
-from entrycache_evidence.rulebook.examples import load_example, locate_example
-from entrycache_evidence.rulebook.render import describe_fault, describe_settings, tabulate_steps
+from entrycache_evidence.rulebook import agreement, examples, render
 from entrycache_reference.rules import Rule
 
 
@@ -32,9 +28,9 @@ def command(rule: str | None, check: bool, write: bool, as_json: bool) -> int:
     only, and not the page.
     """
     if write:
-        write_rules()
+        agreement.write_rules()
     if check:
-        problems = _checked() if rule is None else check_rule(find_rule(rule))
+        problems = _checked() if rule is None else agreement.check_rule(find_rule(rule))
         if as_json:
             problem_entries = [problem._asdict() for problem in problems]
             echo(
@@ -73,18 +69,18 @@ def _checked() -> list[Problem]:
     columns = (description_column(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
         task = progress.add_task("rules", total=None)
-        return check_rules(lambda done, parts: progress.update(task, completed=done, total=parts))
+        return agreement.check_rules(lambda done, parts: progress.update(task, completed=done, total=parts))
 
 
 def _print_example(rule: Rule) -> None:
     """Print the example of a rule: its scenario, a table of steps, and the seeded fault that it catches."""
-    example = load_example(rule)
-    given, fault = describe_settings(example), describe_fault(example)
-    echo(f"\n{locate_example(rule).name}: {example.content.note}")
+    example = examples.load_example(rule)
+    given, fault = render.describe_settings(example), render.describe_fault(example)
+    echo(f"\n{examples.locate_example(rule).name}: {example.content.note}")
     table = Table(title=f"with {given}" if given else None, title_justify="left")
     for column in ("step", "asked", "answered"):
         table.add_column(column, overflow="fold")
-    for line in tabulate_steps(example):
+    for line in render.tabulate_steps(example):
         table.add_row(*(Text(cell) for cell in line))
     make_console().print(table)
     if fault:

@@ -4,20 +4,16 @@ A released jar replaces this process by its JVM. A class of an author and our ow
 nothing that searches or reports is imported for them.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 
 import click
 
 from entrycache_cli.commands.options import exits_with_code
-from entrycache_conformance.java.driver import is_released, released_command
-from entrycache_conformance.java.releases import example_subjects
+from entrycache_conformance.java import driver, releases
 from entrycache_conformance.resolve import load_class, open_in_process, subject_names
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol import server
-from entrycache_protocol.errors import UsageError
+from entrycache_protocol import errors, server
 from entrycache_protocol.server import TypedAnswerer, serve_requests
 
 
@@ -29,13 +25,15 @@ from entrycache_protocol.server import TypedAnswerer, serve_requests
 @exits_with_code
 def command(subject: str, classpath: str | None, system: str | None, calls: bool) -> int:
     """Speak the protocol for SUBJECT on stdin and stdout."""
-    if is_released(subject):
-        argv = released_command(subject, classpath)
+    if driver.is_released(subject):
+        argv = driver.released_command(subject, classpath)
         sys.stdout.flush()
         os.execv(argv[0], [*argv, *(["--calls"] if calls else [])])
     if calls or classpath is not None:
-        example = example_subjects()[0]
-        raise UsageError(f"--calls and --classpath go with a released jar such as {example}, not with {subject!r}")
+        example = releases.example_subjects()[0]
+        raise errors.UsageError(
+            f"--calls and --classpath go with a released jar such as {example}, not with {subject!r}"
+        )
     module, _, in_module = subject.partition(":")
     if in_module.isidentifier():
         kind = load_class(module, in_module)
@@ -43,11 +41,11 @@ def command(subject: str, classpath: str | None, system: str | None, calls: bool
         return server.serve(kind)
     tested = open_in_process(subject, system)
     if tested is None:
-        raise UsageError(f"unknown subject {subject!r}; expected {subject_names()}")
+        raise errors.UsageError(f"unknown subject {subject!r}; expected {subject_names()}")
     _hold_to_system(subject, tested.declaration.system.name, system)
     return serve_requests(TypedAnswerer(tested))
 
 
 def _hold_to_system(subject: str, offered: str, system: str | None) -> None:
     if system not in {None, offered}:
-        raise UsageError(f"{subject} does not offer {system!r}; it offers: {offered}")
+        raise errors.UsageError(f"{subject} does not offer {system!r}; it offers: {offered}")

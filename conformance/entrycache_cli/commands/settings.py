@@ -3,8 +3,6 @@
 The settings are read by `entrycache_cli.settings`. Other commands run with them: see `settings_options`.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -12,8 +10,7 @@ import click
 
 from entrycache_cli.commands.options import direct_memory_option, exits_with_code, json_option
 from entrycache_cli.report.terminal import echo, make_console
-from entrycache_cli.settings.pulsar_effective import read_effective_settings, settings_json, settings_table
-from entrycache_cli.settings.pulsar_table import era_named
+from entrycache_cli.settings import pulsar_effective, pulsar_table
 
 
 @click.command("settings")
@@ -24,12 +21,14 @@ from entrycache_cli.settings.pulsar_table import era_named
 @exits_with_code
 def command(broker_conf: Path, era: str, direct_memory_mb: int, as_json: bool) -> int:
     """Show what each cache setting of a broker.conf does, and the effective configuration."""
-    effective = read_effective_settings(broker_conf, era_named(era), direct_memory_mb << 20)
+    effective = pulsar_effective.read_effective_settings(
+        broker_conf, pulsar_table.era_named(era), direct_memory_mb << 20
+    )
     if as_json:
-        echo(json.dumps(settings_json(effective)))
+        echo(json.dumps(pulsar_effective.settings_json(effective)))
         return 0
     out = make_console()
-    out.print(settings_table(effective))
+    out.print(pulsar_effective.settings_table(effective))
     out.print(f"effective configuration: {json.dumps(effective.config)}", soft_wrap=True)
     out.print(
         f"a scheduled pass every {effective.interval_millis} ms; direct memory {direct_memory_mb} MB; "

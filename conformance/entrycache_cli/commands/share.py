@@ -4,8 +4,6 @@
 share of a thread; `share_json` and `share_lines` present it, with the number of entries that fit.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -16,9 +14,7 @@ from entrycache_cli.commands.options import exits_with_code, json_option
 from entrycache_cli.report.terminal import echo
 from entrycache_cli.settings.properties import COUNT, INT_MAX, LONG, LONG_MAX, GivenSetting, Kind, read_properties
 from entrycache_protocol.errors import UsageError
-from entrycache_reference.kafka_streams import Config, initial, ops, step
-from entrycache_reference.kafka_streams.change import size_bytes
-from entrycache_reference.kafka_streams.outcomes import Shared
+from entrycache_reference.kafka_streams import Config, change, initial, ops, outcomes, step
 
 TOTAL: Final = "statestore.cache.max.bytes"
 DEPRECATED: Final = "cache.max.bytes.buffering"
@@ -54,14 +50,14 @@ class Entry(NamedTuple):
     @property
     def counted_bytes(self) -> int:
         """The bytes that the entry counts (K-SIZE-1)."""
-        return size_bytes("", "", self.topic, ()) + self.key_bytes + self.value_bytes + self.header_bytes
+        return change.size_bytes("", "", self.topic, ()) + self.key_bytes + self.value_bytes + self.header_bytes
 
 
 def share_bytes(total_bytes: int, threads: int, global_thread: bool) -> int:
     """Return the bytes of each thread's cache (K-SHARE-1), computed by the reference."""
     config = Config()
     answer = step(initial(config), ops.Share(total_bytes, threads, global_thread), config).outcome.answer
-    assert isinstance(answer, Shared)
+    assert isinstance(answer, outcomes.Shared)
     return answer.bytes
 
 

@@ -5,8 +5,6 @@
 `entrycache_simulate`.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path
@@ -14,17 +12,14 @@ from typing import Any
 
 import click
 
-from entrycache_cli.commands.exit_codes import print_error
-from entrycache_cli.commands.options import exits_with_code, json_option
+from entrycache_cli.commands import exit_codes, options
 from entrycache_cli.report.terminal import echo, make_console
-from entrycache_cli.settings import pulsar_table
-from entrycache_cli.settings.pulsar_effective import read_effective_settings
+from entrycache_cli.settings import pulsar_effective, pulsar_table
 from entrycache_cli.settings.pulsar_table import era_named
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol import files, strict_json
 from entrycache_protocol.case import case_from_json, write_case
 from entrycache_protocol.errors import UsageError, escape_unprintable
-from entrycache_protocol.files import read_text
-from entrycache_protocol.strict_json import parse_json
 from entrycache_reference.pulsar_pip430 import NAME
 from entrycache_reference.rules import Rule
 
@@ -61,8 +56,8 @@ from entrycache_reference.rules import Rule
     show_default=True,
     help="Entries of a cache within this time count as one burst.",
 )
-@json_option
-@exits_with_code
+@options.json_option
+@options.exits_with_code
 def simulate_command(
     directory: Path,
     configs: tuple[str, ...],
@@ -105,9 +100,9 @@ def simulate_command(
 
 def _report_self_check(differences: tuple[str, ...], many_threads: bool) -> int:
     for line in differences[:5]:
-        print_error(f"the trace's own settings do not reproduce it: {line}")
+        exit_codes.print_error(f"the trace's own settings do not reproduce it: {line}")
     if differences and many_threads:
-        print_error("the calls of the trace's threads overlap: the numbers are estimates")
+        exit_codes.print_error("the calls of the trace's threads overlap: the numbers are estimates")
         return 0
     return 1 if differences else 0
 
@@ -124,7 +119,7 @@ def read_proposed_settings(text: str) -> ProposedSettings:
     """
     path, at, era = text.rpartition("@")
     if at:
-        effective = read_effective_settings(Path(path), era_named(era))
+        effective = pulsar_effective.read_effective_settings(Path(path), era_named(era))
         if effective.era.release.system != NAME:
             raise UsageError(f"--config {text}: era {era} is system {effective.era.release.system}, not {NAME}")
         lines = {line.setting.name: line for line in effective.lines}
@@ -146,7 +141,9 @@ def _inline(text: str) -> dict[str, Any]:
         if key.strip() in changes:
             raise UsageError(f"--config {text}: {key.strip()} is given twice")
         try:
-            changes[key.strip()] = parse_json(value.replace("_", "") if value.strip()[:1].isdigit() else value)
+            changes[key.strip()] = strict_json.parse_json(
+                value.replace("_", "") if value.strip()[:1].isdigit() else value
+            )
         except ValueError:
             changes[key.strip()] = value.strip()
     return changes
@@ -154,11 +151,11 @@ def _inline(text: str) -> dict[str, Any]:
 
 def _json_file(path: Path) -> dict[str, Any]:
     try:
-        text = read_text(path, "--config")
+        text = files.read_text(path, "--config")
     except UsageError as error:
         raise UsageError(f"{error}; expected key=value, a JSON file, or broker.conf@ERA") from None
     try:
-        value = parse_json(text)
+        value = strict_json.parse_json(text)
     except ValueError as error:
         raise UsageError(f"--config {path}: it is not JSON ({error}); a broker.conf is given as {path}@ERA") from None
     if type(value) is not dict:
@@ -182,8 +179,8 @@ def _receive_buffers(text: str) -> tuple[int, int, int]:
 @click.option(
     "--out", default=".", type=click.Path(path_type=Path), help="The folder of the case file (default: here)."
 )
-@json_option
-@exits_with_code
+@options.json_option
+@options.exits_with_code
 def explain_command(directory: Path, seq: int, broker: str | None, rule: str | None, out: Path, as_json: bool) -> int:
     """Write the calls of a recorded trace up to one event as a case that `replay` runs.
 
@@ -203,7 +200,7 @@ def explain_command(directory: Path, seq: int, broker: str | None, rule: str | N
         echo(json.dumps({**value, "unlike": explanation.difference or None, "assumed": list(explanation.assumptions)}))
         return 0
     for line in explanation.assumptions:
-        print_error(f"note: {line}")
+        exit_codes.print_error(f"note: {line}")
     echo(f"{len(case.steps)} steps in {path}")
     echo(
         f"unlike the calls: {explanation.difference}"

@@ -4,8 +4,6 @@
 that cannot run on this machine is listed with the reason.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -18,8 +16,7 @@ from entrycache_cli.commands.options import exits_with_code, json_option
 from entrycache_cli.report.terminal import echo, make_console
 from entrycache_conformance.java.driver import missing_prerequisite
 from entrycache_conformance.java.releases import FAMILIES, releases
-from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.reference import REFERENCE_NAME
+from entrycache_conformance.systems import SYSTEMS, reference
 
 OWN_SUBJECTS = (
     ("MODULE:CLASS", "a class of yours in Python: docs/how-to/python-subject.md"),
@@ -39,7 +36,7 @@ class NamedSubject(NamedTuple):
 def named_subjects() -> Iterator[NamedSubject]:
     """Yield every subject that has a name; one seeded fault of a system stands for all of them."""
     for system in SYSTEMS.values():
-        yield NamedSubject(REFERENCE_NAME, system.name, "the rules themselves", "")
+        yield NamedSubject(reference.REFERENCE_NAME, system.name, "the rules themselves", "")
         if system.fast is not None:
             yield NamedSubject("fast", system.name, "our fast cache", "")
         if system.jvm is not None and system.jvm.name in FAMILIES:

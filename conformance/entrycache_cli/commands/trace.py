@@ -8,8 +8,6 @@ recorder (`kafka_recording`, `pulsar_recording`).
 
 # ruff: noqa: PLC0415 -- a command imports what it runs; pyarrow, DuckDB and Spark are extras
 
-from __future__ import annotations
-
 import json
 import shlex
 from functools import cache, partial
@@ -20,19 +18,10 @@ from typing import Any
 
 import click
 
-from entrycache_cli.commands import COMMANDS, TRACE_COMMANDS
-from entrycache_cli.commands.options import (
-    choose_subject,
-    exits_with_code,
-    given_settings,
-    json_option,
-    settings_options,
-    subject_options,
-)
+from entrycache_cli.commands import COMMANDS, TRACE_COMMANDS, options
 from entrycache_cli.report.run_text import failure_table
 from entrycache_cli.report.terminal import echo, make_console, spinner
-from entrycache_conformance.failure import build_case_table
-from entrycache_conformance.resolve import resolve_subject
+from entrycache_conformance import failure, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import UsageError, escape_unprintable, missing_extra
@@ -65,7 +54,7 @@ def _missing_extra_command(name: str, module: str) -> click.Command:
         help=f"{COMMANDS[name]} {error}",
         context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
     )
-    @exits_with_code
+    @options.exits_with_code
     def command() -> int:
         raise error
 
@@ -104,7 +93,7 @@ def trace() -> None:
 )
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True)
 @click.option("--json", "as_json_", is_flag=True, help="Print one JSON object instead of a line.")
-@settings_options
+@options.settings_options
 def generate_command(
     preset: str,
     events: int,
@@ -150,7 +139,7 @@ def _given_config(kwargs: dict[str, Any]) -> dict[str, Any] | None:
     Raises:
         UsageError: traces of that system are not generated with settings.
     """
-    settings = given_settings(kwargs)
+    settings = options.given_settings(kwargs)
     if settings is None:
         return None
     from entrycache_trace.generators.generate import systems_with_settings
@@ -219,7 +208,7 @@ def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
 
 @trace.command("record")
 @click.argument("subject", required=False)
-@subject_options
+@options.subject_options
 @click.option("--case", "case_file", type=click.Path(path_type=Path), help="The case to play.")
 @click.option("--broker", is_flag=True, help="Start and record a real broker instead of a case.")
 @click.option("--release", metavar="V", help="The broker's release (default: 4.2.4; Kafka: 4.3.1).")
@@ -228,8 +217,8 @@ def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
     "--messages", type=click.IntRange(min=100, max=MESSAGES_MAX), help="The number of messages that they send."
 )
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="A new folder for the trace.")
-@json_option
-@exits_with_code
+@options.json_option
+@options.exits_with_code
 def record_command(
     subject: str | None, case_file: Path | None, broker: bool, out: Path, as_json: bool, **kwargs: Any
 ) -> int:
@@ -252,8 +241,8 @@ def record_command(
 
     case = read_case(case_file, SYSTEMS)
     require_traces(case, str(case_file))
-    choice = choose_subject(subject, kwargs)
-    tested = resolve_subject(choice._replace(system=choice.system or case.system.name))
+    choice = options.choose_subject(subject, kwargs)
+    tested = resolve.resolve_subject(choice._replace(system=choice.system or case.system.name))
     try:
         recording = record(tested, case, out)
     finally:
@@ -265,7 +254,7 @@ def record_command(
         echo(json.dumps(summary))
     else:
         if recording.failure is not None:
-            make_console().print(failure_table(build_case_table(recording.failure, recording.rules)))
+            make_console().print(failure_table(failure.build_case_table(recording.failure, recording.rules)))
         whose = "its own rows" if recording.own_rows else "the reference's rows, no evidence about the subject"
         echo(f"{recording.events} events of {tested.name} in {escape_unprintable(str(out))}: {whose}")
     return 1 if recording.failure is not None else 0

@@ -4,8 +4,6 @@
 `consume` plays a pack on a subject and reports where its outcomes differ.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -16,15 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedCo
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.commands.options import (
-    choose_subject,
-    exits_with_code,
-    json_option,
-    print_nothing_checked,
-    subject_options,
-)
-from entrycache_cli.report.content import replay_command, tool_versions
-from entrycache_cli.report.run_text import failure_table
+from entrycache_cli.commands import options
+from entrycache_cli.report import content, run_text
 from entrycache_cli.report.terminal import coloured_verdict, description_column, echo, make_console
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.vectors.packs import (
@@ -69,8 +60,8 @@ def command() -> None:
 )
 @click.option("--check", is_flag=True, help="Write nothing; compare the packs with the published manifest.")
 @click.option("--write", is_flag=True, help="Update the published manifest and the small pack.")
-@json_option
-@exits_with_code
+@options.json_option
+@options.exits_with_code
 def fill(packs: tuple[str, ...], seed: int, out: Path, check: bool, write: bool, as_json: bool) -> int:
     """Make packs of vectors from the reference, 50,000 cases in all.
 
@@ -90,7 +81,11 @@ def fill(packs: tuple[str, ...], seed: int, out: Path, check: bool, write: bool,
     if not check:
         write_manifest(manifest_json, (published if write else out) / MANIFEST_NAME)
     if as_json:
-        echo(json.dumps({**manifest_json, "versions": tool_versions(), **({"otherwise": differing} if check else {})}))
+        echo(
+            json.dumps(
+                {**manifest_json, "versions": content.tool_versions(), **({"otherwise": differing} if check else {})}
+            )
+        )
     else:
         _print_packs(
             filled, manifest_json, "checked, nothing written" if check else f"in {published if write else out}"
@@ -135,7 +130,7 @@ def _print_packs(filled: list[PackSummary], manifest_json: dict[str, Any], where
 @command.command("consume")
 @click.argument("pack", type=click.Path(path_type=Path))
 @click.argument("subject", required=False)
-@subject_options
+@options.subject_options
 @click.option(
     "--failures",
     type=click.Path(path_type=Path),
@@ -144,14 +139,14 @@ def _print_packs(filled: list[PackSummary], manifest_json: dict[str, Any], where
     metavar="DIR",
     help="The folder for case files of failures.",
 )
-@json_option
-@exits_with_code
+@options.json_option
+@options.exits_with_code
 def consume_command(pack: Path, subject: str | None, failures: Path, as_json: bool, **kwargs: Any) -> int:
     """Play PACK on SUBJECT; PACK is a file, or `small` for the pack in the package.
 
     Exit 0: it answers as the reference does; 1: it differs; 2: no case of PACK applies to it; 3: it is broken.
     """
-    choice = choose_subject(subject, kwargs)
+    choice = options.choose_subject(subject, kwargs)
     path = (
         locate_spec_folder() / "vectors" / f"{SMALL_PACK}{SUFFIX}"
         if str(pack) == SMALL_PACK and not pack.exists()
@@ -173,7 +168,9 @@ def consume_command(pack: Path, subject: str | None, failures: Path, as_json: bo
             raise WriteError(failure.unwritten)
     code = consumed.verdict.exit_code
     if code == 2:
-        print_nothing_checked([reason for reason, _ in consumed.not_played.most_common(1)] or [f"{path} holds no case"])
+        options.print_nothing_checked(
+            [reason for reason, _ in consumed.not_played.most_common(1)] or [f"{path} holds no case"]
+        )
     return code
 
 
@@ -196,17 +193,19 @@ def _print_consumed(
             "played": consumed.played,
             "steps": consumed.steps,
             "not_asked": [{"cases": count, "reason": reason} for reason, count in consumed.not_played.most_common()],
-            "failures": [{**each.to_json(), "replay": replay_command(each, choice)} for each in consumed.failures],
-            "versions": tool_versions(subject),
+            "failures": [
+                {**each.to_json(), "replay": content.replay_command(each, choice)} for each in consumed.failures
+            ],
+            "versions": content.tool_versions(subject),
         }
         echo(json.dumps(value))
         return
     out = make_console()
     for failure in consumed.failures[:1]:
         if failure.table is not None:
-            out.print(failure_table(failure.table))
+            out.print(run_text.failure_table(failure.table))
     for failure in consumed.failures:
-        line = failure.unwritten or replay_command(failure, choice)
+        line = failure.unwritten or content.replay_command(failure, choice)
         out.print(f"{', '.join(failure.rules)} at step {failure.step}: {escape_unprintable(line)}", soft_wrap=True)
     for reason, count in consumed.not_played.most_common(5):
         out.print(f"{count} cases not asked: {escape_unprintable(reason)}", soft_wrap=True)

@@ -4,8 +4,6 @@ The records of campaigns and of `conform --json` are read by `report.version_rec
 `report.version_table`, which also renders the page docs/reference/versions.md.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,20 +12,9 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.commands.exit_codes import print_error
-from entrycache_cli.commands.options import exits_with_code, json_option
-from entrycache_cli.report.terminal import echo, make_console
-from entrycache_cli.report.version_records import ABSENT, find_pinned, read_records, resolves_in_maven
-from entrycache_cli.report.version_table import (
-    VersionTable,
-    build_version_table,
-    number_spans,
-    render_version_page,
-    rules_of_findings,
-    versions_json,
-)
-from entrycache_protocol.files import write_text
-from entrycache_protocol.system import AbsentRelease
+from entrycache_cli.commands import exit_codes, options
+from entrycache_cli.report import terminal, version_records, version_table
+from entrycache_protocol import files, system
 
 CHECKED_ONE_IN = 50
 """A campaign checks the laws in one of this many cases."""
@@ -52,48 +39,50 @@ CHECKED_ONE_IN = 50
 @click.option(
     "--resolve", is_flag=True, help="Ask Maven whether the releases that are not run can be downloaded today."
 )
-@json_option
-@exits_with_code
+@options.json_option
+@options.exits_with_code
 def command(results: Path, findings: Path, write: Path | None, resolve: bool, as_json: bool) -> int:
     """Show which rules were checked on which subject in which version, with the results.
 
     Exit 1: a record is of a jar that is not pinned, or with --resolve a release is available against the list.
     """
     if resolve:
-        return check_resolves(ABSENT, resolves_in_maven)
-    table = build_version_table(read_records(results), rules_of_findings(findings), find_pinned)
+        return check_resolves(version_records.ABSENT, version_records.resolves_in_maven)
+    table = version_table.build_version_table(
+        version_records.read_records(results), version_table.rules_of_findings(findings), version_records.find_pinned
+    )
     if as_json:
-        echo(json.dumps(versions_json(table)))
+        terminal.echo(json.dumps(version_table.versions_json(table)))
     else:
-        make_console().print(_versions_table(table))
+        terminal.make_console().print(_versions_table(table))
     if write is not None:
-        write_text(write, render_version_page(table, CHECKED_ONE_IN))
+        files.write_text(write, version_table.render_version_page(table, CHECKED_ONE_IN))
     for line in table.stale:
-        print_error(line)
+        exit_codes.print_error(line)
     return 1 if table.stale else 0
 
 
-def _versions_table(table: VersionTable) -> Table:
+def _versions_table(table: version_table.VersionTable) -> Table:
     result_table = Table(title="Versions", title_justify="left")
     for name in ("subject", "artifact", "seeds", "cases", "judged steps", "rules met", "result"):
         result_table.add_column(name, overflow="fold")
     for version in table.versions:
         rules_met = str(sum(count > 0 for count in version.fired.values()))
         counts = (str(version.examples), str(version.steps), rules_met)
-        cells = (version.subject, version.artifact, number_spans(version.seeds), *counts, version.verdict)
+        cells = (version.subject, version.artifact, version_table.number_spans(version.seeds), *counts, version.verdict)
         result_table.add_row(*map(Text, cells))
     for absent in table.absent:
         result_table.add_row(*map(Text, (absent.subject, absent.coordinates, "", "", "", "", absent.reason)))
     return result_table
 
 
-def check_resolves(releases: Sequence[AbsentRelease], resolves: Callable[[AbsentRelease], bool]) -> int:
+def check_resolves(releases: Sequence[system.AbsentRelease], resolves: Callable[[system.AbsentRelease], bool]) -> int:
     """Print for each release whether it resolves; return 1 if the registry says otherwise of one."""
     wrong = 0
     for release in releases:
         resolves_now = resolves(release)
-        echo(f"{release.coordinates}: {'resolves' if resolves_now else 'does not resolve'}")
+        terminal.echo(f"{release.coordinates}: {'resolves' if resolves_now else 'does not resolve'}")
         if resolves_now is not release.resolves:
             wrong += 1
-            echo(f"entrycache: {release.coordinates} is listed otherwise; correct the list", err=True)
+            terminal.echo(f"entrycache: {release.coordinates} is listed otherwise; correct the list", err=True)
     return 1 if wrong else 0

@@ -4,8 +4,6 @@ pytest imports this module wherever the suite is installed, so it imports nothin
 fixture is used. The tests themselves are in `entrycache_cli.plugin.items`.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import pytest

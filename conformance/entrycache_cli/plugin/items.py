@@ -6,8 +6,6 @@
 which checks a class in the process of the test.
 """
 
-from __future__ import annotations
-
 import fcntl
 import pickle
 from collections.abc import Callable, Mapping, Sequence
@@ -18,17 +16,13 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from entrycache_cli.commands.options import definition_for
-from entrycache_cli.report.content import DistinctFailure, add_metadata, deduplicate, failure_text, run_metadata
-from entrycache_cli.report.run_text import failure_table
-from entrycache_cli.report.terminal import make_console
+from entrycache_cli.report import content, run_text, terminal
+from entrycache_conformance import resolve, run
 from entrycache_conformance.check import check
 from entrycache_conformance.known import EntryState, KnownFailure, KnownReport, conform_with_known, read_known_failures
 from entrycache_conformance.levels import PROFILES, find_rule_levels, select_levels
 from entrycache_conformance.report import RunReport
-from entrycache_conformance.resolve import SubjectChoice, resolve_subject
-from entrycache_conformance.run import Options, conform
-from entrycache_protocol.errors import EntrycacheError, UsageError, Verdict
-from entrycache_protocol.server import Subject
+from entrycache_protocol import errors, server
 
 Answer = KnownReport | Exception
 """The result of a run for all tests: its report, or the error that prevented it."""
@@ -76,17 +70,17 @@ class SharedRun:
         self._place = place
         self._profile, self._seed = requested["profile"] or "dev", parse_seed(requested["seed"])
         if self._profile not in PROFILES:
-            raise UsageError(f"unknown profile {self._profile!r}; expected one of: {', '.join(PROFILES)}")
+            raise errors.UsageError(f"unknown profile {self._profile!r}; expected one of: {', '.join(PROFILES)}")
         self._failures = Path(requested["failures"] or "entrycache-failures")
         self._known = Path(requested["known"]) if requested["known"] else None
         self.entries: tuple[KnownFailure, ...] = () if self._known is None else read_known_failures(self._known)
         name, command, system = (requested[key] or None for key in ("subject", "command", "system"))
-        self._choice = SubjectChoice(name, command, None, system)
-        self.subject = resolve_subject(self._choice)
+        self._choice = resolve.SubjectChoice(name, command, None, system)
+        self.subject = resolve.resolve_subject(self._choice)
         levels = [level for part in requested["levels"].split(",") if (level := part.strip())]
         try:
             self.levels = select_levels(self.subject.declaration, levels)
-        except UsageError:
+        except errors.UsageError:
             self.subject.close()
             raise
         self._answer: KnownReport | Exception | None = None
@@ -128,14 +122,14 @@ class SharedRun:
 
     def _run(self, levels: tuple[str, ...]) -> KnownReport:
         definition = definition_for(self.subject)
-        options = Options(levels, PROFILES[self._profile], self._seed, 0.0, self._failures, definition=definition)
-        metadata = run_metadata(self.subject, self._profile, self._seed, 0.0)
+        options = run.Options(levels, PROFILES[self._profile], self._seed, 0.0, self._failures, definition=definition)
+        metadata = content.run_metadata(self.subject, self._profile, self._seed, 0.0)
 
         def whole(report: RunReport) -> RunReport:
-            return add_metadata(report, metadata, self._choice)
+            return content.add_metadata(report, metadata, self._choice)
 
         if self._known is None:
-            return KnownReport(whole(conform(self.subject, options)), (), ())
+            return KnownReport(whole(run.conform(self.subject, options)), (), ())
         known_report = conform_with_known(self.subject, options, self.entries, self._known.parent, lambda *_: None)
         return known_report._replace(report=whole(known_report.report))
 
@@ -149,7 +143,7 @@ def parse_seed(text: str) -> int:
     try:
         return int(text or "0")
     except ValueError:
-        raise UsageError(f"the seed is {text!r}; expected a whole number") from None
+        raise errors.UsageError(f"the seed is {text!r}; expected a whole number") from None
 
 
 NAME: Final = "entrycache"
@@ -177,7 +171,7 @@ class OwnTest(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
         """Return the table of the failure, or one line for a broken subject."""
-        if isinstance(excinfo.value, RuleViolated | EntrycacheError):
+        if isinstance(excinfo.value, RuleViolated | errors.EntrycacheError):
             return str(excinfo.value)
         return super().repr_failure(excinfo, *args, **kwargs)
 
@@ -203,17 +197,19 @@ class RuleTest(OwnTest):
         report = known_report.report
         level = report.levels[self.level]
         level_rule = level.rules.get(self.name)
-        if level_rule is not None and level_rule.verdict is Verdict.VIOLATES:
+        if level_rule is not None and level_rule.verdict is errors.Verdict.VIOLATES:
             raise RuleViolated(
-                "\n".join(_failure_of_rule(one, self.name, self.level) for one in deduplicate(report.failures)).strip()
+                "\n".join(
+                    _failure_of_rule(one, self.name, self.level) for one in content.deduplicate(report.failures)
+                ).strip()
             )
         for checked in known_report.checked:
             if checked.state is EntryState.FAILS and checked.rule == self.name:
                 pytest.xfail(checked.entry.reason)
         if (
             level_rule is None
-            or level_rule.verdict is Verdict.NOTHING_CHECKED
-            or level.verdict is Verdict.NOTHING_CHECKED
+            or level_rule.verdict is errors.Verdict.NOTHING_CHECKED
+            or level.verdict is errors.Verdict.NOTHING_CHECKED
         ):
             failed_rules = [one.rules[0] for one in report.failures if one.level == self.level]
             why = f"the search of this level ended at a failure of {failed_rules[0]}: " if failed_rules else ""
@@ -238,19 +234,19 @@ class KnownTest(OwnTest):
         raise RuleViolated(checked.line)
 
 
-def _failure_of_rule(distinct: DistinctFailure, rule: str, level: str) -> str:
+def _failure_of_rule(distinct: content.DistinctFailure, rule: str, level: str) -> str:
     """Return the text of a failure of a rule at a level, in full at the level that found it first."""
     failure = distinct.failure
     if rule not in failure.rules or level not in {one.level for one in (failure, *distinct.also)}:
         return ""
     if level != failure.level:
-        return f"the failure that was found at level {failure.level} first\n{failure_text(distinct)}"
+        return f"the failure that was found at level {failure.level} first\n{content.failure_text(distinct)}"
     if failure.table is None:
-        return failure_text(distinct)
-    out = make_console()
+        return content.failure_text(distinct)
+    out = terminal.make_console()
     with out.capture() as captured:
-        out.print(failure_table(failure.table))
-    rest = [line for line in failure_text(distinct).splitlines() if not line.startswith((" ", ">", "config "))]
+        out.print(run_text.failure_table(failure.table))
+    rest = [line for line in content.failure_text(distinct).splitlines() if not line.startswith((" ", ">", "config "))]
     return captured.get() + "\n".join(rest[1:])
 
 
@@ -262,7 +258,7 @@ def collect_tests(session: pytest.Session, requested: Mapping[str, str]) -> list
     """
     try:
         running = SharedRun(requested, shared_folder(session.config))
-    except EntrycacheError as error:
+    except errors.EntrycacheError as error:
         raise pytest.UsageError(f"entrycache: {error}") from None
     session.config.add_cleanup(running.subject.close)
     tests: list[pytest.Item] = []
@@ -286,7 +282,7 @@ class Checks(NamedTuple):
     seed: str
     failures: str
 
-    def __call__(self, subject: type[Subject], levels: Sequence[str] | None = None, examples: int = 400) -> None:
+    def __call__(self, subject: type[server.Subject], levels: Sequence[str] | None = None, examples: int = 400) -> None:
         """Check a class; see `entrycache.check`.
 
         Raises:

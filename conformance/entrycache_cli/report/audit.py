@@ -5,8 +5,6 @@ of `--json`. `violations_with_rows` adds the rows and bytes around a violation, 
 from the trace again, so nothing of them is kept in the result.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,12 +13,10 @@ from typing import Any, Final
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.report.content import tool_versions_with
-from entrycache_cli.report.terminal import echo, make_console
+from entrycache_cli.report import content, terminal
 from entrycache_protocol.errors import UsageError, escape_unprintable
 from entrycache_spark.common.results import AuditResult, Verdict, Violation
-from entrycache_trace.files import read_metadata, read_metadata_file
-from entrycache_trace.inspect import ROWS_EACH_SIDE, rows_near
+from entrycache_trace import files, inspect
 
 SHOWN_WITH_ROWS: Final = 3
 """The number of violations that a terminal shows with the rows around them."""
@@ -37,13 +33,13 @@ def print_audit(
     Rows around violations are read from `trace`; with None they are not shown. `provenance`: see `audit_provenance`.
     """
     if as_json:
-        echo(json.dumps(audit_json(result, provenance)))
+        terminal.echo(json.dumps(audit_json(result, provenance)))
         return
     table = Table("rule", "verdict", "violations")
     for rule, verdict in result.rules.items():
         count = sum(violation.rule == rule for violation in result.violations)
         table.add_row(rule, verdict.value, str(count) if count else "")
-    out = make_console()
+    out = terminal.make_console()
     out.print(table)
     for violation in result.violations[:10]:
         place = f"{violation.rule}: broker {violation.broker}, seq {violation.seq}"
@@ -95,11 +91,11 @@ def audit_json(result: AuditResult, provenance: Mapping[str, Any]) -> dict[str, 
 def audit_provenance(where: str, metadata: Path | None, backend: str) -> dict[str, Any]:
     """Return the provenance of an audit, as far as it can be read here; an audit has no seed."""
     try:
-        traced = read_metadata(Path(where)) if metadata is None else read_metadata_file(metadata)
+        traced = files.read_metadata(Path(where)) if metadata is None else files.read_metadata_file(metadata)
         of = {"subject": traced.source, "system": traced.system}
     except UsageError:
         of = {}
-    versions = tool_versions_with("duckdb", "pyarrow", *(["pyspark"] if backend == "spark" else []))
+    versions = content.tool_versions_with("duckdb", "pyarrow", *(["pyspark"] if backend == "spark" else []))
     return {**of, "trace": where, "engine": backend, "versions": versions}
 
 
@@ -107,7 +103,7 @@ def rows_table(trace: Path, violation: Violation) -> Table:
     """Return a table of the rows around a violation, with the violating row marked."""
     title = escape_unprintable(f"{violation.rule}: the rows around seq {violation.seq} of broker {violation.broker}")
     table = Table("", "seq", "row", title=title, title_justify="left", title_style="")
-    for row in rows_near(trace, violation.broker, violation.seq):
+    for row in inspect.rows_near(trace, violation.broker, violation.seq):
         text = "  ".join(f"{name}={value}" for name, value in row.items() if name not in {"seq", "broker"})
         table.add_row(">" if row["seq"] == violation.seq else "", str(row["seq"]), Text(escape_unprintable(text)))
     return table
@@ -140,8 +136,8 @@ def violations_with_rows(trace: Path, violations: Iterable[Violation]) -> list[d
 
 
 def _violation_with_rows(trace: Path, violation: Violation) -> dict[str, Any]:
-    near = rows_near(trace, violation.broker, violation.seq, TIMELINE_EVENTS)
-    rows = [row for row in near if abs(row["seq"] - violation.seq) <= ROWS_EACH_SIDE]
+    near = inspect.rows_near(trace, violation.broker, violation.seq, TIMELINE_EVENTS)
+    rows = [row for row in near if abs(row["seq"] - violation.seq) <= inspect.ROWS_EACH_SIDE]
     columns = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in HIDDEN_COLUMNS]
     return {
         "rule": violation.rule,

@@ -5,8 +5,6 @@ text. `run_metadata` collects seed, profile and versions of a run, `add_metadata
 with the command that replays each failure, and `read_provenance` reads them back from a result for every format.
 """
 
-from __future__ import annotations
-
 import platform
 import re
 import shlex
@@ -18,8 +16,7 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.failure import Failure
 from entrycache_conformance.report import SCHEMA, RunMetadata, RunReport
 from entrycache_conformance.resolve import SubjectChoice
-from entrycache_protocol.codec import format_json
-from entrycache_protocol.errors import Verdict
+from entrycache_protocol import codec, errors
 from entrycache_protocol.subject import TestedSubject
 
 ADDRESS: Final = re.compile(r"\b0x[0-9a-f]+|(?<=@)[0-9a-f]+\b")
@@ -77,7 +74,7 @@ def failure_text(distinct: DistinctFailure) -> str:
         lines.append(f"config {failure.table.config}")
     for index, row in enumerate([] if failure.table is None else failure.table.rows):
         lines.append(f"{'>' if failure.table and index == failure.table.bad else ' '} {_row_text(row)}")
-    lines += [f"expected: {format_json(failure.expected)}", f"got:      {format_json(failure.got)}"]
+    lines += [f"expected: {codec.format_json(failure.expected)}", f"got:      {codec.format_json(failure.got)}"]
     lines += [failure.schedules.in_words] if failure.schedules is not None else []
     lines += [earlier_runs_note(failure.earlier)] if failure.earlier else []
     lines += [f"stderr: {line}" for line in failure.log.splitlines()]
@@ -163,4 +160,4 @@ def broken_result(
     system = choice.system if subject is None else subject.declaration.system.name
     source = None if subject is None else subject.declaration.implementation.get("source")
     of = {"schema": SCHEMA, "subject": name, "source": source, "system": system}
-    return {**of, "verdict": Verdict.NOTHING_CHECKED.value, "broken": message, **metadata.to_json()}
+    return {**of, "verdict": errors.Verdict.NOTHING_CHECKED.value, "broken": message, **metadata.to_json()}

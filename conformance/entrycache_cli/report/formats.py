@@ -3,16 +3,12 @@
 `FORMATS` maps the name of a format to a pure function of the result stream. The same results give the same bytes.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_cli.report.content import DistinctFailure, deduplicate, failure_text, provenance_texts, read_provenance
-from entrycache_cli.report.html import render_html
-from entrycache_cli.report.junit import render_junit
+from entrycache_cli.report import content, html, junit
 from entrycache_cli.report.results import all_verdict_lines, result_kind
 from entrycache_conformance.report import RunReport
 from entrycache_protocol import errors
@@ -46,9 +42,13 @@ def render_markdown(results: list[dict[str, Any]]) -> str:
 
 def _of_result(result: dict[str, Any]) -> list[str]:
     """Return the section of a result: subject, provenance, and each failure; return [] if there are none."""
-    provenance = read_provenance(result)
-    how = ", ".join(provenance_texts(provenance, ["system"]))
-    failures = deduplicate(RunReport.from_json(result).failures) if result_kind(result, "a result") == "conform" else ()
+    provenance = content.read_provenance(result)
+    how = ", ".join(content.provenance_texts(provenance, ["system"]))
+    failures = (
+        content.deduplicate(RunReport.from_json(result).failures)
+        if result_kind(result, "a result") == "conform"
+        else ()
+    )
     if not how and not failures:
         return []
     names = [name for name in (str(result.get("subject", "")), provenance.keys.get("system", "")) if name]
@@ -56,10 +56,10 @@ def _of_result(result: dict[str, Any]) -> list[str]:
     return [*head, *([_in_a_cell(how)] if how else []), *(part for one in failures for part in _of_failure(one))]
 
 
-def _of_failure(distinct: DistinctFailure) -> list[str]:
+def _of_failure(distinct: content.DistinctFailure) -> list[str]:
     rules = ", ".join(_in_a_cell(rule) for rule in distinct.failure.rules)
     level = f", level {_in_a_cell(distinct.failure.level)}" if distinct.failure.level else ""
-    return [f"### {rules}{level}", _block(failure_text(distinct))]
+    return [f"### {rules}{level}", _block(content.failure_text(distinct))]
 
 
 def _block(text: str) -> str:
@@ -74,7 +74,7 @@ def _in_a_cell(text: str) -> str:
 
 FORMATS: Final[dict[str, Callable[[list[dict[str, Any]]], str]]] = {
     "markdown": render_markdown,
-    "junit": render_junit,
-    "html": render_html,
+    "junit": junit.render_junit,
+    "html": html.render_html,
     "badge": render_badge,
 }

@@ -6,8 +6,6 @@ style stand in `entrycache_cli/templates/report`. `_page_data` builds the JSON: 
 texts are numbers of a pool.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -15,23 +13,11 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any, Final
 
-from entrycache_cli.report.content import (
-    OWN_CASE,
-    UNCONFIRMED,
-    DistinctFailure,
-    deduplicate,
-    earlier_runs_note,
-    other_places,
-    provenance_texts,
-    read_provenance,
-)
+from entrycache_cli.report import content
 from entrycache_cli.report.results import Line, all_verdict_lines, result_kind, verdict_lines
 from entrycache_conformance.report import RunReport, rule_order
-from entrycache_protocol import errors
-from entrycache_protocol.case import RULE_ID
-from entrycache_protocol.codec import format_json
+from entrycache_protocol import case, codec, errors, system
 from entrycache_protocol.errors import escape_unprintable
-from entrycache_protocol.system import Lane
 
 MARKS: Final = {mark: f"\\u{ord(mark):04x}" for mark in "<>&'"}
 """Characters that could end the block of JSON or be taken for mark-up, with their escapes."""
@@ -90,7 +76,9 @@ def _page_data(results: list[dict[str, Any]]) -> dict[str, Any]:
     for result in results:
         if result_kind(result, "a result") == "conform":
             report = RunReport.from_json(result)
-            failures += [_failure_json(distinct, len(columns), pool) for distinct in deduplicate(report.failures)]
+            failures += [
+                _failure_json(distinct, len(columns), pool) for distinct in content.deduplicate(report.failures)
+            ]
             columns.append(_run_column(report, _provenance_text(result), pool))
         else:
             failures += [_violation_json(violation, len(columns), pool) for violation in result.get("shown", ())]
@@ -108,7 +96,7 @@ def _page_data(results: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _provenance_text(result: dict[str, Any]) -> str:
     """Return how a result was made, as one text."""
-    return "  ".join(provenance_texts(read_provenance(result)))
+    return "  ".join(content.provenance_texts(content.read_provenance(result)))
 
 
 def _run_column(report: RunReport, how: str, pool: TextPool) -> dict[str, Any]:
@@ -136,7 +124,7 @@ def _line_columns(lines: list[Line], how: str, pool: TextPool) -> Iterable[dict[
     """Yield the columns of an audit, of evidence, or of skipped parts."""
     for name in dict.fromkeys(line.what for line in lines):
         own = [line for line in lines if line.what == name]
-        rest = [line for line in own if not RULE_ID.fullmatch(line.part)]
+        rest = [line for line in own if not case.RULE_ID.fullmatch(line.part)]
         yield {
             "name": pool(name),
             "verdict": pool(errors.combine_verdicts(line.held for line in own).value),
@@ -146,19 +134,19 @@ def _line_columns(lines: list[Line], how: str, pool: TextPool) -> Iterable[dict[
         }
 
 
-def _failure_json(distinct: DistinctFailure, column: int, pool: TextPool) -> dict[str, Any]:
+def _failure_json(distinct: content.DistinctFailure, column: int, pool: TextPool) -> dict[str, Any]:
     failure, table = distinct.failure, distinct.failure.table
-    notes = [earlier_runs_note(failure.earlier)] if failure.earlier else []
+    notes = [content.earlier_runs_note(failure.earlier)] if failure.earlier else []
     notes += [failure.schedules.in_words] if failure.schedules is not None else []
-    own = OWN_CASE.format(failure.finding) if failure.finding else ""
-    alone = UNCONFIRMED.format(failure.unconfirmed) if failure.unconfirmed else ""
-    notes += [text for text in (other_places(distinct), own, alone, failure.log) if text]
+    own = content.OWN_CASE.format(failure.finding) if failure.finding else ""
+    alone = content.UNCONFIRMED.format(failure.unconfirmed) if failure.unconfirmed else ""
+    notes += [text for text in (content.other_places(distinct), own, alone, failure.log) if text]
     value = {
         "of": column,
         "rules": [pool(rule) for rule in failure.rules],
         "levels": [pool(one.level) for one in (failure, *distinct.also)],
-        "expected": pool(format_json(failure.expected)),
-        "got": pool(format_json(failure.got)),
+        "expected": pool(codec.format_json(failure.expected)),
+        "got": pool(codec.format_json(failure.got)),
         "notes": [pool(note) for note in notes],
         "case": pool(failure.case),
         "replay": pool(failure.replay),
@@ -200,5 +188,5 @@ def _violation_json(violation: dict[str, Any], column: int, pool: TextPool) -> d
     }
 
 
-def _lanes_json(lanes: tuple[Lane, ...], pool: TextPool) -> list[Any]:
+def _lanes_json(lanes: tuple[system.Lane, ...], pool: TextPool) -> list[Any]:
     return [[pool(lane.name), [[pool(text), pool(mark)] for text, mark in lane.boxes]] for lane in lanes]

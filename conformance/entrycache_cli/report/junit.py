@@ -4,8 +4,6 @@ Audits and proofs have one suite each. A violation is a failure, an undecided ru
 an error. A suite has a time if its result holds one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 from xml.etree import ElementTree as Xml

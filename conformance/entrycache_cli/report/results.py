@@ -5,8 +5,6 @@
 `entrycache report` are made from these lines.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,19 +13,8 @@ from rich.text import Text
 
 from entrycache_cli.report.terminal import coloured_verdict
 from entrycache_conformance.report import METADATA_SHAPE, REPORT_SHAPE, RunReport
-from entrycache_protocol.case import RULE_ID
+from entrycache_protocol import case, files, strict_json
 from entrycache_protocol.errors import UsageError, Verdict
-from entrycache_protocol.files import read_text
-from entrycache_protocol.strict_json import (
-    TEXT,
-    check_shape,
-    is_same_json,
-    list_shape,
-    mapping_shape,
-    nullable_shape,
-    object_shape,
-    parse_json,
-)
 from entrycache_reference.rules import Rule
 
 
@@ -60,18 +47,18 @@ def read_results(path: Path) -> list[dict[str, Any]]:
         UsageError: the file cannot be read, or a line is not a result.
     """
     results_read = []
-    for number, line in enumerate(read_text(path, "the results").split("\n"), 1):
+    for number, line in enumerate(files.read_text(path, "the results").split("\n"), 1):
         if not line.strip():
             continue
         try:
-            value = parse_json(line, may_have_halves=True)
+            value = strict_json.parse_json(line, may_have_halves=True)
         except ValueError as error:
             raise UsageError(
                 f"{path}, line {number}: not JSON; expected what --json prints, one object a line ({error})"
             ) from None
-        if type(value) is not dict or not is_same_json(value.get("schema"), 1):
+        if type(value) is not dict or not strict_json.is_same_json(value.get("schema"), 1):
             raise UsageError(f"{path}, line {number}: no result of schema 1; expected what --json prints")
-        check_shape(value, SHAPES[result_kind(value, f"{path}, line {number}")], f"{path}, line {number}")
+        strict_json.check_shape(value, SHAPES[result_kind(value, f"{path}, line {number}")], f"{path}, line {number}")
         results_read.append(value)
     if not results_read:
         raise UsageError(f"{path} holds no result")
@@ -133,18 +120,18 @@ KINDS: Final = {
 """The keys by which a result is recognized; the first kind whose keys are all present counts."""
 
 INTEGER: Final = {"type": "integer"}
-PAIR: Final = {**list_shape(INTEGER), "minItems": 2, "maxItems": 2}
+PAIR: Final = {**strict_json.list_shape(INTEGER), "minItems": 2, "maxItems": 2}
 
-VIOLATION_SHAPE: Final = object_shape(
+VIOLATION_SHAPE: Final = strict_json.object_shape(
     {
-        **dict.fromkeys(("rule", "broker", "expected", "observed"), TEXT),
+        **dict.fromkeys(("rule", "broker", "expected", "observed"), strict_json.TEXT),
         "seq": INTEGER,
-        "columns": list_shape(TEXT),
-        "rows": list_shape(list_shape(TEXT)),
+        "columns": strict_json.list_shape(strict_json.TEXT),
+        "rows": strict_json.list_shape(strict_json.list_shape(strict_json.TEXT)),
         "bad": INTEGER,
-        "bytes": list_shape(PAIR),
-        "trigger": nullable_shape(INTEGER),
-        "target": nullable_shape(INTEGER),
+        "bytes": strict_json.list_shape(PAIR),
+        "trigger": strict_json.nullable_shape(INTEGER),
+        "target": strict_json.nullable_shape(INTEGER),
     }
 )
 """The shape of a violation with the rows around it.
@@ -154,19 +141,35 @@ VIOLATION_SHAPE: Final = object_shape(
 """
 
 SHAPES: Final = {
-    "a broken subject": object_shape({"broken": TEXT, "subject": TEXT, **METADATA_SHAPE}, *METADATA_SHAPE),
+    "a broken subject": strict_json.object_shape(
+        {"broken": strict_json.TEXT, "subject": strict_json.TEXT, **METADATA_SHAPE}, *METADATA_SHAPE
+    ),
     "conform": REPORT_SHAPE,
-    "prove": object_shape(
+    "prove": strict_json.object_shape(
         {
-            "evidence": list_shape(object_shape(dict.fromkeys(("rule", "grade", "bounds", "refuted_mutant"), TEXT))),
+            "evidence": strict_json.list_shape(
+                strict_json.object_shape(dict.fromkeys(("rule", "grade", "bounds", "refuted_mutant"), strict_json.TEXT))
+            ),
             **METADATA_SHAPE,
         },
         *METADATA_SHAPE,
     ),
-    "audit": object_shape(
-        {"rules": mapping_shape(TEXT), "shown": list_shape(VIOLATION_SHAPE), **METADATA_SHAPE}, "shown", *METADATA_SHAPE
+    "audit": strict_json.object_shape(
+        {
+            "rules": strict_json.mapping_shape(strict_json.TEXT),
+            "shown": strict_json.list_shape(VIOLATION_SHAPE),
+            **METADATA_SHAPE,
+        },
+        "shown",
+        *METADATA_SHAPE,
     ),
-    "a part that was skipped": object_shape({"skipped": list_shape(object_shape({"what": TEXT, "reason": TEXT}))}),
+    "a part that was skipped": strict_json.object_shape(
+        {
+            "skipped": strict_json.list_shape(
+                strict_json.object_shape({"what": strict_json.TEXT, "reason": strict_json.TEXT})
+            )
+        }
+    ),
 }
 """The shapes of results as JSON Schema, by kind."""
 
@@ -184,7 +187,7 @@ def gather_rules(results: list[dict[str, Any]]) -> list[Line]:
     lines: list[Line] = []
     rules: dict[tuple[str, str, str], list[str]] = {}
     for line in all_verdict_lines(results):
-        rule = RULE_ID.fullmatch(line.part)
+        rule = case.RULE_ID.fullmatch(line.part)
         prefix = "" if rule is None else rule[1]
         if rule is None:
             lines.append(line)

@@ -4,23 +4,13 @@
 `failure_table` lays out the steps of a case or history to the width of the terminal, with the wrong cells in red.
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.report.content import (
-    OWN_CASE,
-    UNCONFIRMED,
-    DistinctFailure,
-    deduplicate,
-    earlier_runs_note,
-    other_places,
-)
-from entrycache_cli.report.terminal import coloured_verdict, make_console
+from entrycache_cli.report import content, terminal
 from entrycache_conformance import failure
 from entrycache_conformance.report import RunReport
 from entrycache_protocol.errors import escape_unprintable, shorten
@@ -32,8 +22,8 @@ NOT_REPRODUCED: Final = (
 
 def print_run(report: RunReport, note: str = "") -> None:
     """Print the failures, the levels, the counts and the skipped parts; `note` is a further remark on the run."""
-    out = make_console()
-    for distinct in deduplicate(report.failures):
+    out = terminal.make_console()
+    for distinct in content.deduplicate(report.failures):
         _print_failure(out, distinct)
     out.print(levels_table(report))
     for level in report.levels.values():
@@ -59,12 +49,12 @@ def levels_table(report: RunReport) -> Table:
     for column in ("level", "examples", "steps", "verdict", "not offered"):
         table.add_column(column, justify="right" if column in {"examples", "steps"} else "left")
     for name, level in report.levels.items():
-        verdict, missing = coloured_verdict(level.verdict.value), ", ".join(level.missing)
+        verdict, missing = terminal.coloured_verdict(level.verdict.value), ", ".join(level.missing)
         table.add_row(name, str(level.examples), str(level.steps), verdict, missing)
     return table
 
 
-def _print_failure(out: Console, distinct: DistinctFailure) -> None:
+def _print_failure(out: Console, distinct: content.DistinctFailure) -> None:
     failure = distinct.failure
     if failure.table is not None:
         out.print(failure_table(failure.table))
@@ -73,18 +63,18 @@ def _print_failure(out: Console, distinct: DistinctFailure) -> None:
     for line in failure.log.splitlines():
         out.print(escape_unprintable(f"stderr: {line}"), soft_wrap=True)
     if failure.finding:
-        out.print(escape_unprintable(OWN_CASE.format(failure.finding)), soft_wrap=True)
+        out.print(escape_unprintable(content.OWN_CASE.format(failure.finding)), soft_wrap=True)
     if failure.earlier:
-        out.print(earlier_runs_note(failure.earlier), soft_wrap=True)
+        out.print(content.earlier_runs_note(failure.earlier), soft_wrap=True)
     if not failure.repeats:
         out.print(NOT_REPRODUCED, soft_wrap=True)
     if failure.unconfirmed:
-        out.print(escape_unprintable(UNCONFIRMED.format(failure.unconfirmed)), soft_wrap=True)
+        out.print(escape_unprintable(content.UNCONFIRMED.format(failure.unconfirmed)), soft_wrap=True)
     if failure.unwritten:
         out.print("case file: none", soft_wrap=True)
         return
     if distinct.also:
-        out.print(escape_unprintable(other_places(distinct)), soft_wrap=True)
+        out.print(escape_unprintable(content.other_places(distinct)), soft_wrap=True)
     out.print(
         f"case file: {escape_unprintable(str(failure.case))}\nreplay it: {escape_unprintable(failure.replay)}",
         soft_wrap=True,

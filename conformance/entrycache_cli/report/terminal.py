@@ -6,8 +6,6 @@ cursor or set a title, and a tag of Rich would colour the text or raise an error
 stderr.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final

@@ -5,8 +5,6 @@ gives one `SubjectRecord` per subject. `find_pinned` looks up the jar and the lo
 releases that cannot be run.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 from collections import Counter
@@ -17,21 +15,9 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.java.releases import FAMILIES, find_release
 from entrycache_conformance.report import REPORT_SHAPE, RunReport
-from entrycache_conformance.subjects import processes
-from entrycache_conformance.subjects.wrappers import FINDING_SEPARATOR
+from entrycache_conformance.subjects import processes, wrappers
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol.errors import MissingPrerequisite, UsageError
-from entrycache_protocol.files import read_text, scratch_folder
-from entrycache_protocol.strict_json import (
-    COUNT,
-    TEXT,
-    check_shape,
-    is_same_json,
-    list_shape,
-    mapping_shape,
-    object_shape,
-    parse_json,
-)
+from entrycache_protocol import errors, files, strict_json
 from entrycache_protocol.system import AbsentRelease
 
 
@@ -65,16 +51,18 @@ def read_records(folder: Path) -> tuple[SubjectRecord, ...]:
         UsageError: the folder does not exist, has no records, or a file is not a record.
     """
     if not folder.is_dir():
-        raise UsageError(f"{folder}: no such folder; expected the records of campaigns and conform --json")
+        raise errors.UsageError(f"{folder}: no such folder; expected the records of campaigns and conform --json")
     records: list[SubjectRecord] = []
     for path in sorted(folder.glob("*.json")):
         try:
-            value = parse_json(read_text(path, "the record"))
+            value = strict_json.parse_json(files.read_text(path, "the record"))
         except ValueError as error:
-            raise UsageError(f"{path}: cannot be read as JSON ({error})") from None
+            raise errors.UsageError(f"{path}: cannot be read as JSON ({error})") from None
         records += read_record(value, path.name, str(path))
     if not records:
-        raise UsageError(f"{folder}: no records; entrycache campaign SUBJECTS --out {folder}/NAME.json writes one")
+        raise errors.UsageError(
+            f"{folder}: no records; entrycache campaign SUBJECTS --out {folder}/NAME.json writes one"
+        )
     return tuple(records)
 
 
@@ -84,41 +72,46 @@ def read_record(value: Any, source: str, where: str) -> list[SubjectRecord]:
     Raises:
         UsageError: it is neither the record of a campaign nor that of `conform --json`.
     """
-    if type(value) is not dict or not is_same_json(value.get("schema"), 1):
-        raise UsageError(f"{where}: no record of schema 1")
+    if type(value) is not dict or not strict_json.is_same_json(value.get("schema"), 1):
+        raise errors.UsageError(f"{where}: no record of schema 1")
     if "theme" in value:
-        check_shape(value, CAMPAIGN_SHAPE, f"{where}: {INCOMPLETE}")
+        strict_json.check_shape(value, CAMPAIGN_SHAPE, f"{where}: {INCOMPLETE}")
         return [_campaign_record(value, subject, source) for subject in value["subjects"]]
     if "levels" in value:
-        check_shape(value, RUN_SHAPE, f"{where}: {INCOMPLETE}")
+        strict_json.check_shape(value, RUN_SHAPE, f"{where}: {INCOMPLETE}")
         return [_conform_record(value, source)]
-    raise UsageError(f"{where}: neither the record of a campaign nor that of conform --json")
+    raise errors.UsageError(f"{where}: neither the record of a campaign nor that of conform --json")
 
 
 INCOMPLETE: Final = "the record lacks something, or has it otherwise"
 
 _SYSTEM_SHAPE: Final = {"enum": list(SYSTEMS)}
-_SUBJECT_SHAPE: Final = object_shape(
+_SUBJECT_SHAPE: Final = strict_json.object_shape(
     {
-        "name": TEXT,
-        "artifact": {**mapping_shape(TEXT), "required": ["sha256"], "minProperties": 2},
-        "steps": COUNT,
-        "runs": {**list_shape(object_shape({"steps": COUNT, "differences": COUNT})), "minItems": 1},
-        "rules": mapping_shape(COUNT),
-        "findings": mapping_shape(TEXT),
+        "name": strict_json.TEXT,
+        "artifact": {**strict_json.mapping_shape(strict_json.TEXT), "required": ["sha256"], "minProperties": 2},
+        "steps": strict_json.COUNT,
+        "runs": {
+            **strict_json.list_shape(
+                strict_json.object_shape({"steps": strict_json.COUNT, "differences": strict_json.COUNT})
+            ),
+            "minItems": 1,
+        },
+        "rules": strict_json.mapping_shape(strict_json.COUNT),
+        "findings": strict_json.mapping_shape(strict_json.TEXT),
     },
     *("steps", "runs", "rules", "findings"),
 )
-CAMPAIGN_SHAPE: Final = object_shape(
+CAMPAIGN_SHAPE: Final = strict_json.object_shape(
     {
         "system": _SYSTEM_SHAPE,
-        "theme": TEXT,
-        "judged": TEXT,
+        "theme": strict_json.TEXT,
+        "judged": strict_json.TEXT,
         "seed": {"type": "integer"},
-        "cases": COUNT,
-        "subjects": list_shape(_SUBJECT_SHAPE),
-        "differences": list_shape(object_shape({"subject": TEXT})),
-        "laws": object_shape({"rules": mapping_shape(COUNT)}),
+        "cases": strict_json.COUNT,
+        "subjects": strict_json.list_shape(_SUBJECT_SHAPE),
+        "differences": strict_json.list_shape(strict_json.object_shape({"subject": strict_json.TEXT})),
+        "laws": strict_json.object_shape({"rules": strict_json.mapping_shape(strict_json.COUNT)}),
     },
     "laws",
 ) | {"anyOf": [{"required": ["laws"]}, {"properties": {"subjects": {"items": {"required": ["runs"]}}}}]}
@@ -146,7 +139,13 @@ def _campaign_record(value: Mapping[str, Any], subject: Mapping[str, Any], sourc
         dict(subject.get("rules", {}) if runs else value["laws"]["rules"]),
         {"": differences} if differences else {},
         tuple(
-            sorted({one for named in subject.get("findings", {}).values() for one in named.split(FINDING_SEPARATOR)})
+            sorted(
+                {
+                    one
+                    for named in subject.get("findings", {}).values()
+                    for one in named.split(wrappers.FINDING_SEPARATOR)
+                }
+            )
         ),
         f"{value['theme']}: {value['judged']}",
     )
@@ -205,15 +204,15 @@ def resolves_in_maven(release: AbsentRelease) -> bool:
         return False
     maven = shutil.which("mvn")
     if maven is None:
-        raise MissingPrerequisite(
+        raise errors.MissingPrerequisite(
             "mvn is missing; --resolve asks Maven which of the releases that are not run are there"
         )
     goal = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:get"
-    with scratch_folder() as folder:
+    with files.scratch_folder() as folder:
         argv = [maven, "-q", "-B", "-U", goal, "-Dtransitive=false", f"-Dartifact={release.coordinates}"]
         done = processes.run_program(argv, folder, timeout_seconds=MAVEN_SECONDS)
     if done.returncode == 0:
         return True
     if "Could not find artifact" in done.stdout or "was not found in" in done.stdout:
         return False
-    raise MissingPrerequisite(f"Maven cannot tell whether {release.coordinates} resolves; is there a network?")
+    raise errors.MissingPrerequisite(f"Maven cannot tell whether {release.coordinates} resolves; is there a network?")

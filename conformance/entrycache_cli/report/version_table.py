@@ -5,8 +5,6 @@ artifact. `render_version_page` writes it as Markdown and `versions_json` as JSO
 is reported as stale.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@
 text of a value as the broker's FieldParser does, but strictly: a value that is malformed or out of range is an error.
 """
 
-from __future__ import annotations
-
 import codecs
 import io
 import re
@@ -14,8 +12,7 @@ from typing import Final, NamedTuple
 
 from javaproperties import InvalidUEscapeError, KeyValue, parse
 
-from entrycache_protocol.errors import UsageError, describe_value
-from entrycache_protocol.files import read_bytes
+from entrycache_protocol import errors, files
 
 ENCODING_MARKS: Final = {
     codecs.BOM_UTF8: "it begins with a UTF-8 byte order mark",
@@ -47,12 +44,12 @@ def read_properties(path: Path, what: str, reader: str) -> list[GivenSetting]:
         UsageError: the file cannot be read, is not ISO-8859-1 text, or holds a wrong escape; the message names the
         line.
     """
-    raw = read_bytes(path, what, BYTES_MOST)
+    raw = files.read_bytes(path, what, BYTES_MOST)
     problem = next((why for mark, why in ENCODING_MARKS.items() if raw.startswith(mark)), None)
     if problem is None and b"\0" in raw:
         problem = "it holds a zero byte"
     if problem is not None:
-        raise UsageError(f"cannot read {path}: {problem}; {reader} reads ISO-8859-1 (plain ASCII is safe)")
+        raise errors.UsageError(f"cannot read {path}: {problem}; {reader} reads ISO-8859-1 (plain ASCII is safe)")
     settings: list[GivenSetting] = []
     line = 1
     text = raw.decode("iso-8859-1").replace("\r\n", "\n").replace("\r", "\n")
@@ -63,7 +60,7 @@ def read_properties(path: Path, what: str, reader: str) -> list[GivenSetting]:
                 settings.append(GivenSetting(part.key, part.value, line))
             line += part.source.count("\n")
     except InvalidUEscapeError as error:
-        raise UsageError(
+        raise errors.UsageError(
             f"{path}: line {line} or below: {error.escape} is no Unicode escape; expected \\uXXXX"
         ) from None
     return settings
@@ -78,7 +75,7 @@ def _check_lengths(path: Path, text: str) -> None:
     first_line = 1
     for number, line in enumerate(text.split("\n"), 1):
         if number - first_line >= LINES_MOST:
-            raise UsageError(f"{path}: line {first_line}: it goes on for more than {LINES_MOST} lines")
+            raise errors.UsageError(f"{path}: line {first_line}: it goes on for more than {LINES_MOST} lines")
         if (len(line) - len(line.rstrip("\\"))) % 2 == 0:
             first_line = number + 1
 
@@ -111,15 +108,15 @@ class Kind(NamedTuple):
         """
         if self is FLAG:
             if text.lower() not in {"true", "false"}:
-                raise UsageError(f"{where}: {setting} is {describe_value(text)}; expected true or false")
+                raise errors.UsageError(f"{where}: {setting} is {errors.describe_value(text)}; expected true or false")
             return text.lower() == "true"
         pattern = FRACTION if self.name == "number" else INTEGER
         if len(text) > DIGITS_MOST or pattern.fullmatch(text) is None:
-            raise UsageError(f"{where}: {setting} is {describe_value(text)}; expected a {self.name}")
+            raise errors.UsageError(f"{where}: {setting} is {errors.describe_value(text)}; expected a {self.name}")
         value = float(text) if self.name == "number" else int(text)
         if not self.least <= value <= self.greatest:
             span = f"{_bound_text(self.least)} to {_bound_text(self.greatest)}"
-            raise UsageError(f"{where}: {setting} is {text}, out of range; expected {span}")
+            raise errors.UsageError(f"{where}: {setting} is {text}, out of range; expected {span}")
         return value
 
 

@@ -7,8 +7,6 @@ effect of a value in 5.0.1 was read from its ManagedLedgerClientFactory and Brok
 from pull request 26627.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path

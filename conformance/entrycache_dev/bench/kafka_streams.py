@@ -4,24 +4,12 @@ All play the same puts and gets with the same number of live entries. A dirty pu
 an eviction hands over all dirty entries. `released_cache` starts the JVM and plays the mix there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.java.program import build_program
-from entrycache_dev.bench.measurement import (
-    VALUE,
-    Measurement,
-    import_lru_cache,
-    interleaved,
-    mixed_operations,
-    ratio,
-    seconds_of,
-    thousands,
-    warm_up_operations,
-)
+from entrycache_dev.bench import measurement
 from entrycache_fast.kafka import DirtyEntry, ThreadCache
 from entrycache_protocol.errors import BrokenSubject
 
@@ -59,7 +47,7 @@ class StreamsMix(NamedTuple):
     def max_size_bytes(self) -> int:
         """The limit in bytes for that many live entries."""
         cache = ThreadCache(1_000)
-        cache.put(NAMESPACE, key_of(0), VALUE)
+        cache.put(NAMESPACE, key_of(0), measurement.VALUE)
         return self.live * cache.size_bytes
 
 
@@ -70,8 +58,10 @@ def key_of(entry: int) -> bytes:
 
 def make_streams_mix(count: int, live: int) -> StreamsMix:
     """Return the mix of the other caches: puts of new keys and gets of the newest ones."""
-    before = [(put, key_of(entry)) for put, _, entry in warm_up_operations(live)]
-    return StreamsMix(before, [(put, key_of(entry)) for put, _, entry in mixed_operations(count, live)], live)
+    before = [(put, key_of(entry)) for put, _, entry in measurement.warm_up_operations(live)]
+    return StreamsMix(
+        before, [(put, key_of(entry)) for put, _, entry in measurement.mixed_operations(count, live)], live
+    )
 
 
 def play_fast(mix: StreamsMix, dirty: bool = False) -> PlayedStreams:
@@ -88,14 +78,14 @@ def play_fast(mix: StreamsMix, dirty: bool = False) -> PlayedStreams:
         nonlocal hits
         for puts, key in part:
             if puts:
-                put(NAMESPACE, key, VALUE, dirty)
+                put(NAMESPACE, key, measurement.VALUE, dirty)
             elif get(NAMESPACE, key) is not None:
                 hits += 1
 
     cache.listen(NAMESPACE, listener)
     play(mix.before)
     hits = handed = 0
-    return PlayedStreams(seconds_of(lambda: play(mix.measured)), hits, handed)
+    return PlayedStreams(measurement.seconds_of(lambda: play(mix.measured)), hits, handed)
 
 
 def play_mapping(mix: StreamsMix, cache: Any) -> PlayedStreams:
@@ -107,13 +97,13 @@ def play_mapping(mix: StreamsMix, cache: Any) -> PlayedStreams:
         nonlocal hits
         for puts, key in part:
             if puts:
-                cache[key] = VALUE
+                cache[key] = measurement.VALUE
             elif get(key) is not None:
                 hits += 1
 
     play(mix.before)
     hits = 0
-    return PlayedStreams(seconds_of(lambda: play(mix.measured)), hits)
+    return PlayedStreams(measurement.seconds_of(lambda: play(mix.measured)), hits)
 
 
 @contextmanager
@@ -153,15 +143,15 @@ def _operation_number(operation: KeyedOperation) -> str:
     return str(int(key) if puts else -int(key) - 1)
 
 
-def measure_streams(rounds: int, count: int, version: str | None) -> list[Measurement]:
+def measure_streams(rounds: int, count: int, version: str | None) -> list[measurement.Measurement]:
     """Measure clean writes beside both other caches, and dirty ones beside the released cache."""
     return [item for live in LIVE for item in measure_streams_at(rounds, count, live, version)]
 
 
-def measure_streams_at(rounds: int, count: int, live: int, version: str | None) -> list[Measurement]:
+def measure_streams_at(rounds: int, count: int, live: int, version: str | None) -> list[measurement.Measurement]:
     """Measure with that many live entries."""
     mix = make_streams_mix(count, live)
-    lru = import_lru_cache()
+    lru = measurement.import_lru_cache()
     played: dict[str, PlayedStreams] = {}
 
     def noted(name: str, play: Callable[[], PlayedStreams]) -> Callable[[], float]:
@@ -180,7 +170,7 @@ def measure_streams_at(rounds: int, count: int, live: int, version: str | None) 
         if in_jvm is not None:
             runs[JVM] = noted(JVM, lambda: in_jvm(False))
             runs[f"{JVM}, dirty"] = noted(f"{JVM}, dirty", lambda: in_jvm(True))
-        seconds = interleaved(rounds, runs)
+        seconds = measurement.interleaved(rounds, runs)
     pairs = [("fast", "LRU"), ("fast, dirty", "LRU")]
     if version is not None:
         pairs += [("fast", JVM), ("fast, dirty", f"{JVM}, dirty")]
@@ -188,8 +178,10 @@ def measure_streams_at(rounds: int, count: int, live: int, version: str | None) 
     measurements = []
     for ours, other in pairs:
         shares = ", ".join(f"{name} {played[name].hits / gets:.1%}" for name in (ours, other))
-        rates = f"{thousands(seconds, ours, count)} and {thousands(seconds, other, count)}"
+        rates = f"{measurement.thousands(seconds, ours, count)} and {measurement.thousands(seconds, other, count)}"
         peer = f"cachetools {other}" if other == "LRU" else f"{other} of Kafka Streams {version}, in its JVM"
         what = f"{ours}, times {peer}, {live:,} live"
-        measurements.append(Measurement(what, ratio(seconds, other, ours), "", note=f"{rates}; hits: {shares}"))
+        measurements.append(
+            measurement.Measurement(what, measurement.ratio(seconds, other, ours), "", note=f"{rates}; hits: {shares}")
+        )
     return measurements

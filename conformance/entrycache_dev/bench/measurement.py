@@ -5,8 +5,6 @@ seconds per round; `ratio` and `rate` take medians of them. `mixed_operations` a
 puts and gets, and `play_mapping` plays them on a cache of cachetools.
 """
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager

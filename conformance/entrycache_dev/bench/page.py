@@ -4,18 +4,14 @@
 and the ratios as SVG.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from entrycache_dev.bench.measurement import Measurement
-from entrycache_dev.bench.pulsar_cursors import MOVE_RANK, MOVES, RELEASED_NAME, CursorCost
+from entrycache_dev.bench import measurement, pulsar_cursors
 from entrycache_dev.bench.result import BenchResult
-from entrycache_protocol.errors import import_matplotlib
-from entrycache_protocol.files import atomic_path
+from entrycache_protocol import errors, files
 
 HEAD = """# Numbers
 
@@ -68,7 +64,7 @@ def _streams_section(result: BenchResult) -> str:
     return streams_section(part.measurements, part.rounds, part.operations, part.released, load)
 
 
-def measurement_row(item: Measurement) -> str:
+def measurement_row(item: measurement.Measurement) -> str:
     """Return a measurement as a row of a table."""
     value = f"**{item.value_text}** (missed)" if item.missed else item.value_text
     return f"| {item.what} | {value} | {item.target} | {item.note} |"
@@ -90,7 +86,7 @@ many times as quick the first is as the second.
 
 
 def streams_section(
-    measurements: list[Measurement], rounds: int, operations: int, released: str | None, load: str
+    measurements: list[measurement.Measurement], rounds: int, operations: int, released: str | None, load: str
 ) -> str:
     """Return the section about Kafka Streams."""
     head = STREAMS_HEAD.format(rounds=rounds, operations=operations, released=released, load=load)
@@ -116,13 +112,13 @@ less than our linked list does.
 """
 
 
-def cursor_lines(costs: list[CursorCost], released: str | None) -> Iterator[str]:
+def cursor_lines(costs: list[pulsar_cursors.CursorCost], released: str | None) -> Iterator[str]:
     """Yield the section about cursors; `released` is the version of the released container, if it was measured."""
     yield (CURSORS_TEXT if released is None else CURSORS_TEXT + RELEASED_TEXT.format(released=released)).rstrip()
     yield from _cursor_tables(costs)
 
 
-def _cursor_tables(costs: list[CursorCost]) -> Iterator[str]:
+def _cursor_tables(costs: list[pulsar_cursors.CursorCost]) -> Iterator[str]:
     """Yield a table for each mix, with a row per number of cursors and a column per pattern."""
     for mix, of_mix in groupby(costs, key=lambda item: item.mix):
         rows = list(of_mix)
@@ -134,7 +130,7 @@ def _cursor_tables(costs: list[CursorCost]) -> Iterator[str]:
             yield f"| {cursors:,} | {' | '.join(cells.get((cursors, pattern), '') for pattern in patterns)} |"
 
 
-def _cost_cell(item: CursorCost) -> str:
+def _cost_cell(item: pulsar_cursors.CursorCost) -> str:
     nanos = (item.fast_nanos, item.linear_nanos, item.released_nanos)
     return " / ".join(f"{one:,.0f}" for one in nanos if one is not None)
 
@@ -142,12 +138,12 @@ def _cost_cell(item: CursorCost) -> str:
 FAST_COLOUR = "#1b6ca8"
 PEER_COLOUR = "#c8553d"
 RELEASED_COLOUR = "#8a8a8a"
-STYLES = {MOVE_RANK: "-", MOVES: "--"}
+STYLES = {pulsar_cursors.MOVE_RANK: "-", pulsar_cursors.MOVES: "--"}
 
 
 def draw_picture(result: BenchResult, path: Path) -> None:
     """Write the picture as SVG; the same result gives the same bytes with the same version of matplotlib."""
-    matplotlib = import_matplotlib("bench")
+    matplotlib = errors.import_matplotlib("bench")
     matplotlib.use("svg")
     from matplotlib import pyplot  # noqa: PLC0415
 
@@ -169,12 +165,12 @@ def draw_picture(result: BenchResult, path: Path) -> None:
         panels[0].set_ylabel("nanoseconds a turn")
         above.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
         _draw_ratios(below.subplots(), result)
-        with atomic_path(path) as temporary:
+        with files.atomic_path(path) as temporary:
             figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
         pyplot.close(figure)
 
 
-def _draw_cursors(axes: Any, mix: str, costs: list[CursorCost], released: str | None) -> None:
+def _draw_cursors(axes: Any, mix: str, costs: list[pulsar_cursors.CursorCost], released: str | None) -> None:
     """Draw the cost of each container over the number of cursors."""
     for pattern, style in STYLES.items():
         rows = [item for item in costs if item.pattern == pattern]
@@ -184,7 +180,9 @@ def _draw_cursors(axes: Any, mix: str, costs: list[CursorCost], released: str | 
             ("linked list", PEER_COLOUR, [item.linear_nanos for item in rows]),
         ]
         if released is not None:
-            lines.append((RELEASED_NAME.format(released), RELEASED_COLOUR, [item.released_nanos for item in rows]))
+            lines.append(
+                (pulsar_cursors.RELEASED_NAME.format(released), RELEASED_COLOUR, [item.released_nanos for item in rows])
+            )
         for name, color, nanos in lines:
             axes.plot(sizes, nanos, style, color=color, marker="o", markersize=3, label=f"{name}: {pattern}")
     axes.set(xscale="log", yscale="log", title=mix, xlabel="cursors in one cache")

@@ -4,8 +4,6 @@
 other sizes, with cursors, and over a hundred thousand caches. `PARTS` lists the measurements.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from itertools import cycle
 from math import ceil

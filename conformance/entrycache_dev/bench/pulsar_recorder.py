@@ -3,8 +3,6 @@
 Run it as `python -m entrycache_dev.bench.pulsar_recorder --rounds 5`. Exit 1: the median is above the target.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import sys
@@ -16,8 +14,7 @@ from typing import Final, NamedTuple
 from entrycache_conformance.brokers.jars import BrokerJars, build_broker_jars
 from entrycache_conformance.brokers.pulsar import BROKER_PLANS, BrokerPlan, run_clients, run_standalone
 from entrycache_conformance.java.build import find_java
-from entrycache_protocol.errors import EntrycacheError
-from entrycache_protocol.files import scratch_folder
+from entrycache_protocol import errors, files
 
 TARGET: Final = 1.10
 """The largest allowed ratio of a broker's CPU with the recorder and without."""
@@ -57,7 +54,7 @@ def measure_recorder(rounds: int, release: str, plan: BrokerPlan, say: Callable[
 
 def _measure_broker(java: str, jars: BrokerJars, plan: BrokerPlan, recorded: bool) -> tuple[float, int]:
     """Return the CPU seconds of one broker and the bytes that its recorder wrote."""
-    with scratch_folder() as folder:
+    with files.scratch_folder() as folder:
         trace = folder / "recorded"
         agent = f"{jars.recorder}={trace},broker=b" if recorded else None
         with run_standalone(java, jars, plan, folder, agent, lambda line: None) as broker:
@@ -77,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         plan = replace(BROKER_PLANS["full-rate"], messages=options.messages)
         rounds = measure_recorder(options.rounds, options.release, plan, lambda line: print(line, flush=True))
-    except EntrycacheError as error:
+    except errors.EntrycacheError as error:
         print(f"entrycache: {error}", file=sys.stderr)
         return error.exit_code
     ratio = statistics.median(each.ratio for each in rounds)

@@ -5,8 +5,6 @@
 are played through a child process.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import platform
@@ -17,17 +15,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
-from entrycache_conformance.generate import make_case
-from entrycache_conformance.judge import Coverage
-from entrycache_conformance.resolve import open_in_process
-from entrycache_conformance.search import BATCH, find_failure, search_random_cases
+from entrycache_conformance import generate, judge, resolve, search
 from entrycache_conformance.subjects.child import Child
-from entrycache_dev.bench.kafka_streams import measure_streams
+from entrycache_dev.bench import kafka_streams, pulsar_cursors, pulsar_pip430
 from entrycache_dev.bench.measurement import Measurement, bare_rate, interleaved, seconds_of
-from entrycache_dev.bench.pulsar_cursors import CursorCost, add_released, judge_costs, measure_cursors
-from entrycache_dev.bench.pulsar_pip430 import measure_caches
-from entrycache_protocol.errors import Verdict, keep_partial_result
-from entrycache_protocol.files import read_json
+from entrycache_protocol import errors, files
 from entrycache_protocol.strict_json import NUMBER, TEXT, Schema, check_shape, list_shape, nullable_shape, object_shape
 
 CURSOR_ROUNDS_MAX = 3
@@ -53,7 +45,7 @@ class BenchResult:
     python: str
     processors: int
     measurements: list[Measurement]
-    cursors: list[CursorCost]
+    cursors: list[pulsar_cursors.CursorCost]
     released: str | None = None
     """The version whose container of cursors was measured too."""
     load: float | None = None
@@ -69,9 +61,15 @@ class BenchResult:
         return [item for item in self.measurements if item.missed]
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> errors.Verdict:
         """The verdict: violates if a target is missed, and nothing-checked for a run that was stopped."""
-        return Verdict.VIOLATES if self.missed else Verdict.NOTHING_CHECKED if self.stopped else Verdict.CONFORMS
+        return (
+            errors.Verdict.VIOLATES
+            if self.missed
+            else errors.Verdict.NOTHING_CHECKED
+            if self.stopped
+            else errors.Verdict.CONFORMS
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""
@@ -103,20 +101,20 @@ def run_bench(rounds: int, operations: int, released: str | None = None) -> Benc
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     python = f"{platform.python_implementation()} {platform.python_version()}"
     measurements: list[Measurement] = []
-    costs: list[CursorCost] = []
+    costs: list[pulsar_cursors.CursorCost] = []
 
-    def partial_result(costs: list[CursorCost], released: str | None, stopped: bool) -> BenchResult:
-        measured = [*measurements, *judge_costs(costs)]
+    def partial_result(costs: list[pulsar_cursors.CursorCost], released: str | None, stopped: bool) -> BenchResult:
+        measured = [*measurements, *pulsar_cursors.judge_costs(costs)]
         processors = os.cpu_count() or 1
         return BenchResult(rounds, operations, python, processors, measured, costs, released, load, stopped=stopped)
 
-    with keep_partial_result(lambda: partial_result(costs, None, True)):
-        for part in (measure_caches(rounds, operations), measure_suite(rounds)):
+    with errors.keep_partial_result(lambda: partial_result(costs, None, True)):
+        for part in (pulsar_pip430.measure_caches(rounds, operations), measure_suite(rounds)):
             for measured in part:
                 measurements.append(measured)
-        for cost in measure_cursors(min(rounds, CURSOR_ROUNDS_MAX)):
+        for cost in pulsar_cursors.measure_cursors(min(rounds, CURSOR_ROUNDS_MAX)):
             costs.append(cost)
-        all_costs = costs if released is None else add_released(costs, released, rounds)
+        all_costs = costs if released is None else pulsar_cursors.add_released(costs, released, rounds)
         return partial_result(all_costs, released, False)
 
 
@@ -129,8 +127,8 @@ def add_streams(result: BenchResult, rounds: int, operations: int, released: str
         Interrupted: the run was stopped; it holds the result without this part.
     """
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
-    with keep_partial_result(lambda: dataclasses.replace(result, stopped=True)):
-        measured = measure_streams(rounds, operations, released)
+    with errors.keep_partial_result(lambda: dataclasses.replace(result, stopped=True)):
+        measured = kafka_streams.measure_streams(rounds, operations, released)
     streams = StreamsResult(rounds, operations, measured, released, load)
     return dataclasses.replace(result, streams=streams)
 
@@ -141,11 +139,11 @@ def read_result(path: Path) -> BenchResult:
     Raises:
         UsageError: the file does not exist or holds something else.
     """
-    value = read_json(path, "the result")
+    value = files.read_json(path, "the result")
     check_shape(
         value, SHAPE, f"{path} is not a complete result of `python -m entrycache_dev bench --json` of this version"
     )
-    cursors = [CursorCost(**item) for item in value["cursors"]]
+    cursors = [pulsar_cursors.CursorCost(**item) for item in value["cursors"]]
     numbers = (value["rounds"], value["operations"], value["python"], value["processors"])
     released, load, part = value.get("released"), value.get("load"), value.get("streams")
     streamed = None if part is None else StreamsResult(**{**part, "measurements": _measurements(part)})
@@ -205,26 +203,30 @@ def measure_suite(rounds: int) -> Iterator[Measurement]:
 
 def measure_suite_at(level: str, rounds: int) -> list[Measurement]:
     """Measure the cases of one level."""
-    fast = open_in_process("fast")
+    fast = resolve.open_in_process("fast")
     assert fast is not None
     menu = fast.declaration.system.cases.menu(fast.declaration.system.ops_up_to(level), level)
     steps: dict[str, int] = {}
 
     def in_hypothesis() -> float:
-        coverage = Coverage()
-        seconds = seconds_of(lambda: find_failure(fast, menu, SUITE_EXAMPLES, 0, coverage))
+        coverage = judge.Coverage()
+        seconds = seconds_of(lambda: search.find_failure(fast, menu, SUITE_EXAMPLES, 0, coverage))
         steps["hypothesis"] = coverage.steps
         return seconds
 
     def in_bulk() -> float:
-        coverage = Coverage()
+        coverage = judge.Coverage()
         batches = iter(range(SUITE_BATCHES))
-        seconds = seconds_of(lambda: search_random_cases(fast, menu, 0, coverage, lambda: next(batches, None) is None))
+        seconds = seconds_of(
+            lambda: search.search_random_cases(fast, menu, 0, coverage, lambda: next(batches, None) is None)
+        )
         steps["bulk"] = coverage.steps
         return seconds
 
     source = random.Random(0)
-    cases = [make_case(source.randint, fast.declaration, menu, Coverage()).case for _ in range(PLAYED_CASES)]
+    cases = [
+        generate.make_case(source.randint, fast.declaration, menu, judge.Coverage()).case for _ in range(PLAYED_CASES)
+    ]
     steps["protocol"] = sum(len(case.steps) for case in cases)
     child = Child([sys.executable, "-m", "entrycache_cli", "serve", "fast"])
 
@@ -244,7 +246,7 @@ def measure_suite_at(level: str, rounds: int) -> list[Measurement]:
                 f"level {level}, judged steps of a search, a quarter in Hypothesis (goal 5,000)",
                 "hypothesis",
             ),
-            (f"level {level}, judged steps in bulk, {BATCH} cases a batch (goal 50,000)", "bulk"),
+            (f"level {level}, judged steps in bulk, {search.BATCH} cases a batch (goal 50,000)", "bulk"),
             (f"level {level}, steps played through a child process, wall time (goal 200,000)", "protocol"),
         )
     ]

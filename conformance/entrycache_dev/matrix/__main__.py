@@ -4,23 +4,18 @@ The command asks the detectors about all changes of the reference, or about a pa
 no formal detector detects, and with `--write` it writes docs/matrix.json, docs/matrix.md and the page of evidence.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
-from entrycache_dev.matrix.detectors import QUICK
-from entrycache_dev.matrix.generate import Change
-from entrycache_dev.matrix.mutants import generate_all_changes, list_modules, load_arguments, sample_changes
+from entrycache_dev.matrix import detectors, generate, mutants
 from entrycache_dev.matrix.run import Detections, Line, ask_detectors, count_detected, read_json, render_page, to_json
 from entrycache_dev.pages import evidence
 from entrycache_dev.pages.evidence import is_formal
 from entrycache_evidence.core.checkout import locate_checkout
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.files import write_text
+from entrycache_protocol import errors, files
 
 
 @click.command()
@@ -42,17 +37,17 @@ def main(
     number: int | None, seed: int, only: str, kind: str, ids: tuple[str, ...], rest: bool, thorough: bool, write: bool
 ) -> None:
     """Report the changes that no formal detector detects; exit with 1 if the committed table says otherwise."""
-    every = generate_all_changes()
-    because = load_arguments({change.id for change in every})
+    every = mutants.generate_all_changes()
+    because = mutants.load_arguments({change.id for change in every})
     former = _committed()
     requested = [change for change in every if only in change.module and kind in change.kind]
     requested = [change for change in requested if not ids or change.id in ids]
     requested = [change for change in requested if not rest or not is_formal(former.get(change.id, {}))]
-    requested = requested if number is None else sample_changes(requested, number, seed)
+    requested = requested if number is None else mutants.sample_changes(requested, number, seed)
     detections = dict(
         zip(
             [change.id for change in requested],
-            ask_detectors(requested, QUICK, thorough, _show_progress(len(requested))),
+            ask_detectors(requested, detectors.QUICK, thorough, _show_progress(len(requested))),
             strict=True,
         )
     )
@@ -63,7 +58,7 @@ def main(
     sys.exit(_report([_line(change, detections, because) for change in requested], former))
 
 
-def _line(change: Change, detections: Mapping[str, Detections], because: Mapping[str, str]) -> Line:
+def _line(change: generate.Change, detections: Mapping[str, Detections], because: Mapping[str, str]) -> Line:
     return Line(change, detections[change.id], because.get(change.id, ""))
 
 
@@ -99,7 +94,7 @@ def locate_table() -> Path:
     """
     root = locate_checkout()
     if root is None:
-        raise UsageError("the mutation matrix changes a source checkout; expected to run in one")
+        raise errors.UsageError("the mutation matrix changes a source checkout; expected to run in one")
     return root / "docs"
 
 
@@ -109,15 +104,15 @@ def _committed() -> dict[str, Detections]:
 
 
 def _write(lines: Sequence[Line], unasked: int) -> None:
-    sources = {name: path.read_text(encoding="utf-8") for name, path in list_modules()}
-    write_text(locate_table() / "matrix.json", to_json(lines))
-    write_text(locate_table() / "reference/mutation-matrix.md", render_page(lines, sources, unasked))
+    sources = {name: path.read_text(encoding="utf-8") for name, path in mutants.list_modules()}
+    files.write_text(locate_table() / "matrix.json", to_json(lines))
+    files.write_text(locate_table() / "reference/mutation-matrix.md", render_page(lines, sources, unasked))
     evidence.write_page(locate_table().parent)
 
 
 if __name__ == "__main__":
     try:
         main(standalone_mode=True)
-    except UsageError as error:
+    except errors.UsageError as error:
         print(f"entrycache: {error}", file=sys.stderr)
         sys.exit(2)

@@ -6,8 +6,6 @@ examples need only a system. Lemmas and contracts are asked only about changes o
 law.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -17,10 +15,7 @@ from types import FrameType
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.judge import Coverage, LawBroken, judge, step_with_laws
-from entrycache_evidence.core import spec_files
-from entrycache_evidence.core.definitions import find_definition
-from entrycache_evidence.core.models import use_model
-from entrycache_evidence.core.stress import PLAIN_CASES, find_broken_law, generate_cases, generate_scaled_cases
+from entrycache_evidence.core import definitions, models, spec_files, stress
 from entrycache_evidence.induction import lemma as lemmas
 from entrycache_evidence.induction.lemma import is_unsatisfiable
 from entrycache_evidence.lemmas import LEMMAS
@@ -28,9 +23,8 @@ from entrycache_evidence.model_checker.checker import AnyBoundedModel, explore
 from entrycache_evidence.rulebook.examples import load_example
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_faults.model import Model
+from entrycache_protocol import errors, subject
 from entrycache_protocol.case import Case
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.subject import RunResult
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
@@ -51,7 +45,7 @@ class CostBound(NamedTuple):
     inputs: int
 
 
-QUICK: Final = CostBound(cases=PLAIN_CASES, fast_cases=60, runs=60, depth=2, inputs=400)
+QUICK: Final = CostBound(cases=stress.PLAIN_CASES, fast_cases=60, runs=60, depth=2, inputs=400)
 FAR: Final = CostBound(cases=3_000, fast_cases=600, runs=10_000, depth=99, inputs=20_000)
 
 
@@ -61,14 +55,16 @@ def laws(system: AnySystem, bound: CostBound) -> str:
     if stray:
         return stray
     try:
-        for _ in generate_cases(system, bound.cases, Coverage(definition=find_definition(system))):
+        for _ in stress.generate_cases(system, bound.cases, Coverage(definition=definitions.find_definition(system))):
             pass
         for number, (config, steps) in enumerate(SYSTEM_EVIDENCE[system.name].runs()):
             if number >= bound.runs:
                 break
             state = system.model.initial(config)
             for op in steps:
-                state = step_with_laws(system, config, state, op, Coverage(definition=find_definition(system))).state
+                state = step_with_laws(
+                    system, config, state, op, Coverage(definition=definitions.find_definition(system))
+                ).state
     except LawBroken as broken:
         return str(broken).removeprefix("the reference breaks ").partition(" at ")[0]
     return ""
@@ -76,17 +72,19 @@ def laws(system: AnySystem, bound: CostBound) -> str:
 
 def large_runs(system: AnySystem) -> str:
     """Check the large runs of `prove` under every law."""
-    return find_broken_law(system, SYSTEM_EVIDENCE[system.name].large_runs()).partition(" at ")[0]
+    return stress.find_broken_law(system, SYSTEM_EVIDENCE[system.name].large_runs()).partition(" at ")[0]
 
 
 def crowded_runs(system: AnySystem) -> str:
     """Check the crowded runs of `prove` under every law."""
-    return find_broken_law(system, SYSTEM_EVIDENCE[system.name].crowded_runs()).partition(" at ")[0]
+    return stress.find_broken_law(system, SYSTEM_EVIDENCE[system.name].crowded_runs()).partition(" at ")[0]
 
 
 def scaled_cases(system: AnySystem, first: int) -> str:
     """Check a block of the scaled cases of `prove` under every law."""
-    return find_broken_law(system, islice(generate_scaled_cases(system), first, first + BLOCK)).partition(" at ")[0]
+    return stress.find_broken_law(system, islice(stress.generate_scaled_cases(system), first, first + BLOCK)).partition(
+        " at "
+    )[0]
 
 
 OBSERVING_OPERATIONS: Final = frozenset({"store_inner"})
@@ -115,7 +113,7 @@ def fast_cache(system: AnySystem, bound: CostBound) -> str:
     """Play the same cases on our fast cache and compare answers and rows."""
     assert system.fast is not None
     assert system.fast.open_with_rows is not None
-    for declaration, generated in generate_cases(system, bound.fast_cases, None, fast=True):
+    for declaration, generated in stress.generate_cases(system, bound.fast_cases, None, fast=True):
         emitted: list[Any] = []
         instance = system.fast.open_with_rows(generated.case.config, emitted.append)
         outcomes, rows = [], []
@@ -123,7 +121,7 @@ def fast_cache(system: AnySystem, bound: CostBound) -> str:
             emitted.clear()
             outcomes.append(instance(op))
             rows.append([_plain(row) for row in emitted])
-        difference = judge(generated.case, generated.steps, RunResult(tuple(outcomes)), declaration)
+        difference = judge(generated.case, generated.steps, subject.RunResult(tuple(outcomes)), declaration)
         if difference is not None:
             return f"answer of {generated.case.steps[difference.at].name}"
         for op, done, own in zip(generated.case.steps, generated.steps, rows, strict=True):
@@ -142,7 +140,7 @@ def examples(system: AnySystem, bound: CostBound) -> str:
     for rule in Rule:
         try:
             example = load_example(rule)
-        except UsageError:
+        except errors.UsageError:
             return f"{rule.value} cannot be read"
         example_case = example.content
         if not isinstance(example_case, Case) or example_case.system.name != system.name:
@@ -253,7 +251,7 @@ def _contracts(system: AnySystem) -> tuple[Any, ...]:
 
 def contracts(system: AnySystem, package: str, inputs: int) -> str:
     """Return the first rule that a contract names on one of its plain inputs."""
-    with use_model(Model(package)):
+    with models.use_model(Model(package)):
         for contract in _contracts(system):
             check = contract.module.contract
             total = sum(1 for _ in contract.grid())

@@ -4,8 +4,6 @@
 changed source, and an id that follows from its module, function, line and texts, so that it outlives moved lines.
 """
 
-from __future__ import annotations
-
 import ast
 import difflib
 import hashlib

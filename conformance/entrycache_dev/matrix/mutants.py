@@ -5,8 +5,6 @@ exact old and a new text; it is an error if the old text does not occur exactly 
 does the same are listed with an argument in `equivalent.toml`.
 """
 
-from __future__ import annotations
-
 import importlib
 import random
 import tomllib

@@ -5,8 +5,6 @@ Where it alters something else, a probe before its statement notes whether the s
 the same step under the change. The functions get their own code back afterwards.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,9 +15,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, NamedTuple
 
-from entrycache_dev.matrix import process
-from entrycache_dev.matrix.generate import Change
-from entrycache_dev.matrix.mutants import list_modules, read_source
+from entrycache_dev.matrix import generate, mutants, process
 
 
 def are_identical(one: Any, other: Any) -> bool:
@@ -82,7 +78,7 @@ class ChangedExpression(NamedTuple):
 
 
 @cache
-def changed_expression(change: Change) -> ChangedExpression | None:
+def changed_expression(change: generate.Change) -> ChangedExpression | None:
     """Return the expression that a change changes, or None if it cannot be evaluated twice."""
     path: list[tuple[str, int]] = []
     node: ast.AST = _tree(change.module)
@@ -112,7 +108,7 @@ def node_at(tree: ast.AST, path: NodePath) -> ast.AST:
 
 @cache
 def _tree(module: str) -> ast.Module:
-    return ast.parse(read_source(module))
+    return ast.parse(mutants.read_source(module))
 
 
 def _only_difference(node: ast.AST, new: ast.AST) -> tuple[tuple[str, int], ast.AST, ast.AST] | None:
@@ -162,17 +158,17 @@ Places = set[int]
 class Probes:
     """The probes for these changes of the modules of one package."""
 
-    def __init__(self, package: str, changes: Sequence[Change]) -> None:
+    def __init__(self, package: str, changes: Sequence[generate.Change]) -> None:
         self._code: list[tuple[FunctionType, CodeType]] = []
         self._modules: list[ModuleType] = []
         self._places: dict[str, int] = {}
         numbers = {change.id: 2 << number for number, change in enumerate(changes)}
-        for name, path in list_modules():
+        for name, path in mutants.list_modules():
             own = {numbers[change.id]: change for change in changes if change.module == name}
             if own and f"{name}.".startswith(f"{package}."):
                 self._put_in(sys.modules[name], path, own)
 
-    def place(self, change: Change) -> int:
+    def place(self, change: generate.Change) -> int:
         """Return the place that stands for a change."""
         return self._places.get(change.id, EVERYWHERE)
 
@@ -191,7 +187,7 @@ class Probes:
             for (function, _), code in zip(self._code, before, strict=True):
                 function.__code__ = code
 
-    def _put_in(self, module: ModuleType, path: Path, changes: Mapping[int, Change]) -> None:
+    def _put_in(self, module: ModuleType, path: Path, changes: Mapping[int, generate.Change]) -> None:
         tree = ast.parse(path.read_text("utf-8"))
         expressions = {
             place: expression
@@ -217,7 +213,7 @@ class Probes:
         self._places |= {change.id: place for place, change in changes.items() if place in probed}
 
 
-def _probed_expression(change: Change) -> ChangedExpression | None:
+def _probed_expression(change: generate.Change) -> ChangedExpression | None:
     """Return the expression that a change of a living function changes."""
     return None if process.changed_code(change) is None else changed_expression(change)
 

@@ -5,8 +5,6 @@ functions differs, it exchanges that code in the living functions, which takes n
 constant or a class, it imports all our modules again from the changed source.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 import importlib.abc

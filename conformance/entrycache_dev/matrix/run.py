@@ -4,8 +4,6 @@
 The second half renders the results: one line of JSON for each change, and a page with sums by function.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys
@@ -13,13 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from entrycache_dev.matrix import detectors, process
+from entrycache_dev.matrix import detectors, mutants, process
 from entrycache_dev.matrix.generate import Change
-from entrycache_dev.matrix.mutants import TESTED_SYSTEMS, package_of
 from entrycache_dev.matrix.process import ProcessDied, TimeOver, run_in_child, run_within
 from entrycache_dev.pages.evidence import FORMAL, is_formal
-from entrycache_evidence.core.scheduler import map_in_processes
-from entrycache_evidence.core.stress import SCALED_CASES
+from entrycache_evidence.core import scheduler, stress
 from entrycache_protocol.system import AnySystem
 
 FIRST: Final = ("laws", "worlds")
@@ -55,14 +51,16 @@ class ReferenceFacts(NamedTuple):
 
 def collect_facts(bound: detectors.CostBound) -> ReferenceFacts:
     """Collect the facts that the first detectors need."""
-    counts = {system.name: detectors.count_models(system, bound) for system in TESTED_SYSTEMS}
+    counts = {system.name: detectors.count_models(system, bound) for system in mutants.TESTED_SYSTEMS}
     return ReferenceFacts(bound, run_in_child(functions_called_at_import), counts)
 
 
 def with_calls(known: ReferenceFacts, changes: Sequence[Change]) -> ReferenceFacts:
     """Add the functions that lemmas and contracts call, of the systems of these changes."""
-    systems_of_changes = [system for system in TESTED_SYSTEMS if any(_is_about(change, system) for change in changes)]
-    systems = {package_of(system): system for system in systems_of_changes}
+    systems_of_changes = [
+        system for system in mutants.TESTED_SYSTEMS if any(_is_about(change, system) for change in changes)
+    ]
+    systems = {mutants.package_of(system): system for system in systems_of_changes}
     lemmas = {package: detectors.reach_of_lemmas(package) for package in systems}
     contracts = {package: detectors.reach_of_contracts(system, package) for package, system in systems.items()}
     return known._replace(lemmas=lemmas, contracts=contracts)
@@ -83,7 +81,7 @@ def ask_detectors(
     The expensive detectors are asked only about changes that the first ones miss, unless `thorough`.
     """
     cheap = collect_facts(bound)
-    detections = map_in_processes(
+    detections = scheduler.map_in_processes(
         lambda change: ask_about(change, cheap, (*FIRST, "counts"), thorough), changes, report
     )
     left = [at for at, more_detected in enumerate(detections) if thorough or not is_formal(more_detected)]
@@ -91,7 +89,7 @@ def ask_detectors(
         dear = with_calls(cheap, [changes[at] for at in left])
         rest = tuple(name for name in ALL if name not in {*FIRST, "counts"})
         before = len(changes) - len(left)
-        more = map_in_processes(
+        more = scheduler.map_in_processes(
             lambda at: ask_about(changes[at], dear, rest, thorough), left, lambda done: report(before + done)
         )
         for at, more_detected in zip(left, more, strict=True):
@@ -126,7 +124,7 @@ def _ask_in_child(change: Change, known: ReferenceFacts, names: Collection[str],
 def ask_about_applied(change: Change, known: ReferenceFacts, names: Collection[str], thorough: bool) -> Detections:
     """Ask the detectors about the change in this process."""
     detections: Detections = {}
-    for system in TESTED_SYSTEMS:
+    for system in mutants.TESTED_SYSTEMS:
         if _is_about(change, system):
             for name, detector in _detectors(change, system, known, detections):
                 if name in names and (thorough or not is_formal(detections)):
@@ -136,18 +134,18 @@ def ask_about_applied(change: Change, known: ReferenceFacts, names: Collection[s
 
 def _is_about(change: Change, system: AnySystem) -> bool:
     """Return whether the change is in the reference of the system, or below all of them."""
-    others = [package_of(each) for each in TESTED_SYSTEMS if each is not system]
+    others = [mutants.package_of(each) for each in mutants.TESTED_SYSTEMS if each is not system]
     return not change.module.startswith(tuple(f"{package}." for package in others))
 
 
 def _detectors(
     change: Change, system: AnySystem, known: ReferenceFacts, detections: Detections
 ) -> Iterator[tuple[str, Callable[[], str]]]:
-    package, bound = package_of(system), known.bound
+    package, bound = mutants.package_of(system), known.bound
     yield "laws", lambda: detectors.laws(system, bound)
     yield "laws", lambda: detectors.large_runs(system)
     yield "laws", lambda: detectors.crowded_runs(system)
-    for first in range(0, SCALED_CASES, detectors.BLOCK):
+    for first in range(0, stress.SCALED_CASES, detectors.BLOCK):
         yield "laws", partial(detectors.scaled_cases, system, first)
     yield "worlds", lambda: _check_models(detections, system, known)
     if _reaches(change, known.contracts.get(package, frozenset())):

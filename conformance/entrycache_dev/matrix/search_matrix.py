@@ -5,8 +5,6 @@ outcome shows. Its state is JSON that is kept after each part, so a stopped run 
 command and the page docs/search-matrix.md.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

@@ -5,8 +5,6 @@ answers them in a process of its own, as a subject would, until an answer differ
 notes, from an equal state, is the same step and is not played again. What Hypothesis would find besides is not counted.
 """
 
-from __future__ import annotations
-
 import importlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,9 +15,8 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.generate import GeneratedCase, make_seeded_cases
 from entrycache_conformance.levels import CONCURRENT_LEVEL, Profile
 from entrycache_conformance.search import profile_case_count
-from entrycache_dev.matrix import process
+from entrycache_dev.matrix import mutants, process
 from entrycache_dev.matrix.generate import Change
-from entrycache_dev.matrix.mutants import package_of
 from entrycache_dev.matrix.probes import EVERYWHERE, Places, Probes, are_identical
 from entrycache_dev.matrix.process import ProcessDied, TimeOver, run_in_child, run_within
 from entrycache_evidence.core.scheduler import map_in_processes
@@ -169,7 +166,7 @@ Progress = Callable[[int], None]
 
 def select_guards(changes: Sequence[Change], system: AnySystem) -> list[Change]:
     """Return the changes of the guards of a system's reference."""
-    package = package_of(system) + "."
+    package = mutants.package_of(system) + "."
     return [change for change in changes if change.kind in GUARDS and f"{change.module}.".startswith(package)]
 
 
@@ -275,7 +272,7 @@ def prepare_cases(
     changes: Sequence[Change], search: SearchSettings, cases: Mapping[int, Iterable[GeneratedCase]]
 ) -> PreparedCases:
     """Prepare these cases for these changes."""
-    probes = Probes(package_of(search.declaration.system), changes)
+    probes = Probes(mutants.package_of(search.declaration.system), changes)
     return PreparedCases(probes, {seed: record_cases(generated, probes) for seed, generated in cases.items()})
 
 

@@ -5,8 +5,6 @@ entrycache_dev.pages.evidence [PROFILE]` produces all evidence first and writes 
 `FORMAL` names the detectors of the mutation matrix that count as formal evidence.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tomllib
@@ -16,10 +14,8 @@ from typing import Any, Final
 
 import jinja2
 
-from entrycache_evidence.core.checkout import locate_checkout
-from entrycache_evidence.core.results import GRADES, write_evidence
-from entrycache_evidence.run import prove
-from entrycache_evidence.systems import PROFILES, QUICK_STEPS, SYSTEM_EVIDENCE
+from entrycache_evidence import run, systems
+from entrycache_evidence.core import checkout, results
 from entrycache_protocol.files import write_text
 from entrycache_reference.rules import Rule
 
@@ -29,7 +25,7 @@ SOURCES: Final = ("evidence.json", "matrix.json", "worlds.json")
 REASONS: Final = Path(__file__).with_name("unproved.toml")
 """The file of reasons why some rules are not proved."""
 
-STRONGEST_FIRST: Final = GRADES[::-1]
+STRONGEST_FIRST: Final = results.GRADES[::-1]
 
 FORMAL: Final = ("laws", "worlds", "contracts", "z3")
 """The detectors of the mutation matrix that count as formal evidence.
@@ -137,22 +133,31 @@ def _describe_counts(counted: Lines) -> str:
     """Describe the committed counts: their number, the largest model, and the models without counts."""
     largest = max(counted, key=lambda line: line["states"])
     held = {(line["world"], line["within"]) for line in counted}
-    every = [scope for each in SYSTEM_EVIDENCE.values() for profile in PROFILES for scope in each.models_of(profile)]
+    every = [
+        scope
+        for each in systems.SYSTEM_EVIDENCE.values()
+        for profile in systems.PROFILES
+        for scope in each.models_of(profile)
+    ]
     bare = {
         scope.name: "its end" if scope.depth is None else f"{scope.depth} steps"
         for scope in every
         if (scope.name, scope.depth) not in held
     }
     left = "; ".join(f"{name} (to {reach})" for name, reach in bare.items())
-    long = {(scope.name, scope.depth) for each in SYSTEM_EVIDENCE.values() for scope in each.models_of(PROFILES[1])}
-    quick = [scope for each in SYSTEM_EVIDENCE.values() for scope in each.models_of(PROFILES[0])]
+    long = {
+        (scope.name, scope.depth)
+        for each in systems.SYSTEM_EVIDENCE.values()
+        for scope in each.models_of(systems.PROFILES[1])
+    }
+    quick = [scope for each in systems.SYSTEM_EVIDENCE.values() for scope in each.models_of(systems.PROFILES[0])]
     nearer = sum((scope.name, scope.depth) not in long for scope in quick)
     return (
         f"The counts of {len(counted)} models are committed, and `prove` fails if a count differs. The largest is "
         f"{largest['world']} ({largest['states']} states, {largest['transitions']} transitions). These models of a "
         f"nightly run were not explored to their bounds and have no counts: {left or 'none'}. This page describes the "
         f"long run. A pull request explores {nearer} of its {len(quick)} models with fewer steps, and walks fast "
-        f"caches within {QUICK_STEPS} steps only."
+        f"caches within {systems.QUICK_STEPS} steps only."
     )
 
 
@@ -210,13 +215,13 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def main() -> int:
     """Write the evidence and the page; return 1, and write nothing, if something failed."""
-    proof = prove(sys.argv[1] if len(sys.argv) > 1 else "long")
+    proof = run.prove(sys.argv[1] if len(sys.argv) > 1 else "long")
     for line in [*proof.failures, *(f"skipped: {part}: {reason}" for part, reason in proof.skipped)]:
         print(line, file=sys.stderr)
     if proof.failures or proof.skipped:
         return 1
-    write_evidence(proof)
-    root = locate_checkout()
+    results.write_evidence(proof)
+    root = checkout.locate_checkout()
     assert root is not None, "the line before has written into it"
     write_page(root)
     return 0

@@ -6,8 +6,6 @@ few seeds; `catch_seeded_faults` and `catch_changed_jars` run all of them; `rend
 compare the page with a fresh run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,17 +13,10 @@ from statistics import median
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from entrycache_conformance import resolve, run
 from entrycache_conformance.levels import PROFILES
-from entrycache_conformance.resolve import SubjectChoice, resolve_subject
-from entrycache_conformance.run import Options, conform
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_dev.changed_jars import (
-    KAFKA_STREAMS_CHANGES,
-    PULSAR_LEGACY_CHANGES,
-    PULSAR_PIP430_CHANGES,
-    JarChange,
-    write_changed_jars,
-)
+from entrycache_dev import changed_jars
 from entrycache_evidence.core.scheduler import map_in_processes
 from entrycache_faults.fast import kafka_streams as fast_kafka_streams
 from entrycache_faults.fast import pulsar_pip430 as fast_pulsar_pip430
@@ -35,9 +26,8 @@ from entrycache_faults.reference.kafka_streams import subjects as kafka_streams
 from entrycache_faults.reference.pulsar_legacy import subjects as pulsar_legacy
 from entrycache_faults.reference.pulsar_pip430 import subjects as pulsar_pip430
 from entrycache_faults.reference.pulsar_segmented import subjects as pulsar_segmented
+from entrycache_protocol import codec, files
 from entrycache_protocol.case import Case, read_case
-from entrycache_protocol.codec import format_arguments, format_json
-from entrycache_protocol.files import scratch_folder
 from entrycache_protocol.subject import TestedSubject
 from entrycache_reference.pulsar_pip430.ops import LEVELS
 
@@ -52,7 +42,7 @@ class SystemFaults(NamedTuple):
     groups: Mapping[str, tuple[Collection[str], str | None]]
     find_level: Callable[[Case], str]
     jars: str = ""
-    changes: Mapping[str, JarChange] = MappingProxyType({})
+    changes: Mapping[str, changed_jars.JarChange] = MappingProxyType({})
     origin: str = "the reference or our fast cache"
 
 
@@ -73,7 +63,7 @@ FAULTS: Final = (
         },
         find_level=pulsar_level,
         jars="the released Pulsar 4.2.4 with one changed instruction each",
-        changes=PULSAR_PIP430_CHANGES,
+        changes=changed_jars.PULSAR_PIP430_CHANGES,
     ),
     SystemFaults(
         groups={
@@ -82,7 +72,7 @@ FAULTS: Final = (
         },
         find_level=lambda case: "cache",
         jars="the released Kafka Streams 4.3.1 with one changed place each",
-        changes=KAFKA_STREAMS_CHANGES,
+        changes=changed_jars.KAFKA_STREAMS_CHANGES,
     ),
     SystemFaults(
         groups={
@@ -95,7 +85,7 @@ FAULTS: Final = (
         groups={"Pulsar 4.0 and before": (pulsar_legacy.SUBJECTS, "all")},
         find_level=lambda case: "all",
         jars="the released Pulsar 4.0.8 with one changed instruction each",
-        changes=PULSAR_LEGACY_CHANGES,
+        changes=changed_jars.PULSAR_LEGACY_CHANGES,
         origin="the reference",
     ),
 )
@@ -125,18 +115,23 @@ class CaughtFault(NamedTuple):
         return read_case(self.file, SYSTEMS)
 
 
-Start = Callable[[SubjectChoice], TestedSubject]
+Start = Callable[[resolve.SubjectChoice], TestedSubject]
 """A function that starts the chosen subject; its caller closes it."""
 
 
 def catch_fault(
-    choice: SubjectChoice, name: str, what: str, folder: Path, levels: tuple[str, ...], start: Start = resolve_subject
+    choice: resolve.SubjectChoice,
+    name: str,
+    what: str,
+    folder: Path,
+    levels: tuple[str, ...],
+    start: Start = resolve.resolve_subject,
 ) -> CaughtFault:
     """Run the suite on a faulty subject with one seed after another; prefer a failure that has an answer."""
     for seed in SEEDS:
         subject = start(choice)
         try:
-            report = conform(subject, Options(levels, PROFILES["dev"], seed, 0.0, folder))
+            report = run.conform(subject, run.Options(levels, PROFILES["dev"], seed, 0.0, folder))
         finally:
             subject.close()
         if report.failures:
@@ -144,8 +139,10 @@ def catch_fault(
     assert report.failures, f"{name} was not caught with the seeds {SEEDS}"
     answered = [failure for failure in report.failures if "failed" not in failure.got]
     failure = (answered or report.failures)[0]
-    got = failure.got.get("failed") or format_json(failure.got)
-    return CaughtFault(name, what, failure.rules, failure.step, format_json(failure.expected), got, Path(failure.case))
+    got = failure.got.get("failed") or codec.format_json(failure.got)
+    return CaughtFault(
+        name, what, failure.rules, failure.step, codec.format_json(failure.expected), got, Path(failure.case)
+    )
 
 
 GROUPS: Final = [(part, title, names, level) for part in FAULTS for title, (names, level) in part.groups.items()]
@@ -155,17 +152,17 @@ LEVEL: Final = {name: (part, level) for part, _, names, level in GROUPS for name
 NAMES = tuple(LEVEL)
 
 
-def catch_seeded_fault(name: str, folder: Path, start: Start = resolve_subject) -> CaughtFault:
+def catch_seeded_fault(name: str, folder: Path, start: Start = resolve.resolve_subject) -> CaughtFault:
     """Catch one seeded fault, through the protocol unless `start` says otherwise."""
     case = load_catalogue(SYSTEMS)[name]
-    choice = SubjectChoice(name, timeout_seconds=8.0 if name.startswith("liveness") else 10.0)
+    choice = resolve.SubjectChoice(name, timeout_seconds=8.0 if name.startswith("liveness") else 10.0)
     what = f"{case.note} ({', '.join(case.rules)})"
     part, level = LEVEL[name]
     return catch_fault(choice, name, what, folder, (level or part.find_level(case),), start)
 
 
 def catch_seeded_faults(
-    folder: Path, names: Sequence[str] = NAMES, start: Start = resolve_subject
+    folder: Path, names: Sequence[str] = NAMES, start: Start = resolve.resolve_subject
 ) -> list[CaughtFault]:
     """Catch several seeded faults in as many processes as there are cores."""
     return map_in_processes(partial(catch_seeded_fault, folder=folder, start=start), names)
@@ -174,9 +171,9 @@ def catch_seeded_faults(
 def catch_changed_jars(folder: Path, names: Collection[str] = CHANGES.keys()) -> Iterator[tuple[CaughtFault, Path]]:
     """Write and catch changed jars; yield each failure with the path of its jar."""
     wanted = {name: change for name, change in CHANGES.items() if name in names}
-    jars = write_changed_jars(folder / "jars", wanted)
+    jars = changed_jars.write_changed_jars(folder / "jars", wanted)
     for name, change in wanted.items():
-        choice = SubjectChoice(change.subject, classpath=str(jars[name]), timeout_seconds=6.0)
+        choice = resolve.SubjectChoice(change.subject, classpath=str(jars[name]), timeout_seconds=6.0)
         yield catch_fault(choice, name, change.what, folder, change.levels), jars[name]
 
 
@@ -186,7 +183,7 @@ def fault_section(caught: CaughtFault) -> str:
     lines = [f"### {caught.name}", "", said if said.endswith(")") else f"{said}.", ""]
     lines.append(f"Caught by {', '.join(caught.rules)} in {len(caught.case.steps)} steps:")
     lines += ["", "```text"]
-    lines += [f"{at}  {type(op).name}  {format_arguments(op)}" for at, op in enumerate(caught.case.steps)]
+    lines += [f"{at}  {type(op).name}  {codec.format_arguments(op)}" for at, op in enumerate(caught.case.steps)]
     lines += ["```", "", f"Step {caught.step}: expected `{caught.expected}`, got `{caught.got}`.", ""]
     return "\n".join(lines)
 
@@ -218,6 +215,6 @@ def render_page(subjects: list[CaughtFault], jars: list[CaughtFault]) -> str:
 
 
 if __name__ == "__main__":
-    with scratch_folder() as folder:
+    with files.scratch_folder() as folder:
         page = render_page(catch_seeded_faults(folder), [caught for caught, _ in catch_changed_jars(folder)])
     Path("docs/reference/seeded-faults.md").write_text(page, encoding="utf-8")

@@ -5,16 +5,13 @@ without numbers there. With `--soonest` it searches all models for each seeded f
 that shows it into `docs/soonest.json`.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Final
 
 from rich.console import Console
 
 from entrycache_evidence.core.models import FAULT_OF
-from entrycache_evidence.model_checker import evidence
-from entrycache_evidence.model_checker.checker import AnyBoundedModel, Exploration, explore
+from entrycache_evidence.model_checker import checker, evidence
 from entrycache_evidence.model_checker.evidence import refute
 from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE
 
@@ -50,7 +47,7 @@ def _find_first_sightings(profile: str) -> int:
     """Write the model in which each seeded fault shows first."""
     committed = evidence.load_first_sightings()
     for entry in SYSTEM_EVIDENCE.values():
-        explored = [(scope, explore(scope, whole=False)) for scope in entry.models_of(profile)]
+        explored = [(scope, checker.explore(scope, whole=False)) for scope in entry.models_of(profile)]
         for rule in FAULT_OF:
             inside = [scope for scope, exploration in explored if exploration.fired.get(rule)]
             refutation = refute(rule, inside)
@@ -61,12 +58,12 @@ def _find_first_sightings(profile: str) -> int:
     return 0
 
 
-def _explore_with_progress(scope: AnyBoundedModel) -> Exploration:
+def _explore_with_progress(scope: checker.AnyBoundedModel) -> checker.Exploration:
     """Explore a model; on a terminal, show the number of states so far."""
     if not sys.stderr.isatty():
-        return explore(scope, whole=False)
+        return checker.explore(scope, whole=False)
     with Console(stderr=True).status(scope.name) as status:
-        return explore(scope, lambda states, _: status.update(f"{scope.name}: {states} states"), whole=False)
+        return checker.explore(scope, lambda states, _: status.update(f"{scope.name}: {states} states"), whole=False)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,10 @@
 whether a value in the file takes effect there.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 
-from entrycache_cli.settings import DIRECT_MEMORY_BYTES
-from entrycache_cli.settings.pulsar_effective import Applicability, SettingValues, plain_value, setting_status
-from entrycache_cli.settings.pulsar_table import SETTINGS, Era, Setting
+from entrycache_cli.settings import DIRECT_MEMORY_BYTES, pulsar_effective, pulsar_table
 
 HEAD: Final = """# Settings of a broker's cache
 
@@ -65,25 +61,31 @@ OCCASIONS: Final = (
 def render_page() -> str:
     """Return the page."""
     lines = ["| setting | unit | " + " | ".join(_era_columns()) + " | dynamic | key |", "|---|---" + "|---" * 5 + "|"]
-    lines += [_setting_row(setting) for setting in SETTINGS.values()]
+    lines += [_setting_row(setting) for setting in pulsar_table.SETTINGS.values()]
     occasions = [f"| {what} | {when} |" for what, when in OCCASIONS]
     return HEAD + "\n".join(lines) + "\n" + NOTES + "\n".join(occasions) + "\n"
 
 
 def _era_columns() -> list[str]:
-    return [f"{era.value}: default, acts" for era in Era]
+    return [f"{era.value}: default, acts" for era in pulsar_table.Era]
 
 
-def _setting_row(setting: Setting) -> str:
+def _setting_row(setting: pulsar_table.Setting) -> str:
     columns = []
-    for era in Era:
-        values = SettingValues(era, {name: each.default(era, DIRECT_MEMORY_BYTES) for name, each in SETTINGS.items()})
-        status = setting_status(setting.name, values)
+    for era in pulsar_table.Era:
+        values = pulsar_effective.SettingValues(
+            era, {name: each.default(era, DIRECT_MEMORY_BYTES) for name, each in pulsar_table.SETTINGS.items()}
+        )
+        status = pulsar_effective.setting_status(setting.name, values)
         if setting.eras and era not in setting.eras:
             columns.append("not there")
             continue
-        acts = {Applicability.YES: "yes", Applicability.NO: "no", Applicability.DYNAMIC: "when changed"}[status.acts]
-        columns.append(f"{plain_value(setting.default(era, DIRECT_MEMORY_BYTES))}, {acts}")
+        acts = {
+            pulsar_effective.Applicability.YES: "yes",
+            pulsar_effective.Applicability.NO: "no",
+            pulsar_effective.Applicability.DYNAMIC: "when changed",
+        }[status.acts]
+        columns.append(f"{pulsar_effective.plain_value(setting.default(era, DIRECT_MEMORY_BYTES))}, {acts}")
     dynamic = "yes" if setting.dynamic else "no"
     key = f"`{setting.key}`" if setting.key else ""
     return f"| `{setting.name}` | {setting.unit or 'true, false'} | {' | '.join(columns)} | {dynamic} | {key} |"

@@ -5,8 +5,6 @@ rule's text, links, evidence, example, SQL and findings. `stage_pages` copies ev
 to, and adjusts links to folders.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -19,8 +17,7 @@ from typing import Any, Final
 
 import click
 
-from entrycache_evidence.core.checkout import locate_checkout
-from entrycache_evidence.core.rule_registry import ID, Links, Text, load_links, load_texts
+from entrycache_evidence.core import checkout, rule_registry
 from entrycache_evidence.rulebook.examples import Example, load_examples
 from entrycache_evidence.rulebook.render import render_example
 from entrycache_protocol.errors import MissingPrerequisite
@@ -98,7 +95,7 @@ TITLE: Final = re.compile(r"^# (.+)$", re.MULTILINE)
 
 def rule_pages(root: Path) -> dict[str, str]:
     """Return the pages of a checkout's rules by their names."""
-    book, all_texts = load_links(), load_texts()
+    book, all_texts = rule_registry.load_links(), rule_registry.load_texts()
     examples = {example.rule.value: example for example in load_examples()}
     findings, proved = _findings(root), _evidence(root)
     pages = {f"{RULES_FOLDER}/index.md": _index(all_texts)}
@@ -123,10 +120,10 @@ def finding_pages(root: Path) -> dict[str, str]:
 
 
 def _link_rules(row: re.Match[str]) -> str:
-    return ID.sub(lambda rule: f"[{rule[0]}](../../../{RULES_FOLDER}/{rule[0]}.md)", row[0])
+    return rule_registry.ID.sub(lambda rule: f"[{rule[0]}](../../../{RULES_FOLDER}/{rule[0]}.md)", row[0])
 
 
-def _index(all_texts: list[Text]) -> str:
+def _index(all_texts: list[rule_registry.Text]) -> str:
     parts = ["# Rules\n\nA page each: text, source, example, what holds it, the SQL of its audit, findings.\n"]
     for family, group in groupby(all_texts, key=lambda text: text.family):
         parts.append(f"\n## {family}\n\n| rule | text |\n|---|---|\n")
@@ -136,13 +133,13 @@ def _index(all_texts: list[Text]) -> str:
     return "".join(parts)
 
 
-def _head(text: Text) -> str:
+def _head(text: rule_registry.Text) -> str:
     parts = f"**{text.level}** {text.text}\n\n*Intent.* {text.intent}\n\n*Source.* {text.source}\n"
     place = f"[spec/{text.family}.md](../spec/{text.family}.md#{text.id.lower()})"
     return f"# {text.id}\n\n{_rebase_links(parts, text.family)}\nThe text stands in {place}.\n"
 
 
-def _evidence_section(links: Links, proved: list[dict[str, Any]]) -> str:
+def _evidence_section(links: rule_registry.Links, proved: list[dict[str, Any]]) -> str:
     rows = [
         ("implemented by", _code_list(links.functions)),
         ("its law", _code_list(links.laws)),
@@ -190,7 +187,7 @@ def _findings(root: Path) -> defaultdict[str, list[tuple[str, str]]]:
     for path in sorted((root / "docs" / "findings").glob("*/README.md")):
         text = path.read_text(encoding="utf-8")
         named, title = RULE_ROW.search(text), TITLE.search(text)
-        for rule in ID.findall(named["rules"]) if named else []:
+        for rule in rule_registry.ID.findall(named["rules"]) if named else []:
             findings[rule].append((path.parent.name, title[1] if title else path.parent.name))
     return findings
 
@@ -227,7 +224,7 @@ def _code_list(names: list[str]) -> str:
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 def main(folder: Path) -> None:
     """Write the pages below FOLDER, which is emptied."""
-    root = locate_checkout()
+    root = checkout.locate_checkout()
     if root is None:
         raise click.ClickException(str(MissingPrerequisite("the site needs a source checkout")))
     stage_pages(root, folder, {**rule_pages(root), **finding_pages(root)})

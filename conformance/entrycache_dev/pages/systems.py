@@ -4,8 +4,6 @@
 come from `spec/<system>/settings.toml`.
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -17,9 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from entrycache_conformance.levels import PROFILES, find_rule_levels
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core.checkout import locate_spec_folder
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.files import write_text
-from entrycache_protocol.schema import config_schema, object_schema
+from entrycache_protocol import errors, files, schema
 from entrycache_protocol.system import AnySystem
 
 PAGE: Final = Path("docs/reference/systems.md")
@@ -40,7 +36,7 @@ def _system_data(system: AnySystem) -> dict[str, Any]:
         "settings": list(setting_rows(system, read_meanings(system.name))),
         "variants": [
             (name, _code_list(json.dumps(value).strip('"') for value in kind["enum"]))
-            for name, kind in object_schema(system.model.variants)["properties"].items()
+            for name, kind in schema.object_schema(system.model.variants)["properties"].items()
         ],
         "levels": list(_level_rows(system)),
     }
@@ -57,10 +53,12 @@ def setting_rows(system: AnySystem, meanings: dict[str, str]) -> Iterator[tuple[
     Raises:
         UsageError: a setting has no meaning, or a meaning has no setting.
     """
-    kinds = config_schema(system)["properties"]
+    kinds = schema.config_schema(system)["properties"]
     if kinds.keys() != meanings.keys():
         differ = ", ".join(sorted(kinds.keys() ^ meanings.keys()))
-        raise UsageError(f"spec/{system.name}/settings.toml: must name the settings of the schema; not so {differ}")
+        raise errors.UsageError(
+            f"spec/{system.name}/settings.toml: must name the settings of the schema; not so {differ}"
+        )
     for name, kind in kinds.items():
         yield name, _kind_text(kind), json.dumps(kind["default"]), meanings[name]
 
@@ -99,4 +97,4 @@ def _code_list(names: Iterable[str]) -> str:
 
 
 if __name__ == "__main__":
-    write_text(PAGE, render_page())
+    files.write_text(PAGE, render_page())

@@ -3,15 +3,12 @@
 `python -m entrycache_dev.pages.tla_decision` writes spec/formal/pulsar-pip430/Decision.tla.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Final
 
 from entrycache_evidence.tlc.runner import locate_modules
 from entrycache_protocol.files import write_text
-from entrycache_reference.pulsar_pip430 import NAME
-from entrycache_reference.pulsar_pip430.decision import ANY, DECISION, Facts, Line
+from entrycache_reference.pulsar_pip430 import NAME, decision
 
 MODULE: Final = "Decision"
 
@@ -26,15 +23,15 @@ HEAD: Final = f"""\
 """
 
 
-def condition(line: Line) -> str:
+def condition(line: decision.Line) -> str:
     """Render the condition of a line."""
-    cells = zip(Facts._fields, line.cells, strict=True)
-    return " /\\ ".join(name if cell else f"~{name}" for name, cell in cells if cell is not ANY) or "TRUE"
+    cells = zip(decision.Facts._fields, line.cells, strict=True)
+    return " /\\ ".join(name if cell else f"~{name}" for name, cell in cells if cell is not decision.ANY) or "TRUE"
 
 
-def render_module(table: tuple[Line, ...]) -> str:
+def render_module(table: tuple[decision.Line, ...]) -> str:
     """Render the module for a table."""
-    lines = [f"Decide({', '.join(Facts._fields)}) =="]
+    lines = [f"Decide({', '.join(decision.Facts._fields)}) =="]
     for at, line in enumerate(table):
         word = "  IF" if at == 0 else "  ELSE IF"
         lines.append(f'{word} {condition(line)} THEN "{line.action.name}" \\* {line.rule.value}')
@@ -43,5 +40,5 @@ def render_module(table: tuple[Line, ...]) -> str:
 
 
 if __name__ == "__main__":
-    write_text(locate_modules(NAME) / f"{MODULE}.tla", render_module(DECISION))
+    write_text(locate_modules(NAME) / f"{MODULE}.tla", render_module(decision.DECISION))
     sys.exit(0)

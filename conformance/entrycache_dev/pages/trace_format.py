@@ -4,8 +4,6 @@
 `entrycache_spark` supply the tables; an example is recorded for each system.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -21,9 +19,7 @@ from entrycache_protocol.case import read_case
 from entrycache_protocol.files import scratch_folder, write_text
 from entrycache_spark.common.rule_files import RuleFile, all_rules
 from entrycache_spark.common.system import AUDITED
-from entrycache_trace.convert import to_jsonl
-from entrycache_trace.files import read_jsonl
-from entrycache_trace.schema import BROKER_FIELD, OPTIONAL_COLUMNS, REQUIRED_COLUMNS, ROW_SCHEMA, TraceFormat
+from entrycache_trace import convert, files, schema
 
 PAGE: Final = Path("docs/reference/trace-format.md")
 
@@ -34,7 +30,9 @@ def render_page() -> str:
         loader=PackageLoader("entrycache_dev.pages", "."), undefined=StrictUndefined, keep_trailing_newline=True
     )
     systems = [_system_data(system) for system in AUDITED]
-    return environment.get_template("trace_format.md.j2").render(systems=systems, anywhere=_code_list(OPTIONAL_COLUMNS))
+    return environment.get_template("trace_format.md.j2").render(
+        systems=systems, anywhere=_code_list(schema.OPTIONAL_COLUMNS)
+    )
 
 
 def _system_data(system: str) -> dict[str, object]:
@@ -52,7 +50,7 @@ def _system_data(system: str) -> dict[str, object]:
     }
 
 
-def _column_rows(system: str, form: TraceFormat) -> Iterator[tuple[str, str, str, str]]:
+def _column_rows(system: str, form: schema.TraceFormat) -> Iterator[tuple[str, str, str, str]]:
     """Yield each column with its type, its content, and the rules that need it."""
     lacking: dict[str, dict[str, list[str]]] = {}
     for rule in all_rules(system):
@@ -60,13 +58,13 @@ def _column_rows(system: str, form: TraceFormat) -> Iterator[tuple[str, str, str
             for name in names:
                 unless = " or ".join(f"`{other}`" for other in names if other != name)
                 lacking.setdefault(name, {}).setdefault(unless, []).append(rule.id)
-    for column in (BROKER_FIELD, *ROW_SCHEMA):
+    for column in (schema.BROKER_FIELD, *schema.ROW_SCHEMA):
         if column.name in form.means:
             lost = [
                 ", ".join(rules) + (f" (unless there is {unless})" if unless else "")
                 for unless, rules in sorted(lacking.get(column.name, {}).items())
             ]
-            every = "every row has it" if column.name in REQUIRED_COLUMNS else "; ".join(lost)
+            every = "every row has it" if column.name in schema.REQUIRED_COLUMNS else "; ".join(lost)
             yield column.name, str(column.type), form.means[column.name], every
 
 
@@ -87,8 +85,8 @@ def example_rows(system: str) -> str:
     with scratch_folder() as folder:
         subject = "reference" if SYSTEMS[system].fast is None else "fast"
         record(resolve_subject(SubjectChoice(subject, system=system)), case, folder / "trace")
-        to_jsonl(folder / "trace", folder / "trace.jsonl")
-        rows = list(read_jsonl(folder / "trace.jsonl"))
+        convert.to_jsonl(folder / "trace", folder / "trace.jsonl")
+        rows = list(files.read_jsonl(folder / "trace.jsonl"))
     return "\n".join(json.dumps({name: value for name, value in row.items() if value is not None}) for row in rows)
 
 

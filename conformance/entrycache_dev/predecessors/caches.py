@@ -4,8 +4,6 @@ A `Word` is a write, a read, a delivery or the passage of time. A `Cache` transl
 and returns an `Answer` with the entries that are cached afterwards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple

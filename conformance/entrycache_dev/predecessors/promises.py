@@ -5,8 +5,6 @@ first. The docstring of each predicate is its text on the page docs/explanation/
 entrycache_dev.predecessors.promises` writes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
