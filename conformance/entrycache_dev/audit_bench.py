@@ -173,7 +173,7 @@ def audit_ways(trace: Path, master: str, rows: int) -> Mapping[str, Callable[[],
         AUDIT: lambda: audit_clean(trace, "spark", master),
         ALONE: lambda: audit_clean(trace, "local", master),
         THREADS: lambda: audit_clean(_many_threads_copy(trace), "spark", master),
-        WITNESSES: lambda: audit_clean(trace, "spark", master, rules=proved, spark_backend="duckdb"),
+        WITNESSES: lambda: audit_clean(trace, "spark", master, rules=proved, spark_method="duckdb"),
         WINDOWS: lambda: audit_clean(trace, "spark", master, witnesses=False),
     }
     if rows <= FEW_EVENTS:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 BACKENDS: Final = ("spark", "local", "replay")
-SPARK_BACKENDS: Final = ("fold", "duckdb", "sql")
+SPARK_METHODS: Final = ("fold", "duckdb", "sql")
 """The ways to evaluate rules on Spark: the single-pass checker or DuckDB inside tasks, or Spark's own SQL."""
 MAX_LIVE_SLOTS: Final = 1_000_000
 """The number of live entries, or held slots, above which replay gives up."""
@@ -64,14 +64,14 @@ def audit_folder(
     rules: Sequence[str] = (),
     out: Path | None = None,
     *,
-    spark_backend: str | None = None,
+    spark_method: str | None = None,
     witnesses: bool = True,
     max_live_slots: int = MAX_LIVE_SLOTS,
     progress: Callable[[str], None] = lambda text: None,
 ) -> AuditResult:
     """Audit a trace folder for some rules (default: all); write the violations into the folder `out` if given.
 
-    `spark_backend` is one of `SPARK_BACKENDS`. By default it is the checker if the tasks have numba, else DuckDB if the
+    `spark_method` is one of `SPARK_METHODS`. By default it is the checker if the tasks have numba, else DuckDB if the
     tasks have it and see the files, else Spark's SQL. `witnesses=False` lets the windows decide everything.
     `max_live_slots` bounds replay.
 
@@ -88,16 +88,16 @@ def audit_folder(
         check_output_folder(directory, out)
     if backend not in BACKENDS:
         raise UsageError(f"backend {backend!r} is not known; there are {', '.join(BACKENDS)}")
-    if spark_backend is not None and (backend != "spark" or spark_backend not in SPARK_BACKENDS):
-        names = ", ".join(SPARK_BACKENDS)
-        raise UsageError(f"backend {backend} cannot evaluate with {spark_backend!r}; spark can with {names}")
+    if spark_method is not None and (backend != "spark" or spark_method not in SPARK_METHODS):
+        names = ", ".join(SPARK_METHODS)
+        raise UsageError(f"backend {backend} cannot evaluate with {spark_method!r}; spark can with {names}")
     if rows == 0 or metadata.system not in AUDITED:
         result = nothing_checked(chosen, metadata.system, rows)
     else:
         trace = AuditInput(directory, parts, metadata, chosen, witnesses)
         try:
             with prefix_errors(str(directory)):
-                findings, evaluator = evaluate(trace, backend, master, spark_backend, max_live_slots, progress)
+                findings, evaluator = evaluate(trace, backend, master, spark_method, max_live_slots, progress)
         except Interrupted as stopped:
             raise Interrupted(build_result(stopped.partial_result, rows)) from None
         result = build_result(findings, rows, evaluator)
@@ -138,7 +138,7 @@ def evaluate(
     trace: AuditInput,
     backend: str,
     master: str,
-    spark_backend: str | None,
+    spark_method: str | None,
     max_live_slots: int,
     progress: Callable[[str], None],
 ) -> tuple[Findings, str]:
@@ -152,7 +152,7 @@ def evaluate(
         for part in trace.parts:
             check_texts(part.path, columns)
     if backend == "spark":
-        return _on_spark(trace, master, spark_backend, progress)
+        return _on_spark(trace, master, spark_method, progress)
     from entrycache_spark.duckdb_backend import DuckDbBackend  # noqa: PLC0415
 
     return _by_sql(DuckDbBackend(trace.parts, columns=columns), trace, progress), ""
@@ -166,24 +166,24 @@ def _replay(trace: AuditInput, max_live_slots: int, progress: Callable[[str], No
 
 
 def _on_spark(
-    trace: AuditInput, master: str, spark_backend: str | None, progress: Callable[[str], None]
+    trace: AuditInput, master: str, spark_method: str | None, progress: Callable[[str], None]
 ) -> tuple[Findings, str]:
     """Evaluate in tasks by the checker or DuckDB; use Spark's SQL on request, or if the tasks lack something."""
     from entrycache_spark.spark_backend import QUICK_JVM, SparkSqlBackend, get_session, is_local_master  # noqa: PLC0415
     from entrycache_spark.tasks import AuditRequest, TaskPrerequisiteMissing, evaluate_in_tasks, uses_checker  # noqa: PLC0415
 
     progress("starting Spark")
-    spark = get_session(master, QUICK_JVM if is_local_master(master) and spark_backend != "sql" else {})
+    spark = get_session(master, QUICK_JVM if is_local_master(master) and spark_method != "sql" else {})
     why = ""
-    if spark_backend != "sql":
-        question = AuditRequest(trace.metadata, tuple(trace.rules), trace.witnesses, spark_backend)
+    if spark_method != "sql":
+        question = AuditRequest(trace.metadata, tuple(trace.rules), trace.witnesses, spark_method)
         own = "the single-pass checker in tasks of Spark (the first run compiles it)"
         progress(own if uses_checker(question) else "DuckDB in tasks of Spark")
         try:
             return evaluate_in_tasks(spark, trace.parts, question)
         except TaskPrerequisiteMissing as error:
-            if spark_backend is not None:
-                raise MissingPrerequisite(f"{spark_backend} in tasks of Spark: {error}") from None
+            if spark_method is not None:
+                raise MissingPrerequisite(f"{spark_method} in tasks of Spark: {error}") from None
             why = f" ({error})"
     audited = AUDITED[trace.metadata.system]
     backend = SparkSqlBackend(trace.directory, trace.parts, master, audited.columns, audited.window_rows)
@@ -253,7 +253,7 @@ def audit_new_brokers(
     rules: Sequence[str],
     out: Path,
     *,
-    spark_backend: str | None = None,
+    spark_method: str | None = None,
     max_live_slots: int,
     progress: Callable[[str], None] = lambda text: None,
 ) -> AuditResult:
@@ -281,7 +281,7 @@ def audit_new_brokers(
         progress(f"judged {judged} of {len(wanted)} brokers")
         trace = AuditInput(directory, [part for broker in batch for part in owned[broker]], metadata, chosen, True)
         with prefix_errors(str(directory)):
-            new_findings, evaluator = evaluate(trace, backend, master, spark_backend, max_live_slots, progress)
+            new_findings, evaluator = evaluate(trace, backend, master, spark_method, max_live_slots, progress)
         for broker, own in new_findings.items():
             _write_findings(out, broker, wanted[broker], own)
         findings.update(new_findings)

@@ -37,8 +37,8 @@ WITHOUT_SPARK: Final[Mapping[str, Evaluator]] = {
 def evaluators(spark_session: object) -> dict[str, Evaluator]:
     return {
         "spark": lambda path: audit_folder(path, "spark"),
-        "spark sql": lambda path: audit_folder(path, "spark", spark_backend="sql"),
-        "spark windows": lambda path: audit_folder(path, "spark", spark_backend="sql", witnesses=False),
+        "spark sql": lambda path: audit_folder(path, "spark", spark_method="sql"),
+        "spark windows": lambda path: audit_folder(path, "spark", spark_method="sql", witnesses=False),
         **WITHOUT_SPARK,
     }
 

@@ -80,8 +80,8 @@ def backends(request: pytest.FixtureRequest, engines: Mapping[str, Evaluator]) -
 def audit_with(trace: Path, backend: str) -> Any:
     """Return the answer of a backend: verdicts and places of violations, or the reason of a refusal."""
     try:
-        name, _, spark_backend = backend.partition(" ")
-        result = audit_folder(trace, name, rules=RULES, spark_backend=spark_backend or None)
+        name, _, spark_method = backend.partition(" ")
+        result = audit_folder(trace, name, rules=RULES, spark_method=spark_method or None)
     except UsageError as error:
         return str(error)
     verdicts = {rule: verdict.value for rule, verdict in result.rules.items()}

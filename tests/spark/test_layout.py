@@ -18,7 +18,7 @@ from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_spark.common.results import merge_brokers
 from entrycache_spark.common.rule_files import all_rules
 from entrycache_spark.duckdb_backend import DuckDbBackend
-from entrycache_spark.folders import SPARK_BACKENDS, audit_folder
+from entrycache_spark.folders import SPARK_METHODS, audit_folder
 from entrycache_spark.plan import evaluate_in_sql
 from entrycache_spark.spark_backend import get_session, is_worth_logging
 from entrycache_trace.files import list_parts, read_metadata
@@ -55,9 +55,9 @@ def test_duckdb_and_replay_ignore_files_orders_and_threads(tmp_path: Path, viola
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("spark_backend", SPARK_BACKENDS)
+@pytest.mark.parametrize("spark_method", SPARK_METHODS)
 def test_spark_ignores_files_orders_and_partitions(
-    tmp_path: Path, violating: Path, spark_session: object, monkeypatch: pytest.MonkeyPatch, spark_backend: str
+    tmp_path: Path, violating: Path, spark_session: object, monkeypatch: pytest.MonkeyPatch, spark_method: str
 ) -> None:
     from entrycache_spark import spark_backend, tasks
 
@@ -65,13 +65,14 @@ def test_spark_ignores_files_orders_and_partitions(
     rules = ["R-EVICT-8", "R-STATE-1"]
     wanted = audit_folder(violating, "local", rules=rules)
     assert len(wanted.violations) >= 2
-    result = audit_folder(violating, "spark", rules=rules, spark_backend=spark_backend)
+    result = audit_folder(violating, "spark", rules=rules, spark_method=spark_method)
     assert result == wanted
-    for module in (spark_backend, tasks):
-        monkeypatch.setattr(module, "ROWS_PER_TASK", 1_000)  # one or two partitions before, one a thousand rows now
+    # One or two partitions before, one for a thousand rows now.
+    monkeypatch.setattr(spark_backend, "ROWS_PER_SHUFFLE_TASK", 1_000)
+    monkeypatch.setattr(tasks, "ROWS_PER_TASK", 1_000)
     monkeypatch.setattr(tasks, "MAX_KEPT_ROWS", 0)
     assert (
-        audit_folder(split(violating, tmp_path / "split", 3, 3), "spark", rules=rules, spark_backend=spark_backend)
+        audit_folder(split(violating, tmp_path / "split", 3, 3), "spark", rules=rules, spark_method=spark_method)
         == result
     )
 

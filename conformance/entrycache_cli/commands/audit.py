@@ -102,12 +102,12 @@ def audit(
     from entrycache_spark.folders import VIOLATIONS_NAME, audit_new_brokers
     from entrycache_spark.folders import audit_folder as run_audit
 
-    audit_backend, spark_backend = _chosen_backend(backend, former_engine, former_kernel)
+    audit_backend, spark_method = _chosen_backend(backend, former_engine, former_kernel)
     given = options.given_settings(kwargs)
     if given is not None:
         _require_settings(given, Path(where))
     ids = tuple(part.strip() for item in rules for part in item.split(",") if part.strip())
-    read_by_spark = _for_spark(where, audit_backend, spark_backend, metadata)
+    read_by_spark = _for_spark(where, audit_backend, spark_method, metadata)
     if read_by_spark is not None and new_only:
         raise UsageError(f"{where}: --new-only is for a folder of this machine; it compares the files of parts")
     try:
@@ -119,7 +119,7 @@ def audit(
                     master,
                     ids,
                     out,
-                    spark_backend=spark_backend,
+                    spark_method=spark_method,
                     max_live_slots=live_slots,
                     progress=say,
                 )
@@ -132,7 +132,7 @@ def audit(
                     master,
                     ids,
                     out,
-                    spark_backend=spark_backend,
+                    spark_method=spark_method,
                     max_live_slots=live_slots,
                     progress=say,
                 )
@@ -178,7 +178,7 @@ def _require_settings(given: options.GivenSettings, where: Path) -> None:
 
 
 def _for_spark(
-    where: str, backend: str, spark_backend: str | None, metadata: Path | None
+    where: str, backend: str, spark_method: str | None, metadata: Path | None
 ) -> Callable[..., AuditResult] | None:
     """Return the function that audits a trace which only Spark finds; return None for a folder of this machine."""
     from entrycache_trace.files import is_spark_location
@@ -187,7 +187,7 @@ def _for_spark(
         if metadata is not None:
             raise UsageError(f"--metadata is for a trace that Spark finds; {where} is a folder, which has its own")
         return None
-    if backend != "spark" or spark_backend == "sql":
+    if backend != "spark" or spark_method == "sql":
         chosen = f"--backend {backend if backend != 'spark' else 'sql'}"
         raise UsageError(f"{where}: {chosen} reads folders of this machine; expected --backend spark")
     from entrycache_spark.locations import audit_location
