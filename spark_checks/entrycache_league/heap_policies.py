@@ -9,8 +9,6 @@ of one size; for entries of several sizes `bound_hits` gives an upper bound.
 A heap has an item for each count that an entry has had; `drop_stale_items` removes those that no longer hold.
 """
 
-from __future__ import annotations
-
 from heapq import heapify, heappop, heappush
 
 import numpy as np

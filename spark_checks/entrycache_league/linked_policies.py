@@ -14,8 +14,6 @@ fifths protected. Frequencies are exact counts up to 15, halved after every ten 
 mean size fit: the answer of a sketch without collisions and without a doorkeeper.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from entrycache_league.requests import EXAMINED, READ, count_eviction

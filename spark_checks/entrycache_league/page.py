@@ -14,18 +14,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Final
 
+from entrycache_league import policies, report, sources
 from entrycache_league.comparison import PolicyComparison, PolicyResult, RequestCost, compare_policies, measure_costs
-from entrycache_league.policies import ERA_DEFAULTS, PIP430_FLAGS, POLICIES
-from entrycache_league.report import (
-    COUNTED_COLUMNS,
-    comparison_title,
-    cost_rows,
-    draw_costs,
-    draw_curves,
-    render_markdown_table,
-    result_cells,
-)
-from entrycache_league.sources import PRESET_NAMES, preset_requests
 from entrycache_protocol.files import write_text
 
 PRESET_REQUESTS: Final = 200_000
@@ -68,8 +58,8 @@ broker. "Mixed" means that some of the numbers confirm the claim and others do n
 
 def render_page(numbers: PageNumbers) -> str:
     """Render the page in Markdown."""
-    flags = "\n".join(f"| `{flag}` | {text} |" for flag, text in PIP430_FLAGS.items())
-    eras = ", ".join(f"{era} `{policy}`" for era, policy in ERA_DEFAULTS.items())
+    flags = "\n".join(f"| `{flag}` | {text} |" for flag, text in policies.PIP430_FLAGS.items())
+    eras = ", ".join(f"{era} `{policy}`" for era, policy in policies.ERA_DEFAULTS.items())
     parts = [PAGE_HEAD.format(flags=flags, eras=eras), render_claims(numbers), "## What a request costs\n"]
     parts.append(
         "The load is 10,000 adds a second. Each entry is read after 2 and 300 ms; the capacity holds half a second. "
@@ -77,15 +67,17 @@ def render_page(numbers: PageNumbers) -> str:
     )
     parts += [
         "![Cost of a request over topics](policy-comparison-cost.svg)\n",
-        render_markdown_table(cost_rows(numbers.costs)),
+        report.render_markdown_table(report.cost_rows(numbers.costs)),
     ]
     for name, comparison in numbers.comparisons.items():
         parts += [
             f"## {name}\n",
-            f"{comparison_title(comparison)}.\n",
+            f"{report.comparison_title(comparison)}.\n",
             f"![Miss ratio over capacity](policy-comparison-{name}.svg)\n",
         ]
-        parts.append(render_markdown_table([COUNTED_COLUMNS, *map(result_cells, comparison.table)]))
+        parts.append(
+            report.render_markdown_table([report.COUNTED_COLUMNS, *map(report.result_cells, comparison.table)])
+        )
     return "\n".join(parts)
 
 
@@ -98,26 +90,28 @@ def render_claims(numbers: PageNumbers) -> str:
         else:
             result = claim.check(numbers)
             lines.append((claim.text, claim.source, result.verdict, result.numbers))
-    return render_markdown_table(lines).replace("---:", "---")
+    return report.render_markdown_table(lines).replace("---:", "---")
 
 
 def measure_page(progress: Callable[[str], None] = lambda text: None) -> PageNumbers:
     """Measure everything that the page shows."""
     comparisons = {}
-    for name in PRESET_NAMES:
+    for name in sources.PRESET_NAMES:
         progress(name)
-        requests = preset_requests(name, TRACE_EVENTS if name.endswith("-fanout") else PRESET_REQUESTS)
-        comparisons[name] = compare_policies(requests[0], tuple(POLICIES), progress=progress)
-    return PageNumbers(comparisons, measure_costs([policy for policy in POLICIES if policy != "belady"], progress))
+        requests = sources.preset_requests(name, TRACE_EVENTS if name.endswith("-fanout") else PRESET_REQUESTS)
+        comparisons[name] = compare_policies(requests[0], tuple(policies.POLICIES), progress=progress)
+    return PageNumbers(
+        comparisons, measure_costs([policy for policy in policies.POLICIES if policy != "belady"], progress)
+    )
 
 
 def write_page(numbers: PageNumbers, path: Path) -> None:
     """Write the page, and its numbers and charts beside it."""
     write_text(path, render_page(numbers))
     write_text(path.with_suffix(".json"), numbers_json(numbers))
-    draw_costs(numbers.costs, path.with_name(f"{path.stem}-cost.svg"))
+    report.draw_costs(numbers.costs, path.with_name(f"{path.stem}-cost.svg"))
     for name, comparison in numbers.comparisons.items():
-        draw_curves(comparison, path.with_name(f"{path.stem}-{name}.svg"))
+        report.draw_curves(comparison, path.with_name(f"{path.stem}-{name}.svg"))
 
 
 RESULT_FIELDS: Final = tuple(each.name for each in fields(PolicyResult))

@@ -5,8 +5,6 @@ arrays of the output, calls the compiled loop, and returns a `ReplayOutput`, or 
 name such as `pip430:expected+extend` is a family with flags; `select_policies` expands a family to its members.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -14,12 +12,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from entrycache_league import linked_policies
-from entrycache_league.heap_policies import bound_hits, replay_belady, replay_expected_reads, replay_lfu
+from entrycache_league import heap_policies, linked_policies, pulsar_legacy, pulsar_pip430, pulsar_segmented
 from entrycache_league.linked_policies import replay_arc, replay_s3fifo, replay_tinylfu
-from entrycache_league.pulsar_legacy import replay_legacy
-from entrycache_league.pulsar_pip430 import replay_pip430
-from entrycache_league.pulsar_segmented import replay_segmented
 from entrycache_league.requests import TOTALS, Requests
 from entrycache_protocol.errors import UsageError
 from entrycache_trace.jit import Array
@@ -69,7 +63,9 @@ def _replay_generic(
 
 def _replay_expected_reads(requests: Requests, capacity: int, broker: BrokerSettings) -> ReplayOutput:
     out = _empty_output(requests)
-    replay_expected_reads(requests.kinds, requests.numbers, requests.counts, requests.sizes, capacity, *out)
+    heap_policies.replay_expected_reads(
+        requests.kinds, requests.numbers, requests.counts, requests.sizes, capacity, *out
+    )
     return out
 
 
@@ -77,9 +73,9 @@ def _replay_belady(requests: Requests, capacity: int, broker: BrokerSettings) ->
     size = int(requests.sizes[0])
     if not requests.one_size or size == 0:
         # Pulsar's caches check the limit before or after an entry comes, so they hold at most one entry more.
-        return HitBound(*bound_hits(requests, capacity + int(requests.sizes.max())))
+        return HitBound(*heap_policies.bound_hits(requests, capacity + int(requests.sizes.max())))
     out = _empty_output(requests)
-    replay_belady(requests.kinds, requests.numbers, requests.next_reads, size, capacity // size, *out)
+    heap_policies.replay_belady(requests.kinds, requests.numbers, requests.next_reads, size, capacity // size, *out)
     return out
 
 
@@ -92,7 +88,7 @@ def _replay_pip430(flags: frozenset[str], requests: Requests, capacity: int, bro
     ]
     thresholds = int(capacity * 0.98), int(capacity * broker.watermark)
     settings = (broker.ttl_nanos, broker.interval_nanos, broker.max_requeues, *switches)
-    replay_pip430(
+    pulsar_pip430.replay_pip430(
         *(requests.kinds, requests.times, requests.numbers, requests.counts, requests.ends, requests.sizes),
         *(requests.topics, requests.starts, np.array((*settings, *thresholds), np.int64), *out),
     )
@@ -101,7 +97,7 @@ def _replay_pip430(flags: frozenset[str], requests: Requests, capacity: int, bro
 
 def _replay_legacy(fills: bool, requests: Requests, capacity: int, broker: BrokerSettings) -> ReplayOutput:
     out = _empty_output(requests)
-    replay_legacy(
+    pulsar_legacy.replay_legacy(
         *(requests.kinds, requests.times, requests.numbers, requests.counts, requests.ends, requests.sizes),
         *(requests.topics, requests.starts, capacity, broker.watermark, broker.ttl_nanos, broker.interval_nanos),
         *(fills, *out),
@@ -112,7 +108,9 @@ def _replay_legacy(fills: bool, requests: Requests, capacity: int, broker: Broke
 def _replay_segmented(copies: bool, requests: Requests, capacity: int, broker: BrokerSettings) -> ReplayOutput:
     out = _empty_output(requests)
     segments = broker.segments or max(2, capacity >> 30)
-    replay_segmented(requests.kinds, requests.numbers, requests.ends, requests.sizes, capacity, segments, copies, *out)
+    pulsar_segmented.replay_segmented(
+        requests.kinds, requests.numbers, requests.ends, requests.sizes, capacity, segments, copies, *out
+    )
     return out
 
 
@@ -142,7 +140,7 @@ POLICIES: Final[Mapping[str, ReplayPolicy]] = {
     "segmented:reference": partial(_replay_segmented, False),
     "fifo": partial(_replay_generic, partial(linked_policies.replay_queue, linked_policies.FIFO)),
     "lru": partial(_replay_generic, partial(linked_policies.replay_queue, linked_policies.LRU)),
-    "lfu": partial(_replay_generic, replay_lfu),
+    "lfu": partial(_replay_generic, heap_policies.replay_lfu),
     "clock": partial(_replay_generic, partial(linked_policies.replay_queue, linked_policies.CLOCK)),
     "sieve": partial(_replay_generic, partial(linked_policies.replay_queue, linked_policies.SIEVE)),
     "s3fifo": partial(_replay_generic, replay_s3fifo),

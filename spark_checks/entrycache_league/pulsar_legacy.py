@@ -5,8 +5,6 @@ pass takes from the largest caches that together hold half of the bytes, each it
 all topics. A read is served whole or not at all.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from entrycache_league.requests import ADD, EXAMINED, OVERSHOOT, PASSED, PEAK, READ, count_eviction

@@ -5,8 +5,6 @@ entry, `ring` the slots of the queue, and `state` its head, its tail and the byt
 request, with `entrycache_fast.BrokerCache`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from entrycache_league.requests import ADD, EXAMINED, EXPECT, OVERSHOOT, PASSED, PEAK, READ, count_eviction

@@ -4,8 +4,6 @@ It follows the rules of `pulsar-segmented` over arrays. When the current segment
 becomes current. Only added entries are cached, and a read is served whole or not at all.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from entrycache_league.requests import ADD, READ, count_eviction

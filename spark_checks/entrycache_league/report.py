@@ -5,8 +5,6 @@
 with matplotlib as SVG: the same numbers give the same bytes with the same version of matplotlib.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_league.comparison import TOPIC_COUNTS, PolicyComparison, PolicyResult, RequestCost
-from entrycache_protocol.errors import missing_extra
-from entrycache_protocol.files import atomic_path
+from entrycache_protocol import errors, files
 
 COUNTED_COLUMNS = (
     *("policy", "hit ratio", "by bytes", "storage reads an entry", "peak bytes", "mean bytes"),
@@ -217,7 +214,7 @@ def _load_pyplot() -> Any:
     try:
         import matplotlib  # noqa: PLC0415 -- an extra
     except ImportError:
-        raise missing_extra("the charts", "matplotlib", "league") from None
+        raise errors.missing_extra("the charts", "matplotlib", "league") from None
     matplotlib.use("svg")
     from matplotlib import pyplot  # noqa: PLC0415
 
@@ -233,6 +230,6 @@ def _write_picture(draw: Callable[[Any], None], path: Path) -> None:
         draw(axes)
         axes.grid(visible=True, which="major", alpha=0.25)
         figure.legend(loc="outside right upper", frameon=False, fontsize=9)
-        with atomic_path(path) as temporary:
+        with files.atomic_path(path) as temporary:
             figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
         pyplot.close(figure)

@@ -7,8 +7,6 @@ record of such a file has 24 bytes, little-endian and packed: u32 seconds, u64 i
 (the number of the next request of the same id, or -1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +16,8 @@ from typing import Final
 import numpy as np
 
 from entrycache_league.requests import ADD, EXPECT, PASSED, READ, Request, Requests, collect_requests, number_requests
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.files import atomic_path, describe_os_error
-from entrycache_simulate.driver import ReaderHabits
-from entrycache_simulate.run import BrokerTrace, read_brokers
+from entrycache_protocol import errors, files
+from entrycache_simulate import driver, run
 from entrycache_trace import pulsar_pip430_calls as calls
 from entrycache_trace.generators.generate import generate
 from entrycache_trace.generators.pulsar_pip430 import WORKLOADS
@@ -35,7 +31,7 @@ def read_trace_requests(directory: Path, progress: Callable[[str], None] = lambd
     Raises:
         UsageError: the folder is no readable trace of `pulsar-pip430`, or nobody reads in it.
     """
-    _, brokers = read_brokers(directory, progress)
+    _, brokers = run.read_brokers(directory, progress)
     return [
         collect_requests(f"{directory.name} {broker.name}", _RequestReader(broker).requests()) for broker in brokers
     ]
@@ -44,9 +40,9 @@ def read_trace_requests(directory: Path, progress: Callable[[str], None] = lambd
 class _RequestReader:
     """The conversion of one broker's calls into requests. An unknown size is `storage_entry_size`."""
 
-    def __init__(self, broker: BrokerTrace) -> None:
+    def __init__(self, broker: run.BrokerTrace) -> None:
         self._calls = broker.calls
-        self._habits = ReaderHabits(broker.calls)
+        self._habits = driver.ReaderHabits(broker.calls)
         self._unknown_bytes: int = broker.config["storage_entry_size"]
         self._sizes: dict[EntryPosition, int] = {}
         self._cursors: dict[str, dict[str, tuple[int, int]]] = {}
@@ -297,7 +293,7 @@ def preset_requests(name: str, requests: int, seed: int = 1) -> list[Requests]:
     if name == "zipf":
         return [zipf_requests(requests, seed)]
     if name not in TRACE_PRESETS:
-        raise UsageError(f"unknown preset {name!r}; there are {', '.join(PRESET_NAMES)}")
+        raise errors.UsageError(f"unknown preset {name!r}; there are {', '.join(PRESET_NAMES)}")
     with TemporaryDirectory(prefix="entrycache-league-") as folder:
         directory = Path(folder, name)
         generate(name, requests, seed, directory)
@@ -345,20 +341,22 @@ def read_oracle_general(path: Path) -> Requests:
     try:
         length = path.stat().st_size
         if length % RECORD.itemsize:
-            raise UsageError(f"{path}: {length} bytes are no whole number of records of {RECORD.itemsize}; cut short?")
+            raise errors.UsageError(
+                f"{path}: {length} bytes are no whole number of records of {RECORD.itemsize}; cut short?"
+            )
         if length // RECORD.itemsize > MAX_RECORDS:
-            raise UsageError(f"{path}: {length // RECORD.itemsize} requests; expected {MAX_RECORDS} at most")
+            raise errors.UsageError(f"{path}: {length // RECORD.itemsize} requests; expected {MAX_RECORDS} at most")
         records = np.fromfile(path, RECORD)
     except OSError as error:
-        raise UsageError(f"{path}: {describe_os_error(error)}") from None
+        raise errors.UsageError(f"{path}: {files.describe_os_error(error)}") from None
     if len(records) == 0:
-        raise UsageError(f"{path}: no request in it")
+        raise errors.UsageError(f"{path}: no request in it")
     empty = np.flatnonzero(records["size"] == 0)
     if len(empty):
-        raise UsageError(f"{path}: record {empty[0]} has size 0; expected 1 byte or more")
+        raise errors.UsageError(f"{path}: record {empty[0]} has size 0; expected 1 byte or more")
     back = np.flatnonzero(np.diff(records["time"].astype(np.int64)) < 0)
     if len(back):
-        raise UsageError(f"{path}: the time of record {back[0] + 1} lies before that of the one before it")
+        raise errors.UsageError(f"{path}: the time of record {back[0] + 1} lies before that of the one before it")
     count = len(records)
     return number_requests(
         path.name,
@@ -381,7 +379,7 @@ def write_oracle_general(requests: Requests, path: Path) -> int:
     about = np.flatnonzero(requests.kinds <= READ)
     numbers = requests.numbers[about]
     if len(requests.sizes) and requests.sizes.max() > MAX_SIZE:
-        raise UsageError(f"{requests.name}: an entry has more than {MAX_SIZE} bytes, which {path} cannot say")
+        raise errors.UsageError(f"{requests.name}: an entry has more than {MAX_SIZE} bytes, which {path} cannot say")
     records = np.zeros(len(about), RECORD)
     records["time"] = (requests.times[about] - requests.times[0]) // 1_000_000_000
     records["id"] = numbers
@@ -390,6 +388,6 @@ def write_oracle_general(requests: Requests, path: Path) -> int:
     records["next"] = -1
     same = numbers[order[:-1]] == numbers[order[1:]]
     records["next"][order[:-1][same]] = order[1:][same]
-    with atomic_path(path) as temporary:
+    with files.atomic_path(path) as temporary:
         records.tofile(temporary)
     return len(records)

@@ -4,8 +4,6 @@
 every value. `require_settings` refuses a trace that was recorded with other settings.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields
@@ -14,8 +12,7 @@ from typing import Any, Final
 
 from entrycache_protocol.errors import UsageError, describe_value
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_trace.files import list_parts, read_broker, read_metadata
-from entrycache_trace.pulsar_pip430_calls import parse_object
+from entrycache_trace import files, pulsar_pip430_calls
 
 SETTING_NAMES: Final = tuple(each.name for each in fields(Config) if each.name != "variants")
 """The settings of a configuration."""
@@ -27,7 +24,7 @@ def parse_recorded_config(text: str | None, where: str) -> dict[str, Any]:
     Raises:
         UsageError: the text is no configuration.
     """
-    value = parse_object(text, f"{where}: the first CONFIG")
+    value = pulsar_pip430_calls.parse_object(text, f"{where}: the first CONFIG")
     return complete_config({key: part for key, part in value.items() if key in SETTING_NAMES}, where)
 
 
@@ -84,12 +81,12 @@ def require_settings(directory: Path, settings: Mapping[str, Any], system: str, 
     Raises:
         UsageError: a broker recorded other settings, or none; the message names the first difference.
     """
-    recorded_system = read_metadata(directory).system
+    recorded_system = files.read_metadata(directory).system
     if recorded_system != system:
         raise UsageError(f"{directory}: the trace is of {recorded_system}, {source} is read as one of {system}")
-    parts = list_parts(directory, CONFIG_COLUMNS)
+    parts = files.list_parts(directory, CONFIG_COLUMNS)
     for name in sorted({part.broker for part in parts}):
-        table = read_broker([part for part in parts if part.broker == name], CONFIG_COLUMNS)
+        table = files.read_broker([part for part in parts if part.broker == name], CONFIG_COLUMNS)
         first = next((row for row in table.slice(0, 1).to_pylist() if row["op"] == "CONFIG"), None)
         where = f"{directory}: broker {name!r}"
         if first is None:

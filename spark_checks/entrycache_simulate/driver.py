@@ -5,8 +5,6 @@ A `Driver` owns the cache and turns each `Call` into a call of the cache. Rows d
 assumptions. Under the settings of the trace itself none of them is needed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 

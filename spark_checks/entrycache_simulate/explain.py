@@ -15,11 +15,9 @@ from typing import Any, NamedTuple
 from entrycache_protocol.case import MAX_STEPS
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.pulsar_pip430 import NAME
-from entrycache_simulate.driver import DYNAMIC_SETTINGS
-from entrycache_simulate.run import AS_RECORDED, BrokerTrace, measure_config, read_brokers
+from entrycache_simulate import driver, run
+from entrycache_trace import files, pulsar_pip430_calls
 from entrycache_trace import pulsar_pip430_calls as calls
-from entrycache_trace.files import Metadata
-from entrycache_trace.pulsar_pip430_calls import EntryPosition
 
 Step = dict[str, Any]
 
@@ -44,7 +42,7 @@ def explain_event(directory: Path, name: str | None, seq: int, rules: Sequence[s
     Raises:
         UsageError: there is no such broker or event, its calls cannot be made once more, or there are too many steps.
     """
-    metadata, brokers = read_brokers(directory)
+    metadata, brokers = run.read_brokers(directory)
     broker = _select_broker(directory, brokers, name)
     last = broker.observable[-1][0] if broker.observable else 0
     calls_so_far = tuple(call for call in broker.calls if call.seq <= seq)
@@ -74,14 +72,14 @@ def explain_event(directory: Path, name: str | None, seq: int, rules: Sequence[s
     return ExplainedCase(value, difference, tuple(assumptions))
 
 
-def _first_difference(broker: BrokerTrace, metadata: Metadata) -> str:
+def _first_difference(broker: run.BrokerTrace, metadata: files.Metadata) -> str:
     """Return the first event that the calls of a broker do not give, in words, or an empty text."""
     lines: list[str] = []
-    measure_config(AS_RECORDED, [broker], None, metadata, lines)
+    run.measure_config(run.AS_RECORDED, [broker], None, metadata, lines)
     return lines[0] if lines else ""
 
 
-def _with_fixed_fills(broker: BrokerTrace) -> BrokerTrace:
+def _with_fixed_fills(broker: run.BrokerTrace) -> run.BrokerTrace:
     """Return the broker with all entries from storage of one size, as a case has them."""
     return replace(broker, calls=tuple(map(_with_fixed_fill, broker.calls)))
 
@@ -90,7 +88,7 @@ def _with_fixed_fill(call: calls.Call) -> calls.Call:
     return replace(call, event=call.event._replace(sizes={})) if isinstance(call.event, calls.Read) else call
 
 
-def _select_broker(directory: Path, brokers: Sequence[BrokerTrace], name: str | None) -> BrokerTrace:
+def _select_broker(directory: Path, brokers: Sequence[run.BrokerTrace], name: str | None) -> run.BrokerTrace:
     names = ", ".join(broker.name for broker in brokers)
     if name is None and len(brokers) > 1:
         raise UsageError(f"{directory}: the trace has several brokers; name one by --broker: {names}")
@@ -100,7 +98,7 @@ def _select_broker(directory: Path, brokers: Sequence[BrokerTrace], name: str | 
     return matching[0]
 
 
-def _list_assumptions(steps: _CaseSteps, metadata: Metadata) -> list[str]:
+def _list_assumptions(steps: _CaseSteps, metadata: files.Metadata) -> list[str]:
     lines = []
     if metadata.many_threads:
         lines.append("the trace is of many threads: the case makes their calls one after the other")
@@ -117,7 +115,7 @@ class _CaseSteps:
         self.skipped = 0
         self._config, self._now_ns = config, first_ns
         self._ttl_nanos = config["ttl_nanos"]
-        self._counts: dict[EntryPosition, int | None] = {}
+        self._counts: dict[pulsar_pip430_calls.EntryPosition, int | None] = {}
         self._holds: dict[int, list[str]] = {}
         self._functions: dict[type[Any], Callable[[Any], None]] = {
             calls.Insert: self._insert,
@@ -147,7 +145,7 @@ class _CaseSteps:
     def _add_step(self, op: str, **arguments: Any) -> None:
         self.steps.append({"op": op, **arguments})
 
-    def _at(self, op: str, position: EntryPosition, **arguments: Any) -> None:
+    def _at(self, op: str, position: pulsar_pip430_calls.EntryPosition, **arguments: Any) -> None:
         self._add_step(op, cache=position.cache, pos=[position.ledger, position.entry], **arguments)
 
     def _insert(self, event: calls.Insert) -> None:
@@ -199,6 +197,6 @@ class _CaseSteps:
         self._add_step(event.op.lower(), cache=event.cache, cursor=event.cursor, **at)
 
     def _configure(self, event: calls.Configure) -> None:
-        dynamic = {key: event.config[key] for key in DYNAMIC_SETTINGS if key in event.config}
+        dynamic = {key: event.config[key] for key in driver.DYNAMIC_SETTINGS if key in event.config}
         self._ttl_nanos = dynamic.get("ttl_nanos", self._ttl_nanos)
         self._add_step("configure", **dynamic)

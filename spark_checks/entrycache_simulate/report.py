@@ -5,8 +5,6 @@ Tables go to a terminal (`render_tables`) or a page (`render_markdown`); `simula
 the same numbers give the same bytes.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from html import escape
@@ -17,8 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_protocol.files import write_text
-from entrycache_simulate.retained import RetainedCurve
-from entrycache_simulate.run import POINTS, ConfigResult, Simulation
+from entrycache_simulate import retained, run
 
 COLUMNS = (
     *("settings", "hit ratio", "storage reads an entry", "peak bytes", "mean bytes", "evicted by time"),
@@ -31,7 +28,7 @@ def format_ratio(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def result_cells(result: ConfigResult) -> tuple[str, ...]:
+def result_cells(result: run.ConfigResult) -> tuple[str, ...]:
     """Return the cells of one configuration."""
     return (
         result.label,
@@ -47,7 +44,7 @@ def result_cells(result: ConfigResult) -> tuple[str, ...]:
     )
 
 
-def curve_cells(curve: RetainedCurve) -> list[tuple[str, ...]]:
+def curve_cells(curve: retained.RetainedCurve) -> list[tuple[str, ...]]:
     """Return the head and the lines of the table of retained bytes."""
     head = ("limit a broker", "hit ratio", "accounted peak", *(f"{kind.label}: peak, mean" for kind in curve.kinds))
     lines = [head]
@@ -58,7 +55,7 @@ def curve_cells(curve: RetainedCurve) -> list[tuple[str, ...]]:
     return lines
 
 
-def render_tables(simulation: Simulation, curve: RetainedCurve | None) -> list[Table]:
+def render_tables(simulation: run.Simulation, curve: retained.RetainedCurve | None) -> list[Table]:
     """Render the tables for a terminal."""
     events = sum(len(broker.calls) for broker in simulation.brokers)
     title = f"{simulation.directory}: {events} calls of {len(simulation.brokers)} broker(s)"
@@ -77,7 +74,7 @@ def _table(title: str, rows: list[tuple[str, ...]]) -> Table:
     return table
 
 
-def simulation_json(simulation: Simulation, curve: RetainedCurve | None) -> dict[str, Any]:
+def simulation_json(simulation: run.Simulation, curve: retained.RetainedCurve | None) -> dict[str, Any]:
     """Return the object that `--json` prints."""
     value: dict[str, Any] = {
         "schema": 1,
@@ -106,7 +103,7 @@ def simulation_json(simulation: Simulation, curve: RetainedCurve | None) -> dict
     return value
 
 
-def _result_json(result: ConfigResult) -> dict[str, Any]:
+def _result_json(result: run.ConfigResult) -> dict[str, Any]:
     return {
         "label": result.label,
         "config": dict(result.config),
@@ -127,20 +124,20 @@ def _result_json(result: ConfigResult) -> dict[str, Any]:
     }
 
 
-def draw_bytes(simulation: Simulation) -> str:
+def draw_bytes(simulation: run.Simulation) -> str:
     """Draw the accounted bytes over time, one line for each configuration."""
     span_ns = max((broker.last_ns - broker.first_ns for broker in simulation.brokers), default=0)
     lines = [
         Line(
             f"{result.label}: hit ratio {format_ratio(result.hit_ratio)}",
-            [(span_ns * part / POINTS / 1e9, count) for part, count in enumerate(result.over_time)],
+            [(span_ns * part / run.POINTS / 1e9, count) for part, count in enumerate(result.over_time)],
         )
         for result in simulation.results
     ]
     return draw_chart("Accounted bytes, the most in each moment", "seconds", "bytes", lines)
 
 
-def draw_retained(curve: RetainedCurve) -> str:
+def draw_retained(curve: retained.RetainedCurve) -> str:
     """Draw the retained bytes over the limit, one line for each kind of buffer."""
     lines = [
         Line(f"{kind.label}: peak", [(point.limit_bytes, point.retained_peak[index]) for point in curve.points])
@@ -151,7 +148,7 @@ def draw_retained(curve: RetainedCurve) -> str:
     )
 
 
-def render_markdown(simulation: Simulation, curve: RetainedCurve | None) -> str:
+def render_markdown(simulation: run.Simulation, curve: retained.RetainedCurve | None) -> str:
     """Render the tables as a page."""
     parts = [f"# {simulation.directory.name}\n", _markdown_table([COLUMNS, *map(result_cells, simulation.results)])]
     parts.append("![Accounted bytes over time](bytes.svg)\n")
@@ -167,7 +164,7 @@ def _markdown_table(rows: list[tuple[str, ...]]) -> str:
     return "\n".join(["| " + " | ".join(head) + " |", "|---" * len(head) + "|", *body, ""])
 
 
-def write_report(simulation: Simulation, curve: RetainedCurve | None, out: Path) -> None:
+def write_report(simulation: run.Simulation, curve: retained.RetainedCurve | None, out: Path) -> None:
     """Write simulation.json, simulation.md and the charts into a folder."""
     files = {
         "simulation.json": json.dumps(simulation_json(simulation, curve), indent=1) + "\n",

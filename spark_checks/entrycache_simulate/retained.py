@@ -20,8 +20,7 @@ from typing import Final, NamedTuple
 
 from entrycache_fast import Row
 from entrycache_protocol.errors import UsageError
-from entrycache_simulate.configs import complete_config
-from entrycache_simulate.run import BrokerTrace, CacheUsage, replay_calls
+from entrycache_simulate import configs, run
 from entrycache_trace.files import Metadata
 
 BUFFER_SIZES: Final[tuple[int, ...]] = (*range(16, 512, 16), *(1 << power for power in range(9, 31)))
@@ -285,7 +284,7 @@ def buffer_kinds(requested: Sequence[ReceiveBuffers]) -> tuple[BufferKind, ...]:
 
 
 def compute_curve(
-    brokers: Sequence[BrokerTrace],
+    brokers: Sequence[run.BrokerTrace],
     metadata: Metadata,
     kinds: tuple[BufferKind, ...],
     burst_nanos: int,
@@ -304,7 +303,7 @@ def compute_curve(
 
 
 def _compute_point(
-    limit: int, brokers: Sequence[BrokerTrace], metadata: Metadata, kinds: tuple[BufferKind, ...], burst_nanos: int
+    limit: int, brokers: Sequence[run.BrokerTrace], metadata: Metadata, kinds: tuple[BufferKind, ...], burst_nanos: int
 ) -> CurvePoint:
     """Simulate one limit for each broker; peaks are sums of the brokers' own."""
     hits = lookups = peak = 0
@@ -312,13 +311,13 @@ def _compute_point(
     peaks = [0] * len(kinds)
     means = [0.0] * len(kinds)
     for broker in brokers:
-        usage = CacheUsage(broker.first_ns, broker.last_ns)
+        usage = run.CacheUsage(broker.first_ns, broker.last_ns)
         retained = [
             RetainedBytes(burst_nanos, copies=True) if kind.sizes is None else RetainedBytes(burst_nanos, kind.sizes)
             for kind in kinds
         ]
-        config = complete_config({**broker.config, "max_size_bytes": limit}, "the curve")
-        replay_calls(
+        config = configs.complete_config({**broker.config, "max_size_bytes": limit}, "the curve")
+        run.replay_calls(
             broker,
             config,
             metadata.variants,

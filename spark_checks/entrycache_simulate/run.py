@@ -18,17 +18,7 @@ from entrycache_protocol.errors import UsageError
 from entrycache_reference.pulsar_pip430 import NAME
 from entrycache_simulate.configs import complete_config, parse_recorded_config
 from entrycache_simulate.driver import Driver, ReaderHabits
-from entrycache_trace.files import Metadata, Part, list_parts, read_mappings, read_metadata
-from entrycache_trace.pulsar_pip430_calls import (
-    Call,
-    EntryPosition,
-    Insert,
-    Lookup,
-    Read,
-    UncachedAdd,
-    check_rows,
-    extract_calls,
-)
+from entrycache_trace import files, pulsar_pip430_calls
 
 COLUMNS: Final = (
     *("broker", "seq", "ts_ns", "op", "cause", "origin", "cache", "ledger_id", "entry_id", "life", "size_bytes"),
@@ -60,7 +50,7 @@ class BrokerTrace:
 
     name: str
     config: Mapping[str, Any]
-    calls: tuple[Call, ...]
+    calls: tuple[pulsar_pip430_calls.Call, ...]
     observable: tuple[tuple[int, ObservableEvent], ...]
     first_ns: int
     last_ns: int
@@ -103,28 +93,28 @@ class Simulation:
 
     directory: Path
     brokers: tuple[BrokerTrace, ...]
-    metadata: Metadata
+    metadata: files.Metadata
     results: tuple[ConfigResult, ...]
     differences: tuple[str, ...]
 
 
 def read_brokers(
     directory: Path, progress: Callable[[str], None] = lambda text: None
-) -> tuple[Metadata, list[BrokerTrace]]:
+) -> tuple[files.Metadata, list[BrokerTrace]]:
     """Read the brokers of a trace.
 
     Raises:
         UsageError: the trace cannot be read, or its calls cannot be made once more.
     """
-    parts = list_parts(directory, COLUMNS)
+    parts = files.list_parts(directory, COLUMNS)
     if not parts:
         raise UsageError(f"{directory}: no events; a simulation needs a recorded trace")
-    metadata = read_metadata(directory)
+    metadata = files.read_metadata(directory)
     if metadata.system != NAME:
         raise UsageError(f"{directory}: the trace is of {metadata.system}; only {NAME} can be simulated")
     if metadata.sampled:
         raise UsageError(f"{directory}: the trace is sampled; a simulation needs every event")
-    by_broker: dict[str, list[Part]] = {}
+    by_broker: dict[str, list[files.Part]] = {}
     for part in parts:
         by_broker.setdefault(part.broker, []).append(part)
     brokers = []
@@ -134,15 +124,15 @@ def read_brokers(
     return metadata, brokers
 
 
-def _read_broker_trace(directory: Path, name: str, parts: list[Part]) -> BrokerTrace:
-    rows = read_mappings(parts, COLUMNS)
+def _read_broker_trace(directory: Path, name: str, parts: list[files.Part]) -> BrokerTrace:
+    rows = files.read_mappings(parts, COLUMNS)
     where = f"{directory}: broker {name!r}"
     if not rows or rows[0]["op"] != "CONFIG":
         raise UsageError(f"{where}: the first event is no CONFIG; the settings of the recording are unknown")
     if any(row["op"] == "SNAPSHOT" and row["cause"] == "OPEN" for row in rows):
         raise UsageError(f"{where}: entries were cached when the trace began; a simulation needs an empty cache")
-    check_rows(rows, where)
-    calls = tuple(extract_calls(rows))
+    pulsar_pip430_calls.check_rows(rows, where)
+    calls = tuple(pulsar_pip430_calls.extract_calls(rows))
     observable = tuple((row["seq"], _observable(row)) for row in rows if row["op"] in OBSERVABLE_OPS)
     config = parse_recorded_config(rows[0]["value"], where)
     return BrokerTrace(name, config, calls, observable, rows[0]["ts_ns"], rows[-1]["ts_ns"])
@@ -207,7 +197,7 @@ def measure_config(
     label: str,
     brokers: Sequence[BrokerTrace],
     changes: Mapping[str, Any] | None,
-    metadata: Metadata,
+    metadata: files.Metadata,
     differences: list[str] | None = None,
 ) -> ConfigResult:
     """Measure one configuration over all brokers. Without `changes` it is the recorded one, compared event by event."""
@@ -280,13 +270,15 @@ def _total(
 
 def _count_entries(broker: BrokerTrace) -> int:
     """Count the different entries that a broker's calls name."""
-    positions: set[EntryPosition] = set()
+    positions: set[pulsar_pip430_calls.EntryPosition] = set()
     for call in broker.calls:
         event = call.event
-        if isinstance(event, Read):
+        if isinstance(event, pulsar_pip430_calls.Read):
             first = event.first
             positions.update(first._replace(entry=number) for number in range(first.entry, event.last_entry + 1))
-        elif isinstance(event, Insert | UncachedAdd | Lookup):
+        elif isinstance(
+            event, pulsar_pip430_calls.Insert | pulsar_pip430_calls.UncachedAdd | pulsar_pip430_calls.Lookup
+        ):
             positions.add(event.position)
     return len(positions)
 

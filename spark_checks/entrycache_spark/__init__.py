@@ -11,8 +11,6 @@ decides quickly whether a broker is clean. An audit runs the checker first and t
 steps the reference over the rows.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

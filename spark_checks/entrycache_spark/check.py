@@ -5,14 +5,11 @@ that contradict the format: unknown ops and causes, required columns that are nu
 are no errors, but make an audit inconclusive: gaps, and a trace without an END.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.files import scratch_folder
+from entrycache_protocol import errors, files
 from entrycache_spark.common.rule_files import SqlBackend, all_rules
 from entrycache_spark.common.system import AUDITED
 from entrycache_spark.duckdb_backend import DuckDbBackend
@@ -69,7 +66,7 @@ def check_trace(trace: Path) -> TraceCheck:
     """
     if trace.is_dir():
         return _check(trace)
-    with scratch_folder() as folder:
+    with files.scratch_folder() as folder:
         convert(trace, folder / "trace")
         return _check(folder / "trace")
 
@@ -77,11 +74,13 @@ def check_trace(trace: Path) -> TraceCheck:
 def _check(directory: Path) -> TraceCheck:
     metadata = read_metadata(directory)
     if metadata.system not in AUDITED:
-        raise UsageError(f"{directory}: no format of traces of {metadata.system}; there are of {', '.join(AUDITED)}")
+        raise errors.UsageError(
+            f"{directory}: no format of traces of {metadata.system}; there are of {', '.join(AUDITED)}"
+        )
     parts = list_parts(directory, REQUIRED_COLUMNS)
     rows = sum(part.rows for part in parts)
     if not rows:
-        raise UsageError(f"{directory}: the trace has no rows; expected at least a CONFIG")
+        raise errors.UsageError(f"{directory}: the trace has no rows; expected at least a CONFIG")
     backend = DuckDbBackend(parts, columns=("broker", *ROW_COLUMNS))
     try:
         problems = (*_event_problems(backend, AUDITED[metadata.system].format), *_order_problems(backend))

@@ -5,8 +5,6 @@ these are in order (`ordered_batches`), else sorted by DuckDB. The checker repor
 rules, and for brokers that the checker gives up, DuckDB runs the rule files.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import islice
@@ -17,15 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from entrycache_spark import duckdb_backend, plan, survey
 from entrycache_spark.common.results import Findings
 from entrycache_spark.common.rule_files import Need, NeedCounts, RuleFile, describe_missing, rules_without_needs
 from entrycache_spark.common.system import Checker, CheckerGaveUp, CheckerResult, EventKind, audited_system
-from entrycache_spark.duckdb_backend import DuckDbBackend
-from entrycache_spark.plan import WindowFindings, evaluate_in_sql, run_windows, unproved_brokers
-from entrycache_spark.survey import BrokerFacts, define_marked
+from entrycache_trace import parquet, schema
 from entrycache_trace.files import Metadata, Part
-from entrycache_trace.parquet import MAX_BATCH_TEXT_BYTES
-from entrycache_trace.schema import ROW_SCHEMA
 
 _TEXTS: Final = ("op", "cause", "origin")
 _TRUTHS: Final = ("accessed", "extend_accessed", "dirty", "manual", "ranks", "named", "copies")
@@ -67,13 +62,15 @@ def evaluate_by_checker(
 def _by_sql(parts: Sequence[Part], metadata: Metadata, rules: Sequence[RuleFile], resources: Resources) -> Findings:
     backend = _open_duckdb(parts, metadata, resources)
     try:
-        return evaluate_in_sql(backend, metadata, rules)
+        return plan.evaluate_in_sql(backend, metadata, rules)
     finally:
         backend.close()
 
 
-def _open_duckdb(parts: Sequence[Part], metadata: Metadata, resources: Resources) -> DuckDbBackend:
-    return DuckDbBackend(parts, resources.threads, audited_system(metadata.system).columns, resources.memory)
+def _open_duckdb(parts: Sequence[Part], metadata: Metadata, resources: Resources) -> duckdb_backend.DuckDbBackend:
+    return duckdb_backend.DuckDbBackend(
+        parts, resources.threads, audited_system(metadata.system).columns, resources.memory
+    )
 
 
 def _check_broker(parts: Sequence[Part], metadata: Metadata, checker: Checker, resources: Resources) -> CheckerResult:
@@ -101,16 +98,18 @@ def _decide_rest(
     applicable = _applicable_rules([kind for _, own in checked for kind in own.kinds], metadata, rules)
     shares = iter(applicable)
     brokers = [_broker_facts(name, own, metadata, rules, list(islice(shares, len(own.kinds)))) for name, own in checked]
-    left = sorted({broker.name for own in unproved_brokers(brokers, metadata, rules).values() for broker in own})
+    left = sorted({broker.name for own in plan.unproved_brokers(brokers, metadata, rules).values() for broker in own})
     clean = [broker for broker in brokers if broker.name not in left]
     findings = dict(
-        WindowFindings(rules, clean, unproved_brokers(clean, metadata, rules), metadata).findings_for(rules)
+        plan.WindowFindings(rules, clean, plan.unproved_brokers(clean, metadata, rules), metadata).findings_for(rules)
     )
     if left:
         backend = _open_duckdb([part for name in left for part in owned[name]], metadata, resources)
         try:
-            define_marked(backend, metadata)
-            findings |= run_windows(backend, [broker for broker in brokers if broker.name in left], metadata, rules)
+            survey.define_marked(backend, metadata)
+            findings |= plan.run_windows(
+                backend, [broker for broker in brokers if broker.name in left], metadata, rules
+            )
         finally:
             backend.close()
     return findings
@@ -118,7 +117,7 @@ def _decide_rest(
 
 def _broker_facts(
     name: str, own: CheckerResult, metadata: Metadata, rules: Sequence[RuleFile], applicable: Sequence[Set[str]]
-) -> BrokerFacts:
+) -> survey.BrokerFacts:
     """Convert a checker result to the facts that the first SQL tier would collect.
 
     `spoken` holds the rules that apply to each kind of events.
@@ -137,7 +136,7 @@ def _broker_facts(
         checked.update(dict.fromkeys(applied, kind.events))
     counts = {need: NeedCounts(rows[need], lacking[need]) for need in each}
     never = rules_without_needs(needs, counts)
-    return BrokerFacts(
+    return survey.BrokerFacts(
         name,
         own.row_count,
         own.first_seq,
@@ -205,7 +204,7 @@ def ordered_batches(parts: Sequence[Part], columns: Sequence[str], rows: int = B
         CheckerGaveUp: a file cannot be read this way.
     """
     names = [name for name in columns if name != "broker"]
-    texts = [name for name in names if pa.types.is_string(ROW_SCHEMA.field(name).type)]
+    texts = [name for name in names if pa.types.is_string(schema.ROW_SCHEMA.field(name).type)]
     last = None
     try:
         for part in _in_order(parts):
@@ -251,5 +250,5 @@ def _check_texts(batch: pa.RecordBatch, texts: Sequence[str]) -> None:
         column = batch.column(name)
         held = column.dictionary if pa.types.is_dictionary(column.type) else column
         held.validate(full=True)
-        if held.nbytes > MAX_BATCH_TEXT_BYTES:
+        if held.nbytes > parquet.MAX_BATCH_TEXT_BYTES:
             raise CheckerGaveUp(f"the texts of column {name} are too long")

@@ -9,8 +9,6 @@
 - `count_if` over no row is 0 in Spark and null in DuckDB.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
@@ -19,8 +17,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from entrycache_protocol.errors import UsageError, missing_extra
-from entrycache_protocol.files import scratch_folder
+from entrycache_protocol import errors, files
 from entrycache_spark.common.rule_files import fits_in_memory
 from entrycache_trace.files import Part
 from entrycache_trace.schema import COLUMNS, ROW_SCHEMA
@@ -28,7 +25,7 @@ from entrycache_trace.schema import COLUMNS, ROW_SCHEMA
 try:
     import duckdb
 except ImportError as error:  # pragma: no cover
-    raise missing_extra("backend local", f"{error.name}", "trace") from None
+    raise errors.missing_extra("backend local", f"{error.name}", "trace") from None
 
 _KINDS: Final = {"string": pa.string(), "bigint": pa.int64(), "boolean": pa.bool_()}
 
@@ -65,7 +62,7 @@ class DuckDbBackend:
     def _spilled(self) -> str:
         """Return the folder to spill to, or nothing on a full or read-only disk."""
         try:
-            return str(self._scratch.enter_context(scratch_folder()))
+            return str(self._scratch.enter_context(files.scratch_folder()))
         except OSError:
             return ""
 
@@ -105,7 +102,7 @@ class DuckDbBackend:
         try:
             return self._connection.execute(text)
         except (duckdb.DataError, duckdb.OperationalError, duckdb.InvalidInputException) as error:
-            raise UsageError(f"the trace cannot be evaluated: {str(error).splitlines()[0]}") from None
+            raise errors.UsageError(f"the trace cannot be evaluated: {str(error).splitlines()[0]}") from None
 
 
 def _scan(parts: Sequence[Part], names: Sequence[str]) -> str:
@@ -141,7 +138,7 @@ try:
     import sqlglot
     from sqlglot import exp
 except ImportError as error:  # pragma: no cover
-    raise missing_extra("backend local", f"{error.name}", "trace") from None
+    raise errors.missing_extra("backend local", f"{error.name}", "trace") from None
 
 NARROW_COLUMNS: Final = frozenset({"entry_id", "key_hash", "life", "own_life", "call_id"})
 """Columns that narrow a window to few rows."""

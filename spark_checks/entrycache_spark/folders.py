@@ -25,24 +25,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from entrycache_protocol import files, strict_json
 from entrycache_protocol.errors import Interrupted, MissingPrerequisite, UsageError, WriteError
-from entrycache_protocol.files import atomic_path, write_text
-from entrycache_protocol.strict_json import parse_json
-from entrycache_spark.common.results import (
-    AuditResult,
-    Findings,
-    RuleFinding,
-    Verdict,
-    Violation,
-    merge_brokers,
-    sort_violations,
-    verdict_of,
-)
-from entrycache_spark.common.rule_files import RuleFile, select_rules
+from entrycache_spark.common import results, rule_files
 from entrycache_spark.common.system import AUDITED, audited_system
+from entrycache_trace import parquet, schema
 from entrycache_trace.files import Metadata, Part, broker_folder, list_parts, read_metadata, read_system
-from entrycache_trace.parquet import check_texts
-from entrycache_trace.schema import DEFAULT_SYSTEM, VIOLATION_SCHEMA
 
 if TYPE_CHECKING:
     from entrycache_spark.common.rule_files import SqlBackend
@@ -68,7 +56,7 @@ def audit_folder(
     witnesses: bool = True,
     max_live_slots: int = MAX_LIVE_SLOTS,
     progress: Callable[[str], None] = lambda text: None,
-) -> AuditResult:
+) -> results.AuditResult:
     """Audit a trace folder for some rules (default: all); write the violations into the folder `out` if given.
 
     `spark_method` is one of `SPARK_METHODS`. By default it is the checker if the tasks have numba, else DuckDB if the
@@ -80,7 +68,7 @@ def audit_folder(
             rules decided by then; nothing is written.
     """
     system = read_system(directory)
-    chosen = select_rules(tuple(rules), system if system in AUDITED else DEFAULT_SYSTEM)
+    chosen = rule_files.select_rules(tuple(rules), system if system in AUDITED else schema.DEFAULT_SYSTEM)
     parts = list_parts(directory, audited_system(system).columns)
     rows = sum(part.rows for part in parts)
     metadata = read_metadata(directory) if parts else Metadata()
@@ -130,7 +118,7 @@ class AuditInput(NamedTuple):
     directory: Path
     parts: Sequence[Part]
     metadata: Metadata
-    rules: Sequence[RuleFile]
+    rules: Sequence[rule_files.RuleFile]
     witnesses: bool
 
 
@@ -141,7 +129,7 @@ def evaluate(
     spark_method: str | None,
     max_live_slots: int,
     progress: Callable[[str], None],
-) -> tuple[Findings, str]:
+) -> tuple[results.Findings, str]:
     """Return the findings by broker, and the text that names what evaluated the rules."""
     if backend == "replay":
         return _replay(trace, max_live_slots, progress), ""
@@ -150,7 +138,7 @@ def evaluate(
     columns = AUDITED[trace.metadata.system].columns
     if fits_in_memory(trace.parts):
         for part in trace.parts:
-            check_texts(part.path, columns)
+            parquet.check_texts(part.path, columns)
     if backend == "spark":
         return _on_spark(trace, master, spark_method, progress)
     from entrycache_spark.duckdb_backend import DuckDbBackend  # noqa: PLC0415
@@ -158,7 +146,7 @@ def evaluate(
     return _by_sql(DuckDbBackend(trace.parts, columns=columns), trace, progress), ""
 
 
-def _replay(trace: AuditInput, max_live_slots: int, progress: Callable[[str], None]) -> Findings:
+def _replay(trace: AuditInput, max_live_slots: int, progress: Callable[[str], None]) -> results.Findings:
     replay, needs = AUDITED[trace.metadata.system].load_replay(), {rule.id: rule.needs for rule in trace.rules}
     brokers = sorted({part.broker for part in trace.parts if part.rows})
     owned = {broker: [part for part in trace.parts if part.broker == broker] for broker in brokers}
@@ -167,7 +155,7 @@ def _replay(trace: AuditInput, max_live_slots: int, progress: Callable[[str], No
 
 def _on_spark(
     trace: AuditInput, master: str, spark_method: str | None, progress: Callable[[str], None]
-) -> tuple[Findings, str]:
+) -> tuple[results.Findings, str]:
     """Evaluate in tasks by the checker or DuckDB; use Spark's SQL on request, or if the tasks lack something."""
     from entrycache_spark.spark_backend import QUICK_JVM, SparkSqlBackend, get_session, is_local_master  # noqa: PLC0415
     from entrycache_spark.tasks import AuditRequest, TaskPrerequisiteMissing, evaluate_in_tasks, uses_checker  # noqa: PLC0415
@@ -190,7 +178,7 @@ def _on_spark(
     return _by_sql(backend, trace, progress), f"Spark SQL{why}"
 
 
-def _by_sql(backend: SqlBackend, trace: AuditInput, progress: Callable[[str], None]) -> Findings:
+def _by_sql(backend: SqlBackend, trace: AuditInput, progress: Callable[[str], None]) -> results.Findings:
     from entrycache_spark.plan import evaluate_in_sql  # noqa: PLC0415
 
     try:
@@ -199,37 +187,39 @@ def _by_sql(backend: SqlBackend, trace: AuditInput, progress: Callable[[str], No
         backend.close()
 
 
-def nothing_checked(rules: Sequence[RuleFile], system: str, rows: int) -> AuditResult:
+def nothing_checked(rules: Sequence[rule_files.RuleFile], system: str, rows: int) -> results.AuditResult:
     """Return the result for a trace with nothing to check."""
     note = "the trace has no rows" if rows == 0 else f"no trace check for system {system!r} yet"
-    return AuditResult({rule.id: Verdict.NOTHING_CHECKED for rule in rules}, (), (note,), rows)
+    return results.AuditResult({rule.id: results.Verdict.NOTHING_CHECKED for rule in rules}, (), (note,), rows)
 
 
-def build_result(findings: Findings, rows: int, evaluator: str = "") -> AuditResult:
+def build_result(findings: results.Findings, rows: int, evaluator: str = "") -> results.AuditResult:
     """Return the verdicts of all brokers together and of each; `rows` is the number of events read."""
-    merged = merge_brokers(findings)
-    violations = sort_violations(violation for finding in merged.values() for violation in finding.violations)
+    merged = results.merge_brokers(findings)
+    violations = results.sort_violations(violation for finding in merged.values() for violation in finding.violations)
     notes_by_rule = [note for finding in merged.values() for note in (*finding.undecided, *finding.unchecked)]
     notes = tuple(dict.fromkeys(notes_by_rule))
     differences = tuple(line for finding in merged.values() for line in finding.differences)
     brokers = {broker: _verdicts(own) for broker, own in sorted(findings.items())}
-    return AuditResult(_verdicts(merged), violations, notes, rows, differences, brokers=brokers, evaluator=evaluator)
+    return results.AuditResult(
+        _verdicts(merged), violations, notes, rows, differences, brokers=brokers, evaluator=evaluator
+    )
 
 
-def _verdicts(findings: Mapping[str, RuleFinding]) -> dict[str, Verdict]:
-    return {rule: verdict_of(finding) for rule, finding in sorted(findings.items())}
+def _verdicts(findings: Mapping[str, results.RuleFinding]) -> dict[str, results.Verdict]:
+    return {rule: results.verdict_of(finding) for rule, finding in sorted(findings.items())}
 
 
-def write_violations(out: Path, violations: Sequence[Violation]) -> Path:
+def write_violations(out: Path, violations: Sequence[results.Violation]) -> Path:
     """Write `violations.parquet`, even if there are no violations, and return its path."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: not a folder")
-    columns = [pa.array([row[i] for row in violations], kind.type) for i, kind in enumerate(VIOLATION_SCHEMA)]
+    columns = [pa.array([row[i] for row in violations], kind.type) for i, kind in enumerate(schema.VIOLATION_SCHEMA)]
     path = out / VIOLATIONS_NAME
     if path.is_dir():
         shutil.rmtree(path)
-    with atomic_path(path) as temporary:
-        pq.write_table(pa.Table.from_arrays(columns, schema=VIOLATION_SCHEMA), temporary, compression="zstd")
+    with files.atomic_path(path) as temporary:
+        pq.write_table(pa.Table.from_arrays(columns, schema=schema.VIOLATION_SCHEMA), temporary, compression="zstd")
     return path
 
 
@@ -256,14 +246,16 @@ def audit_new_brokers(
     spark_method: str | None = None,
     max_live_slots: int,
     progress: Callable[[str], None] = lambda text: None,
-) -> AuditResult:
+) -> results.AuditResult:
     """Judge the brokers of a trace folder that are new, or whose files have changed since they were judged into `out`.
 
     The verdicts cover all brokers of the folder; the violations are only those that were not reported before.
     """
     check_output_folder(directory, out)
     metadata = read_metadata(directory)
-    chosen = select_rules(tuple(rules), metadata.system if metadata.system in AUDITED else DEFAULT_SYSTEM)
+    chosen = rule_files.select_rules(
+        tuple(rules), metadata.system if metadata.system in AUDITED else schema.DEFAULT_SYSTEM
+    )
     parts = list_parts(directory, audited_system(metadata.system).columns)
     if metadata.system not in AUDITED or not any(part.rows for part in parts):
         return replace(nothing_checked(chosen, metadata.system, sum(part.rows for part in parts)), judged=())
@@ -274,7 +266,9 @@ def audit_new_brokers(
             owned.setdefault(part.broker, []).append(part)
     wanted = {broker: {**question, "parts": _file_states(own)} for broker, own in sorted(owned.items())}
     stored = {broker: _read_findings(out, broker, question_of) for broker, question_of in wanted.items()}
-    findings: dict[str, Mapping[str, RuleFinding]] = {broker: own for broker, own in stored.items() if own is not None}
+    findings: dict[str, Mapping[str, results.RuleFinding]] = {
+        broker: own for broker, own in stored.items() if own is not None
+    }
     unjudged = [broker for broker in wanted if broker not in findings]
     judged, evaluator = len(findings), ""
     for batch in _batch_brokers(unjudged, owned):
@@ -314,23 +308,23 @@ def _findings_file(out: Path, broker: str) -> Path:
     return broker_folder(out / JUDGED_FOLDER, broker) / FINDINGS_NAME
 
 
-def _write_findings(out: Path, broker: str, request: Json, own: Mapping[str, RuleFinding]) -> None:
+def _write_findings(out: Path, broker: str, request: Json, own: Mapping[str, results.RuleFinding]) -> None:
     findings = {
         rule: {**asdict(replace(finding, violations=())), "violations": [list(one[2:]) for one in finding.violations]}
         for rule, finding in own.items()
     }
-    write_text(
+    files.write_text(
         _findings_file(out, broker), json.dumps({"asked": request, "broker": broker, "findings": findings}) + "\n"
     )
 
 
-def _read_findings(out: Path, broker: str, request: Json) -> dict[str, RuleFinding] | None:
+def _read_findings(out: Path, broker: str, request: Json) -> dict[str, results.RuleFinding] | None:
     """Return the stored findings of a broker for the same question, or None if the broker must be judged."""
     path = _findings_file(out, broker)
     if not path.is_file():
         return None
     try:
-        stored = parse_json(path.read_text("utf-8"))
+        stored = strict_json.parse_json(path.read_text("utf-8"))
         if stored["asked"] != json.loads(json.dumps(request)) or stored["broker"] != broker:
             return None
         return {rule: _finding(rule, broker, finding) for rule, finding in stored["findings"].items()}
@@ -339,30 +333,30 @@ def _read_findings(out: Path, broker: str, request: Json) -> dict[str, RuleFindi
         raise UsageError(f"{message}; remove it to judge the broker again") from None
 
 
-def _finding(rule: str, broker: str, kept: Json) -> RuleFinding:
+def _finding(rule: str, broker: str, kept: Json) -> results.RuleFinding:
     violations = (
-        Violation(rule, broker, seq, life, expected, observed, tuple(seqs))
+        results.Violation(rule, broker, seq, life, expected, observed, tuple(seqs))
         for seq, life, expected, observed, seqs in kept["violations"]
     )
     notes = (tuple(kept[name]) for name in ("undecided", "unchecked", "differences"))
-    return RuleFinding(kept["checked"], tuple(violations), *notes)
+    return results.RuleFinding(kept["checked"], tuple(violations), *notes)
 
 
-def _add_new_violations(out: Path, result: AuditResult, judged: Sequence[str]) -> AuditResult:
+def _add_new_violations(out: Path, result: results.AuditResult, judged: Sequence[str]) -> results.AuditResult:
     """Add the violations not reported yet to the reported ones, and return a result with these alone."""
     reported = _read_reported(out / VIOLATIONS_NAME)
     keys = {_violation_key(one) for one in reported}
     new = tuple(one for one in result.violations if _violation_key(one) not in keys)
-    write_violations(out, sort_violations((*reported, *new)))
+    write_violations(out, results.sort_violations((*reported, *new)))
     return replace(result, violations=new, judged=tuple(judged))
 
 
-def _violation_key(violation: Violation) -> tuple[str, str, int]:
+def _violation_key(violation: results.Violation) -> tuple[str, str, int]:
     return violation.rule, violation.broker, violation.seq
 
 
-def _read_reported(path: Path) -> tuple[Violation, ...]:
+def _read_reported(path: Path) -> tuple[results.Violation, ...]:
     if not path.is_file():
         return ()
     rows = pq.read_table(path).to_pylist()
-    return tuple(Violation(**{**row, "seqs": tuple(row["seqs"])}) for row in rows)
+    return tuple(results.Violation(**{**row, "seqs": tuple(row["seqs"])}) for row in rows)

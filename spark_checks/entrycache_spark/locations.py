@@ -20,20 +20,8 @@ from pyspark.errors import PySparkException
 
 from entrycache_protocol.errors import MissingPrerequisite, UsageError, WriteError
 from entrycache_protocol.strict_json import parse_json
-from entrycache_spark.common.results import AuditResult
-from entrycache_spark.common.rule_files import select_rules
-from entrycache_spark.common.system import AUDITED
-from entrycache_spark.folders import build_result, nothing_checked, prefix_errors, write_violations
-from entrycache_spark.spark_backend import QUICK_JVM, escape_path, get_session, is_local_master
-from entrycache_spark.tasks import (
-    MEMORY_MIB,
-    TaskPrerequisiteMissing,
-    audit,
-    backends_used,
-    collect_rows,
-    read_findings,
-    task_slots,
-)
+from entrycache_spark import folders, spark_backend, tasks
+from entrycache_spark.common import results, rule_files, system
 from entrycache_trace.files import METADATA_NAME, TABLE_PREFIX, Metadata, list_parts, parse_metadata, read_metadata_file
 from entrycache_trace.generators.generate import Progress, TracePlan
 
@@ -60,7 +48,7 @@ def audit_location(
     *,
     metadata: Path | None = None,
     progress: Callable[[str], None] = lambda text: None,
-) -> AuditResult:
+) -> results.AuditResult:
     """Audit a trace that Spark reads; write the violations into the folder `out` if given.
 
     `metadata` is the file that describes the trace; by default `_entrycache.json` in or above its folders.
@@ -70,31 +58,33 @@ def audit_location(
         MissingPrerequisite: Spark does not start, does not know the file system, or its tasks lack DuckDB.
     """
     progress("starting Spark")
-    spark = get_session(master, QUICK_JVM if is_local_master(master) else {})
+    spark = spark_backend.get_session(master, spark_backend.QUICK_JVM if spark_backend.is_local_master(master) else {})
     own = spark.newSession()
     own.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
-    with prefix_errors(where):
+    with folders.prefix_errors(where):
         progress("looking for the trace")
         trace = read_location(own, where, metadata)
-        if trace.metadata.system not in AUDITED:
+        if trace.metadata.system not in system.AUDITED:
             raise UsageError(f"no trace check for system {trace.metadata.system!r} yet")
         progress("tasks of Spark")
-        slots = task_slots(spark)
-        result_frame = audit(trace.rows, trace.metadata, rules, threads=1, memory_mib=MEMORY_MIB // slots)
+        slots = tasks.task_slots(spark)
+        result_frame = tasks.audit(trace.rows, trace.metadata, rules, threads=1, memory_mib=tasks.MEMORY_MIB // slots)
         try:
-            result_rows = collect_rows(result_frame)
-            findings = read_findings(result_rows)
+            result_rows = tasks.collect_rows(result_frame)
+            findings = tasks.read_findings(result_rows)
             rows = trace.rows.count()
-        except TaskPrerequisiteMissing as error:
+        except tasks.TaskPrerequisiteMissing as error:
             raise MissingPrerequisite(str(error)) from None
         except (PySparkException, Py4JError) as error:
             raise UsageError(f"cannot be evaluated ({_first_line(error)})") from None
     if findings:
-        result = build_result(findings, rows, backends_used(result_rows))
+        result = folders.build_result(findings, rows, tasks.backends_used(result_rows))
     else:
-        result = nothing_checked(select_rules(tuple(rules), trace.metadata.system), trace.metadata.system, rows)
+        result = folders.nothing_checked(
+            rule_files.select_rules(tuple(rules), trace.metadata.system), trace.metadata.system, rows
+        )
     if out is not None:
-        write_violations(out, result.violations)
+        folders.write_violations(out, result.violations)
     return result
 
 
@@ -137,7 +127,9 @@ def _read_folders(spark: SparkSession, where: str, given_metadata: Metadata | No
             f"the {METADATA_NAME} of {', '.join(sorted(metadata_by_base))} say different things; audit each by itself"
         )
     frames = [
-        spark.read.option("basePath", base).option("mergeSchema", "true").parquet(*map(escape_path, paths))
+        spark.read.option("basePath", base)
+        .option("mergeSchema", "true")
+        .parquet(*map(spark_backend.escape_path, paths))
         for base, paths in bases.items()
     ]
     return LocatedTrace(reduce(lambda some, more: some.unionByName(more, allowMissingColumns=True), frames), first)
@@ -215,7 +207,7 @@ def generate_in_tasks(plan: TracePlan, progress: Progress, master: str) -> int:
         WriteError: a task cannot write into the folder.
         MissingPrerequisite: Spark does not start.
     """
-    spark = get_session(master, QUICK_JVM if is_local_master(master) else {})
+    spark = spark_backend.get_session(master, spark_backend.QUICK_JVM if spark_backend.is_local_master(master) else {})
     # Numbers of brokers, one a task.
     numbers = spark.range(0, plan.brokers, 1, plan.brokers)
     try:

@@ -6,23 +6,12 @@ each rule, and the conditions over shared views, for the brokers that remain. `W
 tier, and `WindowFindings` collects its rows as findings.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from entrycache_protocol.errors import keep_partial_result
-from entrycache_spark.common.results import Findings, RuleFinding, Violation, sort_violations
-from entrycache_spark.common.rule_files import (
-    EVENTS_VIEW,
-    Condition,
-    RuleFile,
-    SqlBackend,
-    referenced_views,
-    shared_view,
-)
-from entrycache_spark.common.system import audited_system
+from entrycache_spark.common import results, rule_files, system
 from entrycache_spark.survey import BrokerFacts, survey_brokers
 from entrycache_trace.files import Metadata
 
@@ -33,12 +22,12 @@ NULL_TEXT: Final = "value that no row records"
 
 
 def evaluate_in_sql(
-    backend: SqlBackend,
+    backend: rule_files.SqlBackend,
     metadata: Metadata,
-    rules: Sequence[RuleFile],
+    rules: Sequence[rule_files.RuleFile],
     progress: Progress = lambda text: None,
     witnesses: bool = True,
-) -> Findings:
+) -> results.Findings:
     """Evaluate the rules in both tiers; without `witnesses` the windows decide everything.
 
     Raises:
@@ -58,13 +47,13 @@ def evaluate_in_sql(
 
 
 def unproved_brokers(
-    brokers: Sequence[BrokerFacts], metadata: Metadata, rules: Sequence[RuleFile]
+    brokers: Sequence[BrokerFacts], metadata: Metadata, rules: Sequence[rule_files.RuleFile]
 ) -> dict[str, list[BrokerFacts]]:
     """Return, by rule, the brokers that its window must read: the rule applies to them and is not proved.
 
     Each broker is judged on its own, so it does not matter which others are read with it.
     """
-    chain = audited_system(metadata.system).chain
+    chain = system.audited_system(metadata.system).chain
     return {
         rule.id: [
             broker
@@ -78,12 +67,12 @@ def unproved_brokers(
 
 
 def run_windows(
-    backend: SqlBackend,
+    backend: rule_files.SqlBackend,
     brokers: Sequence[BrokerFacts],
     metadata: Metadata,
-    rules: Sequence[RuleFile],
+    rules: Sequence[rule_files.RuleFile],
     progress: Progress = lambda text: None,
-) -> Findings:
+) -> results.Findings:
     """Run the second tier over the brokers for which a rule is not proved.
 
     Raises:
@@ -117,7 +106,9 @@ def run_windows(
     return findings.findings_for(rules)
 
 
-def withdraw_doubtful(backend: SqlBackend, brokers: Sequence[BrokerFacts], rules: Sequence[RuleFile]) -> None:
+def withdraw_doubtful(
+    backend: rule_files.SqlBackend, brokers: Sequence[BrokerFacts], rules: Sequence[rule_files.RuleFile]
+) -> None:
     """Withdraw proofs by balanced sums for the brokers that the `unless` queries return."""
     for query in dict.fromkeys(rule.unless for rule in rules if rule.unless is not None):
         own = [rule for rule in rules if rule.unless == query]
@@ -133,19 +124,21 @@ class WindowFindings:
 
     def __init__(
         self,
-        rules: Sequence[RuleFile],
+        rules: Sequence[rule_files.RuleFile],
         brokers: Sequence[BrokerFacts],
         unproved: Mapping[str, Sequence[BrokerFacts]],
         metadata: Metadata,
     ) -> None:
         self._brokers = brokers
         self._open = {rule.id: {broker.name for broker in unproved[rule.id]} for rule in rules}
-        self._violations: defaultdict[tuple[str, str], list[Violation]] = defaultdict(list)
+        self._violations: defaultdict[tuple[str, str], list[results.Violation]] = defaultdict(list)
         self._cut: defaultdict[str, list[str]] = defaultdict(list)
         self._undecided: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         self._missing = {broker.name: incompleteness_notes(broker, metadata) for broker in brokers}
 
-    def add(self, rules: Sequence[RuleFile], rows: Sequence[tuple[str, tuple[Any, ...]]], whole: bool) -> None:
+    def add(
+        self, rules: Sequence[rule_files.RuleFile], rows: Sequence[tuple[str, tuple[Any, ...]]], whole: bool
+    ) -> None:
         """Add the rows that a query about these rules returned; `whole` is False if there are more."""
         for rule in () if whole else rules:
             self._cut[rule.id].append(f"{rule.id}: more than {MAX_REPORTED} rows violate it; these are the first")
@@ -154,20 +147,20 @@ class WindowFindings:
                 continue
             expected, observed = (NULL_TEXT if text is None else text for text in texts)
             if sure:
-                violation = Violation(rule_id, broker, seq, life, expected, observed, tuple(seqs))
+                violation = results.Violation(rule_id, broker, seq, life, expected, observed, tuple(seqs))
                 self._violations[broker, rule_id].append(violation)
             else:
                 self._undecided[broker, rule_id].append(f"{rule_id}: broker {broker!r}, seq {seq}: {observed}")
 
-    def findings_for(self, rules: Sequence[RuleFile]) -> Findings:
+    def findings_for(self, rules: Sequence[rule_files.RuleFile]) -> results.Findings:
         """Return the findings of these rules."""
         return {broker.name: {rule.id: self._finding(broker, rule.id) for rule in rules} for broker in self._brokers}
 
-    def _finding(self, broker: BrokerFacts, rule_id: str) -> RuleFinding:
+    def _finding(self, broker: BrokerFacts, rule_id: str) -> results.RuleFinding:
         unproved = broker.name in self._open[rule_id]
-        return RuleFinding(
+        return results.RuleFinding(
             broker.checked[rule_id],
-            sort_violations(self._violations[broker.name, rule_id]),
+            results.sort_violations(self._violations[broker.name, rule_id]),
             (
                 *self._missing[broker.name],
                 *(self._cut[rule_id] if unproved else ()),
@@ -182,7 +175,7 @@ def incompleteness_notes(broker: BrokerFacts, metadata: Metadata) -> tuple[str, 
     notes = [broker.undecided()]
     if metadata.sampled:
         notes.append("the trace is sampled")
-    if audited_system(metadata.system).begins_empty and broker.opened:
+    if system.audited_system(metadata.system).begins_empty and broker.opened:
         notes.append(f"broker {broker.name!r}: it begins with entries cached before")
     return tuple(note for note in notes if note is not None)
 
@@ -207,7 +200,7 @@ _BROKER_COLUMNS: Final = {
 """The columns of `brokers`. `fresh`: the trace begins with an empty cache. `complete`: it also ends and has no gap."""
 
 
-def first_rows(backend: SqlBackend, query: str, order: str) -> tuple[list[tuple[Any, ...]], bool]:
+def first_rows(backend: rule_files.SqlBackend, query: str, order: str) -> tuple[list[tuple[Any, ...]], bool]:
     """Return the first rows of a query, and whether these are all; a trace may violate a rule in every event."""
     rows = backend.rows(f"select * from (\n{query}\n) as violations order by {order} limit {MAX_REPORTED + 1}")
     return rows[:MAX_REPORTED], len(rows) <= MAX_REPORTED
@@ -216,7 +209,7 @@ def first_rows(backend: SqlBackend, query: str, order: str) -> tuple[list[tuple[
 class Windows:
     """The second tier over some brokers at a time; the view `events` holds their rows."""
 
-    def __init__(self, backend: SqlBackend, brokers: Sequence[BrokerFacts], metadata: Metadata) -> None:
+    def __init__(self, backend: rule_files.SqlBackend, brokers: Sequence[BrokerFacts], metadata: Metadata) -> None:
         self._backend = backend
         self._system = metadata.system
         self._brokers = brokers
@@ -238,7 +231,7 @@ class Windows:
             f"select *, {self._island} as island from marked where broker in (select broker from brokers)",
         )
 
-    def prove_sufficient(self, rules: Sequence[RuleFile]) -> None:
+    def prove_sufficient(self, rules: Sequence[rule_files.RuleFile]) -> None:
         """Mark rules as proved by sufficient conditions, for brokers that begin empty and have no gap."""
         complete = [
             broker
@@ -251,7 +244,7 @@ class Windows:
         if not complete:
             return
         self.open(complete)
-        self._backend.define("sufficient", shared_view(self._system, "sufficient"))
+        self._backend.define("sufficient", rule_files.shared_view(self._system, "sufficient"))
         columns = ", ".join(f"coalesce({rule.sufficient}, false)" for rule in rules)
         by_name = {broker.name: broker for broker in complete}
         for name, *proofs in self._backend.rows(f"select broker, {columns} from sufficient"):
@@ -261,13 +254,13 @@ class Windows:
         """Define `over_VIEW` for a view, and for the views that it uses."""
         joined = ", ".join(f"b.{name}" for name in _BROKER_COLUMNS if name != "broker")
         text = f"select e.*, {joined} from events e join brokers b on e.broker = b.broker"
-        query = text if view == EVENTS_VIEW else shared_view(self._system, view)
-        for other in referenced_views(query):
+        query = text if view == rule_files.EVENTS_VIEW else rule_files.shared_view(self._system, view)
+        for other in rule_files.referenced_views(query):
             self._define(other)
         self._backend.define(f"over_{view}", query)
 
     def over(
-        self, view: str, conditions: Sequence[tuple[RuleFile, Condition]]
+        self, view: str, conditions: Sequence[tuple[rule_files.RuleFile, rule_files.Condition]]
     ) -> tuple[list[tuple[str, tuple[Any, ...]]], bool]:
         """Return the rows of a shared view that fulfil a condition, each with the violated rule.
 

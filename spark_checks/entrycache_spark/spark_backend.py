@@ -4,8 +4,6 @@
 through Python. `expand_functions` inlines `token` and `counter`, since Spark 3.5 has no functions in SQL.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

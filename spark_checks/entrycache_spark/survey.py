@@ -6,26 +6,15 @@ that each rule applies to, and the rules that are proved. Where events lack a va
 `count_applicable` counts again without these events.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from entrycache_protocol.errors import UsageError
-from entrycache_spark.common.rule_files import (
-    Need,
-    NeedCounts,
-    RuleFile,
-    SqlBackend,
-    all_rules,
-    describe_missing,
-    rules_without_needs,
-)
-from entrycache_spark.common.system import audited_system, read_settings, setting_columns_of
+from entrycache_spark.common import rule_files, system
 from entrycache_trace.files import Metadata, duplicate_message
 
-_CHAIN: Final = RuleFile(
+_CHAIN: Final = rule_files.RuleFile(
     "CHAIN",
     "false",
     None,
@@ -107,7 +96,7 @@ class BrokerFacts(NamedTuple):
         return None if self.ended else f"broker {self.name!r}: the last event is not END, so the rest is missing"
 
 
-def define_marked(backend: SqlBackend, metadata: Metadata) -> frozenset[str]:
+def define_marked(backend: rule_files.SqlBackend, metadata: Metadata) -> frozenset[str]:
     """Define the view `marked`: each event with the constants of the trace and its effective settings.
 
     Return the settings that some CONFIG does not name.
@@ -118,9 +107,9 @@ def define_marked(backend: SqlBackend, metadata: Metadata) -> frozenset[str]:
         raise UsageError(f"more than {MAX_CONFIGS} events are CONFIG; expected a change of settings now and then")
     for broker, seq, value in changes:
         configs.setdefault(broker, []).append((seq, value))
-    parts = audited_system(metadata.system)
-    columns = setting_columns_of(parts)
-    settings = [row for broker, own in sorted(configs.items()) for row in read_settings(broker, own, parts)]
+    parts = system.audited_system(metadata.system)
+    columns = system.setting_columns_of(parts)
+    settings = [row for broker, own in sorted(configs.items()) for row in system.read_settings(broker, own, parts)]
     # Where settings change often, each event is compared with those of its own section of seqs only.
     often = any(len(own) > _FEW_CONFIGS for own in configs.values())
     last = dict(backend.rows("select broker, max(seq) from trace group by broker")) if often else {}
@@ -149,10 +138,12 @@ def define_marked(backend: SqlBackend, metadata: Metadata) -> frozenset[str]:
     return frozenset(name for row in settings for name in (row.untold or "").split(",") if name)
 
 
-def survey_brokers(backend: SqlBackend, metadata: Metadata, rules: Sequence[RuleFile]) -> tuple[BrokerFacts, ...]:
+def survey_brokers(
+    backend: rule_files.SqlBackend, metadata: Metadata, rules: Sequence[rule_files.RuleFile]
+) -> tuple[BrokerFacts, ...]:
     """Run the first tier: a single aggregate over the trace."""
-    parts = audited_system(metadata.system)
-    chain = next((rule for rule in all_rules(metadata.system) if rule.id == parts.chain), _CHAIN)
+    parts = system.audited_system(metadata.system)
+    chain = next((rule for rule in rule_files.all_rules(metadata.system) if rule.id == parts.chain), _CHAIN)
     proving = {rule.id: rule for rule in (*rules, chain) if rule.witness is not None}
     summed = list({(rule.witness, rule.balance): rule for rule in proving.values()}.values())
     chained = next(rule for rule in summed if rule.witness == chain.witness)
@@ -185,7 +176,7 @@ def _span(row: dict[str, Any]) -> int:
     return int(row["last_seq"] - row["first_seq"] + 1)
 
 
-def _names(rules: Sequence[RuleFile], summed: Sequence[RuleFile]) -> list[str]:
+def _names(rules: Sequence[rule_files.RuleFile], summed: Sequence[rule_files.RuleFile]) -> list[str]:
     return [*(f"c_{rule.column}" for rule in rules), *(f"d_{rule.column}" for rule in summed)]
 
 
@@ -193,7 +184,7 @@ def _without_dead(balance: str) -> str:
     return "0" if balance == "dead_tokens" else balance
 
 
-def _dead_tokens(backend: SqlBackend) -> dict[str, int]:
+def _dead_tokens(backend: rule_files.SqlBackend) -> dict[str, int]:
     """Return the tokens of the entries whose slots are dead at the end; their snapshot rows do not name them."""
     query = """
         with dead as (
@@ -210,8 +201,8 @@ def _dead_tokens(backend: SqlBackend) -> dict[str, int]:
 def _broker_facts(
     row: dict[str, Any],
     dead: dict[str, int],
-    rules: Sequence[RuleFile],
-    summed: Sequence[RuleFile],
+    rules: Sequence[rule_files.RuleFile],
+    summed: Sequence[rule_files.RuleFile],
     metadata: Metadata,
 ) -> BrokerFacts:
     name = row["broker"]
@@ -225,7 +216,7 @@ def _broker_facts(
         row["config_seq"] == row["first_seq"],
         row["end_seq"] == row["last_seq"],
         metadata.sampled or row["row_count"] != _span(row),
-        audited_system(metadata.system).numbers_slots and row["unnumbered"] == 0,
+        system.audited_system(metadata.system).numbers_slots and row["unnumbered"] == 0,
         row["unlinked"] > 0,
         int(row["open_bytes"]),
         row["opening"] > 0,
@@ -235,11 +226,11 @@ def _broker_facts(
     )
 
 
-def _balances(difference: int | None, rule: RuleFile, dead_tokens: int) -> bool:
+def _balances(difference: int | None, rule: rule_files.RuleFile, dead_tokens: int) -> bool:
     return difference is not None and int(difference) == (dead_tokens if rule.balance == "dead_tokens" else 0)
 
 
-def _refuse_duplicates(backend: SqlBackend, brokers: Sequence[str]) -> None:
+def _refuse_duplicates(backend: rule_files.SqlBackend, brokers: Sequence[str]) -> None:
     """Count the events where sums do not prove that each seq is there once.
 
     Raises:
@@ -265,7 +256,7 @@ class Applicability(NamedTuple):
     unchecked: Mapping[str, Sequence[str]]
 
 
-def missing_count_sql(rules: Sequence[RuleFile], untold: Container[str]) -> str:
+def missing_count_sql(rules: Sequence[rule_files.RuleFile], untold: Container[str]) -> str:
     """Return the SQL that counts events without a value that a rule needs.
 
     `untold` holds the settings that some CONFIG lacks.
@@ -282,7 +273,7 @@ def missing_count_sql(rules: Sequence[RuleFile], untold: Container[str]) -> str:
 
 
 def count_applicable(
-    backend: SqlBackend, rules: Sequence[RuleFile], brokers: Sequence[str]
+    backend: rule_files.SqlBackend, rules: Sequence[rule_files.RuleFile], brokers: Sequence[str]
 ) -> dict[str, Applicability]:
     """Count the events that each rule applies to, in brokers whose events lack something."""
     if not brokers:
@@ -299,16 +290,16 @@ def count_applicable(
     return {broker: _applicability(broker, needs, each, row) for broker, *row in rows}
 
 
-def _left_out_sql(rule: RuleFile) -> str:
+def _left_out_sql(rule: rule_files.RuleFile) -> str:
     return (
         " or ".join(f"(({need.events_sql}) and {need.missing_sql})" for need in rule.needs if not need.ever) or "false"
     )
 
 
 def _applicability(
-    broker: str, needs: Mapping[str, Sequence[Need]], each: Sequence[Need], row: Sequence[int]
+    broker: str, needs: Mapping[str, Sequence[rule_files.Need]], each: Sequence[rule_files.Need], row: Sequence[int]
 ) -> Applicability:
-    counts = {need: NeedCounts(*row[2 * at : 2 * at + 2]) for at, need in enumerate(each)}
-    never = rules_without_needs(needs, counts)
+    counts = {need: rule_files.NeedCounts(*row[2 * at : 2 * at + 2]) for at, need in enumerate(each)}
+    never = rule_files.rules_without_needs(needs, counts)
     checked = {**dict(zip(needs, row[2 * len(each) :], strict=True)), **dict.fromkeys(never, 0)}
-    return Applicability(checked, never, describe_missing(broker, needs, counts))
+    return Applicability(checked, never, rule_files.describe_missing(broker, needs, counts))

@@ -20,11 +20,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from entrycache_protocol.errors import MissingPrerequisite, UsageError
-from entrycache_protocol.files import scratch_folder
+from entrycache_protocol import errors, files
+from entrycache_spark.common import rule_files, system
 from entrycache_spark.common.results import Findings, RuleFinding, Violation, verdict_of
-from entrycache_spark.common.rule_files import MAX_KEPT_ROWS, RuleFile, select_rules
-from entrycache_spark.common.system import AUDITED, AuditedSystem, audited_system
 from entrycache_spark.plan import evaluate_in_sql
 from entrycache_trace.files import Metadata, Part, broker_folder, list_parts
 from entrycache_trace.jit import has_numba, require_numba
@@ -104,7 +102,7 @@ class AuditRequest:
     """The request for the audit of every broker."""
 
     metadata: Metadata
-    rules: tuple[RuleFile, ...]
+    rules: tuple[rule_files.RuleFile, ...]
     witnesses: bool
     backend: str | None = None
     """`CHECKER` or `DUCKDB`; None uses the checker if numba is installed where the task runs."""
@@ -118,7 +116,7 @@ def group_brokers(parts: Sequence[Part], slots: int) -> list[TaskGroup]:
             owned.setdefault(part.broker, []).append(part)
     rows = sum(part.rows for part in parts)
     # A small trace is not worth the start of a second worker.
-    number = 1 if rows <= MAX_KEPT_ROWS else min(len(owned), max(slots, rows // ROWS_PER_TASK))
+    number = 1 if rows <= rule_files.MAX_KEPT_ROWS else min(len(owned), max(slots, rows // ROWS_PER_TASK))
     groups: list[list[Part]] = [[] for _ in range(number)]
     for broker in sorted(owned, key=lambda name: (-_rows(owned[name]), name)):
         min(groups, key=_rows).extend(owned[broker])
@@ -179,9 +177,9 @@ def evaluate_group(group: TaskGroup, question: AuditRequest) -> list[dict[str, A
     """Return the result rows of one task."""
     try:
         return list(_result_rows(*_evaluate_group(group, question)))
-    except (MissingPrerequisite, TaskPrerequisiteMissing) as error:
+    except (errors.MissingPrerequisite, TaskPrerequisiteMissing) as error:
         return [{"refused": str(error)}]
-    except UsageError as error:
+    except errors.UsageError as error:
         return [{"broker": min(part.broker for part in group.parts), "refused": str(error)}]
 
 
@@ -192,7 +190,7 @@ def _evaluate_group(group: TaskGroup, question: AuditRequest) -> tuple[Findings,
     unseen = next((part.path for part in group.parts if not part.path.is_file()), None)
     if unseen is not None:
         raise TaskPrerequisiteMissing(f"{unseen}: not there where a task runs")
-    audited = audited_system(question.metadata.system)
+    audited = system.audited_system(question.metadata.system)
     memory = f"{group.memory_mib}MiB"
     if uses_checker(question):
         from entrycache_spark.checker_backend import Resources, evaluate_by_checker  # noqa: PLC0415 - as above
@@ -255,7 +253,7 @@ def read_findings(rows: Sequence[Mapping[str, Any]]) -> Findings:
     if lacking:
         raise TaskPrerequisiteMissing(min(lacking))
     if refused:
-        raise UsageError(min(refused)[1])
+        raise errors.UsageError(min(refused)[1])
     for row in rows:
         findings.setdefault(row["broker"], {})[row["rule"]] = _finding(row)
     return {broker: findings[broker] for broker in sorted(findings)}
@@ -303,15 +301,15 @@ def audit(
     Raises:
         UsageError: a column is missing, or traces of this system are not audited.
     """
-    if metadata.system not in AUDITED:
-        raise UsageError(f"no trace check for system {metadata.system!r} yet")
-    parts = AUDITED[metadata.system]
-    chosen = select_rules(tuple(rules), metadata.system)
+    if metadata.system not in system.AUDITED:
+        raise errors.UsageError(f"no trace check for system {metadata.system!r} yet")
+    parts = system.AUDITED[metadata.system]
+    chosen = rule_files.select_rules(tuple(rules), metadata.system)
     run = frame_task(AuditRequest(metadata, chosen, witnesses), parts.columns, threads, memory_mib)
     return _needed_columns(trace, parts).repartition("broker").mapInArrow(run, RESULT_SCHEMA_SQL)
 
 
-def _needed_columns(trace: DataFrame, parts: AuditedSystem) -> DataFrame:
+def _needed_columns(trace: DataFrame, parts: system.AuditedSystem) -> DataFrame:
     """Select the columns that an audit reads, in the types of the schema; tasks refuse values that these exclude.
 
     Raises:
@@ -320,10 +318,10 @@ def _needed_columns(trace: DataFrame, parts: AuditedSystem) -> DataFrame:
     kinds = dict(trace.dtypes)
     for name in parts.columns:
         if name not in kinds:
-            raise UsageError(f"column {name} is missing")
+            raise errors.UsageError(f"column {name} is missing")
         wanted = sql_type(name)
         if kinds[name] != wanted and not (wanted == "bigint" and kinds[name] in NARROW_INTEGERS):
-            raise UsageError(f"column {name} is {kinds[name]}, not {wanted}")
+            raise errors.UsageError(f"column {name} is {kinds[name]}, not {wanted}")
     return trace.selectExpr(*(f"cast({name} as {sql_type(name)}) as {name}" for name in parts.columns))
 
 
@@ -333,12 +331,12 @@ def frame_task(
     """Return the function that Spark runs over the rows of whole brokers."""
 
     def run(batches: Batches) -> Batches:
-        with scratch_folder() as folder:
+        with files.scratch_folder() as folder:
             try:
                 write_rows_as_trace(folder, batches)
                 group = TaskGroup(list_parts(folder, columns), threads, memory_mib)
                 result_rows = evaluate_group(group, question) if group.parts else []
-            except UsageError as error:
+            except errors.UsageError as error:
                 result_rows = [{"broker": "", "refused": str(error)}]
             yield pa.RecordBatch.from_pylist([_without_paths(row, folder) for row in result_rows], RESULT_SCHEMA)
 
@@ -363,7 +361,7 @@ def write_rows_as_trace(folder: Path, batches: Batches) -> None:
 
 def _open_writer(folder: Path, broker: str | None, schema: pa.Schema) -> pq.ParquetWriter:
     if broker is None:
-        raise UsageError("column broker is null in some row; it has a value in every row of a trace")
+        raise errors.UsageError("column broker is null in some row; it has a value in every row of a trace")
     own = broker_folder(folder, broker)
     own.mkdir()
     kinds = pa.schema([kind for kind in schema if kind.name != "broker"])

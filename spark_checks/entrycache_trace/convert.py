@@ -5,8 +5,6 @@ part of a busy broker has millions of rows. Columns outside the schema are ignor
 because the broker was killed. `convert` picks the direction by what it is given.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -17,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.files import check_empty_folder, check_regular_file, read_json, write_text
+from entrycache_protocol import errors, files
+from entrycache_trace import parquet, schema
 from entrycache_trace.files import (
     METADATA_NAME,
     ROW_GROUP_ROWS,
@@ -33,8 +31,6 @@ from entrycache_trace.files import (
     write_jsonl,
     write_rows,
 )
-from entrycache_trace.parquet import first_line
-from entrycache_trace.schema import BROKER_FIELD, COLUMNS, ROW_SCHEMA, column_range
 
 
 def metadata_path(jsonl: Path) -> Path:
@@ -44,18 +40,18 @@ def metadata_path(jsonl: Path) -> Path:
 
 def to_jsonl(directory: Path, jsonl: Path) -> int:
     """Write a Parquet trace as JSON Lines with its metadata beside it, and return the number of events."""
-    parts = list_parts(directory, needed=COLUMNS)
+    parts = list_parts(directory, needed=schema.COLUMNS)
     metadata = read_metadata(directory)
     count = write_jsonl(jsonl, iterate_rows(parts))
     text = json.dumps(asdict(metadata), indent=1, sort_keys=True)
-    write_text(metadata_path(jsonl), text + "\n")
+    files.write_text(metadata_path(jsonl), text + "\n")
     return count
 
 
 def to_parquet(jsonl: Path, directory: Path) -> int:
     """Write a JSON Lines trace as Parquet, by default metadata if it has none, and return the number of events."""
-    check_regular_file(jsonl, "the events")
-    check_empty_folder(directory, "the trace")
+    files.check_regular_file(jsonl, "the events")
+    files.check_empty_folder(directory, "the trace")
     metadata_file = metadata_path(jsonl)
     metadata = Metadata(source=jsonl.name)
     if metadata_file.exists():
@@ -72,7 +68,7 @@ def convert(source: Path, target: Path) -> int:
 
 BLOCK_BYTES: Final = 8 << 20
 
-LINE_SCHEMA: Final = pa.schema([field.with_nullable(True) for field in (BROKER_FIELD, *ROW_SCHEMA)])
+LINE_SCHEMA: Final = pa.schema([field.with_nullable(True) for field in (schema.BROKER_FIELD, *schema.ROW_SCHEMA)])
 
 
 def is_recorder_folder(folder: Path) -> bool:
@@ -88,7 +84,7 @@ def is_recorder_folder(folder: Path) -> bool:
 
 def _recorder_state(folder: Path) -> dict[str, Any]:
     """Return the state of the recorder from its metadata."""
-    metadata = read_json(folder / METADATA_NAME, "the metadata")
+    metadata = files.read_json(folder / METADATA_NAME, "the metadata")
     state = metadata.get("recorder") if isinstance(metadata, dict) else None
     return state if isinstance(state, dict) else {}
 
@@ -99,14 +95,14 @@ def convert_recording(folder: Path, out: Path) -> int:
     Raises:
         UsageError: nothing was recorded, a part cannot be read, or `out` is not empty.
     """
-    check_empty_folder(out, "the trace")
+    files.check_empty_folder(out, "the trace")
     read_metadata(folder)
     state = _recorder_state(folder)
     parts = sorted(folder.glob("broker=*/part-*.jsonl"))
     if not parts:
-        raise UsageError(f"{folder}: nothing was recorded: {state.get('why') or 'the broker wrote no event'}")
+        raise errors.UsageError(f"{folder}: nothing was recorded: {state.get('why') or 'the broker wrote no event'}")
     count = sum(_convert_part(part, number, out) for number, part in enumerate(parts))
-    write_text(out / METADATA_NAME, (folder / METADATA_NAME).read_text("utf-8"))
+    files.write_text(out / METADATA_NAME, (folder / METADATA_NAME).read_text("utf-8"))
     return count
 
 
@@ -145,7 +141,7 @@ def _read_tables(part: Path) -> Iterator[pa.Table]:
             if batches:
                 yield pa.Table.from_batches(batches)
     except (pa.ArrowException, OSError) as error:
-        raise UsageError(f"{part}: cannot be read as JSON Lines ({first_line(error)})") from None
+        raise errors.UsageError(f"{part}: cannot be read as JSON Lines ({parquet.first_line(error)})") from None
 
 
 def _complete_bytes(part: Path) -> int:
@@ -165,7 +161,7 @@ def _complete_bytes(part: Path) -> int:
 def _broker_name(table: pa.Table, part: Path) -> str:
     name = table["broker"][0].as_py()
     if not isinstance(name, str):
-        raise UsageError(f"{part}: broker is missing or not a string")
+        raise errors.UsageError(f"{part}: broker is missing or not a string")
     check_broker(name, str(part))
     return name
 
@@ -177,13 +173,15 @@ def _checked_rows(table: pa.Table, part: Path) -> pa.Table:
         UsageError: a value is missing or out of range, or the part has rows of several brokers.
     """
     if not pc.all(pc.equal(table["broker"], table["broker"][0])).as_py():
-        raise UsageError(f"{part}: rows of several brokers; a part has those of one")
-    rows = table.select(ROW_SCHEMA.names)
-    for column in ROW_SCHEMA:
+        raise errors.UsageError(f"{part}: rows of several brokers; a part has those of one")
+    rows = table.select(schema.ROW_SCHEMA.names)
+    for column in schema.ROW_SCHEMA:
         if not column.nullable and rows[column.name].null_count:
-            raise UsageError(f"{part}: {column.name} is missing in {rows[column.name].null_count} rows")
+            raise errors.UsageError(f"{part}: {column.name} is missing in {rows[column.name].null_count} rows")
         if pa.types.is_integer(column.type):
             least, most = (pc.min_max(rows[column.name]).as_py()[name] for name in ("min", "max"))
-            if least is not None and not (least in column_range(column.name) and most in column_range(column.name)):
-                raise UsageError(f"{part}: {column.name} has values from {least} to {most}")
-    return rows.cast(ROW_SCHEMA)
+            if least is not None and not (
+                least in schema.column_range(column.name) and most in schema.column_range(column.name)
+            ):
+                raise errors.UsageError(f"{part}: {column.name} has values from {least} to {most}")
+    return rows.cast(schema.ROW_SCHEMA)

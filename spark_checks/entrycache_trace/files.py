@@ -7,8 +7,6 @@ mappings. A file that cannot be read or that is no trace is refused with a `Usag
 bound how much is read into memory at once.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -4,8 +4,6 @@
 show the result. `rows_near` returns the rows around a violation for a report.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -19,8 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from entrycache_protocol.errors import escape_unprintable
-from entrycache_trace.files import Metadata, Part, list_parts, read_broker, read_metadata
-from entrycache_trace.parquet import read_batches, report_unreadable
+from entrycache_trace import files, parquet
 
 
 @dataclass(frozen=True)
@@ -41,25 +38,25 @@ class BrokerSummary:
 class TraceSummary:
     """The counts of a whole trace."""
 
-    metadata: Metadata
+    metadata: files.Metadata
     brokers: tuple[BrokerSummary, ...]
 
 
 def summarize(directory: Path) -> TraceSummary:
     """Count the rows of a trace."""
-    parts = list_parts(directory, needed=("broker", "seq", "op", "cause"))
-    metadata = read_metadata(directory)
+    parts = files.list_parts(directory, needed=("broker", "seq", "op", "cause"))
+    metadata = files.read_metadata(directory)
     names = sorted({part.broker for part in parts if part.rows})
     owned = [[part for part in parts if part.broker == name] for name in names]
     return TraceSummary(metadata, tuple(_summarize(own) for own in owned))
 
 
-def _summarize(parts: list[Part]) -> BrokerSummary:
+def _summarize(parts: list[files.Part]) -> BrokerSummary:
     ops: Counter[str] = Counter()
     for part in parts:
-        for batch in read_batches(part.path, ("op", "cause")):
+        for batch in parquet.read_batches(part.path, ("op", "cause")):
             ops.update(_count_ops(batch))
-    seqs = read_broker(parts, ("seq",))["seq"].to_numpy()
+    seqs = files.read_broker(parts, ("seq",))["seq"].to_numpy()
     gaps = (seqs[1:] - seqs[:-1] > 1).nonzero()[0]
     return BrokerSummary(
         parts[0].broker,
@@ -118,9 +115,9 @@ def rows_near(directory: Path, broker: str, seq: int, each_side: int = ROWS_EACH
     number = ds.field("seq")
     near = (number >= seq - each_side) & (number <= seq + each_side)
     near_rows = []
-    for part in list_parts(directory, needed=("seq",)):
+    for part in files.list_parts(directory, needed=("seq",)):
         if part.broker == broker:
-            with report_unreadable(part.path):
+            with parquet.report_unreadable(part.path):
                 near_rows += ds.dataset(part.path, partitioning=None).to_table(filter=near).to_pylist()
     rows = ({name: value for name, value in row.items() if value is not None} for row in near_rows)
     return sorted(rows, key=lambda row: int(row["seq"]))

@@ -6,8 +6,6 @@ all files of the package, because a compiled function may call functions of othe
 tell callers whether compiled code is available.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from errno import EACCES, EPERM, EROFS

@@ -6,8 +6,6 @@ footer are enough for that in files of every common writer; otherwise it reads t
 `UsageError` of one line that names the file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.strict_json import parse_json
+from entrycache_protocol import errors, strict_json
 
 TraceRow = Mapping[str, Any]
 
@@ -336,9 +335,9 @@ def check_rows(rows: Sequence[Mapping[str, Any]], where: str) -> None:
         seq, op = row["seq"], row["op"]
         missing = next((name for name in NEEDED_COLUMNS.get(op, ()) if row[name] is None), None)
         if missing is not None:
-            raise UsageError(f"{where}, seq {seq}: {op} without {missing}")
+            raise errors.UsageError(f"{where}, seq {seq}: {op} without {missing}")
         if row["ts_ns"] < before_ns:
-            raise UsageError(f"{where}, seq {seq}: time goes back from {before_ns} to {row['ts_ns']}")
+            raise errors.UsageError(f"{where}, seq {seq}: time goes back from {before_ns} to {row['ts_ns']}")
         before_ns = row["ts_ns"]
         if op == "CONFIG":
             parse_object(row["value"], f"{where}, seq {seq}: CONFIG")
@@ -351,9 +350,9 @@ def parse_object(text: str | None, where: str) -> dict[str, Any]:
         UsageError: the text is no JSON object.
     """
     try:
-        value = parse_json(text or "")
+        value = strict_json.parse_json(text or "")
     except ValueError as error:
-        raise UsageError(f"{where} is no JSON object ({error})") from None
+        raise errors.UsageError(f"{where} is no JSON object ({error})") from None
     if type(value) is not dict:
-        raise UsageError(f"{where} is no JSON object")
+        raise errors.UsageError(f"{where} is no JSON object")
     return value

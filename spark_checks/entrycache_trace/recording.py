@@ -12,8 +12,6 @@ Rows come from two sources. `write_case_trace` records the steps of a case (`Cas
 
 # ruff: noqa: D102 -- the properties of ReportedRow are trace columns
 
-from __future__ import annotations
-
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,8 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from entrycache_trace.files import Metadata, PartWriter, write_metadata
-from entrycache_trace.schema import ROW_COLUMNS
+from entrycache_trace import files, schema
 
 ONLY_BROKER: Final = "one"
 """The name of the broker in the trace of a case."""
@@ -36,7 +33,7 @@ class CaseStep(NamedTuple):
     rows: Sequence[Any]
 
 
-WriteCaseTrace = Callable[[Path, Metadata, Mapping[str, object], Sequence[CaseStep]], int]
+WriteCaseTrace = Callable[[Path, files.Metadata, Mapping[str, object], Sequence[CaseStep]], int]
 """A function that writes a new trace folder from metadata, a configuration and steps, and returns its events."""
 
 
@@ -60,7 +57,7 @@ class Workload(NamedTuple):
     system: str
     broker: str
     takes_settings: bool
-    begin: Callable[[PartWriter, str, str, int, Mapping[str, Any]], BrokerRun]
+    begin: Callable[[files.PartWriter, str, str, int, Mapping[str, Any]], BrokerRun]
 
 
 class ReportedRow(Protocol):
@@ -185,7 +182,7 @@ class Recorder:
 
     def __init__(
         self,
-        writer: PartWriter,
+        writer: files.PartWriter,
         broker: str,
         config: Mapping[str, object],
         ts_ns: int = 0,
@@ -249,7 +246,7 @@ class Recorder:
 
     def _write_own(self, op: str, **columns: object) -> None:
         known = {"seq": self.seq, "ts_ns": self._ts_ns, "op": op, "bytes_after": self._bytes, "call_id": self.seq}
-        self._writer.write(tuple(columns.get(name, known.get(name)) for name in ROW_COLUMNS))
+        self._writer.write(tuple(columns.get(name, known.get(name)) for name in schema.ROW_COLUMNS))
         self.seq += 1
 
     def _record(self, row: ReportedRow, call_id: int, cursor: str | None, value: str | None) -> None:
@@ -338,19 +335,19 @@ class Recorder:
 class TraceWriter:
     """A new trace folder; `recorder` opens the part of one broker."""
 
-    def __init__(self, directory: Path, metadata: Metadata, numbers_slots: bool = True) -> None:
+    def __init__(self, directory: Path, metadata: files.Metadata, numbers_slots: bool = True) -> None:
         self.directory = directory
         self._numbers_slots = numbers_slots
-        write_metadata(directory, metadata)
+        files.write_metadata(directory, metadata)
 
     def recorder(self, broker: str, config: Mapping[str, object], ts_ns: int = 0) -> Recorder:
         """Open a recorder for one broker run and write its CONFIG row."""
-        return Recorder(PartWriter(self.directory, broker), broker, config, ts_ns, self._numbers_slots)
+        return Recorder(files.PartWriter(self.directory, broker), broker, config, ts_ns, self._numbers_slots)
 
 
 def write_case_trace(
     out: Path,
-    metadata: Metadata,
+    metadata: files.Metadata,
     config: Mapping[str, object],
     calls: Sequence[CaseStep],
     *,

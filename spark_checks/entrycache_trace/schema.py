@@ -6,16 +6,13 @@ and those that they may have. The modules of `entrycache_trace.formats` fill it 
 format read it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
-from entrycache_reference.rules import SYSTEM_NAMES
-from entrycache_reference.vocabulary import INTEGER_MAX
+from entrycache_reference import rules, vocabulary
 
 SCHEMA_VERSION: Final = 1
 
@@ -89,7 +86,7 @@ def column_range(name: str) -> range:
         return range(-(1 << 62), (1 << 62) + 1)
     if width < 64 or name == "key_hash":
         return range(-(1 << (width - 1)), 1 << (width - 1))
-    return range(-INTEGER_MAX, INTEGER_MAX + 1)
+    return range(-vocabulary.INTEGER_MAX, vocabulary.INTEGER_MAX + 1)
 
 
 def sql_type(name: str) -> str:
@@ -151,5 +148,5 @@ REQUIRED_COLUMNS = ("broker", "seq", "ts_ns", "op", "bytes_after")
 OPTIONAL_COLUMNS = ("call_id", "manager_bytes")
 """The columns that every row may have."""
 
-DEFAULT_SYSTEM: Final = SYSTEM_NAMES[0]
+DEFAULT_SYSTEM: Final = rules.SYSTEM_NAMES[0]
 """The system of a trace whose metadata do not name one."""

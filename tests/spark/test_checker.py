@@ -119,7 +119,7 @@ def test_each_family_of_checks_is_needed(
 ) -> None:
     """Without a family, seeded violations would be called clean: the test above would detect it."""
     if family == "Lives":
-        monkeypatch.setattr(broker_module, "flag", lambda *arguments: None)
+        monkeypatch.setattr(broker_module.primitives, "flag", lambda *arguments: None)
     elif family in ("Places", "Removals", "Cursors"):
         monkeypatch.setattr(getattr(broker_module, family), "follow", lambda *arguments: None)
     elif family == "Totals":

@@ -70,7 +70,7 @@ def test_spark_ignores_files_orders_and_partitions(
     # One or two partitions before, one for a thousand rows now.
     monkeypatch.setattr(spark_backend, "ROWS_PER_SHUFFLE_TASK", 1_000)
     monkeypatch.setattr(tasks, "ROWS_PER_TASK", 1_000)
-    monkeypatch.setattr(tasks, "MAX_KEPT_ROWS", 0)
+    monkeypatch.setattr(tasks.rule_files, "MAX_KEPT_ROWS", 0)
     assert (
         audit_folder(split(violating, tmp_path / "split", 3, 3), "spark", rules=rules, spark_method=spark_method)
         == result

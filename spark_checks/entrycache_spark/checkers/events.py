@@ -15,8 +15,7 @@ from typing import Any, Final, Generic, Protocol
 import numpy as np
 import pyarrow as pa
 
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.strict_json import parse_json
+from entrycache_protocol import errors, strict_json
 from entrycache_spark.checkers.batches import (
     FLAGS,
     TEXTS,
@@ -239,7 +238,7 @@ def parse_counters(text: str | None) -> dict[str, int]:
     if not text:
         return {}
     try:
-        counters = parse_json(text)
+        counters = strict_json.parse_json(text)
     except ValueError:
         raise CheckerGaveUp("a value is not JSON") from None
     if not isinstance(counters, dict):
@@ -272,6 +271,6 @@ def check_batches(broker: BrokerChecker, batches: Iterator[pa.RecordBatch]) -> C
         for batch in batches:
             if len(batch):
                 broker.follow(batch)
-    except (UsageError, pa.ArrowException, UnicodeDecodeError) as error:
+    except (errors.UsageError, pa.ArrowException, UnicodeDecodeError) as error:
         raise CheckerGaveUp(str(error) or type(error).__name__) from None
     return broker.end()

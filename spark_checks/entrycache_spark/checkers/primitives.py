@@ -5,8 +5,6 @@ open addressing and stand in numpy arrays: one maps integers to small numbers, t
 entry) to rows with further fields.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

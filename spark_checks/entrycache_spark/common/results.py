@@ -5,8 +5,6 @@ could not be decided. `merge_brokers` adds up the brokers, `verdict_of` turns a 
 `AuditResult` is what a caller of an audit receives.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum

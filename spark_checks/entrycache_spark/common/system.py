@@ -6,22 +6,16 @@ imports each only on access. A `Checker` reads the events of one broker once, in
 second opinion. The functions below read CONFIG events: from each one to the next, its settings are effective.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final, NamedTuple, Protocol
 
 import pyarrow as pa
 
-from entrycache_protocol.errors import UsageError, describe_value
-from entrycache_protocol.strict_json import AmbiguousJson, parse_json
+from entrycache_protocol import errors, strict_json
 from entrycache_reference.vocabulary import INTEGER_MAX
-from entrycache_spark.common.results import RuleFinding
-from entrycache_spark.common.rule_files import Need
-from entrycache_trace.files import Metadata, Part
-from entrycache_trace.recording import WriteCaseTrace
-from entrycache_trace.schema import TraceFormat
+from entrycache_spark.common import results, rule_files
+from entrycache_trace import files, recording, schema
 
 
 class CheckerGaveUp(Exception):
@@ -70,7 +64,7 @@ class Checker(Protocol):
     The result does not depend on the size of the batches.
     """
 
-    def __call__(self, batches: Iterator[pa.RecordBatch], metadata: Metadata) -> CheckerResult:
+    def __call__(self, batches: Iterator[pa.RecordBatch], metadata: files.Metadata) -> CheckerResult:
         """Check the events.
 
         Raises:
@@ -88,12 +82,12 @@ class Replay(Protocol):
 
     def __call__(
         self,
-        parts: Sequence[Part],
-        metadata: Metadata,
-        rules: Mapping[str, Sequence[Need]],
+        parts: Sequence[files.Part],
+        metadata: files.Metadata,
+        rules: Mapping[str, Sequence[rule_files.Need]],
         max_live_slots: int,
         progress: Callable[[str], None] = ...,
-    ) -> dict[str, RuleFinding]:
+    ) -> dict[str, results.RuleFinding]:
         """Replay the trace; give up above `max_live_slots` live entries at once."""
 
 
@@ -132,13 +126,13 @@ class AuditedSystem(NamedTuple):
     kinds: Mapping[str, type]
     setting_columns: Mapping[str, str]
     setting_values: Callable[[Sequence[ConfigObject | None]], list[tuple[Any, ...]]]
-    constants: Callable[[Metadata], dict[str, bool]]
+    constants: Callable[[files.Metadata], dict[str, bool]]
     chain: str | None
     numbers_slots: bool
     begins_empty: bool
     window_rows: int | None
-    format: TraceFormat
-    write: WriteCaseTrace
+    format: schema.TraceFormat
+    write: recording.WriteCaseTrace
     demo_trace: DemoTrace
     mutation_presets: tuple[tuple[str, int], ...]
 
@@ -242,9 +236,9 @@ def parse_config(value: str | None, kinds: Mapping[str, type], where: str) -> Co
         UsageError: backends would read it differently: disputed JSON, or a number that is too large.
     """
     try:
-        value_object = parse_json(value or "")
-    except AmbiguousJson as error:
-        raise UsageError(f"{where}: CONFIG is not JSON: {error}") from None
+        value_object = strict_json.parse_json(value or "")
+    except strict_json.AmbiguousJson as error:
+        raise errors.UsageError(f"{where}: CONFIG is not JSON: {error}") from None
     except ValueError:
         return None
     if not isinstance(value_object, dict):
@@ -255,7 +249,9 @@ def parse_config(value: str | None, kinds: Mapping[str, type], where: str) -> Co
     for name in (*kinds, *OPTIONAL_SETTINGS):
         number, most = config.get(name), MAX_SHARE if kinds.get(name) is float else INTEGER_MAX
         if isinstance(number, int | float) and abs(number) > most:
-            raise UsageError(f"{where}: CONFIG says {name} is {describe_value(number)}; expected {-most} to {most}")
+            raise errors.UsageError(
+                f"{where}: CONFIG says {name} is {errors.describe_value(number)}; expected {-most} to {most}"
+            )
     return config
 
 

@@ -13,9 +13,8 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from entrycache_protocol.strict_json import parse_json
-from entrycache_spark.common.results import RuleFinding, Violation
+from entrycache_spark.common import results, system
 from entrycache_spark.common.rule_files import Need, NeedCounts, describe_missing, rules_without_needs
-from entrycache_spark.common.system import ConfigObject, parse_config, unnamed_settings
 from entrycache_trace.files import Metadata, Part, read_mappings
 
 Row = dict[str, Any]
@@ -79,7 +78,7 @@ class Settings(NamedTuple, Generic[S]):
 
     kinds: Mapping[str, type]
     nothing: S
-    after: Callable[[ConfigObject | None, S], S]
+    after: Callable[[system.ConfigObject | None, S], S]
 
 
 def read_facts(name: str, rows: list[Row], metadata: Metadata, settings: Settings[S]) -> Facts[S]:
@@ -94,9 +93,9 @@ def read_facts(name: str, rows: list[Row], metadata: Metadata, settings: Setting
     unread = False
     for row in rows:
         if row["op"] == "CONFIG":
-            config = parse_config(row["value"], settings.kinds, f"broker {name!r}, seq {row['seq']}")
+            config = system.parse_config(row["value"], settings.kinds, f"broker {name!r}, seq {row['seq']}")
             unread |= config is None
-            lacks = () if config is None else tuple(unnamed_settings(config, settings.kinds))
+            lacks = () if config is None else tuple(system.unnamed_settings(config, settings.kinds))
             now = settings.after(config, now)
         effective.append(now)
         untold.append(lacks)
@@ -114,7 +113,7 @@ class ViolationCollector:
 
     def __init__(self, facts: Facts[Any]) -> None:
         self._facts = facts
-        self.violations: defaultdict[str, list[Violation]] = defaultdict(list)
+        self.violations: defaultdict[str, list[results.Violation]] = defaultdict(list)
         self.undecided: defaultdict[str, list[str]] = defaultdict(list)
 
     def report(
@@ -134,7 +133,7 @@ class ViolationCollector:
         about = row["life"] if life is None else life
         observed = f"{row['op']} of life {row['life']}, {row['bytes_after']} bytes"
         self.violations[rule].append(
-            Violation(rule, self._facts.name, row["seq"], about, str(expected), observed, witnesses)
+            results.Violation(rule, self._facts.name, row["seq"], about, str(expected), observed, witnesses)
         )
 
 
@@ -160,7 +159,7 @@ class BrokerFindings(NamedTuple):
     applicable: Applicable
     gave_up: str = ""
     missing: Sequence[str] = ()
-    violations: Mapping[str, Sequence[Violation]] = MappingProxyType({})
+    violations: Mapping[str, Sequence[results.Violation]] = MappingProxyType({})
     undecided: Mapping[str, Sequence[str]] = MappingProxyType({})
     differences: Iterable[tuple[str, str]] = ()
 
@@ -172,10 +171,10 @@ def replay_brokers(
     metadata: Metadata,
     rules: Mapping[str, Sequence[Need]],
     progress: Callable[[str], None],
-) -> dict[str, RuleFinding]:
+) -> dict[str, results.RuleFinding]:
     """Return the findings of each broker; `play` replays those of one."""
     checked: Counter[str] = Counter()
-    violations: defaultdict[str, list[Violation]] = defaultdict(list)
+    violations: defaultdict[str, list[results.Violation]] = defaultdict(list)
     undecided: defaultdict[str, list[str]] = defaultdict(list)
     differences: defaultdict[str, list[str]] = defaultdict(list)
     unchecked: defaultdict[str, list[str]] = defaultdict(list)
@@ -197,7 +196,7 @@ def replay_brokers(
         for rule, line in played.differences:
             differences[rule].append(line)
     return {
-        rule: RuleFinding(
+        rule: results.RuleFinding(
             checked[rule],
             tuple(violations[rule]),
             (*shared, *undecided[rule]),
@@ -215,7 +214,7 @@ def replay_each(
     rules: Mapping[str, Sequence[Need]],
     max_live_slots: int,
     progress: Callable[[str], None] = lambda text: None,
-) -> dict[str, RuleFinding]:
+) -> dict[str, results.RuleFinding]:
     """Return the findings of each broker."""
 
     def play(name: str, rows: list[Row]) -> BrokerFindings:

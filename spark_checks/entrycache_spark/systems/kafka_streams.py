@@ -1,7 +1,5 @@
 """The audit of `kafka-streams`: its trace columns, its settings and its `AUDIT`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

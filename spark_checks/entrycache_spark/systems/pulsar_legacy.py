@@ -1,7 +1,5 @@
 """The audit of `pulsar-legacy`: its settings and its `AUDIT`; the trace columns are those of `pulsar-pip430`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 

@@ -1,14 +1,11 @@
 """The audit of `pulsar-pip430`: its trace columns, its settings and its `AUDIT`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from entrycache_spark.common.system import AuditedSystem, ConfigObject, DemoTrace
-from entrycache_trace.files import Metadata
+from entrycache_trace import files, recording
 from entrycache_trace.formats.pulsar_pip430 import FORMAT
-from entrycache_trace.recording import write_case_trace
 
 COLUMNS: Final = (
     *("broker", "seq", "ts_ns", "op", "cause", "origin", "cache", "ledger_id", "entry_id", "life", "size_bytes"),
@@ -82,7 +79,7 @@ def _grace(config: Mapping[str, Any]) -> int | None:
     return grace if type(grace) is int else None
 
 
-def split_budget(metadata: Metadata) -> bool:
+def split_budget(metadata: files.Metadata) -> bool:
     """Return whether the trace uses the variant in which accessed entries have a budget of their own."""
     return str(metadata.variants.get("requeue_budget", "shared")).lower() == "split"
 
@@ -106,7 +103,7 @@ AUDIT: Final = AuditedSystem(
     begins_empty=False,
     window_rows=None,
     format=FORMAT,
-    write=write_case_trace,
+    write=recording.write_case_trace,
     demo_trace=DemoTrace(None, NOT_SHOWN, ("spark", "local", "replay")),
     mutation_presets=(("tail-fanout", 500), ("catch-up-fanout", 300)),
 )

@@ -1,7 +1,5 @@
 """The audit of `pulsar-segmented`: its trace columns, its settings and its `AUDIT`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 

@@ -5,8 +5,6 @@ events of one call. It adds `seq`, the life of each entry, the call, and the has
 sum, and `manager_bytes` is the total that the cache reports. `write_case_trace` records the steps of a case.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,8 +14,7 @@ import xxhash
 
 from entrycache_reference.kafka_streams.ops import Metrics
 from entrycache_reference.vocabulary import ABSENT
-from entrycache_trace.files import Metadata, PartWriter, write_metadata
-from entrycache_trace.recording import ONLY_BROKER, CaseStep
+from entrycache_trace import files, recording
 from entrycache_trace.schema import ROW_COLUMNS, EventFormat, TraceFormat
 
 ENTRY_COLUMNS: Final = ("cache", "key_hash", "life", "size_bytes", "dirty")
@@ -118,7 +115,7 @@ class EntryLife(NamedTuple):
 class Recorder:
     """The recorder of one thread's cache: it adds `seq`, life, call and hash to the reported rows."""
 
-    def __init__(self, writer: PartWriter, config: Mapping[str, object], ts_ns: int = 0) -> None:
+    def __init__(self, writer: files.PartWriter, config: Mapping[str, object], ts_ns: int = 0) -> None:
         self.seq = 0
         self._writer = writer
         self._config = dict(config)
@@ -198,16 +195,18 @@ class Recorder:
         self.seq += 1
 
 
-def write_case_trace(out: Path, metadata: Metadata, config: Mapping[str, object], calls: Sequence[CaseStep]) -> int:
+def write_case_trace(
+    out: Path, metadata: files.Metadata, config: Mapping[str, object], calls: Sequence[recording.CaseStep]
+) -> int:
     """Write the trace of a case and return the number of its events.
 
     A step that asks for counters is an event of its own, and its outcome is the value of the event.
     """
-    recorder = Recorder(PartWriter(out, ONLY_BROKER), config)
+    recorder = Recorder(files.PartWriter(out, recording.ONLY_BROKER), config)
     for call in calls:
         recorder.call(call.rows)
         if isinstance(call.op, Metrics):
             recorder.metrics(call.outcome_json(), None if call.op.ns is ABSENT else call.op.ns)
     recorder.close()
-    write_metadata(out, metadata)
+    files.write_metadata(out, metadata)
     return recorder.seq

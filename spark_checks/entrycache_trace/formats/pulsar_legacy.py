@@ -4,8 +4,6 @@ Most columns have the meanings of any cache of managed ledgers; `_OWN_MEANINGS` 
 queue, so `write_case_trace` records the steps of a case without numbers of slots.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 

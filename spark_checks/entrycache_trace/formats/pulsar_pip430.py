@@ -4,8 +4,6 @@
 cache of managed ledgers, in `entrycache_trace.recording`.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from entrycache_trace.recording import LEDGER_COLUMN_MEANINGS

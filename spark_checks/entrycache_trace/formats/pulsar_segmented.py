@@ -8,16 +8,13 @@ the turn by which its own segment had become current. `write_case_trace` records
 
 # ruff: noqa: D102 -- the properties of ReportedRow are trace columns
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 from entrycache_reference.pulsar_segmented.ops import Usage
-from entrycache_trace.files import Metadata, PartWriter, write_metadata
-from entrycache_trace.recording import ONLY_BROKER, CaseStep
+from entrycache_trace import files, recording
 from entrycache_trace.schema import ROW_COLUMNS, EventFormat, TraceFormat
 
 POSITION_COLUMNS: Final = ("cache", "ledger_id", "entry_id")
@@ -167,7 +164,7 @@ class EntryLife(NamedTuple):
 class Recorder:
     """The recorder of one ring: it adds `seq`, life, pass, call and the numbers of turns to the reported rows."""
 
-    def __init__(self, writer: PartWriter, config: Mapping[str, object], ts_ns: int = 0) -> None:
+    def __init__(self, writer: files.PartWriter, config: Mapping[str, object], ts_ns: int = 0) -> None:
         self.seq = 0
         self._writer = writer
         self._bytes = 0
@@ -250,16 +247,18 @@ class Recorder:
         self.seq += 1
 
 
-def write_case_trace(out: Path, metadata: Metadata, config: Mapping[str, object], calls: Sequence[CaseStep]) -> int:
+def write_case_trace(
+    out: Path, metadata: files.Metadata, config: Mapping[str, object], calls: Sequence[recording.CaseStep]
+) -> int:
     """Write the trace of a case and return the number of its events.
 
     A step that asks for the use is an event of its own, and its outcome is the value of the event.
     """
-    recorder = Recorder(PartWriter(out, ONLY_BROKER), config)
+    recorder = Recorder(files.PartWriter(out, recording.ONLY_BROKER), config)
     for call in calls:
         recorder.call(call.rows)
         if isinstance(call.op, Usage):
             recorder.metrics(call.outcome_json())
     recorder.close()
-    write_metadata(out, metadata)
+    files.write_metadata(out, metadata)
     return recorder.seq

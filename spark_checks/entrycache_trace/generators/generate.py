@@ -9,8 +9,6 @@ continues where the one before ended: the numbers of its events and slots and it
 caches have new names. So the copies obey the rules as the stretch does.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -22,8 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.files import atomic_path, check_empty_folder
+from entrycache_protocol import errors, files
+from entrycache_trace import recording, schema
 from entrycache_trace.files import (
     ROW_GROUP_ROWS,
     Metadata,
@@ -33,8 +31,6 @@ from entrycache_trace.files import (
     read_part,
     write_metadata,
 )
-from entrycache_trace.recording import Workload
-from entrycache_trace.schema import ROW_COLUMNS, ROW_SCHEMA
 
 Progress = Callable[[int], None]
 """A function that is called with the number of new events."""
@@ -51,9 +47,11 @@ PRESETS: Final[Mapping[str, str]] = {
 """The presets, each with the module beside this one that has its workload."""
 
 
-def load_workload(preset: str) -> Workload:
+def load_workload(preset: str) -> recording.Workload:
     """Import the module of a preset and return its workload."""
-    workloads: Mapping[str, Workload] = import_module(f"entrycache_trace.generators.{PRESETS[preset]}").WORKLOADS
+    workloads: Mapping[str, recording.Workload] = import_module(
+        f"entrycache_trace.generators.{PRESETS[preset]}"
+    ).WORKLOADS
     return workloads[preset]
 
 
@@ -111,13 +109,13 @@ def generate(
         write: The function that writes all brokers, in this process or in others.
     """
     if preset not in PRESETS:
-        raise UsageError(f"preset {preset!r} is not known; there are {', '.join(PRESETS)}")
+        raise errors.UsageError(f"preset {preset!r} is not known; there are {', '.join(PRESETS)}")
     workload = load_workload(preset)
     if settings is not None and not workload.takes_settings:
-        raise UsageError(f"preset {preset!r} is of {workload.system}; the settings of a broker do not fit it")
+        raise errors.UsageError(f"preset {preset!r} is of {workload.system}; the settings of a broker do not fit it")
     if events < 1 or brokers < 1:
-        raise UsageError("events and brokers must be 1 or more")
-    check_empty_folder(directory, "the trace")
+        raise errors.UsageError("events and brokers must be 1 or more")
+    files.check_empty_folder(directory, "the trace")
     count = write(TracePlan(preset, events, seed, directory, brokers, settings or {}), progress)
     # Written last: a folder of parts without metadata is refused, so half a trace is not taken for a whole one.
     source = f"generate {preset} --events {events} --seed {seed}"
@@ -165,14 +163,17 @@ def repeat(
     Raises:
         UsageError: no pass of that trace leaves the cache empty, or the trace has events that cannot be repeated.
     """
-    check_empty_folder(directory, "the trace")
+    files.check_empty_folder(directory, "the trace")
     stretch = find_stretch(source)
     copies = -(-events // (brokers * stretch.events.num_rows))
     events_written = 0
     for number in range(brokers):
         path = directory / f"broker=broker-{number}" / "part-00000.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_path(path) as temporary, pq.ParquetWriter(temporary, ROW_SCHEMA, compression="zstd") as writer:
+        with (
+            files.atomic_path(path) as temporary,
+            pq.ParquetWriter(temporary, schema.ROW_SCHEMA, compression="zstd") as writer,
+        ):
             for table in _stretch_tables(stretch, copies):
                 writer.write_table(table, row_group_size=ROW_GROUP_ROWS)
                 events_written += table.num_rows
@@ -186,7 +187,7 @@ def find_stretch(source: Path) -> Stretch:
     """Find the longest stretch of the first broker that can be repeated."""
     parts = list_parts(source)
     if not parts:
-        raise UsageError(f"{source}: the trace has no rows")
+        raise errors.UsageError(f"{source}: the trace has no rows")
     rows = pa.concat_tables(read_part(part) for part in parts if part.broker == parts[0].broker).sort_by("seq")
     empty = pc.and_(
         pc.equal(rows["op"], "PASS_END"),
@@ -194,12 +195,12 @@ def find_stretch(source: Path) -> Stretch:
     )
     ends = pc.indices_nonzero(empty)
     if rows["op"][0].as_py() != "CONFIG" or len(ends) == 0:
-        raise UsageError(f"{source}: expected a CONFIG, and a pass after which nothing is cached")
+        raise errors.UsageError(f"{source}: expected a CONFIG, and a pass after which nothing is cached")
     last = ends[-1].as_py()
     events = rows.slice(1, last)
     single = [op for op in pc.unique(events["op"]).to_pylist() if op in _ONCE]
     if single:
-        raise UsageError(f"{source}: {', '.join(single)} cannot be repeated")
+        raise errors.UsageError(f"{source}: {', '.join(single)} cannot be repeated")
     nanos = events["ts_ns"][-1].as_py() - rows["ts_ns"][0].as_py()
     ledgers = (pc.max(events["ledger_id"]).as_py() or 0) + 1
     begins = pc.and_(pc.equal(events["op"], "PASS_BEGIN"), pc.equal(events["cause"], "TIME"))
@@ -208,14 +209,14 @@ def find_stretch(source: Path) -> Stretch:
 
 
 def _stretch_tables(stretch: Stretch, copies: int) -> Iterator[pa.Table]:
-    yield stretch.config.cast(ROW_SCHEMA)
+    yield stretch.config.cast(schema.ROW_SCHEMA)
     for number in range(copies):
         yield _shift_stretch(stretch, number)
     yield _end_row(stretch, copies)
 
 
 def _shift_stretch(stretch: Stretch, number: int) -> pa.Table:
-    columns = {name: stretch.events[name] for name in ROW_COLUMNS}
+    columns = {name: stretch.events[name] for name in schema.ROW_COLUMNS}
     for names, step in (
         (_BY_SEQ, stretch.events.num_rows),
         (_BY_TIME, stretch.nanos),
@@ -226,7 +227,7 @@ def _shift_stretch(stretch: Stretch, number: int) -> pa.Table:
             columns[name] = pc.add(columns[name], number * step)
     columns["bound"] = pc.if_else(stretch.timed, pc.add(columns["bound"], number * stretch.nanos), columns["bound"])
     columns["cache"] = pc.binary_join_element_wise(columns["cache"], str(number), "-")
-    return pa.table(columns).cast(ROW_SCHEMA)
+    return pa.table(columns).cast(schema.ROW_SCHEMA)
 
 
 def _end_row(stretch: Stretch, copies: int) -> pa.Table:
@@ -234,4 +235,4 @@ def _end_row(stretch: Stretch, copies: int) -> pa.Table:
     ts_ns = stretch.config["ts_ns"][0].as_py() + copies * stretch.nanos
     value = json.dumps({"entries": 0, "bytes": 0, "slots": 0})
     row = {"seq": seq, "ts_ns": ts_ns, "op": "END", "call_id": seq, "bytes_after": 0, "value": value}
-    return pa.Table.from_pylist([row], ROW_SCHEMA)
+    return pa.Table.from_pylist([row], schema.ROW_SCHEMA)

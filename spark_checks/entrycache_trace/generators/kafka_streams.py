@@ -5,8 +5,6 @@ forward of that store, a second store adds the counts up by user. The thread del
 commits flush the stores. The limit is small, so the cache evicts much. A `Topology` holds the sizes of the workload.
 """
 
-from __future__ import annotations
-
 import random
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
@@ -16,9 +14,8 @@ from typing import Any, Final
 
 from entrycache_fast.kafka import CachingStore, Row, ThreadCache, Write
 from entrycache_reference.kafka_streams import NAME
-from entrycache_trace.files import PartWriter
+from entrycache_trace import files, recording
 from entrycache_trace.formats.kafka_streams import Recorder
-from entrycache_trace.recording import Workload
 
 START_NS: Final = 1_000_000_000_000
 
@@ -52,7 +49,7 @@ class StreamTask:
 class StreamThread:
     """The run of one stream thread: the workload, the cache that it drives, and the recorder."""
 
-    def __init__(self, writer: PartWriter, topology: Topology, seed: str) -> None:
+    def __init__(self, writer: files.PartWriter, topology: Topology, seed: str) -> None:
         self._topology = topology
         self._random = random.Random(seed)
         self._now_ns = START_NS
@@ -173,8 +170,10 @@ class StreamThread:
         self._tasks[self._tasks.index(task)] = reopened
 
 
-def _begin(writer: PartWriter, name: str, seed: str, number: int, settings: Mapping[str, Any]) -> StreamThread:
+def _begin(writer: files.PartWriter, name: str, seed: str, number: int, settings: Mapping[str, Any]) -> StreamThread:
     return StreamThread(writer, Topology(), seed)
 
 
-WORKLOADS: Final[Mapping[str, Workload]] = {"windowed-aggregation": Workload(NAME, "thread", False, _begin)}
+WORKLOADS: Final[Mapping[str, recording.Workload]] = {
+    "windowed-aggregation": recording.Workload(NAME, "thread", False, _begin)
+}

@@ -5,20 +5,15 @@ small and its caches differ in size, so size passes take from several of them. T
 the reference reports the rows.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from entrycache_reference.pulsar_legacy import NAME, ops
-from entrycache_reference.pulsar_legacy.config import Config, Eviction
-from entrycache_reference.pulsar_legacy.state import initial
+from entrycache_reference.pulsar_legacy import NAME, config, ops, state
 from entrycache_reference.pulsar_legacy.step import step
 from entrycache_reference.vocabulary import CacheName, Position
-from entrycache_trace.files import PartWriter
-from entrycache_trace.recording import Recorder, Workload
+from entrycache_trace import files, recording
 
 START_NS: Final = 1_000_000_000_000
 """The virtual clock starts late, as a real one does, so that stamps are larger than any number of bytes."""
@@ -33,17 +28,17 @@ LEDGER_ENTRIES: Final = 60
 class LegacyBroker:
     """The run of one broker: the workload, the state that it drives, and the recorder."""
 
-    def __init__(self, writer: PartWriter, name: str, seed: str, eviction: Eviction) -> None:
+    def __init__(self, writer: files.PartWriter, name: str, seed: str, eviction: config.Eviction) -> None:
         self._random = random.Random(seed)
-        self._config = Config(LIMIT_BYTES, 0.7, TTL_NANOS, eviction)
-        self._state = initial(self._config)._replace(now_nanos=START_NS)
+        self._config = config.Config(LIMIT_BYTES, 0.7, TTL_NANOS, eviction)
+        self._state = state.initial(self._config)._replace(now_nanos=START_NS)
         settings_json = {
             "max_size_bytes": LIMIT_BYTES,
             "watermark": 0.7,
             "ttl_nanos": TTL_NANOS,
             "eviction": eviction.value,
         }
-        self._recorder = Recorder(writer, name, settings_json, START_NS, numbers_slots=False)
+        self._recorder = recording.Recorder(writer, name, settings_json, START_NS, numbers_slots=False)
         self._last = {CacheName(topic): Position(1, 0) for topic in TOPICS}
 
     def run(self, events: int, progress: Callable[[int], None]) -> int:
@@ -117,13 +112,13 @@ class LegacyBroker:
 
 
 def _begin(
-    eviction: Eviction, writer: PartWriter, name: str, seed: str, number: int, settings: Mapping[str, Any]
+    eviction: config.Eviction, writer: files.PartWriter, name: str, seed: str, number: int, settings: Mapping[str, Any]
 ) -> LegacyBroker:
     return LegacyBroker(writer, name, seed, eviction)
 
 
 WORKLOADS: Final = {
-    "unequal-topics": Workload(NAME, "broker", False, partial(_begin, Eviction.INLINE)),
-    "unequal-topics-late": Workload(NAME, "broker", False, partial(_begin, Eviction.MANUAL)),
+    "unequal-topics": recording.Workload(NAME, "broker", False, partial(_begin, config.Eviction.INLINE)),
+    "unequal-topics-late": recording.Workload(NAME, "broker", False, partial(_begin, config.Eviction.MANUAL)),
 }
 """In the preset `-late`, size passes wait until they are run, as on a broker that hands them to another thread."""

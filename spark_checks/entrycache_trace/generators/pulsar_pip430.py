@@ -6,8 +6,6 @@ settings, invalidates entries, and reads the counters. A `Preset` holds the size
 seed, so the same seed gives the same trace.
 """
 
-from __future__ import annotations
-
 import random
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -18,8 +16,7 @@ from typing import Any, Final
 from entrycache_fast import BrokerCache, Row
 from entrycache_reference.pulsar_pip430 import NAME
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_trace.files import PartWriter
-from entrycache_trace.recording import Recorder, Workload
+from entrycache_trace import files, recording
 
 START_NS: Final = 1_000_000_000_000
 """The virtual clock starts late, as a real one does, so that stamps are larger than any number of bytes."""
@@ -73,7 +70,7 @@ def complete_settings(named: Mapping[str, Any]) -> dict[str, Any]:
 class PulsarBroker:
     """The run of one broker: the workload, the cache that it drives, and the recorder."""
 
-    def __init__(self, writer: PartWriter, preset: Preset, name: str, seed: str, number: int = 0) -> None:
+    def __init__(self, writer: files.PartWriter, preset: Preset, name: str, seed: str, number: int = 0) -> None:
         self._preset = preset
         self._random = random.Random(seed)
         self._now_ns = START_NS
@@ -86,7 +83,7 @@ class PulsarBroker:
         own = {key: asdict(preset)[key] for key in ("max_size_bytes", "ttl_nanos", "max_requeues")}
         config = {**own, **more, **preset.forced}
         self._cache = BrokerCache(**config, clock=lambda: self._now_ns, on_row=self._rows.append)
-        self._recorder = Recorder(writer, name, complete_settings(config), START_NS)
+        self._recorder = recording.Recorder(writer, name, complete_settings(config), START_NS)
         self._logs = [
             Log(f"topic-{i}", [Reader(self._random.choice((0, 2, 20, 150))) for _ in range(preset.readers)])
             for i in range(preset.caches)
@@ -192,7 +189,7 @@ class CatchUpBroker(PulsarBroker):
     cursors that will read it. Every second broker evicts manually, and every fourth has the heap container.
     """
 
-    def __init__(self, writer: PartWriter, preset: Preset, name: str, seed: str, number: int = 0) -> None:
+    def __init__(self, writer: files.PartWriter, preset: Preset, name: str, seed: str, number: int = 0) -> None:
         super().__init__(writer, preset, name, seed, number)
         lags = (0, 1, 12, 400)
         self._cursors = {
@@ -334,14 +331,14 @@ class CatchUpBroker(PulsarBroker):
         return {name: values[name] for name in names}
 
 
-def _workload(kind: type[PulsarBroker], preset: Preset) -> Workload:
-    def begin(writer: PartWriter, name: str, seed: str, number: int, settings: Mapping[str, Any]) -> PulsarBroker:
+def _workload(kind: type[PulsarBroker], preset: Preset) -> recording.Workload:
+    def begin(writer: files.PartWriter, name: str, seed: str, number: int, settings: Mapping[str, Any]) -> PulsarBroker:
         return kind(writer, replace(preset, forced=settings), name, seed, number)
 
-    return Workload(NAME, "broker", True, begin)
+    return recording.Workload(NAME, "broker", True, begin)
 
 
-WORKLOADS: Final[Mapping[str, Workload]] = {
+WORKLOADS: Final[Mapping[str, recording.Workload]] = {
     "tail-fanout": _workload(PulsarBroker, Preset()),
     "catch-up-fanout": _workload(
         CatchUpBroker,

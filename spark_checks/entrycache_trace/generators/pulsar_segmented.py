@@ -4,8 +4,6 @@
 segments. The presets differ in the mode of the ring, which copies entries or keeps references.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -13,9 +11,8 @@ from typing import Any, Final
 
 from entrycache_fast.segmented import Row, SegmentedCache
 from entrycache_reference.pulsar_segmented import NAME
-from entrycache_trace.files import PartWriter
+from entrycache_trace import files, recording
 from entrycache_trace.formats.pulsar_segmented import Recorder
-from entrycache_trace.recording import Workload
 
 START_NS: Final = 1_000_000_000
 TOPICS: Final = 6
@@ -30,7 +27,7 @@ class SegmentedBroker:
     """The run of one broker: the workload, the cache that it drives, and the recorder."""
 
     def __init__(
-        self, writer: PartWriter, mode: str, seed: str, cache_type: type[SegmentedCache] = SegmentedCache
+        self, writer: files.PartWriter, mode: str, seed: str, cache_type: type[SegmentedCache] = SegmentedCache
     ) -> None:
         self._random = random.Random(seed)
         self._now_ns = START_NS
@@ -94,13 +91,13 @@ class SegmentedBroker:
 
 
 def _begin(
-    mode: str, writer: PartWriter, name: str, seed: str, number: int, settings: Mapping[str, Any]
+    mode: str, writer: files.PartWriter, name: str, seed: str, number: int, settings: Mapping[str, Any]
 ) -> SegmentedBroker:
     return SegmentedBroker(writer, mode, seed)
 
 
-WORKLOADS: Final[Mapping[str, Workload]] = {
-    "ring-copies": Workload(NAME, "broker", False, partial(_begin, "copy")),
-    "ring-references": Workload(NAME, "broker", False, partial(_begin, "reference")),
+WORKLOADS: Final[Mapping[str, recording.Workload]] = {
+    "ring-copies": recording.Workload(NAME, "broker", False, partial(_begin, "copy")),
+    "ring-references": recording.Workload(NAME, "broker", False, partial(_begin, "reference")),
 }
 """The presets, one for each mode."""

@@ -4,27 +4,22 @@
 over each batch, and compares the counters of METRICS and END. Its result names the sufficient conditions that hold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
+from entrycache_spark.checkers import events, primitives
 from entrycache_spark.checkers.batches import EffectiveSettings, SettingsSource, SettingValues
-from entrycache_spark.checkers.events import EventKinds, Events, check_batches, counters_at
+from entrycache_spark.checkers.kafka_streams import rows, state
 from entrycache_spark.checkers.kafka_streams import rows as w
-from entrycache_spark.checkers.kafka_streams import state
 from entrycache_spark.checkers.kafka_streams import state as k
 from entrycache_spark.checkers.kafka_streams.events import check_events
-from entrycache_spark.checkers.kafka_streams.rows import Counters, Rows, Sums, vocabulary
 from entrycache_spark.checkers.kafka_streams.state import KEY_USED_SEQ, Keys
-from entrycache_spark.checkers.primitives import CACHE, NULL, flag, new_flags
 from entrycache_spark.common.system import CheckerGaveUp, CheckerResult
 from entrycache_spark.systems.kafka_streams import KINDS
-from entrycache_trace.files import Metadata
-from entrycache_trace.jit import Array
+from entrycache_trace import files, jit
 
 COLUMNS: Final = ("cache", "key_hash", "life", "size_bytes", "dirty")
 """The columns for which rules ask whether they are null."""
@@ -32,31 +27,31 @@ COLUMNS: Final = ("cache", "key_hash", "life", "size_bytes", "dirty")
 SETTINGS: Final = SettingsSource(KINDS, (), lambda configs: [() for _ in configs])
 
 
-def check_broker(batches: Iterator[pa.RecordBatch], metadata: Metadata) -> CheckerResult:
+def check_broker(batches: Iterator[pa.RecordBatch], metadata: files.Metadata) -> CheckerResult:
     """Check the events of one broker.
 
     Raises:
         CheckerGaveUp: the events are too many, too varied, or not what a trace holds.
     """
-    return check_batches(StreamThreadChecker(metadata), batches)
+    return events.check_batches(StreamThreadChecker(metadata), batches)
 
 
 class StreamThreadChecker:
     """The state of the checker for one broker between two batches."""
 
-    def __init__(self, metadata: Metadata) -> None:
-        self.flags = new_flags(len(w.SUFFICIENT_CONDITIONS))
+    def __init__(self, metadata: files.Metadata) -> None:
+        self.flags = primitives.new_flags(len(w.SUFFICIENT_CONDITIONS))
         self._sampled = metadata.sampled
-        names = vocabulary()
+        names = rows.vocabulary()
         effective, kinds = (
             EffectiveSettings(SETTINGS, w.CONFIG, _select_values),
-            EventKinds(names, COLUMNS, (w.METRICS, w.END), ("dirty",)),
+            events.EventKinds(names, COLUMNS, (w.METRICS, w.END), ("dirty",)),
         )
-        self._events = Events(Rows, names, effective, kinds)
-        self._keys, self._spaces, self._counters = Keys(), state.new_spaces(), Counters()
+        self._events = events.Events(rows.Rows, names, effective, kinds)
+        self._keys, self._spaces, self._counters = Keys(), state.new_spaces(), rows.Counters()
         self._suspects = np.zeros((k.MAX_SUSPECTS, 2), np.int64)
         self._state = np.zeros(k.STATE_FIELDS, np.int64)
-        self._state[k.LAST_SEQ] = NULL
+        self._state[k.LAST_SEQ] = primitives.NULL
 
     def follow(self, batch: pa.RecordBatch) -> None:
         """Read a batch.
@@ -68,16 +63,18 @@ class StreamThreadChecker:
         self._keys.make_room(len(c.seq), int(self._state[k.LAST_CALL]))
         self._spaces = state.with_spaces(self._spaces, len(self._events.names["cache"]))
         at = np.flatnonzero((c.op == w.METRICS) | (c.op == w.END))
-        sums = np.zeros((len(at), len(Sums._fields)), np.int64)
+        sums = np.zeros((len(at), len(rows.Sums._fields)), np.int64)
         kept = (self._keys.table, self._keys.used, self._spaces, self._suspects, self._state)
         check_events(c, settings, *kept, sums, self.flags)
         if self._state[k.HOMELESS]:
             raise CheckerGaveUp("an event of a key is of no namespace")
         self._check_counters(c, settings, batch, at, sums)
 
-    def _check_counters(self, c: Rows, settings: Array, batch: pa.RecordBatch, at: Array, sums: Array) -> None:
-        for (i, counters), counted in zip(counters_at(batch, at), sums.tolist(), strict=True):
-            seq, own = int(c.seq[i]), Sums(*counted)
+    def _check_counters(
+        self, c: rows.Rows, settings: jit.Array, batch: pa.RecordBatch, at: jit.Array, sums: jit.Array
+    ) -> None:
+        for (i, counters), counted in zip(events.counters_at(batch, at), sums.tolist(), strict=True):
+            seq, own = int(c.seq[i]), rows.Sums(*counted)
             if c.op[i] == w.END:
                 self._counters.check_end(seq, counters, own, int(c.bytes_after[i]), self.flags)
             elif c.cache[i] == 0:
@@ -93,8 +90,8 @@ class StreamThreadChecker:
         k.end_run(self._state, self._spaces, self.flags)
         k.end_call(self._state, self.flags)
         live = self._keys.live()
-        if np.any(live[:, KEY_USED_SEQ] < self._spaces[live[:, CACHE], state.SPACE_EVICTED]):
-            flag(self.flags, w.ELDEST_FIRST, int(self._state[k.LAST_SEQ]))
+        if np.any(live[:, KEY_USED_SEQ] < self._spaces[live[:, primitives.CACHE], state.SPACE_EVICTED]):
+            primitives.flag(self.flags, w.ELDEST_FIRST, int(self._state[k.LAST_SEQ]))
         sufficient_conditions = frozenset(
             name
             for name, own in zip(w.SUFFICIENT_CONDITIONS, self.flags, strict=True)

@@ -4,8 +4,6 @@
 the sufficient conditions that fail. It also counts what METRICS and END report.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from entrycache_spark.checkers.kafka_streams import rows as w

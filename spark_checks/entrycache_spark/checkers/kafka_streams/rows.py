@@ -4,13 +4,10 @@ Compiled loops know conditions, ops and causes by number. `Sums` are the totals 
 `Counters` compares them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from entrycache_spark.checkers.batches import TextNumbers
-from entrycache_spark.checkers.primitives import flag
+from entrycache_spark.checkers import batches, primitives
 from entrycache_trace.jit import Array
 
 SUFFICIENT_CONDITIONS: Final = (
@@ -65,9 +62,9 @@ class Rows(NamedTuple):
     settings: Array
 
 
-def vocabulary() -> dict[str, TextNumbers]:
+def vocabulary() -> dict[str, batches.TextNumbers]:
     """Return the text numbers with which a broker begins."""
-    return {"op": TextNumbers(OPS), "cause": TextNumbers(CAUSES), "cache": TextNumbers()}
+    return {"op": batches.TextNumbers(OPS), "cause": batches.TextNumbers(CAUSES), "cache": batches.TextNumbers()}
 
 
 # ---------- totals that METRICS and END report
@@ -105,7 +102,7 @@ class Counters:
                 continue
             most = self._most.setdefault(name, value)
             if value < most:
-                flag(flags, COUNTS_HOLD, seq)
+                primitives.flag(flags, COUNTS_HOLD, seq)
             self._most[name] = max(most, value)
         evicts = counters.get("evicts", sums.evicts)
         if (
@@ -115,7 +112,7 @@ class Counters:
             or (sums.shrinks == 0 and evicts > sums.evicts)
             or counters.get("flushes", sums.flushes) < sums.flushes
         ):
-            flag(flags, COUNTS_HOLD, seq)
+            primitives.flag(flags, COUNTS_HOLD, seq)
 
     def check_space(self, seq: int, counters: Mapping[str, int], sums: Sums, flags: Array) -> None:
         """Check the counters of a namespace."""
@@ -126,9 +123,9 @@ class Counters:
             or misses > sums.misses
             or misses < sums.sure_misses
         ):
-            flag(flags, OWN_COUNTS_HOLD, seq)
+            primitives.flag(flags, OWN_COUNTS_HOLD, seq)
 
     def check_end(self, seq: int, counters: Mapping[str, int], sums: Sums, after: int, flags: Array) -> None:
         """Check the values of an END."""
         if counters.get("bytes", after) != after or counters.get("entries", sums.entries) != sums.entries:
-            flag(flags, SUMS_HOLD, seq)
+            primitives.flag(flags, SUMS_HOLD, seq)

@@ -5,26 +5,12 @@ with the one before it, and knows what must hold when a flush, a clear or a call
 event, in a hash table; a key is kept while it is cached, and until the call that ended it is over.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np
 
-from entrycache_spark.checkers.batches import widen
+from entrycache_spark.checkers import batches, primitives
 from entrycache_spark.checkers.kafka_streams import rows as w
-from entrycache_spark.checkers.primitives import (
-    CACHE,
-    ENTRY,
-    LEDGER,
-    NULL,
-    USED,
-    flag,
-    new_positions,
-    occupy,
-    position,
-    with_positions,
-)
 from entrycache_spark.common.system import CheckerGaveUp
 from entrycache_trace.jit import Array, jit
 
@@ -42,8 +28,8 @@ def with_spaces(spaces: Array, names: int) -> Array:
     """Return the table, widened to a row for each name."""
     if names <= len(spaces):
         return spaces
-    wider = widen(spaces, 2 * names)
-    wider[len(spaces) :, SPACE_EVICTED] = NULL
+    wider = batches.widen(spaces, 2 * names)
+    wider[len(spaces) :, SPACE_EVICTED] = primitives.NULL
     return wider
 
 
@@ -137,28 +123,28 @@ def end_run(s: Any, spaces_now: Any, flags: Any) -> None:
     """Check a flush, clear or close of which the event before is the last."""
     if s[LAST_OP] == w.FLUSH:
         if spaces_now[s[LAST_CACHE], SPACE_DIRTY] != 0:
-            flag(flags, w.HANDED_ALL, s[LAST_SEQ])
+            primitives.flag(flags, w.HANDED_ALL, s[LAST_SEQ])
     elif s[LAST_OP] == w.CACHE_CLOSE or (
         s[LAST_OP] == w.REMOVE and (s[LAST_CAUSE] == w.BY_CLEAR or s[LAST_CAUSE] == w.BY_CLOSE)
     ):
         if spaces_now[s[LAST_CACHE], SPACE_LIVE] != 0:
-            flag(flags, w.LEFT_EMPTY, s[LAST_SEQ])
+            primitives.flag(flags, w.LEFT_EMPTY, s[LAST_SEQ])
 
 
 @jit
 def end_call(s: Any, flags: Any) -> None:
     """Check a call of which the event before is the last."""
-    if s[LAST_LIMIT] != NULL and s[LAST_BYTES] > s[LAST_LIMIT]:
+    if s[LAST_LIMIT] != primitives.NULL and s[LAST_BYTES] > s[LAST_LIMIT]:
         if s[CALL_KIND] == BY_PUT:
-            flag(flags, w.NONE_ABOVE, s[LAST_SEQ])
+            primitives.flag(flags, w.NONE_ABOVE, s[LAST_SEQ])
         elif s[CALL_KIND] == BY_SHRINK:
-            flag(flags, w.NONE_LEFT_ABOVE, s[LAST_SEQ])
-    if s[LAST_MANAGER] != NULL and s[LAST_MANAGER] != s[LAST_BYTES]:
-        flag(flags, w.TOTALS_HOLD, s[LAST_SEQ])
+            primitives.flag(flags, w.NONE_LEFT_ABOVE, s[LAST_SEQ])
+    if s[LAST_MANAGER] != primitives.NULL and s[LAST_MANAGER] != s[LAST_BYTES]:
+        primitives.flag(flags, w.TOTALS_HOLD, s[LAST_SEQ])
     if s[CALL_WAITING] > 0:
-        flag(flags, w.KEYS_HOLD, s[LAST_SEQ])
+        primitives.flag(flags, w.KEYS_HOLD, s[LAST_SEQ])
     if s[CALL_SUSPECTS] > 0:
-        flag(flags, w.ORDER_HOLDS, s[LAST_SEQ])
+        primitives.flag(flags, w.ORDER_HOLDS, s[LAST_SEQ])
     s[CALL_CHANGED] = s[CALL_KIND] = s[CALL_HANDED] = s[CALL_WAITING] = s[CALL_SUSPECTS] = 0
 
 
@@ -166,7 +152,7 @@ def end_call(s: Any, flags: Any) -> None:
 def suspect(s: Any, suspects: Any, life: int, flags: Any) -> None:
     """Note that a FLUSH of an older life follows one of a younger life, which only an eviction allows."""
     if s[CALL_SUSPECTS] == len(suspects):
-        flag(flags, w.ORDER_HOLDS, s[LAST_SEQ])
+        primitives.flag(flags, w.ORDER_HOLDS, s[LAST_SEQ])
         return
     suspects[s[CALL_SUSPECTS], 0], suspects[s[CALL_SUSPECTS], 1] = s[LAST_LIFE], life
     s[CALL_SUSPECTS] += 1
@@ -206,7 +192,7 @@ def remember(seq: int, ts_ns: int, op: int, cause: int, cache: int, call: int, l
     KEY_WENT_ON,
     KEY_COUNTED,
     KEY_WAITS,
-) = range(ENTRY + 1, 15)
+) = range(primitives.ENTRY + 1, 15)
 """The fields of a key: the seq, op, life, size, flag and call of its last event; whether it is cached; its last use.
 
 `KEY_WENT_ON`: its FLUSH continues a flush. `KEY_COUNTED`: its FLUSH was counted as one that begins a call.
@@ -222,7 +208,7 @@ class Keys:
     """The table of keys."""
 
     def __init__(self) -> None:
-        self.table = new_positions(KEY_FIELDS)
+        self.table = primitives.new_positions(KEY_FIELDS)
         self.used = np.zeros(1, np.int64)
 
     def make_room(self, more: int, call: int) -> None:
@@ -236,7 +222,7 @@ class Keys:
         kept = int(np.count_nonzero((self.table[:, KEY_LIVE] == 1) | (self.table[:, KEY_CALL] == call)))
         if kept > MAX_KEYS:
             raise CheckerGaveUp("more keys are cached at once than the checker keeps in memory")
-        wider = with_positions(new_positions(KEY_FIELDS), kept + more)
+        wider = primitives.with_positions(primitives.new_positions(KEY_FIELDS), kept + more)
         self.used[0] = _copy_keys(self.table, wider, call)
         self.table = wider
 
@@ -249,8 +235,10 @@ class Keys:
 def _copy_keys(table: Any, wider: Any, call: int) -> int:
     kept = 0
     for old in table:
-        if old[USED] and (old[KEY_LIVE] or old[KEY_CALL] == call):
-            wider[position(wider, old[CACHE], old[LEDGER], old[ENTRY])] = old
+        if old[primitives.USED] and (old[KEY_LIVE] or old[KEY_CALL] == call):
+            wider[primitives.position(wider, old[primitives.CACHE], old[primitives.LEDGER], old[primitives.ENTRY])] = (
+                old
+            )
             kept += 1
     return kept
 
@@ -258,9 +246,9 @@ def _copy_keys(table: Any, wider: Any, call: int) -> int:
 @jit
 def add_key(table: Any, used: Any, at: int, cache: int, key: int) -> None:
     """Give a free row to a key; it has no ledger."""
-    if occupy(table, at, cache, 0, key):
+    if primitives.occupy(table, at, cache, 0, key):
         table[at, KEY_OP], table[at, KEY_LIVE], table[at, KEY_WAITS] = 0, 0, 0
-        table[at, KEY_LIFE], table[at, KEY_CALL] = NULL, NULL
+        table[at, KEY_LIFE], table[at, KEY_CALL] = primitives.NULL, primitives.NULL
         used[0] += 1
 
 
@@ -268,7 +256,13 @@ def add_key(table: Any, used: Any, at: int, cache: int, key: int) -> None:
 def is_same(key_row: Any, life: int, size: int) -> bool:
     """Return whether an event shows the entry that is cached under its key."""
     life_now = key_row[KEY_SEQ] if key_row[KEY_OP] == w.PUT else key_row[KEY_LIFE]
-    return key_row[KEY_LIVE] == 1 and life != NULL and life == life_now and size != NULL and size == key_row[KEY_SIZE]
+    return (
+        key_row[KEY_LIVE] == 1
+        and life != primitives.NULL
+        and life == life_now
+        and size != primitives.NULL
+        and size == key_row[KEY_SIZE]
+    )
 
 
 @jit
@@ -283,7 +277,7 @@ def is_consistent(
     dirty_now = key_row[KEY_DIRTY] == 1 and key_row[KEY_OP] != w.FLUSH
     handed = same_call and key_row[KEY_OP] == w.FLUSH
     if op == w.PUT:
-        return life == seq and size != NULL and (dirty or not (live and dirty_now))
+        return life == seq and size != primitives.NULL and (dirty or not (live and dirty_now))
     if op == w.MISS:
         return not live
     same = is_same(key_row, life, size)
@@ -292,7 +286,7 @@ def is_consistent(
     if op == w.DELETE:
         if cause == w.BY_FLUSH:
             return same and dirty == dirty_now and handed
-        return (same and dirty == dirty_now) or (life == NULL and not live)
+        return (same and dirty == dirty_now) or (life == primitives.NULL and not live)
     if op == w.EVICT:
         return same and (dirty == dirty_now or handed)
     if op == w.FLUSH:

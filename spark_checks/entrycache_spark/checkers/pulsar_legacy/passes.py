@@ -5,8 +5,6 @@ of a pass over all caches the largest are chosen to give, each in proportion to 
 with what it gave. If the choice costs too many steps, the rules are left to their windows.
 """
 
-from __future__ import annotations
-
 from math import floor
 from typing import Any, Final
 

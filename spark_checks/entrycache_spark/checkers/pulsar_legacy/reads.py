@@ -3,8 +3,6 @@
 A call is judged when the next one begins. Where calls overlap, all rules but L-READ-1 are left to their windows.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

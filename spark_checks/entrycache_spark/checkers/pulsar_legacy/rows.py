@@ -4,8 +4,6 @@ Loops of this system flag the rules of `OWN` by number; `SAME` maps the other ru
 offer is compared with the bytes at its beginning, and with its own pass (L-INSERT-3 and 4, L-TRIGGER-2, 4, 5 and 7).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -4,60 +4,19 @@
 clean if no family has flagged it; where events are missing only the rules of `PLAIN` can be clean.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
+from entrycache_spark.checkers import events, primitives
 from entrycache_spark.checkers.batches import EffectiveSettings, SettingsSource, SettingValues, widen
-from entrycache_spark.checkers.events import EventKinds, Events, check_batches, counters_at
-from entrycache_spark.checkers.primitives import NULL, flag, new_flags
+from entrycache_spark.checkers.pulsar_pip430 import lives, order, reads, removals, rows
 from entrycache_spark.checkers.pulsar_pip430 import rows as w
-from entrycache_spark.checkers.pulsar_pip430.lives import (
-    CARRIED_FIELDS,
-    COUNT_FIELDS,
-    MAX_REMOVED,
-    Lives,
-    check_carried,
-    check_read_counts,
-    close_counts,
-)
-from entrycache_spark.checkers.pulsar_pip430.order import (
-    METRIC_FIELDS,
-    OPEN_SO_FAR,
-    OPENED,
-    ORDER_FIELDS,
-    PASS_FIELDS,
-    Totals,
-    add_totals,
-    check_order,
-    check_passes,
-    end_order,
-    end_passes,
-    new_sums,
-)
-from entrycache_spark.checkers.pulsar_pip430.reads import Cursors, Places, check_read_order, new_calls
-from entrycache_spark.checkers.pulsar_pip430.removals import (
-    ENTRY_FIELDS,
-    UNLINKED,
-    UNNUMBERED,
-    Removals,
-    check_slot_numbers,
-    check_slots,
-    end_numbers,
-    end_slots,
-    new_numbers,
-    new_slots,
-    with_room,
-)
-from entrycache_spark.checkers.pulsar_pip430.rows import RULES, Rows, check_single_rows, vocabulary
 from entrycache_spark.common.system import CheckerResult
 from entrycache_spark.systems.pulsar_pip430 import KINDS, SETTING_COLUMNS, setting_values, split_budget
-from entrycache_trace.files import Metadata
-from entrycache_trace.jit import Array
+from entrycache_trace import files, jit
 
 PLAIN: Final = frozenset(
     "R-CONFIG-1 R-EXPIRE-2 R-METRICS-7 R-REQUEUE-1 R-REQUEUE-8 R-TRIGGER-1 R-TRIGGER-4 R-TRIGGER-8".split()
@@ -75,37 +34,43 @@ SETTINGS: Final = SettingsSource(KINDS, SETTING_COLUMNS, setting_values)
 
 
 def check_broker(
-    batches: Iterator[pa.RecordBatch], metadata: Metadata, max_removed: int = MAX_REMOVED
+    batches: Iterator[pa.RecordBatch], metadata: files.Metadata, max_removed: int = lives.MAX_REMOVED
 ) -> CheckerResult:
     """Check the events of one broker; `max_removed` bounds the number of ended lives that are kept.
 
     Raises:
         CheckerGaveUp: the events are too many, too varied, or not what a trace holds.
     """
-    return check_batches(PulsarBrokerChecker(metadata, max_removed), batches)
+    return events.check_batches(PulsarBrokerChecker(metadata, max_removed), batches)
 
 
 class PulsarBrokerChecker:
     """The state of the checker for one broker between two batches."""
 
-    def __init__(self, metadata: Metadata, max_removed: int = MAX_REMOVED) -> None:
-        self.flags = new_flags(len(RULES))
+    def __init__(self, metadata: files.Metadata, max_removed: int = lives.MAX_REMOVED) -> None:
+        self.flags = primitives.new_flags(len(rows.RULES))
         self._many, self._virtual = metadata.many_threads, metadata.clock == "virtual"
         self._split, self._sampled = split_budget(metadata), metadata.sampled
-        names = vocabulary()
+        names = rows.vocabulary()
         effective, kinds = (
             EffectiveSettings(SETTINGS, w.CONFIG, _select_values),
-            EventKinds(names, COLUMNS, (w.METRICS, w.END)),
+            events.EventKinds(names, COLUMNS, (w.METRICS, w.END)),
         )
-        self._events = Events(Rows, names, effective, kinds)
-        self._order, self._passes = np.full(ORDER_FIELDS, NULL), np.full(PASS_FIELDS, NULL)
-        self._lives, self._places, self._cursors = Lives(max_removed), Places(), Cursors()
-        self._removals, self._calls = Removals(), new_calls()
-        self._counts, self._carried = np.zeros((0, COUNT_FIELDS), np.int64), np.zeros((0, CARRIED_FIELDS), np.int64)
-        self._entries, self._slot_of = np.zeros((0, ENTRY_FIELDS), np.int64), np.zeros(0, np.int64)
-        self._held, self._slots = new_slots()
-        self._numbers = new_numbers()
-        self._sums, self._totals = new_sums(), Totals()
+        self._events = events.Events(rows.Rows, names, effective, kinds)
+        self._order, self._passes = (
+            np.full(order.ORDER_FIELDS, primitives.NULL),
+            np.full(order.PASS_FIELDS, primitives.NULL),
+        )
+        self._lives, self._places, self._cursors = lives.Lives(max_removed), reads.Places(), reads.Cursors()
+        self._removals, self._calls = removals.Removals(), reads.new_calls()
+        self._counts, self._carried = (
+            np.zeros((0, lives.COUNT_FIELDS), np.int64),
+            np.zeros((0, lives.CARRIED_FIELDS), np.int64),
+        )
+        self._entries, self._slot_of = np.zeros((0, removals.ENTRY_FIELDS), np.int64), np.zeros(0, np.int64)
+        self._held, self._slots = removals.new_slots()
+        self._numbers = removals.new_numbers()
+        self._sums, self._totals = order.new_sums(), order.Totals()
 
     def follow(self, batch: pa.RecordBatch) -> None:
         """Read a batch.
@@ -114,43 +79,43 @@ class PulsarBrokerChecker:
             CheckerGaveUp, UsageError: see `check_broker`.
         """
         c, settings = self._events.read(batch)
-        check_order(c, settings, self._many, self._virtual, self._order, self.flags)
-        check_single_rows(c, settings, self._many, self._virtual, self.flags)
-        check_passes(c, self._virtual, self._passes, self.flags)
+        order.check_order(c, settings, self._many, self._virtual, self._order, self.flags)
+        rows.check_single_rows(c, settings, self._many, self._virtual, self.flags)
+        order.check_passes(c, self._virtual, self._passes, self.flags)
         self._follow_lives(c)
         self._places.follow(c, self._many, self.flags)
-        check_read_order(c, self._calls, self.flags)
+        reads.check_read_order(c, self._calls, self.flags)
         named = int(np.count_nonzero((c.op >= w.CURSOR_ADD) & (c.op <= w.CURSOR_REMOVE)))
         self._cursors.follow(
             c, settings, len(self._events.names["cache"]), named, self._many, self._virtual, self.flags
         )
         self._check_counters(c, settings, batch)
 
-    def _follow_lives(self, c: Rows) -> None:
+    def _follow_lives(self, c: rows.Rows) -> None:
         numbers, how = self._lives.number(c, self.flags)
         room = self._lives.room
         if room > len(self._slot_of):
             self._counts, self._carried, self._entries, self._slot_of = (
                 widen(table, room) for table in (self._counts, self._carried, self._entries, self._slot_of)
             )
-        check_read_counts(c, numbers, how, self._many, self._counts, self.flags)
-        check_carried(c, numbers, how, self._virtual, self._split, self._carried, self.flags)
-        self._held = with_room(self._held, self._slots, len(c.seq))
-        check_slots(c, numbers, how, self._held, self._slots, self._slot_of, self.flags)
-        check_slot_numbers(c, self._numbers, self.flags)
+        lives.check_read_counts(c, numbers, how, self._many, self._counts, self.flags)
+        lives.check_carried(c, numbers, how, self._virtual, self._split, self._carried, self.flags)
+        self._held = removals.with_room(self._held, self._slots, len(c.seq))
+        removals.check_slots(c, numbers, how, self._held, self._slots, self._slot_of, self.flags)
+        removals.check_slot_numbers(c, self._numbers, self.flags)
         self._removals.follow(c, numbers, how, self._entries, len(self._events.names["cache"]), self.flags)
-        close_counts(self._counts, self._lives.freed(), self._many, self.flags)
+        lives.close_counts(self._counts, self._lives.freed(), self._many, self.flags)
 
-    def _check_counters(self, c: Rows, settings: Array, batch: pa.RecordBatch) -> None:
+    def _check_counters(self, c: rows.Rows, settings: jit.Array, batch: pa.RecordBatch) -> None:
         at = np.flatnonzero((c.op == w.METRICS) | (c.op == w.END))
-        sums = np.zeros((len(at), METRIC_FIELDS), np.int64)
-        add_totals(c, settings, self._sums, sums)
+        sums = np.zeros((len(at), order.METRIC_FIELDS), np.int64)
+        order.add_totals(c, settings, self._sums, sums)
         metrics = iter(sums)
-        for i, counters in counters_at(batch, at):
+        for i, counters in events.counters_at(batch, at):
             seq, after = int(c.seq[i]), int(c.bytes_after[i])
             if c.op[i] == w.METRICS:
-                held = after if c.manager_bytes[i] == NULL else int(c.manager_bytes[i])
-                priced = settings[c.settings[i], w.STORAGE] != NULL
+                held = after if c.manager_bytes[i] == primitives.NULL else int(c.manager_bytes[i])
+                priced = settings[c.settings[i], w.STORAGE] != primitives.NULL
                 self._totals.check_metrics(seq, counters, next(metrics), held, bool(priced), self.flags)
             else:
                 self._totals.check_end(seq, counters, after, self.flags)
@@ -159,26 +124,26 @@ class PulsarBrokerChecker:
     def end(self) -> CheckerResult:
         """Return the result after the last event."""
         whole = self._events.span.end(w.CONFIG, w.END, self._sampled)
-        opened = self._order[OPENED] == 1
-        numbered = not self._slots[UNNUMBERED]
-        end_order(self._order, self._many, self.flags)
-        end_passes(self._passes, self.flags)
-        end_slots(self._slots, self.flags)
-        end_numbers(self._numbers, bool(self._slots[UNLINKED]), self.flags)
+        opened = self._order[order.OPENED] == 1
+        numbered = not self._slots[removals.UNNUMBERED]
+        order.end_order(self._order, self._many, self.flags)
+        order.end_passes(self._passes, self.flags)
+        removals.end_slots(self._slots, self.flags)
+        removals.end_numbers(self._numbers, bool(self._slots[removals.UNLINKED]), self.flags)
         self._cursors.end(self.flags)
         self._removals.end(self._entries, self.flags)
-        close_counts(self._counts, np.arange(self._lives.used(), dtype=np.int32), self._many, self.flags)
-        if self._lives.unborn != NULL and whole.starts:
-            flag(self.flags, w.STATE_8, self._lives.unborn)
+        lives.close_counts(self._counts, np.arange(self._lives.used(), dtype=np.int32), self._many, self.flags)
+        if self._lives.unborn != primitives.NULL and whole.starts:
+            primitives.flag(self.flags, w.STATE_8, self._lives.unborn)
         self._totals.end(self._sums, whole.starts and not opened, whole.all and whole.ended, numbered, self.flags)
-        clean = frozenset(rule for rule, own in zip(RULES, self.flags, strict=True) if not own[0])
+        clean = frozenset(rule for rule, own in zip(rows.RULES, self.flags, strict=True) if not own[0])
         return self._events.result(
             whole,
             clean & PLAIN if whole.gapped else clean,
             opened=bool(opened),
-            open_bytes=int(self._order[OPEN_SO_FAR]),
+            open_bytes=int(self._order[order.OPEN_SO_FAR]),
             numbered=numbered,
-            unlinked=bool(self._slots[UNLINKED]),
+            unlinked=bool(self._slots[removals.UNLINKED]),
         )
 
 

@@ -8,23 +8,11 @@ longer kept, the rules of lives are left to their windows, so memory is bounded 
 expected reads follows R-COUNT-1 to 3.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np
 
-from entrycache_spark.checkers.primitives import (
-    FREE,
-    NULL,
-    copy_table,
-    drop,
-    find,
-    flag,
-    new_table,
-    numbers_differ,
-    put,
-)
+from entrycache_spark.checkers import primitives
 from entrycache_spark.checkers.pulsar_pip430 import rows as w
 from entrycache_spark.common.system import CheckerGaveUp
 from entrycache_trace.jit import Array, jit
@@ -44,14 +32,14 @@ class Lives:
     """The numbers of lives: dense, and reused once a life is forgotten."""
 
     def __init__(self, max_removed: int = MAX_REMOVED) -> None:
-        self._keys, self._values = new_table(1 << 12)
+        self._keys, self._values = primitives.new_table(1 << 12)
         self._removed = np.zeros(max_removed, np.int32)
         self._gone = np.zeros(1 << 12, np.int8)
         self._life = np.zeros(1 << 12, np.int64)
         self._unused = np.zeros(1 << 12, np.int32)
         self._freed = np.zeros(0, np.int32)
         self._state = np.zeros(8, np.int64)
-        self._state[_UNBORN] = NULL
+        self._state[_UNBORN] = primitives.NULL
 
     @property
     def room(self) -> int:
@@ -99,8 +87,8 @@ class Lives:
                 np.concatenate((old, np.zeros(most, old.dtype))) for old in (self._gone, self._life, self._unused)
             )
         if 2 * most > len(self._keys):
-            keys, values = new_table(2 * most)
-            copy_table(self._keys, self._values, keys, values)
+            keys, values = primitives.new_table(2 * most)
+            primitives.copy_table(self._keys, self._values, keys, values)
             self._keys, self._values = keys, values
 
 
@@ -123,23 +111,23 @@ def _number_lives(
     for i in range(len(c.seq)):
         life, op, seq = c.life[i], c.op[i], c.seq[i]
         numbers[i], how[i] = -1, 0
-        if life == NULL:
+        if life == primitives.NULL:
             continue
         begins = op == w.INSERT or (op == w.SNAPSHOT and c.cause[i] == w.BY_OPEN)
         if op == w.INSERT and life != seq:
-            flag(flags, w.STATE_8, seq)
-        number = find(keys, values, life)
+            primitives.flag(flags, w.STATE_8, seq)
+        number = primitives.find(keys, values, life)
         if op == w.TOMBSTONE:
             numbers[i] = number
             continue
-        if number == FREE:
+        if number == primitives.FREE:
             if s[_DROPPED] > 0 and not begins:
                 _left_open(seq, flags)
                 continue
-            if not begins and s[_UNBORN] == NULL:
+            if not begins and s[_UNBORN] == primitives.NULL:
                 s[_UNBORN] = seq
             if seq < life:
-                flag(flags, w.STATE_8, seq)
+                primitives.flag(flags, w.STATE_8, seq)
             if s[_UNUSED] > 0:
                 s[_UNUSED] -= 1
                 number = unused[s[_UNUSED]]
@@ -147,12 +135,12 @@ def _number_lives(
                 number = s[_NUMBERED]
                 s[_NUMBERED] += 1
             life_of[number], gone[number] = life, 0
-            put(keys, values, life, number)
+            primitives.put(keys, values, life, number)
             how[i] = BORN
         elif gone[number] == 1:
             how[i] = AFTER_END
             if op != w.READ_DONE:
-                flag(flags, w.STATE_8, seq)
+                primitives.flag(flags, w.STATE_8, seq)
         if begins:
             if how[i] != BORN:
                 _left_open(seq, flags)
@@ -163,7 +151,7 @@ def _number_lives(
             at = s[_REMOVED] % len(removed)
             if s[_REMOVED] >= len(removed):
                 oldest = removed[at]
-                drop(keys, values, life_of[oldest])
+                primitives.drop(keys, values, life_of[oldest])
                 freed[s[_FREED]] = oldest
                 s[_FREED] += 1
                 s[_DROPPED] += 1
@@ -174,24 +162,24 @@ def _number_lives(
 @jit
 def _left_open(seq: int, flags: Any) -> None:
     """Leave the rules of lives to their windows: a life is no longer kept, or begins again."""
-    flag(flags, w.COUNT_1, seq)
-    flag(flags, w.COUNT_2, seq)
-    flag(flags, w.COUNT_3, seq)
-    flag(flags, w.EVICT_8, seq)
-    flag(flags, w.INSERT_1, seq)
-    flag(flags, w.READ_2, seq)
-    flag(flags, w.REQUEUE_3, seq)
-    flag(flags, w.REQUEUE_4, seq)
-    flag(flags, w.REQUEUE_5, seq)
-    flag(flags, w.REQUEUE_6, seq)
-    flag(flags, w.STATE_1, seq)
-    flag(flags, w.STATE_2, seq)
-    flag(flags, w.STATE_8, seq)
-    flag(flags, w.INVALIDATE_1, seq)
-    flag(flags, w.INVALIDATE_4, seq)
-    flag(flags, w.INVALIDATE_7, seq)
-    flag(flags, w.INVALIDATE_8, seq)
-    flag(flags, w.INVALIDATE_9, seq)
+    primitives.flag(flags, w.COUNT_1, seq)
+    primitives.flag(flags, w.COUNT_2, seq)
+    primitives.flag(flags, w.COUNT_3, seq)
+    primitives.flag(flags, w.EVICT_8, seq)
+    primitives.flag(flags, w.INSERT_1, seq)
+    primitives.flag(flags, w.READ_2, seq)
+    primitives.flag(flags, w.REQUEUE_3, seq)
+    primitives.flag(flags, w.REQUEUE_4, seq)
+    primitives.flag(flags, w.REQUEUE_5, seq)
+    primitives.flag(flags, w.REQUEUE_6, seq)
+    primitives.flag(flags, w.STATE_1, seq)
+    primitives.flag(flags, w.STATE_2, seq)
+    primitives.flag(flags, w.STATE_8, seq)
+    primitives.flag(flags, w.INVALIDATE_1, seq)
+    primitives.flag(flags, w.INVALIDATE_4, seq)
+    primitives.flag(flags, w.INVALIDATE_7, seq)
+    primitives.flag(flags, w.INVALIDATE_8, seq)
+    primitives.flag(flags, w.INVALIDATE_9, seq)
 
 
 # ---------- the state of a life
@@ -218,14 +206,14 @@ def check_carried(c: Any, numbers: Any, how: Any, virtual: bool, split: bool, t:
             continue
         if how[i] & BORN:
             t[n, HAS_BEGIN], t[n, STEPS], t[n, IN_SNAPSHOT], t[n, HAD], t[n, FROM_BEGIN] = how[i] & BEGINS, 0, 0, 0, 0
-            t[n, AHEAD], t[n, GIVER], t[n, MARK], t[n, SIZE] = NULL, NULL, -1, NULL
+            t[n, AHEAD], t[n, GIVER], t[n, MARK], t[n, SIZE] = primitives.NULL, primitives.NULL, -1, primitives.NULL
         leaves = op == w.EVICT or op == w.REMOVE
-        if leaves and t[n, HAS_BEGIN] and numbers_differ(c.size_bytes[i], t[n, SIZE]):
-            flag(flags, w.STATE_1, c.seq[i])
+        if leaves and t[n, HAS_BEGIN] and primitives.numbers_differ(c.size_bytes[i], t[n, SIZE]):
+            primitives.flag(flags, w.STATE_1, c.seq[i])
         if op == w.EVICT:
             touched = c.accessed[i] == 1 and c.extend_accessed[i] == 1
             if touched or _has_budget(t[n], c.expected_reads[i], c.requeues[i], c.max_requeues[i]):
-                flag(flags, w.REQUEUE_3, c.seq[i])
+                primitives.flag(flags, w.REQUEUE_3, c.seq[i])
         elif op == w.REQUEUE or how[i] & BEGINS:
             _spent(c.seq[i], op, c.cause[i], c.requeues[i], c.max_requeues[i], split, t[n], flags)
         shows = leaves or op == w.SNAPSHOT or op == w.INSERT or op == w.HIT or op == w.REQUEUE
@@ -238,19 +226,19 @@ def check_carried(c: Any, numbers: Any, how: Any, virtual: bool, split: bool, t:
             if op == w.INSERT:
                 _set_given(op, c.new_stamp_ns[i], c.ts_ns[i], virtual, 0, c.tail_no[i], t[n])
             else:
-                _set_given(op, c.stamp_ns[i], NULL, False, c.accessed[i], c.tail_no[i], t[n])
+                _set_given(op, c.stamp_ns[i], primitives.NULL, False, c.accessed[i], c.tail_no[i], t[n])
             continue
         if t[n, HAS_BEGIN]:
-            size = NULL if leaves else c.size_bytes[i]
+            size = primitives.NULL if leaves else c.size_bytes[i]
             if _lies(c.requeues[i], c.stamp_ns[i], c.accessed[i], t[n]):
                 _check_shown(c.seq[i], c.requeues[i], c.stamp_ns[i], c.accessed[i], t[n], flags)
             if _is_displaced(c.cache[i], c.ledger_id[i], c.entry_id[i], size, t[n]):
-                flag(flags, w.STATE_2, c.seq[i])
+                primitives.flag(flags, w.STATE_2, c.seq[i])
             if op == w.SNAPSHOT and (
-                numbers_differ(c.tail_no[i], t[n, SLOT]) or (c.cause[i] == w.BY_END and t[n, IN_SNAPSHOT])
+                primitives.numbers_differ(c.tail_no[i], t[n, SLOT]) or (c.cause[i] == w.BY_END and t[n, IN_SNAPSHOT])
             ):
-                flag(flags, w.STATE_2, c.seq[i])
-        if c.requeues[i] != NULL:
+                primitives.flag(flags, w.STATE_2, c.seq[i])
+        if c.requeues[i] != primitives.NULL:
             t[n, AHEAD] = c.requeues[i] - t[n, STEPS]
         if op == w.HIT:
             t[n, MARK] = 1
@@ -263,14 +251,14 @@ def check_carried(c: Any, numbers: Any, how: Any, virtual: bool, split: bool, t:
 @jit
 def _set_begin(cache: int, ledger: int, entry: int, size: int, requeues: int, own: Any) -> None:
     own[CACHE], own[LEDGER], own[ENTRY], own[SIZE] = cache, ledger, entry, size
-    if requeues != NULL:
+    if requeues != primitives.NULL:
         own[AHEAD] = requeues
 
 
 @jit
 def _set_given(op: int, stamp: int, now: int, virtual: bool, mark: int, slot: int, own: Any) -> None:
     """Store what a slot of the removal queue gives; a virtual clock determines a stamp that is not recorded."""
-    own[STAMP] = now if virtual and stamp == NULL else stamp
+    own[STAMP] = now if virtual and stamp == primitives.NULL else stamp
     own[GIVER], own[MARK], own[SLOT] = op, mark, slot
 
 
@@ -278,8 +266,8 @@ def _set_given(op: int, stamp: int, now: int, virtual: bool, mark: int, slot: in
 def _lies(requeues: int, stamp: int, mark: int, own: Any) -> bool:
     """Return whether an event contradicts what was given."""
     return (
-        (requeues != NULL and own[AHEAD] != NULL and requeues - own[STEPS] != own[AHEAD])
-        or numbers_differ(stamp, own[STAMP])
+        (requeues != primitives.NULL and own[AHEAD] != primitives.NULL and requeues - own[STEPS] != own[AHEAD])
+        or primitives.numbers_differ(stamp, own[STAMP])
         or (mark >= 0 and own[MARK] >= 0 and mark != own[MARK])
     )
 
@@ -287,21 +275,21 @@ def _lies(requeues: int, stamp: int, mark: int, own: Any) -> bool:
 @jit
 def _check_shown(seq: int, requeues: int, stamp: int, mark: int, own: Any, flags: Any) -> None:
     """Flag the rules that the event violates."""
-    if requeues != NULL and own[AHEAD] != NULL and requeues - own[STEPS] != own[AHEAD]:
-        flag(flags, w.REQUEUE_5, seq)
-    if numbers_differ(stamp, own[STAMP]):
-        flag(flags, w.REQUEUE_4 if own[GIVER] == w.REQUEUE else w.INSERT_1, seq)
+    if requeues != primitives.NULL and own[AHEAD] != primitives.NULL and requeues - own[STEPS] != own[AHEAD]:
+        primitives.flag(flags, w.REQUEUE_5, seq)
+    if primitives.numbers_differ(stamp, own[STAMP]):
+        primitives.flag(flags, w.REQUEUE_4 if own[GIVER] == w.REQUEUE else w.INSERT_1, seq)
     if mark >= 0 and own[MARK] >= 0 and mark != own[MARK]:
-        flag(flags, w.READ_2, seq)
+        primitives.flag(flags, w.READ_2, seq)
 
 
 @jit
 def _is_displaced(cache: int, ledger: int, entry: int, size: int, own: Any) -> bool:
     return (
         (cache != 0 and own[CACHE] != 0 and cache != own[CACHE])
-        or numbers_differ(ledger, own[LEDGER])
-        or numbers_differ(entry, own[ENTRY])
-        or numbers_differ(size, own[SIZE])
+        or primitives.numbers_differ(ledger, own[LEDGER])
+        or primitives.numbers_differ(entry, own[ENTRY])
+        or primitives.numbers_differ(size, own[SIZE])
     )
 
 
@@ -310,22 +298,22 @@ def _spent(seq: int, op: int, cause: int, requeues: int, most: int, split: bool,
     """Count the requeues of an entry, including those before the trace."""
     if op != w.REQUEUE:
         own[FROM_BEGIN] = 1
-        if op == w.SNAPSHOT and requeues != NULL:
+        if op == w.SNAPSHOT and requeues != primitives.NULL:
             own[HAD] += requeues
         return
     if not (split and cause == w.BY_ACCESSED):
         own[HAD] += 1
-    if cause == w.BY_EXPECTED and most != NULL and (own[HAD] > most or requeues > most):
-        flag(flags, w.REQUEUE_6, seq)
+    if cause == w.BY_EXPECTED and most != primitives.NULL and (own[HAD] > most or requeues > most):
+        primitives.flag(flags, w.REQUEUE_6, seq)
 
 
 @jit
 def _has_budget(own: Any, expected: int, requeues: int, most: int) -> bool:
     """Return whether an expected read keeps an entry."""
     used = requeues
-    if own[FROM_BEGIN] and (used == NULL or own[HAD] < used):
+    if own[FROM_BEGIN] and (used == primitives.NULL or own[HAD] < used):
         used = own[HAD]
-    return expected >= 1 and used != NULL and most != NULL and used < most
+    return expected >= 1 and used != primitives.NULL and most != primitives.NULL and used < most
 
 
 # ---------- expected-read counts
@@ -354,20 +342,20 @@ def check_read_counts(c: Any, numbers: Any, how: Any, many: bool, t: Any, flags:
         steps = op == w.READ_DONE or op == w.EXPECT
         if not steps:
             if op == w.HIT or op == w.REQUEUE:
-                if count == NULL or many:
+                if count == primitives.NULL or many:
                     continue
             elif op != w.INSERT and op != w.EVICT and op != w.REMOVE and op != w.SNAPSHOT:
                 continue
         step = (1 if op == w.EXPECT else -1) if steps else 0
         if t[n, COUNT_SEEN] == 0:
             t[n, COUNT_SEEN], t[n, COUNT_BEGUN], t[n, FIRST_COUNT] = 1, how[i] & BEGINS, count
-            if steps and count == NULL:
-                flag(flags, w.COUNT_3, c.seq[i])
+            if steps and count == primitives.NULL:
+                primitives.flag(flags, w.COUNT_3, c.seq[i])
         else:
             _check_count(op, count, t[n, COUNT], step, many, c.seq[i], flags)
         t[n, COUNT] = count
         t[n, COUNT_STEPS] += step
-        if many and steps and count != NULL:
+        if many and steps and count != primitives.NULL:
             t[n, COUNT_MOVES] += token(count) - token(count - step)
 
 
@@ -375,12 +363,12 @@ def check_read_counts(c: Any, numbers: Any, how: Any, many: bool, t: Any, flags:
 def _check_count(op: int, count: int, before: int, step: int, many: bool, seq: int, flags: Any) -> None:
     if step == 0:
         if not many and op != w.INSERT and count != before:
-            flag(flags, w.COUNT_3, seq)
+            primitives.flag(flags, w.COUNT_3, seq)
         return
-    if count == NULL or before == NULL:
-        flag(flags, w.COUNT_3, seq)
+    if count == primitives.NULL or before == primitives.NULL:
+        primitives.flag(flags, w.COUNT_3, seq)
     elif not many and count != before + step:
-        flag(flags, w.COUNT_1 if step < 0 else w.COUNT_2, seq)
+        primitives.flag(flags, w.COUNT_1 if step < 0 else w.COUNT_2, seq)
 
 
 @jit
@@ -399,5 +387,7 @@ def close_counts(t: Any, lives: Any, many: bool, flags: Any) -> None:
         first = t[n, FIRST_COUNT]
         if many and t[n, COUNT_SEEN] == 1 and t[n, COUNT_BEGUN] != 0:
             # A life that begins without a count has none to change.
-            if t[n, COUNT_MOVES] != (0 if first == NULL else token(first + t[n, COUNT_STEPS]) - token(first)):
-                flag(flags, w.COUNT_1, 0)
+            if t[n, COUNT_MOVES] != (
+                0 if first == primitives.NULL else token(first + t[n, COUNT_STEPS]) - token(first)
+            ):
+                primitives.flag(flags, w.COUNT_1, 0)

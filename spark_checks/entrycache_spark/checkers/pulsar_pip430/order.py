@@ -5,8 +5,6 @@ takes, how much, and up to when. `add_totals` adds up what METRICS and END repor
 (R-METRICS-3 to 7, R-STATE-1 and 2 at the end).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -8,8 +8,6 @@ the order in which they were given. `check_slot_numbers` checks that the numbers
 steps, these rules are left to their windows.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

@@ -3,8 +3,6 @@
 Compiled loops know rules, ops, causes and origins by number.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 from entrycache_spark.checkers.batches import TextNumbers

@@ -4,29 +4,16 @@
 clean if no family has flagged it; where events are missing only the rules of `ALONE` can be clean.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
+from entrycache_spark.checkers import events, primitives
 from entrycache_spark.checkers.batches import EffectiveSettings, SettingsSource, SettingValues
-from entrycache_spark.checkers.events import EventKinds, Events, check_batches
-from entrycache_spark.checkers.primitives import NULL, new_flags
+from entrycache_spark.checkers.pulsar_segmented import entries, lookups, rows, segments
 from entrycache_spark.checkers.pulsar_segmented import rows as w
-from entrycache_spark.checkers.pulsar_segmented.entries import MIN_LIVES, Entries, Totals
-from entrycache_spark.checkers.pulsar_segmented.lookups import RANGE_FIELDS, Places, check_ranges
-from entrycache_spark.checkers.pulsar_segmented.rows import (
-    ORDER_FIELDS,
-    RULES,
-    Rows,
-    check_order,
-    check_single_rows,
-    vocabulary,
-)
-from entrycache_spark.checkers.pulsar_segmented.segments import Offsets, Turns
 from entrycache_spark.common.system import CheckerResult
 from entrycache_spark.systems.pulsar_segmented import KINDS, SETTING_COLUMNS, setting_values
 from entrycache_trace.files import Metadata
@@ -45,30 +32,33 @@ NOT_METERED: Final = (-1, -1)
 """No op is counted with its counters, because no rule asks which counters METRICS and END report."""
 
 
-def check_broker(batches: Iterator[pa.RecordBatch], metadata: Metadata, kept: int = MIN_LIVES) -> CheckerResult:
+def check_broker(batches: Iterator[pa.RecordBatch], metadata: Metadata, kept: int = entries.MIN_LIVES) -> CheckerResult:
     """Check the events of one broker; at least `kept` lives, a power of 2, are kept.
 
     Raises:
         CheckerGaveUp: the events are too many, too varied, or not what a trace holds.
     """
-    return check_batches(RingChecker(metadata, kept), batches)
+    return events.check_batches(RingChecker(metadata, kept), batches)
 
 
 class RingChecker:
     """The state of the checker for one broker between two batches."""
 
-    def __init__(self, metadata: Metadata, kept: int = MIN_LIVES) -> None:
-        self.flags = new_flags(len(RULES))
+    def __init__(self, metadata: Metadata, kept: int = entries.MIN_LIVES) -> None:
+        self.flags = primitives.new_flags(len(rows.RULES))
         self._many, self._sampled = metadata.many_threads, metadata.sampled
-        names = vocabulary()
+        names = rows.vocabulary()
         effective, kinds = (
             EffectiveSettings(SETTINGS, w.CONFIG, _select_values),
-            EventKinds(names, COLUMNS, NOT_METERED),
+            events.EventKinds(names, COLUMNS, NOT_METERED),
         )
-        self._events = Events(Rows, names, effective, kinds)
-        self._order, self._ranges = np.full(ORDER_FIELDS, NULL), np.full(RANGE_FIELDS, NULL)
-        self._turns, self._entries, self._offsets = Turns(), Entries(kept), Offsets()
-        self._places, self._totals = Places(), Totals()
+        self._events = events.Events(rows.Rows, names, effective, kinds)
+        self._order, self._ranges = (
+            np.full(rows.ORDER_FIELDS, primitives.NULL),
+            np.full(lookups.RANGE_FIELDS, primitives.NULL),
+        )
+        self._turns, self._entries, self._offsets = segments.Turns(), entries.Entries(kept), segments.Offsets()
+        self._places, self._totals = lookups.Places(), entries.Totals()
         self._open_bytes, self._opened = 0, False
 
     def follow(self, batch: pa.RecordBatch) -> None:
@@ -78,9 +68,9 @@ class RingChecker:
             CheckerGaveUp, UsageError: see `check_broker`.
         """
         c, settings = self._events.read(batch)
-        check_single_rows(c, settings, self.flags)
-        check_order(c, self._many, self._order, self.flags)
-        check_ranges(c, self._ranges, self.flags)
+        rows.check_single_rows(c, settings, self.flags)
+        rows.check_order(c, self._many, self._order, self.flags)
+        lookups.check_ranges(c, self._ranges, self.flags)
         turned = self._turns.follow(c, settings, self.flags)
         left = self._entries.follow(c, settings, turned, self.flags)
         self._offsets.follow(c, settings, turned, left, self.flags)
@@ -88,15 +78,15 @@ class RingChecker:
         self._totals.follow(c, settings, turned, left, batch, self.flags)
         self._note_opening(c)
 
-    def _note_opening(self, c: Rows) -> None:
+    def _note_opening(self, c: rows.Rows) -> None:
         sizes = c.size_bytes[(c.op == w.SNAPSHOT) & (c.cause == w.BY_OPEN)]
         self._opened |= len(sizes) > 0
-        self._open_bytes += sum(sizes[sizes != NULL].tolist())
+        self._open_bytes += sum(sizes[sizes != primitives.NULL].tolist())
 
     def end(self) -> CheckerResult:
         """Return the result after the last event."""
         whole = self._events.span.end(w.CONFIG, w.END, self._sampled)
-        clean = frozenset(rule for rule, own in zip(RULES, self.flags, strict=True) if not own[0])
+        clean = frozenset(rule for rule, own in zip(rows.RULES, self.flags, strict=True) if not own[0])
         decided = clean if whole.all and not self._opened else clean & ALONE
         return self._events.result(whole, decided, opened=self._opened, open_bytes=self._open_bytes)
 

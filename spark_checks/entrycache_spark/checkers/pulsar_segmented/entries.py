@@ -6,25 +6,12 @@ life, the rules of lives are left to their windows, so memory is bounded. `Total
 compares METRICS and END (S-USAGE-1, and parts of S-STATE-1 and 2).
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from entrycache_spark.checkers.events import counters_at
-from entrycache_spark.checkers.primitives import (
-    FREE,
-    NULL,
-    drop,
-    find,
-    flag,
-    names_differ,
-    new_table,
-    numbers_differ,
-    put,
-)
+from entrycache_spark.checkers import events, primitives
 from entrycache_spark.checkers.pulsar_segmented import rows as w
 from entrycache_spark.checkers.pulsar_segmented.segments import NUMBER, TURNS
 from entrycache_spark.common.system import CheckerGaveUp
@@ -47,10 +34,10 @@ class Entries:
     """The lives in a ring buffer: the n-th one has the place n modulo its length."""
 
     def __init__(self, kept: int = MIN_LIVES) -> None:
-        self._lives = np.full((kept, _FIELDS), NULL)
-        self._keys, self._values = new_table(kept)
+        self._lives = np.full((kept, _FIELDS), primitives.NULL)
+        self._keys, self._values = primitives.new_table(kept)
         self._state = np.zeros(3, np.int64)
-        self._state[_LAST_SHOWN] = NULL
+        self._state[_LAST_SHOWN] = primitives.NULL
 
     def follow(self, c: Any, settings: Array, turned: Array, flags: Array) -> Array:
         """Read a batch; return for each event the segment generation and the size of the entry that leaves, or `NULL`.
@@ -59,7 +46,7 @@ class Entries:
             CheckerGaveUp: there are too many lives.
         """
         self._make_room(int(np.count_nonzero(c.op == w.INSERT)))
-        left = np.full((len(c.seq), 2), NULL, np.int64)
+        left = np.full((len(c.seq), 2), primitives.NULL, np.int64)
         _check_entries(c, settings, turned, self._lives, self._keys, self._values, self._state, left, flags)
         return left
 
@@ -71,10 +58,10 @@ class Entries:
             raise CheckerGaveUp("more entries are cached at once than the checker keeps in memory")
         if most <= len(self._lives):
             return
-        lives = np.full((1 << (2 * most - 1).bit_length(), _FIELDS), NULL)
+        lives = np.full((1 << (2 * most - 1).bit_length(), _FIELDS), primitives.NULL)
         kept = np.arange(max(taken - len(self._lives), 0), taken)
         lives[kept % len(lives)] = self._lives[kept % len(self._lives)]
-        self._keys, self._values = new_table(len(lives))
+        self._keys, self._values = primitives.new_table(len(lives))
         _entered(lives, kept, self._keys, self._values)
         self._lives = lives
 
@@ -90,7 +77,7 @@ def _pass_over(lives: Any, s: Any) -> None:
 def _entered(lives: Any, kept: Any, keys: Any, values: Any) -> None:
     for number in kept:
         at = number & (len(lives) - 1)
-        put(keys, values, lives[at, LIFE], at)
+        primitives.put(keys, values, lives[at, LIFE], at)
 
 
 @jit
@@ -101,49 +88,49 @@ def _check_entries(
         op, life = c.op[i], c.life[i]
         if op == w.INSERT:
             at = s[_BEGUN_LIVES] & (len(lives) - 1)
-            if lives[at, LIFE] != NULL:
-                drop(keys, values, lives[at, LIFE])
+            if lives[at, LIFE] != primitives.NULL:
+                primitives.drop(keys, values, lives[at, LIFE])
             s[_BEGUN_LIVES] += 1
-            put(keys, values, c.seq[i], at)
+            primitives.put(keys, values, c.seq[i], at)
             _begin(c.seq[i], c.cache[i], c.ledger_id[i], c.entry_id[i], c.size_bytes[i], c.bound[i], lives[at])
             lives[at, HASH] = c.key_hash[i]
-            lives[at, GENERATION] = turned[i + 1, NUMBER] if c.tail_no[i] == NULL else c.tail_no[i]
+            lives[at, GENERATION] = turned[i + 1, NUMBER] if c.tail_no[i] == primitives.NULL else c.tail_no[i]
             continue
-        if life == NULL or not (op == w.HIT or op == w.EVICT or op == w.SNAPSHOT):
+        if life == primitives.NULL or not (op == w.HIT or op == w.EVICT or op == w.SNAPSHOT):
             continue
-        at = find(keys, values, life)
-        if at == FREE:
+        at = primitives.find(keys, values, life)
+        if at == primitives.FREE:
             _unknown(c.seq[i], flags)
             continue
         own = lives[at]
-        if numbers_differ(c.size_bytes[i], own[SIZE]):
-            flag(flags, w.USAGE_1, c.seq[i])
+        if primitives.numbers_differ(c.size_bytes[i], own[SIZE]):
+            primitives.flag(flags, w.USAGE_1, c.seq[i])
         if op == w.HIT:
-            if numbers_differ(c.key_hash[i], own[HASH]):
-                flag(flags, w.GET_3, c.seq[i])
+            if primitives.numbers_differ(c.key_hash[i], own[HASH]):
+                primitives.flag(flags, w.GET_3, c.seq[i])
             segments = settings[c.settings[i], w.SEGMENTS]
-            if own[HAS_LEFT] == 0 and segments != NULL:
+            if own[HAS_LEFT] == 0 and segments != primitives.NULL:
                 if own[GENERATION] <= min(turned[i + 1, NUMBER], turned[i + 1, TURNS]) - segments:
-                    flag(flags, w.RING_2, c.seq[i])
+                    primitives.flag(flags, w.RING_2, c.seq[i])
             continue
         if _is_displaced(c.cache[i], c.ledger_id[i], c.entry_id[i], c.bound[i], own):
-            flag(flags, w.STATE_2, c.seq[i])
+            primitives.flag(flags, w.STATE_2, c.seq[i])
         if op == w.SNAPSHOT:
             if (
                 own[HAS_LEFT] == 1
-                or numbers_differ(c.tail_no[i], own[GENERATION])
-                or (s[_LAST_SHOWN] != NULL and life <= s[_LAST_SHOWN])
+                or primitives.numbers_differ(c.tail_no[i], own[GENERATION])
+                or (s[_LAST_SHOWN] != primitives.NULL and life <= s[_LAST_SHOWN])
             ):
-                flag(flags, w.STATE_2, c.seq[i])
+                primitives.flag(flags, w.STATE_2, c.seq[i])
             s[_LAST_SHOWN] = life
         else:
-            if numbers_differ(c.ticket[i], own[GENERATION]):
-                flag(flags, w.STATE_2, c.seq[i])
+            if primitives.numbers_differ(c.ticket[i], own[GENERATION]):
+                primitives.flag(flags, w.STATE_2, c.seq[i])
             segments = settings[c.settings[i], w.SEGMENTS]
             if own[HAS_LEFT] == 1 or _is_early(own[GENERATION], turned[i + 1, NUMBER], turned[i + 1, TURNS], segments):
-                flag(flags, w.RING_4, c.seq[i])
+                primitives.flag(flags, w.RING_4, c.seq[i])
             if own[HAS_LEFT] == 0:
-                left[i, 0], left[i, 1] = own[GENERATION], own[SIZE] if own[SIZE] != NULL else 0
+                left[i, 0], left[i, 1] = own[GENERATION], own[SIZE] if own[SIZE] != primitives.NULL else 0
                 own[HAS_LEFT] = 1
 
 
@@ -156,27 +143,27 @@ def _begin(seq: int, cache: int, ledger: int, entry: int, size: int, bound: int,
 @jit
 def _is_displaced(cache: int, ledger: int, entry: int, bound: int, own: Any) -> bool:
     return (
-        names_differ(cache, own[CACHE])
-        or numbers_differ(ledger, own[LEDGER])
-        or numbers_differ(entry, own[ENTRY])
-        or numbers_differ(bound, own[BOUND])
+        primitives.names_differ(cache, own[CACHE])
+        or primitives.numbers_differ(ledger, own[LEDGER])
+        or primitives.numbers_differ(entry, own[ENTRY])
+        or primitives.numbers_differ(bound, own[BOUND])
     )
 
 
 @jit
 def _is_early(generation: int, number: int, turns: int, segments: int) -> bool:
     """Return whether an entry leaves that is not of the oldest segment."""
-    return segments != NULL and generation != number - segments and generation != turns - segments
+    return segments != primitives.NULL and generation != number - segments and generation != turns - segments
 
 
 @jit
 def _unknown(seq: int, flags: Any) -> None:
     """Leave the rules to their windows: the life has not begun, or is no longer kept."""
-    flag(flags, w.GET_3, seq)
-    flag(flags, w.RING_2, seq)
-    flag(flags, w.RING_4, seq)
-    flag(flags, w.STATE_2, seq)
-    flag(flags, w.USAGE_1, seq)
+    primitives.flag(flags, w.GET_3, seq)
+    primitives.flag(flags, w.RING_2, seq)
+    primitives.flag(flags, w.RING_4, seq)
+    primitives.flag(flags, w.STATE_2, seq)
+    primitives.flag(flags, w.USAGE_1, seq)
 
 
 # ---------- totals that METRICS and END report
@@ -191,7 +178,7 @@ class Totals:
     """The totals at the end of the last batch."""
 
     def __init__(self) -> None:
-        self._sums = np.array([0, 0, 0, NULL], np.int64)
+        self._sums = np.array([0, 0, 0, primitives.NULL], np.int64)
 
     def follow(self, c: Any, settings: Array, turned: Array, left: Array, batch: pa.RecordBatch, flags: Array) -> None:
         """Read a batch.
@@ -203,12 +190,12 @@ class Totals:
         sums = np.zeros((len(at), _TOTALS_SHOWN), np.int64)
         if not _check_totals(c, settings, turned, left, self._sums, sums, flags):
             raise CheckerGaveUp("the bytes of all entries are too many")
-        for (i, counters), own in zip(counters_at(batch, at), sums.tolist(), strict=True):
+        for (i, counters), own in zip(events.counters_at(batch, at), sums.tolist(), strict=True):
             size, live, in_snapshot, slots = own
             if counters.get("bytes", size) != size or counters.get("entries", live) != live:
-                flag(flags, w.USAGE_1, c.seq[i])
+                primitives.flag(flags, w.USAGE_1, c.seq[i])
             if c.op[i] == w.END and (counters.get("slots", slots) != slots or in_snapshot not in (0, live)):
-                flag(flags, w.STATE_2, c.seq[i])
+                primitives.flag(flags, w.STATE_2, c.seq[i])
 
 
 @jit
@@ -217,19 +204,19 @@ def _check_totals(c: Any, settings: Any, turned: Any, left: Any, s: Any, totals:
     for i in range(len(c.seq)):
         op, after, grown = c.op[i], c.bytes_after[i], 0
         if op == w.INSERT:
-            grown = c.size_bytes[i] if c.size_bytes[i] != NULL else 0
+            grown = c.size_bytes[i] if c.size_bytes[i] != primitives.NULL else 0
             s[_LIVE] += 1
-        elif left[i, 0] != NULL:
+        elif left[i, 0] != primitives.NULL:
             grown = -left[i, 1]
             s[_LIVE] -= 1
         s[_BYTES] += grown
         if not -w.MAX_BYTES < s[_BYTES] < w.MAX_BYTES:
             return False
-        if s[_PRIOR_BYTES] == NULL:
-            if after != 0 or (c.manager_bytes[i] != NULL and c.manager_bytes[i] != 0):
-                flag(flags, w.STATE_1, c.seq[i])
+        if s[_PRIOR_BYTES] == primitives.NULL:
+            if after != 0 or (c.manager_bytes[i] != primitives.NULL and c.manager_bytes[i] != 0):
+                primitives.flag(flags, w.STATE_1, c.seq[i])
         elif after != s[_PRIOR_BYTES] + grown and after != s[_BYTES]:
-            flag(flags, w.USAGE_1, c.seq[i])
+            primitives.flag(flags, w.USAGE_1, c.seq[i])
         s[_PRIOR_BYTES] = after
         if op == w.SNAPSHOT:
             s[_SNAPSHOTS] += 1
@@ -237,6 +224,6 @@ def _check_totals(c: Any, settings: Any, turned: Any, left: Any, s: Any, totals:
             segments = settings[c.settings[i], w.SEGMENTS]
             used = turned[i + 1, TURNS] + 1
             totals[k, 0], totals[k, 1], totals[k, 2] = s[_BYTES], s[_LIVE], s[_SNAPSHOTS]
-            totals[k, 3] = max(min(used, segments), 1) if segments != NULL else used
+            totals[k, 3] = max(min(used, segments), 1) if segments != primitives.NULL else used
             k += 1
     return True

@@ -5,25 +5,11 @@ is cached as a whole (S-GET-1, S-INSERT-1 and 2, S-RANGE-1 and 2). `check_ranges
 first position to the last one, and that the bounds are a range (S-RANGE-1 to 3).
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np
 
-from entrycache_spark.checkers.primitives import (
-    ENTRY,
-    NULL,
-    USED,
-    flag,
-    forget,
-    names_differ,
-    new_positions,
-    numbers_differ,
-    occupy,
-    position,
-    with_positions,
-)
+from entrycache_spark.checkers import primitives
 from entrycache_spark.checkers.pulsar_segmented import rows as w
 from entrycache_trace.jit import Array, jit
 
@@ -31,7 +17,7 @@ STEPS_AT_ONCE: Final = 1 << 20
 STEPS_PER_EVENT: Final = 4
 """The positions that may be looked up in ranges, for each event; above that S-RANGE-1 is left to its window."""
 
-HOLDER: Final = ENTRY + 1
+HOLDER: Final = primitives.ENTRY + 1
 """The INSERT of the cached entry; a position is kept while it holds one."""
 PLACE_FIELDS: Final = 5
 
@@ -43,13 +29,13 @@ class Places:
     """The positions that hold an entry."""
 
     def __init__(self, steps: int = STEPS_AT_ONCE) -> None:
-        self._table = new_positions(PLACE_FIELDS)
-        self._state = np.array([0, steps, 0, NULL, NULL, NULL], np.int64)
+        self._table = primitives.new_positions(PLACE_FIELDS)
+        self._state = np.array([0, steps, 0, primitives.NULL, primitives.NULL, primitives.NULL], np.int64)
 
     def follow(self, c: Any, flags: Array) -> None:
         """Read a batch."""
         more = int(np.count_nonzero(c.op == w.INSERT))
-        self._table = with_positions(self._table, int(self._state[_PLACES]) + more)
+        self._table = primitives.with_positions(self._table, int(self._state[_PLACES]) + more)
         _check_places(c, self._table, self._state, flags)
 
 
@@ -58,15 +44,15 @@ def _check_places(c: Any, table: Any, p: Any, flags: Any) -> None:
     for i in range(len(c.seq)):
         op, cause, entry = c.op[i], c.cause[i], c.entry_id[i]
         p[_STEPS] += STEPS_PER_EVENT
-        if p[_LAST] != NULL:
+        if p[_LAST] != primitives.NULL:
             if not (op == w.HIT and cause == w.BY_READ) and _is_cached(table, p):
-                flag(flags, w.RANGE_1, c.seq[i])
-            p[_LAST] = NULL
+                primitives.flag(flags, w.RANGE_1, c.seq[i])
+            p[_LAST] = primitives.NULL
         if op == w.ASK:
             _ask(cause, c.cache[i], c.ledger_id[i], entry, p)
             continue
-        p[_FIRST] = NULL
-        if entry != NULL and (w.INSERT <= op <= w.MISS or op == w.EVICT or op == w.REMOVE) and op != w.SKIP:
+        p[_FIRST] = primitives.NULL
+        if entry != primitives.NULL and (w.INSERT <= op <= w.MISS or op == w.EVICT or op == w.REMOVE) and op != w.SKIP:
             _at(c.seq[i], op, cause, c.cache[i], c.ledger_id[i], entry, c.life[i], table, p, flags)
 
 
@@ -75,33 +61,33 @@ def _at(
     seq: int, op: int, cause: int, cache: int, ledger: int, entry: int, life: int, table: Any, p: Any, flags: Any
 ) -> None:
     """Check an event at a position."""
-    at = position(table, cache, ledger, entry)
-    held, placed = table[at, USED] == 1, cache != 0 and ledger != NULL
+    at = primitives.position(table, cache, ledger, entry)
+    held, placed = table[at, primitives.USED] == 1, cache != 0 and ledger != primitives.NULL
     if op == w.HIT:
-        if not held or (life != NULL and life != table[at, HOLDER]):
+        if not held or (life != primitives.NULL and life != table[at, HOLDER]):
             if cause == w.BY_GET:
-                flag(flags, w.GET_1, seq)
+                primitives.flag(flags, w.GET_1, seq)
             elif cause == w.BY_READ and placed:
-                flag(flags, w.RANGE_2, seq)
+                primitives.flag(flags, w.RANGE_2, seq)
     elif op == w.MISS:
         if held and cause == w.BY_GET:
-            flag(flags, w.GET_1, seq)
+            primitives.flag(flags, w.GET_1, seq)
     elif op == w.REJECT:
         if not held and cause == w.BY_DUPLICATE and placed:
-            flag(flags, w.INSERT_1, seq)
+            primitives.flag(flags, w.INSERT_1, seq)
     elif op == w.INSERT:
         if held:
-            flag(flags, w.INSERT_2, seq)
+            primitives.flag(flags, w.INSERT_2, seq)
         if life != seq:
-            flag(flags, w.GET_1, seq)
-        p[_PLACES] += occupy(table, at, cache, ledger, entry)
+            primitives.flag(flags, w.GET_1, seq)
+        p[_PLACES] += primitives.occupy(table, at, cache, ledger, entry)
         table[at, HOLDER] = seq
     else:
         if op == w.REMOVE:
-            flag(flags, w.GET_1, seq)
+            primitives.flag(flags, w.GET_1, seq)
         if op == w.EVICT and held:
             p[_PLACES] -= 1
-            forget(table, at)
+            primitives.forget(table, at)
 
 
 @jit
@@ -109,13 +95,15 @@ def _ask(cause: int, cache: int, ledger: int, entry: int, p: Any) -> None:
     """Store a bound of a range; the last bound counts only directly after the first one, in the same ledger."""
     if cause == w.BY_FIRST:
         p[_CACHE], p[_LEDGER], p[_FIRST] = cache, ledger, entry
-    elif cause == w.BY_LAST and cache != 0 and cache == p[_CACHE] and ledger != NULL and ledger == p[_LEDGER]:
+    elif (
+        cause == w.BY_LAST and cache != 0 and cache == p[_CACHE] and ledger != primitives.NULL and ledger == p[_LEDGER]
+    ):
         if 0 <= p[_FIRST] <= entry:
             p[_LAST] = entry
         else:
-            p[_FIRST] = NULL
+            p[_FIRST] = primitives.NULL
     else:
-        p[_FIRST] = NULL
+        p[_FIRST] = primitives.NULL
 
 
 @jit
@@ -127,7 +115,7 @@ def _is_cached(table: Any, p: Any) -> bool:
         p[_STEPS] -= 1
         if p[_STEPS] < 0:
             return True
-        if not table[position(table, p[_CACHE], p[_LEDGER], entry), USED]:
+        if not table[primitives.position(table, p[_CACHE], p[_LEDGER], entry), primitives.USED]:
             return False
     return True
 
@@ -150,16 +138,20 @@ def check_ranges(c: Any, r: Any, flags: Any) -> None:
         op, cause, entry = c.op[i], c.cause[i], c.entry_id[i]
         reads = op == w.HIT and cause == w.BY_READ
         if r[IS_PART] == 1 and not reads:
-            flag(flags, w.RANGE_2, c.seq[i])
+            primitives.flag(flags, w.RANGE_2, c.seq[i])
         r[IS_PART] = 0
-        if reads and r[FIRST_SEQ] != NULL:
+        if reads and r[FIRST_SEQ] != primitives.NULL:
             if _is_out_of_line(c.cache[i], c.ledger_id[i], entry, r):
-                flag(flags, w.RANGE_1, c.seq[i])
+                primitives.flag(flags, w.RANGE_1, c.seq[i])
             if r[LAST_SEQ] > r[FIRST_SEQ]:
-                over = r[FIRST_ENTRY] != NULL and r[LAST_ENTRY] != NULL and r[FIRST_ENTRY] > r[LAST_ENTRY]
-                if over or numbers_differ(r[FIRST_LEDGER], r[LAST_LEDGER]):
-                    flag(flags, w.RANGE_3, c.seq[i])
-                if r[FIRST_LEDGER] == r[LAST_LEDGER] and numbers_differ(entry, r[LAST_ENTRY]):
+                over = (
+                    r[FIRST_ENTRY] != primitives.NULL
+                    and r[LAST_ENTRY] != primitives.NULL
+                    and r[FIRST_ENTRY] > r[LAST_ENTRY]
+                )
+                if over or primitives.numbers_differ(r[FIRST_LEDGER], r[LAST_LEDGER]):
+                    primitives.flag(flags, w.RANGE_3, c.seq[i])
+                if r[FIRST_LEDGER] == r[LAST_LEDGER] and primitives.numbers_differ(entry, r[LAST_ENTRY]):
                     r[IS_PART] = 1
         elif op == w.ASK and cause == w.BY_FIRST:
             r[FIRST_SEQ], r[FIRST_CACHE] = c.seq[i], c.cache[i]
@@ -172,8 +164,12 @@ def check_ranges(c: Any, r: Any, flags: Any) -> None:
 @jit
 def _is_out_of_line(cache: int, ledger: int, entry: int, r: Any) -> bool:
     """Return whether an answer does not continue directly after the event before."""
-    if names_differ(cache, r[FIRST_CACHE]) or numbers_differ(ledger, r[FIRST_LEDGER]):
+    if primitives.names_differ(cache, r[FIRST_CACHE]) or primitives.numbers_differ(ledger, r[FIRST_LEDGER]):
         return True
     if r[PRIOR_OP] == w.ASK:
-        return numbers_differ(entry, r[FIRST_ENTRY])
-    return r[PRIOR_OP] == w.HIT and r[PRIOR_ENTRY] != NULL and numbers_differ(entry, r[PRIOR_ENTRY] + 1)
+        return primitives.numbers_differ(entry, r[FIRST_ENTRY])
+    return (
+        r[PRIOR_OP] == w.HIT
+        and r[PRIOR_ENTRY] != primitives.NULL
+        and primitives.numbers_differ(entry, r[PRIOR_ENTRY] + 1)
+    )

@@ -6,8 +6,6 @@ bytes that each generation took and compares them with events. The last generati
 it needs an older one.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 import numpy as np

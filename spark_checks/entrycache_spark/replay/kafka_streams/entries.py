@@ -1,14 +1,11 @@
 """The entries of a replayed stream thread, its limits, and the evictions that calls may make."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from entrycache_reference.kafka_streams.change import look_up_key, remove_key, without_key, write_key
-from entrycache_reference.kafka_streams.outcomes import Context
+from entrycache_reference.kafka_streams import change, outcomes
 from entrycache_reference.kafka_streams.state import Node, Space
 from entrycache_spark.common.system import ConfigObject
 from entrycache_spark.replay.common import Facts as AnyFacts
@@ -257,25 +254,29 @@ class Entries:
         op, cache, key = row["op"], row["cache"], str(row["key_hash"])
         space, used = self.spaces[cache], self.used[cache]
         if op == "PUT":
-            new_node = Node(None, row["dirty"], row["size_bytes"] or 0, Context(), row["seq"])
+            new_node = Node(None, row["dirty"], row["size_bytes"] or 0, outcomes.Context(), row["seq"])
             self._grow(new_node.size_bytes - (0 if node is None else node.size_bytes), 1 if node is None else 0)
             # A clean write over a dirty entry, which the reference refuses, leaves it clean.
-            left = space if node is None or row["dirty"] else remove_key(space, key)
-            self.spaces[cache] = write_key(left, key, new_node)
-            self.used[cache] = write_key(used, key, new_node)
+            left = space if node is None or row["dirty"] else change.remove_key(space, key)
+            self.spaces[cache] = change.write_key(left, key, new_node)
+            self.used[cache] = change.write_key(used, key, new_node)
             key_state.put = row
             key_state.last_shown = LastShown(row["life"], row["size_bytes"], row["dirty"])
         elif op == "HIT":
-            there = used if key in used.nodes else write_key(used, key, Node(None, False, 0, Context(), row["seq"]))
-            self.used[cache] = look_up_key(there, key)
+            there = (
+                used
+                if key in used.nodes
+                else change.write_key(used, key, Node(None, False, 0, outcomes.Context(), row["seq"]))
+            )
+            self.used[cache] = change.look_up_key(there, key)
             size = key_state.last_shown.size_bytes if row["size_bytes"] is None else row["size_bytes"]
             key_state.last_shown = LastShown(row["life"], size, row["dirty"])
         elif op in ("MISS", *LEAVE_OPS):
-            self.used[cache] = remove_key(used, key)
+            self.used[cache] = change.remove_key(used, key)
             key_state.last_shown = key_state.last_shown._replace(life=None)
             if op in LEAVE_OPS and node is not None:
                 self._grow(-node.size_bytes, -1)
-                self.spaces[cache] = remove_key(space, key)
+                self.spaces[cache] = change.remove_key(space, key)
             if op == "EVICT":
                 key_state.evicted = Handed(row["life"], row["call_id"], row["seq"], row["dirty"])
         elif op == "FLUSH":
@@ -286,7 +287,7 @@ class Entries:
 
     def _mark(self, cache: str | None, key: str, node: Node, is_dirty: bool) -> None:
         space = self.spaces[cache]
-        others = without_key(space.dirty, key)
+        others = change.without_key(space.dirty, key)
         marked = {**space.nodes, key: node._replace(is_dirty=is_dirty)}
         self.spaces[cache] = space._replace(nodes=marked, dirty=(*others, key) if is_dirty else others)
 

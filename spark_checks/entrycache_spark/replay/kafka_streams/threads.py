@@ -1,7 +1,5 @@
 """Replay of `kafka-streams`: counters, the order of events, and the loop over the rows of each thread."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from functools import partial
 

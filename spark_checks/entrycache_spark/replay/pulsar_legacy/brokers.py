@@ -3,8 +3,6 @@
 Rules that `pulsar-pip430` has too are replayed there, and reported under the id of this system (`SAME`).
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,25 +11,12 @@ from typing import Final, NamedTuple
 from entrycache_reference.pulsar_legacy.passes import choose_givers, compute_share, is_old
 from entrycache_reference.pulsar_legacy.state import Cache, State
 from entrycache_reference.vocabulary import CacheName
-from entrycache_spark.common.results import RuleFinding, Violation
-from entrycache_spark.common.rule_files import Need
+from entrycache_spark.common import results, rule_files
 from entrycache_spark.replay.common import BrokerFindings, count_applicable_rows, replay_brokers
-from entrycache_spark.replay.pulsar_legacy.trigger_points import (
-    REMOVALS,
-    Moment,
-    Offers,
-    Reads,
-    ascends,
-    is_triggered,
-    known,
-    read_events,
-    rules_of,
-)
-from entrycache_spark.replay.pulsar_pip430.brokers import BrokerReplay, TooManySlots
-from entrycache_spark.replay.pulsar_pip430.removals import RULE_OF, Named, RemovalChecks
+from entrycache_spark.replay.pulsar_legacy import trigger_points
+from entrycache_spark.replay.pulsar_pip430 import brokers, removals
 from entrycache_spark.replay.pulsar_pip430.trigger_points import Facts, Reporter, Row
-from entrycache_spark.systems.pulsar_legacy import by_object
-from entrycache_spark.systems.pulsar_pip430 import COLUMNS
+from entrycache_spark.systems import pulsar_legacy, pulsar_pip430
 from entrycache_trace.files import Metadata, Part
 
 MOVES: Final = ("INSERT", "EVICT", "REMOVE")
@@ -68,8 +53,8 @@ class PassRemovals:
         for row in own.rows:
             stamp, bound = row["stamp_ns"], row["bound"]
             ends = row["op"] == "PASS_END"
-            wrong = ends and known(row["cache"], cache) and row["cache"] != cache
-            wrong |= ends and known(bound, cutoff) and bound != cutoff
+            wrong = ends and trigger_points.known(row["cache"], cache) and row["cache"] != cache
+            wrong |= ends and trigger_points.known(bound, cutoff) and bound != cutoff
             if row["cause"] == "SIZE" and wrong:
                 self._report(
                     "L-EVICT-1", row, (cutoff, cache), (bound, row["cache"]), [row["pass_id"], row["seq"]], True
@@ -78,7 +63,7 @@ class PassRemovals:
                 continue
             if row["op"] == "EVICT":
                 wrong = isinstance(cutoff, int) and stamp is not None and not is_old(stamp, cutoff)
-                wrong |= known(row["cache"], cache) and row["cache"] != cache
+                wrong |= trigger_points.known(row["cache"], cache) and row["cache"] != cache
             elif row["op"] == "PASS_END":
                 last = cutoff if bound is None else bound
                 wrong |= isinstance(last, int) and stamp is not None and is_old(stamp, last)
@@ -94,7 +79,7 @@ class PassRemovals:
                 continue
             before = last.get(row["cache"])
             last[row["cache"]] = row
-            if before is not None and row["cause"] in ORDER and not ascends(row, before):
+            if before is not None and row["cause"] in ORDER and not trigger_points.ascends(row, before):
                 self._report(ORDER[row["cause"]], row, "ascending positions", row["entry_id"], [before["seq"]], True)
 
 
@@ -112,7 +97,7 @@ class PassEvictions(NamedTuple):
 class Shares:
     """The bytes and entries of each cache, and the share of each in a size pass, computed by the reference."""
 
-    def __init__(self, facts: Facts, report: Reporter, events: list[Moment]) -> None:
+    def __init__(self, facts: Facts, report: Reporter, events: list[trigger_points.Moment]) -> None:
         self._report = report
         self._one = not facts.many
         self._bytes: Counter[str] = Counter()
@@ -123,14 +108,14 @@ class Shares:
         unknown = 0
         for now in events:
             row = now.row
-            unknown += row["op"] in MOVES and not known(row["size_bytes"], row["cache"])
-            if row["op"] == "EVICT" and known(row["pass_id"], row["cache"]):
+            unknown += row["op"] in MOVES and not trigger_points.known(row["size_bytes"], row["cache"])
+            if row["op"] == "EVICT" and trigger_points.known(row["pass_id"], row["cache"]):
                 self._given[row["pass_id"], row["cache"]].append(row)
             if row["op"] == "PASS_END" and row["cause"] == "SIZE" and row["pass_id"] is not None and now.whole:
                 self._ends[row["pass_id"]] = row
                 self._unknown_at[row["pass_id"]] = unknown
 
-    def follow(self, now: Moment) -> None:
+    def follow(self, now: trigger_points.Moment) -> None:
         """Read one event."""
         row = now.row
         if row["op"] in MOVES and row["cache"] is not None:
@@ -198,7 +183,7 @@ SAME: Final[Mapping[str, str]] = {
     "R-READ-1": "L-READ-1",
     "R-TRIGGER-1": "L-TRIGGER-1",
     "R-TRIGGER-4": "L-TRIGGER-3",
-    **{RULE_OF[cause]: rule for cause, rule in REMOVALS.items()},
+    **{removals.RULE_OF[cause]: rule for cause, rule in trigger_points.REMOVALS.items()},
 }
 GROUPS: Final = {"TIME": "L-EXPIRE-2", "SIZE": "L-EVICT-1", "GET": "L-READ-2"}
 
@@ -206,10 +191,10 @@ GROUPS: Final = {"TIME": "L-EXPIRE-2", "SIZE": "L-EVICT-1", "GET": "L-READ-2"}
 def replay(
     parts: Sequence[Part],
     metadata: Metadata,
-    rules: Mapping[str, Sequence[Need]],
+    rules: Mapping[str, Sequence[rule_files.Need]],
     max_live_slots: int,
     progress: Callable[[str], None] = lambda text: None,
-) -> dict[str, RuleFinding]:
+) -> dict[str, results.RuleFinding]:
     """Return the findings of each broker."""
 
     def play(name: str, rows: list[Row]) -> BrokerFindings:
@@ -218,18 +203,18 @@ def replay(
             (
                 now.row,
                 () if now.settings is None else now.settings.untold,
-                rules_of(now.row, now.settings, broker.facts),
+                trigger_points.rules_of(now.row, now.settings, broker.facts),
             )
             for now in broker.events
         )
         applicable = count_applicable_rows(name, rows_with_rules, rules)
         try:
             broker.run()
-        except TooManySlots:
+        except brokers.TooManySlots:
             return BrokerFindings(applicable, f"more than {max_live_slots} entries")
         return BrokerFindings(applicable, "", broker.missing(), broker.violations, broker.undecided)
 
-    return replay_brokers(COLUMNS, play, parts, metadata, rules, progress)
+    return replay_brokers(pulsar_pip430.COLUMNS, play, parts, metadata, rules, progress)
 
 
 class LegacyReplay:
@@ -238,11 +223,11 @@ class LegacyReplay:
     def __init__(self, name: str, rows: list[Row], metadata: Metadata, max_live_slots: int) -> None:
         self._name = name
         self._rows = rows
-        self._same = BrokerReplay(name, rows, metadata, max_live_slots, has_queue=False)
-        self._by_object = by_object(metadata)
+        self._same = brokers.BrokerReplay(name, rows, metadata, max_live_slots, has_queue=False)
+        self._by_object = pulsar_legacy.by_object(metadata)
         self.facts: Facts = self._same.facts
-        self.events: list[Moment] = read_events(name, rows, self.facts, metadata.sampled)
-        self.violations: defaultdict[str, list[Violation]] = defaultdict(list)
+        self.events: list[trigger_points.Moment] = trigger_points.read_events(name, rows, self.facts, metadata.sampled)
+        self.violations: defaultdict[str, list[results.Violation]] = defaultdict(list)
         self.undecided: defaultdict[str, list[str]] = defaultdict(list)
 
     def missing(self) -> list[str]:
@@ -256,9 +241,9 @@ class LegacyReplay:
         self._take_over()
         PassRemovals(self.facts, self._report, self._rows)
         self._refused()
-        removal_checks = RemovalChecks(self.facts, self._report, self._rows, _group_of, GROUPS)
-        reads = Reads(self.facts, self._report, self._by_object)
-        checks = (Offers(self.facts, self._report), reads, Shares(self.facts, self._report, self.events))
+        removal_checks = removals.RemovalChecks(self.facts, self._report, self._rows, _group_of, GROUPS)
+        reads = trigger_points.Reads(self.facts, self._report, self._by_object)
+        checks = (trigger_points.Offers(self.facts, self._report), reads, Shares(self.facts, self._report, self.events))
         for now in self.events:
             removal_checks.take(now.row)
             for check in checks:
@@ -281,7 +266,7 @@ class LegacyReplay:
             wrong = op == "INSERT" and row["size_bytes"] is not None and row["size_bytes"] < 0
             if op == "PASS_BEGIN" and row["origin"] == "CALL" and bound is not None:
                 wrong = (cause == "SIZE" and bound <= 0) or (cause == "TIME" and bound > row["ts_ns"])
-            if is_triggered(row, "PASS_BEGIN") and bound is not None and bound <= 0:
+            if trigger_points.is_triggered(row, "PASS_BEGIN") and bound is not None and bound <= 0:
                 self._report("L-TRIGGER-6", row, "no pass", bound, [], True)
             if wrong:
                 self._report("L-STATE-3", row, "an allowed value", bound, [], True)
@@ -294,13 +279,13 @@ class LegacyReplay:
         if sure:
             witnesses = tuple(known for known in seqs if known is not None) or (seq,)
             self.violations[rule].append(
-                Violation(rule, self._name, seq, row["life"], str(wanted), str(observed), witnesses)
+                results.Violation(rule, self._name, seq, row["life"], str(wanted), str(observed), witnesses)
             )
         else:
             self.undecided[rule].append(f"{rule}: broker {self._name!r}, seq {seq}: {observed}")
 
 
-def _group_of(row: Row) -> Named | None:
+def _group_of(row: Row) -> removals.Named | None:
     """Return the group of a removal by a pass, or of a hit of a lookup; return None for other rows."""
     if None in (row["ledger_id"], row["entry_id"]):
         return None

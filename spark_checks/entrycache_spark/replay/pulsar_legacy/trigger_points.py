@@ -1,7 +1,5 @@
 """The events of a replayed `pulsar-legacy` broker, its effective settings, offers and reads."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -11,8 +9,7 @@ from entrycache_reference.pulsar_legacy.config import STORED_BYTES, Config
 from entrycache_reference.pulsar_legacy.passes import target_bytes, trigger_bytes
 from entrycache_spark.common.system import parse_config, unnamed_settings
 from entrycache_spark.replay.pulsar_pip430.trigger_points import SHOWING, Facts, Reporter, Row, held_bytes, is_open
-from entrycache_spark.systems.pulsar_legacy import KINDS
-from entrycache_spark.systems.pulsar_pip430 import IS_MANUAL
+from entrycache_spark.systems import pulsar_legacy, pulsar_pip430
 
 
 class EffectiveValues(NamedTuple):
@@ -58,18 +55,18 @@ def settings_by_row(broker: str, rows: Iterable[Row]) -> list[EffectiveValues | 
 
 
 def _effective_values(broker: str, row: Row) -> EffectiveValues | None:
-    values = parse_config(row["value"], KINDS, f"broker {broker!r}, seq {row['seq']}")
+    values = parse_config(row["value"], pulsar_legacy.KINDS, f"broker {broker!r}, seq {row['seq']}")
     if values is None:
         return None
     limit, watermark = values["max_size_bytes"], values["watermark"]
     config_values = {"max_size_bytes": limit, "watermark": watermark}
     config = Config(**{name: value for name, value in config_values.items() if value is not None})
     return EffectiveValues(
-        frozenset(unnamed_settings(values, KINDS)),
+        frozenset(unnamed_settings(values, pulsar_legacy.KINDS)),
         limit,
         None if limit is None else trigger_bytes(config),
         None if limit is None or watermark is None else target_bytes(config),
-        IS_MANUAL.get(values["eviction"]),
+        pulsar_pip430.IS_MANUAL.get(values["eviction"]),
     )
 
 

@@ -5,29 +5,16 @@ the sums. A row that contradicts an entry of earlier rows is reported as a diffe
 decide the rules from the rows as they are. Replay gives up above a number of live slots.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from entrycache_reference.pulsar_pip430.decision import Action, decide, has_spare_requeue, is_expected
-from entrycache_reference.pulsar_pip430.passes import PassKind, has_to_halt
-from entrycache_spark.common.results import RuleFinding, Violation
-from entrycache_spark.common.rule_files import Need
+from entrycache_reference.pulsar_pip430 import decision, passes
+from entrycache_spark.common import results, rule_files
 from entrycache_spark.replay.common import Applicable, BrokerFindings, count_applicable_rows, replay_brokers
-from entrycache_spark.replay.pulsar_pip430.lookups import DEQUEUES, Cursors, Lookups, asks, rules_of
+from entrycache_spark.replay.pulsar_pip430 import lookups, trigger_points
 from entrycache_spark.replay.pulsar_pip430.removals import ReadCountChecks, RemovalChecks, RemovalQueue, Slots
-from entrycache_spark.replay.pulsar_pip430.trigger_points import (
-    NO_ENTRY,
-    Carriers,
-    Difference,
-    Moment,
-    ReferenceEntries,
-    facts_of,
-    settings_by_row,
-)
 from entrycache_spark.replay.pulsar_pip430.triggers import Clock, Counters, FinalTotals, Frames, Thresholds
 from entrycache_spark.systems.pulsar_pip430 import COLUMNS, split_budget
 from entrycache_trace.files import Metadata, Part
@@ -38,11 +25,11 @@ Level = (
     | Frames
     | Thresholds
     | Counters
-    | Lookups
+    | lookups.Lookups
     | ReadCountChecks
-    | Cursors
+    | lookups.Cursors
     | RemovalChecks
-    | Carriers
+    | trigger_points.Carriers
     | FinalTotals
     | Slots
 )
@@ -56,10 +43,10 @@ class TooManySlots(Exception):
 def replay(
     parts: Sequence[Part],
     metadata: Metadata,
-    rules: Mapping[str, Sequence[Need]],
+    rules: Mapping[str, Sequence[rule_files.Need]],
     max_live_slots: int,
     progress: Callable[[str], None] = lambda text: None,
-) -> dict[str, RuleFinding]:
+) -> dict[str, results.RuleFinding]:
     """Return the findings of each broker."""
 
     def play(name: str, rows: list[Row]) -> BrokerFindings:
@@ -120,23 +107,23 @@ class BrokerReplay:
         self.many = metadata.many_threads
         self.max_live_slots = max_live_slots
         self.sampled = metadata.sampled
-        self.facts = facts_of(name, rows, metadata)
+        self.facts = trigger_points.facts_of(name, rows, metadata)
         self.starts = self.facts.starts
         self.ends = rows[-1]["op"] == "END"
         self.gapped = self.facts.gapped
-        self.settings = settings_by_row(name, rows)
+        self.settings = trigger_points.settings_by_row(name, rows)
         self.unread = any(
             row["op"] == "CONFIG" and config is None for row, config in zip(rows, self.settings, strict=True)
         )
         self.has_queue = has_queue
         self.numbered = not any(_unnumbered(row) for row in rows)
-        self.violations: defaultdict[str, list[Violation]] = defaultdict(list)
+        self.violations: defaultdict[str, list[results.Violation]] = defaultdict(list)
         self.undecided: defaultdict[str, list[str]] = defaultdict(list)
         self.lives: defaultdict[int, Life] = defaultdict(Life)
         self.passes: defaultdict[int, PassSums] = defaultdict(PassSums)
         self.split = split_budget(metadata)
-        self.entries = ReferenceEntries(self.split, compare=not self.many)
-        self.differences: list[Difference] = []
+        self.entries = trigger_points.ReferenceEntries(self.split, compare=not self.many)
+        self.differences: list[trigger_points.Difference] = []
         self.live = 0
         self.island = 0
         self._survey()
@@ -151,10 +138,10 @@ class BrokerReplay:
             return [f"broker {self.name!r}: a CONFIG event cannot be read, so the settings are not known"]
         return [] if self.ends else [f"broker {self.name!r}: the last event is not END, so the rest is missing"]
 
-    def count_applicable(self, needs: Mapping[str, Sequence[Need]]) -> Applicable:
+    def count_applicable(self, needs: Mapping[str, Sequence[rule_files.Need]]) -> Applicable:
         """Count the rows that each rule applies to."""
         rows = (
-            (row, () if settings is None else settings.untold, rules_of(row, settings, self.facts))
+            (row, () if settings is None else settings.untold, lookups.rules_of(row, settings, self.facts))
             for row, settings in zip(self.rows, self.settings, strict=True)
         )
         return count_applicable_rows(self.name, rows, needs)
@@ -173,7 +160,7 @@ class BrokerReplay:
             after = self.rows[number + 1] if number + 1 < len(self.rows) else None
             next_one = after if after is not None and self._follows(row, after) else None
             whole = self.starts and self.island == 0
-            moment = Moment(row, before, next_one, self.island, whole, self.settings[number])
+            moment = trigger_points.Moment(row, before, next_one, self.island, whole, self.settings[number])
             for level in levels:
                 level.follow(moment)
             self._bytes(row, before)
@@ -212,15 +199,19 @@ class BrokerReplay:
             if row["op"] == "PASS_BEGIN" and row["pass_id"] is not None:
                 begins[row["pass_id"]] = max(row["ts_ns"], begins.get(row["pass_id"], row["ts_ns"]))
         pairs = zip((None, *self.rows), self.rows, strict=False)
-        asking = frozenset(row["cache"] for before, row in pairs if asks(row, before))
+        asking = frozenset(row["cache"] for before, row in pairs if lookups.asks(row, before))
         facts = self.facts
         return (
             *(Clock(facts, self._report), Frames(facts, self._report)),
             Thresholds(facts, self._report, max(reliefs, default=None)),
-            *(Counters(facts, self._report), Lookups(facts, self._report), ReadCountChecks(facts, self._report)),
-            Cursors(facts, self._report, asking),
+            *(
+                Counters(facts, self._report),
+                lookups.Lookups(facts, self._report),
+                ReadCountChecks(facts, self._report),
+            ),
+            lookups.Cursors(facts, self._report, asking),
             RemovalChecks(facts, self._report, self.rows),
-            Carriers(facts, self._report, self.split, begins),
+            trigger_points.Carriers(facts, self._report, self.split, begins),
             FinalTotals(facts, self._report, self.numbered),
             *((Slots(facts, self._report, self.numbered, self.rows, self.sampled),) if self.has_queue else ()),
         )
@@ -238,7 +229,9 @@ class BrokerReplay:
     def _violation(
         self, rule: str, seq: int, life: int | None, wanted: object, observed: object, seqs: Iterable[int]
     ) -> None:
-        self.violations[rule].append(Violation(rule, self.name, seq, life, str(wanted), str(observed), tuple(seqs)))
+        self.violations[rule].append(
+            results.Violation(rule, self.name, seq, life, str(wanted), str(observed), tuple(seqs))
+        )
 
     def _survey(self) -> None:
         """Collect the facts of later rows that the check of a row needs."""
@@ -324,7 +317,11 @@ class BrokerReplay:
         bound = sums.bound if row["bound"] is None else row["bound"]
         stamp = row["stamp_ns"]
         timed = op in ("EVICT", "REQUEUE") and kind == "TIME" and stamp is not None
-        young = timed and bound is not None and has_to_halt(PassKind.TIME, bound, NO_ENTRY._replace(stamp_nanos=stamp))
+        young = (
+            timed
+            and bound is not None
+            and passes.has_to_halt(passes.PassKind.TIME, bound, trigger_points.NO_ENTRY._replace(stamp_nanos=stamp))
+        )
         other = kind == "TIME" and row["cause"] != "SIZE" and _differ(row["bound"], sums.begin_bound)
         if young or other:
             self._violation(
@@ -348,8 +345,12 @@ class BrokerReplay:
             return
         done = False
         if row["op"] == "EVICT":
-            done = sums.need is not None and has_to_halt(PassKind.SIZE, sums.need - sums.freed_bytes, NO_ENTRY)
-            done |= row["bound"] is not None and has_to_halt(PassKind.SIZE, row["bound"], NO_ENTRY)
+            done = sums.need is not None and passes.has_to_halt(
+                passes.PassKind.SIZE, sums.need - sums.freed_bytes, trigger_points.NO_ENTRY
+            )
+            done |= row["bound"] is not None and passes.has_to_halt(
+                passes.PassKind.SIZE, row["bound"], trigger_points.NO_ENTRY
+            )
         left = None if sums.need is None or self.island != sums.begin_island else sums.need - sums.freed_bytes
         if done or _differ(row["bound"], left):
             observed = (sums.freed_bytes, row["bound"])
@@ -358,7 +359,7 @@ class BrokerReplay:
     def _head(self, row: Row) -> None:
         stamp, bound, seq = row["stamp_ns"], row["bound"], row["seq"]
         if stamp is not None and bound is not None:
-            if not has_to_halt(PassKind.TIME, bound, NO_ENTRY._replace(stamp_nanos=stamp)):
+            if not passes.has_to_halt(passes.PassKind.TIME, bound, trigger_points.NO_ENTRY._replace(stamp_nanos=stamp)):
                 self._violation("R-EXPIRE-2", seq, row["life"], bound, stamp, [row["pass_id"], seq])
         elif bound is not None and row["bytes_after"] > 0:
             self.undecided["R-EXPIRE-2"].append(f"seq {seq}: the head's stamp is not known")
@@ -399,22 +400,22 @@ class BrokerReplay:
         if op == "EVICT":
             whole = life is not None and self.lives[life].begin_island == self.island
             used = min(row["requeues"], held.requeues) if whole else row["requeues"]
-            action = decide(entry_shown._replace(requeues=used), False, settings).action
-            if action is not Action.REMOVE:
+            action = decision.decide(entry_shown._replace(requeues=used), False, settings).action
+            if action is not decision.Action.REMOVE:
                 self._violation("R-REQUEUE-3", seq, life, action.name, "EVICT", seqs)
             return
         after = self.entries.after_requeue(row).requeues
         entry = entry_shown._replace(requeues=max(row["requeues"], after) - (after - held.requeues))
-        action = decide(entry, False, settings).action
+        action = decision.decide(entry, False, settings).action
         if row["cause"] == "ACCESSED":
             flags_shown = (row["accessed"], row["extend_accessed"])
-            if action is not Action.REQUEUE_ACCESSED and (None not in flags_shown or False in flags_shown):
+            if action is not decision.Action.REQUEUE_ACCESSED and (None not in flags_shown or False in flags_shown):
                 self._violation("R-REQUEUE-1", seq, life, action.name, "REQUEUE ACCESSED", seqs)
         if row["cause"] != "EXPECTED_READS":
             return
-        if action is Action.REQUEUE_ACCESSED or not is_expected(entry):
+        if action is decision.Action.REQUEUE_ACCESSED or not decision.is_expected(entry):
             self._violation("R-REQUEUE-8", seq, life, action.name, "REQUEUE EXPECTED_READS", seqs)
-        if not has_spare_requeue(entry, settings):
+        if not decision.has_spare_requeue(entry, settings):
             self._violation("R-REQUEUE-6", seq, life, settings.max_requeues, entry.requeues + 1, seqs)
 
 
@@ -426,4 +427,4 @@ def _unnumbered(row: Row) -> bool:
     op = row["op"]
     if op in ("INSERT", "REQUEUE") and row["tail_no"] is None:
         return True
-    return op in DEQUEUES and (row["ticket"] is None or row["head_no"] is None)
+    return op in lookups.DEQUEUES and (row["ticket"] is None or row["head_no"] is None)

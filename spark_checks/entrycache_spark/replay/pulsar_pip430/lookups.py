@@ -1,7 +1,5 @@
 """Replay of positions, lookups and fills, of cursors, and the rules that apply to a row."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,16 +8,8 @@ from typing import Any, NamedTuple
 from entrycache_reference.pulsar_pip430.change import EMPTY_CACHE
 from entrycache_reference.pulsar_pip430.cursors import NANOS_A_MILLISECOND, is_in_grace, rank_of
 from entrycache_reference.vocabulary import CursorName, Position
+from entrycache_spark.replay.pulsar_pip430 import trigger_points
 from entrycache_spark.replay.pulsar_pip430.removals import RULE_OF as REMOVALS
-from entrycache_spark.replay.pulsar_pip430.trigger_points import (
-    SHOWING,
-    EffectiveValues,
-    Facts,
-    Moment,
-    Reporter,
-    Row,
-    is_open,
-)
 
 Place = tuple[Any, Any, Any]
 
@@ -35,15 +25,15 @@ class Change(NamedTuple):
 class Lookups:
     """The entry at each position, and the call that missed the position last."""
 
-    def __init__(self, facts: Facts, report: Reporter) -> None:
+    def __init__(self, facts: trigger_points.Facts, report: trigger_points.Reporter) -> None:
         self._facts = facts
         self._report = report
         self._island = 0
         self._changes: dict[Place, Change] = {}
-        self._missed: dict[Place, Row] = {}
-        self._fills: dict[int, Row] = {}
+        self._missed: dict[Place, trigger_points.Row] = {}
+        self._fills: dict[int, trigger_points.Row] = {}
 
-    def follow(self, now: Moment) -> None:
+    def follow(self, now: trigger_points.Moment) -> None:
         """Read one event."""
         if now.island != self._island:
             self._island = now.island
@@ -69,12 +59,12 @@ class Lookups:
                 self._filled(row, self._missed.get(place))
         if op == "MISS":
             self._missed[place] = row
-        if op == "INSERT" or (is_open(row) and row["life"] is not None):
+        if op == "INSERT" or (trigger_points.is_open(row) and row["life"] is not None):
             self._changes[place] = Change(row["seq"], True, row["life"])
         elif op in ("EVICT", "REMOVE"):
             self._changes[place] = Change(row["seq"], False, row["life"])
 
-    def _looked_up(self, row: Row, change: Change | None, is_in: bool | None) -> None:
+    def _looked_up(self, row: trigger_points.Row, change: Change | None, is_in: bool | None) -> None:
         rule = {"GET": "R-READ-1", "READ": "R-READ-7", "REPLAY": "R-READ-10"}.get(row["cause"])
         if rule is None or is_in is None:
             return
@@ -83,7 +73,7 @@ class Lookups:
             seqs = [None if change is None else change.seq, row["seq"]]
             self._report(rule, row, "a cached entry", f"{row['op']} of life {row['life']}", seqs, not self._facts.many)
 
-    def _filled(self, row: Row, missed: Row | None) -> None:
+    def _filled(self, row: trigger_points.Row, missed: trigger_points.Row | None) -> None:
         many, call_id = self._facts.many, row["call_id"]
         uncounted = row["expected_reads"] is None or row["expected_reads"] < 1
         call_is_complete = call_id is not None and call_id >= self._facts.first_seq and not self._facts.gapped
@@ -94,7 +84,7 @@ class Lookups:
         if missed is not None and missed["cause"] == "REPLAY" and missed["call_id"] == call_id is not None:
             self._report("R-READ-10", row, "no fill", "a fill", [missed["seq"], row["seq"]], not many)
 
-    def _in_call(self, row: Row) -> None:
+    def _in_call(self, row: trigger_points.Row) -> None:
         """The reads of one call that name no cursor: lookups first, then fills, ascending, of one count."""
         fill = row["op"] == "INSERT" and row["cause"] == "FILL"
         lookup = row["op"] in ("HIT", "MISS") and row["cause"] == "READ"
@@ -111,16 +101,16 @@ class Lookups:
             self._fills[row["call_id"]] = {**row, **known}
 
 
-def _goes_astray(row: Row, last: Row) -> bool:
+def _goes_astray(row: trigger_points.Row, last: trigger_points.Row) -> bool:
     """Return whether a fill does not follow the one before it in a read."""
     return _differ(row, last, "expected_reads") or _differ(row, last, "ledger_id") or _falls_back(row, last)
 
 
-def _differ(row: Row, last: Row, name: str) -> bool:
+def _differ(row: trigger_points.Row, last: trigger_points.Row, name: str) -> bool:
     return None not in (row[name], last[name]) and row[name] != last[name]
 
 
-def _falls_back(row: Row, last: Row) -> bool:
+def _falls_back(row: trigger_points.Row, last: trigger_points.Row) -> bool:
     """Return whether an entry of the same ledger does not lie behind the last one."""
     known = None not in (row["ledger_id"], row["entry_id"], last["entry_id"]) and row["ledger_id"] == last["ledger_id"]
     return known and bool(row["entry_id"] <= last["entry_id"])
@@ -144,13 +134,13 @@ class CacheCursors:
 class Cursors:
     """The cursors of all caches."""
 
-    def __init__(self, facts: Facts, report: Reporter, asking: frozenset[Any]) -> None:
+    def __init__(self, facts: trigger_points.Facts, report: trigger_points.Reporter, asking: frozenset[Any]) -> None:
         self._facts = facts
         self._report = report
         self._asking = asking
         self._of: dict[Any, CacheCursors] = {}
 
-    def follow(self, now: Moment) -> None:
+    def follow(self, now: trigger_points.Moment) -> None:
         """Read one event."""
         row, op = now.row, now.row["op"]
         cursors = self._of.setdefault(row["cache"], CacheCursors())
@@ -172,7 +162,9 @@ class Cursors:
         elif asks(now.row, now.before):
             self._added(now, cursors, False)
 
-    def _members_at_request(self, row: Row, cursors: CacheCursors) -> Mapping[CursorName, Position | None]:
+    def _members_at_request(
+        self, row: trigger_points.Row, cursors: CacheCursors
+    ) -> Mapping[CursorName, Position | None]:
         """Return the members when the read asked for the count: with several threads when its call begins."""
         call_id = row["call_id"]
         if not self._facts.many or call_id is None or call_id >= row["seq"]:
@@ -180,7 +172,7 @@ class Cursors:
         at = bisect_right(cursors.turns, call_id, key=lambda turn: turn[0])
         return cursors.turns[at - 1][1] if at else {}
 
-    def _turned(self, row: Row, cursors: CacheCursors) -> None:
+    def _turned(self, row: trigger_points.Row, cursors: CacheCursors) -> None:
         op, name = row["op"], row["cursor"]
         pos = None if row["ledger_id"] is None else Position(row["ledger_id"], row["entry_id"])
         if op == "CURSOR_ADD":
@@ -198,7 +190,7 @@ class Cursors:
         cursors.grace_ns = _later(cursors.grace_ns, ts_ns)
         cursors.restart_ns = _later(cursors.restart_ns, ts_ns)
 
-    def _added(self, now: Moment, cursors: CacheCursors, cached: bool) -> None:
+    def _added(self, now: trigger_points.Moment, cursors: CacheCursors, cached: bool) -> None:
         """Let the reference say whether the entry was wanted."""
         row, settings = now.row, now.settings
         if settings is None or settings.ranks is None:
@@ -224,7 +216,7 @@ class Cursors:
         elif not cached and by_grace and by_open is False:
             self._report("R-CURSOR-6", row, "INSERT", "SKIP", seqs, sure)
 
-    def _near(self, row: Row, cursors: CacheCursors, grace: int) -> bool:
+    def _near(self, row: trigger_points.Row, cursors: CacheCursors, grace: int) -> bool:
         """Return whether the end of the grace period is within a millisecond."""
         if cursors.grace_ns is None:
             return True
@@ -236,7 +228,7 @@ def _later(known: int | None, ts_ns: int) -> int:
     return ts_ns if known is None else max(known, ts_ns)
 
 
-def asks(row: Row, before: Row | None) -> bool:
+def asks(row: trigger_points.Row, before: trigger_points.Row | None) -> bool:
     """Return whether the row is an added entry that was not wanted: the first event of its call, but for CACHE_OPEN."""
     if row["op"] != "SKIP" or row["cause"] != "NOT_WANTED" or row["call_id"] is None:
         return False
@@ -249,7 +241,9 @@ def asks(row: Row, before: Row | None) -> bool:
 DEQUEUES = ("EVICT", "REQUEUE", "TOMBSTONE")
 
 
-def rules_of(row: Row, settings: EffectiveValues | None, facts: Facts) -> Iterable[str]:
+def rules_of(
+    row: trigger_points.Row, settings: trigger_points.EffectiveValues | None, facts: trigger_points.Facts
+) -> Iterable[str]:
     """Return the rules that apply to one event."""
     op, cause = row["op"], row["cause"]
     yield "R-STATE-6"
@@ -274,7 +268,9 @@ def rules_of(row: Row, settings: EffectiveValues | None, facts: Facts) -> Iterab
     yield from _of_levels(row, settings, facts)
 
 
-def _of_thresholds(row: Row, settings: EffectiveValues | None, facts: Facts) -> Iterable[str]:
+def _of_thresholds(
+    row: trigger_points.Row, settings: trigger_points.EffectiveValues | None, facts: trigger_points.Facts
+) -> Iterable[str]:
     op, cause, origin = row["op"], row["cause"], row["origin"]
     manual = settings is not None and bool(settings.manual)
     states = row["trigger_bytes"] is not None or row["target_bytes"] is not None
@@ -295,7 +291,9 @@ def _of_thresholds(row: Row, settings: EffectiveValues | None, facts: Facts) -> 
         yield "R-TRIGGER-8"
 
 
-def _of_levels(row: Row, settings: EffectiveValues | None, facts: Facts) -> Iterable[str]:
+def _of_levels(
+    row: trigger_points.Row, settings: trigger_points.EffectiveValues | None, facts: trigger_points.Facts
+) -> Iterable[str]:
     op, cause = row["op"], row["cause"]
     if op == "METRICS":
         yield from (f"R-METRICS-{number}" for number in range(3, 8))
@@ -318,14 +316,14 @@ def _of_levels(row: Row, settings: EffectiveValues | None, facts: Facts) -> Iter
         yield from ("R-CURSOR-6", "R-CURSOR-11") if settings.ranks else ("R-CURSOR-12",)
 
 
-def _of_lives(row: Row, facts: Facts) -> Iterable[str]:
+def _of_lives(row: trigger_points.Row, facts: trigger_points.Facts) -> Iterable[str]:
     op, cause, life = row["op"], row["cause"], row["life"]
     sums_up = op == "PASS_END" and (row["tail_no"] is not None or row["head_no"] is not None)
-    if op == "END" or sums_up or (life is not None and op in SHOWING):
+    if op == "END" or sums_up or (life is not None and op in trigger_points.SHOWING):
         yield "R-STATE-2"
-    if life is not None and op in SHOWING and row["accessed"] is not None:
+    if life is not None and op in trigger_points.SHOWING and row["accessed"] is not None:
         yield "R-READ-2"
-    if life is not None and op in ("INSERT", *SHOWING) and row["requeues"] is not None:
+    if life is not None and op in ("INSERT", *trigger_points.SHOWING) and row["requeues"] is not None:
         yield "R-REQUEUE-5"
     if life is not None and op in ("READ_DONE", "EXPECT", "EVICT", "REMOVE", "SNAPSHOT"):
         yield "R-COUNT-3"

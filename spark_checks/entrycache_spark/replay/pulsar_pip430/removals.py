@@ -1,7 +1,5 @@
 """Replay of the removal queue, of slot numbers, of calls that remove entries, and of expected-read counts."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,16 +1,11 @@
 """The events of a replayed broker, its effective settings, and its entries as the reference holds them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
+from entrycache_reference.pulsar_pip430 import decision, entries, ops, passes
 from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, Settings, Variants
-from entrycache_reference.pulsar_pip430.decision import Action, target_bytes, trigger_bytes
-from entrycache_reference.pulsar_pip430.entries import expect_read, mark_accessed, mark_read, new_entry
-from entrycache_reference.pulsar_pip430.ops import ExpectRead, Insert, MarkRead
-from entrycache_reference.pulsar_pip430.passes import requeue_entry
 from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State, Step, initial
 from entrycache_reference.vocabulary import CacheName, Position
 from entrycache_spark.common.system import parse_config, unnamed_settings
@@ -101,8 +96,8 @@ def _effective_values(broker: str, row: Row) -> EffectiveValues | None:
         seq=row["seq"],
         untold=frozenset(unnamed_settings(values, KINDS)),
         grace_millis=grace if type(grace) is int else None,
-        trigger_bytes=trigger_bytes(state) if limited else None,
-        target_bytes=target_bytes(state) if limited and "watermark" in known_names else None,
+        trigger_bytes=decision.trigger_bytes(state) if limited else None,
+        target_bytes=decision.target_bytes(state) if limited and "watermark" in known_names else None,
         manual=IS_MANUAL.get(values["eviction"]),
         ranks=values["evict_by_expected_reads"],
         ttl_nanos=values["ttl_nanos"],
@@ -199,8 +194,8 @@ class ReferenceEntries:
 
     def after_requeue(self, row: Row) -> Entry:
         """The entry as the reference puts it at the tail."""
-        action = Action.REQUEUE_ACCESSED if row["cause"] == "ACCESSED" else Action.REQUEUE_EXPECTED
-        return requeue_entry(self.entry(row["life"]), _stamp(row), action, self.config)
+        action = decision.Action.REQUEUE_ACCESSED if row["cause"] == "ACCESSED" else decision.Action.REQUEUE_EXPECTED
+        return passes.requeue_entry(self.entry(row["life"]), _stamp(row), action, self.config)
 
     def follow(self, row: Row, island: int) -> list[Difference]:
         """Apply one row, and return the values in which it differs from the reference."""
@@ -223,19 +218,21 @@ class ReferenceEntries:
     def _applied(self, row: Row, entry: Entry) -> Entry:
         op = row["op"]
         if op == "INSERT":
-            event = Insert(_CACHE, _POS, row["size_bytes"] or 0, row["expected_reads"])
-            return new_entry(initial(self.config)._replace(now_nanos=_stamp(row)), event, self.config)
+            event = ops.Insert(_CACHE, _POS, row["size_bytes"] or 0, row["expected_reads"])
+            return entries.new_entry(initial(self.config)._replace(now_nanos=_stamp(row)), event, self.config)
         if op == "SNAPSHOT" and row["cause"] == "OPEN":
             size_bytes, stamp, used = (row[name] or 0 for name in ("size_bytes", "stamp_ns", "requeues"))
             return Entry(size_bytes, stamp, used, bool(row["accessed"]), row["expected_reads"], None)
         if op == "HIT":
-            return mark_accessed(entry)
+            return entries.mark_accessed(entry)
         if op == "REQUEUE":
             return self.after_requeue(row)
         if op == "READ_DONE":
-            return self._counted(entry, lambda state: mark_read(state, MarkRead(_CACHE, _POS), self.config))
+            return self._counted(entry, lambda state: entries.mark_read(state, ops.MarkRead(_CACHE, _POS), self.config))
         if op == "EXPECT":
-            return self._counted(entry, lambda state: expect_read(state, ExpectRead(_CACHE, _POS), self.config))
+            return self._counted(
+                entry, lambda state: entries.expect_read(state, ops.ExpectRead(_CACHE, _POS), self.config)
+            )
         return entry
 
     def _counted(self, entry: Entry, step: Callable[[State], Step]) -> Entry:

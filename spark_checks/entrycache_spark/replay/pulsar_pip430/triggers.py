@@ -1,13 +1,9 @@
 """Replay of time and passes, of triggers and thresholds, of METRICS, and of the end of a trace."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Final
 
-from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.ops import Expire
-from entrycache_reference.pulsar_pip430.passes import cutoff_of
+from entrycache_reference.pulsar_pip430 import config, ops, passes
 from entrycache_reference.pulsar_pip430.state import initial
 from entrycache_spark.replay.common import differ, read_counters
 from entrycache_spark.replay.pulsar_pip430.trigger_points import Facts, Moment, Reporter, Row, held_bytes, is_open
@@ -248,8 +244,8 @@ class Thresholds:
         if settings is None or now.manual is None:
             return
         if row["op"] == "PASS_BEGIN" and row["bound"] is not None and settings.ttl_nanos is not None:
-            state = initial(Config(ttl_nanos=settings.ttl_nanos))
-            wanted = cutoff_of(state._replace(now_nanos=row["ts_ns"]), Expire())
+            state = initial(config.Config(ttl_nanos=settings.ttl_nanos))
+            wanted = passes.cutoff_of(state._replace(now_nanos=row["ts_ns"]), ops.Expire())
             if row["bound"] != wanted if self._facts.virtual else row["bound"] > wanted:
                 self._report("R-TRIGGER-6", row, wanted, row["bound"], [settings.seq], self._sure_of_settings())
         due = row["op"] == "PASS_END" and not self._facts.many and self._is_over(now)

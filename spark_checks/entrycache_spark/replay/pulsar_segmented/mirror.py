@@ -3,8 +3,6 @@
 The reference turns sizes into offsets. A segment generation is the entries of one segment between two of its turns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple

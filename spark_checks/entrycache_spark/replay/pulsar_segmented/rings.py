@@ -1,7 +1,5 @@
 """Replay of `pulsar-segmented`: entries, turns, and the loop over the rows of each broker."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
