@@ -13,10 +13,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.judge import Coverage, run_reference
+from entrycache_protocol import codec, subject
 from entrycache_protocol.case import Case, History, config_to_json, variants_to_json
-from entrycache_protocol.codec import format_arguments, format_json
 from entrycache_protocol.strict_json import COUNT, TEXT, TEXTS, list_shape, object_shape
-from entrycache_protocol.subject import FailedRun, FailingCase, answer_to_json, expected_to_json
 from entrycache_protocol.system import AnySystem, Lane
 from entrycache_reference.rules import BrokenPromise, Rule
 
@@ -32,7 +31,7 @@ class FailingHistory(NamedTuple):
     rules: tuple[Rule, ...]
     said: str
     break_: BrokenPromise | None
-    failed: FailedRun | None
+    failed: subject.FailedRun | None
     tries: int = 1
     times: int = 1
 
@@ -120,7 +119,7 @@ def _state_text(system: AnySystem, case: Case) -> _StateText:
     return _StateText(" and ".join(names), state_text, state_lanes)
 
 
-def build_case_table(failing: FailingCase, rules: tuple[str, ...]) -> Table:
+def build_case_table(failing: subject.FailingCase, rules: tuple[str, ...]) -> Table:
     """Build the table of a case, one step per line. The last line shows where subject and reference differ."""
     case, difference = failing.case, failing.difference
     system, names, state_text = case.system, ", ".join(rules), _state_text(case.system, case)
@@ -130,8 +129,10 @@ def build_case_table(failing: FailingCase, rules: tuple[str, ...]) -> Table:
     write = system.wire.write_outcome
     for index, (op, done) in enumerate(zip(case.steps[: difference.at + 1], failing.steps, strict=False)):
         bad = index == difference.at
-        expected = format_json(write(difference.expected if bad and difference.expected is not None else done.outcome))
-        got = format_json(answer_to_json(system, difference)) if bad else expected
+        expected = codec.format_json(
+            write(difference.expected if bad and difference.expected is not None else done.outcome)
+        )
+        got = codec.format_json(subject.answer_to_json(system, difference)) if bad else expected
         rule = names if bad else (done.rows[-1].rule.value if done.rows else "")
         rows.append(
             (str(index), _step_text(op), expected, got, rule, state_text.text(state), state_text.text(done.state))
@@ -139,7 +140,9 @@ def build_case_table(failing: FailingCase, rules: tuple[str, ...]) -> Table:
         before, after, state = state, done.state, done.state
     if not case.steps:  # it fails before the first one
         nothing = state_text.text(state)
-        rows.append(("", NO_STEP, "", format_json(answer_to_json(system, difference)), names, nothing, nothing))
+        rows.append(
+            ("", NO_STEP, "", codec.format_json(subject.answer_to_json(system, difference)), names, nothing, nothing)
+        )
     columns = ("step", "op", "expected", "got", "rule", f"{state_text.name} before", f"{state_text.name} after")
     title = f"{names} {verb} at step {difference.at}" if case.steps else f"{names} {verb} before any step"
     bad_row = len(rows) - 1 if rows else None
@@ -151,11 +154,11 @@ def _config_text(system: AnySystem, config: Any) -> str:
     """Return the settings and variants that are not the default, as they stand in a case file."""
     usual = config_to_json(system, system.model.config())
     own = {name: value for name, value in config_to_json(system, config).items() if value != usual[name]}
-    return "  ".join(f"{name}={format_json(value)}" for name, value in (own | variants_to_json(config)).items())
+    return "  ".join(f"{name}={codec.format_json(value)}" for name, value in (own | variants_to_json(config)).items())
 
 
 def _step_text(op: Any) -> str:
-    return f"{type(op).name}  {format_arguments(op)}"
+    return f"{type(op).name}  {codec.format_arguments(op)}"
 
 
 def _earlier_run_rows(run: Case, number: int, state_text: _StateText) -> Iterator[tuple[str, ...]]:
@@ -164,7 +167,7 @@ def _earlier_run_rows(run: Case, number: int, state_text: _StateText) -> Iterato
     if not run.steps:  # that there is such a run is enough
         yield f"earlier run {number}", "(no step)", "", "", "", state_text.text(state), state_text.text(state)
     for index, (op, done) in enumerate(zip(run.steps, run_reference(run, Coverage()), strict=True)):
-        answer = format_json(run.system.wire.write_outcome(done.outcome))
+        answer = codec.format_json(run.system.wire.write_outcome(done.outcome))
         rule = done.rows[-1].rule.value if done.rows else ""
         name = f"earlier run {number}, step {index}"
         yield name, _step_text(op), answer, answer, rule, state_text.text(state), state_text.text(done.state)
@@ -182,7 +185,7 @@ def build_history_table(failing: FailingHistory) -> Table:
         name = "before" if client < 0 else "after" if client == len(history.clients) else str(client)
         for index, op in enumerate(steps):
             event_json: dict[str, Any] = events.get((client, index), {})
-            answer = format_json(event_json["outcome"]) if event_json else ""
+            answer = codec.format_json(event_json["outcome"]) if event_json else ""
             ticks = (str(event_json["start"]), str(event_json["end"])) if event_json else ("", "")
             bad = event is not None and (event.client, event.step) == (client, index)
             lines.append((event_json.get("start", len(lines)), (name, str(index), *ticks, _step_text(op), answer), bad))
@@ -245,13 +248,13 @@ class Failure:
     log: str = ""
     finding: str = ""
     unconfirmed: str = ""
-    source: FailingCase | FailingHistory | None = field(default=None, compare=False, repr=False)
+    source: subject.FailingCase | FailingHistory | None = field(default=None, compare=False, repr=False)
     unwritten: str = field(default="", compare=False)
 
     @property
     def failing_case(self) -> Case | None:
         """The case that fails; None for a failure of several threads."""
-        return self.source.case if isinstance(self.source, FailingCase) else None
+        return self.source.case if isinstance(self.source, subject.FailingCase) else None
 
     def to_json(self) -> dict[str, Any]:
         """Return the object of the failure in `--json`."""
@@ -271,10 +274,10 @@ class Failure:
         }
 
     @classmethod
-    def of(cls, failing: FailingCase, rules: tuple[str, ...], case: str, unwritten: str = "") -> Failure:
+    def of(cls, failing: subject.FailingCase, rules: tuple[str, ...], case: str, unwritten: str = "") -> Failure:
         """Build the failure of a case that was written to the file `case`."""
         difference, system = failing.difference, failing.case.system
-        expected, got = expected_to_json(system, difference), answer_to_json(system, difference)
+        expected, got = subject.expected_to_json(system, difference), subject.answer_to_json(system, difference)
         steps, earlier = len(failing.case.steps), len(failing.case.earlier)
         at = difference.at
         return cls(

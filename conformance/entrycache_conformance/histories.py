@@ -17,9 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance import levels, shrink
+from entrycache_conformance import levels, report, shrink
 from entrycache_conformance.failure import FailingHistory, Failure, Schedules, build_history_table
-from entrycache_conformance.report import LevelReport, Skip, ThreadCounts
 from entrycache_conformance.subjects.wrappers import limit_time
 from entrycache_protocol import errors, files
 from entrycache_protocol.case import History, write_history
@@ -310,9 +309,9 @@ def _measure_frequency(subject: TestedSubject, failing: FailingHistory) -> Faili
 class HistoryLevelResult(NamedTuple):
     """The result of the level: its report, its failures, what was not checked, and how often each rule was checked."""
 
-    level: LevelReport
+    level: report.LevelReport
     failures: tuple[Failure, ...] = ()
-    skipped: tuple[Skip, ...] = ()
+    skipped: tuple[report.Skip, ...] = ()
     fired: Mapping[Rule, int] = MappingProxyType({})
 
 
@@ -332,7 +331,9 @@ def conform_histories(
     declaration = subject.declaration
     if not levels.offers_histories(declaration):
         reason = "the subject declares no histories: limits.threads is 1 or absent"
-        return HistoryLevelResult(LevelReport(), skipped=(Skip(f"level {levels.CONCURRENT_LEVEL}", reason),))
+        return HistoryLevelResult(
+            report.LevelReport(), skipped=(report.Skip(f"level {levels.CONCURRENT_LEVEL}", reason),)
+        )
     tally = HistoryCounts()
     wanted = min(wanted, MAX_HISTORIES)
     failing = find_failing_history(subject, wanted, seed, tally, lambda count: notify(tally.histories, wanted))
@@ -343,30 +344,30 @@ def conform_histories(
     check_corrupted_answer(subject, tally.ended)
     unmet = _unmet_rules(declaration, tally)
     if unmet:
-        skipped += (Skip(f"level {levels.CONCURRENT_LEVEL}", f"no history checked {', '.join(unmet)}"),)
+        skipped += (report.Skip(f"level {levels.CONCURRENT_LEVEL}", f"no history checked {', '.join(unmet)}"),)
     if tally.is_late:
         once = "one got no answer once, and one each time that it was played again; is the machine busy? run it again"
-        skipped += (Skip(f"level {levels.CONCURRENT_LEVEL}", once),)
+        skipped += (report.Skip(f"level {levels.CONCURRENT_LEVEL}", once),)
     judged = tally.fired[require_histories(declaration.system).ends]
     if 2 * judged < tally.histories:
         few = f"{judged} of {tally.histories} histories could be judged: too few to say anything"
-        skipped += (Skip(f"level {levels.CONCURRENT_LEVEL}", few),)
+        skipped += (report.Skip(f"level {levels.CONCURRENT_LEVEL}", few),)
     conforms = 2 * judged >= tally.histories > 0 and not unmet and not tally.is_late
     verdict = errors.Verdict.CONFORMS if conforms else errors.Verdict.NOTHING_CHECKED
     return HistoryLevelResult(_level_report(declaration, tally, verdict), (), skipped, tally.fired)
 
 
-def _level_report(declaration: Declaration, tally: HistoryCounts, verdict: errors.Verdict) -> LevelReport:
+def _level_report(declaration: Declaration, tally: HistoryCounts, verdict: errors.Verdict) -> report.LevelReport:
     states_max = require_histories(declaration.system).states_max
-    threads = ThreadCounts(tally.histories, tally.threads, sum(tally.undecided.values()), states_max)
-    return LevelReport(tally.histories, tally.steps, verdict, (), threads)
+    threads = report.ThreadCounts(tally.histories, tally.threads, sum(tally.undecided.values()), states_max)
+    return report.LevelReport(tally.histories, tally.steps, verdict, (), threads)
 
 
-def _unjudged_histories(tally: HistoryCounts) -> tuple[Skip, ...]:
+def _unjudged_histories(tally: HistoryCounts) -> tuple[report.Skip, ...]:
     """Count the histories without a verdict by reason, played ones first."""
     declined = Counter(run.reason for run in tally.skipped)
     reasons = (*sorted(tally.undecided.items()), *sorted(declined.items()))
-    return tuple(Skip(f"{levels.CONCURRENT_LEVEL}: {count} histories", reason) for reason, count in reasons)
+    return tuple(report.Skip(f"{levels.CONCURRENT_LEVEL}: {count} histories", reason) for reason, count in reasons)
 
 
 def _unmet_rules(declaration: Declaration, tally: HistoryCounts) -> list[str]:

@@ -20,10 +20,9 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from entrycache_conformance.subjects import child, processes
 from entrycache_conformance.systems import BUILT, SYSTEMS, reference, system_named, system_of_fault
-from entrycache_protocol import server, wire
+from entrycache_protocol import errors, server, wire
 from entrycache_protocol.case import Case, History
 from entrycache_protocol.declaration import Declaration, read_declaration
-from entrycache_protocol.errors import UsageError
 from entrycache_protocol.server import ClassAnswerer, Subject
 from entrycache_protocol.subject import (
     IMPLEMENTATION_ERRORS,
@@ -109,11 +108,11 @@ def load_class(module: str, name: str) -> type[Subject]:
         with _refuse_exit():
             loaded: Any = getattr(importlib.import_module(module), name, None)
     except IMPLEMENTATION_ERRORS as error:  # whatever a module of somebody else throws while it is imported
-        raise UsageError(f"cannot import {module!r}: {type(error).__name__}: {error}") from None
+        raise errors.UsageError(f"cannot import {module!r}: {type(error).__name__}: {error}") from None
     finally:
         sys.path.pop(0)
     if not (isinstance(loaded, type) and issubclass(loaded, Subject)):
-        raise UsageError(f"{module}:{name} is no class that extends entrycache.Subject")
+        raise errors.UsageError(f"{module}:{name} is no class that extends entrycache.Subject")
     return loaded
 
 
@@ -143,7 +142,7 @@ def _require_known_operations(answers: ClassAnswerer) -> None:
         unknown = [op for op in offer["ops"] if op not in known]
         if unknown:
             why = f"{name} has no operation of that name; a method of your own begins with an underscore"
-            raise UsageError(f"{answers.name}.{unknown[0]}: {why}")
+            raise errors.UsageError(f"{answers.name}.{unknown[0]}: {why}")
 
 
 OWN_NAMES: Final = frozenset({reference.REFERENCE_NAME, "fast"})
@@ -240,11 +239,11 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
     name = choice.name
     if choice.command is not None:
         if choice.classpath is not None:
-            raise UsageError("--command and --classpath do not go together")
+            raise errors.UsageError("--command and --classpath do not go together")
         argv = _split_command(choice.command)
         return child.Child(argv, choice.system, choice.timeout_seconds, name, on_stderr=choice.on_stderr)
     if name is None:
-        raise UsageError(f"no subject was named; expected --command CMD, or one of {subject_names()}")
+        raise errors.UsageError(f"no subject was named; expected --command CMD, or one of {subject_names()}")
     if _is_released(name):
         from entrycache_conformance.java.driver import released_command  # noqa: PLC0415 - only released jars need Java
 
@@ -253,7 +252,7 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
             argv, choice.system, choice.timeout_seconds, name, prerequisites=True, on_stderr=choice.on_stderr
         )
     if choice.classpath is not None:
-        raise UsageError(f"--classpath goes with a released jar such as {_examples()[0]}, not with {name!r}")
+        raise errors.UsageError(f"--classpath goes with a released jar such as {_examples()[0]}, not with {name!r}")
     module, _, in_module = name.partition(":")
     if in_module.isidentifier():
         return _open_python_subject(module, in_module, choice.system)
@@ -262,9 +261,9 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
         return child.Child(argv, choice.system, choice.timeout_seconds, name, on_stderr=choice.on_stderr)
     subject = open_in_process(name, choice.system)
     if subject is None and name == "fast":
-        raise UsageError(f"{choice.system} has no fast cache; entrycache subjects lists what can be tested")
+        raise errors.UsageError(f"{choice.system} has no fast cache; entrycache subjects lists what can be tested")
     if subject is None:
-        raise UsageError(f"unknown subject {name!r}; expected {subject_names()}, or --command CMD")
+        raise errors.UsageError(f"unknown subject {name!r}; expected {subject_names()}, or --command CMD")
     _require_system(subject, choice.system)
     return subject
 
@@ -278,14 +277,14 @@ def _open_python_subject(module: str, name: str, system: str | None) -> TestedSu
 def _require_system(subject: TestedSubject, system: str | None) -> None:
     if system is not None and system != subject.declaration.system.name:
         offered = subject.declaration.system.name
-        raise UsageError(f"{subject.name} does not offer {system!r}; it offers: {offered}")
+        raise errors.UsageError(f"{subject.name} does not offer {system!r}; it offers: {offered}")
 
 
 def _split_command(command: str) -> list[str]:
     try:
         argv = shlex.split(command)
     except ValueError as error:
-        raise UsageError(f"--command cannot be read: {error}") from None
+        raise errors.UsageError(f"--command cannot be read: {error}") from None
     if not argv:
-        raise UsageError("--command is empty; expected a program and its arguments")
+        raise errors.UsageError("--command is empty; expected a program and its arguments")
     return argv

@@ -15,9 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance import explain, finding_cases, shrink
+from entrycache_conformance import explain, finding_cases, judge, shrink
 from entrycache_conformance.failure import Failure
-from entrycache_conformance.judge import Coverage, Definition
 from entrycache_conformance.levels import CONCURRENT_LEVEL, Profile, find_rare
 from entrycache_conformance.report import (
     LevelReport,
@@ -57,7 +56,7 @@ class Options(NamedTuple):
     bulk_seconds: float
     failures: Path
     first: tuple[finding_cases.FindingCase, ...] = ()
-    definition: Definition | None = None
+    definition: judge.Definition | None = None
 
 
 class SelfCheckFailed(InternalError):
@@ -76,14 +75,14 @@ def conform(subject: TestedSubject, options: Options, notify: Notify = lambda le
         SelfCheckFailed: our error.
         Interrupted: with the report of the levels that were judged.
     """
-    coverage = Coverage(definition=options.definition)
+    coverage = judge.Coverage(definition=options.definition)
     parts: dict[str, LevelResult] = {}
     with keep_partial_result(lambda: build_partial_report(subject, coverage, parts, options.levels)):
         return _judge_levels(subject, options, coverage, parts, notify)
 
 
 def _judge_levels(
-    subject: TestedSubject, options: Options, coverage: Coverage, parts: dict[str, LevelResult], notify: Notify
+    subject: TestedSubject, options: Options, coverage: judge.Coverage, parts: dict[str, LevelResult], notify: Notify
 ) -> RunReport:
     """Judge the levels one after the other and enter each result into `parts`."""
     for level in options.levels:
@@ -118,7 +117,7 @@ def _unrestartable_level(
     return LevelResult(unplayed, skipped=(Skip(f"level {level}", str(error)),))
 
 
-def _judge_histories(subject: TestedSubject, options: Options, coverage: Coverage, notify: Notify) -> LevelResult:
+def _judge_histories(subject: TestedSubject, options: Options, coverage: judge.Coverage, notify: Notify) -> LevelResult:
     """Judge the level of several threads."""
     from entrycache_conformance.histories import conform_histories  # noqa: PLC0415 - only this level needs it
 
@@ -131,14 +130,14 @@ def _judge_histories(subject: TestedSubject, options: Options, coverage: Coverag
         lambda done, wanted: notify(CONCURRENT_LEVEL, done, wanted),
     )
     coverage.fired.update(histories.fired)
-    covered = Coverage(fired=dict(histories.fired))
+    covered = judge.Coverage(fired=dict(histories.fired))
     rules = judge_rules(covered, histories.level.verdict, histories.failures, options.profile)
     level = replace(histories.level, rules=rules, seconds=seconds_since(started_at))
     return LevelResult(level, histories.failures, histories.skipped)
 
 
 def _judge_level(
-    subject: TestedSubject, level: str, options: Options, coverage: Coverage, notify: Notify, hung: bool
+    subject: TestedSubject, level: str, options: Options, coverage: judge.Coverage, notify: Notify, hung: bool
 ) -> LevelResult:
     """Judge one level, if the subject offers something of it. `hung`: a case of an earlier level never ended."""
     declaration = subject.declaration
@@ -157,7 +156,7 @@ def _judge_level(
             "the operations of this level that the subject declares are never played without others, or answer nothing"
         )
         return LevelResult(unplayed, skipped=(Skip(f"level {level}", reason),))
-    covered = Coverage(definition=coverage.definition)
+    covered = judge.Coverage(definition=coverage.definition)
     started_at = time.monotonic()
     results = (
         finding_cases.play_finding_cases(subject, options.first, level)
@@ -218,7 +217,7 @@ def _report_finding_cases(
     started_at: float,
 ) -> LevelResult:
     """Return the result of a level at which cases of findings differ. Such a level is not searched."""
-    rules = judge_rules(Coverage(), Verdict.VIOLATES, failures, profile)
+    rules = judge_rules(judge.Coverage(), Verdict.VIOLATES, failures, profile)
     steps = sum(len(failing.case.steps) for _, failing in finding_results.failing)
     judged = replace(unplayed, examples=len(failures), steps=steps, verdict=Verdict.VIOLATES, rules=rules)
     hung = any(failing.is_hang for _, failing in finding_results.failing)
@@ -242,7 +241,7 @@ def run_self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> 
     own = declaration.system.own_ops(declaration.system.levels[last])
     for name in dict.fromkeys(name for name in menu if name in own or own.isdisjoint(menu)):
         broken = open_broken_reference(declaration, name)
-        if find_failure(broken, menu, SELF_CHECK_EXAMPLES, seed, Coverage()).failure is not None:
+        if find_failure(broken, menu, SELF_CHECK_EXAMPLES, seed, judge.Coverage()).failure is not None:
             return True
         if broken.lies:
             raise SelfCheckFailed("a subject that is broken on purpose was not caught; this run would prove nothing")
@@ -250,7 +249,7 @@ def run_self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> 
 
 
 def _check_minimums(
-    declaration: Declaration, parts: dict[str, LevelResult], options: Options, coverage: Coverage
+    declaration: Declaration, parts: dict[str, LevelResult], options: Options, coverage: judge.Coverage
 ) -> list[Skip]:
     """Turn the last conforming level into `nothing-checked` if a clean run exercised some rules too rarely."""
     conforming = [level for level, part in parts.items() if part.level.verdict is Verdict.CONFORMS]

@@ -16,8 +16,7 @@ from typing import Any, Final
 from rich.console import Console
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.core import scheduler, spec_files
-from entrycache_evidence.core.results import Evidence, Progress, Proof, Refinement, no_progress
+from entrycache_evidence.core import checkout, results, scheduler
 from entrycache_evidence.core.stress import (
     PLAIN_CASES,
     SCALED_CASES_IN_CI,
@@ -42,7 +41,7 @@ WITH_TLC: Final = ("long", "nightly")
 """The profiles that run TLC, which takes minutes."""
 
 
-Part = tuple[Sequence[Evidence | Refinement], list[str]]
+Part = tuple[Sequence[results.Evidence | results.Refinement], list[str]]
 """The results of a part, and its failures."""
 
 Z3: Final = "z3"
@@ -52,16 +51,16 @@ STOPPED: Final = "stopped before it was over"
 
 
 @contextmanager
-def _progress() -> Iterator[Progress]:
+def _progress() -> Iterator[results.Progress]:
     """Show one line of progress on a terminal."""
     if not sys.stderr.isatty():
-        yield no_progress
+        yield results.no_progress
         return
     with Console(stderr=True).status("proofs") as status:
         yield lambda what, done, of: status.update(f"{what}: {done} of {of}")
 
 
-def prove(profile: str) -> Proof:
+def prove(profile: str) -> results.Proof:
     """Obtain the evidence that one of the `PROFILES` asks for.
 
     Raises:
@@ -87,7 +86,7 @@ def prove(profile: str) -> Proof:
         parts = dict(_parts(profile, (*absent, *left_out)))
         order = sorted(parts, key=lambda what: what == Z3)
 
-        def partial_result() -> Proof:
+        def partial_result() -> results.Proof:
             return _proof(over, [*skipped, *((what, STOPPED) for what in parts if what not in over)], left_out)
 
         with keep_partial_result(partial_result):
@@ -100,14 +99,14 @@ def prove(profile: str) -> Proof:
     return _proof({what: over[what] for what in parts}, skipped, left_out)
 
 
-def _proof(over: Mapping[str, Part], skipped: list[tuple[str, str]], left_out: tuple[str, ...]) -> Proof:
+def _proof(over: Mapping[str, Part], skipped: list[tuple[str, str]], left_out: tuple[str, ...]) -> results.Proof:
     entry = [item for items, _ in over.values() for item in items]
-    return Proof(
-        [item for item in entry if isinstance(item, Evidence)],
+    return results.Proof(
+        [item for item in entry if isinstance(item, results.Evidence)],
         [line for _, failures in over.values() for line in failures],
         skipped,
         left_out,
-        [item for item in entry if isinstance(item, Refinement)],
+        [item for item in entry if isinstance(item, results.Refinement)],
     )
 
 
@@ -140,7 +139,7 @@ def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, scheduler
 
 def _check_vocabulary(name: str) -> Part:
     """Compare the vocabulary with the specification; a difference is a failure, and nothing here is evidence."""
-    differs = spec_files.find_vocabulary_difference(SYSTEMS[name])
+    differs = checkout.find_vocabulary_difference(SYSTEMS[name])
     return [], [f"{name}: {differs}"] if differs else []
 
 

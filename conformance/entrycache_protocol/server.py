@@ -20,8 +20,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, ClassVar, Protocol, final
 
-from entrycache_protocol import errors, subject
-from entrycache_protocol.codec import MalformedValue, decode_object, decode_op, encode
+from entrycache_protocol import codec, errors, subject
 from entrycache_protocol.subject import IMPLEMENTATION_ERRORS, InProcessSubject
 
 
@@ -66,9 +65,11 @@ class Answerer(Protocol):
 def _errored(request: dict[str, Any], step: int | None, error: BaseException) -> dict[str, Any]:
     """Return the answer for an error; the message names the type of an error of the implementation, not of ours."""
     message = (
-        str(error) if isinstance(error, MalformedValue | subject.StepError) else f"{type(error).__name__}: {error}"
+        str(error)
+        if isinstance(error, codec.MalformedValue | subject.StepError)
+        else f"{type(error).__name__}: {error}"
     )
-    trace = "" if isinstance(error, MalformedValue) else "".join(traceback.format_exception(error))
+    trace = "" if isinstance(error, codec.MalformedValue) else "".join(traceback.format_exception(error))
     return {"id": request.get("id"), "errored": {"step": step, "message": message, "traceback": trace}}
 
 
@@ -79,16 +80,16 @@ def _skipped(request: dict[str, Any], skip: Skip) -> dict[str, Any]:
 
 def _open_instance(request: dict[str, Any], answerer: Answerer, opener: Callable[[Any], Any]) -> Any:
     if request.get("system") not in answerer.start_answer["systems"]:
-        raise MalformedValue(f"system {request.get('system')!r} is not offered")
+        raise codec.MalformedValue(f"system {request.get('system')!r} is not offered")
     try:
         return opener(request.get("config", {}))
-    except MalformedValue as error:
-        raise MalformedValue(f"config: {error}") from None
+    except codec.MalformedValue as error:
+        raise codec.MalformedValue(f"config: {error}") from None
 
 
 def _check_array(value: Any, name: str) -> list[Any]:
     if type(value) is not list:
-        raise MalformedValue(f"{name} is not an array")
+        raise codec.MalformedValue(f"{name} is not an array")
     return value
 
 
@@ -121,7 +122,7 @@ def answer_history(answerer: Answerer, request: dict[str, Any]) -> dict[str, Any
         ]
         instance = _open_instance(request, answerer, answerer.open_shared)
         if instance is None:
-            raise MalformedValue(f"histories of {request['system']} are not offered")
+            raise codec.MalformedValue(f"histories of {request['system']} are not offered")
         events = subject.play_history(lambda step: answerer.perform(instance, step), parts)
         answered = [{**event._asdict(), "outcome": answerer.write(event.outcome)} for event in events]
     except IMPLEMENTATION_ERRORS as error:  # as in a run
@@ -186,19 +187,19 @@ class TypedAnswerer:
     def __init__(self, subject: InProcessSubject) -> None:
         self._subject = subject
         self._system = subject.declaration.system
-        self.start_answer: dict[str, Any] = encode(subject.start_answer)
+        self.start_answer: dict[str, Any] = codec.encode(subject.start_answer)
 
     def open(self, config: Any) -> Any:
         """Open a new, empty instance."""
-        return self._subject.open(decode_object(self._system.model.config, config))
+        return self._subject.open(codec.decode_object(self._system.model.config, config))
 
     def open_shared(self, config: Any) -> Any | None:
         """Open a new, empty instance for several threads, or return None if there is none."""
-        return self._subject.open_shared(decode_object(self._system.model.config, config))
+        return self._subject.open_shared(codec.decode_object(self._system.model.config, config))
 
     def read(self, step: Any) -> Any:
         """Decode the operation of a step."""
-        return decode_op(self._system.ops, step)
+        return codec.decode_op(self._system.ops, step)
 
     def perform(self, instance: Any, step: Any) -> Any:
         """Perform one operation on an instance and return its outcome."""
@@ -287,7 +288,7 @@ class Subject:
         """Perform one step and return its answer; a listener calls this for the steps inside a call."""
         arguments = {_parameter_name(name): value for name, value in step.items() if name != "op"}
         if step.get("op") not in self.operations:
-            raise MalformedValue(f"unknown op {step.get('op')!r}")
+            raise codec.MalformedValue(f"unknown op {step.get('op')!r}")
         method = getattr(self, step["op"])
         try:
             answer = method(**arguments)

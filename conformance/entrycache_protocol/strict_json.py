@@ -11,8 +11,7 @@ import json
 import re
 from typing import Any, Final, NoReturn
 
-from entrycache_protocol.codec import LONE_SURROGATES, PORTABLE_INTEGERS
-from entrycache_protocol.errors import UsageError, describe_value, escape_unprintable, shorten
+from entrycache_protocol import codec, errors
 
 MAX_DEPTH: Final = 100
 """The most levels of nested arrays and objects; a case with nested listeners has some twenty."""
@@ -35,20 +34,20 @@ def build_object(members: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) != len(members):
         keys: set[str] = set()
         twice = next(key for key, _ in members if key in keys or keys.add(key))  # type: ignore[func-returns-value]
-        raise AmbiguousJson(f"the key {shorten(ascii(twice), 60)} twice in one object")
+        raise AmbiguousJson(f"the key {errors.shorten(ascii(twice), 60)} twice in one object")
     return result
 
 
 def _integer(digits: str) -> int:
-    if len(digits) > 20 or (number := int(digits)) not in PORTABLE_INTEGERS:
-        raise AmbiguousJson(f"the number {shorten(digits, 30)} has more than 64 bits")
+    if len(digits) > 20 or (number := int(digits)) not in codec.PORTABLE_INTEGERS:
+        raise AmbiguousJson(f"the number {errors.shorten(digits, 30)} has more than 64 bits")
     return number
 
 
 def _fraction(digits: str) -> float:
     number = float(digits)
     if number - number != 0:
-        raise AmbiguousJson(f"the number {shorten(digits, 30)} is too large")
+        raise AmbiguousJson(f"the number {errors.shorten(digits, 30)} is too large")
     return number
 
 
@@ -80,7 +79,7 @@ def parse_json(text: str, may_have_halves: bool = False) -> Any:
 def _has_lone_surrogates(value: Any) -> bool:
     """Return whether a string or a key holds half a pair of surrogates."""
     if type(value) is str:
-        return LONE_SURROGATES.search(value) is not None
+        return codec.LONE_SURROGATES.search(value) is not None
     if type(value) is dict:
         return any(_has_lone_surrogates(part) for member in value.items() for part in member)
     return type(value) is list and any(map(_has_lone_surrogates, value))
@@ -95,7 +94,7 @@ def parse_json_text(text: str, where: str) -> Any:
     try:
         return parse_json(text)
     except ValueError as error:
-        raise UsageError(f"{where} is not JSON: {error}") from None
+        raise errors.UsageError(f"{where} is not JSON: {error}") from None
 
 
 def is_same_json(one: Any, other: Any) -> bool:
@@ -124,15 +123,17 @@ def check_json_value(value: Any, where: str) -> Any:
         UsageError: the value is nested too deeply, or holds a date, NaN, or a number of more than 64 bits.
     """
     if is_deeper(value, MAX_DEPTH):
-        raise UsageError(f"{where}: arrays and tables stand more than {MAX_DEPTH} deep within one another")
+        raise errors.UsageError(f"{where}: arrays and tables stand more than {MAX_DEPTH} deep within one another")
     level = [value]
     while level:
         for each in level:
             kind = type(each)
-            is_foreign = each not in PORTABLE_INTEGERS if kind is int else each - each != 0 if kind is float else False
+            is_foreign = (
+                each not in codec.PORTABLE_INTEGERS if kind is int else each - each != 0 if kind is float else False
+            )
             if is_foreign or kind not in {dict, list, str, bool, int, float}:
-                raise UsageError(
-                    f"{where}: {describe_value(each)} is no value that JSON has; expected one, or JSON text"
+                raise errors.UsageError(
+                    f"{where}: {errors.describe_value(each)} is no value that JSON has; expected one, or JSON text"
                 )
         level = [part for each in level if type(each) in {dict, list} for part in _parts(each)]
     return value
@@ -181,12 +182,13 @@ def check_shape(value: Any, schema: Schema, where: str) -> None:
 
     error = best_match(Draft202012Validator(schema).iter_errors(value))
     if error is not None:
-        raise UsageError(
-            f"{where}: {_shorten_message(error.message)} at {shorten(escape_unprintable(error.json_path), 80)}"
+        raise errors.UsageError(
+            f"{where}: {_shorten_message(error.message)} "
+            f"at {errors.shorten(errors.escape_unprintable(error.json_path), 80)}"
         )
 
 
 def _shorten_message(message: str) -> str:
     """Shorten a message of jsonschema: it begins with the value, which may be long, and ends with the expectation."""
-    text = escape_unprintable(message)
+    text = errors.escape_unprintable(message)
     return text if len(text) <= 200 else f"{text[:100]} .. {text[-100:]}"

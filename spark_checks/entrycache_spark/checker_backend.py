@@ -16,8 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from entrycache_spark import duckdb_backend, plan, survey
-from entrycache_spark.common.results import Findings
-from entrycache_spark.common.rule_files import Need, NeedCounts, RuleFile, describe_missing, rules_without_needs
+from entrycache_spark.common import results, rule_files
 from entrycache_spark.common.system import Checker, CheckerGaveUp, CheckerResult, EventKind, audited_system
 from entrycache_trace import parquet, schema
 from entrycache_trace.files import Metadata, Part
@@ -34,8 +33,12 @@ class Resources(NamedTuple):
 
 
 def evaluate_by_checker(
-    parts: Sequence[Part], metadata: Metadata, rules: Sequence[RuleFile], checker: Checker, resources: Resources
-) -> Findings:
+    parts: Sequence[Part],
+    metadata: Metadata,
+    rules: Sequence[rule_files.RuleFile],
+    checker: Checker,
+    resources: Resources,
+) -> results.Findings:
     """Return the findings of each broker.
 
     Raises:
@@ -59,7 +62,9 @@ def evaluate_by_checker(
     return {name: findings[name] for name in sorted(findings)}
 
 
-def _by_sql(parts: Sequence[Part], metadata: Metadata, rules: Sequence[RuleFile], resources: Resources) -> Findings:
+def _by_sql(
+    parts: Sequence[Part], metadata: Metadata, rules: Sequence[rule_files.RuleFile], resources: Resources
+) -> results.Findings:
     backend = _open_duckdb(parts, metadata, resources)
     try:
         return plan.evaluate_in_sql(backend, metadata, rules)
@@ -91,9 +96,9 @@ def _decide_rest(
     checked: Sequence[tuple[str, CheckerResult]],
     owned: Mapping[str, Sequence[Part]],
     metadata: Metadata,
-    rules: Sequence[RuleFile],
+    rules: Sequence[rule_files.RuleFile],
     resources: Resources,
-) -> Findings:
+) -> results.Findings:
     """Return the findings: clean where the checker says so, else by the windows."""
     applicable = _applicable_rules([kind for _, own in checked for kind in own.kinds], metadata, rules)
     shares = iter(applicable)
@@ -116,15 +121,19 @@ def _decide_rest(
 
 
 def _broker_facts(
-    name: str, own: CheckerResult, metadata: Metadata, rules: Sequence[RuleFile], applicable: Sequence[Set[str]]
+    name: str,
+    own: CheckerResult,
+    metadata: Metadata,
+    rules: Sequence[rule_files.RuleFile],
+    applicable: Sequence[Set[str]],
 ) -> survey.BrokerFacts:
     """Convert a checker result to the facts that the first SQL tier would collect.
 
     `spoken` holds the rules that apply to each kind of events.
     """
     needs = {rule.id: rule.needs for rule in rules}
-    rows: Counter[Need] = Counter()
-    lacking: Counter[Need] = Counter()
+    rows: Counter[rule_files.Need] = Counter()
+    lacking: Counter[rule_files.Need] = Counter()
     checked: Counter[str] = Counter()
     each = list(dict.fromkeys(need for lines in needs.values() for need in lines))
     for kind, speaking in zip(own.kinds, applicable, strict=True):
@@ -134,8 +143,8 @@ def _broker_facts(
         lacking.update(dict.fromkeys(lacks, kind.events))
         applied = [rule for rule in speaking if not any(need in lacks and not need.ever for need in needs[rule])]
         checked.update(dict.fromkeys(applied, kind.events))
-    counts = {need: NeedCounts(rows[need], lacking[need]) for need in each}
-    never = rules_without_needs(needs, counts)
+    counts = {need: rule_files.NeedCounts(rows[need], lacking[need]) for need in each}
+    never = rule_files.rules_without_needs(needs, counts)
     return survey.BrokerFacts(
         name,
         own.row_count,
@@ -152,7 +161,7 @@ def _broker_facts(
         {rule.id: 0 if rule.id in never else checked[rule.id] for rule in rules},
         {rule.id: rule.id in own.clean or rule.holds(own.sufficient_conditions) for rule in rules},
         never,
-        describe_missing(name, needs, counts),
+        rule_files.describe_missing(name, needs, counts),
     )
 
 
@@ -161,7 +170,7 @@ def _counters(row: Mapping[str, Any]) -> Mapping[str, int]:
 
 
 def _applicable_rules(
-    kinds: Sequence[EventKind], metadata: Metadata, rules: Sequence[RuleFile]
+    kinds: Sequence[EventKind], metadata: Metadata, rules: Sequence[rule_files.RuleFile]
 ) -> list[frozenset[str]]:
     """Return the rules that apply to each kind of events; DuckDB evaluates the SQL of their sections `checked`."""
     names = [name for name in kinds[0].row if name != "value"]

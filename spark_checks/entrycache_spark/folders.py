@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from entrycache_protocol import files, strict_json
-from entrycache_protocol.errors import Interrupted, MissingPrerequisite, UsageError, WriteError
+from entrycache_protocol import errors, files, strict_json
 from entrycache_spark.common import results, rule_files
 from entrycache_spark.common.system import AUDITED, audited_system
 from entrycache_trace import parquet, schema
@@ -75,10 +74,10 @@ def audit_folder(
     if out is not None:
         check_output_folder(directory, out)
     if backend not in BACKENDS:
-        raise UsageError(f"backend {backend!r} is not known; there are {', '.join(BACKENDS)}")
+        raise errors.UsageError(f"backend {backend!r} is not known; there are {', '.join(BACKENDS)}")
     if spark_method is not None and (backend != "spark" or spark_method not in SPARK_METHODS):
         names = ", ".join(SPARK_METHODS)
-        raise UsageError(f"backend {backend} cannot evaluate with {spark_method!r}; spark can with {names}")
+        raise errors.UsageError(f"backend {backend} cannot evaluate with {spark_method!r}; spark can with {names}")
     if rows == 0 or metadata.system not in AUDITED:
         result = nothing_checked(chosen, metadata.system, rows)
     else:
@@ -86,13 +85,13 @@ def audit_folder(
         try:
             with prefix_errors(str(directory)):
                 findings, evaluator = evaluate(trace, backend, master, spark_method, max_live_slots, progress)
-        except Interrupted as stopped:
-            raise Interrupted(build_result(stopped.partial_result, rows)) from None
+        except errors.Interrupted as stopped:
+            raise errors.Interrupted(build_result(stopped.partial_result, rows)) from None
         result = build_result(findings, rows, evaluator)
     if out is not None:
         try:
             write_violations(out, result.violations)
-        except WriteError as error:
+        except errors.WriteError as error:
             return replace(result, unwritten=str(error))
     return result
 
@@ -100,7 +99,7 @@ def audit_folder(
 def check_output_folder(directory: Path, out: Path) -> None:
     """Refuse to write into a trace folder."""
     if out.resolve() == directory.resolve() or directory.resolve() in out.resolve().parents:
-        raise UsageError(f"{out}: violations are not written into the trace")
+        raise errors.UsageError(f"{out}: violations are not written into the trace")
 
 
 @contextmanager
@@ -108,8 +107,8 @@ def prefix_errors(where: str) -> Iterator[None]:
     """Prefix the message of a `UsageError` with the trace."""
     try:
         yield
-    except UsageError as error:
-        raise error if str(error).startswith(where) else UsageError(f"{where}: {error}") from None
+    except errors.UsageError as error:
+        raise error if str(error).startswith(where) else errors.UsageError(f"{where}: {error}") from None
 
 
 class AuditInput(NamedTuple):
@@ -171,7 +170,7 @@ def _on_spark(
             return evaluate_in_tasks(spark, trace.parts, question)
         except TaskPrerequisiteMissing as error:
             if spark_method is not None:
-                raise MissingPrerequisite(f"{spark_method} in tasks of Spark: {error}") from None
+                raise errors.MissingPrerequisite(f"{spark_method} in tasks of Spark: {error}") from None
             why = f" ({error})"
     audited = AUDITED[trace.metadata.system]
     backend = SparkSqlBackend(trace.directory, trace.parts, master, audited.columns, audited.window_rows)
@@ -213,7 +212,7 @@ def _verdicts(findings: Mapping[str, results.RuleFinding]) -> dict[str, results.
 def write_violations(out: Path, violations: Sequence[results.Violation]) -> Path:
     """Write `violations.parquet`, even if there are no violations, and return its path."""
     if out.exists() and not out.is_dir():
-        raise UsageError(f"{out}: not a folder")
+        raise errors.UsageError(f"{out}: not a folder")
     columns = [pa.array([row[i] for row in violations], kind.type) for i, kind in enumerate(schema.VIOLATION_SCHEMA)]
     path = out / VIOLATIONS_NAME
     if path.is_dir():
@@ -330,7 +329,7 @@ def _read_findings(out: Path, broker: str, request: Json) -> dict[str, results.R
         return {rule: _finding(rule, broker, finding) for rule, finding in stored["findings"].items()}
     except (ValueError, KeyError, TypeError) as error:
         message = f"{path}: is not what an audit wrote ({error})"
-        raise UsageError(f"{message}; remove it to judge the broker again") from None
+        raise errors.UsageError(f"{message}; remove it to judge the broker again") from None
 
 
 def _finding(rule: str, broker: str, kept: Json) -> results.RuleFinding:

@@ -21,8 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from entrycache_protocol import errors, files
-from entrycache_spark.common import rule_files, system
-from entrycache_spark.common.results import Findings, RuleFinding, Violation, verdict_of
+from entrycache_spark.common import results, rule_files, system
 from entrycache_spark.plan import evaluate_in_sql
 from entrycache_trace.files import Metadata, Part, broker_folder, list_parts
 from entrycache_trace.jit import has_numba, require_numba
@@ -132,7 +131,9 @@ def _group(parts: Sequence[Part], rows: int, slots: int) -> TaskGroup:
     return TaskGroup(tuple(parts), threads, max(MIN_MEMORY_MIB, MEMORY_MIB * threads // slots))
 
 
-def evaluate_in_tasks(spark: SparkSession, parts: Sequence[Part], question: AuditRequest) -> tuple[Findings, str]:
+def evaluate_in_tasks(
+    spark: SparkSession, parts: Sequence[Part], question: AuditRequest
+) -> tuple[results.Findings, str]:
     """Return the findings by broker, and the text that names what evaluated the rules.
 
     Raises:
@@ -183,7 +184,7 @@ def evaluate_group(group: TaskGroup, question: AuditRequest) -> list[dict[str, A
         return [{"broker": min(part.broker for part in group.parts), "refused": str(error)}]
 
 
-def _evaluate_group(group: TaskGroup, question: AuditRequest) -> tuple[Findings, str]:
+def _evaluate_group(group: TaskGroup, question: AuditRequest) -> tuple[results.Findings, str]:
     """Return the findings and what evaluated them."""
     from entrycache_spark.duckdb_backend import DuckDbBackend  # noqa: PLC0415 - it may be missing where a task runs
 
@@ -219,14 +220,14 @@ def uses_checker(question: AuditRequest) -> bool:
     return has_numba()
 
 
-def _result_rows(findings: Findings, evaluator: str) -> Iterator[dict[str, Any]]:
+def _result_rows(findings: results.Findings, evaluator: str) -> Iterator[dict[str, Any]]:
     for broker, own in findings.items():
         for rule, finding in own.items():
             violations = [violation._asdict() for violation in finding.violations]
             yield {
                 "broker": broker,
                 "rule": rule,
-                "verdict": verdict_of(finding).value,
+                "verdict": results.verdict_of(finding).value,
                 "checked": finding.checked,
                 "violations": violations,
                 "undecided": finding.undecided,
@@ -240,14 +241,14 @@ def collect_rows(frame: DataFrame) -> list[dict[str, Any]]:
     return [row.asDict(recursive=True) for row in frame.collect()]
 
 
-def read_findings(rows: Sequence[Mapping[str, Any]]) -> Findings:
+def read_findings(rows: Sequence[Mapping[str, Any]]) -> results.Findings:
     """Convert the result rows of all tasks to findings.
 
     Raises:
         TaskPrerequisiteMissing: a task lacked something.
         UsageError: a task refused the trace; of several refusals, that of the first broker.
     """
-    findings: dict[str, dict[str, RuleFinding]] = {}
+    findings: dict[str, dict[str, results.RuleFinding]] = {}
     refused = [(row["broker"], row["refused"]) for row in rows if row["refused"] is not None]
     lacking = [line for broker, line in refused if broker is None]
     if lacking:
@@ -259,11 +260,11 @@ def read_findings(rows: Sequence[Mapping[str, Any]]) -> Findings:
     return {broker: findings[broker] for broker in sorted(findings)}
 
 
-def _finding(row: Mapping[str, Any]) -> RuleFinding:
+def _finding(row: Mapping[str, Any]) -> results.RuleFinding:
     violations = (
-        Violation(row["rule"], row["broker"], *_violation_values(violation)) for violation in row["violations"]
+        results.Violation(row["rule"], row["broker"], *_violation_values(violation)) for violation in row["violations"]
     )
-    return RuleFinding(row["checked"], tuple(violations), tuple(row["undecided"]), tuple(row["unchecked"]))
+    return results.RuleFinding(row["checked"], tuple(violations), tuple(row["undecided"]), tuple(row["unchecked"]))
 
 
 def _violation_values(violation: Mapping[str, Any]) -> tuple[Any, ...]:

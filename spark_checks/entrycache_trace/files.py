@@ -20,10 +20,9 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from entrycache_protocol.codec import LONE_SURROGATES
+from entrycache_protocol import codec, strict_json
 from entrycache_protocol.errors import UsageError, WriteError, describe_value
 from entrycache_protocol.files import PartialFile, atomic_path, describe_os_error, read_json, read_lines, write_text
-from entrycache_protocol.strict_json import TEXT, check_shape, mapping_shape, nullable_shape, object_shape, parse_json
 from entrycache_trace.parquet import check_part, first_line, read_columns, report_unreadable
 from entrycache_trace.schema import (
     BROKER_FIELD,
@@ -83,14 +82,14 @@ class Metadata:
         return self.sampling != 1
 
 
-METADATA_SHAPE: Final = object_shape(
+METADATA_SHAPE: Final = strict_json.object_shape(
     {
         "schema": {"type": "integer"},
-        "system": TEXT,
-        "variants": nullable_shape(mapping_shape({})),
-        "source": nullable_shape(TEXT),
-        "clock": nullable_shape(TEXT),
-        "threads": nullable_shape(TEXT),
+        "system": strict_json.TEXT,
+        "variants": strict_json.nullable_shape(strict_json.mapping_shape({})),
+        "source": strict_json.nullable_shape(strict_json.TEXT),
+        "clock": strict_json.nullable_shape(strict_json.TEXT),
+        "threads": strict_json.nullable_shape(strict_json.TEXT),
         "sampling": {"type": ["number", "string", "null"]},
     },
     *("variants", "source", "clock", "threads", "sampling"),
@@ -131,7 +130,7 @@ def parse_metadata(values: object, where: str) -> Metadata:
         raise UsageError(f"{where}: names no system")
     if values.get("threads") not in (None, "one", "many"):
         raise UsageError(f'{where}: threads is {describe_value(values["threads"])}, not "one" or "many"')
-    check_shape(values, METADATA_SHAPE, where)
+    strict_json.check_shape(values, METADATA_SHAPE, where)
     known = {name: values[name] for name in Metadata.__dataclass_fields__ if values.get(name) is not None}
     return Metadata(**known)
 
@@ -186,7 +185,7 @@ def check_broker(name: str, where: str) -> None:
     Raises:
         UsageError: the name cannot be used.
     """
-    if LONE_SURROGATES.search(name) or LONE_SURROGATES.search(where):
+    if codec.LONE_SURROGATES.search(name) or codec.LONE_SURROGATES.search(where):
         raise UsageError(f"{where}: the name is not UTF-8 text")
     if "\\" in where and GLOB_PATTERN.search(where):
         raise UsageError(f"{where}: a backslash beside *, ? or [ means something else to some backend; rename it")
@@ -359,7 +358,7 @@ def read_jsonl(path: Path) -> Iterator[Json]:
 
 def _parse_event(line: str, where: str) -> Json:
     try:
-        row = parse_json(line)
+        row = strict_json.parse_json(line)
     except ValueError as error:
         raise UsageError(f"{where}: not JSON ({error})") from None
     if not isinstance(row, dict):

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.core.definitions import DEFINED_IN, build_check, find_definition
+from entrycache_evidence.core.models import DEFINED_IN, build_check, find_definition
 from entrycache_evidence.kafka_streams import frame as kafka
 from entrycache_evidence.kafka_streams import frame as kafka_words
 from entrycache_evidence.pulsar_pip430 import frame as pulsar

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.core.definitions import build_check
-from entrycache_evidence.core.models import FAULT_OF
+from entrycache_evidence.core.models import FAULT_OF, build_check
 from entrycache_evidence.core.scheduler import run_alone
 from entrycache_evidence.kafka_streams import bounded_models
-from entrycache_evidence.kafka_streams.state_space import BoundedModel, RelativeStates
+from entrycache_evidence.kafka_streams.bounded_models import BoundedModel, RelativeStates
 from entrycache_evidence.model_checker import checker as refuting
 from entrycache_evidence.model_checker import evidence as model_evidence
 from entrycache_evidence.model_checker.checker import broken_rules, explore, state_after

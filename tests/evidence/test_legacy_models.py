@@ -7,8 +7,7 @@ import random
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.core.definitions import build_check
-from entrycache_evidence.core.models import FAULT_OF
+from entrycache_evidence.core.models import FAULT_OF, build_check
 from entrycache_evidence.core.scheduler import run_alone
 from entrycache_evidence.model_checker.checker import broken_rules, explore, state_after
 from entrycache_evidence.model_checker.evidence import exhaust, refute

@@ -15,7 +15,7 @@ from entrycache_evidence.core import results
 from entrycache_evidence.core.models import FAULT_OF, derive_flips
 from entrycache_evidence.core.scheduler import run_alone
 from entrycache_evidence.kafka_streams import tla_model as kafka_tla
-from entrycache_evidence.pulsar_pip430 import tla_claims
+from entrycache_evidence.pulsar_pip430 import tla_model
 from entrycache_evidence.pulsar_pip430 import tla_model as pulsar_tla
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_evidence.tlc import evidence as tlc
@@ -179,7 +179,7 @@ def test_a_model_has_these_states_and_edges_for_both(compared: ComparedModel, st
 
 
 @LONG
-@pytest.mark.parametrize("claim", tla_claims.TERMINATION_CLAIMS, ids=lambda claim: claim.what[:60])
+@pytest.mark.parametrize("claim", tla_model.TERMINATION_CLAIMS, ids=lambda claim: claim.what[:60])
 def test_claims_of_termination_hold_and_their_faults_do_not_terminate(claim: Claim) -> None:
     run_or_skip(pulsar_tla.QUICK)
     evidence, failures = run_alone(tlc.obtain_models(SecondModel((pulsar_tla.QUICK,), (claim,))))
@@ -189,11 +189,11 @@ def test_claims_of_termination_hold_and_their_faults_do_not_terminate(claim: Cla
 
 
 @LONG
-@pytest.mark.parametrize("guard", tla_claims.GUARDS, ids=lambda guard: guard.name)
-def test_a_historic_race_comes_back_without_its_guard(guard: tla_claims.Guard) -> None:
+@pytest.mark.parametrize("guard", tla_model.GUARDS, ids=lambda guard: guard.name)
+def test_a_historic_race_comes_back_without_its_guard(guard: tla_model.Guard) -> None:
     run_or_skip(pulsar_tla.QUICK)
-    said = runner.run_tlc(tla_claims.build_wrapper(guard.name, guard.sizes))
-    assert said.broken.removeprefix("Invariant ") in tla_claims.INVARIANTS
+    said = runner.run_tlc(tla_model.build_wrapper(guard.name, guard.sizes))
+    assert said.broken.removeprefix("Invariant ") in tla_model.INVARIANTS
     assert said.steps > 5
 
 
@@ -292,6 +292,6 @@ def test_the_committed_evidence_holds_the_second_model() -> None:
     modelled = [line for line in lines if line["grade"] == "modelled"]
     scopes = re.findall(r"(\d+) states, (\d+) edges", " ".join(line["bounds"] for line in modelled))
     assert {("1804", "49768"), ("1201", "33628")} <= set(scopes)
-    assert {claim.rule.value for claim in (*tla_claims.TERMINATION_CLAIMS, *tla_claims.WRAPPER_CLAIMS)} <= {
+    assert {claim.rule.value for claim in (*tla_model.TERMINATION_CLAIMS, *tla_model.WRAPPER_CLAIMS)} <= {
         line["rule"] for line in modelled
     }

@@ -12,7 +12,7 @@ import pytest
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_dev.matrix import detectors
 from entrycache_evidence import run
-from entrycache_evidence.core import spec_files
+from entrycache_evidence.core import checkout
 from entrycache_evidence.core.rule_registry import Problem
 from entrycache_evidence.rulebook import agreement
 from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE
@@ -27,7 +27,7 @@ KAFKA = SYSTEMS["kafka-streams"]
 
 @pytest.mark.parametrize("name", SYSTEM_EVIDENCE)
 def test_the_reference_has_the_vocabulary_of_its_specification(name: str) -> None:
-    assert spec_files.find_vocabulary_difference(SYSTEMS[name]) == ""
+    assert checkout.find_vocabulary_difference(SYSTEMS[name]) == ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def other(system: AnySystem) -> AnySystem:
 
 def test_another_default_is_reported_with_its_place_and_fails_prove(monkeypatch: pytest.MonkeyPatch) -> None:
     said = "properties/config/properties/reentry_budget/default is 9 here, 8 in case.schema.json"
-    assert spec_files.find_vocabulary_difference(other(KAFKA)) == said
+    assert checkout.find_vocabulary_difference(other(KAFKA)) == said
     replace_system(monkeypatch, other(KAFKA))
     assert run._check_vocabulary(KAFKA.name) == ([], [f"kafka-streams: {said}"])
     assert agreement._vocabulary() == [Problem("spec/kafka-streams", said)]
@@ -71,18 +71,18 @@ def test_the_check_of_the_rules_compares_the_vocabulary(monkeypatch: pytest.Monk
     for check_of_examples in ("check_example", "check_strays"):
         monkeypatch.setattr(agreement.examples, check_of_examples, lambda *_: [])
     monkeypatch.setattr(agreement, "build_corpus", lambda *_: SimpleNamespace(recordings=True))
-    monkeypatch.setattr(spec_files, "find_vocabulary_difference", lambda system: system.name)
+    monkeypatch.setattr(checkout, "find_vocabulary_difference", lambda system: system.name)
     assert agreement.check_rules() == [Problem(f"spec/{name}", name) for name in SYSTEM_EVIDENCE]
 
 
 def test_an_operation_more_or_less_is_reported() -> None:
     fewer = KAFKA._replace(ops=dict(list(KAFKA.ops.items())[:-1]))
-    assert "is not there here, " in spec_files.find_vocabulary_difference(fewer)
+    assert "is not there here, " in checkout.find_vocabulary_difference(fewer)
 
 
 def test_what_is_written_is_read_as_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / KAFKA.name).mkdir()
-    monkeypatch.setattr(spec_files.checkout, "locate_spec_folder", lambda: tmp_path)
-    assert spec_files.find_vocabulary_difference(KAFKA) == "kafka-streams/case.schema.json is missing"
-    spec_files.write_spec_files(KAFKA)
-    assert spec_files.find_vocabulary_difference(KAFKA) == ""
+    monkeypatch.setattr(checkout.checkout, "locate_spec_folder", lambda: tmp_path)
+    assert checkout.find_vocabulary_difference(KAFKA) == "kafka-streams/case.schema.json is missing"
+    checkout.write_spec_files(KAFKA)
+    assert checkout.find_vocabulary_difference(KAFKA) == ""

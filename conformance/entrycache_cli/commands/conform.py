@@ -36,8 +36,7 @@ from entrycache_cli.commands.options import (
     settings_options,
     subject_options,
 )
-from entrycache_cli.report import content, run_text
-from entrycache_cli.report.terminal import description_column, echo, make_console
+from entrycache_cli.report import content, run_text, terminal
 from entrycache_conformance import finding_cases, resolve
 from entrycache_conformance.known import (
     EntryCheck,
@@ -141,11 +140,11 @@ def print_rule_list(
     if requested:
         levels_by_system = _only_rules(levels_by_system, requested)
     if as_json:
-        echo(json.dumps({"schema": 1, "systems": levels_by_system}))
+        terminal.echo(json.dumps({"schema": 1, "systems": levels_by_system}))
         return 0
     offered = None if declaration is None else declaration.ops
     for name, levels in levels_by_system.items():
-        make_console().print(_rules_table(name, levels, offered))
+        terminal.make_console().print(_rules_table(name, levels, offered))
     return 0
 
 
@@ -273,7 +272,7 @@ def command(
         metadata = content.run_metadata(subject_seen, kwargs["profile"], kwargs["seed"], kwargs["bulk"])
         result = content.broken_result(choice, str(error), metadata, subject_seen)
         if as_json:
-            echo(json.dumps(result))
+            terminal.echo(json.dumps(result))
         output.files.write([result])
         raise
 
@@ -341,7 +340,7 @@ def _run(
     metadata = replace(metadata, seconds=seconds_since(started_at))
     _print_report(content.add_metadata(report, metadata, choice), output, "", known_report)
     if isinstance(subject, ValidatedSubject) and not output.as_json:
-        echo(f"{subject.messages} messages checked against their schemas")
+        terminal.echo(f"{subject.messages} messages checked against their schemas")
     unwritten += [failure.unwritten for failure in report.failures if failure.unwritten]
     if unwritten:
         raise WriteError(unwritten[0])
@@ -399,19 +398,19 @@ def _print_report(report: RunReport, output: Output, run: str, known_report: Kno
     """Print a report and the states of the known failures, and write the requested files."""
     result = {**report.to_json(), **({} if known_report is None else known_json(known_report))}
     if output.as_json:
-        echo(json.dumps(result))
+        terminal.echo(json.dumps(result))
     elif output.quiet:
         _print_briefly(report)
     else:
         run_text.print_run(report, run)
         for line in () if known_report is None else known_lines(known_report):
-            echo(line)
+            terminal.echo(line)
     output.files.write([result])
 
 
 def _print_briefly(report: RunReport) -> None:
     """Print a line for each failure, and the verdict of each level."""
-    out = make_console()
+    out = terminal.make_console()
     for distinct in content.deduplicate(report.failures):
         failure = distinct.failure
         place = f"step {failure.step}, level {failure.level}"
@@ -425,10 +424,10 @@ def _print_briefly(report: RunReport) -> None:
 
 def _with_progress(subject: TestedSubject, quiet: bool, run: Callable[[Notify], Result]) -> Result:
     """Run something that reports its progress, with a progress bar on a terminal; return its result."""
-    out = make_console(stderr=True)
+    out = terminal.make_console(stderr=True)
     if quiet or not out.is_terminal:
         return run(lambda level, done, wanted: None)
-    columns = (description_column(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (terminal.description_column(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True) as progress:
         tasks: dict[str, Any] = {}
 

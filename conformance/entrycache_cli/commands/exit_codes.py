@@ -32,8 +32,7 @@ import psutil
 
 from entrycache_cli.report.terminal import echo
 from entrycache_conformance.subjects.processes import find_marked_processes, halt_descendants, kill_processes
-from entrycache_protocol.errors import EntrycacheError, InternalError, WriteError, escape_unprintable, shorten
-from entrycache_protocol.files import OPEN_PARTIAL_FILES, describe_os_error
+from entrycache_protocol import errors, files
 
 INTERNAL_ERROR: Final = 70
 READER_GONE: Final = 141
@@ -68,7 +67,7 @@ class OneLineErrors(click.Command):
         with stopped_by_signals() as stopped:
             code = self._code(stopped, args, kwargs)
         if stopped:  # nothing is waited for any more
-            for partial in tuple(OPEN_PARTIAL_FILES):
+            for partial in tuple(files.OPEN_PARTIAL_FILES):
                 partial.end()
             with contextlib.suppress(OSError):
                 sys.stdout.flush()
@@ -96,11 +95,11 @@ class OneLineErrors(click.Command):
         except click.ClickException as error:
             print_error(f"{' '.join(error.format_message().split()).rstrip('.')}; see --help")
             return 2
-        except EntrycacheError as error:
+        except errors.EntrycacheError as error:
             print_error(str(error))
             return error.exit_code
-        except InternalError as error:
-            reason = shorten(escape_unprintable(str(error)), 500)
+        except errors.InternalError as error:
+            reason = errors.shorten(errors.escape_unprintable(str(error)), 500)
             print_error(f"an error of entrycache itself, not of the subject; report it: {reason}")
             return INTERNAL_ERROR
         except Exception as error:
@@ -118,7 +117,7 @@ class OneLineErrors(click.Command):
         except BaseException as error:
             if not stopped:
                 raise
-            if isinstance(error, WriteError):  # finished results could not be written
+            if isinstance(error, errors.WriteError):  # finished results could not be written
                 print_error(str(error))
         return 128 + stopped[0] if stopped else code
 
@@ -157,7 +156,9 @@ def handle_output_errors() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             sys.exit(READER_GONE)
-        raise WriteError(f"cannot write {error.filename or 'the output'}: {describe_os_error(error)}") from None
+        raise errors.WriteError(
+            f"cannot write {error.filename or 'the output'}: {files.describe_os_error(error)}"
+        ) from None
 
 
 def missing_folder_message() -> str:
@@ -165,14 +166,14 @@ def missing_folder_message() -> str:
     try:
         Path.cwd()
     except OSError as error:
-        return f"cannot run in the current folder: {describe_os_error(error)}"
+        return f"cannot run in the current folder: {files.describe_os_error(error)}"
     return ""
 
 
 def print_error(line: str) -> None:
     """Print one line on stderr."""
     with contextlib.suppress(OSError):
-        echo(f"entrycache: {shorten(escape_unprintable(line), LINE_LENGTH)}", err=True)
+        echo(f"entrycache: {errors.shorten(errors.escape_unprintable(line), LINE_LENGTH)}", err=True)
 
 
 def undecodable_argument(arguments: Sequence[str]) -> str:
@@ -182,7 +183,7 @@ def undecodable_argument(arguments: Sequence[str]) -> str:
 
 def internal_error_message(error: BaseException) -> str:
     """Describe an unexpected exception in one line, and write its traceback to a file."""
-    what = shorten(escape_unprintable(" ".join(f"{type(error).__name__}: {error}".split())), 300)
+    what = errors.shorten(errors.escape_unprintable(" ".join(f"{type(error).__name__}: {error}".split())), 300)
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="entrycache-error-", suffix=".txt", delete=False, encoding="utf-8", errors="backslashreplace"

@@ -109,7 +109,7 @@ def definition_for(subject: TestedSubject) -> judge.Definition | None:
     """Return the definition that a run compares a system's reference with; return None for any other subject."""
     if subject.name != REFERENCE_NAME:
         return None
-    from entrycache_evidence.core.definitions import find_definition  # noqa: PLC0415 - only the reference needs it
+    from entrycache_evidence.core.models import find_definition  # noqa: PLC0415 - only the reference needs it
 
     return find_definition(subject.declaration.system)
 

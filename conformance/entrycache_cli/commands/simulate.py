@@ -17,9 +17,8 @@ from entrycache_cli.report.terminal import echo, make_console
 from entrycache_cli.settings import pulsar_effective, pulsar_table
 from entrycache_cli.settings.pulsar_table import era_named
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol import files, strict_json
+from entrycache_protocol import errors, files, strict_json
 from entrycache_protocol.case import case_from_json, write_case
-from entrycache_protocol.errors import UsageError, escape_unprintable
 from entrycache_reference.pulsar_pip430 import NAME
 from entrycache_reference.rules import Rule
 
@@ -94,7 +93,7 @@ def simulate_command(
     if out is not None:
         report.write_report(simulation, curve, out)
         if not as_json:
-            echo(f"tables and pictures in {escape_unprintable(str(out))}")
+            echo(f"tables and pictures in {errors.escape_unprintable(str(out))}")
     return _report_self_check(simulation.differences, simulation.metadata.many_threads)
 
 
@@ -121,7 +120,7 @@ def read_proposed_settings(text: str) -> ProposedSettings:
     if at:
         effective = pulsar_effective.read_effective_settings(Path(path), era_named(era))
         if effective.era.release.system != NAME:
-            raise UsageError(f"--config {text}: era {era} is system {effective.era.release.system}, not {NAME}")
+            raise errors.UsageError(f"--config {text}: era {era} is system {effective.era.release.system}, not {NAME}")
         lines = {line.setting.name: line for line in effective.lines}
         names = (pulsar_table.RECEIVE_MINIMUM, pulsar_table.RECEIVE_INITIAL, pulsar_table.RECEIVE_MAXIMUM)
         sizes = [lines[name].value for name in names]
@@ -137,9 +136,9 @@ def _inline(text: str) -> dict[str, Any]:
     for part in text.split(","):
         key, equals, value = part.partition("=")
         if not equals or not key.strip():
-            raise UsageError(f"--config {text}: {part!r} is no key=value")
+            raise errors.UsageError(f"--config {text}: {part!r} is no key=value")
         if key.strip() in changes:
-            raise UsageError(f"--config {text}: {key.strip()} is given twice")
+            raise errors.UsageError(f"--config {text}: {key.strip()} is given twice")
         try:
             changes[key.strip()] = strict_json.parse_json(
                 value.replace("_", "") if value.strip()[:1].isdigit() else value
@@ -152,21 +151,23 @@ def _inline(text: str) -> dict[str, Any]:
 def _json_file(path: Path) -> dict[str, Any]:
     try:
         text = files.read_text(path, "--config")
-    except UsageError as error:
-        raise UsageError(f"{error}; expected key=value, a JSON file, or broker.conf@ERA") from None
+    except errors.UsageError as error:
+        raise errors.UsageError(f"{error}; expected key=value, a JSON file, or broker.conf@ERA") from None
     try:
         value = strict_json.parse_json(text)
     except ValueError as error:
-        raise UsageError(f"--config {path}: it is not JSON ({error}); a broker.conf is given as {path}@ERA") from None
+        raise errors.UsageError(
+            f"--config {path}: it is not JSON ({error}); a broker.conf is given as {path}@ERA"
+        ) from None
     if type(value) is not dict:
-        raise UsageError(f"--config {path}: it is no JSON object of settings")
+        raise errors.UsageError(f"--config {path}: it is no JSON object of settings")
     return value
 
 
 def _receive_buffers(text: str) -> tuple[int, int, int]:
     parts = text.split(",")
     if len(parts) != 3 or not all(part.strip().isdigit() for part in parts):
-        raise UsageError(f"--receive-buffers {text}: expected three sizes in bytes, MIN,INITIAL,MAX")
+        raise errors.UsageError(f"--receive-buffers {text}: expected three sizes in bytes, MIN,INITIAL,MAX")
     least, initial, most = map(int, parts)
     return least, initial, most
 
@@ -190,10 +191,10 @@ def explain_command(directory: Path, seq: int, broker: str | None, rule: str | N
     from entrycache_simulate.explain import explain_event  # noqa: PLC0415 -- needs the extra `trace`
 
     if rule is not None and rule not in {each.value for each in Rule}:
-        raise UsageError(f"--rule {escape_unprintable(rule)} is no rule; `entrycache rules` lists them")
+        raise errors.UsageError(f"--rule {errors.escape_unprintable(rule)} is no rule; `entrycache rules` lists them")
     explanation = explain_event(directory, broker, seq, () if rule is None else (rule,))
     case = case_from_json(explanation.case, SYSTEMS)
-    path = escape_unprintable(str(write_case(case, out, f"event-{seq}")))
+    path = errors.escape_unprintable(str(write_case(case, out, f"event-{seq}")))
     replay = f"entrycache replay {shlex.quote(path)} SUBJECT"
     if as_json:
         value = {"schema": 1, "case": path, "steps": len(case.steps), "replay": replay}

@@ -15,8 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.commands import options
-from entrycache_cli.report import content, run_text
-from entrycache_cli.report.terminal import coloured_verdict, description_column, echo, make_console
+from entrycache_cli.report import content, run_text, terminal
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.vectors.packs import (
     MANIFEST_NAME,
@@ -81,7 +80,7 @@ def fill(packs: tuple[str, ...], seed: int, out: Path, check: bool, write: bool,
     if not check:
         write_manifest(manifest_json, (published if write else out) / MANIFEST_NAME)
     if as_json:
-        echo(
+        terminal.echo(
             json.dumps(
                 {**manifest_json, "versions": content.tool_versions(), **({"otherwise": differing} if check else {})}
             )
@@ -91,7 +90,9 @@ def fill(packs: tuple[str, ...], seed: int, out: Path, check: bool, write: bool,
             filled, manifest_json, "checked, nothing written" if check else f"in {published if write else out}"
         )
         for name in differing:
-            echo(f"{name} is not as published: run `entrycache vectors fill --write` if its rules were meant to change")
+            terminal.echo(
+                f"{name} is not as published: run `entrycache vectors fill --write` if its rules were meant to change"
+            )
     return 1 if differing else 0
 
 
@@ -123,8 +124,10 @@ def _print_packs(filled: list[PackSummary], manifest_json: dict[str, Any], where
         table.add_column(column, overflow="fold")
     for pack in filled:
         table.add_row(pack.name, str(pack.cases), str(pack.steps), str(len(pack.rules)), pack.sha256)
-    make_console().print(table)
-    echo(f"{sum(pack.cases for pack in filled)} cases; sha256 of these hashes {manifest_json['sha256']}; {where}")
+    terminal.make_console().print(table)
+    terminal.echo(
+        f"{sum(pack.cases for pack in filled)} cases; sha256 of these hashes {manifest_json['sha256']}; {where}"
+    )
 
 
 @command.command("consume")
@@ -198,9 +201,9 @@ def _print_consumed(
             ],
             "versions": content.tool_versions(subject),
         }
-        echo(json.dumps(value))
+        terminal.echo(json.dumps(value))
         return
-    out = make_console()
+    out = terminal.make_console()
     for failure in consumed.failures[:1]:
         if failure.table is not None:
             out.print(run_text.failure_table(failure.table))
@@ -213,7 +216,7 @@ def _print_consumed(
     rest = "" if consumed.ended else "; the rest was not looked at"
     summary = f"{consumed.played} of {consumed.cases} cases played, {consumed.steps} steps{rest}"
     out.print(
-        coloured_verdict(consumed.verdict.value),
+        terminal.coloured_verdict(consumed.verdict.value),
         f"{subject.name}: {escape_unprintable(str(path))}{which}: {summary}",
         soft_wrap=True,
     )
@@ -221,10 +224,10 @@ def _print_consumed(
 
 def _with_progress(quiet: bool, run: Callable[[Notify], Result]) -> Result:
     """Run something that reports its progress, with progress bars on a terminal; return its result."""
-    out = make_console(stderr=True)
+    out = terminal.make_console(stderr=True)
     if quiet or not out.is_terminal:
         return run(lambda what, done, wanted: None)
-    columns = (description_column(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (terminal.description_column(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True) as progress:
         tasks: dict[str, Any] = {}
 

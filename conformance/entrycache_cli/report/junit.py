@@ -11,10 +11,9 @@ from xml.etree import ElementTree as Xml
 from entrycache_cli.report.content import DistinctFailure, deduplicate, failure_text, read_provenance
 from entrycache_cli.report.results import Line, result_kind, verdict_lines
 from entrycache_conformance.report import LevelReport, RunReport
-from entrycache_protocol.codec import format_json
-from entrycache_protocol.errors import Verdict, escape_unprintable
+from entrycache_protocol import codec, errors
 
-TAGS: Final = {Verdict.VIOLATES: "failure", Verdict.NOTHING_CHECKED: "skipped"}
+TAGS: Final = {errors.Verdict.VIOLATES: "failure", errors.Verdict.NOTHING_CHECKED: "skipped"}
 
 
 class Suite(NamedTuple):
@@ -67,12 +66,12 @@ def _level_suite(
     here = [one for one in distinct if name in {each.level for each in (one.failure, *one.also)}]
     for rule, coverage in level.rules.items():
         case = _case(suite.name, rule)
-        if coverage.verdict is Verdict.VIOLATES:
+        if coverage.verdict is errors.Verdict.VIOLATES:
             _add_failures(case, rule, name, [one for one in here if rule in one.failure.rules])
-        elif coverage.verdict is Verdict.NOTHING_CHECKED:
+        elif coverage.verdict is errors.Verdict.NOTHING_CHECKED:
             _add_child(case, "skipped", f"it fired in {coverage.fired} judged steps, too few to say anything", "")
         suite.cases.append(case)
-    if not level.rules or level.verdict is Verdict.NOTHING_CHECKED:
+    if not level.rules or level.verdict is errors.Verdict.NOTHING_CHECKED:
         reasons = "; ".join(f"{skip.what}: {skip.reason}" for skip in report.skipped)
         note = f"{level.examples} examples, {level.steps} steps"
         line = Line(suite.name, f"level {name}", level.verdict.value, f"{note}; {reasons}" if reasons else note)
@@ -85,7 +84,7 @@ def _add_failures(case: Xml.Element, rule: str, level: str, distinct: list[Disti
     for one in distinct:
         first = one.failure
         if (rule, level) == (first.rules[0], first.level):
-            message = f"{rule}: expected {format_json(first.expected)}, got {format_json(first.got)}"
+            message = f"{rule}: expected {codec.format_json(first.expected)}, got {codec.format_json(first.got)}"
             _add_child(case, "failure", message, failure_text(one))
         else:
             _add_child(case, "failure", f"the failure of {first.rules[0]} at level {first.level}", "")
@@ -103,14 +102,14 @@ def _line_case(line: Line) -> Xml.Element:
 
 
 def _case(suite: str, name: str) -> Xml.Element:
-    return Xml.Element("testcase", classname=escape_unprintable(suite), name=escape_unprintable(name))
+    return Xml.Element("testcase", classname=errors.escape_unprintable(suite), name=errors.escape_unprintable(name))
 
 
 def _add_child(case: Xml.Element, tag: str, message: str, text: str) -> None:
     """Add an element with a message; control characters and half surrogates, which XML cannot hold, are escaped."""
-    child = Xml.SubElement(case, tag, message=escape_unprintable(message))
+    child = Xml.SubElement(case, tag, message=errors.escape_unprintable(message))
     if text:
-        child.text = "\n".join(escape_unprintable(line) for line in text.split("\n"))
+        child.text = "\n".join(errors.escape_unprintable(line) for line in text.split("\n"))
 
 
 def _element(suite: Suite) -> Xml.Element:
@@ -121,13 +120,15 @@ def _element(suite: Suite) -> Xml.Element:
         "skipped": sum(case.find("skipped") is not None for case in suite.cases),
     }
     element = Xml.Element(
-        "testsuite", {"name": escape_unprintable(suite.name), **{name: str(counts[name]) for name in counts}}
+        "testsuite", {"name": errors.escape_unprintable(suite.name), **{name: str(counts[name]) for name in counts}}
     )
     if suite.seconds is not None:
         element.set("time", f"{suite.seconds:.3f}")
     if suite.properties:
         properties = Xml.SubElement(element, "properties")
         for name, value in suite.properties.items():
-            Xml.SubElement(properties, "property", name=escape_unprintable(name), value=escape_unprintable(value))
+            Xml.SubElement(
+                properties, "property", name=errors.escape_unprintable(name), value=errors.escape_unprintable(value)
+            )
     element.extend(suite.cases)
     return element

@@ -13,8 +13,7 @@ from rich.text import Text
 
 from entrycache_cli.report.terminal import coloured_verdict
 from entrycache_conformance.report import METADATA_SHAPE, REPORT_SHAPE, RunReport
-from entrycache_protocol import case, files, strict_json
-from entrycache_protocol.errors import UsageError, Verdict
+from entrycache_protocol import case, errors, files, strict_json
 from entrycache_reference.rules import Rule
 
 
@@ -27,11 +26,11 @@ class Line(NamedTuple):
     note: str
 
     @property
-    def held(self) -> Verdict:
+    def held(self) -> errors.Verdict:
         """The line's verdict in three classes; a grade of evidence counts as conforming."""
-        if self.verdict == Verdict.VIOLATES.value:
-            return Verdict.VIOLATES
-        return Verdict.NOTHING_CHECKED if self.verdict in UNDECIDED else Verdict.CONFORMS
+        if self.verdict == errors.Verdict.VIOLATES.value:
+            return errors.Verdict.VIOLATES
+        return errors.Verdict.NOTHING_CHECKED if self.verdict in UNDECIDED else errors.Verdict.CONFORMS
 
 
 SHORT_PREFIX: Final = next(iter(Rule)).value.partition("-")[0] + "-"
@@ -53,15 +52,15 @@ def read_results(path: Path) -> list[dict[str, Any]]:
         try:
             value = strict_json.parse_json(line, may_have_halves=True)
         except ValueError as error:
-            raise UsageError(
+            raise errors.UsageError(
                 f"{path}, line {number}: not JSON; expected what --json prints, one object a line ({error})"
             ) from None
         if type(value) is not dict or not strict_json.is_same_json(value.get("schema"), 1):
-            raise UsageError(f"{path}, line {number}: no result of schema 1; expected what --json prints")
+            raise errors.UsageError(f"{path}, line {number}: no result of schema 1; expected what --json prints")
         strict_json.check_shape(value, SHAPES[result_kind(value, f"{path}, line {number}")], f"{path}, line {number}")
         results_read.append(value)
     if not results_read:
-        raise UsageError(f"{path} holds no result")
+        raise errors.UsageError(f"{path} holds no result")
     return results_read
 
 
@@ -73,7 +72,7 @@ def result_kind(result: dict[str, Any], where: str) -> str:
     """
     kind = next((kind for kind, needs in KINDS.items() if needs <= result.keys()), None)
     if kind is None:
-        raise UsageError(f"{where}: none of the results of conform, audit or prove")
+        raise errors.UsageError(f"{where}: none of the results of conform, audit or prove")
     return kind
 
 

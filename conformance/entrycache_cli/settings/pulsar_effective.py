@@ -17,8 +17,7 @@ from typing import Any, Final, NamedTuple
 from rich.table import Table
 from rich.text import Text
 
-from entrycache_cli.settings import DIRECT_MEMORY_BYTES, pulsar_table
-from entrycache_cli.settings.properties import GivenSetting, Value
+from entrycache_cli.settings import DIRECT_MEMORY_BYTES, properties, pulsar_table
 from entrycache_cli.settings.pulsar_table import Era, read_broker_conf
 from entrycache_protocol.errors import UsageError, describe_value
 
@@ -39,8 +38,8 @@ class SettingLine(NamedTuple):
     """One setting with its default and its value; `line` is None if the file does not have it."""
 
     setting: pulsar_table.Setting
-    default: Value
-    value: Value
+    default: properties.Value
+    value: properties.Value
     line: int | None
     status: SettingStatus
 
@@ -67,7 +66,7 @@ def read_effective_settings(path: Path, era: Era, direct_memory_bytes: int = DIR
     """
     given = read_broker_conf(path)
     texts = _cache_settings(path, given)
-    values: dict[str, Value] = {}
+    values: dict[str, properties.Value] = {}
     for name, setting in pulsar_table.SETTINGS.items():
         text = texts[name].text.strip() if name in texts else ""
         where = f"{path}: line {texts[name].line}" if name in texts else ""
@@ -89,9 +88,9 @@ def read_effective_settings(path: Path, era: Era, direct_memory_bytes: int = DIR
     return EffectiveSettings(path, era, direct_memory_bytes, lines, passed_over, interval, _case_config(era, lines))
 
 
-def _cache_settings(path: Path, given: list[GivenSetting]) -> dict[str, GivenSetting]:
+def _cache_settings(path: Path, given: list[properties.GivenSetting]) -> dict[str, properties.GivenSetting]:
     """Return the settings of the cache among all settings of a file."""
-    cache_settings: dict[str, GivenSetting] = {}
+    cache_settings: dict[str, properties.GivenSetting] = {}
     for item in given:
         if item.name in pulsar_table.SETTINGS:
             if item.name in cache_settings:
@@ -137,7 +136,7 @@ class SettingStatus(NamedTuple):
     """The status of a value: whether it acts, the effective value (None if there is none), and the reason or effect."""
 
     acts: Applicability
-    effective: Value
+    effective: properties.Value
     why: str = ""
 
 
@@ -145,7 +144,7 @@ class SettingValues(NamedTuple):
     """The values with which a broker starts, defaults included."""
 
     era: Era
-    of: Mapping[str, Value]
+    of: Mapping[str, properties.Value]
 
 
 def setting_status(name: str, values: SettingValues) -> SettingStatus:
@@ -205,7 +204,7 @@ def _frequency_status(values: SettingValues) -> SettingStatus:
     )
 
 
-def _dynamic_status(name: str, at_start: Value) -> Callable[[SettingValues], SettingStatus]:
+def _dynamic_status(name: str, at_start: properties.Value) -> Callable[[SettingValues], SettingStatus]:
     def judge(values: SettingValues) -> SettingStatus:
         note = ""
         if name == pulsar_table.MAX_REQUEUES and not values.of[pulsar_table.BY_EXPECTED]:
@@ -304,7 +303,7 @@ STATUS_RULES: Final[Mapping[str, Callable[[SettingValues], SettingStatus]]] = {
 """The settings whose value does not simply take effect, with the functions that decide."""
 
 
-def plain_value(value: Value) -> str:
+def plain_value(value: properties.Value) -> str:
     """Return a value as broker.conf writes it."""
     if value is None:
         return "-"

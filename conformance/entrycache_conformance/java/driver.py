@@ -17,8 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_conformance.java.build import BuildPart, build_part, find_java, missing_tool
-from entrycache_conformance.java.releases import Release, families_named, maven_project, require_release
+from entrycache_conformance.java import build, releases
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 
@@ -26,7 +25,7 @@ class Driver(NamedTuple):
     """A driver that is built."""
 
     folder: Path
-    release: Release
+    release: releases.Release
     jars: tuple[Path, ...]
     """The pinned class path, without the driver's own jars."""
 
@@ -68,30 +67,30 @@ def jar_name(module: str) -> str:
     return f"entrycache-{module}.jar"
 
 
-def build_driver(release: Release) -> Driver:
+def build_driver(release: releases.Release) -> Driver:
     """Return the driver of a release, and build it first if it is not there. A second process waits.
 
     Raises:
         MissingPrerequisite: what the build needs is not there, or a jar is not the pinned one.
     """
-    folder = build_part(driver_part(release))
+    folder = build.build_part(driver_part(release))
     return Driver(folder, release, verify_jars(folder))
 
 
-def missing_prerequisite(release: Release) -> str:
+def missing_prerequisite(release: releases.Release) -> str:
     """Return why a release cannot run here, in one line; empty if it can. A build that was not tried may still fail."""
     try:
-        find_java(release.java)
+        build.find_java(release.java)
     except MissingPrerequisite as missing:
         return str(missing)
-    return missing_tool(driver_part(release))
+    return build.missing_tool(driver_part(release))
 
 
-def driver_part(release: Release) -> BuildPart:
+def driver_part(release: releases.Release) -> build.BuildPart:
     """Return what must be built for a release. It depends on no other release."""
     family = release.family.name
     own = f"{family}/{release.version}"
-    poms = sorted((maven_project() / own).rglob("pom.xml"))
+    poms = sorted((releases.maven_project() / own).rglob("pom.xml"))
     places = {module: module for module in release.family.modules} | {family: own}
 
     def keep(work: Path, result: Path) -> None:
@@ -101,10 +100,10 @@ def driver_part(release: Release) -> BuildPart:
         for pinned in (*(work / own).glob("*.lock"), *(work / own).glob("*.sites")):
             shutil.copyfile(pinned, result / pinned.name)
 
-    return BuildPart(
+    return build.BuildPart(
         name=f"{family}-{release.version}",
         what=f"driver of {release}",
-        modules=tuple(pom.parent.relative_to(maven_project()).as_posix() for pom in poms),
+        modules=tuple(pom.parent.relative_to(releases.maven_project()).as_posix() for pom in poms),
         depends_on=(
             "pom.xml",
             f"{family}/pom.xml",
@@ -168,8 +167,8 @@ def java_test_classpath(subject: str, classpath: str | None = None) -> JavaTestC
         MissingPrerequisite: what its driver needs is not there, or a JDK.
     """
     front = front_entries(classpath)
-    release = require_release(subject)
-    java = find_java(release.java, compiler=True)
+    release = releases.require_release(subject)
+    java = build.find_java(release.java, compiler=True)
     built = build_driver(release)
     jars = [jar for jar in built.jars if not jar.name.startswith(_DRIVER_ONLY)]
     if release.stand_ins:
@@ -183,18 +182,18 @@ def java_test_classpath(subject: str, classpath: str | None = None) -> JavaTestC
 
 def pinned_jar(subject: str, name: str) -> Path:
     """Return one jar of a driver's pinned class path by the beginning of its name."""
-    return build_driver(require_release(subject)).jar(name)
+    return build_driver(releases.require_release(subject)).jar(name)
 
 
 def jar_under_test(subject: str) -> Path:
     """Return the jar of a release, such as ``pulsar:4.2.4``, that holds the classes under test."""
-    return build_driver(require_release(subject)).tested_jar
+    return build_driver(releases.require_release(subject)).tested_jar
 
 
 def clock_sites(subject: str, paths: list[Path]) -> str:
     """Return the clock calls in jars and folders, one class per line with its count and name."""
-    release = require_release(subject)
-    java = find_java(release.java).program
+    release = releases.require_release(subject)
+    java = build.find_java(release.java).program
     argv: list[str | Path] = [java, "-XX:+UseSerialGC", "-jar", build_driver(release).agent, *paths]
     return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
 
@@ -263,7 +262,7 @@ JAVA_WARNS_OF_UNSAFE: Final = 24
 def is_released(subject: str) -> bool:
     """Return whether a name such as ``pulsar:4.2.4`` means a released JVM cache."""
     name, colon, _ = subject.partition(":")
-    return bool(colon and families_named(name))
+    return bool(colon and releases.families_named(name))
 
 
 def released_command(subject: str, classpath: str | None = None) -> list[str]:
@@ -277,8 +276,8 @@ def released_command(subject: str, classpath: str | None = None) -> list[str]:
         MissingPrerequisite: what its driver needs is not there.
     """
     front = front_entries(classpath)
-    release = require_release(subject)
-    java = find_java(release.java)
+    release = releases.require_release(subject)
+    java = build.find_java(release.java)
     built = build_driver(release)
     for path, count in count_replaced_classes(front, built).items():
         print(f"entrycache: {path}: {count} classes of {built.tested_jar.name} come from here", file=sys.stderr)

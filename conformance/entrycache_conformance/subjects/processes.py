@@ -25,8 +25,7 @@ from typing import IO, Final
 
 import psutil
 
-from entrycache_protocol import files, subject, wire
-from entrycache_protocol.errors import BrokenSubject, UsageError, WriteError, extract_cause, extract_thrown
+from entrycache_protocol import errors, files, subject, wire
 
 MARK: Final = "ENTRYCACHE_STARTED"
 """The environment variable that marks a program and everything it starts. The runner finds a marked process even if it
@@ -205,12 +204,12 @@ class StderrTail:
     @property
     def telling(self) -> tuple[str, ...]:
         """The lines that name the cause of a failure, escaped."""
-        return extract_cause(self._end.decode("utf-8", "replace"))
+        return errors.extract_cause(self._end.decode("utf-8", "replace"))
 
     @property
     def thrown(self) -> tuple[str, ...]:
         """The same lines of a process that goes on; nothing if it wrote no panic and no traceback."""
-        return extract_thrown(self._end.decode("utf-8", "replace"))
+        return errors.extract_thrown(self._end.decode("utf-8", "replace"))
 
 
 class SubjectLog:
@@ -229,7 +228,7 @@ class SubjectLog:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("wb", buffering=0)
         except OSError as error:
-            raise WriteError(f"cannot write {path}: {files.describe_os_error(error)}") from None
+            raise errors.WriteError(f"cannot write {path}: {files.describe_os_error(error)}") from None
 
     def __call__(self, chunk: bytes) -> None:
         """Write the received bytes. Bytes beyond the limit are left out, and the file says so once.
@@ -249,7 +248,7 @@ class SubjectLog:
                 self._file = None
         except OSError as error:
             self._file = None
-            raise WriteError(f"cannot write {self._path}: {files.describe_os_error(error)}") from None
+            raise errors.WriteError(f"cannot write {self._path}: {files.describe_os_error(error)}") from None
 
 
 LINE_MAX_BYTES: Final = 64 * 1024 * 1024
@@ -285,7 +284,7 @@ class ChildProcess:
                 start_new_session=True,
             )
         except OSError as error:
-            raise UsageError(f"cannot start {shlex.join(argv)}: {error.strerror}") from None
+            raise errors.UsageError(f"cannot start {shlex.join(argv)}: {error.strerror}") from None
         self._watch = Watchdog(self._process.pid, self._mark)
         self._stdin = self._descriptor(self._process.stdin)
         self._stdout = self._descriptor(self._process.stdout)
@@ -342,7 +341,7 @@ class ChildProcess:
             self._part = [other]
             self._part_bytes = len(other)
         if self._part_bytes > LINE_MAX_BYTES:
-            raise BrokenSubject(f"the subject answered a line of over {LINE_MAX_BYTES} bytes")
+            raise errors.BrokenSubject(f"the subject answered a line of over {LINE_MAX_BYTES} bytes")
 
     def _keep_log(self) -> None:
         chunk = os.read(self._stderr, CHUNK_BYTES)
@@ -377,7 +376,7 @@ class ChildProcess:
         part = b"".join(self._part)
         if part:
             what = "ended in the middle of a line" if self._ended else "answered a line without an end"
-            raise BrokenSubject(f"the subject {what}: {wire.quote_line(part)}")
+            raise errors.BrokenSubject(f"the subject {what}: {wire.quote_line(part)}")
         return (
             subject.FailureKind.DEATH if self._ended or self._process.poll() is not None else subject.FailureKind.HANG
         )
@@ -398,14 +397,14 @@ class ChildProcess:
     def last_words(self) -> tuple[str, ...]:
         """Return the lines of stderr that name the cause of the failure, escaped."""
         end = time.monotonic() + LAST_WORDS_SECONDS
-        with contextlib.suppress(BrokenSubject):
+        with contextlib.suppress(errors.BrokenSubject):
             while not self._log_ended and (left := end - time.monotonic()) > 0:
                 self._move(left)
         return self._log.telling
 
     def thrown(self) -> tuple[str, ...]:
         """Return what the process wrote before this answer about an error that it survived."""
-        with contextlib.suppress(BrokenSubject):
+        with contextlib.suppress(errors.BrokenSubject):
             self._move(0)
         return self._log.thrown
 
@@ -413,7 +412,7 @@ class ChildProcess:
         """Ask the process to end, then kill it with everything that it has started."""
         self.send('{"cmd":"stop"}\n')
         end = time.monotonic() + STOP_SECONDS
-        with contextlib.suppress(BrokenSubject, subprocess.TimeoutExpired):
+        with contextlib.suppress(errors.BrokenSubject, subprocess.TimeoutExpired):
             while not self._ended and (left := end - time.monotonic()) > 0:
                 self._move(left)
                 self._lines.clear()

@@ -17,9 +17,8 @@ from entrycache_conformance import explain, failure
 from entrycache_conformance.judge import judge, require_supported
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.vectors.packs import read_pack
+from entrycache_protocol import errors, strict_json
 from entrycache_protocol.case import Case, case_from_json, config_to_json
-from entrycache_protocol.errors import UsageError, Verdict, keep_partial_result
-from entrycache_protocol.strict_json import is_same_json, parse_json_text
 from entrycache_protocol.subject import FailingCase, SkippedRun, TestedSubject
 
 BATCH: Final = 200
@@ -50,11 +49,11 @@ class PackResult:
     sha256: str = ""
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> errors.Verdict:
         """The verdict of the pack; an interrupted pack does not conform."""
         if self.failures:
-            return Verdict.VIOLATES
-        return Verdict.CONFORMS if self.played and self.ended else Verdict.NOTHING_CHECKED
+            return errors.Verdict.VIOLATES
+        return errors.Verdict.CONFORMS if self.played and self.ended else errors.Verdict.NOTHING_CHECKED
 
 
 def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callable[[int], None]) -> PackResult:
@@ -68,7 +67,7 @@ def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callab
     done = PackResult()
     text = hashlib.sha256()
     vectors = _playable_vectors(path, subject, done, text)
-    with keep_partial_result(lambda: done):
+    with errors.keep_partial_result(lambda: done):
         while batch := list(islice(vectors, BATCH)):
             answers = subject.play([vector.case for vector in batch])
             for vector, answer in zip(batch, answers, strict=True):
@@ -97,13 +96,13 @@ def _playable_vectors(path: Path, subject: TestedSubject, done: PackResult, text
         done.cases += 1
         where = f"{path}, line {number}"
         try:
-            value = parse_json_text(line.decode("utf-8"), where)
+            value = strict_json.parse_json_text(line.decode("utf-8"), where)
         except UnicodeDecodeError:
-            raise UsageError(f"{where}: it is not UTF-8 text") from None
+            raise errors.UsageError(f"{where}: it is not UTF-8 text") from None
         try:
             case = case_from_json(value, SYSTEMS)
-        except UsageError as error:
-            raise UsageError(f"{where}: {error}") from None
+        except errors.UsageError as error:
+            raise errors.UsageError(f"{where}: {error}") from None
         reason = _unsupported_reason(case, subject)
         if reason:
             done.not_played[reason] += 1
@@ -123,7 +122,7 @@ def _unsupported_reason(case: Case, subject: TestedSubject) -> str:
     """
     try:
         require_supported(case, subject)
-    except UsageError as error:
+    except errors.UsageError as error:
         return str(error)
     declaration = subject.declaration
     base = declaration.base_config()
@@ -152,10 +151,10 @@ def _require_outcomes(case: Case, steps: list[Any], where: str) -> None:
         UsageError: they are others; the file was made by other rules, or changed.
     """
     if len(case.outcomes) != len(steps):
-        raise UsageError(f"{where}: {len(case.outcomes)} outcomes for {len(steps)} steps; expected one a step")
+        raise errors.UsageError(f"{where}: {len(case.outcomes)} outcomes for {len(steps)} steps; expected one a step")
     for index, (done, outcome) in enumerate(zip(steps, case.outcomes, strict=True)):
-        if not is_same_json(outcome, case.system.wire.write_outcome(done.outcome)):
-            raise UsageError(
+        if not strict_json.is_same_json(outcome, case.system.wire.write_outcome(done.outcome)):
+            raise errors.UsageError(
                 f"{where}: the outcome of step {index} is not the reference's; make the pack again with this version "
                 "(entrycache vectors fill)"
             )

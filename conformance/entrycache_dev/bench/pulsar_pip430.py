@@ -10,24 +10,7 @@ from math import ceil
 from statistics import median
 from typing import Any, Final
 
-from entrycache_dev.bench.measurement import (
-    VALUE,
-    Measurement,
-    Operation,
-    PlayedMix,
-    Rounds,
-    bare_rate,
-    import_lru_cache,
-    interleaved,
-    mixed_operations,
-    play_mapping,
-    rate,
-    ratio,
-    seconds_of,
-    thousands,
-    warm_up_operations,
-    with_keys,
-)
+from entrycache_dev.bench import measurement
 from entrycache_fast import BrokerCache
 from entrycache_fast.pulsar.state import TRIGGER
 
@@ -40,7 +23,7 @@ def bounded_cache(live: int) -> BrokerCache:
     return BrokerCache(max_size_bytes=ceil(live / TRIGGER), watermark=WATERMARK)
 
 
-def play_fast(mix: list[Operation], live: int) -> PlayedMix:
+def play_fast(mix: list[measurement.Operation], live: int) -> measurement.PlayedMix:
     """Play the mix on the fast cache.
 
     Every entry has size 1. The insert that leaves more than `live` runs a size pass that frees 2 % of the bound. So the
@@ -51,18 +34,18 @@ def play_fast(mix: list[Operation], live: int) -> PlayedMix:
     insert, get = cache.insert, cache.get
     hits = 0
 
-    def play(part: Iterator[Operation] | list[Operation]) -> None:
+    def play(part: Iterator[measurement.Operation] | list[measurement.Operation]) -> None:
         nonlocal hits
         for put, ledger, entry in part:
             if put:
-                insert("topic", ledger, entry, 1, VALUE)
+                insert("topic", ledger, entry, 1, measurement.VALUE)
             elif get("topic", ledger, entry) is not None:
                 hits += 1
 
-    play(warm_up_operations(live))
+    play(measurement.warm_up_operations(live))
     hits = 0
-    seconds = seconds_of(lambda: play(mix))
-    return PlayedMix(seconds, hits)
+    seconds = measurement.seconds_of(lambda: play(mix))
+    return measurement.PlayedMix(seconds, hits)
 
 
 READERS: Final = 1_000
@@ -72,17 +55,17 @@ SpreadOperation = tuple[bool, str, int, int]
 """An operation: whether it is a put, its cache, ledger and entry."""
 
 
-def measure_with_cursors(rounds: int, count: int, live: int, readers: int = READERS) -> list[Measurement]:
+def measure_with_cursors(rounds: int, count: int, live: int, readers: int = READERS) -> list[measurement.Measurement]:
     """Measure the mix with cursors: a put first asks whether to cache, and a get first moves a cursor."""
-    mix = list(mixed_operations(count, live))
-    keys = with_keys(mix)
-    lru = import_lru_cache()
-    seconds = interleaved(
+    mix = list(measurement.mixed_operations(count, live))
+    keys = measurement.with_keys(mix)
+    lru = measurement.import_lru_cache()
+    seconds = measurement.interleaved(
         rounds,
         {
             "with cursors": lambda: play_with_cursors(mix, live, readers),
             "without": lambda: play_fast(mix, live).seconds,
-            "LRU": lambda: play_mapping(keys, lru(live), live).seconds,
+            "LRU": lambda: measurement.play_mapping(keys, lru(live), live).seconds,
         },
     )
     return [
@@ -95,15 +78,15 @@ def measure_with_cursors(rounds: int, count: int, live: int, readers: int = READ
     ]
 
 
-def measure_over_many_caches(rounds: int, count: int, live: int, caches: int = CACHES) -> list[Measurement]:
+def measure_over_many_caches(rounds: int, count: int, live: int, caches: int = CACHES) -> list[measurement.Measurement]:
     """Measure the mix over many caches, with each entry in the next cache."""
-    mix = spread_operations(mixed_operations(count, live), caches)
+    mix = spread_operations(measurement.mixed_operations(count, live), caches)
     keys = [(put, (name, ledger, entry)) for put, name, ledger, entry in mix]
-    one = list(mixed_operations(count, live))
-    warm = spread_operations(warm_up_operations(live), caches)
+    one = list(measurement.mixed_operations(count, live))
+    warm = spread_operations(measurement.warm_up_operations(live), caches)
     warm_keys = [(put, (name, ledger, entry)) for put, name, ledger, entry in warm]
-    lru = import_lru_cache()
-    seconds = interleaved(
+    lru = measurement.import_lru_cache()
+    seconds = measurement.interleaved(
         rounds,
         {
             "many caches": lambda: play_spread(warm, mix, live),
@@ -121,10 +104,12 @@ def measure_over_many_caches(rounds: int, count: int, live: int, caches: int = C
     ]
 
 
-def ratio_measurement(what: str, seconds: Rounds, name: str, other: str, count: int) -> Measurement:
+def ratio_measurement(
+    what: str, seconds: measurement.Rounds, name: str, other: str, count: int
+) -> measurement.Measurement:
     """Return the ratio of two speeds, without a target."""
-    rates = ", ".join(f"{side} {rate(seconds, side, count) / 1_000:,.0f} k/s" for side in (name, other))
-    return Measurement(what, ratio(seconds, other, name), "", note=rates)
+    rates = ", ".join(f"{side} {measurement.rate(seconds, side, count) / 1_000:,.0f} k/s" for side in (name, other))
+    return measurement.Measurement(what, measurement.ratio(seconds, other, name), "", note=rates)
 
 
 def play_with_cursors(mix: list[tuple[bool, int, int]], live: int, readers: int) -> float:
@@ -140,13 +125,13 @@ def play_with_cursors(mix: list[tuple[bool, int, int]], live: int, readers: int)
         for put, ledger, entry in part:
             if put:
                 if should_cache("topic"):
-                    insert("topic", ledger, entry, 1, VALUE)
+                    insert("topic", ledger, entry, 1, measurement.VALUE)
             else:
                 move("topic", next(reader), (ledger, entry))
                 get("topic", ledger, entry)
 
-    play(warm_up_operations(live))
-    return seconds_of(lambda: play(mix))
+    play(measurement.warm_up_operations(live))
+    return measurement.seconds_of(lambda: play(mix))
 
 
 def spread_operations(mix: Iterator[tuple[bool, int, int]], caches: int) -> list[SpreadOperation]:
@@ -163,12 +148,12 @@ def play_spread(warm: list[SpreadOperation], mix: list[SpreadOperation], live: i
     def play(part: list[SpreadOperation]) -> None:
         for put, name, ledger, entry in part:
             if put:
-                insert(name, ledger, entry, 1, VALUE)
+                insert(name, ledger, entry, 1, measurement.VALUE)
             else:
                 get(name, ledger, entry)
 
     play(warm)
-    return seconds_of(lambda: play(mix))
+    return measurement.seconds_of(lambda: play(mix))
 
 
 def play_keys(
@@ -180,12 +165,12 @@ def play_keys(
     def play(part: list[tuple[bool, tuple[str, int, int]]]) -> None:
         for put, key in part:
             if put:
-                cache[key] = VALUE
+                cache[key] = measurement.VALUE
             else:
                 get(key)
 
     play(warm)
-    return seconds_of(lambda: play(mix))
+    return measurement.seconds_of(lambda: play(mix))
 
 
 LIVE: Final = (1_000, 100_000)
@@ -200,7 +185,7 @@ MANY_LIVE_AT_MOST: Final = 1.6
 MANY_CACHES_AT_MOST: Final = 1.2
 
 
-def measure_caches(rounds: int, operations: int) -> Iterator[Measurement]:
+def measure_caches(rounds: int, operations: int) -> Iterator[measurement.Measurement]:
     """Yield every measurement: medians of `rounds` interleaved rounds with mixes of `operations` operations.
 
     Raises:
@@ -210,16 +195,16 @@ def measure_caches(rounds: int, operations: int) -> Iterator[Measurement]:
         yield from part(rounds, operations)
 
 
-def measure_beside_cachetools(rounds: int, count: int, live: int) -> list[Measurement]:
+def measure_beside_cachetools(rounds: int, count: int, live: int) -> list[measurement.Measurement]:
     """Compare the fast cache with the LRU and TTL caches of cachetools, with the same bound on live entries."""
-    lru = import_lru_cache()
+    lru = measurement.import_lru_cache()
     from cachetools import TTLCache  # noqa: PLC0415 - an extra
 
-    mix = list(mixed_operations(count, live))
-    keys = with_keys(mix)
+    mix = list(measurement.mixed_operations(count, live))
+    keys = measurement.with_keys(mix)
     hits: dict[str, int] = {}
 
-    def noted(name: str, play: Callable[[], PlayedMix]) -> Callable[[], float]:
+    def noted(name: str, play: Callable[[], measurement.PlayedMix]) -> Callable[[], float]:
         def run() -> float:
             played = play()
             hits[name] = played.hits
@@ -227,32 +212,33 @@ def measure_beside_cachetools(rounds: int, count: int, live: int) -> list[Measur
 
         return run
 
-    seconds = interleaved(
+    seconds = measurement.interleaved(
         rounds,
         {
             "fast": noted("fast", lambda: play_fast(mix, live)),
-            "LRU": noted("LRU", lambda: play_mapping(keys, lru(live), live)),
-            "TTL": noted("TTL", lambda: play_mapping(keys, TTLCache(live, TTL_SECONDS), live)),
+            "LRU": noted("LRU", lambda: measurement.play_mapping(keys, lru(live), live)),
+            "TTL": noted("TTL", lambda: measurement.play_mapping(keys, TTLCache(live, TTL_SECONDS), live)),
         },
     )
     gets = max(1, sum(not put for put, _, _ in mix))
     shares = ", ".join(f"{name} {hits[name] / gets:.0%}" for name in hits)
     return [
-        Measurement(
+        measurement.Measurement(
             f"fast cache, times cachetools {name}, {live:,} live",
-            ratio(seconds, name, "fast"),
+            measurement.ratio(seconds, name, "fast"),
             "",
             at_least=least,
-            note=f"{thousands(seconds, 'fast', count)} and {thousands(seconds, name, count)}; hits: {shares}",
+            note=f"{measurement.thousands(seconds, 'fast', count)} and {measurement.thousands(seconds, name, count)}; "
+            f"hits: {shares}",
         )
         for name, least in (("LRU", LRU_AT_LEAST), ("TTL", TTL_AT_LEAST))
-    ] + [bare_rate(f"fast cache, {live:,} live", seconds, "fast", count)]
+    ] + [measurement.bare_rate(f"fast cache, {live:,} live", seconds, "fast", count)]
 
 
-def measure_more_live(rounds: int, count: int, live: int, many_live: int) -> list[Measurement]:
+def measure_more_live(rounds: int, count: int, live: int, many_live: int) -> list[measurement.Measurement]:
     """Compare the time of an operation with many live entries and with fewer."""
-    mixes = {size: list(mixed_operations(count, size)) for size in (live, many_live)}
-    seconds = interleaved(
+    mixes = {size: list(measurement.mixed_operations(count, size)) for size in (live, many_live)}
+    seconds = measurement.interleaved(
         rounds,
         {
             "fewer": lambda: play_fast(mixes[live], live).seconds,
@@ -261,9 +247,9 @@ def measure_more_live(rounds: int, count: int, live: int, many_live: int) -> lis
     )
     nanos = {name: 1e9 * median(seconds[name]) / count for name in ("fewer", "many")}
     return [
-        Measurement(
+        measurement.Measurement(
             f"fast cache, time an operation at {many_live:,} live, times that at {live:,}",
-            ratio(seconds, "many", "fewer"),
+            measurement.ratio(seconds, "many", "fewer"),
             "",
             at_most=MANY_LIVE_AT_MOST,
             note=f"{nanos['many']:,.0f} ns and {nanos['fewer']:,.0f} ns",
@@ -276,21 +262,21 @@ def time_one_pass(caches: int, entries: int) -> float:
     cache = BrokerCache(max_size_bytes=2 * entries)
     for number in range(entries):
         cache.insert(f"topic-{number % caches}", 1, number // caches, 1)
-    return seconds_of(lambda: cache.evict(entries // 2))
+    return measurement.seconds_of(lambda: cache.evict(entries // 2))
 
 
-def measure_more_caches(rounds: int, caches: int, many_caches: int, entries: int) -> list[Measurement]:
+def measure_more_caches(rounds: int, caches: int, many_caches: int, entries: int) -> list[measurement.Measurement]:
     """Compare a pass over many caches with one over few; the same entries leave in both."""
-    seconds = interleaved(
+    seconds = measurement.interleaved(
         rounds,
         {"few": lambda: time_one_pass(caches, entries), "many": lambda: time_one_pass(many_caches, entries)},
     )
     taken = entries // 2
     nanos = {name: 1e9 * median(seconds[name]) / taken for name in ("few", "many")}
     return [
-        Measurement(
+        measurement.Measurement(
             f"fast cache, a pass over {many_caches:,} caches, times one over {caches}",
-            ratio(seconds, "many", "few"),
+            measurement.ratio(seconds, "many", "few"),
             "",
             at_most=MANY_CACHES_AT_MOST,
             note=f"{nanos['many']:,.0f} ns and {nanos['few']:,.0f} ns an entry, {taken:,} entries",
@@ -298,7 +284,7 @@ def measure_more_caches(rounds: int, caches: int, many_caches: int, entries: int
     ]
 
 
-PARTS: Final[tuple[Callable[[int, int], list[Measurement]], ...]] = (
+PARTS: Final[tuple[Callable[[int, int], list[measurement.Measurement]], ...]] = (
     lambda rounds, count: measure_beside_cachetools(rounds, count, LIVE[0]),
     lambda rounds, count: measure_beside_cachetools(rounds, count, LIVE[1]),
     lambda rounds, count: measure_more_live(rounds, count, LIVE[1], MANY_LIVE),

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import click
 
-from entrycache_dev.matrix import detectors, generate, mutants
-from entrycache_dev.matrix.run import Detections, Line, ask_detectors, count_detected, read_json, render_page, to_json
+from entrycache_dev.matrix import detectors, generate, mutants, run
 from entrycache_dev.pages import evidence
 from entrycache_dev.pages.evidence import is_formal
 from entrycache_evidence.core.checkout import locate_checkout
@@ -47,7 +46,7 @@ def main(
     detections = dict(
         zip(
             [change.id for change in requested],
-            ask_detectors(requested, detectors.QUICK, thorough, _show_progress(len(requested))),
+            run.ask_detectors(requested, detectors.QUICK, thorough, _show_progress(len(requested))),
             strict=True,
         )
     )
@@ -58,17 +57,17 @@ def main(
     sys.exit(_report([_line(change, detections, because) for change in requested], former))
 
 
-def _line(change: generate.Change, detections: Mapping[str, Detections], because: Mapping[str, str]) -> Line:
-    return Line(change, detections[change.id], because.get(change.id, ""))
+def _line(change: generate.Change, detections: Mapping[str, run.Detections], because: Mapping[str, str]) -> run.Line:
+    return run.Line(change, detections[change.id], because.get(change.id, ""))
 
 
-def _report(lines: Sequence[Line], former: Mapping[str, Detections]) -> int:
+def _report(lines: Sequence[run.Line], former: Mapping[str, run.Detections]) -> int:
     """Print the undetected changes; return 1 if the committed table has one of them as detected."""
     holes = [line for line in lines if line.is_hole]
     for change, detections, _ in holes:
         by = ", ".join(detections) or "nothing"
         print(f"{change.id} {change.file}:{change.line} {change.function} ({change.kind}): detected by {by}")
-    formal, real = count_detected(lines)
+    formal, real = run.count_detected(lines)
     print(
         f"{len(lines)} changes, {len(lines) - real} of them change nothing; formal detectors detect {formal} of {real}"
     )
@@ -98,15 +97,15 @@ def locate_table() -> Path:
     return root / "docs"
 
 
-def _committed() -> dict[str, Detections]:
+def _committed() -> dict[str, run.Detections]:
     path = locate_table() / "matrix.json"
-    return read_json(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return run.read_json(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
-def _write(lines: Sequence[Line], unasked: int) -> None:
+def _write(lines: Sequence[run.Line], unasked: int) -> None:
     sources = {name: path.read_text(encoding="utf-8") for name, path in mutants.list_modules()}
-    files.write_text(locate_table() / "matrix.json", to_json(lines))
-    files.write_text(locate_table() / "reference/mutation-matrix.md", render_page(lines, sources, unasked))
+    files.write_text(locate_table() / "matrix.json", run.to_json(lines))
+    files.write_text(locate_table() / "reference/mutation-matrix.md", run.render_page(lines, sources, unasked))
     evidence.write_page(locate_table().parent)
 
 

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.judge import Coverage, LawBroken, judge, step_with_laws
-from entrycache_evidence.core import definitions, models, spec_files, stress
+from entrycache_evidence.core import checkout, models, stress
 from entrycache_evidence.induction import lemma as lemmas
 from entrycache_evidence.induction.lemma import is_unsatisfiable
 from entrycache_evidence.lemmas import LEMMAS
@@ -51,11 +51,11 @@ FAR: Final = CostBound(cases=3_000, fast_cases=600, runs=10_000, depth=99, input
 
 def laws(system: AnySystem, bound: CostBound) -> str:
     """Check the vocabulary, and seeded cases of all profiles, levels and variants under every law."""
-    stray = _find_misplaced(system) or spec_files.find_vocabulary_difference(system)
+    stray = _find_misplaced(system) or checkout.find_vocabulary_difference(system)
     if stray:
         return stray
     try:
-        for _ in stress.generate_cases(system, bound.cases, Coverage(definition=definitions.find_definition(system))):
+        for _ in stress.generate_cases(system, bound.cases, Coverage(definition=models.find_definition(system))):
             pass
         for number, (config, steps) in enumerate(SYSTEM_EVIDENCE[system.name].runs()):
             if number >= bound.runs:
@@ -63,7 +63,7 @@ def laws(system: AnySystem, bound: CostBound) -> str:
             state = system.model.initial(config)
             for op in steps:
                 state = step_with_laws(
-                    system, config, state, op, Coverage(definition=definitions.find_definition(system))
+                    system, config, state, op, Coverage(definition=models.find_definition(system))
                 ).state
     except LawBroken as broken:
         return str(broken).removeprefix("the reference breaks ").partition(" at ")[0]

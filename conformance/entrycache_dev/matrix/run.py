@@ -11,8 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from entrycache_dev.matrix import detectors, mutants, process
-from entrycache_dev.matrix.generate import Change
+from entrycache_dev.matrix import detectors, generate, mutants, process
 from entrycache_dev.matrix.process import ProcessDied, TimeOver, run_in_child, run_within
 from entrycache_dev.pages.evidence import FORMAL, is_formal
 from entrycache_evidence.core import scheduler, stress
@@ -55,7 +54,7 @@ def collect_facts(bound: detectors.CostBound) -> ReferenceFacts:
     return ReferenceFacts(bound, run_in_child(functions_called_at_import), counts)
 
 
-def with_calls(known: ReferenceFacts, changes: Sequence[Change]) -> ReferenceFacts:
+def with_calls(known: ReferenceFacts, changes: Sequence[generate.Change]) -> ReferenceFacts:
     """Add the functions that lemmas and contracts call, of the systems of these changes."""
     systems_of_changes = [
         system for system in mutants.TESTED_SYSTEMS if any(_is_about(change, system) for change in changes)
@@ -74,7 +73,10 @@ def functions_called_at_import() -> frozenset[str]:
 
 
 def ask_detectors(
-    changes: Sequence[Change], bound: detectors.CostBound, thorough: bool = False, report: Progress = lambda _: None
+    changes: Sequence[generate.Change],
+    bound: detectors.CostBound,
+    thorough: bool = False,
+    report: Progress = lambda _: None,
 ) -> list[Detections]:
     """Ask the detectors about each change, in as many processes as there are cores.
 
@@ -99,7 +101,9 @@ def ask_detectors(
     return detections
 
 
-def ask_about(change: Change, known: ReferenceFacts, names: Collection[str], thorough: bool = False) -> Detections:
+def ask_about(
+    change: generate.Change, known: ReferenceFacts, names: Collection[str], thorough: bool = False
+) -> Detections:
     """Ask these detectors about one change; the others are skipped after a formal one, unless `thorough`."""
     try:
         detections = run_in_child(lambda: _ask_in_child(change, known, names, thorough))
@@ -109,7 +113,7 @@ def ask_about(change: Change, known: ReferenceFacts, names: Collection[str], tho
     return detections
 
 
-def _ask_in_child(change: Change, known: ReferenceFacts, names: Collection[str], thorough: bool) -> Detections:
+def _ask_in_child(change: generate.Change, known: ReferenceFacts, names: Collection[str], thorough: bool) -> Detections:
     """Apply the change in a child and ask the detectors; after a new import, those of the new modules."""
     try:
         fresh = run_within(SECONDS, lambda: process.apply_change(change, known.at_import))
@@ -121,7 +125,9 @@ def _ask_in_child(change: Change, known: ReferenceFacts, names: Collection[str],
     return dict(there.ask_about_applied(change, known, names, thorough))
 
 
-def ask_about_applied(change: Change, known: ReferenceFacts, names: Collection[str], thorough: bool) -> Detections:
+def ask_about_applied(
+    change: generate.Change, known: ReferenceFacts, names: Collection[str], thorough: bool
+) -> Detections:
     """Ask the detectors about the change in this process."""
     detections: Detections = {}
     for system in mutants.TESTED_SYSTEMS:
@@ -132,14 +138,14 @@ def ask_about_applied(change: Change, known: ReferenceFacts, names: Collection[s
     return detections
 
 
-def _is_about(change: Change, system: AnySystem) -> bool:
+def _is_about(change: generate.Change, system: AnySystem) -> bool:
     """Return whether the change is in the reference of the system, or below all of them."""
     others = [mutants.package_of(each) for each in mutants.TESTED_SYSTEMS if each is not system]
     return not change.module.startswith(tuple(f"{package}." for package in others))
 
 
 def _detectors(
-    change: Change, system: AnySystem, known: ReferenceFacts, detections: Detections
+    change: generate.Change, system: AnySystem, known: ReferenceFacts, detections: Detections
 ) -> Iterator[tuple[str, Callable[[], str]]]:
     package, bound = mutants.package_of(system), known.bound
     yield "laws", lambda: detectors.laws(system, bound)
@@ -165,7 +171,7 @@ def _check_models(detections: Detections, system: AnySystem, known: ReferenceFac
     return broken
 
 
-def _reaches(change: Change, reach: frozenset[str]) -> bool:
+def _reaches(change: generate.Change, reach: frozenset[str]) -> bool:
     """Return whether the change may show where these functions are called."""
     name = change.function.rpartition(".")[2]
     if name and not name[0].isupper():
@@ -195,7 +201,7 @@ AT_ONCE: Final = ("raises", "import", "hangs", "the process dies")
 class Line(NamedTuple):
     """A change and its detectors; `because` is the argument why it changes nothing."""
 
-    change: Change
+    change: generate.Change
     detections: Detections
     because: str = ""
 

@@ -20,27 +20,10 @@ import click
 
 from entrycache_conformance.levels import PROFILES
 from entrycache_conformance.systems.reference import reference_subject
-from entrycache_dev.matrix.generate import Change
-from entrycache_dev.matrix.mutants import TESTED_SYSTEMS, generate_all_changes, load_arguments
-from entrycache_dev.matrix.process import run_in_child
-from entrycache_dev.matrix.run import functions_called_at_import
-from entrycache_dev.matrix.seeded_search import (
-    SECONDS,
-    Progress,
-    SearchSettings,
-    cases_of,
-    find_missed_seeds,
-    first_cases,
-    profile_cases,
-    select_guards,
-    shown_by_outcomes,
-    shown_by_rows,
-)
+from entrycache_dev.matrix import generate, mutants, process, run, seeded_search
 from entrycache_evidence.core.checkout import locate_checkout
-from entrycache_protocol.case import case_to_json
+from entrycache_protocol import case, errors, files
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.files import write_text
 
 PATIENCE: Final = 2
 """The number of whole seeds after which an unseen change is not asked about any more."""
@@ -70,8 +53,8 @@ NO_VARIANT: Final = ""
 
 
 def ask_seeds(
-    changes: Sequence[Change], search: SearchSettings, seeds: int, of_silent: Mapping[str, str], known: State,
-    keep: Keep, report: Progress = lambda _: None,
+    changes: Sequence[generate.Change], search: seeded_search.SearchSettings, seeds: int,
+    of_silent: Mapping[str, str], known: State, keep: Keep, report: seeded_search.Progress = lambda _: None,
 ) -> State:  # fmt: skip
     """Ask the seeded runs about the changes, seed by seed from 0 on; `known` is continued if it is about them."""
     about = fingerprint(changes, search)
@@ -89,35 +72,35 @@ def ask_seeds(
     return state
 
 
-def empty_state(changes: Sequence[Change], search: SearchSettings) -> State:
+def empty_state(changes: Sequence[generate.Change], search: seeded_search.SearchSettings) -> State:
     """Return the state before the first question."""
     empty: State = {"silent": {}, "under": {}, "unseen": {}, "begun": {}}
     return {"examples": search.profile.examples, "changes": len(changes), "seeds": 0, **empty}
 
 
-def fingerprint(changes: Sequence[Change], search: SearchSettings) -> str:
+def fingerprint(changes: Sequence[generate.Change], search: seeded_search.SearchSettings) -> str:
     """Return an id of the changes and their cases; another id makes earlier results useless."""
     first = [
         generated
-        for cases in (cases_of, profile_cases)
+        for cases in (seeded_search.cases_of, seeded_search.profile_cases)
         for generated in islice(cases(search.declaration, search.profile, 0), search.quick)
     ]
     workloads = [
         [str(workload), one_to] for workload, one_to in search.declaration.system.cases.extra_workloads.items()
     ]
     ids = sorted(change.id for change in changes)
-    text = [search.profile.examples, workloads, ids, [case_to_json(generated.case) for generated in first]]
+    text = [search.profile.examples, workloads, ids, [case.case_to_json(generated.case) for generated in first]]
     return hashlib.sha256(json.dumps(text).encode()).hexdigest()[:16]
 
 
 def ask_first_seeds(
-    changes: Sequence[Change], search: SearchSettings, of_silent: Mapping[str, str], state: State, keep: Keep,
-    report: Progress,
+    changes: Sequence[generate.Change], search: seeded_search.SearchSettings, of_silent: Mapping[str, str],
+    state: State, keep: Keep, report: seeded_search.Progress,
 ) -> State:  # fmt: skip
     """Ask the first seeds, and explain the changes that none of them shows; the state is kept after each part."""
     first = range(PATIENCE)
     if not state["begun"]:
-        unseen = find_missed_seeds(changes, search, first, report)
+        unseen = seeded_search.find_missed_seeds(changes, search, first, report)
         never = [name for name, seeds in unseen.items() if seeds == tuple(first)]
         seldom = {name: list(seeds) for name, seeds in unseen.items() if seeds and name not in never}
         state = {**state, "unseen": seldom, "begun": {"never": never, "looks": [], "rows": []}}
@@ -139,19 +122,20 @@ def ask_first_seeds(
 
 
 def _ask_under_variant(
-    changes: Sequence[Change], search: SearchSettings, name: str, state: State, of_silent: Mapping[str, str]
+    changes: Sequence[generate.Change], search: seeded_search.SearchSettings, name: str, state: State,
+    of_silent: Mapping[str, str],
 ) -> State:  # fmt: skip
     """Return the state after the cases of one variant, or of the default, for the rows."""
     progress = state["begun"]
     left = [one for one in changes if one.id in progress["never"] and one.id not in state["under"]]
     if ", " in name:  # a pair of variants is asked only about what nothing else explains
         left = [one for one in left if one.id not in progress["rows"] and one.id not in of_silent]
-    cases = first_cases(search) if left else []
+    cases = seeded_search.first_cases(search) if left else []
     detected = (
-        shown_by_outcomes(left, search, cases) if name != NO_VARIANT else []
+        seeded_search.shown_by_outcomes(left, search, cases) if name != NO_VARIANT else []
     )  # whole seeds of the default have not shown them
     rest = [one for one in left if one not in detected and one.id not in progress["rows"]]
-    rows = {one.id for one in shown_by_rows(rest, search, cases)}
+    rows = {one.id for one in seeded_search.shown_by_rows(rest, search, cases)}
     return {
         **state,
         "under": {**state["under"], **{one.id: name for one in detected}},
@@ -166,7 +150,8 @@ def _reason(by_rows: bool, has_argument: bool) -> str:
 
 
 def _ask_block(
-    changes: Sequence[Change], search: SearchSettings, seeds: range, state: State, report: Progress
+    changes: Sequence[generate.Change], search: seeded_search.SearchSettings, seeds: range, state: State,
+    report: seeded_search.Progress,
 ) -> dict[str, tuple[int, ...]]:  # fmt: skip
     """Return the seeds that do not show a change, each asked under its variant."""
     missed: dict[str, tuple[int, ...]] = {}
@@ -176,7 +161,9 @@ def _ask_block(
         ]
         if some:
             quick = search.quick if name == NO_VARIANT else min(FEW, search.quick)
-            missed |= find_missed_seeds(some, search._replace(declaration=declaration, quick=quick), seeds, report)
+            missed |= seeded_search.find_missed_seeds(
+                some, search._replace(declaration=declaration, quick=quick), seeds, report
+            )
     return missed
 
 
@@ -208,6 +195,7 @@ def variants_of(declaration: Declaration, at_once: Sequence[int]) -> dict[str, D
 # --- The command and its page
 
 PAGE: Final = "search-matrix"
+SECONDS: Final = seeded_search.SECONDS
 HEAD: Final = f"""# What a run sees of a changed guard
 
 This page is written by `python -m entrycache_dev.matrix.search_matrix --write`; a stopped run continues where it was.
@@ -226,7 +214,7 @@ line has not been tried yet.
 
 EARLIER: Final = """These systems were tried before runs had edge cases, and have not been tried again."""
 
-SYSTEMS_BY_NAME: Final = {system.name: system for system in TESTED_SYSTEMS}
+SYSTEMS_BY_NAME: Final = {system.name: system for system in mutants.TESTED_SYSTEMS}
 """The systems that are asked about, by name."""
 
 UNSURE: Final = 1
@@ -250,16 +238,18 @@ SILENT: Final = Path(__file__).parent / "silent.toml"
 @click.option("--write", is_flag=True, help=f"Write docs/{PAGE}.json and docs/{PAGE}.md; other systems stay.")
 def main(seeds: int, profile: str, names: tuple[str, ...], only: str, write: bool) -> None:
     """Report the changed guards that seeded runs miss at more than one seed; exit with 1 if there are any."""
-    every = generate_all_changes()
-    because = load_arguments({change.id for change in every})
+    every = mutants.generate_all_changes()
+    because = mutants.load_arguments({change.id for change in every})
     of_silent = tomllib.loads(SILENT.read_text("utf-8"))
-    at_import = run_in_child(functions_called_at_import)
+    at_import = process.run_in_child(run.functions_called_at_import)
     weak = 0
     for system in (SYSTEMS_BY_NAME[name] for name in names or SYSTEMS_BY_NAME):
-        changes = [one for one in select_guards(every, system) if one.id not in because and only in one.module]
-        search = SearchSettings(reference_subject(system).declaration, PROFILES[profile], at_import)
+        changes = [
+            one for one in seeded_search.select_guards(every, system) if one.id not in because and only in one.module
+        ]
+        search = seeded_search.SearchSettings(reference_subject(system).declaration, PROFILES[profile], at_import)
 
-        def keep(state: State, changes: Sequence[Change] = changes, name: str = system.name) -> None:
+        def keep(state: State, changes: Sequence[generate.Change] = changes, name: str = system.name) -> None:
             if write:
                 _write({**_committed()["systems"], name: _with_places(state, changes, of_silent)})
 
@@ -271,7 +261,7 @@ def main(seeds: int, profile: str, names: tuple[str, ...], only: str, write: boo
     sys.exit(int(weak > 0))
 
 
-def _with_places(state: State, changes: Sequence[Change], of_silent: Mapping[str, str]) -> State:
+def _with_places(state: State, changes: Sequence[generate.Change], of_silent: Mapping[str, str]) -> State:
     """Add the places of the changes that the page names, and the arguments about them."""
     named = {change.id: change for change in changes if change.id in _named(state)}
     places = {
@@ -329,7 +319,7 @@ def _progress(number: int):  # type: ignore[no-untyped-def]
 def _docs() -> Path:
     root = locate_checkout()
     if root is None:
-        raise UsageError("the matrix of searches changes a source checkout; expected to run in one")
+        raise errors.UsageError("the matrix of searches changes a source checkout; expected to run in one")
     return root / "docs"
 
 
@@ -343,8 +333,8 @@ def _write(systems: Mapping[str, Any]) -> None:
     requested = {name for name, state in systems.items() if "begun" not in state}
     earlier = {name: state for name, state in _committed()["earlier"].items() if name not in requested}
     table = {"schema": 2, "systems": in_order, "earlier": earlier}
-    write_text(_docs() / f"{PAGE}.json", json.dumps(table, indent=1) + "\n")
-    write_text(_docs() / "reference" / f"{PAGE}.md", render_page(in_order, earlier))
+    files.write_text(_docs() / f"{PAGE}.json", json.dumps(table, indent=1) + "\n")
+    files.write_text(_docs() / "reference" / f"{PAGE}.md", render_page(in_order, earlier))
 
 
 def render_page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str, Any]]) -> str:
@@ -389,6 +379,6 @@ def _code(place: Mapping[str, Any]) -> str:
 if __name__ == "__main__":
     try:
         main(standalone_mode=True)
-    except UsageError as error:
+    except errors.UsageError as error:
         print(f"entrycache: {error}", file=sys.stderr)
         sys.exit(2)

@@ -10,20 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from entrycache_dev.predecessors.caches import (
-    CACHES,
-    Add,
-    Answer,
-    Cache,
-    CachedEntry,
-    Deliver,
-    Limits,
-    Postpone,
-    Range,
-    Task,
-    Wait,
-    Word,
-)
+from entrycache_dev.predecessors import caches
 from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_protocol.files import write_text
 
@@ -32,7 +19,7 @@ class Origin(NamedTuple):
     """The origin of a cached entry: its word, its time, and the state of its one read."""
 
     at: int
-    word: Add
+    word: caches.Add
     nanos: int
     is_delivered: bool = False
     is_postponed: bool = False
@@ -41,15 +28,15 @@ class Origin(NamedTuple):
 class CacheStep(NamedTuple):
     """A step of a short trace: the word, the cache before and after, the origins of entries, and the time."""
 
-    word: Word
-    before: Answer
-    after: Answer
-    added: Mapping[CachedEntry, Origin]
+    word: caches.Word
+    before: caches.Answer
+    after: caches.Answer
+    added: Mapping[caches.CachedEntry, Origin]
     nanos: int
-    limits: Limits
+    limits: caches.Limits
 
     @property
-    def gone(self) -> list[CachedEntry]:
+    def gone(self) -> list[caches.CachedEntry]:
         """The entries that left, the oldest first."""
         gone = (one for one in self.before.kept if one not in self.after.kept)
         return sorted(gone, key=lambda one: self.added[one].at)
@@ -61,14 +48,14 @@ class Promise(NamedTuple):
     title: str
     source: str
     keeps: Callable[[CacheStep], bool]
-    words: tuple[Callable[[int], Word], ...]
+    words: tuple[Callable[[int], caches.Word], ...]
     most: int
-    limits: Limits = Limits()
+    limits: caches.Limits = caches.Limits()
 
 
 def oldest_first(moment: CacheStep) -> bool:
     """No entry leaves for want of room while an older one stays, in any ledger."""
-    if not isinstance(moment.word, Add):
+    if not isinstance(moment.word, caches.Add):
         return True
     added = moment.added
     return not any(added[stays].at < added[one].at for one in moment.gone for stays in moment.after.kept)
@@ -76,7 +63,7 @@ def oldest_first(moment: CacheStep) -> bool:
 
 def expected_stay(moment: CacheStep) -> bool:
     """No entry with an expected read leaves for want of room while one without stays."""
-    if not isinstance(moment.word, Add):
+    if not isinstance(moment.word, caches.Add):
         return True
     stays = [one for one in moment.before.kept if one in moment.after.kept]
     waits = {one: bool(added.word.expected_reads) for one, added in moment.added.items()}
@@ -85,7 +72,7 @@ def expected_stay(moment: CacheStep) -> bool:
 
 def replays_stay(moment: CacheStep) -> bool:
     """No entry that is kept for a replay leaves for want of room while a delivered one stays."""
-    if not isinstance(moment.word, Add):
+    if not isinstance(moment.word, caches.Add):
         return True
     stays = [one for one in moment.before.kept if one in moment.after.kept]
     waits = [one for one in moment.gone if moment.added[one].is_postponed and not moment.added[one].is_delivered]
@@ -94,12 +81,12 @@ def replays_stay(moment: CacheStep) -> bool:
 
 def work_is_bounded(moment: CacheStep) -> bool:
     """The periodic task visits the entries that leave and at most one more, for any number of ledgers."""
-    return not isinstance(moment.word, Task) or moment.after.visits <= len(moment.gone) + 1
+    return not isinstance(moment.word, caches.Task) or moment.after.visits <= len(moment.gone) + 1
 
 
 def nothing_old(moment: CacheStep) -> bool:
     """After the periodic task no entry is older than the time to live."""
-    if not isinstance(moment.word, Task):
+    if not isinstance(moment.word, caches.Task):
         return True
     return not any(moment.nanos - moment.added[one].nanos > moment.limits.ttl_nanos for one in moment.after.kept)
 
@@ -119,17 +106,19 @@ def no_more_than_needed(moment: CacheStep) -> bool:
 
 def parts_are_served(moment: CacheStep) -> bool:
     """A read serves the cached part of its range from the cache."""
-    if not isinstance(moment.word, Range):
+    if not isinstance(moment.word, caches.Range):
         return True
     entries = range(moment.word.first, moment.word.last + 1)
     return all(
-        entry in moment.after.served for entry in entries if CachedEntry(moment.word.cache, entry) in moment.before.kept
+        entry in moment.after.served
+        for entry in entries
+        if caches.CachedEntry(moment.word.cache, entry) in moment.before.kept
     )
 
 
-def _build_adds(*sizes: int, expected: Sequence[int | None] = (None,)) -> tuple[Callable[[int], Word], ...]:
+def _build_adds(*sizes: int, expected: Sequence[int | None] = (None,)) -> tuple[Callable[[int], caches.Word], ...]:
     return tuple(
-        (lambda at, cache=cache, size=size, count=count: Add(cache, at, size, count))
+        (lambda at, cache=cache, size=size, count=count: caches.Add(cache, at, size, count))
         for cache in ("a", "b")
         for size in sizes
         for count in expected
@@ -146,42 +135,43 @@ PROMISES: Final = (
     ),
     Promise(
         "what is kept for a replay stays longer", f"{PIP}, replay queue of Key_Shared", replays_stay,
-        (*(lambda at, size=size: Add("a", at, size, 1) for size in (4, 6)),
-         lambda at: Postpone("a", 0), lambda at: Deliver("a", 1)), 6,
+        (*(lambda at, size=size: caches.Add("a", at, size, 1) for size in (4, 6)),
+         lambda at: caches.Postpone("a", 0), lambda at: caches.Deliver("a", 1)), 6,
     ),
     Promise("a pass does not grow with the number of ledgers", f"{PIP}, goals", work_is_bounded,
-            (*_build_adds(1), lambda at: Wait(), lambda at: Task()), 6),
+            (*_build_adds(1), lambda at: caches.Wait(), lambda at: caches.Task()), 6),
     Promise("nothing outlives its time by long", f"{PIP}, eviction by time", nothing_old,
-            (lambda at: Add("a", 0), lambda at: Add("a", 1), lambda at: Wait(), lambda at: Task()), 6),
+            (lambda at: caches.Add("a", 0), lambda at: caches.Add("a", 1),
+             lambda at: caches.Wait(), lambda at: caches.Task()), 6),
     Promise(
         "a write leaves the bytes within the limit", f"{PIP}, eviction by size", within_limit, _build_adds(1, 4), 6,
     ),
     Promise("no more leaves than has to", f"{PIP}, watermark", no_more_than_needed, _build_adds(1, 4), 6),
     Promise("a range that is cached in part is served in part", "storage reads of 4.2", parts_are_served,
-            (*_build_adds(1), lambda at: Range("a", 0, 1)), 4, Limits(1_000)),
+            (*_build_adds(1), lambda at: caches.Range("a", 0, 1)), 4, caches.Limits(1_000)),
 )  # fmt: skip
 
 
 class PromiseResult(NamedTuple):
     """The result of a promise: the shortest trace that breaks it or None, and the number of traces."""
 
-    trace: tuple[Word, ...] | None
+    trace: tuple[caches.Word, ...] | None
     attempts: int
 
 
 class OpenTrace(NamedTuple):
     """A trace that may be continued."""
 
-    words: tuple[Word, ...]
-    before: Answer
-    added: Mapping[CachedEntry, Origin]
+    words: tuple[caches.Word, ...]
+    before: caches.Answer
+    added: Mapping[caches.CachedEntry, Origin]
     nanos: int
 
 
-def find_shortest_trace(cache: Cache, promise: Promise) -> PromiseResult:
+def find_shortest_trace(cache: caches.Cache, promise: Promise) -> PromiseResult:
     """Try all short traces, the shortest first, until one breaks the promise."""
     attempts = 0
-    open_traces = [OpenTrace((), Answer(cache.start(promise.limits), {}), {}, 0)]
+    open_traces = [OpenTrace((), caches.Answer(cache.start(promise.limits), {}), {}, 0)]
     for _ in range(promise.most):
         longer = []
         for one in open_traces:
@@ -190,7 +180,7 @@ def find_shortest_trace(cache: Cache, promise: Promise) -> PromiseResult:
                 after = cache.say(one.before.state, word, promise.limits)
                 added, nanos = (
                     _origins_after(one, word, after),
-                    one.nanos + (word.nanos if isinstance(word, Wait) else 0),
+                    one.nanos + (word.nanos if isinstance(word, caches.Wait) else 0),
                 )
                 if not promise.keeps(CacheStep(word, one.before, after, added, nanos, promise.limits)):
                     return PromiseResult((*one.words, word), attempts)
@@ -199,37 +189,39 @@ def find_shortest_trace(cache: Cache, promise: Promise) -> PromiseResult:
     return PromiseResult(None, attempts)
 
 
-def _origins_after(trace: OpenTrace, word: Word, after: Answer) -> Mapping[CachedEntry, Origin]:
+def _origins_after(trace: OpenTrace, word: caches.Word, after: caches.Answer) -> Mapping[caches.CachedEntry, Origin]:
     """Return the origins of the entries after a word; a fetched entry has none."""
-    if isinstance(word, Deliver | Postpone):
+    if isinstance(word, caches.Deliver | caches.Postpone):
         return _origins_after_read(trace.added, word)
-    own = CachedEntry(word.cache, word.entry) if isinstance(word, Add) else None
+    own = caches.CachedEntry(word.cache, word.entry) if isinstance(word, caches.Add) else None
     if own is None or own in trace.before.kept or own not in after.kept:
         return trace.added
-    assert isinstance(word, Add)
+    assert isinstance(word, caches.Add)
     return {**trace.added, own: Origin(len(trace.words), word, trace.nanos)}
 
 
-def _origins_after_read(added: Mapping[CachedEntry, Origin], word: Deliver | Postpone) -> Mapping[CachedEntry, Origin]:
+def _origins_after_read(
+    added: Mapping[caches.CachedEntry, Origin], word: caches.Deliver | caches.Postpone
+) -> Mapping[caches.CachedEntry, Origin]:
     """Return the origins after a delivery or a postponement."""
-    one = CachedEntry(word.cache, word.entry)
+    one = caches.CachedEntry(word.cache, word.entry)
     if one not in added:
         return added
     read = added[one]
-    is_over = isinstance(word, Deliver)
+    is_over = isinstance(word, caches.Deliver)
     return {**added, one: read._replace(is_delivered=True) if is_over else read._replace(is_postponed=True)}
 
 
-def _next_words(words: tuple[Word, ...], promise: Promise) -> Iterator[Word]:
+def _next_words(words: tuple[caches.Word, ...], promise: Promise) -> Iterator[caches.Word]:
     for make in promise.words:
         first = make(0)
-        if isinstance(first, Add):
-            yield make(sum(isinstance(word, Add) and word.cache == first.cache for word in words))
+        if isinstance(first, caches.Add):
+            yield make(sum(isinstance(word, caches.Add) and word.cache == first.cache for word in words))
         else:
             yield first
 
 
-def play_trace(cache: Cache, trace: Sequence[Word], limits: Limits) -> list[Answer]:
+def play_trace(cache: caches.Cache, trace: Sequence[caches.Word], limits: caches.Limits) -> list[caches.Answer]:
     """Play a trace on a cache and return its answers."""
     state: Any = cache.start(limits)
     answers = []
@@ -258,8 +250,12 @@ passes. The [policy comparison](policy-comparison.md) shows the costs at scale.
 
 def render_page() -> str:
     """Render the page."""
-    results = {promise.title: [find_shortest_trace(cache, promise) for cache in CACHES] for promise in PROMISES}
-    lines = [HEAD, "| promise | " + " | ".join(cache.system for cache in CACHES) + " |", "|---|" + "---|" * len(CACHES)]
+    results = {promise.title: [find_shortest_trace(cache, promise) for cache in caches.CACHES] for promise in PROMISES}
+    lines = [
+        HEAD,
+        "| promise | " + " | ".join(cache.system for cache in caches.CACHES) + " |",
+        "|---|" + "---|" * len(caches.CACHES),
+    ]
     for promise in PROMISES:
         lines.append(f"| {promise.title} | " + " | ".join(map(_verdict, results[promise.title])) + " |")
     for promise in PROMISES:
@@ -280,18 +276,18 @@ def _section(promise: Promise, results: list[PromiseResult]) -> Iterator[str]:
     yield f"{(promise.keeps.__doc__ or '').removesuffix('.')} ({promise.source})."
     settings = f"watermark {limits.watermark}, time to live {limits.ttl_nanos} ns"
     yield f"Limit {limits.max_size_bytes} bytes, {settings}; traces of up to {promise.most} words."
-    for cache, broken in zip(CACHES, results, strict=True):
+    for cache, broken in zip(caches.CACHES, results, strict=True):
         if broken.trace is not None:
             yield ""
             yield f"Broken by {cache.system}:"
             yield ""
-            yield "| word | " + " | ".join(one.system for one in CACHES) + " |"
-            yield "|---|" + "---|" * len(CACHES)
+            yield "| word | " + " | ".join(one.system for one in caches.CACHES) + " |"
+            yield "|---|" + "---|" * len(caches.CACHES)
             yield from _table(promise, broken.trace)
 
 
-def _table(promise: Promise, trace: tuple[Word, ...]) -> Iterator[str]:
-    columns = [play_trace(cache, trace, promise.limits) for cache in CACHES]
+def _table(promise: Promise, trace: tuple[caches.Word, ...]) -> Iterator[str]:
+    columns = [play_trace(cache, trace, promise.limits) for cache in caches.CACHES]
     for at, word in enumerate(trace):
         cells = []
         for column in columns:
@@ -299,30 +295,30 @@ def _table(promise: Promise, trace: tuple[Word, ...]) -> Iterator[str]:
             gone = [one for one in before if one not in column[at].kept]
             cell = " ".join(map(_name, column[at].kept)) or "empty"
             cell += f"; leaves: {' '.join(map(_name, gone))}" if gone else ""
-            cell += f"; visits {column[at].visits}" if isinstance(word, Task) else ""
+            cell += f"; visits {column[at].visits}" if isinstance(word, caches.Task) else ""
             served = f"; served: {' '.join(map(str, column[at].served)) or 'nothing'}"
-            cells.append(cell + (served if isinstance(word, Range) else ""))
+            cells.append(cell + (served if isinstance(word, caches.Range) else ""))
         yield f"| {_describe_word(word)} | {' | '.join(cells)} |"
 
 
-def _name(one: CachedEntry) -> str:
+def _name(one: caches.CachedEntry) -> str:
     return f"{one.cache}{one.entry}"
 
 
-def _describe_word(word: Word) -> str:
+def _describe_word(word: caches.Word) -> str:
     match word:
-        case Add(cache, entry, size_bytes, expected_reads):
+        case caches.Add(cache, entry, size_bytes, expected_reads):
             count = f", {expected_reads} read expected" if expected_reads else ""
             return f"write {cache}{entry}, {size_bytes} bytes{count}"
-        case Wait(nanos):
+        case caches.Wait(nanos):
             return f"wait {nanos} ns"
-        case Task():
+        case caches.Task():
             return "the periodic task"
-        case Range(cache, first, last):
+        case caches.Range(cache, first, last):
             return f"read {cache}{first} to {cache}{last}"
-        case Deliver(cache, entry):
+        case caches.Deliver(cache, entry):
             return f"{cache}{entry} is delivered"
-        case Postpone(cache, entry):
+        case caches.Postpone(cache, entry):
             return f"{cache}{entry} is kept for a replay"
 
 

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple, get_type_hints
 
 from entrycache_conformance import generate, judge
-from entrycache_evidence.core.definitions import find_definition
+from entrycache_evidence.core.models import find_definition
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.subject import open_local_subject
 from entrycache_protocol.system import AnySystem, seeded_draw

@@ -1,28 +1,119 @@
-"""The bounded models of `kafka-streams` that are exhausted; together they fire every law of its steps.
+"""The scope of a bounded model of `kafka-streams`, and the equality of its states."""
 
-The models of level `cache` use entries of one letter, which count 47 bytes. Those of level `store` use caching stores
-over in-memory stores. The models of variants take each variant of a release alone, then all of them. `CI`, `LONG` and
-`NIGHTLY` are the models of the profiles.
-"""
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Final
-
+from entrycache_conformance.systems.kafka_streams.system import SYSTEM
 from entrycache_evidence.kafka_streams.runs import RELEASED
-from entrycache_evidence.kafka_streams.state_space import BoundedModel
-from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit_depths
-from entrycache_reference.kafka_streams import ops
-from entrycache_reference.kafka_streams.config import (
-    Config,
-    DeleteRead,
-    Delivery,
-    FailedFlush,
-    FlushedTombstone,
-    Total,
-    UndeliveredEviction,
-    Variants,
-)
+from entrycache_evidence.model_checker.checker import AnyBoundedModel, Parts, limit_depths
+from entrycache_reference.kafka_streams import config as configuration
+from entrycache_reference.kafka_streams import ops, outcomes
+from entrycache_reference.kafka_streams.state import Space, State, Step, total_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedModel:
+    """The scope of an exploration: a configuration and its events; `description` names the events and `start`.
+
+    Every event may happen in every state that is reached from `start` and is within the bounds. A step that leaves the
+    bounds is judged but not followed: with variant `total` "running", one that moves the total more than `drift_bytes`
+    away from the sum. A step without an answer is not followed either.
+    """
+
+    name: str
+    config: configuration.Config
+    events: tuple[ops.Op, ...]
+    description: str
+    start: tuple[ops.Op, ...] = ()
+    drift_bytes: int = 0
+    depth: int | None = None
+
+    def parts(self) -> Parts:
+        """Return the events, which are the same in every state, and the equality of states."""
+        return Parts(SYSTEM, lambda _: self.events, RelativeStates(self), self.start)
+
+    def describe(self) -> str:
+        """Describe the bounds."""
+        drift = f", the running total within {self.drift_bytes} bytes of the sum"
+        drifts = drift if self.config.variants.total is configuration.Total.RUNNING else ""
+        return f"{self.name}: {len(self.events)} events ({self.description}){drifts}"
+
+
+class RelativeStates:
+    """Equality of states without counters, and with only the order of the numbers of writes.
+
+    Functions and laws only add to a counter and compare it with its former value. Numbers of writes are compared within
+    a key only: with the write that its store forwarded last, and with the write that was handed over. A new write has
+    the greatest number of all.
+    """
+
+    def __init__(self, scope: BoundedModel) -> None:
+        self._drift = scope.drift_bytes
+        self._running = scope.config.variants.total is configuration.Total.RUNNING
+        self._seen: dict[int, tuple[Any, int]] = {}
+        self._numbers: dict[Any, int] = {}
+
+    def key(self, state: State) -> Hashable:
+        """Return a key that is equal for states that no further event and no law tells apart."""
+        spaces = tuple([(ns, self._space(space, state, ns)) for ns, space in sorted(state.spaces.items())])
+        stores = tuple(
+            [
+                (
+                    name,
+                    tuple(sorted(store.inner.items())),
+                    tuple([(key, self._number(steps)) for key, steps in sorted(store.downstream.items())]),
+                )
+                for name, store in sorted(state.stores.items())
+            ]
+        )
+        drift = state.running - total_bytes(state) if self._running else 0
+        return state.max_size_bytes, spaces, stores, drift
+
+    def _space(self, space: Space, state: State, ns: str) -> Hashable:
+        store = state.stores.get(ns)
+        forwarded_writes = {} if store is None else store.forwarded_writes
+        nodes = tuple(
+            [
+                (
+                    key,
+                    node.value,
+                    node.is_dirty,
+                    node.size_bytes,
+                    node.context,
+                    forwarded_writes.get(key, -1) < node.write,
+                )
+                for key, node in sorted(space.nodes.items())
+            ]
+        )
+        listener = space.listener
+        listener_key = listener and (self._number(listener.steps), listener.fails, listener.of_store)
+        return nodes, space.recent, space.dirty, listener_key
+
+    def _number(self, steps: Any) -> int:
+        """Return a number that is equal for equal steps; the lookup is by identity, as hashing is slow."""
+        known = self._seen.get(id(steps))
+        if known is None:
+            known = self._seen[id(steps)] = (steps, self._numbers.setdefault(steps, len(self._numbers)))
+        return known[1]
+
+    def representative(self, state: State) -> State:
+        """Return the representative of a state: the one that was reached first."""
+        return state
+
+    def follows(self, step: Step) -> bool:
+        """Return whether the step has an answer and its state is within the bounds."""
+        if isinstance(step.outcome.answer, outcomes.Unanswered):
+            return False
+        return not self._running or abs(step.state.running - total_bytes(step.state)) <= self._drift
+
+
+# --- bounded_models
+# The bounded models of `kafka-streams` that are exhausted; together they fire every law of its steps.
+#
+# The models of level `cache` use entries of one letter, which count 47 bytes. Those of level `store` use caching stores
+# over in-memory stores. The models of variants take each variant of a release alone, then all of them. `CI`, `LONG` and
+# `NIGHTLY` are the models of the profiles.
 
 ENTRY_BYTES: Final = 47
 PLENTY_BYTES: Final = 1000
@@ -50,7 +141,7 @@ def build_queries(ns: str) -> tuple[ops.Op, ...]:
 
 EVERY: Final = BoundedModel(
     "every operation on a namespace",
-    Config(PLENTY_BYTES),
+    configuration.Config(PLENTY_BYTES),
     (
         *build_puts("a", "xy", "1", None),
         ops.Put("a", "x", "1", True, topic="é", headers=(("é", "é"),), timestamp=7),
@@ -81,7 +172,7 @@ EVERY: Final = BoundedModel(
 
 LISTENERS: Final = BoundedModel(
     "listeners that act on their own namespace",
-    Config(2 * ENTRY_BYTES),
+    configuration.Config(2 * ENTRY_BYTES),
     (
         *build_puts("a", "xy", "1", None),
         ops.PutAll("a", (ops.Write("x", "1", True), ops.Write("y", None, True))),
@@ -112,7 +203,7 @@ LISTENERS: Final = BoundedModel(
 
 TWO: Final = BoundedModel(
     "two namespaces, two calls perform their steps",
-    Config(PLENTY_BYTES, reentry_budget=2),
+    configuration.Config(PLENTY_BYTES, reentry_budget=2),
     (
         *build_puts("a", "xy", "1", None, clean=False),
         *build_puts("b", "x", "1", None),
@@ -141,15 +232,19 @@ TWO: Final = BoundedModel(
 )
 """Namespaces that act on each other, with a budget that is soon used up."""
 
-DEEP: Final = replace(TWO, name="two namespaces, eight calls perform their steps", config=Config(PLENTY_BYTES))
+DEEP: Final = replace(
+    TWO, name="two namespaces, eight calls perform their steps", config=configuration.Config(PLENTY_BYTES)
+)
 """The same with the default budget."""
 
-SILENT: Final = replace(LISTENERS, name="listeners that perform nothing", config=Config(2 * ENTRY_BYTES, 0))
+SILENT: Final = replace(
+    LISTENERS, name="listeners that perform nothing", config=configuration.Config(2 * ENTRY_BYTES, 0)
+)
 """A budget of 0: each call is recorded and returns."""
 
 WIDE: Final = BoundedModel(
     "two keys in each of two namespaces",
-    Config(PLENTY_BYTES),
+    configuration.Config(PLENTY_BYTES),
     (
         *(event for ns in "ab" for event in build_puts(ns, "xy", "1", "2", None, clean=False)),
         *(ops.Get(ns, key) for ns in "ab" for key in "xy"),
@@ -192,7 +287,7 @@ VAST: Final = replace(
 
 STORE: Final = BoundedModel(
     "a store, nothing done downstream",
-    Config(PLENTY_BYTES),
+    configuration.Config(PLENTY_BYTES),
     (
         *(ops.StorePut("s", key, value) for key in "xy" for value in ("1", "2", None)),
         *(ops.StoreGet("s", key) for key in "xy"),
@@ -213,7 +308,7 @@ STORE: Final = BoundedModel(
 
 FORWARDS: Final = BoundedModel(
     "a store, its own keys written downstream",
-    Config(PLENTY_BYTES),
+    configuration.Config(PLENTY_BYTES),
     (
         *(ops.StorePut("s", key, value) for key in "xy" for value in ("1", None)),
         ops.StoreGet("s", "x"),
@@ -237,7 +332,7 @@ FORWARDS: Final = BoundedModel(
 
 STORES: Final = BoundedModel(
     "two stores that write each other",
-    Config(PLENTY_BYTES),
+    configuration.Config(PLENTY_BYTES),
     (
         *(ops.StorePut(store, "x", value) for store in "st" for value in ("1", None)),
         *(ops.StoreGet(store, "x") for store in "st"),
@@ -264,12 +359,14 @@ SECOND_KEY: Final = replace(
 )
 """Two stores that together hold more than the smallest limit, in every order."""
 
-ONE_CALL: Final = replace(STORES, name="two stores, one call performs its steps", config=Config(PLENTY_BYTES, 1))
+ONE_CALL: Final = replace(
+    STORES, name="two stores, one call performs its steps", config=configuration.Config(PLENTY_BYTES, 1)
+)
 """A budget of one call."""
 
 USED: Final = BoundedModel(
     "a store whose namespace somebody else uses",
-    Config(PLENTY_BYTES),
+    configuration.Config(PLENTY_BYTES),
     (
         ops.StorePut("s", "x", "1"),
         ops.StorePut("s", "x", None),
@@ -300,7 +397,9 @@ USED: Final = BoundedModel(
 # --- Variants of releases
 
 
-def with_variants(scope: BoundedModel, label: str, variants: Variants, depth: int | None = None) -> BoundedModel:
+def with_variants(
+    scope: BoundedModel, label: str, variants: configuration.Variants, depth: int | None = None
+) -> BoundedModel:
     """Return the same model under other variants."""
     config = replace(scope.config, variants=variants)
     name = f"{scope.name}, {label}"
@@ -308,18 +407,30 @@ def with_variants(scope: BoundedModel, label: str, variants: Variants, depth: in
 
 
 LOST_EVICTION: Final = with_variants(
-    LISTENERS, "undelivered_eviction lost", Variants(undelivered_eviction=UndeliveredEviction.LOST)
+    LISTENERS,
+    "undelivered_eviction lost",
+    configuration.Variants(undelivered_eviction=configuration.UndeliveredEviction.LOST),
 )
-CLEAN_FLUSH: Final = with_variants(LISTENERS, "failed_flush clean", Variants(failed_flush=FailedFlush.CLEAN))
+CLEAN_FLUSH: Final = with_variants(
+    LISTENERS, "failed_flush clean", configuration.Variants(failed_flush=configuration.FailedFlush.CLEAN)
+)
 ANY_WRITE: Final = with_variants(
-    LISTENERS, "flushed_tombstone any-write", Variants(flushed_tombstone=FlushedTombstone.ANY_WRITE)
+    LISTENERS,
+    "flushed_tombstone any-write",
+    configuration.Variants(flushed_tombstone=configuration.FlushedTombstone.ANY_WRITE),
 )
-ONE_BY_ONE: Final = with_variants(FORWARDS, "delivery one-by-one", Variants(delivery=Delivery.ONE_BY_ONE))
-CACHED_DELETE: Final = with_variants(STORE, "delete_read cached", Variants(delete_read=DeleteRead.CACHED))
+ONE_BY_ONE: Final = with_variants(
+    FORWARDS, "delivery one-by-one", configuration.Variants(delivery=configuration.Delivery.ONE_BY_ONE)
+)
+CACHED_DELETE: Final = with_variants(
+    STORE, "delete_read cached", configuration.Variants(delete_read=configuration.DeleteRead.CACHED)
+)
 SINGLE_VARIANTS: Final = (LOST_EVICTION, CLEAN_FLUSH, ANY_WRITE, ONE_BY_ONE, CACHED_DELETE)
 """One variant at a time, explored completely."""
 
-RUNNING: Final = with_variants(LISTENERS, "total running", Variants(total=Total.RUNNING), depth=5)
+RUNNING: Final = with_variants(
+    LISTENERS, "total running", configuration.Variants(total=configuration.Total.RUNNING), depth=5
+)
 """The running total, within a bounded number of steps, since it may drift from the sum in many ways."""
 
 ALL_VARIANTS: Final = (

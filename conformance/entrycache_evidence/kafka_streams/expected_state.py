@@ -10,20 +10,12 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from entrycache_reference.kafka_streams.config import (
-    Config,
-    Delivery,
-    FailedFlush,
-    FlushedTombstone,
-    Total,
-    UndeliveredEviction,
-)
+from entrycache_reference import rules, vocabulary
+from entrycache_reference.kafka_streams import config as configuration
 from entrycache_reference.kafka_streams.laws.law import EMPTY_SPACE
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, Context, ErrorKind, Forward, Handed
 from entrycache_reference.kafka_streams.state import Listener, Node, Part, Row, Space, State, Store
-from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import ABSENT
 
 
 class ExpectedSpace:
@@ -68,7 +60,9 @@ class ExpectedState:
     the whole step. `no_answer_reason` says why the step gives no answer; it is empty if there is one.
     """
 
-    def __init__(self, config: Config, pre: State, parts: Sequence[Part], all_rows: tuple[Row, ...]) -> None:
+    def __init__(
+        self, config: configuration.Config, pre: State, parts: Sequence[Part], all_rows: tuple[Row, ...]
+    ) -> None:
         self.config = config
         self.all_rows = all_rows
         self.parts = iter(parts)
@@ -119,7 +113,7 @@ class ExpectedState:
         return sorted(ns for ns in self.state.spaces.keys() | self.touched.keys() if ns in self)
 
     def add_row(
-        self, rule: Rule, op: str, ns: str | None, key: str | None, node: Node | None, cause: str | None = None
+        self, rule: rules.Rule, op: str, ns: str | None, key: str | None, node: Node | None, cause: str | None = None
     ) -> None:
         """Add a row with the present sum of bytes."""
         size, is_dirty = (None, None) if node is None else (node.size_bytes, node.is_dirty)
@@ -127,7 +121,7 @@ class ExpectedState:
 
     def limited_bytes(self) -> int:
         """Return the total that the limit applies to."""
-        return self.total if self.config.variants.total is Total.EXACT else self.running
+        return self.total if self.config.variants.total is configuration.Total.EXACT else self.running
 
     def drop(self, ns: str, key: str) -> None:
         """Remove a cached key."""
@@ -219,12 +213,12 @@ def report_undelivered(expected: ExpectedState, ns: str, keys: list[str]) -> Non
     namespace = expected.open(ns)
     for key in keys:
         if key in namespace.nodes:
-            expected.add_row(Rule.K_FLUSH_3, "FLUSH", ns, key, namespace.nodes[key], "FAILED")
+            expected.add_row(rules.Rule.K_FLUSH_3, "FLUSH", ns, key, namespace.nodes[key], "FAILED")
 
 
 def loses_undelivered(expected: ExpectedState) -> bool:
     """Return whether an evicted entry that no listener takes is lost."""
-    return expected.config.variants.undelivered_eviction is UndeliveredEviction.LOST
+    return expected.config.variants.undelivered_eviction is configuration.UndeliveredEviction.LOST
 
 
 def lose_entry(expected: ExpectedState, ns: str, evicted: str, stays_dirty: bool) -> None:
@@ -234,7 +228,7 @@ def lose_entry(expected: ExpectedState, ns: str, evicted: str, stays_dirty: bool
     expected.drop(ns, evicted)
     if stays_dirty:
         namespace.dirty = dirty
-    expected.add_row(Rule.K_FLUSH_7, "EVICT", ns, evicted, node)
+    expected.add_row(rules.Rule.K_FLUSH_7, "EVICT", ns, evicted, node)
 
 
 def fail_without_listener(expected: ExpectedState, ns: str, evicted: str | None) -> None:
@@ -261,7 +255,7 @@ def fail_at_missing_entry(expected: ExpectedState, ns: str, evicted: str | None,
     namespace.misses += 1
     if evicted is not None and loses_undelivered(expected):
         lose_entry(expected, ns, evicted, stays_dirty=False)
-    if expected.config.variants.failed_flush is FailedFlush.CLEAN:
+    if expected.config.variants.failed_flush is configuration.FailedFlush.CLEAN:
         mark_clean(namespace, looked_up)
 
 
@@ -275,7 +269,7 @@ def fail_by_listener(expected: ExpectedState, ns: str, evicted: str | None, keys
     report_undelivered(expected, ns, keys)
     if evicted is not None and loses_undelivered(expected):
         lose_entry(expected, ns, evicted, stays_dirty=False)
-    if expected.config.variants.failed_flush is FailedFlush.CLEAN:
+    if expected.config.variants.failed_flush is configuration.FailedFlush.CLEAN:
         mark_clean(namespace, [key for key in keys if key != evicted])
         namespace.dirty = [key for key in namespace.dirty if key == evicted]
 
@@ -290,11 +284,11 @@ def deliver_entries(expected: ExpectedState, ns: str, evicted: str | None, entri
     namespace, closings = expected.open(ns), expected.closings(ns)
     if evicted is not None:
         expected.drop(ns, evicted)
-        expected.add_row(Rule.K_EVICT_3, "EVICT", ns, evicted, entries[0][1])
+        expected.add_row(rules.Rule.K_EVICT_3, "EVICT", ns, evicted, entries[0][1])
     mark_clean(namespace, list(namespace.nodes))
     namespace.dirty = []
     for key, node in entries:
-        expected.add_row(Rule.K_FLUSH_1, "FLUSH", ns, key, node, "EVICT" if key == evicted else "CALL")
+        expected.add_row(rules.Rule.K_FLUSH_1, "FLUSH", ns, key, node, "EVICT" if key == evicted else "CALL")
     assert namespace.listener is not None
     if namespace.listener.of_store:
         receive(expected, ns, entries)
@@ -310,7 +304,7 @@ def deliver_entries(expected: ExpectedState, ns: str, evicted: str | None, entri
 
 def drop_tombstones(expected: ExpectedState, ns: str, evicted: str | None, entries: Entries, closings: int) -> None:
     """Drop the delivered tombstones; by default not the writes made to their keys meanwhile."""
-    any_write = expected.config.variants.flushed_tombstone is FlushedTombstone.ANY_WRITE
+    any_write = expected.config.variants.flushed_tombstone is configuration.FlushedTombstone.ANY_WRITE
     if any_write and expected.closings(ns) != closings:
         return
     for key, node in entries:
@@ -319,15 +313,15 @@ def drop_tombstones(expected: ExpectedState, ns: str, evicted: str | None, entri
             continue
         if any_write and key != evicted:
             expected.drop(ns, key)
-            expected.add_row(Rule.K_FLUSH_9, "DELETE", ns, key, now, "FLUSH")
+            expected.add_row(rules.Rule.K_FLUSH_9, "DELETE", ns, key, now, "FLUSH")
         elif not any_write and now.write == node.write:
             expected.drop(ns, key)
-            expected.add_row(Rule.K_FLUSH_4, "DELETE", ns, key, now, "FLUSH")
+            expected.add_row(rules.Rule.K_FLUSH_4, "DELETE", ns, key, now, "FLUSH")
 
 
 def receive(expected: ExpectedState, name: str, entries: Entries) -> None:
     """Write all entries to the underlying store, then forward them; by a variant one after another."""
-    if expected.config.variants.delivery is Delivery.ONE_BY_ONE:
+    if expected.config.variants.delivery is configuration.Delivery.ONE_BY_ONE:
         for key, node in entries:
             if expected.is_right and write_underlying(expected, name, key, node):
                 forward_entry(expected, name, key, node)
@@ -381,7 +375,7 @@ def node_size(key: str, value: str | None, topic: str, headers: Any) -> int:
 
 def build_node(write: Any, number: int) -> Node:
     """Return the entry that a write of a namespace makes."""
-    context = [None if one is ABSENT else one for one in (write.timestamp, write.offset, write.partition)]
+    context = [None if one is vocabulary.ABSENT else one for one in (write.timestamp, write.offset, write.partition)]
     size = node_size(write.key, write.value, write.topic, write.headers)
     return Node(write.value, write.dirty, size, Context(*context), number)
 
@@ -394,7 +388,7 @@ def look_up(expected: ExpectedState, ns: str, key: str) -> Node | None:
     namespace.misses += node is None
     if node is not None:
         namespace.use(key)
-    expected.add_row(Rule.K_GET_1, "MISS" if node is None else "HIT", ns, key, node, "GET")
+    expected.add_row(rules.Rule.K_GET_1, "MISS" if node is None else "HIT", ns, key, node, "GET")
     return node
 
 
@@ -416,12 +410,12 @@ def write_entry(expected: ExpectedState, ns: str, key: str, node: Node) -> None:
     expected.total += added_bytes
     expected.writes += 1
     book_bytes(expected, added_bytes)
-    expected.add_row(Rule.K_PUT_1, "PUT", ns, key, node)
+    expected.add_row(rules.Rule.K_PUT_1, "PUT", ns, key, node)
 
 
 def book_bytes(expected: ExpectedState, added_bytes: int) -> None:
     """Add bytes to the running total."""
-    if expected.config.variants.total is Total.RUNNING:
+    if expected.config.variants.total is configuration.Total.RUNNING:
         expected.running += added_bytes
 
 
@@ -442,7 +436,7 @@ def evict_overflow(expected: ExpectedState, ns: str) -> None:
     is flushed with all other dirty entries, and then the total is compared with the limit again.
     """
     closings = expected.closings(ns)
-    is_exact = expected.config.variants.total is Total.EXACT
+    is_exact = expected.config.variants.total is configuration.Total.EXACT
     while (
         expected.limited_bytes() > expected.limit and ns in expected and (is_exact or expected.closings(ns) == closings)
     ):
@@ -485,7 +479,7 @@ def drop_clean(expected: ExpectedState, ns: str, key: str) -> None:
     node, dirty = namespace.nodes[key], list(namespace.dirty)
     expected.drop(ns, key)
     namespace.dirty = dirty
-    expected.add_row(Rule.K_EVICT_2, "EVICT", ns, key, node)
+    expected.add_row(rules.Rule.K_EVICT_2, "EVICT", ns, key, node)
 
 
 def evict_eldest(expected: ExpectedState, ns: str) -> None:

@@ -10,20 +10,12 @@ from typing import Any, Final
 
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.kafka_streams.generation import Aim
-from entrycache_conformance.systems.kafka_streams.workload import LEVEL_OF, WEIGHTS, WORKLOADS, WorkloadProfile, menu
+from entrycache_conformance.systems.kafka_streams import generation, workload
 from entrycache_evidence.core.models import current_model
 from entrycache_faults.reference.kafka_streams.threads import SHARED
 from entrycache_protocol.declaration import Declaration
 from entrycache_reference.kafka_streams import Config, Variants, initial, ops, step
-from entrycache_reference.kafka_streams.config import (
-    DeleteRead,
-    Delivery,
-    FailedFlush,
-    FlushedTombstone,
-    Total,
-    UndeliveredEviction,
-)
+from entrycache_reference.kafka_streams import config as configuration
 from entrycache_reference.kafka_streams.threads import history
 
 SEED: Final = 430
@@ -69,12 +61,12 @@ TOMBSTONE_REWRITTEN: Final = (
 """A listener that writes the key of the tombstone that it receives."""
 
 RELEASED: Final = Variants(
-    UndeliveredEviction.LOST,
-    FailedFlush.CLEAN,
-    Total.RUNNING,
-    FlushedTombstone.ANY_WRITE,
-    Delivery.ONE_BY_ONE,
-    DeleteRead.CACHED,
+    configuration.UndeliveredEviction.LOST,
+    configuration.FailedFlush.CLEAN,
+    configuration.Total.RUNNING,
+    configuration.FlushedTombstone.ANY_WRITE,
+    configuration.Delivery.ONE_BY_ONE,
+    configuration.DeleteRead.CACHED,
 )
 """The variants of kafka-streams 3.9.2 to 4.3.1."""
 
@@ -101,7 +93,11 @@ def generate_released_runs() -> Iterator[Run]:
             system.cases.menu(system.ops_up_to(level), level),
             None,
             STEPS,
-            workload=(WorkloadProfile.NESTED, WorkloadProfile.REENTRY, WorkloadProfile.TINY_LIMITS)[number % 3],
+            workload=(
+                workload.WorkloadProfile.NESTED,
+                workload.WorkloadProfile.REENTRY,
+                workload.WorkloadProfile.TINY_LIMITS,
+            )[number % 3],
         ).case
         yield case.config, case.steps
 
@@ -110,14 +106,14 @@ def generate_default_runs() -> Iterator[Run]:
     """Generate random runs; some lower the limit while several namespaces hold entries."""
     source = random.Random(SEED)
     for number in range(CASES):
-        traits = WORKLOADS[list(WorkloadProfile)[number % len(WorkloadProfile)]]
+        traits = workload.WORKLOADS[list(workload.WorkloadProfile)[number % len(workload.WorkloadProfile)]]
         stores = number % 5 and source.choice(traits.stores)
-        names = tuple(name for name in WEIGHTS if stores or LEVEL_OF[name] == "cache")
-        aim = Aim(source.randint, traits, names, source.choice(traits.namespaces) if stores else 1, stores)
+        names = tuple(name for name in workload.WEIGHTS if stores or workload.LEVEL_OF[name] == "cache")
+        aim = generation.Aim(source.randint, traits, names, source.choice(traits.namespaces) if stores else 1, stores)
         config = Config(source.choice(traits.max_sizes), source.choice((8, 8, 1, 2, 0)))
         state = initial(config)
         events: list[Any] = []
-        weighted = menu(names)
+        weighted = workload.menu(names)
         for _ in range(STEPS):
             lowers = number % 7 == 3 and source.random() < 0.2
             event = ops.Resize(source.choice(LIMITS)) if lowers else aim.op(source.choice(weighted), state)

@@ -11,19 +11,10 @@ from dataclasses import replace
 from typing import Final
 
 from entrycache_evidence.kafka_streams.runs import RELEASED
+from entrycache_reference.kafka_streams import config as configuration
 from entrycache_reference.kafka_streams import ops
-from entrycache_reference.kafka_streams.config import (
-    Config,
-    DeleteRead,
-    Delivery,
-    FailedFlush,
-    FlushedTombstone,
-    Total,
-    UndeliveredEviction,
-    Variants,
-)
 
-Run = tuple[Config, tuple[ops.Op, ...]]
+Run = tuple[configuration.Config, tuple[ops.Op, ...]]
 
 KEYS: Final = tuple(f"{number:03}" for number in range(70))
 MIXED: Final = ("", "é", "z", "zz", "\uffff", "\U00010000", "\ud83d", "y\U0001f600", "a")
@@ -33,12 +24,12 @@ ENTRY_BYTES: Final = 47
 """The size of an entry with a key and a value of one letter."""
 CROWD: Final = 300
 SINGLE_VARIANTS: Final = (
-    Variants(undelivered_eviction=UndeliveredEviction.LOST),
-    Variants(failed_flush=FailedFlush.CLEAN),
-    Variants(total=Total.RUNNING),
-    Variants(flushed_tombstone=FlushedTombstone.ANY_WRITE),
-    Variants(delivery=Delivery.ONE_BY_ONE),
-    Variants(delete_read=DeleteRead.CACHED),
+    configuration.Variants(undelivered_eviction=configuration.UndeliveredEviction.LOST),
+    configuration.Variants(failed_flush=configuration.FailedFlush.CLEAN),
+    configuration.Variants(total=configuration.Total.RUNNING),
+    configuration.Variants(flushed_tombstone=configuration.FlushedTombstone.ANY_WRITE),
+    configuration.Variants(delivery=configuration.Delivery.ONE_BY_ONE),
+    configuration.Variants(delete_read=configuration.DeleteRead.CACHED),
     RELEASED,
 )
 
@@ -298,11 +289,11 @@ LARGE_RUNS: Final = (
 
 def generate_large_runs() -> Iterator[Run]:
     """Generate every run with default variants, some with little room, and some with each variant of the releases."""
-    config = Config(PLENTY_BYTES)
+    config = configuration.Config(PLENTY_BYTES)
     for played in LARGE_RUNS:
         yield config, tuple(played())
-    yield Config(900), tuple(flush_and_evict())
-    yield Config(PLENTY_BYTES, 5), tuple(calls())
+    yield configuration.Config(900), tuple(flush_and_evict())
+    yield configuration.Config(PLENTY_BYTES, 5), tuple(calls())
     for variants in SINGLE_VARIANTS:
         yield replace(config, variants=variants), (*flush_and_evict(), *calls(), *stores())
         for played in (
@@ -394,12 +385,12 @@ def _steps(source: random.Random, number: int) -> Iterator[ops.Op]:
 
 def generate_crowded_runs() -> Iterator[Run]:
     """Generate all crowded runs with default variants or all variants, and short random runs with each variant."""
-    config, released = Config(PLENTY_BYTES), Config(PLENTY_BYTES, variants=RELEASED)
+    config, released = configuration.Config(PLENTY_BYTES), configuration.Config(PLENTY_BYTES, variants=RELEASED)
     for played in (keys(MORE), spaces(), headers()):
         yield config, tuple(played)
     yield released, (*keys(MANY + 11), *evict_many_unheard())
-    for at, variants in enumerate((Variants(), *SINGLE_VARIANTS)):
+    for at, variants in enumerate((configuration.Variants(), *SINGLE_VARIANTS)):
         for number in range(RANDOM_RUNS):
             source = random.Random(f"{at} {number}")
             limit = source.choice((PLENTY_BYTES, PLENTY_BYTES, 3 * ENTRY_BYTES, ENTRY_BYTES))
-            yield Config(limit, source.choice((2, 8)), variants), tuple(mix_store_operations(source))
+            yield configuration.Config(limit, source.choice((2, 8)), variants), tuple(mix_store_operations(source))

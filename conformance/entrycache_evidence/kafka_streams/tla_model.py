@@ -9,8 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
-from entrycache_evidence.kafka_streams.bounded_models import ENTRY_BYTES, LISTENERS, TWO, build_queries
-from entrycache_evidence.kafka_streams.state_space import BoundedModel
+from entrycache_evidence.kafka_streams.bounded_models import ENTRY_BYTES, LISTENERS, TWO, BoundedModel, build_queries
 from entrycache_evidence.tlc.evidence import ComparedModel, SecondModel
 from entrycache_evidence.tlc.runner import Module, optional, render_constants, render_tla
 from entrycache_reference.kafka_streams import NAME, ops, outcomes

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeVar
 
-from entrycache_evidence.core.definitions import build_check
+from entrycache_evidence.core.models import build_check
 from entrycache_faults.model import Fault, Model
 from entrycache_protocol.case import Case
 from entrycache_protocol.system import AnyModel, AnySystem

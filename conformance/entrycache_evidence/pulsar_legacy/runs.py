@@ -8,11 +8,11 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.core.models import current_model, report_run
 from entrycache_reference import pulsar_legacy, vocabulary
-from entrycache_reference.pulsar_legacy import NAME, Config, State, Step, ops, outcomes
+from entrycache_reference.pulsar_legacy import NAME, Config, State, Step, ops
 
 A: Final = vocabulary.CacheName("a")
 B: Final = vocabulary.CacheName("b")
-REFUSED: Final = outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT)
+REFUSED: Final = ops.Refused(ops.ErrorKind.ILLEGAL_ARGUMENT)
 
 
 def at(entry: int, ledger: int = 1) -> vocabulary.Position:
@@ -32,7 +32,7 @@ class PlayedRun(NamedTuple):
     steps: tuple[Step, ...]
 
     @property
-    def last(self) -> outcomes.Outcome:
+    def last(self) -> ops.Outcome:
         """The answer of the last step."""
         return self.steps[-1].outcome
 

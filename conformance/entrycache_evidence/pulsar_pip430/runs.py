@@ -7,22 +7,21 @@
 from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.core.models import current_model, report_run
-from entrycache_reference import pulsar_pip430
+from entrycache_reference import pulsar_pip430, vocabulary
 from entrycache_reference.pulsar_pip430 import NAME, Config, Row, State, Step, change, ops, state
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Outcome, Refused
-from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position
 
-A: Final = CacheName("a")
-B: Final = CacheName("b")
-C: Final = CursorName("c")
-D: Final = CursorName("d")
-H: Final = HoldName("h")
+A: Final = vocabulary.CacheName("a")
+B: Final = vocabulary.CacheName("b")
+C: Final = vocabulary.CursorName("c")
+D: Final = vocabulary.CursorName("d")
+H: Final = vocabulary.HoldName("h")
 REFUSED: Final = Refused(ErrorKind.ILLEGAL_ARGUMENT)
 
 
-def at(entry: int, ledger: int = 1) -> Position:
+def at(entry: int, ledger: int = 1) -> vocabulary.Position:
     """Return a position, most often in ledger 1."""
-    return Position(ledger, entry)
+    return vocabulary.Position(ledger, entry)
 
 
 class PlayedRun(NamedTuple):
@@ -56,13 +55,13 @@ class PlayedRun(NamedTuple):
         """The rows of the last step."""
         return self.steps[-1].rows
 
-    def entry(self, entry: int, cache: CacheName = A, ledger: int = 1) -> state.Entry:
+    def entry(self, entry: int, cache: vocabulary.CacheName = A, ledger: int = 1) -> state.Entry:
         """Return the entry at a position, which must be cached."""
         cached_entry = self.find(entry, cache, ledger)
         assert cached_entry is not None, f"no entry at {ledger}:{entry} of {cache} in {self.after}"
         return cached_entry
 
-    def find(self, entry: int, cache: CacheName = A, ledger: int = 1) -> state.Entry | None:
+    def find(self, entry: int, cache: vocabulary.CacheName = A, ledger: int = 1) -> state.Entry | None:
         """Return the entry at a position, or None."""
         return change.entry_at(self.after, cache, at(entry, ledger))
 

@@ -11,20 +11,11 @@ from dataclasses import replace
 from typing import Final
 
 from entrycache_evidence.core.stress import choose_each_variant
+from entrycache_reference.pulsar_pip430 import config as configuration
 from entrycache_reference.pulsar_pip430 import ops
-from entrycache_reference.pulsar_pip430.config import (
-    Config,
-    CountFloor,
-    DuplicateCount,
-    Eviction,
-    RequeueBudget,
-    SizePassRounds,
-    Variants,
-    ZeroReads,
-)
 from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, HoldName, Position, Token
 
-Run = tuple[Config, tuple[ops.Op, ...]]
+Run = tuple[configuration.Config, tuple[ops.Op, ...]]
 
 CACHES: Final = tuple(CacheName(name) for name in "abc")
 A, B, C = CACHES
@@ -35,12 +26,12 @@ ROUNDED_UP_BYTES: Final = 5_557_860_836_705_101
 """A limit whose 98 %, as an IEEE product, is one byte more than the exact value."""
 HOUR_NANOS: Final = 3_600 * 10**9
 SINGLE_VARIANTS: Final = (
-    Variants(),
-    Variants(requeue_budget=RequeueBudget.SPLIT),
-    Variants(size_pass_rounds=SizePassRounds.ONE),
-    Variants(count_floor=CountFloor.ZERO),
-    Variants(zero_reads=ZeroReads.COUNTED),
-    Variants(duplicate_count=DuplicateCount.REPLACED),
+    configuration.Variants(),
+    configuration.Variants(requeue_budget=configuration.RequeueBudget.SPLIT),
+    configuration.Variants(size_pass_rounds=configuration.SizePassRounds.ONE),
+    configuration.Variants(count_floor=configuration.CountFloor.ZERO),
+    configuration.Variants(zero_reads=configuration.ZeroReads.COUNTED),
+    configuration.Variants(duplicate_count=configuration.DuplicateCount.REPLACED),
 )
 """The default variants, and each variant of a release alone."""
 
@@ -212,7 +203,9 @@ LARGE_RUNS: Final = (mix_long_queue, reads, counts, budgets, amounts, ages, curs
 
 def generate_large_runs() -> Iterator[Run]:
     """Generate every run with default variants, some with each variant; the last use the heap container or wait."""
-    config = Config(max_size_bytes=PLENTY_BYTES, max_requeues=40, ttl_nanos=1_000_000_001, storage_entry_size=1_500)
+    config = configuration.Config(
+        max_size_bytes=PLENTY_BYTES, max_requeues=40, ttl_nanos=1_000_000_001, storage_entry_size=1_500
+    )
     tight = replace(config, max_size_bytes=100_003, max_requeues=2)
     for played in LARGE_RUNS:
         yield (tight if played is overflow_limit else config), tuple(played())
@@ -227,7 +220,7 @@ def generate_large_runs() -> Iterator[Run]:
         replace(config, evict_by_expected_reads=False),
         tuple(event for event in cursors() if type(event) is not ops.CursorRank),
     )
-    yield replace(tight, eviction=Eviction.MANUAL), tuple(overflow_limit())
+    yield replace(tight, eviction=configuration.Eviction.MANUAL), tuple(overflow_limit())
 
 
 # --- Short random runs
@@ -271,15 +264,17 @@ def generate_random_runs() -> Iterator[Run]:
     for number in range(RANDOM_RUNS):
         source = random.Random(f"storm {number}")
         yield (
-            Config(
+            configuration.Config(
                 max_size_bytes=source.choice((6, 10, 1_000, 1_000)),
                 ttl_nanos=TTL_NANOS,
                 max_requeues=source.choice((0, 1, 2)),
                 storage_entry_size=source.choice((1, 2)),
                 extend_recently_accessed=source.random() < 0.8,
                 evict_by_expected_reads=source.random() < 0.9,
-                eviction=source.choice((Eviction.INLINE, Eviction.INLINE, Eviction.MANUAL)),
-                variants=choose_each_variant(Variants(), source),
+                eviction=source.choice(
+                    (configuration.Eviction.INLINE, configuration.Eviction.INLINE, configuration.Eviction.MANUAL)
+                ),
+                variants=choose_each_variant(configuration.Variants(), source),
             ),
             tuple(mix_operations(source)),
         )
@@ -354,7 +349,7 @@ def requeue_many_times() -> Iterator[ops.Op]:
 
 def generate_crowded_runs() -> Iterator[Run]:
     """Generate all crowded runs with default variants, requeues with other variants too, and short random runs."""
-    config = Config(max_size_bytes=10**12, max_requeues=MANY, ttl_nanos=10**9, storage_entry_size=100)
+    config = configuration.Config(max_size_bytes=10**12, max_requeues=MANY, ttl_nanos=10**9, storage_entry_size=100)
     for played in (many_cursors, caches, claims, requeue_many_times, positions):
         yield config, tuple(played())
     for variants in SINGLE_VARIANTS[1:]:

@@ -11,14 +11,7 @@ from typing import Final
 from entrycache_conformance.systems.pulsar_segmented.system import SYSTEM
 from entrycache_evidence.model_checker.checker import Parts
 from entrycache_reference.pulsar_segmented import Config, Mode, State, Step, Variants, ops
-from entrycache_reference.pulsar_segmented.config import (
-    ClearedIndex,
-    ClearedOffset,
-    Duplicate,
-    FailedOffer,
-    RangeWalk,
-    Used,
-)
+from entrycache_reference.pulsar_segmented import config as configuration
 from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, Position
 
 A, B = CacheName("a"), CacheName("b")
@@ -136,22 +129,22 @@ VARIANTS: Final = tuple(
         depth=5,
     )
     for name, variants in {
-        "duplicates overwrite": Variants(duplicate=Duplicate.OVERWRITTEN),
-        "duplicates turn": Variants(duplicate=Duplicate.ROTATING),
-        "tries count": Variants(failed_offer=FailedOffer.COUNTED),
-        "offsets stay": Variants(cleared_offset=ClearedOffset.KEPT),
-        "indexes stay": Variants(cleared_index=ClearedIndex.KEPT),
-        "ranges are walked once": Variants(range_walk=RangeWalk.ONE_PASS),
-        "offsets are used": Variants(used=Used.OFFSETS),
+        "duplicates overwrite": Variants(duplicate=configuration.Duplicate.OVERWRITTEN),
+        "duplicates turn": Variants(duplicate=configuration.Duplicate.ROTATING),
+        "tries count": Variants(failed_offer=configuration.FailedOffer.COUNTED),
+        "offsets stay": Variants(cleared_offset=configuration.ClearedOffset.KEPT),
+        "indexes stay": Variants(cleared_index=configuration.ClearedIndex.KEPT),
+        "ranges are walked once": Variants(range_walk=configuration.RangeWalk.ONE_PASS),
+        "offsets are used": Variants(used=configuration.Used.OFFSETS),
     }.items()
 )
 
 BRANCH_VARIANTS: Final = Variants(
-    duplicate=Duplicate.ROTATING,
-    failed_offer=FailedOffer.COUNTED,
-    cleared_offset=ClearedOffset.KEPT,
-    range_walk=RangeWalk.ONE_PASS,
-    used=Used.OFFSETS,
+    duplicate=configuration.Duplicate.ROTATING,
+    failed_offer=configuration.FailedOffer.COUNTED,
+    cleared_offset=configuration.ClearedOffset.KEPT,
+    range_walk=configuration.RangeWalk.ONE_PASS,
+    used=configuration.Used.OFFSETS,
 )
 
 BRANCH: Final = replace(

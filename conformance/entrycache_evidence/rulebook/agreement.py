@@ -15,7 +15,7 @@ from textwrap import shorten
 from typing import Final
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.core import checkout, models, scheduler, spec_files
+from entrycache_evidence.core import checkout, models, scheduler
 from entrycache_evidence.core.rule_registry import Problem, load_links, load_texts
 from entrycache_evidence.rulebook import examples, render
 from entrycache_evidence.rulebook.corpus import Corpus, Run, broken_by_fault, build_corpus, first_break, system_of
@@ -114,7 +114,7 @@ def write_rules() -> None:
     examples.write_answers()
     files.write_text(render.locate_rules_page(root), render.render_rules_md())
     for name in SYSTEM_EVIDENCE:
-        spec_files.write_spec_files(SYSTEMS[name])
+        checkout.write_spec_files(SYSTEMS[name])
 
 
 def _checkout(option: str) -> Path:
@@ -154,7 +154,7 @@ def _page(root: Path) -> list[Problem]:
 
 
 def _vocabulary() -> list[Problem]:
-    differences = {name: spec_files.find_vocabulary_difference(SYSTEMS[name]) for name in SYSTEM_EVIDENCE}
+    differences = {name: checkout.find_vocabulary_difference(SYSTEMS[name]) for name in SYSTEM_EVIDENCE}
     return [Problem(f"spec/{name}", differs) for name, differs in differences.items() if differs]
 
 

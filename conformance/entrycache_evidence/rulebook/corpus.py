@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.systems import SYSTEMS, reference, system_named
-from entrycache_evidence.core import definitions, models
+from entrycache_evidence.core import models
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_faults.model import STEP_TABLE, Fault, Model, Place, load_catalogue
 from entrycache_protocol.declaration import Declaration
@@ -196,7 +196,7 @@ def first_break(
     frames.
     """
     system, played = run.system, model or run.system.model
-    check = definitions.build_check(system)
+    check = models.build_check(system)
     state = played.initial(run.config)
     for event in run.events:
         try:

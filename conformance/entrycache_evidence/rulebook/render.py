@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.core import definitions, rule_registry
+from entrycache_evidence.core import models, rule_registry
 from entrycache_evidence.rulebook.examples import (
     Example,
     FaultEffect,
@@ -172,18 +172,16 @@ def render_rules_md() -> str:
 
 def _frames(system: AnySystem) -> str:
     """Render the frame conditions of a system, a line for each operation; empty if it declares none."""
-    declared = definitions.find_may_change(system)
+    declared = models.find_may_change(system)
     rows = [f"| `{name}` | {_describe_frame(system, op)} |\n" for name, op in system.ops.items() if op in declared]
     return f"\n### {system.name}\n\n| operation | may change |\n|---|---|\n{''.join(rows)}" if rows else ""
 
 
 def _describe_frame(system: AnySystem, op: type[Any]) -> str:
     """Describe the aspects of the state that an operation may change."""
-    parts = [_aspects(definitions.find_may_change(system)[op])]
-    if op in definitions.find_may_change_between_parts(system):
-        parts.append(
-            f"besides the pass that it triggers: {_aspects(definitions.find_may_change_between_parts(system)[op])}"
-        )
+    parts = [_aspects(models.find_may_change(system)[op])]
+    if op in models.find_may_change_between_parts(system):
+        parts.append(f"besides the pass that it triggers: {_aspects(models.find_may_change_between_parts(system)[op])}")
     return "; ".join(parts)
 
 

@@ -11,9 +11,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Literal
 
-from entrycache_fast.pulsar import rows
+from entrycache_fast.pulsar import rows, store
 from entrycache_fast.pulsar.rows import Row
-from entrycache_fast.pulsar.store import Entry, RangeCache, StoredEntry
 
 
 def check_numbers(**numbers: int | None) -> None:
@@ -52,7 +51,7 @@ TRIGGER: Final = 0.98
 
 NANOS_A_MILLI: Final = 1_000_000
 
-Storage = Callable[[str, int, int], StoredEntry]
+Storage = Callable[[str, int, int], store.StoredEntry]
 """A function that reads one entry from storage, by cache, ledger and entry."""
 
 
@@ -121,12 +120,12 @@ class CacheState:
         self._clock = clock
         self._on_row = on_row
         self._storage = storage or self._stored
-        self._caches: dict[str, RangeCache] = {}
-        self._removed_caches: dict[str, RangeCache] = {}
-        self._queue: deque[Entry] = deque()
+        self._caches: dict[str, store.RangeCache] = {}
+        self._removed_caches: dict[str, store.RangeCache] = {}
+        self._queue: deque[store.Entry] = deque()
         self._dead_objects = 0
         self._scheduled = False
-        self._holds: dict[str, list[tuple[Entry | None, object]]] = {}
+        self._holds: dict[str, list[tuple[store.Entry | None, object]]] = {}
         self._counts = CounterState()
         self._insert_cause = "ADD"
         self._set_thresholds()
@@ -136,22 +135,22 @@ class CacheState:
         self.trigger_bytes = int(self.max_size_bytes * TRIGGER)
         self.target_bytes = int(self.max_size_bytes * self.watermark)
 
-    def _stored(self, cache: str, ledger: int, entry: int) -> StoredEntry:
+    def _stored(self, cache: str, ledger: int, entry: int) -> store.StoredEntry:
         """Return an entry of the default storage."""
-        return StoredEntry(self.storage_entry_size, None)
+        return store.StoredEntry(self.storage_entry_size, None)
 
-    def _open(self, cache: str) -> RangeCache:
+    def _open(self, cache: str) -> store.RangeCache:
         """Return the cache of that name, which exists from now on."""
         opened = self._caches.get(cache)
         if opened is None:
             now_nanos = self._clock()
-            opened = self._removed_caches.pop(cache, None) or RangeCache(cache, now_nanos)
+            opened = self._removed_caches.pop(cache, None) or store.RangeCache(cache, now_nanos)
             self._caches[cache] = opened
             if self._on_row is not None:
                 self._on_row(rows.cache_row("CACHE_OPEN", now_nanos, self.size_bytes, cache))
         return opened
 
-    def _find(self, cache: str, ledger: int, entry: int) -> Entry | None:
+    def _find(self, cache: str, ledger: int, entry: int) -> store.Entry | None:
         """Return the entry at a position, if it is cached."""
         home = self._open(cache).ledgers.get(ledger)
         return None if home is None else home.get(entry)

@@ -9,7 +9,7 @@ Beside: RangeCache.get, .getRange, .exists, EntryCache.getSize (managed-ledger 4
 Beside: RangeEntryCacheManagerImpl.getSize (managed-ledger 4.0.8)
 """
 
-from entrycache_reference.pulsar_legacy import outcomes
+from entrycache_reference.pulsar_legacy import ops
 from entrycache_reference.pulsar_legacy.change import absent_row, add_entry, cache_of, entry_at, entry_row, positions_of
 from entrycache_reference.pulsar_legacy.config import STORED_BYTES, Config, SingleLookup
 from entrycache_reference.pulsar_legacy.ops import Advance, Exists, Get, GetRange, Insert, Observe, Read, ReadOne, Usage
@@ -60,10 +60,10 @@ def insert(state: State, event: Insert, config: Config, cause: str = "ADD") -> S
     request = request_pass(state, config)
     if not has_room(state, config):
         row = absent_row(Rule.L_INSERT_3, "SKIP", "FULL", request.state, event.cache, event.pos, event.size)
-        return Step(request.state, outcomes.Inserted(False), (*request.rows, row), request.parts)
+        return Step(request.state, ops.Inserted(False), (*request.rows, row), request.parts)
     if is_cached(request.state, event):
         row = absent_row(Rule.L_INSERT_2, "REJECT", "DUPLICATE", request.state, event.cache, event.pos, event.size)
-        return Step(request.state, outcomes.Inserted(False), (*request.rows, row), request.parts)
+        return Step(request.state, ops.Inserted(False), (*request.rows, row), request.parts)
 
     # EFFECT: the entry stands in its cache, and in both sums.
     entry = new_entry(request.state, event)
@@ -72,7 +72,7 @@ def insert(state: State, event: Insert, config: Config, cause: str = "ADD") -> S
     # OUTCOME
     row = entry_row(Rule.L_INSERT_1, "INSERT", cause, after, event.cache, event.pos, entry, after.size_bytes)
     row = row._replace(stamp_ns=None, new_stamp_ns=entry.stamp_nanos)
-    return Step(after, outcomes.Inserted(True), (*request.rows, row), request.parts)
+    return Step(after, ops.Inserted(True), (*request.rows, row), request.parts)
 
 
 # Lookups.
@@ -98,14 +98,12 @@ def get(state: State, event: Get, config: Config) -> Step:
     # DECISION: a hit exactly when the lookup finds an entry.
     entry = find_entry(state, event.cache, event.pos, config)
     if entry is None:
-        return Step(
-            state, outcomes.Hit(False), (absent_row(Rule.L_READ_1, "MISS", "GET", state, event.cache, event.pos),)
-        )
+        return Step(state, ops.Hit(False), (absent_row(Rule.L_READ_1, "MISS", "GET", state, event.cache, event.pos),))
 
     # EFFECT: none.
     # OUTCOME
     row = entry_row(Rule.L_READ_1, "HIT", "GET", state, event.cache, event.pos, entry, state.size_bytes)
-    return Step(state, outcomes.Hit(True, payloads((entry,))), (row,))
+    return Step(state, ops.Hit(True, payloads((entry,))), (row,))
 
 
 @rule(Rule.L_READ_2, Rule.L_STATE_4)
@@ -122,7 +120,7 @@ def get_range(state: State, event: GetRange, config: Config) -> Step:
         entry_row(Rule.L_READ_2, "HIT", "GET", state, event.cache, pos, entry, state.size_bytes)
         for pos, entry in zip(cached_positions, entries, strict=True)
     )
-    return Step(state, outcomes.Hits(cached_positions, payloads(entries)), rows)
+    return Step(state, ops.Hits(cached_positions, payloads(entries)), rows)
 
 
 @rule(Rule.L_READ_3, Rule.L_STATE_4)
@@ -130,7 +128,7 @@ def exists(state: State, event: Exists, config: Config) -> Step:
     """Ask whether a position is cached."""
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME
-    return Step(state, outcomes.Existing(entry_at(state, event.cache, event.pos) is not None), ())
+    return Step(state, ops.Existing(entry_at(state, event.cache, event.pos) is not None), ())
 
 
 # Reads through the cache.
@@ -143,13 +141,13 @@ def serve_from_cache(state: State, name: CacheName, entries: dict[Position, Entr
         entry_row(Rule.L_READ_4, "HIT", "READ", state, name, pos, entry, state.size_bytes)
         for pos, entry in entries.items()
     )
-    return Step(state, outcomes.Served(tuple(entries), (), payloads(tuple(entries.values()))), rows)
+    return Step(state, ops.Served(tuple(entries), (), payloads(tuple(entries.values()))), rows)
 
 
 @rule(Rule.L_READ_5, Rule.L_READ_6)
-def serve_from_storage(requested: tuple[Position, ...]) -> outcomes.Served:
+def serve_from_storage(requested: tuple[Position, ...]) -> ops.Served:
     """Serve these positions from storage; the payload of each is its entry id."""
-    return outcomes.Served((), requested, tuple(pos.entry for pos in requested))
+    return ops.Served((), requested, tuple(pos.entry for pos in requested))
 
 
 @rule(Rule.L_READ_4)
@@ -224,9 +222,9 @@ def usage(state: State, event: Usage, config: Config) -> Step:
     # OUTCOME
     if event.cache is ABSENT:
         entries = sum(len(cache.entries) for cache in state.caches.values())
-        return Step(state, outcomes.Used(entries, state.size_bytes), ())
+        return Step(state, ops.Used(entries, state.size_bytes), ())
     cache = cache_of(state, event.cache)
-    return Step(state, outcomes.Used(len(cache.entries), cache.size_bytes), ())
+    return Step(state, ops.Used(len(cache.entries), cache.size_bytes), ())
 
 
 @rule(Rule.L_METRICS_2, Rule.L_STATE_4)
@@ -235,10 +233,9 @@ def observe(state: State, event: Observe, config: Config) -> Step:
     # GUARD: none.  DECISION: none.  EFFECT: none.
     # OUTCOME
     caches = {
-        name: outcomes.CacheView(state.caches[name].size_bytes, positions_of(state, name))
-        for name in sorted(state.caches)
+        name: ops.CacheView(state.caches[name].size_bytes, positions_of(state, name)) for name in sorted(state.caches)
     }
-    return Step(state, outcomes.Observed(state.now_nanos, state.size_bytes, caches), ())
+    return Step(state, ops.Observed(state.now_nanos, state.size_bytes, caches), ())
 
 
 @rule(Rule.L_STATE_2, Rule.L_STATE_3)
@@ -251,4 +248,4 @@ def advance(state: State, event: Advance, config: Config) -> Step:
     # DECISION: none.
     # EFFECT: only the clock moves.
     # OUTCOME
-    return Step(state._replace(now_nanos=state.now_nanos + event.nanos), outcomes.Done(), ())
+    return Step(state._replace(now_nanos=state.now_nanos + event.nanos), ops.Done(), ())

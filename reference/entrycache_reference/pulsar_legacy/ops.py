@@ -1,14 +1,21 @@
-"""The operations of `pulsar-legacy`: one frozen dataclass for each.
-
-Schemas, generators and tables come from their fields. Each class names its operation, its level, its rule, and the
-shapes of its answers. The first part works on one cache: inserts, lookups, and removal by a call. The second part
-belongs to the manager: time, passes, sums, and reads through the cache.
-"""
+"""The outcomes of steps of `pulsar-legacy`: those of `pulsar-pip430` where an operation of the same name has them."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from entrycache_reference.pulsar_legacy import outcomes
+from entrycache_reference.pulsar_pip430.outcomes import (
+    CacheView,
+    Done,
+    ErrorKind,
+    Existing,
+    Hit,
+    Hits,
+    Inserted,
+    Refused,
+    Removed,
+    Served,
+    Used,
+)
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import (
     ABSENT,
@@ -24,13 +31,33 @@ from entrycache_reference.vocabulary import (
 
 
 @dataclass(frozen=True, slots=True)
+class Observed:
+    """The whole state without stamps: `caches` are those that hold entries."""
+
+    now: int
+    bytes: int
+    caches: dict[CacheName, CacheView]
+
+
+Outcome = Refused | Done | Inserted | Hit | Hits | Existing | Removed | Used | Observed | Served
+
+
+# --- ops
+# The operations of `pulsar-legacy`: one frozen dataclass for each.
+#
+# Schemas, generators and tables come from their fields. Each class names its operation, its level, its rule, and the
+# shapes of its answers. The first part works on one cache: inserts, lookups, and removal by a call. The second part
+# belongs to the manager: time, passes, sums, and reads through the cache.
+
+
+@dataclass(frozen=True, slots=True)
 class Insert:
     """Offer one entry of `size` bytes to a cache."""
 
     name: ClassVar[str] = "insert"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_INSERT_1
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Inserted,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Inserted,)
     cache: CacheName
     pos: EntryPosition
     size: Bytes
@@ -44,7 +71,7 @@ class Get:
     name: ClassVar[str] = "get"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_READ_1
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Hit,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Hit,)
     cache: CacheName
     pos: EntryPosition
 
@@ -56,7 +83,7 @@ class GetRange:
     name: ClassVar[str] = "get_range"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_READ_2
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Hits,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Hits,)
     cache: CacheName
     first: BoundPosition
     last: BoundPosition
@@ -69,7 +96,7 @@ class Exists:
     name: ClassVar[str] = "exists"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_READ_3
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Existing,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Existing,)
     cache: CacheName
     pos: EntryPosition
 
@@ -81,7 +108,7 @@ class RemoveRange:
     name: ClassVar[str] = "remove_range"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_INVALIDATE_1
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Removed,)
     cache: CacheName
     first: BoundPosition
     last: BoundPosition
@@ -95,7 +122,7 @@ class Clear:
     name: ClassVar[str] = "clear"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_INVALIDATE_2
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Removed,)
     cache: CacheName
 
 
@@ -106,7 +133,7 @@ class InvalidateBefore:
     name: ClassVar[str] = "invalidate_before"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_INVALIDATE_3
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Removed,)
     cache: CacheName
     pos: BoundPosition
 
@@ -118,7 +145,7 @@ class InvalidateLedger:
     name: ClassVar[str] = "invalidate_ledger"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_INVALIDATE_4
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Removed,)
     cache: CacheName
     ledger: LedgerBound
 
@@ -130,7 +157,7 @@ class RemoveCache:
     name: ClassVar[str] = "remove_cache"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_INVALIDATE_5
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Done,)
     cache: CacheName
 
 
@@ -144,7 +171,7 @@ class Usage:
     name: ClassVar[str] = "usage"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_METRICS_1
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Used,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Used,)
     cache: CacheName | Absent = ABSENT
 
 
@@ -155,7 +182,7 @@ class Observe:
     name: ClassVar[str] = "observe"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_METRICS_2
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Observed,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Observed,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +192,7 @@ class Advance:
     name: ClassVar[str] = "advance"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_STATE_2
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Done,)
     nanos: Nanos
 
 
@@ -176,7 +203,7 @@ class Expire:
     name: ClassVar[str] = "expire"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_EXPIRE_1
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Removed,)
     cache: CacheName
     older_than_nanos: Nanos | Absent = ABSENT
 
@@ -188,7 +215,7 @@ class Evict:
     name: ClassVar[str] = "evict"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_EVICT_3
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Removed,)
     bytes: Bytes
 
 
@@ -199,7 +226,7 @@ class EvictCache:
     name: ClassVar[str] = "evict_cache"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_EVICT_1
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Removed,)
     cache: CacheName
     bytes: Bytes
 
@@ -211,7 +238,7 @@ class RunScheduled:
     name: ClassVar[str] = "run_scheduled"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_TRIGGER_5
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Removed,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +248,7 @@ class Read:
     name: ClassVar[str] = "read"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_READ_4
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Served,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Served,)
     cache: CacheName
     first: EntryPosition
     last: EntryPosition
@@ -234,7 +261,7 @@ class ReadOne:
     name: ClassVar[str] = "read_one"
     level: ClassVar[str] = "all"
     rule: ClassVar[Rule] = Rule.L_READ_6
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Served,)
+    answers: ClassVar[tuple[type[Outcome], ...]] = (Served,)
     cache: CacheName
     pos: EntryPosition
 
@@ -286,3 +313,20 @@ OPS: Final[tuple[type[Op], ...]] = (
     ReadOne,
 )
 """Every operation."""
+
+
+__all__ = [
+    "CacheView",
+    "Done",
+    "ErrorKind",
+    "Existing",
+    "Hit",
+    "Hits",
+    "Inserted",
+    "Observed",
+    "Outcome",
+    "Refused",
+    "Removed",
+    "Served",
+    "Used",
+]

@@ -14,8 +14,7 @@ from typing import Final
 
 from entrycache_reference.pulsar_legacy.change import cache_of, drop_entries, pass_row, positions_of, removal_rows
 from entrycache_reference.pulsar_legacy.config import Config, Eviction
-from entrycache_reference.pulsar_legacy.ops import Evict, EvictCache, Expire, RunScheduled
-from entrycache_reference.pulsar_legacy.outcomes import ErrorKind, Refused, Removed
+from entrycache_reference.pulsar_legacy.ops import ErrorKind, Evict, EvictCache, Expire, Refused, Removed, RunScheduled
 from entrycache_reference.pulsar_legacy.remove import count_removed
 from entrycache_reference.pulsar_legacy.state import Part, Row, State, Step
 from entrycache_reference.rules import Rule, rule

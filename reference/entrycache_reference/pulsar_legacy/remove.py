@@ -5,19 +5,18 @@ Each operation chooses positions of one cache; `remove_positions` removes them a
 Beside: RangeEntryCacheImpl.invalidateEntries, .invalidateAllEntries, .clear (managed-ledger 4.0.8)
 """
 
+from entrycache_reference.pulsar_legacy import ops
 from entrycache_reference.pulsar_legacy.change import cache_of, drop_entries, positions_of, removal_rows
 from entrycache_reference.pulsar_legacy.config import Config
-from entrycache_reference.pulsar_legacy.ops import Clear, InvalidateBefore, InvalidateLedger, RemoveCache, RemoveRange
-from entrycache_reference.pulsar_legacy.outcomes import Done, Removed
 from entrycache_reference.pulsar_legacy.state import Part, State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import CacheName, Position
 
 
 @rule(Rule.L_STATE_5)
-def count_removed(state: State, name: CacheName, positions: tuple[Position, ...]) -> Removed:
+def count_removed(state: State, name: CacheName, positions: tuple[Position, ...]) -> ops.Removed:
     """Return the number and the bytes of these entries."""
-    return Removed(len(positions), sum(cache_of(state, name).entries[pos].size_bytes for pos in positions))
+    return ops.Removed(len(positions), sum(cache_of(state, name).entries[pos].size_bytes for pos in positions))
 
 
 @rule(Rule.L_STATE_5)
@@ -29,7 +28,7 @@ def remove_positions(state: State, name: CacheName, positions: tuple[Position, .
 
 
 @rule(Rule.L_INVALIDATE_1)
-def remove_range(state: State, event: RemoveRange, config: Config) -> Step:
+def remove_range(state: State, event: ops.RemoveRange, config: Config) -> Step:
     """Remove the entries of a range; its end belongs to it only if `last_inclusive`."""
     # GUARD: a reversed range holds nothing.
     # DECISION: the cached positions of the range.
@@ -42,7 +41,7 @@ def remove_range(state: State, event: RemoveRange, config: Config) -> Step:
 
 
 @rule(Rule.L_INVALIDATE_2)
-def clear(state: State, event: Clear, config: Config) -> Step:
+def clear(state: State, event: ops.Clear, config: Config) -> Step:
     """Remove every entry of a cache."""
     # GUARD: none.
     # DECISION: all positions.
@@ -51,7 +50,7 @@ def clear(state: State, event: Clear, config: Config) -> Step:
 
 
 @rule(Rule.L_INVALIDATE_3)
-def invalidate_before(state: State, event: InvalidateBefore, config: Config) -> Step:
+def invalidate_before(state: State, event: ops.InvalidateBefore, config: Config) -> Step:
     """Remove every entry of a cache below a position, which the slowest cursor has read."""
     # GUARD: none.
     # DECISION: the entry at the position stays.
@@ -62,7 +61,7 @@ def invalidate_before(state: State, event: InvalidateBefore, config: Config) -> 
 
 
 @rule(Rule.L_INVALIDATE_4)
-def invalidate_ledger(state: State, event: InvalidateLedger, config: Config) -> Step:
+def invalidate_ledger(state: State, event: ops.InvalidateLedger, config: Config) -> Step:
     """Remove the entries of one ledger."""
     # GUARD: none.
     # DECISION: all entries of that ledger.
@@ -73,7 +72,7 @@ def invalidate_ledger(state: State, event: InvalidateLedger, config: Config) -> 
 
 
 @rule(Rule.L_INVALIDATE_5)
-def remove_cache(state: State, event: RemoveCache, config: Config) -> Step:
+def remove_cache(state: State, event: ops.RemoveCache, config: Config) -> Step:
     """Remove a cache from the manager; a scheduled pass stays scheduled."""
     # GUARD: none.
     # DECISION: all its entries leave.
@@ -82,4 +81,4 @@ def remove_cache(state: State, event: RemoveCache, config: Config) -> Step:
     cleared = remove_positions(state, event.cache, positions, Rule.L_INVALIDATE_5, "CLOSE")
 
     # OUTCOME
-    return Step(cleared.state, Done(), cleared.rows, (Part(state, Clear(event.cache), cleared),))
+    return Step(cleared.state, ops.Done(), cleared.rows, (Part(state, ops.Clear(event.cache), cleared),))

@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from entrycache_reference.pulsar_legacy.config import Config
-from entrycache_reference.pulsar_legacy.ops import Op
-from entrycache_reference.pulsar_legacy.outcomes import Outcome
+from entrycache_reference.pulsar_legacy.ops import Op, Outcome
 from entrycache_reference.pulsar_pip430.state import Row
 from entrycache_reference.vocabulary import CacheName, Position
 

@@ -13,8 +13,7 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from entrycache_protocol.strict_json import parse_json
-from entrycache_spark.common import results, system
-from entrycache_spark.common.rule_files import Need, NeedCounts, describe_missing, rules_without_needs
+from entrycache_spark.common import results, rule_files, system
 from entrycache_trace.files import Metadata, Part, read_mappings
 
 Row = dict[str, Any]
@@ -169,7 +168,7 @@ def replay_brokers(
     play: Callable[[str, list[Row]], BrokerFindings],
     parts: Sequence[Part],
     metadata: Metadata,
-    rules: Mapping[str, Sequence[Need]],
+    rules: Mapping[str, Sequence[rule_files.Need]],
     progress: Callable[[str], None],
 ) -> dict[str, results.RuleFinding]:
     """Return the findings of each broker; `play` replays those of one."""
@@ -211,7 +210,7 @@ def replay_each(
     plan: ReplayPlan[S],
     parts: Sequence[Part],
     metadata: Metadata,
-    rules: Mapping[str, Sequence[Need]],
+    rules: Mapping[str, Sequence[rule_files.Need]],
     max_live_slots: int,
     progress: Callable[[str], None] = lambda text: None,
 ) -> dict[str, results.RuleFinding]:
@@ -255,17 +254,17 @@ def read_counters(row: Mapping[str, Any]) -> dict[str, int]:
 def count_applicable_rows(
     broker: str,
     rows: Iterable[tuple[Row, Container[str], Iterable[str]]],
-    needs: Mapping[str, Sequence[Need]],
+    needs: Mapping[str, Sequence[rule_files.Need]],
 ) -> Applicable:
     """Count the rows that each rule applies to, without those that lack a value the rule needs.
 
     A row comes with the settings that its CONFIG does not name, and the rules that apply to it.
     """
     checked: Counter[str] = Counter()
-    applied: Counter[Need] = Counter()
-    lacking: Counter[Need] = Counter()
-    rules_by_need: dict[Need, set[str]] = {}
-    by_kind: dict[tuple[Any, ...], list[Need]] = {}
+    applied: Counter[rule_files.Need] = Counter()
+    lacking: Counter[rule_files.Need] = Counter()
+    rules_by_need: dict[rule_files.Need, set[str]] = {}
+    by_kind: dict[tuple[Any, ...], list[rule_files.Need]] = {}
     kinds: Counter[tuple[Any, ...]] = Counter()
     for rule, own in needs.items():
         for need in own:
@@ -285,7 +284,9 @@ def count_applicable_rows(
                 checked[rule] += 1
     for kind, times in kinds.items():
         applied.update(dict.fromkeys(by_kind[kind], times))
-    counts_by_need = {need: NeedCounts(applied[need], lacking[need]) for need in rules_by_need}
+    counts_by_need = {need: rule_files.NeedCounts(applied[need], lacking[need]) for need in rules_by_need}
     return Applicable(
-        checked, rules_without_needs(needs, counts_by_need), describe_missing(broker, needs, counts_by_need)
+        checked,
+        rule_files.rules_without_needs(needs, counts_by_need),
+        rule_files.describe_missing(broker, needs, counts_by_need),
     )

@@ -2,8 +2,7 @@ import pytest
 
 from entrycache_evidence.pulsar_legacy.runs import A, B, at, build_inserts, play
 from entrycache_reference.pulsar_legacy.config import Eviction
-from entrycache_reference.pulsar_legacy.ops import Advance, Insert, RemoveRange, RunScheduled
-from entrycache_reference.pulsar_legacy.outcomes import Inserted, Removed
+from entrycache_reference.pulsar_legacy.ops import Advance, Insert, Inserted, Removed, RemoveRange, RunScheduled
 from entrycache_reference.pulsar_legacy.state import Entry
 
 TEN = {"max_size_bytes": 10, "watermark": 0.5}

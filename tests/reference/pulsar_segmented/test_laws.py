@@ -8,8 +8,8 @@ from typing import Final
 import pytest
 
 from entrycache_conformance.systems import system_named
-from entrycache_evidence.core.definitions import build_check
-from entrycache_evidence.pulsar_segmented.frame import Aspect, changes, changes_outside
+from entrycache_evidence.core.models import build_check
+from entrycache_evidence.pulsar_segmented.definitions import Aspect, changes, changes_outside
 from entrycache_evidence.rulebook.corpus import Run, first_break, list_runs
 from entrycache_faults.model import Fault
 from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS

@@ -13,8 +13,7 @@ from entrycache_faults.model import Fault
 from entrycache_faults.reference.kafka_streams import SEEDED_FAULTS
 from entrycache_protocol import codec, system
 from entrycache_reference import rules, vocabulary
-from entrycache_reference.kafka_streams.ops import Metrics
-from entrycache_reference.kafka_streams.outcomes import Call, Context, Failed, Forward, Handed, Outcome
+from entrycache_reference.kafka_streams import ops, outcomes
 from entrycache_reference.kafka_streams.state import Node, Row, Space, State, Step
 
 GENERAL_LAWS: Final = workload.VARIANT_RULES | {
@@ -36,7 +35,7 @@ def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
     """Return `metrics` of the thread and of each namespace of the case, which counts nothing and uses nothing."""
     if "metrics" not in declaration.ops or not {"dirty", "lru"} <= declaration.introspection:
         return ()
-    return (Metrics(), *(Metrics(name) for name in sorted(set(_namespaces(steps)))))
+    return (ops.Metrics(), *(ops.Metrics(name) for name in sorted(set(_namespaces(steps)))))
 
 
 def _namespaces(steps: Sequence[Any]) -> Iterator[str]:
@@ -70,7 +69,7 @@ def own_state(pre: State, right: State, views: Mapping[Any, Any]) -> State:
                 dirty=dirty,
                 **{field: view[field] for field in ("hits", "misses", "overwrites", "flushes")},
             )
-    thread = views[Metrics()]
+    thread = views[ops.Metrics()]
     return right._replace(spaces=spaces, **{field: thread[field] for field in ("puts", "gets", "evicts", "flushes")})
 
 
@@ -78,24 +77,25 @@ def _with_flag(node: Node, is_dirty: bool) -> Node:
     return node if node.is_dirty is is_dirty else node._replace(is_dirty=is_dirty)
 
 
-def read_typed_outcome(op: Any, value: Any) -> Outcome:
+def read_typed_outcome(op: Any, value: Any) -> outcomes.Outcome:
     """Read an outcome from its JSON object. The answers of steps inside calls stay as they are."""
-    if isinstance(value, Outcome):
+    if isinstance(value, outcomes.Outcome):
         return value
     answer = {name: part for name, part in value.items() if name not in {"flushed", "forwarded"}}
-    kind = Failed if "error" in answer else wire.answer_type(op)
+    kind = outcomes.Failed if "error" in answer else wire.answer_type(op)
     calls = tuple(
-        Call(call["ns"], tuple(_read_handed(*entry) for entry in call["entries"]), tuple(call["inner"]))
+        outcomes.Call(call["ns"], tuple(_read_handed(*entry) for entry in call["entries"]), tuple(call["inner"]))
         for call in value.get("flushed", ())
     )
     forwards = tuple(
-        Forward(call["store"], call["key"], call["value"], tuple(call["inner"])) for call in value.get("forwarded", ())
+        outcomes.Forward(call["store"], call["key"], call["value"], tuple(call["inner"]))
+        for call in value.get("forwarded", ())
     )
-    return Outcome(codec.decode_object(kind, answer), calls, forwards)
+    return outcomes.Outcome(codec.decode_object(kind, answer), calls, forwards)
 
 
-def _read_handed(key: str, value: str | None, context: dict[str, int] | None = None) -> Handed:
-    return Handed(key, value, Context(**(context or {})))
+def _read_handed(key: str, value: str | None, context: dict[str, int] | None = None) -> outcomes.Handed:
+    return outcomes.Handed(key, value, outcomes.Context(**(context or {})))
 
 
 def is_about_difference(expected: Any, got: Any, row: Row) -> bool:

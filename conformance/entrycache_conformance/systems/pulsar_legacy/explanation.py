@@ -12,7 +12,7 @@ from entrycache_faults.model import Fault
 from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS
 from entrycache_protocol.system import Blame, Lane
 from entrycache_reference import rules, vocabulary
-from entrycache_reference.pulsar_legacy import change, ops, outcomes
+from entrycache_reference.pulsar_legacy import change, ops
 from entrycache_reference.pulsar_legacy.laws import ANSWER_LAWS
 from entrycache_reference.pulsar_legacy.state import Cache, Entry, Row, State, Step
 
@@ -37,7 +37,7 @@ def own_step(
     return pre, done, done._replace(outcome=answer, state=state)
 
 
-def own_state(observed: outcomes.Observed, pre: State, after: State, shows: frozenset[str]) -> State:
+def own_state(observed: ops.Observed, pre: State, after: State, shows: frozenset[str]) -> State:
     """Return the state that a subject shows, with what the reference knows of each position after the step, or before.
 
     Nothing else is known of a position that the reference never had.
@@ -58,7 +58,7 @@ def own_state(observed: outcomes.Observed, pre: State, after: State, shows: froz
 
 def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
     """Return whether a row is about a position that only one of two states shows."""
-    if not (isinstance(expected, outcomes.Observed) and isinstance(got, outcomes.Observed)):
+    if not (isinstance(expected, ops.Observed) and isinstance(got, ops.Observed)):
         return False
     one, other = (
         {(name, *pos) for name, view in observed.caches.items() for pos in view.entries} for observed in (expected, got)

@@ -11,9 +11,8 @@ from entrycache_conformance.systems.pulsar_legacy import explanation, faults, ge
 from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS
 from entrycache_protocol import case, system
 from entrycache_protocol.declaration import Declaration, OutcomeReader
-from entrycache_reference.pulsar_legacy import NAME, Config, Variants, initial, laws, ops, outcomes, state, step
-from entrycache_reference.pulsar_legacy.ops import Observe, Op
-from entrycache_reference.pulsar_legacy.outcomes import Observed, Outcome, Refused
+from entrycache_reference.pulsar_legacy import NAME, Config, Variants, initial, laws, ops, state, step
+from entrycache_reference.pulsar_legacy.ops import Observe, Observed, Op, Outcome, Refused
 from entrycache_reference.rules import Rule
 
 ANSWERS: Final = OutcomeReader(Refused, Observe, Observed, {"now": 0, "bytes": 0, "caches": {}})
@@ -122,7 +121,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
         case.encode_outcome,
         ANSWERS.outcome_schema,
         ANSWERS.declared_part,
-        refusal=outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT),
+        refusal=ops.Refused(ops.ErrorKind.ILLEGAL_ARGUMENT),
         introspection=frozenset({"now", "bytes", "caches"}),
         limits=system.Limits,
     ),

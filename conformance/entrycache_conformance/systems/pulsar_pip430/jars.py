@@ -10,11 +10,10 @@ from typing import Any, Final
 
 from entrycache_conformance.systems.java_text import method_name, to_literal, to_number
 from entrycache_conformance.systems.pulsar import imports
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.system import AbsentRelease, Family, JavaText, index_ops
+from entrycache_protocol import errors, system
 from entrycache_reference.pulsar_pip430 import ops
 
-_OPS: Final = index_ops(ops.OPS)
+_OPS: Final = system.index_ops(ops.OPS)
 """The operations; their arguments are those of the Java calls, in their order."""
 
 _CLOCK_OPS: Final = frozenset({"advance", "expire", "observe", "cycle", "should_cache"})
@@ -93,7 +92,7 @@ def _call(step: Mapping[str, Any]) -> str:
     """Return the call of the template's method for an operation."""
     name = step["op"]
     if name not in _OPS:
-        raise UsageError(f"there is no Java test for the op {name}; there is one for {', '.join(_OPS)}")
+        raise errors.UsageError(f"there is no Java test for the op {name}; there is one for {', '.join(_OPS)}")
     given = {field.name: step.get(field.name) for field in dataclasses.fields(_OPS[name])}
     if name in _OVERLOADED:
         given = {argument: value for argument, value in given.items() if value is not None}
@@ -115,7 +114,7 @@ def _argument(name: str, value: Any) -> str:
     return repr(float(value)) if name == "watermark" else to_literal(value)
 
 
-JAVA: Final = JavaText("systems/pulsar_pip430/java", _call, _fill)
+JAVA: Final = system.JavaText("systems/pulsar_pip430/java", _call, _fill)
 
 
 COORDINATES: Final = "org.apache.pulsar:managed-ledger"
@@ -125,17 +124,17 @@ NEVER_MERGED: Final = "no jar exists: its system, pulsar-segmented, was proposed
 UNRESOLVED: Final = "does not resolve: Maven finds no such jar"
 
 ABSENT: Final = (
-    AbsentRelease("pulsar:4.1.0", f"{COORDINATES}:4.1.0", False, UNRESOLVED),
-    AbsentRelease("pulsar:4.1.1", f"{COORDINATES}:4.1.1", False, UNRESOLVED),
-    AbsentRelease("pulsar:4.2.0", f"{COORDINATES}:4.2.0", False, UNRESOLVED),
-    AbsentRelease("pulsar:4.2.1", f"{COORDINATES}:4.2.1", False, UNRESOLVED),
-    AbsentRelease("pulsar:4.2.2", f"{COORDINATES}:4.2.2", False, UNRESOLVED),
-    AbsentRelease("pulsar:4.2.3", f"{COORDINATES}:4.2.3", False, UNRESOLVED),
-    AbsentRelease("pulsar:PIP-174", "", False, NEVER_MERGED),
+    system.AbsentRelease("pulsar:4.1.0", f"{COORDINATES}:4.1.0", False, UNRESOLVED),
+    system.AbsentRelease("pulsar:4.1.1", f"{COORDINATES}:4.1.1", False, UNRESOLVED),
+    system.AbsentRelease("pulsar:4.2.0", f"{COORDINATES}:4.2.0", False, UNRESOLVED),
+    system.AbsentRelease("pulsar:4.2.1", f"{COORDINATES}:4.2.1", False, UNRESOLVED),
+    system.AbsentRelease("pulsar:4.2.2", f"{COORDINATES}:4.2.2", False, UNRESOLVED),
+    system.AbsentRelease("pulsar:4.2.3", f"{COORDINATES}:4.2.3", False, UNRESOLVED),
+    system.AbsentRelease("pulsar:PIP-174", "", False, NEVER_MERGED),
 )
 """The releases for which no jar exists."""
 
-PULSAR: Final = Family(
+PULSAR: Final = system.Family(
     name="pulsar",
     title="Pulsar",
     system="pulsar-pip430",

@@ -17,9 +17,8 @@ from entrycache_faults.model import Fault, FaultRegistry, Model
 from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS as OWN
 from entrycache_faults.reference.pulsar_pip430.registry import decision_flips
 from entrycache_reference import rules, vocabulary
-from entrycache_reference.pulsar_pip430 import outcomes, passes
+from entrycache_reference.pulsar_pip430 import decision, outcomes, passes
 from entrycache_reference.pulsar_pip430.config import Config, Settings
-from entrycache_reference.pulsar_pip430.decision import Action, Facts, Line
 from entrycache_reference.pulsar_pip430.state import Cache, Entry, Slot, State, Step
 
 CACHE = vocabulary.CacheName("a")
@@ -135,7 +134,7 @@ seeded_pass_fault = PASS_FAULTS.register
 
 @seeded_pass_fault(rules.Rule.STATE_3, "passes.requeue_entry")
 @seeded_pass_fault(rules.Rule.REQUEUE_4, "passes.requeue_entry")
-def requeued_keeping_its_stamp(entry: Entry, now_nanos: int, action: Action, config: Config) -> Entry:
+def requeued_keeping_its_stamp(entry: Entry, now_nanos: int, action: decision.Action, config: Config) -> Entry:
     """A requeued entry keeps its stamp."""
     return entry._replace(accessed=False, requeues=entry.requeues + 1)
 
@@ -179,8 +178,8 @@ class Question(NamedTuple):
     """A fact, by its column, and the next question or the line if it is false or true."""
 
     column: int
-    no: Question | Line
-    yes: Question | Line
+    no: Question | decision.Line
+    yes: Question | decision.Line
 
 
 class FactByFact:
@@ -190,10 +189,10 @@ class FactByFact:
     end in one line.
     """
 
-    def __init__(self, table: Mapping[Facts, Line]) -> None:
+    def __init__(self, table: Mapping[decision.Facts, decision.Line]) -> None:
         self.first = _first_question(list(table.items()), 0)
 
-    def __getitem__(self, facts: Facts) -> Line:
+    def __getitem__(self, facts: decision.Facts) -> decision.Line:
         """Return the line for these facts."""
         at = self.first
         while isinstance(at, Question):
@@ -201,7 +200,7 @@ class FactByFact:
         return at
 
 
-def _first_question(lines: Sequence[tuple[Facts, Line]], column: int) -> Question | Line:
+def _first_question(lines: Sequence[tuple[decision.Facts, decision.Line]], column: int) -> Question | decision.Line:
     """Build the first question about these lines, whose facts agree before the column, or the only line left."""
     first_line = lines[0][1]
     if all(line is first_line for _, line in lines):

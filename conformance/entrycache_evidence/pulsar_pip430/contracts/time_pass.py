@@ -1,13 +1,6 @@
 """The contract of a whole time pass over at most two slots."""
 
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import (
-    CACHE,
-    QueueSlot,
-    build_state,
-    find_broken_order,
-    function_under_contract,
-    is_sound_queue,  # noqa: F401 (the contract of CrossHair names it)
-)
+from entrycache_evidence.pulsar_pip430.contracts import fixtures
 from entrycache_reference.pulsar_pip430 import config, passes
 from entrycache_reference.vocabulary import Position
 
@@ -29,12 +22,14 @@ BOUNDS = (
 )
 
 
-def find_broken_rules(queue: tuple[QueueSlot, ...], now: int, cutoff: int, extend: bool, most: int) -> tuple[str, ...]:
+def find_broken_rules(
+    queue: tuple[fixtures.QueueSlot, ...], now: int, cutoff: int, extend: bool, most: int
+) -> tuple[str, ...]:
     """Return the rules that this time pass breaks."""
-    pre = build_state(queue, now, config.Settings(1000, 0.9, 1, most, extend))
-    step = function_under_contract("passes.run_pass")(pre, passes.PassKind.TIME, cutoff, config.Config())
-    wrong = list(find_broken_order(queue, pre, step))
-    entries = step.state.caches[CACHE].entries
+    pre = fixtures.build_state(queue, now, config.Settings(1000, 0.9, 1, most, extend))
+    step = fixtures.function_under_contract("passes.run_pass")(pre, passes.PassKind.TIME, cutoff, config.Config())
+    wrong = list(fixtures.find_broken_order(queue, pre, step))
+    entries = step.state.caches[fixtures.CACHE].entries
     for number, held in enumerate(queue):
         entry = entries.get(Position(0, number))
         if not held.gone and held.stamp >= cutoff and (entry is None or entry.requeues != held.requeues):
@@ -46,7 +41,7 @@ def find_broken_rules(queue: tuple[QueueSlot, ...], now: int, cutoff: int, exten
 
 
 def contract(
-    first: QueueSlot, second: QueueSlot, held: int, now: int, cutoff: int, extend: bool, most: int
+    first: fixtures.QueueSlot, second: fixtures.QueueSlot, held: int, now: int, cutoff: int, extend: bool, most: int
 ) -> tuple[str, ...]:
     """Name the rules that a time pass over at most two slots breaks.
 

@@ -19,17 +19,7 @@ from entrycache_evidence.pulsar_pip430.contracts.fixtures import FactByFact
 from entrycache_evidence.pulsar_pip430.induction.decision import PULSAR
 from entrycache_faults.model import Model, Place
 from entrycache_reference.pulsar_pip430 import change, ops, outcomes, passes
-from entrycache_reference.pulsar_pip430.config import (
-    Config,
-    CountFloor,
-    DuplicateCount,
-    Eviction,
-    RequeueBudget,
-    Settings,
-    SizePassRounds,
-    Variants,
-    ZeroReads,
-)
+from entrycache_reference.pulsar_pip430 import config as configuration
 from entrycache_reference.pulsar_pip430.laws.law import Law
 from entrycache_reference.pulsar_pip430.passes import Origin, Pass, PassKind
 from entrycache_reference.pulsar_pip430.state import Cache, Counts, Entry, HeldPosition, Row, Slot, State, Step
@@ -128,7 +118,9 @@ class Shape(NamedTuple):
         }
         most: Any = any_integer("most")
         watermark: Any = Term(z3.Real("watermark"))
-        settings = Settings(any_integer("limit"), watermark, any_integer("ttl"), most, any_boolean("extend"))
+        settings = configuration.Settings(
+            any_integer("limit"), watermark, any_integer("ttl"), most, any_boolean("extend")
+        )
         held = (
             HeldPosition(X, X in entries),
             HeldPosition(Z, Z in entries),
@@ -181,23 +173,27 @@ def sum_of_sizes(cache: Cache) -> Any:
     return sum((raw(entry.size_bytes) for entry in cache.entries.values()), z3.IntVal(0))
 
 
-CONFIG: Final = Config(storage_entry_size=any_integer("fill"))
-MANUAL: Final = Config(storage_entry_size=any_integer("fill"), eviction=Eviction.MANUAL)
-RELEASED: Final = Config(
+CONFIG: Final = configuration.Config(storage_entry_size=any_integer("fill"))
+MANUAL: Final = configuration.Config(storage_entry_size=any_integer("fill"), eviction=configuration.Eviction.MANUAL)
+RELEASED: Final = configuration.Config(
     storage_entry_size=any_integer("fill"),
-    variants=Variants(
-        RequeueBudget.SPLIT, CountFloor.ZERO, ZeroReads.COUNTED, DuplicateCount.REPLACED, SizePassRounds.ONE
+    variants=configuration.Variants(
+        configuration.RequeueBudget.SPLIT,
+        configuration.CountFloor.ZERO,
+        configuration.ZeroReads.COUNTED,
+        configuration.DuplicateCount.REPLACED,
+        configuration.SizePassRounds.ONE,
     ),
 )
 GRACES: Final = (
-    Config(ttl_nanos=any_integer("first_ttl"), storage_entry_size=any_integer("fill")),
-    Config(
+    configuration.Config(ttl_nanos=any_integer("first_ttl"), storage_entry_size=any_integer("fill")),
+    configuration.Config(
         ttl_nanos=any_integer("first_ttl"), grace_millis=any_integer("grace"), storage_entry_size=any_integer("fill")
     ),
 )
 """The default grace period, and a given one."""
 GRACE: Final = ops.ShouldCache(A)
-OFF: Final = Config(max_size_bytes=0, storage_entry_size=any_integer("fill"))
+OFF: Final = configuration.Config(max_size_bytes=0, storage_entry_size=any_integer("fill"))
 
 BOUNDS: Final = (
     (OWN, OWN),
@@ -278,7 +274,9 @@ def _heads_taken(queue: tuple[Slot | None, ...], name: str) -> tuple[Slot | None
 def any_pass(rows_of: Callable[[Pass], tuple[Row, ...]]) -> Callable[..., Step]:
     """Build any pass: it takes heads, removes any of them, and puts the others at the tail in their order."""
 
-    def passed(state: State, kind: PassKind, bound: Any, config: Config, origin: Origin = Origin.CALL) -> Step:
+    def passed(
+        state: State, kind: PassKind, bound: Any, config: configuration.Config, origin: Origin = Origin.CALL
+    ) -> Step:
         _passes_made.append(None)
         name = f"pass {len(_passes_made)}"
         own = passes.Copies(dict(state.caches), deque(state.queue))

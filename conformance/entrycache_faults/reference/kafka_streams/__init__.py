@@ -6,15 +6,4 @@ Importing the modules of this folder enters their faults in the registry, in the
 from entrycache_faults.reference.kafka_streams import entries, flush, stores, threads
 from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, SEEDED_THREAD_FAULTS
 
-__all__ = [
-    "SEEDED_FAULTS",
-    "SEEDED_THREAD_FAULTS",
-    "entries",
-    "flush",
-    "listeners",
-    "namespaces",
-    "released",
-    "stores",
-    "threads",
-    "variants",
-]
+__all__ = ["SEEDED_FAULTS", "SEEDED_THREAD_FAULTS", "entries", "flush", "stores", "threads"]

@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, OperationResult, seeded_fault
-from entrycache_reference.kafka_streams import change, entries, ops
+from entrycache_reference.kafka_streams import change, entries, ops, outcomes
 from entrycache_reference.kafka_streams.change import without_key, write_key
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.outcomes import Deleted, Done, Failed, Listing, NamespaceCounters
 from entrycache_reference.kafka_streams.state import Node, Space, State, space_of, with_space
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
@@ -85,7 +84,7 @@ def put_clean_over_dirty(state: State, event: ops.Put, config: Config, *calls: A
 def put_opening_nothing(state: State, event: ops.Put, config: Config, *calls: Any) -> OperationResult:
     """A tombstone opens no namespace."""
     if event.value is None and event.ns not in state.spaces:
-        return state._replace(puts=state.puts + 1), Done()
+        return state._replace(puts=state.puts + 1), outcomes.Done()
     return entries.put(state, event, config, *calls)
 
 
@@ -96,7 +95,7 @@ def put_all_going_on(state: State, event: ops.PutAll, config: Config, *calls: An
     for write in event.entries:
         done = entries.put_node(after, event.ns, write.key, entries.build_node(write, after.writes), config, *calls)
         after, error = done.state, error or done.error
-    return after, Done() if error is None else Failed(error)
+    return after, outcomes.Done() if error is None else outcomes.Failed(error)
 
 
 @seeded_fault(Rule.K_PUT_7, ops.PutIfAbsent)
@@ -182,8 +181,8 @@ def range_excluding_its_end(state: State, event: ops.Range, config: Config, *cal
 def listed_without_tombstones(state: State, ns: str, keys: tuple[str, ...]) -> OperationResult:
     """A range leaves tombstones out."""
     after, answer = entries.list_entries(state, ns, keys)
-    assert isinstance(answer, Listing)
-    return after, Listing(tuple(entry for entry in answer.entries if entry[1] is not None))
+    assert isinstance(answer, outcomes.Listing)
+    return after, outcomes.Listing(tuple(entry for entry in answer.entries if entry[1] is not None))
 
 
 @seeded_fault(Rule.K_RANGE_2, ops.All)
@@ -197,16 +196,16 @@ def all_not_using(state: State, event: ops.All, config: Config, *calls: Any) -> 
 def reverse_all_ascending(state: State, event: ops.ReverseAll, config: Config, *calls: Any) -> OperationResult:
     """A reverse lookup answers ascending."""
     after, answer = entries.reverse_all(state, event, config, *calls)
-    assert isinstance(answer, Listing)
-    return after, Listing(answer.entries[::-1])
+    assert isinstance(answer, outcomes.Listing)
+    return after, outcomes.Listing(answer.entries[::-1])
 
 
 @seeded_fault(Rule.K_DELETE_1, ops.Delete)
 def delete_answering_nothing(state: State, event: ops.Delete, config: Config, *calls: Any) -> OperationResult:
     """A delete does not answer what was there."""
     after, answer = entries.delete(state, event, config, *calls)
-    assert isinstance(answer, Deleted)
-    return after, Deleted(answer.present, None)
+    assert isinstance(answer, outcomes.Deleted)
+    return after, outcomes.Deleted(answer.present, None)
 
 
 @seeded_fault(Rule.K_DELETE_2, ops.Delete)
@@ -252,6 +251,6 @@ def metrics_eldest_first(state: State, event: ops.Metrics, config: Config, *call
 def metrics_dirty_by_use(state: State, event: ops.Metrics, config: Config, *calls: Any) -> OperationResult:
     """The dirty keys come in the order of use."""
     after, answer = entries.metrics(state, event, config, *calls)
-    if isinstance(answer, NamespaceCounters):
+    if isinstance(answer, outcomes.NamespaceCounters):
         answer = replace(answer, dirty=tuple(key for key in answer.lru if key in answer.dirty))
     return after, answer

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, OperationResult, seeded_fault
+from entrycache_reference.kafka_streams import config as configuration
 from entrycache_reference.kafka_streams import flush, ops, outcomes, stores
 from entrycache_reference.kafka_streams.change import (
     NamespaceHandle,
@@ -16,51 +17,48 @@ from entrycache_reference.kafka_streams.change import (
     sort_by_bytes,
     without_key,
 )
-from entrycache_reference.kafka_streams.config import (
-    Config,
-    DeleteRead,
-    Delivery,
-    FailedFlush,
-    FlushedTombstone,
-    Total,
-    UndeliveredEviction,
-)
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, with_space
 from entrycache_reference.rules import Rule
 
 SEEDED_FAULTS.register_variant(
-    "An eviction that nobody takes is lost.", Rule.K_FLUSH_3, undelivered_eviction=UndeliveredEviction.LOST
+    "An eviction that nobody takes is lost.",
+    Rule.K_FLUSH_3,
+    undelivered_eviction=configuration.UndeliveredEviction.LOST,
 )
-SEEDED_FAULTS.register_variant("What a listener refused is clean.", Rule.K_FLUSH_3, failed_flush=FailedFlush.CLEAN)
+SEEDED_FAULTS.register_variant(
+    "What a listener refused is clean.", Rule.K_FLUSH_3, failed_flush=configuration.FailedFlush.CLEAN
+)
 SEEDED_FAULTS.register_variant(
     "The limit is held against a running total.",
     Rule.K_METRICS_1,
     Rule.K_EVICT_3,
     Rule.K_EVICT_5,
-    total=Total.RUNNING,
+    total=configuration.Total.RUNNING,
 )
 SEEDED_FAULTS.register_variant(
     "What an eviction could not hand over is lost, and still in a running total.",
     Rule.K_FLUSH_3,
-    undelivered_eviction=UndeliveredEviction.LOST,
-    total=Total.RUNNING,
+    undelivered_eviction=configuration.UndeliveredEviction.LOST,
+    total=configuration.Total.RUNNING,
 )
 SEEDED_FAULTS.register_variant(
     "The key of a tombstone goes, whatever was written to it meanwhile.",
     Rule.K_FLUSH_4,
-    flushed_tombstone=FlushedTombstone.ANY_WRITE,
+    flushed_tombstone=configuration.FlushedTombstone.ANY_WRITE,
 )
 SEEDED_FAULTS.register_variant(
-    "Entries are passed on one by one.", Rule.K_STORE_1, Rule.K_STORE_4, delivery=Delivery.ONE_BY_ONE
+    "Entries are forwarded one by one.", Rule.K_STORE_1, Rule.K_STORE_4, delivery=configuration.Delivery.ONE_BY_ONE
 )
-SEEDED_FAULTS.register_variant("A deletion caches what it reads.", Rule.K_STORE_7, delete_read=DeleteRead.CACHED)
+SEEDED_FAULTS.register_variant(
+    "A deletion caches what it reads.", Rule.K_STORE_7, delete_read=configuration.DeleteRead.CACHED
+)
 
 
 # Caching stores and shares.
 
 
 @seeded_fault(Rule.K_STORE_1, ops.StoreGet)
-def store_get_below(state: State, event: ops.StoreGet, config: Config, *calls: Any) -> OperationResult:
+def store_get_below(state: State, event: ops.StoreGet, config: configuration.Config, *calls: Any) -> OperationResult:
     """A deleted key is looked for below."""
     after, answer = stores.store_get(state, event, config, *calls)
     node = space_of(state, event.store).nodes.get(event.key)
@@ -70,7 +68,9 @@ def store_get_below(state: State, event: ops.StoreGet, config: Config, *calls: A
 
 
 @seeded_fault(Rule.K_STORE_2, ops.StoreFlush)
-def store_flush_keeping_deleted(state: State, event: ops.StoreFlush, config: Config, *calls: Any) -> OperationResult:
+def store_flush_keeping_deleted(
+    state: State, event: ops.StoreFlush, config: configuration.Config, *calls: Any
+) -> OperationResult:
     """A deleted key stays in the underlying store."""
     before = stores.store_of(state, event.store).inner
     after, answer = stores.store_flush(state, event, config, *calls)
@@ -81,7 +81,9 @@ def store_flush_keeping_deleted(state: State, event: ops.StoreFlush, config: Con
 
 
 @seeded_fault(Rule.K_STORE_2, ops.StoreDelete, other=True)
-def store_delete_through(state: State, event: ops.StoreDelete, config: Config, *calls: Any) -> OperationResult:
+def store_delete_through(
+    state: State, event: ops.StoreDelete, config: configuration.Config, *calls: Any
+) -> OperationResult:
     """A deletion goes through at once."""
     after, answer = stores.store_delete(state, event, config, *calls)
     store = stores.store_of(after, event.store)
@@ -90,7 +92,9 @@ def store_delete_through(state: State, event: ops.StoreDelete, config: Config, *
 
 
 @seeded_fault(Rule.K_STORE_3, ops.StoreFlush)
-def store_flush_forwarding_unknown(state: State, event: ops.StoreFlush, config: Config, *calls: Any) -> OperationResult:
+def store_flush_forwarding_unknown(
+    state: State, event: ops.StoreFlush, config: configuration.Config, *calls: Any
+) -> OperationResult:
     """Every tombstone is forwarded."""
     own, inner = space_of(state, event.store), stores.store_of(state, event.store).inner
     heeded = stores.store_of(state, event.store).downstream
@@ -112,7 +116,7 @@ def receive_passing_on_unknown(state: State, name: str, entries: Any, *rest: Any
 
 
 @seeded_fault(Rule.K_STORE_4, "stores.receive")
-def receive_late(state: State, name: str, entries: Any, config: Config, env: Any) -> State:
+def receive_late(state: State, name: str, entries: Any, config: configuration.Config, env: Any) -> State:
     """An overtaken write is forwarded."""
     after = state
     accepted = []
@@ -128,7 +132,7 @@ def receive_late(state: State, name: str, entries: Any, config: Config, env: Any
 
 
 @seeded_fault(Rule.K_STORE_4, "stores.receive", other=True)
-def receive_below_last(state: State, name: str, entries: Any, config: Config, env: Any) -> State:
+def receive_below_last(state: State, name: str, entries: Any, config: configuration.Config, env: Any) -> State:
     """Forward an entry before the underlying store holds it."""
     after = state
     for key, node in entries:
@@ -143,14 +147,16 @@ def receive_below_last(state: State, name: str, entries: Any, config: Config, en
 
 @seeded_fault(Rule.K_STORE_5, "stores.perform_steps")
 def performed_nothing(
-    state: State, steps: tuple[ops.Op, ...], config: Config, env: Any
+    state: State, steps: tuple[ops.Op, ...], config: configuration.Config, env: Any
 ) -> tuple[State, tuple[outcomes.Answer, ...]]:
     """Nothing is done downstream."""
     return flush.count_call(state), ()
 
 
 @seeded_fault(Rule.K_STORE_6, ops.StoreGet)
-def store_get_not_caching(state: State, event: ops.StoreGet, config: Config, *calls: Any) -> OperationResult:
+def store_get_not_caching(
+    state: State, event: ops.StoreGet, config: configuration.Config, *calls: Any
+) -> OperationResult:
     """A value that was read from the underlying store is not cached."""
     there = space_of(state, event.store).nodes
     after, answer = stores.store_get(state, event, config, *calls)
@@ -174,7 +180,9 @@ def node_dirty(key: str, value: str | None, is_dirty: bool, number: int) -> Node
 
 
 @seeded_fault(Rule.K_STORE_7, ops.StoreDelete)
-def store_delete_of_known(state: State, event: ops.StoreDelete, config: Config, *calls: Any) -> OperationResult:
+def store_delete_of_known(
+    state: State, event: ops.StoreDelete, config: configuration.Config, *calls: Any
+) -> OperationResult:
     """Deleting what is not there writes nothing."""
     change, value = stores.read_value(state, event.store, event.key, config, *calls)
     if value is None:
@@ -183,7 +191,9 @@ def store_delete_of_known(state: State, event: ops.StoreDelete, config: Config, 
 
 
 @seeded_fault(Rule.K_STORE_8, ops.StoreAll)
-def store_all_with_deleted(state: State, event: ops.StoreAll, config: Config, *calls: Any) -> OperationResult:
+def store_all_with_deleted(
+    state: State, event: ops.StoreAll, config: configuration.Config, *calls: Any
+) -> OperationResult:
     """A deleted key shows through."""
     after, answer = stores.store_all(state, event, config, *calls)
     assert isinstance(answer, outcomes.Listing)
@@ -193,13 +203,17 @@ def store_all_with_deleted(state: State, event: ops.StoreAll, config: Config, *c
 
 
 @seeded_fault(Rule.K_SHARE_1, ops.Share)
-def share_for_threads_only(state: State, event: ops.Share, config: Config, *calls: Any) -> OperationResult:
+def share_for_threads_only(
+    state: State, event: ops.Share, config: configuration.Config, *calls: Any
+) -> OperationResult:
     """The global thread gets nothing."""
     return stores.share(state, replace(event, global_thread=False), config, *calls)
 
 
 @seeded_fault(Rule.K_LIVENESS_2, ops.StoreInner)
-def store_inner_of_one(state: State, event: ops.StoreInner, config: Config, *calls: Any) -> OperationResult:
+def store_inner_of_one(
+    state: State, event: ops.StoreInner, config: configuration.Config, *calls: Any
+) -> OperationResult:
     """A listing is answered by one value."""
     after, answer = stores.store_inner(state, event, config, *calls)
     assert isinstance(answer, outcomes.Listing)
@@ -210,7 +224,7 @@ def store_inner_of_one(state: State, event: ops.StoreInner, config: Config, *cal
 
 
 @seeded_fault(Rule.K_FLUSH_7, "flush.handle_no_listener")
-def unheard_with_its_key(state: State, ns: str, evicted: str | None, config: Config) -> State:
+def unheard_with_its_key(state: State, ns: str, evicted: str | None, config: configuration.Config) -> State:
     """In a release that loses an undelivered entry, the key of that entry is no longer dirty."""
     after = flush.handle_no_listener(state, ns, evicted, config)
     space = space_of(after, ns)
@@ -220,7 +234,7 @@ def unheard_with_its_key(state: State, ns: str, evicted: str | None, config: Con
 
 
 @seeded_fault(Rule.K_FLUSH_8, "flush.handle_listener_error")
-def refused_still_listed(state: State, ns: str, evicted: str | None, config: Config) -> State:
+def refused_still_listed(state: State, ns: str, evicted: str | None, config: configuration.Config) -> State:
     """In a release whose failed flush leaves entries clean, their keys stay among the dirty keys."""
     after = flush.handle_listener_error(state, ns, evicted, config)
     before, space = space_of(state, ns), space_of(after, ns)
@@ -242,7 +256,7 @@ def booked_nothing(before: State, after: State, *rest: Any) -> State:
 
 @seeded_fault(Rule.K_STORE_9, "stores.receive_one_by_one")
 def received_unless_overtaken(
-    state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, env: Any
+    state: State, name: str, entries: tuple[tuple[str, Node], ...], config: configuration.Config, env: Any
 ) -> State:
     """In a release that forwards entries one by one, an overtaken entry is left out."""
     after = state

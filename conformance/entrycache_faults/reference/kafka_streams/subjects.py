@@ -12,10 +12,9 @@ from entrycache_faults.reference.kafka_streams import entries as entry_faults
 from entrycache_faults.reference.kafka_streams import flush as flush_faults
 from entrycache_faults.reference.kafka_streams import stores as store_faults
 from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, OperationResult
-from entrycache_reference.kafka_streams import change, entries, flush, ops, stores
+from entrycache_reference.kafka_streams import change, entries, flush, ops, outcomes, stores
 from entrycache_reference.kafka_streams.change import sort_by_bytes
 from entrycache_reference.kafka_streams.config import Config, Delivery, FlushedTombstone
-from entrycache_reference.kafka_streams.outcomes import ErrorKind, Failed, Listing, Lookup, Shared
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, with_space
 from entrycache_reference.rules import Rule
 
@@ -40,7 +39,7 @@ def put_all_or_nothing(state: State, event: ops.PutAll, config: Config, *calls: 
     dirty = set(space_of(state, event.ns).dirty)
     for write in event.entries:
         if write.key in dirty and not write.dirty:
-            return state._replace(puts=state.puts + 1), Failed(ErrorKind.ILLEGAL_STATE)
+            return state._replace(puts=state.puts + 1), outcomes.Failed(outcomes.ErrorKind.ILLEGAL_STATE)
         dirty |= {write.key} if write.dirty else set()
     return entries.put_all(state, event, config, *calls)
 
@@ -67,7 +66,9 @@ def get_missing_nothing(state: State, event: ops.Get, config: Config, *calls: An
 def get_missing_tombstones(state: State, event: ops.Get, config: Config, *calls: Any) -> OperationResult:
     """A get of a tombstone answers a miss."""
     after, answer = entries.get(state, event, config, *calls)
-    return after, Lookup(False, None) if isinstance(answer, Lookup) and answer.value is None else answer
+    return after, outcomes.Lookup(False, None) if isinstance(
+        answer, outcomes.Lookup
+    ) and answer.value is None else answer
 
 
 @served_fault(Rule.K_RANGE_2, "entries.list_entries")
@@ -88,8 +89,8 @@ def reverse_ascending(
         after, answer = entries.reverse_range(state, event, config, *calls)
     else:
         after, answer = entries.reverse_all(state, event, config, *calls)
-    assert isinstance(answer, Listing)
-    return after, Listing(answer.entries[::-1])
+    assert isinstance(answer, outcomes.Listing)
+    return after, outcomes.Listing(answer.entries[::-1])
 
 
 @served_fault(Rule.K_DELETE_1, ops.Delete)
@@ -124,7 +125,7 @@ def flush_nothing_without_listener(state: State, ns: str, evicted: str | None, *
 def flush_and_forget(state: State, ns: str, evicted: str | None, *rest: Any) -> Change:
     """The entries that a listener threw at count as handed over."""
     done = flush.flush_dirty(state, ns, evicted, *rest)
-    if done.error is not ErrorKind.LISTENER_FAILED:
+    if done.error is not outcomes.ErrorKind.LISTENER_FAILED:
         return done
     return done._replace(state=with_space(done.state, ns, change.mark_all_clean(space_of(done.state, ns))))
 
@@ -143,12 +144,12 @@ def share_to_the_nearest(state: State, event: ops.Share, config: Config, *calls:
     """A share is rounded to the nearest number instead of down."""
     takers = event.threads + event.global_thread
     rounded = (2 * event.total_bytes + takers) // (2 * takers) if event.threads else event.total_bytes
-    return state, Shared(rounded)
+    return state, outcomes.Shared(rounded)
 
 
 def _list_view(state: State, name: str, first: str | None, last: str | None) -> tuple[State, dict[str, str | None]]:
     after, answer = stores.list_merged_view(state, name, first, last)
-    assert isinstance(answer, Listing)
+    assert isinstance(answer, outcomes.Listing)
     return after, dict(answer.entries)
 
 
@@ -157,14 +158,14 @@ def merge_from_below(state: State, name: str, first: str | None, last: str | Non
     """The merged view shows the value of the underlying store although the cache holds the key."""
     after, view = _list_view(state, name, first, last)
     below = stores.store_of(after, name).inner
-    return after, Listing(tuple((key, below.get(key, value)) for key, value in view.items()))
+    return after, outcomes.Listing(tuple((key, below.get(key, value)) for key, value in view.items()))
 
 
 @served_fault(Rule.K_STORE_8, "stores.list_merged_view")
 def merge_without_its_end(state: State, name: str, first: str | None, last: str | None) -> OperationResult:
     """The end never belongs to a range of a store."""
     after, view = _list_view(state, name, first, last)
-    return after, Listing(tuple((key, value) for key, value in view.items() if key != last))
+    return after, outcomes.Listing(tuple((key, value) for key, value in view.items() if key != last))
 
 
 @served_fault(Rule.K_STORE_8, "stores.list_merged_view")
@@ -174,7 +175,7 @@ def merge_with_tombstones(state: State, name: str, first: str | None, last: str 
     own = space_of(after, name)
     hidden = {key: None for key in entries.keys_between(after, name, first, last, True) if own.nodes[key].value is None}
     merged = {**view, **hidden}
-    return after, Listing(tuple((key, merged[key]) for key in sort_by_bytes(tuple(merged))))
+    return after, outcomes.Listing(tuple((key, merged[key]) for key in sort_by_bytes(tuple(merged))))
 
 
 @served_fault(Rule.K_STORE_1, "stores.receive")

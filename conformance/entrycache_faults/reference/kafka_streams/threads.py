@@ -13,9 +13,8 @@ from threading import Lock, get_ident
 from typing import Any, Final
 
 from entrycache_faults.reference.kafka_streams.registry import seeded_thread_fault
-from entrycache_reference.kafka_streams import ops, state
+from entrycache_reference.kafka_streams import ops, outcomes, state
 from entrycache_reference.kafka_streams.config import Config
-from entrycache_reference.kafka_streams.outcomes import Answer, Outcome, ThreadCounters, Used
 from entrycache_reference.kafka_streams.step import step
 from entrycache_reference.kafka_streams.threads import history
 from entrycache_reference.rules import Rule
@@ -36,7 +35,7 @@ def give_way() -> None:
         time.sleep(0)
 
 
-def answered(outcome: Outcome, answer: Answer) -> Outcome:
+def answered(outcome: outcomes.Outcome, answer: outcomes.Answer) -> outcomes.Outcome:
     """Return the outcome with another answer."""
     return dataclasses.replace(outcome, answer=answer)
 
@@ -48,7 +47,7 @@ class UnlockedWrite(history.SharedReference):
     A write reads the state without the lock: what others write meanwhile is overwritten.
     """
 
-    def __call__(self, op: Any) -> Outcome:
+    def __call__(self, op: Any) -> outcomes.Outcome:
         """Perform a step."""
         if not isinstance(op, WRITES):
             return super().__call__(op)
@@ -70,7 +69,7 @@ class LateTotal(history.SharedReference):
         super().__init__(config)
         self.total_bytes = 0
 
-    def __call__(self, op: Any) -> Outcome:
+    def __call__(self, op: Any) -> outcomes.Outcome:
         """Perform a step."""
         with self.lock:
             before = state.total_bytes(self.state)
@@ -82,7 +81,7 @@ class LateTotal(history.SharedReference):
             give_way()
             self.total_bytes = total + change
         answer = done.outcome.answer
-        if isinstance(answer, Used) and not isinstance(op.ns, str):
+        if isinstance(answer, outcomes.Used) and not isinstance(op.ns, str):
             return answered(done.outcome, dataclasses.replace(answer, tracked=self.total_bytes))
         return done.outcome
 
@@ -98,7 +97,7 @@ class CrossedLocks(history.SharedReference):
         super().__init__(config)
         self.locks: defaultdict[str, Lock] = defaultdict(Lock)
 
-    def __call__(self, op: Any) -> Outcome:
+    def __call__(self, op: Any) -> outcomes.Outcome:
         """Perform a step."""
         with ExitStack() as locks_held:
             for ns in self._namespaces(op) if isinstance(op, (*WRITES, ops.Flush)) else ():
@@ -124,14 +123,14 @@ class LostCounts(history.SharedReference):
         super().__init__(config)
         self.gets = 0
 
-    def __call__(self, op: Any) -> Outcome:
+    def __call__(self, op: Any) -> outcomes.Outcome:
         """Perform a step."""
         if isinstance(op, ops.Get):
             gets = self.gets
             give_way()
             self.gets = gets + 1
         outcome = super().__call__(op)
-        if isinstance(outcome.answer, ThreadCounters):
+        if isinstance(outcome.answer, outcomes.ThreadCounters):
             return answered(outcome, dataclasses.replace(outcome.answer, gets=self.gets))
         return outcome
 
@@ -143,7 +142,7 @@ class HandedOverTwice(history.SharedReference):
     A flush gathers what is dirty without the lock: two flushes hand over the same.
     """
 
-    def __call__(self, op: Any) -> Outcome:
+    def __call__(self, op: Any) -> outcomes.Outcome:
         """Perform a step."""
         if not isinstance(op, ops.Flush):
             return super().__call__(op)
@@ -164,7 +163,7 @@ class OwnCopies(history.SharedReference):
         super().__init__(config)
         self.copies: dict[int, state.State] = {}
 
-    def __call__(self, op: Any) -> Outcome:
+    def __call__(self, op: Any) -> outcomes.Outcome:
         """Perform a step."""
         copy = self.copies.get(get_ident())
         if isinstance(op, ops.Get) and copy is not None:
@@ -183,7 +182,7 @@ class LimitLookedAtFirst(history.SharedReference):
     A write asks whether there is room before it takes the lock, and evicts only where there was none.
     """
 
-    def __call__(self, op: Any) -> Outcome:
+    def __call__(self, op: Any) -> outcomes.Outcome:
         """Perform a step."""
         if not isinstance(op, WRITES):
             return super().__call__(op)

@@ -7,13 +7,13 @@ around it.
 from dataclasses import replace
 
 from entrycache_faults.reference.pulsar_legacy.registry import seeded_fault
-from entrycache_reference.pulsar_legacy import change, entries, ops, outcomes, passes, remove
+from entrycache_reference.pulsar_legacy import change, entries, ops, passes, remove
 from entrycache_reference.pulsar_legacy.config import Config
 from entrycache_reference.pulsar_legacy.state import Entry, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
 
-NOT_TAKEN = outcomes.Inserted(False)
+NOT_TAKEN = ops.Inserted(False)
 
 
 @seeded_fault(Rule.L_INSERT_1, "entries.new_entry")
@@ -40,7 +40,7 @@ def duplicate_answered_as_taken(state: State, event: ops.Insert, config: Config)
     """An insert of a cached position answers true."""
     result = entries.insert(state, event, config)
     is_duplicate = result.outcome == NOT_TAKEN and entries.has_room(state, config)
-    return result._replace(outcome=outcomes.Inserted(True)) if is_duplicate else result
+    return result._replace(outcome=ops.Inserted(True)) if is_duplicate else result
 
 
 @seeded_fault(Rule.L_INSERT_3, "entries.has_room")
@@ -62,7 +62,7 @@ def room_after_the_pass(state: State, event: ops.Insert, config: Config) -> Step
     if not entries.has_room(result.state, config):
         return result
     after = change.add_entry(result.state, event.cache, event.pos, entries.new_entry(state, event))
-    return result._replace(state=after, outcome=outcomes.Inserted(True))
+    return result._replace(state=after, outcome=ops.Inserted(True))
 
 
 @seeded_fault(Rule.L_INSERT_4, ops.Insert)
@@ -72,7 +72,7 @@ def refused_for_its_size(state: State, event: ops.Insert, config: Config) -> Ste
     is_new = change.entry_at(state, event.cache, event.pos) is None
     if result.outcome == NOT_TAKEN or not is_new or state.size_bytes + event.size <= config.max_size_bytes:
         return result
-    if isinstance(result.outcome, outcomes.Refused):
+    if isinstance(result.outcome, ops.Refused):
         return result
     return result._replace(state=passes.request_pass(state, config).state, outcome=NOT_TAKEN)
 
@@ -81,7 +81,7 @@ def refused_for_its_size(state: State, event: ops.Insert, config: Config) -> Ste
 def duplicate_by_the_state_before(state: State, event: ops.Insert, config: Config) -> Step:
     """An insert checks for a cached position before the pass instead of after it."""
     result = entries.insert(state, event, config)
-    if result.outcome != outcomes.Inserted(True) or change.entry_at(state, event.cache, event.pos) is None:
+    if result.outcome != ops.Inserted(True) or change.entry_at(state, event.cache, event.pos) is None:
         return result
     return result._replace(state=passes.request_pass(state, config).state, outcome=NOT_TAKEN)
 
@@ -91,7 +91,7 @@ def get_misses_what_is_empty(state: State, event: ops.Get, config: Config) -> St
     """An entry of 0 bytes is a miss."""
     entry = change.entry_at(state, event.cache, event.pos)
     result = entries.get(state, event, config)
-    return result._replace(outcome=outcomes.Hit(False)) if entry is not None and entry.size_bytes == 0 else result
+    return result._replace(outcome=ops.Hit(False)) if entry is not None and entry.size_bytes == 0 else result
 
 
 @seeded_fault(Rule.L_READ_2, ops.GetRange)
@@ -105,14 +105,14 @@ def range_without_its_end(state: State, event: ops.GetRange, config: Config) -> 
 def exists_in_any_cache(state: State, event: ops.Exists, config: Config) -> Step:
     """A position exists where any cache holds it."""
     is_cached = any(event.pos in cache.entries for cache in state.caches.values())
-    return Step(state, outcomes.Existing(is_cached), ())
+    return Step(state, ops.Existing(is_cached), ())
 
 
 @seeded_fault(Rule.L_READ_4, ops.Read)
 def partial_hits(state: State, event: ops.Read, config: Config) -> Step:
     """The cached part of a range is served from the cache, as in later releases."""
     result = entries.read(state, event, config)
-    if not isinstance(result.outcome, outcomes.Served):
+    if not isinstance(result.outcome, ops.Served):
         return result
     cached = change.cache_of(state, event.cache).entries
     hits = tuple(pos for pos in result.outcome.fills if pos in cached)
@@ -121,7 +121,7 @@ def partial_hits(state: State, event: ops.Read, config: Config) -> Step:
     fills = tuple(pos for pos in result.outcome.fills if pos not in cached)
     carried = entries.payloads(tuple(cached[pos] for pos in hits))
     tokens = None if carried is None else carried + tuple(pos.entry for pos in fills)
-    return result._replace(outcome=outcomes.Served(hits, fills, tokens))
+    return result._replace(outcome=ops.Served(hits, fills, tokens))
 
 
 @seeded_fault(Rule.L_READ_5, "entries.fill")
@@ -148,7 +148,7 @@ def later_fills_unasked(state: State, name: CacheName, positions: tuple[Position
 def single_read_is_cached(state: State, event: ops.ReadOne, config: Config) -> Step:
     """An entry that storage gives to a single read is offered to the cache."""
     result = entries.read_one(state, event, config)
-    if isinstance(result.outcome, outcomes.Served) and result.outcome.fills:
+    if isinstance(result.outcome, ops.Served) and result.outcome.fills:
         return result._replace(state=entries.fill(state, event.cache, (event.pos,), config).state)
     return result
 
@@ -183,4 +183,4 @@ def earlier_ledgers_removed(state: State, event: ops.InvalidateLedger, config: C
 @seeded_fault(Rule.L_INVALIDATE_5, ops.RemoveCache)
 def closed_cache_comes_back_full(state: State, event: ops.RemoveCache, config: Config) -> Step:
     """A cache that is taken out of the manager keeps its entries, and has them when its name comes back."""
-    return Step(state, outcomes.Done(), ())
+    return Step(state, ops.Done(), ())

@@ -7,9 +7,9 @@ around it.
 from dataclasses import replace
 
 from entrycache_faults.reference.pulsar_legacy.registry import seeded_fault
-from entrycache_reference.pulsar_legacy import change, entries, ops, outcomes, passes, remove
+from entrycache_reference.pulsar_legacy import change, entries, ops, passes, remove
 from entrycache_reference.pulsar_legacy.config import Config, Eviction
-from entrycache_reference.pulsar_legacy.outcomes import Refused, Removed
+from entrycache_reference.pulsar_legacy.ops import Refused, Removed
 from entrycache_reference.pulsar_legacy.passes import REFUSED
 from entrycache_reference.pulsar_legacy.state import Entry, Row, State, Step
 from entrycache_reference.rules import Rule
@@ -121,7 +121,7 @@ def frees_a_byte_at_least(state: State, need_bytes: int, config: Config) -> Step
 def refused_asks_for_nothing(state: State, event: ops.Insert, config: Config) -> Step:
     """An insert that is not taken asks for no pass."""
     result = entries.insert(state, event, config)
-    return Step(state, result.outcome, ()) if result.outcome == outcomes.Inserted(False) else result
+    return Step(state, result.outcome, ()) if result.outcome == ops.Inserted(False) else result
 
 
 @seeded_fault(Rule.L_METRICS_1, ops.Usage)
@@ -130,7 +130,7 @@ def usage_counts_caches(state: State, event: ops.Usage, config: Config) -> Step:
     result = entries.usage(state, event, config)
     if event.cache is not ABSENT:
         return result
-    return result._replace(outcome=outcomes.Used(len(state.caches), state.size_bytes))
+    return result._replace(outcome=ops.Used(len(state.caches), state.size_bytes))
 
 
 @seeded_fault(Rule.L_METRICS_2, ops.Observe)

@@ -4,17 +4,8 @@ Each function replaces a function of the reference and mostly calls the original
 """
 
 from entrycache_faults.reference.pulsar_segmented.registry import SEEDED_FAULTS, seeded_fault
+from entrycache_reference.pulsar_segmented import config as configuration
 from entrycache_reference.pulsar_segmented import ops, outcomes, ring, state
-from entrycache_reference.pulsar_segmented.config import (
-    ClearedIndex,
-    ClearedOffset,
-    Config,
-    Duplicate,
-    FailedOffer,
-    Mode,
-    RangeWalk,
-    Used,
-)
 from entrycache_reference.pulsar_segmented.state import Entry, Place, Segment, State, Step, find_in_segment
 from entrycache_reference.rules import Rule
 
@@ -26,39 +17,39 @@ def previous_index(state: State) -> int:
 
 
 @seeded_fault(Rule.S_RING_2, "ring.kept_entries")
-def kept_all(segment: Segment, config: Config) -> tuple[Entry, ...]:
+def kept_all(segment: Segment, config: configuration.Config) -> tuple[Entry, ...]:
     """The index of a segment is not cleared: its former entries are still found."""
     return segment.entries
 
 
 @seeded_fault(Rule.S_RING_3, "ring.kept_offset")
-def kept_where_it_was(segment: Segment, config: Config) -> int:
+def kept_where_it_was(segment: Segment, config: configuration.Config) -> int:
     """The offset of a segment is not reset when it is cleared."""
     return segment.offset
 
 
 @seeded_fault(Rule.S_RING_4, "ring.clear_segment")
-def cleared_with_all_others(state: State, index: int, config: Config) -> State:
+def cleared_with_all_others(state: State, index: int, config: configuration.Config) -> State:
     """A turn drops the entries of every segment."""
     after = ring.clear_segment(state, index, config)
     return after._replace(segments={at: one._replace(entries=()) for at, one in after.segments.items()})
 
 
 @seeded_fault(Rule.S_RING_4, "ring.clear_segment", other=True)
-def cleared_with_the_full_one(state: State, index: int, config: Config) -> State:
+def cleared_with_the_full_one(state: State, index: int, config: configuration.Config) -> State:
     """A turn drops the entries of the segment that was full, too."""
     after = ring.clear_segment(state, index, config)
     return ring.with_segment(after, state.current, after.segments[state.current]._replace(entries=()))
 
 
 @seeded_fault(Rule.S_RING_5, "ring.is_still_full")
-def never_still_full(state: State, entry: Entry, config: Config) -> bool:
+def never_still_full(state: State, entry: Entry, config: configuration.Config) -> bool:
     """In a release whose cleared segment keeps its offset, the segment takes an entry that does not fit."""
     return False
 
 
 @seeded_fault(Rule.S_RING_6, "ring.kept_entries")
-def kept_but_one(segment: Segment, config: Config) -> tuple[Entry, ...]:
+def kept_but_one(segment: Segment, config: configuration.Config) -> tuple[Entry, ...]:
     """In a release whose cleared segment keeps its index, the segment forgets the oldest entry of that index."""
     return ring.kept_entries(segment, config)[1:]
 
@@ -67,36 +58,36 @@ def kept_but_one(segment: Segment, config: Config) -> tuple[Entry, ...]:
 
 
 @seeded_fault(Rule.S_CONFIG_1, "config.segments_of")
-def segments_at_least_one(config: Config) -> int:
+def segments_at_least_one(config: configuration.Config) -> int:
     """A small cache has a single segment if the number of segments is not given."""
     return config.segments or max(1, config.max_size_bytes // 2**30)
 
 
 @seeded_fault(Rule.S_CONFIG_2, "config.segment_bytes")
-def segment_rounded_up(config: Config, segments: int) -> int:
+def segment_rounded_up(config: configuration.Config, segments: int) -> int:
     """The share of a segment is rounded up, so that all of them together exceed the limit."""
     return -(-config.max_size_bytes // segments)
 
 
 @seeded_fault(Rule.S_STATE_1, "state.initial")
-def initial_at_the_end(config: Config) -> State:
+def initial_at_the_end(config: configuration.Config) -> State:
     """A run begins with the last segment."""
     first = state.initial(config)
     return first._replace(current=len(first.segments) - 1)
 
 
 @seeded_fault(Rule.S_INSERT_1, "ring.with_entry")
-def with_entry_in_front(one: Segment, entry: Entry, config: Config) -> Segment:
+def with_entry_in_front(one: Segment, entry: Entry, config: configuration.Config) -> Segment:
     """A new entry is put before those that are there."""
     after = ring.with_entry(one, entry, config)
     return after._replace(entries=(after.entries[-1], *after.entries[:-1]))
 
 
 @seeded_fault(Rule.S_INSERT_2, "ring.is_ignored")
-def ignored_in_the_current_segment(before: State, place: Place, config: Config) -> bool:
+def ignored_in_the_current_segment(before: State, place: Place, config: configuration.Config) -> bool:
     """Only the current segment is asked whether it holds the position already."""
     in_current = find_in_segment(before.segments[before.current], place) is not None
-    return config.variants.duplicate is Duplicate.IGNORED and in_current
+    return config.variants.duplicate is configuration.Duplicate.IGNORED and in_current
 
 
 @seeded_fault(Rule.S_INSERT_3, "ring.is_too_long")
@@ -106,13 +97,13 @@ def never_too_long(before: State, size: int) -> bool:
 
 
 @seeded_fault(Rule.S_INSERT_4, "ring.is_disabled")
-def never_disabled(config: Config) -> bool:
+def never_disabled(config: configuration.Config) -> bool:
     """With a limit of 0 entries without bytes are cached."""
     return False
 
 
 @seeded_fault(Rule.S_INSERT_5, ops.Insert)
-def insert_of_less_than_nothing(before: State, event: ops.Insert, config: Config) -> Step:
+def insert_of_less_than_nothing(before: State, event: ops.Insert, config: configuration.Config) -> Step:
     """A negative size is no error, the entry is left out."""
     result = ring.insert(before, event, config)
     return result if event.size >= 0 else Step(before, outcomes.Inserted(False), ())
@@ -131,68 +122,72 @@ def room_when_rounded_up(before: State, entry: Entry) -> bool:
 
 
 @seeded_fault(Rule.S_SEGMENT_2, "ring.offset_behind")
-def behind_one_more(start: int, size: int, config: Config) -> int:
+def behind_one_more(start: int, size: int, config: configuration.Config) -> int:
     """A copy whose size is a multiple of 64 already is rounded up to the next one."""
-    is_copy = config.mode is Mode.COPY
+    is_copy = config.mode is configuration.Mode.COPY
     return start + ring.round_up(size + 1) if is_copy else ring.offset_behind(start, size, config)
 
 
 @seeded_fault(Rule.S_SEGMENT_2, "ring.offset_behind", other=True)
-def behind_without_alignment(start: int, size: int, config: Config) -> int:
+def behind_without_alignment(start: int, size: int, config: configuration.Config) -> int:
     """Copies are written one behind the other, without an alignment."""
     return start + size
 
 
 @seeded_fault(Rule.S_SEGMENT_3, "ring.offset_behind")
-def behind_with_alignment(start: int, size: int, config: Config) -> int:
+def behind_with_alignment(start: int, size: int, config: configuration.Config) -> int:
     """References are counted as copies are."""
     return start + ring.round_up(size)
 
 
 @seeded_fault(Rule.S_SEGMENT_4, "ring.with_failed_offers")
-def passed_over_and_counted(one: Segment, size: int, tries: int, config: Config) -> Segment:
+def passed_over_and_counted(one: Segment, size: int, tries: int, config: configuration.Config) -> Segment:
     """The offset is moved before the room is asked for, and stays where it is when there is none."""
-    if config.variants.failed_offer is FailedOffer.COUNTED:
+    if config.variants.failed_offer is configuration.FailedOffer.COUNTED:
         return ring.with_failed_offers(one, size, tries, config)
     return one._replace(offset=ring.offset_behind(one.offset, size, config))
 
 
 @seeded_fault(Rule.S_SEGMENT_5, "ring.failed_offer_bytes")
-def counted_once(size: int, tries: int, config: Config) -> int:
+def counted_once(size: int, tries: int, config: configuration.Config) -> int:
     """In a release that counts tries, a segment that was tried twice counts one try."""
     return ring.failed_offer_bytes(size, 1, config) if tries > 1 else 0
 
 
 @seeded_fault(Rule.S_INSERT_6, "ring.with_entry")
-def with_entry_twice(one: Segment, entry: Entry, config: Config) -> Segment:
+def with_entry_twice(one: Segment, entry: Entry, config: configuration.Config) -> Segment:
     """In a release whose duplicates overwrite, the first duplicate is still listed."""
     after = ring.with_entry(one, entry, config)
     return after._replace(entries=(*one.entries, after.entries[-1]))
 
 
 @seeded_fault(Rule.S_INSERT_7, "ring.rejects")
-def rejects_copies_only(one: Segment, entry: Entry, config: Config) -> bool:
+def rejects_copies_only(one: Segment, entry: Entry, config: configuration.Config) -> bool:
     """In a release whose duplicates turn the ring, they do so in mode copy only."""
-    return config.mode is Mode.COPY and ring.rejects(one, entry, config)
+    return config.mode is configuration.Mode.COPY and ring.rejects(one, entry, config)
 
 
 # Variants of the unmerged branch, as faults against the default behavior.
 
 SEEDED_FAULTS.register_variant(
-    "A duplicate takes the place of the first.", Rule.S_INSERT_2, duplicate=Duplicate.OVERWRITTEN
+    "A duplicate takes the place of the first.", Rule.S_INSERT_2, duplicate=configuration.Duplicate.OVERWRITTEN
 )
-SEEDED_FAULTS.register_variant("A duplicate turns the ring.", Rule.S_INSERT_2, duplicate=Duplicate.ROTATING)
 SEEDED_FAULTS.register_variant(
-    "What a segment does not take counts.", Rule.S_SEGMENT_4, failed_offer=FailedOffer.COUNTED
+    "A duplicate turns the ring.", Rule.S_INSERT_2, duplicate=configuration.Duplicate.ROTATING
+)
+SEEDED_FAULTS.register_variant(
+    "What a segment does not take counts.", Rule.S_SEGMENT_4, failed_offer=configuration.FailedOffer.COUNTED
 )
 SEEDED_FAULTS.register_variant(
     "A cleared segment goes on behind its offset.",
     Rule.S_RING_1,
     Rule.S_RING_3,
-    cleared_offset=ClearedOffset.KEPT,
+    cleared_offset=configuration.ClearedOffset.KEPT,
 )
 SEEDED_FAULTS.register_variant(
-    "A cleared segment still finds its former entries.", Rule.S_RING_2, cleared_index=ClearedIndex.KEPT
+    "A cleared segment still finds its former entries.", Rule.S_RING_2, cleared_index=configuration.ClearedIndex.KEPT
 )
-SEEDED_FAULTS.register_variant("A range asks each segment once.", Rule.S_RANGE_1, range_walk=RangeWalk.ONE_PASS)
-SEEDED_FAULTS.register_variant("Offsets are what is in use.", Rule.S_USAGE_1, used=Used.OFFSETS)
+SEEDED_FAULTS.register_variant(
+    "A range asks each segment once.", Rule.S_RANGE_1, range_walk=configuration.RangeWalk.ONE_PASS
+)
+SEEDED_FAULTS.register_variant("Offsets are what is in use.", Rule.S_USAGE_1, used=configuration.Used.OFFSETS)

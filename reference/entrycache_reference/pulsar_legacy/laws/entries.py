@@ -8,8 +8,25 @@ from typing import Final
 
 from entrycache_reference.pulsar_legacy.config import Config, SingleLookup
 from entrycache_reference.pulsar_legacy.laws.law import Law, always, cached_entry, content, entries_of, is_allowed
-from entrycache_reference.pulsar_legacy.ops import Exists, Get, GetRange, Insert, Observe, Op, Read, ReadOne, Usage
-from entrycache_reference.pulsar_legacy.outcomes import CacheView, Existing, Hit, Hits, Inserted, Observed, Served, Used
+from entrycache_reference.pulsar_legacy.ops import (
+    CacheView,
+    Existing,
+    Exists,
+    Get,
+    GetRange,
+    Hit,
+    Hits,
+    Insert,
+    Inserted,
+    Observe,
+    Observed,
+    Op,
+    Read,
+    ReadOne,
+    Served,
+    Usage,
+    Used,
+)
 from entrycache_reference.pulsar_legacy.state import Entry, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Position

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_reference.pulsar_legacy import ops
 from entrycache_reference.pulsar_legacy.config import Config
-from entrycache_reference.pulsar_legacy.outcomes import ErrorKind, Refused
+from entrycache_reference.pulsar_legacy.ops import ErrorKind, Refused
 from entrycache_reference.pulsar_legacy.state import Entry, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position

@@ -10,8 +10,16 @@ from typing import Final
 
 from entrycache_reference.pulsar_legacy.config import Config, Eviction
 from entrycache_reference.pulsar_legacy.laws import law
-from entrycache_reference.pulsar_legacy.ops import Evict, EvictCache, Expire, Insert, Op, RunScheduled
-from entrycache_reference.pulsar_legacy.outcomes import Inserted, Removed
+from entrycache_reference.pulsar_legacy.ops import (
+    Evict,
+    EvictCache,
+    Expire,
+    Insert,
+    Inserted,
+    Op,
+    Removed,
+    RunScheduled,
+)
 from entrycache_reference.pulsar_legacy.state import State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position

@@ -5,8 +5,15 @@ from typing import Final
 from entrycache_reference.pulsar_legacy import ops
 from entrycache_reference.pulsar_legacy.config import Config
 from entrycache_reference.pulsar_legacy.laws import law
-from entrycache_reference.pulsar_legacy.ops import Clear, InvalidateBefore, InvalidateLedger, RemoveCache, RemoveRange
-from entrycache_reference.pulsar_legacy.outcomes import Refused, Removed
+from entrycache_reference.pulsar_legacy.ops import (
+    Clear,
+    InvalidateBefore,
+    InvalidateLedger,
+    Refused,
+    RemoveCache,
+    Removed,
+    RemoveRange,
+)
 from entrycache_reference.pulsar_legacy.state import State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position

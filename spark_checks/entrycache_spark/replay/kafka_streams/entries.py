@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from entrycache_reference.kafka_streams import change, outcomes
-from entrycache_reference.kafka_streams.state import Node, Space
+from entrycache_reference.kafka_streams import change, outcomes, state
 from entrycache_spark.common.system import ConfigObject
 from entrycache_spark.replay.common import Facts as AnyFacts
 from entrycache_spark.replay.common import Row, Settings, differ
@@ -140,8 +139,8 @@ class Entries:
     def __init__(self, facts: Facts, report: Reporter) -> None:
         self._facts = facts
         self._report = report
-        self.spaces: defaultdict[str | None, Space] = defaultdict(Space)
-        self.used: defaultdict[str | None, Space] = defaultdict(Space)
+        self.spaces: defaultdict[str | None, state.Space] = defaultdict(state.Space)
+        self.used: defaultdict[str | None, state.Space] = defaultdict(state.Space)
         self.key_states: defaultdict[Key, KeyState] = defaultdict(KeyState)
         self.live_in_all = 0
         self.sum_bytes = 0
@@ -196,7 +195,7 @@ class Entries:
             self._judge(row, key_state, node)
         self._apply(row, key_state, node)
 
-    def _judge(self, row: Row, key_state: KeyState, node: Node | None) -> None:
+    def _judge(self, row: Row, key_state: KeyState, node: state.Node | None) -> None:
         op, life = row["op"], row["life"]
         if op in ("HIT", *LEAVE_OPS):
             self._check_life(row, key_state, node)
@@ -219,13 +218,13 @@ class Entries:
                 self._report("K-SIZE-1", row, f"size_bytes {key_state.put['size_bytes']}", [life, row["seq"]])
 
     @staticmethod
-    def _strange(row: Row, key_state: KeyState, node: Node | None) -> bool:
+    def _strange(row: Row, key_state: KeyState, node: state.Node | None) -> bool:
         """Return whether a row is known to be about another life than the cached one."""
         return row["life"] is None or (
             row["life"] != key_state.last_shown.life and row["life"] != (None if node is None else node.write)
         )
 
-    def _check_life(self, row: Row, key_state: KeyState, node: Node | None) -> None:
+    def _check_life(self, row: Row, key_state: KeyState, node: state.Node | None) -> None:
         op, cause = row["op"], row["cause"]
         if not self._strange(row, key_state, node):
             return
@@ -238,7 +237,7 @@ class Entries:
         if rule is not None:
             self._report(rule, row, "nothing cached" if node is None else f"life {node.write}")
 
-    def _flags(self, row: Row, key_state: KeyState, node: Node | None) -> None:
+    def _flags(self, row: Row, key_state: KeyState, node: state.Node | None) -> None:
         op, life, last_shown = row["op"], row["life"], key_state.last_shown
         if node is None or life != node.write or last_shown.dirty is None or op not in ("HIT", "FLUSH", *LEAVE_OPS):
             return
@@ -250,11 +249,11 @@ class Entries:
         if op == "FLUSH" or (row["dirty"] and not just):
             self._report("K-FLUSH-2", row, "a clean entry", [node.write, row["seq"]])
 
-    def _apply(self, row: Row, key_state: KeyState, node: Node | None) -> None:
+    def _apply(self, row: Row, key_state: KeyState, node: state.Node | None) -> None:
         op, cache, key = row["op"], row["cache"], str(row["key_hash"])
         space, used = self.spaces[cache], self.used[cache]
         if op == "PUT":
-            new_node = Node(None, row["dirty"], row["size_bytes"] or 0, outcomes.Context(), row["seq"])
+            new_node = state.Node(None, row["dirty"], row["size_bytes"] or 0, outcomes.Context(), row["seq"])
             self._grow(new_node.size_bytes - (0 if node is None else node.size_bytes), 1 if node is None else 0)
             # A clean write over a dirty entry, which the reference refuses, leaves it clean.
             left = space if node is None or row["dirty"] else change.remove_key(space, key)
@@ -266,7 +265,7 @@ class Entries:
             there = (
                 used
                 if key in used.nodes
-                else change.write_key(used, key, Node(None, False, 0, outcomes.Context(), row["seq"]))
+                else change.write_key(used, key, state.Node(None, False, 0, outcomes.Context(), row["seq"]))
             )
             self.used[cache] = change.look_up_key(there, key)
             size = key_state.last_shown.size_bytes if row["size_bytes"] is None else row["size_bytes"]
@@ -285,7 +284,7 @@ class Entries:
             if node is not None and key_state.put is not None:
                 self._mark(cache, key, node, bool(key_state.put["dirty"]) and row["life"] != node.write)
 
-    def _mark(self, cache: str | None, key: str, node: Node, is_dirty: bool) -> None:
+    def _mark(self, cache: str | None, key: str, node: state.Node, is_dirty: bool) -> None:
         space = self.spaces[cache]
         others = change.without_key(space.dirty, key)
         marked = {**space.nodes, key: node._replace(is_dirty=is_dirty)}

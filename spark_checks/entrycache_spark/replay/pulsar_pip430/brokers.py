@@ -13,25 +13,23 @@ from typing import Any
 from entrycache_reference.pulsar_pip430 import decision, passes
 from entrycache_spark.common import results, rule_files
 from entrycache_spark.replay.common import Applicable, BrokerFindings, count_applicable_rows, replay_brokers
-from entrycache_spark.replay.pulsar_pip430 import lookups, trigger_points
-from entrycache_spark.replay.pulsar_pip430.removals import ReadCountChecks, RemovalChecks, RemovalQueue, Slots
-from entrycache_spark.replay.pulsar_pip430.triggers import Clock, Counters, FinalTotals, Frames, Thresholds
+from entrycache_spark.replay.pulsar_pip430 import lookups, removals, trigger_points, triggers
 from entrycache_spark.systems.pulsar_pip430 import COLUMNS, split_budget
 from entrycache_trace.files import Metadata, Part
 
 Row = dict[str, Any]
 Level = (
-    Clock
-    | Frames
-    | Thresholds
-    | Counters
+    triggers.Clock
+    | triggers.Frames
+    | triggers.Thresholds
+    | triggers.Counters
     | lookups.Lookups
-    | ReadCountChecks
+    | removals.ReadCountChecks
     | lookups.Cursors
-    | RemovalChecks
+    | removals.RemovalChecks
     | trigger_points.Carriers
-    | FinalTotals
-    | Slots
+    | triggers.FinalTotals
+    | removals.Slots
 )
 Report = Callable[..., None]
 
@@ -148,7 +146,7 @@ class BrokerReplay:
 
     def run(self) -> None:
         """Replay the rows in order."""
-        self.queue = RemovalQueue(self.numbered)
+        self.queue = removals.RemovalQueue(self.numbered)
         self.sum_bytes = self.opening_bytes
         self.opened_bytes = 0
         levels = self._levels()
@@ -174,7 +172,7 @@ class BrokerReplay:
                 raise TooManySlots
             before = row
         for level in levels:
-            if isinstance(level, ReadCountChecks | Slots):
+            if isinstance(level, removals.ReadCountChecks | removals.Slots):
                 level.finish()
         self._unended_passes()
         for place, seq, life, text in self.queue.findings(self.starts and not self.gapped):
@@ -202,18 +200,18 @@ class BrokerReplay:
         asking = frozenset(row["cache"] for before, row in pairs if lookups.asks(row, before))
         facts = self.facts
         return (
-            *(Clock(facts, self._report), Frames(facts, self._report)),
-            Thresholds(facts, self._report, max(reliefs, default=None)),
+            *(triggers.Clock(facts, self._report), triggers.Frames(facts, self._report)),
+            triggers.Thresholds(facts, self._report, max(reliefs, default=None)),
             *(
-                Counters(facts, self._report),
+                triggers.Counters(facts, self._report),
                 lookups.Lookups(facts, self._report),
-                ReadCountChecks(facts, self._report),
+                removals.ReadCountChecks(facts, self._report),
             ),
             lookups.Cursors(facts, self._report, asking),
-            RemovalChecks(facts, self._report, self.rows),
+            removals.RemovalChecks(facts, self._report, self.rows),
             trigger_points.Carriers(facts, self._report, self.split, begins),
-            FinalTotals(facts, self._report, self.numbered),
-            *((Slots(facts, self._report, self.numbered, self.rows, self.sampled),) if self.has_queue else ()),
+            triggers.FinalTotals(facts, self._report, self.numbered),
+            *((removals.Slots(facts, self._report, self.numbered, self.rows, self.sampled),) if self.has_queue else ()),
         )
 
     def _report(
