@@ -1,4 +1,8 @@
-"""The pages docs/reference/audit-speed.md and audit-profile.md, and the picture of the first."""
+"""The pages docs/reference/audit-speed.md and audit-profile.md, and the picture of the first.
+
+The functions take the committed results of `audit_bench` and return text, so a test can compare a page with its
+numbers. Nothing is measured here.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path

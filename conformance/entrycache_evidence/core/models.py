@@ -82,8 +82,7 @@ def report_run(system: str, config: Any, events: tuple[Any, ...]) -> None:
         listener.append((system, config, events))
 
 
-# --- definitions
-# Find the definitions and frame conditions of a system, which check its steps in addition to the laws of its rules.
+# --- The definitions and frame conditions of a system, which check its steps in addition to the laws of its rules
 #
 # A *definition* computes a step a second time, in another way than the reference does. A *frame condition* lists the
 # aspects of the state that an operation may change. Both stand in the folder of their system and are imported when they

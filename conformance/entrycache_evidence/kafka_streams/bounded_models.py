@@ -1,4 +1,10 @@
-"""The scope of a bounded model of `kafka-streams`, and the equality of its states."""
+"""The bounded models of `kafka-streams` that are exhausted; together they fire every law of its steps.
+
+`BoundedModel` is the scope of an exploration: a configuration and its events. `RelativeStates` says which states are
+equal, so that the model stays finite. The models of level `cache` use entries of one letter, which count 47 bytes.
+Those of level `store` use caching stores over in-memory stores. The models of variants take each variant of a release
+alone, then all of them. `CI`, `LONG` and `NIGHTLY` are the models of the profiles.
+"""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
@@ -108,12 +114,7 @@ class RelativeStates:
         return not self._running or abs(step.state.running - total_bytes(step.state)) <= self._drift
 
 
-# --- bounded_models
-# The bounded models of `kafka-streams` that are exhausted; together they fire every law of its steps.
-#
-# The models of level `cache` use entries of one letter, which count 47 bytes. Those of level `store` use caching stores
-# over in-memory stores. The models of variants take each variant of a release alone, then all of them. `CI`, `LONG` and
-# `NIGHTLY` are the models of the profiles.
+# The models of level `cache`.
 
 ENTRY_BYTES: Final = 47
 PLENTY_BYTES: Final = 1000

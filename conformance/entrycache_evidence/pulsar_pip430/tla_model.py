@@ -1,8 +1,9 @@
-"""Claims of the second model of `pulsar-pip430`: termination, ages, and the wrapper's protocol with threads.
+"""The second model of `pulsar-pip430`: bounded models paired with the TLA+ module RemovalQueueWorld, and its claims.
 
-Each claim is a module in which TLC finds no error, and the same module with a seeded error that it finds. The claims
-about termination say which passes and lives end. Those about the wrapper take out one guard each, and TLC finds the
-race.
+`build_record` renders events as TLA+ records, which become constants of the module. `QueueRendering` renders states
+and answers as the module prints them. `SECOND` lists the pairs and the claims. Each claim is a module in which TLC
+finds no error, and the same module with a seeded error that it finds. The claims about termination say which passes
+and lives end. Those about the wrapper take out one guard each, and TLC finds the race.
 """
 
 from collections.abc import Mapping
@@ -180,9 +181,6 @@ WRAPPER_CLAIMS: Final = tuple(build_claim(guard) for guard in GUARDS)
 
 
 # Bounded models paired with the TLA+ module RemovalQueueWorld.
-#
-# `build_record` renders events as TLA+ records, which become constants of the module. `QueueRendering` renders states
-# and answers as the module prints them. `SECOND` lists the pairs and the claims.
 
 
 def list_events(scope: BoundedModel) -> tuple[ops.Op, ...]:

@@ -1,4 +1,10 @@
-"""The outcomes of steps of `pulsar-legacy`: those of `pulsar-pip430` where an operation of the same name has them."""
+"""The operations of `pulsar-legacy`, and the outcomes of its steps: one frozen dataclass for each.
+
+Schemas, generators and tables come from the fields of the operations. Each class names its operation, its level, its
+rule, and the shapes of its answers. The first part works on one cache: inserts, lookups, and removal by a call. The
+second part belongs to the manager: time, passes, sums, and reads through the cache. The outcomes are those of
+`pulsar-pip430` where an operation of the same name has them.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar, Final
@@ -42,12 +48,7 @@ class Observed:
 Outcome = Refused | Done | Inserted | Hit | Hits | Existing | Removed | Used | Observed | Served
 
 
-# --- ops
-# The operations of `pulsar-legacy`: one frozen dataclass for each.
-#
-# Schemas, generators and tables come from their fields. Each class names its operation, its level, its rule, and the
-# shapes of its answers. The first part works on one cache: inserts, lookups, and removal by a call. The second part
-# belongs to the manager: time, passes, sums, and reads through the cache.
+# The operations on one cache.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,8 @@
-"""The laws about the whole state, time, refusals, answers of removals, and removal by a call."""
+"""The laws about the whole state, time, refusals, answers of removals, and removal by a call.
+
+A law is a pair of functions: the first says whether a step exercises the rule, the second whether the step keeps it.
+`STATE_LAWS` and the tables beside it list the laws with the operations that they look at.
+"""
 
 from typing import Final
 

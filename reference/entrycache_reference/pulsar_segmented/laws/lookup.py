@@ -1,4 +1,8 @@
-"""The laws about `get`, `get_range`, `usage` and `observe`."""
+"""The laws about `get`, `get_range`, `usage` and `observe`.
+
+A law compares the answer with the places that the segments hold, computed from the state before the step. Where two
+segments hold the same place, the entry that was inserted last counts.
+"""
 
 from typing import Any, Final
 

@@ -1,4 +1,8 @@
-"""The laws about `insert`, single segments, and the turn of the ring."""
+"""The laws about `insert`, single segments, and the turn of the ring.
+
+A law is a pair of functions: the first says whether a step exercises the rule, the second whether the step keeps it.
+They compare the segments before and after the step, and never call the function that made it.
+"""
 
 from typing import Final
 

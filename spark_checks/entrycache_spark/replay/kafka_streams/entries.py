@@ -1,4 +1,8 @@
-"""The entries of a replayed stream thread, its limits, and the evictions that calls may make."""
+"""The entries of a replayed stream thread, its limits, and the evictions that calls may make.
+
+`Entries` follows the namespaces of a thread: once by writes and ends alone, once as the rows show the entries.
+`KeyState` is what is known of one key. `Calls` judges the evictions of each call against the effective limit.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable

@@ -1,4 +1,8 @@
-"""Replay of `kafka-streams`: counters, the order of events, and the loop over the rows of each thread."""
+"""Replay of `kafka-streams`: counters, the order of events, and the loop over the rows of each thread.
+
+`Counters` recomputes the sum of all sizes and the counters of the thread and its namespaces. `Order` checks the rules
+about adjacent rows. The loop hands each row to all checks and collects their violations by rule.
+"""
 
 from collections import Counter, defaultdict
 from functools import partial

@@ -1,4 +1,9 @@
-"""The events of a replayed `pulsar-legacy` broker, its effective settings, offers and reads."""
+"""The events of a replayed `pulsar-legacy` broker, its effective settings, offers and reads.
+
+`read_events` returns the events of a broker, each with the state of its position before it. `Offers` compares the bytes
+at the beginning of each offer with the trigger. `Reads` checks each event at its position, and each call once all of it
+is known. `rules_of` returns the rules that one event exercises.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable

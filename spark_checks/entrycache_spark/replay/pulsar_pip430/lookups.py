@@ -1,4 +1,8 @@
-"""Replay of positions, lookups and fills, of cursors, and the rules that apply to a row."""
+"""Replay of positions, lookups and fills, of cursors, and the rules that apply to a row.
+
+`Lookups` holds the entry at each position, so that it knows what a lookup must find. `Cursors` holds the cursors of all
+caches and the ranks that inserts take from them. `rules_of` returns the rules that one event exercises.
+"""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,9 @@
-"""Replay of the removal queue, of slot numbers, of calls that remove entries, and of expected-read counts."""
+"""Replay of the removal queue, of slot numbers, of calls that remove entries, and of expected-read counts.
+
+`RemovalQueue` follows the slots of a broker by their numbers, or by the order of the events where a trace has none.
+`Slots` holds the ends of the queue to the numbers that rows show. `RemovalChecks` judges a call that removes entries at
+its last row, and `ReadCountChecks` follows the count of each life. Each check takes the events of a broker in order.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,9 @@
-"""The events of a replayed broker, its effective settings, and its entries as the reference holds them."""
+"""The events of a replayed broker, its effective settings, and its entries as the reference holds them.
+
+A `Moment` is one event with its neighbours; events that are missing cut a trace into islands. `settings_by_row` returns
+the effective settings at each row. `ReferenceEntries` steps the reference for each life and reports the first value of
+a row that differs. `Carriers` holds what is known of each life within the present island.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace

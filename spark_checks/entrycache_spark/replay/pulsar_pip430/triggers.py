@@ -1,4 +1,9 @@
-"""Replay of time and passes, of triggers and thresholds, of METRICS, and of the end of a trace."""
+"""Replay of time and passes, of triggers and thresholds, of METRICS, and of the end of a trace.
+
+`Clock` checks that time never goes back, `Frames` that each action of a pass stands between its begin and its end.
+`Thresholds` compares the bytes with the trigger and the target at each INSERT and pass. `Counters` recomputes the
+counters, and `FinalTotals` the entries and slots at the end.
+"""
 
 from collections import Counter
 from typing import Final

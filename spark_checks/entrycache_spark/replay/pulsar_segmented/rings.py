@@ -1,4 +1,8 @@
-"""Replay of `pulsar-segmented`: entries, turns, and the loop over the rows of each broker."""
+"""Replay of `pulsar-segmented`: entries, turns, and the loop over the rows of each broker.
+
+`Entries` judges inserts, lookups and sums row by row, where no event is missing. `Turns` judges the turn of the ring,
+the offsets of segments and the settings. Both compare a row with the ring that the earlier rows built.
+"""
 
 from collections.abc import Callable
 from functools import partial
