@@ -44,7 +44,7 @@ def test_a_command_of_the_readme_does_what_it_says(line: str, tmp_path: Path) ->
         pytest.skip("mvn or javac is missing")
     arguments = shlex.split(words)[1:]
     standing_for = {
-        "node my-cache.mjs": f"node {ROOT / 'tests/conformance/outside/cache.mjs'}",
+        "node cache.mjs": f"node {ROOT / 'tests/conformance/outside/cache.mjs'}",
         "FILE": str(CASES_FOLDER / "expire-at-the-cutoff.json"),
     }
     if "my.jar" in arguments:

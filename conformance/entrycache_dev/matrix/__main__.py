@@ -1,7 +1,7 @@
 """Run the mutation matrix: `python -m entrycache_dev.matrix`.
 
 The command asks the detectors about all changes of the reference, or about a part of them. It prints the changes that
-no formal detector detects, and with `--write` it writes docs/matrix.json, docs/matrix.md and the page of evidence.
+no formal detector detects, and with `--write` it writes docs/matrix.json, its page and the page of evidence.
 """
 
 import sys

@@ -2,7 +2,7 @@
 
 `ask_seeds` asks the seeded runs about the changed guards of one system, seed by seed, and explains the changes that no
 outcome shows. Its state is JSON that is kept after each part, so a stopped run continues later. The second half is the
-command and the page docs/search-matrix.md.
+command and the page docs/reference/search-matrix.md.
 """
 
 import dataclasses

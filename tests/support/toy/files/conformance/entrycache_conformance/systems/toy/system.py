@@ -12,7 +12,16 @@ from entrycache_conformance.systems.toy.wire import WIRE
 from entrycache_fast.toy import ToySet
 from entrycache_faults.fast.toy import TOY
 from entrycache_faults.reference.toy import PLANTED
-from entrycache_protocol.system import Laws, LocalSubject, Model, SeededFaults, System, Text, index_ops, rules_with_prefix
+from entrycache_protocol.system import (
+    Laws,
+    LocalSubject,
+    Model,
+    SeededFaults,
+    System,
+    Text,
+    index_ops,
+    rules_with_prefix,
+)
 from entrycache_reference.rules import Rule
 from entrycache_reference.toy import NAME, Config, Variants, initial, laws, ops, step
 from entrycache_reference.toy.outcomes import Found, Kept, Outcome
